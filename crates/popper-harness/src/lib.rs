@@ -1,0 +1,1 @@
+//! Decide a law.
