@@ -1,0 +1,18 @@
+//! Laws: what may be said about a universe, and what it means.
+
+mod model;
+mod normal;
+mod program;
+mod resolve;
+mod schema;
+pub mod syntax;
+
+pub use model::{
+    Capabilities, Law, LocalFields, NamedExpr, Precondition, ProposedTest, Quantifiers, Template,
+};
+pub use program::{
+    Arith, Cells, Claim, Condition, Formula, Missing, Observable, Pattern, Program, Symmetry, Term,
+    Unfit,
+};
+pub use resolve::{Ambiguity, Meaning, Statement};
+pub use schema::{Extensions, LawError, MAX_CASES, MAX_ITEMS, MAX_RING, MAX_STEPS, Problem};

@@ -1,0 +1,290 @@
+//! The normal form of a law and its fingerprint.
+//!
+//! Two laws with one fingerprint mean the same. The normal form is itself a law (give it a `law_id`, a `claim` and a
+//! `forbidden` text), with observables called by their canonical expression.
+
+use serde_json::{Map, Value, json};
+
+use super::model::{Law, Template};
+use super::resolve::Statement;
+use super::syntax::{Kind, Node, Op, Time};
+
+impl Law {
+    /// The normal form: every field that has a meaning, in one way of writing it.
+    pub fn normalized(&self) -> Value {
+        let mut form = Map::new();
+        form.insert("schema_version".into(), json!("1.0.0"));
+        form.insert("template".into(), json!(self.template.name()));
+        let mut quantifiers = Map::new();
+        quantifiers.insert("T".into(), json!(self.quantifiers.t));
+        if let (Template::Eventually, Some(h)) = (self.template, self.quantifiers.h) {
+            quantifiers.insert("H".into(), json!(h));
+        }
+        form.insert("quantifiers".into(), quantifiers.into());
+        match self.meaning() {
+            Ok(meaning) => {
+                let mut observables: Vec<String> = meaning
+                    .observables
+                    .iter()
+                    .map(|(_, node)| text(node))
+                    .collect();
+                observables.sort();
+                observables.dedup();
+                form.insert(
+                    "observables".into(),
+                    observables
+                        .iter()
+                        .map(|expr| json!({"name": expr, "expr": expr}))
+                        .collect(),
+                );
+                let mut conditions: Vec<_> = meaning
+                    .preconditions
+                    .iter()
+                    .map(|(op, left, right)| condition(*op, left, right))
+                    .collect();
+                conditions.sort();
+                conditions.dedup();
+                form.insert(
+                    "preconditions".into(),
+                    conditions
+                        .iter()
+                        .map(|(lhs, op, rhs)| json!({"lhs": lhs, "op": op, "rhs": rhs}))
+                        .collect(),
+                );
+                match &meaning.claim {
+                    Statement::Formula(claim) => {
+                        form.insert("claim_ast".into(), formula(claim));
+                    }
+                    Statement::Commutes(name) => {
+                        form.insert("transform".into(), json!(name));
+                    }
+                    Statement::Local(fields) => {
+                        form.insert("trigger_symbol".into(), json!(fields.trigger));
+                        form.insert("neighbor_pattern".into(), json!(fields.pattern));
+                        form.insert("required_parity".into(), json!(fields.parity));
+                        form.insert("result_op".into(), json!(fields.result_op.text()));
+                        form.insert("result_symbol".into(), json!(fields.result));
+                    }
+                }
+            }
+            // Nothing is known of what it means, so its texts stand for themselves.
+            Err(_) => {
+                let fold = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+                form.insert("claim".into(), json!(fold(&self.claim)));
+                form.insert(
+                    "claim_ast".into(),
+                    self.source.get("claim_ast").cloned().unwrap_or(Value::Null),
+                );
+                form.insert("transform".into(), json!(self.transform));
+                let observables = self.observables.iter();
+                form.insert(
+                    "observables".into(),
+                    observables
+                        .map(|o| json!({"name": o.name, "expr": fold(&o.expr)}))
+                        .collect(),
+                );
+                let mut conditions: Vec<_> = self
+                    .preconditions
+                    .iter()
+                    .map(|p| (fold(&p.lhs), p.op.text(), fold(&p.rhs)))
+                    .collect();
+                conditions.sort();
+                form.insert(
+                    "preconditions".into(),
+                    conditions
+                        .iter()
+                        .map(|(lhs, op, rhs)| json!({"lhs": lhs, "op": op, "rhs": rhs}))
+                        .collect(),
+                );
+            }
+        }
+        form.insert("direction".into(), json!(self.direction.map(Op::text)));
+        form.insert("bound_value".into(), json!(self.bound_value));
+        form.insert("bound_op".into(), json!(self.bound_op.map(Op::text)));
+        let sorted = |names: &[String]| {
+            let mut names = names.to_vec();
+            names.sort();
+            names.dedup();
+            names
+        };
+        form.insert(
+            "capability_requirements".into(),
+            json!({
+                "missing_observables": sorted(&self.capabilities.missing_observables),
+                "missing_transforms": sorted(&self.capabilities.missing_transforms),
+                "missing_generators": sorted(&self.capabilities.missing_generators),
+            }),
+        );
+        // `null` means absent, so absent is written one way.
+        form.retain(|_, value| !value.is_null());
+        Value::Object(form)
+    }
+
+    /// sha256 of the normal form's JSON, 64 hex digits.
+    pub fn fingerprint(&self) -> String {
+        crate::hash::of(&self.normalized().to_string())
+    }
+}
+
+/// A claim as a canonical `claim_ast`.
+pub(super) fn formula(node: &Node) -> Value {
+    match &node.kind {
+        Kind::Int(number) => json!({"const": number}),
+        Kind::Step => json!({"var": "t"}),
+        Kind::At(inner, time) => {
+            let time = match time {
+                Time::Now => json!({"var": "t"}),
+                Time::Next => json!({"t_plus_1": true}),
+                // The length of the ring is the same at all times.
+                Time::At(step) => json!({"const": step}),
+            };
+            let time = if is_static(inner) {
+                json!({"const": 0})
+            } else {
+                time
+            };
+            json!({"obs": text(inner), "t": time})
+        }
+        Kind::Not(inner) => json!({"op": "not", "arg": formula(inner)}),
+        Kind::Neg(inner) => match inner.kind {
+            Kind::Int(number) if number != i64::MIN => json!({"const": -number}),
+            _ => json!({"op": "-", "arg": formula(inner)}),
+        },
+        Kind::Binary(op, left, right) => {
+            let (op, left, right) = turned(*op, left, right);
+            if sortable(op, node) {
+                let mut operands = Vec::new();
+                chain(op, node, &mut |operand| operands.push(formula(operand)));
+                operands.sort_by_key(Value::to_string);
+                let joined = operands
+                    .into_iter()
+                    .reduce(|left, right| json!({"op": op.text(), "lhs": left, "rhs": right}));
+                return joined.unwrap_or_default();
+            }
+            let (mut sides, mut op) = ([formula(left), formula(right)], op);
+            if op.is_commutative() && op.is_comparison() {
+                sides.sort_by_key(Value::to_string);
+            }
+            let [lhs, rhs] = &mut sides;
+            // Between integers, `x < 3` is `x <= 2`.
+            if op == Op::Lt && !divides(node) {
+                if let Some(number) = rhs["const"]
+                    .as_i64()
+                    .and_then(|number| number.checked_sub(1))
+                {
+                    (*rhs, op) = (json!({"const": number}), Op::Le);
+                } else if let Some(number) = lhs["const"]
+                    .as_i64()
+                    .and_then(|number| number.checked_add(1))
+                {
+                    (*lhs, op) = (json!({"const": number}), Op::Le);
+                }
+            }
+            json!({"op": op.text(), "lhs": lhs, "rhs": rhs})
+        }
+        Kind::Quoted(_) | Kind::Name(_) | Kind::Call(..) => json!({"obs": text(node)}),
+    }
+}
+
+/// A precondition in one way of writing it.
+fn condition(op: Op, left: &Node, right: &Node) -> (String, &'static str, String) {
+    let (op, left, right) = turned(op, left, right);
+    let (mut left, mut right) = (text(left), text(right));
+    if op.is_commutative() && right < left {
+        std::mem::swap(&mut left, &mut right);
+    }
+    (left, op.text(), right)
+}
+
+/// `>` and `>=` turned into `<` and `<=`.
+fn turned<'a>(op: Op, left: &'a Node, right: &'a Node) -> (Op, &'a Node, &'a Node) {
+    if matches!(op, Op::Gt | Op::Ge) {
+        (op.mirrored(), right, left)
+    } else {
+        (op, left, right)
+    }
+}
+
+/// Whether the operands of a whole chain may be sorted without changing what it means. Truth values short-circuit, so where an
+/// operand may fail (a zero divisor) their order matters.
+fn sortable(op: Op, node: &Node) -> bool {
+    match op {
+        Op::Add | Op::Mul => true,
+        Op::And | Op::Or => !fallible(node),
+        _ => false,
+    }
+}
+
+fn any(node: &Node, test: &impl Fn(&Node) -> bool) -> bool {
+    test(node)
+        || match &node.kind {
+            Kind::Neg(inner) | Kind::Not(inner) | Kind::At(inner, _) => any(inner, test),
+            Kind::Binary(_, left, right) => any(left, test) || any(right, test),
+            _ => false,
+        }
+}
+
+fn fallible(node: &Node) -> bool {
+    any(node, &|node| {
+        matches!(node.kind, Kind::Binary(Op::Mod | Op::Div, ..))
+    })
+}
+
+fn divides(node: &Node) -> bool {
+    any(node, &|node| matches!(node.kind, Kind::Binary(Op::Div, ..)))
+}
+
+/// Whether an observable does not depend on the state but on the ring alone.
+fn is_static(node: &Node) -> bool {
+    match &node.kind {
+        Kind::Int(_) => true,
+        Kind::Name(name) => name == "grid_length",
+        Kind::Neg(inner) => is_static(inner),
+        Kind::Binary(_, left, right) => is_static(left) && is_static(right),
+        _ => false,
+    }
+}
+
+/// The operands of a chain of one associative operator.
+fn chain<'a>(op: Op, node: &'a Node, visit: &mut impl FnMut(&'a Node)) {
+    match &node.kind {
+        Kind::Binary(inner, left, right) if *inner == op => {
+            chain(op, left, visit);
+            chain(op, right, visit);
+        }
+        _ => visit(node),
+    }
+}
+
+/// An observable's canonical text: aliases replaced, operands of `+` and `*` sorted, parentheses everywhere.
+pub(super) fn text(node: &Node) -> String {
+    match &node.kind {
+        Kind::Int(number) => number.to_string(),
+        Kind::Quoted(symbols) if symbols.contains('\'') => format!("\"{symbols}\""),
+        Kind::Quoted(symbols) => format!("'{symbols}'"),
+        Kind::Name(name) if name == "transition_indicator" => "incoming_collisions".into(),
+        Kind::Name(name) => name.clone(),
+        Kind::Step => "t".into(),
+        Kind::Call(name, arguments) => {
+            let arguments: Vec<String> = arguments.iter().map(text).collect();
+            match (name.as_str(), arguments.as_slice()) {
+                ("count_even", [symbol]) => format!("count_at_parity({symbol},0)"),
+                ("count_odd", [symbol]) => format!("count_at_parity({symbol},1)"),
+                _ => format!("{name}({})", arguments.join(",")),
+            }
+        }
+        Kind::At(inner, _) => text(inner),
+        Kind::Neg(inner) => match inner.kind {
+            Kind::Int(number) if number != i64::MIN => (-number).to_string(),
+            _ => format!("-({})", text(inner)),
+        },
+        Kind::Not(inner) => format!("not ({})", text(inner)),
+        Kind::Binary(op @ (Op::Add | Op::Mul), ..) => {
+            let mut operands = Vec::new();
+            chain(*op, node, &mut |operand| operands.push(text(operand)));
+            operands.sort();
+            format!("({})", operands.join(op.text()))
+        }
+        Kind::Binary(op, left, right) => format!("({}{}{})", text(left), op.text(), text(right)),
+    }
+}

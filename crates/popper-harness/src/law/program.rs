@@ -1,0 +1,633 @@
+//! A law resolved against a universe: what the engines run.
+
+use super::model::{Law, LocalFields, Template};
+use super::resolve::{Ambiguity, Statement};
+use super::syntax::{Kind, Node, Op, Time};
+use crate::universe::{Alphabet, Shift, Symbol, Transform, Universe};
+
+/// Integer arithmetic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Arith {
+    /// `+`
+    Add,
+    /// `-`
+    Sub,
+    /// `*`
+    Mul,
+    /// `%`, floor modulo
+    Mod,
+}
+
+/// The cells at which a pattern may begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Cells {
+    /// Every cell, the pattern wraps round the ring.
+    Ring,
+    /// The cells whose index is even (0) or odd (1).
+    Parity(u8),
+    /// The cells from which the pattern does not reach over the end.
+    Line,
+}
+
+/// Symbols that must stand at given distances from a cell.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Pattern {
+    /// Distance to the right and the symbol there; distances ascend from 0.
+    pub at: Vec<(usize, Symbol)>,
+    /// Where it is looked for.
+    pub cells: Cells,
+}
+
+/// An observable: an integer read off one state.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Observable {
+    /// A constant.
+    Int(i64),
+    /// The number of cells.
+    GridLength,
+    /// At how many cells a pattern stands.
+    Count(Pattern),
+    /// The first cell with a symbol, -1 if there is none.
+    Leftmost(Symbol),
+    /// The last cell with a symbol, -1 if there is none.
+    Rightmost(Symbol),
+    /// `rightmost - leftmost`, 0 if there is none.
+    Spread(Symbol),
+    /// The longest run of a symbol, without wrapping.
+    MaxGap(Symbol),
+    /// How many cells will hold this symbol one step on.
+    Incoming(Symbol),
+    /// `-x`
+    Neg(Box<Observable>),
+    /// `x op y`
+    Bin(Arith, Box<Observable>, Box<Observable>),
+}
+
+impl Observable {
+    /// Whether it depends on the length of the ring alone.
+    pub fn is_static(&self) -> bool {
+        match self {
+            Self::Int(_) | Self::GridLength => true,
+            Self::Neg(inner) => inner.is_static(),
+            Self::Bin(_, left, right) => left.is_static() && right.is_static(),
+            _ => false,
+        }
+    }
+
+    /// Whether rotating the ring leaves the value alone.
+    pub fn is_rotation_invariant(&self) -> bool {
+        match self {
+            Self::Int(_) | Self::GridLength | Self::Incoming(_) => true,
+            Self::Count(pattern) => pattern.cells == Cells::Ring,
+            Self::Neg(inner) => inner.is_rotation_invariant(),
+            Self::Bin(_, left, right) => {
+                left.is_rotation_invariant() && right.is_rotation_invariant()
+            }
+            Self::Leftmost(_) | Self::Rightmost(_) | Self::Spread(_) | Self::MaxGap(_) => false,
+        }
+    }
+}
+
+/// A number in a claim.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Term {
+    /// A constant.
+    Int(i64),
+    /// The running step as a number.
+    Step,
+    /// An observable, by its index in [`Program::observables`], at a time.
+    Obs(usize, Time),
+    /// `-x`
+    Neg(Box<Term>),
+    /// `x op y` with an arithmetic [`Op`]; `/` is exact.
+    Bin(Op, Box<Term>, Box<Term>),
+}
+
+/// A truth value in a claim.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Formula {
+    /// `x op y` with a comparing [`Op`].
+    Cmp(Op, Term, Term),
+    /// `not p`
+    Not(Box<Formula>),
+    /// `p and q`; `q` is not asked where `p` fails.
+    And(Box<Formula>, Box<Formula>),
+    /// `p or q`; `q` is not asked where `p` holds.
+    Or(Box<Formula>, Box<Formula>),
+    /// `p -> q`; `q` is not asked where `p` fails.
+    Implies(Box<Formula>, Box<Formula>),
+}
+
+/// A transform of a symmetry law.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Symmetry {
+    /// One of the universe's own.
+    Named(Transform),
+    /// A shift, or all of them.
+    Shift(Shift),
+}
+
+/// What a law says of the runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Claim {
+    /// `antecedent -> consequent` (or the consequent alone) at every t from 0 to T, or to T - 1.
+    Always {
+        /// What must hold before the rest is asked.
+        antecedent: Option<Formula>,
+        /// What must then hold.
+        consequent: Formula,
+        /// Whether t stops at T - 1, because the template or the claim looks one step ahead.
+        steps: bool,
+    },
+    /// For t0 = 0..T: `antecedent(t0) -> consequent(t)` for some t in t0..t0+window.
+    Eventually {
+        /// P
+        antecedent: Formula,
+        /// Q
+        consequent: Formula,
+        /// H
+        window: u64,
+    },
+    /// `step^t(F(s)) = F(step^t(s))` at every t from 0 to T.
+    Commutes(Symmetry),
+    /// What becomes of the cells with one symbol from every t < T.
+    Local {
+        /// The symbol of the cell.
+        trigger: Symbol,
+        /// The cell and its two neighbours.
+        pattern: Option<[Symbol; 3]>,
+        /// The parity of the cell's index.
+        parity: Option<u8>,
+        /// Whether the cell must become `result`, or must not.
+        equal: bool,
+        /// The symbol one step on.
+        result: Symbol,
+    },
+}
+
+/// A condition on the initial state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Condition {
+    /// A comparing [`Op`].
+    pub op: Op,
+    /// The left side.
+    pub left: Observable,
+    /// The right side.
+    pub right: Observable,
+}
+
+impl Condition {
+    /// Whether it speaks of the length of the ring alone.
+    pub fn is_static(&self) -> bool {
+        self.left.is_static() && self.right.is_static()
+    }
+}
+
+/// A law resolved against a universe.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Program {
+    /// The shape it was written in.
+    pub template: Template,
+    /// The distinct observables that the claim reads.
+    pub observables: Vec<Observable>,
+    /// Every declared observable by name, for witnesses.
+    pub named: Vec<(String, Observable)>,
+    /// What the initial state must satisfy.
+    pub preconditions: Vec<Condition>,
+    /// What is claimed.
+    pub claim: Claim,
+    /// T
+    pub horizon: u64,
+}
+
+/// What a law needs and the universe or the harness lacks.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Missing {
+    /// An observable, a function or a symbol of one.
+    #[error("observable `{0}` is not known")]
+    Observable(String),
+    /// A transform.
+    #[error("transform `{0}` is not known")]
+    Transform(String),
+}
+
+/// Why a law cannot be run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unfit {
+    /// It needs what nobody has.
+    #[error(transparent)]
+    Missing(#[from] Missing),
+    /// It can be read in more than one way, or in none.
+    #[error(transparent)]
+    Ambiguous(#[from] Ambiguity),
+}
+
+impl Program {
+    /// Resolves a law against a universe.
+    ///
+    /// # Errors
+    /// [`Unfit`] with the first thing that is missing or ambiguous; what is missing comes first.
+    pub fn compile(law: &Law, universe: &dyn Universe) -> Result<Self, Unfit> {
+        let meaning = law.meaning()?;
+        let scope = Scope { universe };
+        let mut named = Vec::new();
+        let mut ambiguous = None;
+        for (index, (name, node)) in meaning.observables.iter().enumerate() {
+            match scope.observable(node) {
+                Ok(observable) => named.push((name.clone(), observable)),
+                Err(Unresolved::Missing(missing)) => return Err(missing.into()),
+                Err(Unresolved::Wrong(error)) => {
+                    ambiguous.get_or_insert(Ambiguity {
+                        field: format!("observables[{index}].expr"),
+                        error,
+                    });
+                }
+            }
+        }
+        let mut preconditions = Vec::new();
+        for (index, (op, left, right)) in meaning.preconditions.iter().enumerate() {
+            match (scope.observable(left), scope.observable(right)) {
+                (Ok(left), Ok(right)) => preconditions.push(Condition {
+                    op: *op,
+                    left,
+                    right,
+                }),
+                (Err(Unresolved::Missing(missing)), _) | (_, Err(Unresolved::Missing(missing))) => {
+                    return Err(missing.into());
+                }
+                (Err(Unresolved::Wrong(error)), _) | (_, Err(Unresolved::Wrong(error))) => {
+                    ambiguous.get_or_insert(Ambiguity {
+                        field: format!("preconditions[{index}]"),
+                        error,
+                    });
+                }
+            }
+        }
+        let mut observables = Vec::new();
+        let claim = scope.claim(law, &meaning.claim, &mut observables);
+        match (claim, ambiguous) {
+            (Err(Unresolved::Missing(missing)), _) => Err(missing.into()),
+            (_, Some(ambiguity)) => Err(ambiguity.into()),
+            (Err(Unresolved::Wrong(error)), None) => Err(Ambiguity {
+                field: "claim".into(),
+                error,
+            }
+            .into()),
+            (Ok(claim), None) => {
+                let (template, horizon) = (law.template, law.quantifiers.t);
+                Ok(Self {
+                    template,
+                    observables,
+                    named,
+                    preconditions,
+                    claim,
+                    horizon,
+                })
+            }
+        }
+    }
+
+    /// Whether a rotated start behaves like the start itself.
+    pub fn is_rotation_invariant(&self) -> bool {
+        let claim = match &self.claim {
+            Claim::Local { parity, .. } => parity.is_none(),
+            Claim::Commutes(_) => true,
+            Claim::Always { .. } | Claim::Eventually { .. } => self
+                .observables
+                .iter()
+                .all(Observable::is_rotation_invariant),
+        };
+        claim
+            && self.preconditions.iter().all(|condition| {
+                condition.left.is_rotation_invariant() && condition.right.is_rotation_invariant()
+            })
+    }
+
+    /// The formulas of the claim.
+    pub fn formulas(&self) -> impl Iterator<Item = &Formula> {
+        let (first, second) = match &self.claim {
+            Claim::Always {
+                antecedent,
+                consequent,
+                ..
+            } => (antecedent.as_ref(), Some(consequent)),
+            Claim::Eventually {
+                antecedent,
+                consequent,
+                ..
+            } => (Some(antecedent), Some(consequent)),
+            Claim::Commutes(_) | Claim::Local { .. } => (None, None),
+        };
+        first.into_iter().chain(second)
+    }
+
+    /// Whether the claim uses t as a number, so that no two steps are alike.
+    pub fn counts_time(&self) -> bool {
+        self.formulas()
+            .any(|formula| formula.any_term(&|term| matches!(term, Term::Step)))
+    }
+}
+
+impl Formula {
+    /// Whether some term of the formula passes the test.
+    pub fn any_term(&self, test: &dyn Fn(&Term) -> bool) -> bool {
+        match self {
+            Self::Cmp(_, left, right) => left.any(test) || right.any(test),
+            Self::Not(inner) => inner.any_term(test),
+            Self::And(left, right) | Self::Or(left, right) | Self::Implies(left, right) => {
+                left.any_term(test) || right.any_term(test)
+            }
+        }
+    }
+}
+
+impl Term {
+    /// Whether this term or one inside passes the test.
+    pub fn any(&self, test: &dyn Fn(&Self) -> bool) -> bool {
+        test(self)
+            || match self {
+                Self::Neg(inner) => inner.any(test),
+                Self::Bin(_, left, right) => left.any(test) || right.any(test),
+                Self::Int(_) | Self::Step | Self::Obs(..) => false,
+            }
+    }
+}
+
+enum Unresolved {
+    Missing(Missing),
+    Wrong(super::syntax::SyntaxError),
+}
+
+type Resolved<T> = Result<T, Unresolved>;
+
+fn wrong<T>(column: usize, message: impl Into<String>) -> Resolved<T> {
+    Err(Unresolved::Wrong(super::syntax::SyntaxError::at(
+        column, message,
+    )))
+}
+
+struct Scope<'a> {
+    universe: &'a dyn Universe,
+}
+
+impl Scope<'_> {
+    fn alphabet(&self) -> &Alphabet {
+        self.universe.alphabet()
+    }
+
+    fn observable(&self, node: &Node) -> Resolved<Observable> {
+        match &node.kind {
+            Kind::Int(number) => Ok(Observable::Int(*number)),
+            Kind::Name(name) => self.call(node.column, name, &[]),
+            Kind::Call(name, arguments) => self.call(node.column, name, arguments),
+            Kind::Neg(inner) => Ok(Observable::Neg(Box::new(self.observable(inner)?))),
+            Kind::Binary(op, left, right) => {
+                let op = match op {
+                    Op::Add => Arith::Add,
+                    Op::Sub => Arith::Sub,
+                    Op::Mul => Arith::Mul,
+                    Op::Mod => Arith::Mod,
+                    _ => return wrong(node.column, "expected + - * %"),
+                };
+                Ok(Observable::Bin(
+                    op,
+                    Box::new(self.observable(left)?),
+                    Box::new(self.observable(right)?),
+                ))
+            }
+            _ => wrong(node.column, "expected an expression"),
+        }
+    }
+
+    fn call(&self, column: usize, name: &str, arguments: &[Node]) -> Resolved<Observable> {
+        let symbol = |index: usize| self.symbol(name, &arguments[index]);
+        let pattern = |at: Vec<(usize, Symbol)>, cells| Observable::Count(Pattern { at, cells });
+        let arity = match name {
+            "grid_length" | "incoming_collisions" | "transition_indicator" => 0,
+            "count" | "count_even" | "count_odd" | "count_pattern" | "leftmost" | "rightmost"
+            | "spread" | "max_gap" => 1,
+            "count_at_parity" | "adjacent_pairs" => 2,
+            "gap_pairs" => 3,
+            _ => return Err(Unresolved::Missing(Missing::Observable(name.into()))),
+        };
+        if arguments.len() != arity {
+            return wrong(
+                column,
+                format!(
+                    "`{name}` takes {arity} arguments, found {}",
+                    arguments.len()
+                ),
+            );
+        }
+        Ok(match name {
+            "grid_length" => Observable::GridLength,
+            "incoming_collisions" | "transition_indicator" => {
+                match self.universe.collision_symbol() {
+                    Some(symbol) => Observable::Incoming(symbol),
+                    None => return Err(Unresolved::Missing(Missing::Observable(name.into()))),
+                }
+            }
+            "count" => pattern(vec![(0, symbol(0)?)], Cells::Ring),
+            "count_even" => pattern(vec![(0, symbol(0)?)], Cells::Parity(0)),
+            "count_odd" => pattern(vec![(0, symbol(0)?)], Cells::Parity(1)),
+            "count_at_parity" => match arguments[1].kind {
+                Kind::Int(parity @ 0..=1) => {
+                    pattern(vec![(0, symbol(0)?)], Cells::Parity(parity as u8))
+                }
+                _ => return wrong(arguments[1].column, "expected the parity 0 or 1"),
+            },
+            "count_pattern" => pattern(
+                self.symbols(name, &arguments[0])?
+                    .into_iter()
+                    .enumerate()
+                    .collect(),
+                Cells::Ring,
+            ),
+            "leftmost" => Observable::Leftmost(symbol(0)?),
+            "rightmost" => Observable::Rightmost(symbol(0)?),
+            "spread" => Observable::Spread(symbol(0)?),
+            "max_gap" => Observable::MaxGap(symbol(0)?),
+            "adjacent_pairs" => pattern(vec![(0, symbol(0)?), (1, symbol(1)?)], Cells::Line),
+            _ => match arguments[2].kind {
+                Kind::Int(gap @ 0..=4096) => pattern(
+                    vec![(0, symbol(0)?), (gap as usize + 1, symbol(1)?)],
+                    Cells::Line,
+                ),
+                _ => {
+                    return wrong(
+                        arguments[2].column,
+                        "expected the number of cells between, 0 to 4096",
+                    );
+                }
+            },
+        })
+    }
+
+    fn symbols(&self, function: &str, node: &Node) -> Resolved<Vec<Symbol>> {
+        let Kind::Quoted(text) = &node.kind else {
+            return wrong(
+                node.column,
+                format!(
+                    "`{function}` expects quoted symbols here, as in '{}'",
+                    self.alphabet().char(0)
+                ),
+            );
+        };
+        if text.is_empty() {
+            return wrong(node.column, "the quotes are empty");
+        }
+        let missing = || Unresolved::Missing(Missing::Observable(format!("{function}('{text}')")));
+        text.chars()
+            .map(|char| self.alphabet().symbol(char).ok_or_else(missing))
+            .collect()
+    }
+
+    fn symbol(&self, function: &str, node: &Node) -> Resolved<Symbol> {
+        match self.symbols(function, node)?.as_slice() {
+            [symbol] => Ok(*symbol),
+            _ => wrong(
+                node.column,
+                format!("`{function}` expects one symbol (use count_pattern for more)"),
+            ),
+        }
+    }
+
+    fn claim(
+        &self,
+        law: &Law,
+        statement: &Statement,
+        observables: &mut Vec<Observable>,
+    ) -> Resolved<Claim> {
+        let node = match statement {
+            Statement::Commutes(name) => return self.symmetry(name).map(Claim::Commutes),
+            Statement::Local(fields) => return self.local(fields),
+            Statement::Formula(node) => node,
+        };
+        let formula = self.formula(node, observables)?;
+        let latest = |time: &dyn Fn(Time) -> bool| {
+            formula.any_term(&|term| matches!(term, Term::Obs(_, at) if time(*at)))
+        };
+        let late = |at| matches!(at, Time::At(step) if step > law.quantifiers.t);
+        if latest(&late) {
+            return wrong(
+                node.column,
+                format!("names a step after T = {}", law.quantifiers.t),
+            );
+        }
+        let next = latest(&|at| at == Time::Next);
+        Ok(match (law.template, formula) {
+            (Template::Eventually, Formula::Implies(antecedent, consequent)) => Claim::Eventually {
+                antecedent: *antecedent,
+                consequent: *consequent,
+                window: law.quantifiers.h.unwrap_or(0),
+            },
+            (template, formula) => {
+                let steps =
+                    next || matches!(template, Template::ImplicationStep | Template::Monotone);
+                match formula {
+                    Formula::Implies(antecedent, consequent) => Claim::Always {
+                        antecedent: Some(*antecedent),
+                        consequent: *consequent,
+                        steps,
+                    },
+                    consequent => Claim::Always {
+                        antecedent: None,
+                        consequent,
+                        steps,
+                    },
+                }
+            }
+        })
+    }
+
+    fn symmetry(&self, name: &str) -> Resolved<Symmetry> {
+        if let Some(shift) = Shift::parse(name) {
+            return Ok(Symmetry::Shift(shift));
+        }
+        let named = self
+            .universe
+            .transforms()
+            .iter()
+            .find(|transform| transform.name == name);
+        named
+            .cloned()
+            .map(Symmetry::Named)
+            .ok_or_else(|| Unresolved::Missing(Missing::Transform(name.into())))
+    }
+
+    fn local(&self, fields: &LocalFields) -> Resolved<Claim> {
+        let symbol = |char| {
+            let missing = || Unresolved::Missing(Missing::Observable(format!("symbol '{char}'")));
+            self.alphabet().symbol(char).ok_or_else(missing)
+        };
+        let pattern = match &fields.pattern {
+            None => None,
+            Some(text) => {
+                let symbols = text.chars().map(symbol).collect::<Resolved<Vec<_>>>()?;
+                symbols.try_into().ok()
+            }
+        };
+        Ok(Claim::Local {
+            trigger: symbol(fields.trigger)?,
+            pattern,
+            parity: fields.parity,
+            equal: fields.result_op == Op::Eq,
+            result: symbol(fields.result)?,
+        })
+    }
+
+    fn formula(&self, node: &Node, observables: &mut Vec<Observable>) -> Resolved<Formula> {
+        match &node.kind {
+            Kind::Not(inner) => Ok(Formula::Not(Box::new(self.formula(inner, observables)?))),
+            Kind::Binary(op, left, right) if op.is_comparison() => Ok(Formula::Cmp(
+                *op,
+                self.term(left, observables)?,
+                self.term(right, observables)?,
+            )),
+            Kind::Binary(op, left, right) => {
+                let left = Box::new(self.formula(left, observables)?);
+                let right = Box::new(self.formula(right, observables)?);
+                match op {
+                    Op::And => Ok(Formula::And(left, right)),
+                    Op::Or => Ok(Formula::Or(left, right)),
+                    Op::Implies => Ok(Formula::Implies(left, right)),
+                    _ => wrong(node.column, "expected something that is true or false"),
+                }
+            }
+            _ => wrong(node.column, "expected something that is true or false"),
+        }
+    }
+
+    fn term(&self, node: &Node, observables: &mut Vec<Observable>) -> Resolved<Term> {
+        match &node.kind {
+            Kind::Int(number) => Ok(Term::Int(*number)),
+            Kind::Step => Ok(Term::Step),
+            Kind::Neg(inner) => Ok(Term::Neg(Box::new(self.term(inner, observables)?))),
+            Kind::At(inner, time) => {
+                let observable = self.observable(inner)?;
+                let index = observables
+                    .iter()
+                    .position(|known| *known == observable)
+                    .unwrap_or_else(|| {
+                        observables.push(observable.clone());
+                        observables.len() - 1
+                    });
+                // What the ring alone decides is read once, whatever time the claim names.
+                let time = if observable.is_static() {
+                    Time::At(0)
+                } else {
+                    *time
+                };
+                Ok(Term::Obs(index, time))
+            }
+            Kind::Binary(op, left, right) => Ok(Term::Bin(
+                *op,
+                Box::new(self.term(left, observables)?),
+                Box::new(self.term(right, observables)?),
+            )),
+            _ => wrong(node.column, "expected a number"),
+        }
+    }
+}

@@ -1,0 +1,580 @@
+//! The one grammar of observables and claims, and the tree both parse to.
+//!
+//! From loosest to tightest: `->` (also `=>`), `or`, `and`, `not`, one comparison, `+ -`, `* / %`, unary minus, then
+//! integers, quoted symbols, names, calls and parentheses. What a tree may hold (booleans in an observable, a time behind
+//! a name) is decided when it is resolved, not here.
+
+use std::fmt;
+
+use winnow::Parser;
+use winnow::ascii::{digit1, multispace0};
+use winnow::combinator::{alt, delimited, preceded, repeat, terminated};
+use winnow::error::{ContextError, ErrMode};
+use winnow::stream::LocatingSlice;
+use winnow::token::{one_of, take_till, take_while};
+
+/// The longest expression or claim, in bytes.
+pub const MAX_TEXT: usize = 4096;
+/// The deepest nesting of parentheses, calls or AST nodes.
+pub const MAX_DEPTH: usize = 64;
+
+/// A two-sided operator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Op {
+    /// `->`
+    Implies,
+    /// `or`
+    Or,
+    /// `and`
+    And,
+    /// `==`
+    Eq,
+    /// `!=`
+    Ne,
+    /// `<`
+    Lt,
+    /// `<=`
+    Le,
+    /// `>`
+    Gt,
+    /// `>=`
+    Ge,
+    /// `+`
+    Add,
+    /// `-`
+    Sub,
+    /// `*`
+    Mul,
+    /// `/`, exact
+    Div,
+    /// `%`, floor modulo
+    Mod,
+}
+
+impl Op {
+    /// The operator as laws write it (`=>` for the implication, as in `claim_ast`).
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Implies => "=>",
+            Self::Or => "or",
+            Self::And => "and",
+            Self::Eq => "==",
+            Self::Ne => "!=",
+            Self::Lt => "<",
+            Self::Le => "<=",
+            Self::Gt => ">",
+            Self::Ge => ">=",
+            Self::Add => "+",
+            Self::Sub => "-",
+            Self::Mul => "*",
+            Self::Div => "/",
+            Self::Mod => "%",
+        }
+    }
+
+    /// Reads an operator of a `claim_ast`.
+    pub fn from_text(text: &str) -> Option<Self> {
+        const ALL: [Op; 14] = [
+            Op::Implies,
+            Op::Or,
+            Op::And,
+            Op::Eq,
+            Op::Ne,
+            Op::Lt,
+            Op::Le,
+            Op::Gt,
+            Op::Ge,
+            Op::Add,
+            Op::Sub,
+            Op::Mul,
+            Op::Div,
+            Op::Mod,
+        ];
+        ALL.into_iter().find(|op| op.text() == text)
+    }
+
+    /// Whether this compares two integers.
+    pub fn is_comparison(self) -> bool {
+        matches!(
+            self,
+            Self::Eq | Self::Ne | Self::Lt | Self::Le | Self::Gt | Self::Ge
+        )
+    }
+
+    /// Whether this joins two truth values.
+    pub fn is_logical(self) -> bool {
+        matches!(self, Self::Implies | Self::Or | Self::And)
+    }
+
+    /// Whether the operands may change places.
+    pub fn is_commutative(self) -> bool {
+        matches!(
+            self,
+            Self::Or | Self::And | Self::Eq | Self::Ne | Self::Add | Self::Mul
+        )
+    }
+
+    /// The comparison that says the same with its sides exchanged.
+    pub fn mirrored(self) -> Self {
+        match self {
+            Self::Lt => Self::Gt,
+            Self::Le => Self::Ge,
+            Self::Gt => Self::Lt,
+            Self::Ge => Self::Le,
+            other => other,
+        }
+    }
+
+    /// Whether `left op right` holds, for a comparison.
+    pub fn compares<N: Ord>(self, left: &N, right: &N) -> bool {
+        match self {
+            Self::Eq => left == right,
+            Self::Ne => left != right,
+            Self::Lt => left < right,
+            Self::Le => left <= right,
+            Self::Gt => left > right,
+            Self::Ge => left >= right,
+            _ => false,
+        }
+    }
+}
+
+/// The time at which an observable is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Time {
+    /// A fixed step of the run.
+    At(u64),
+    /// The running step `t`.
+    Now,
+    /// The step after, `t + 1`.
+    Next,
+}
+
+/// A node with the column it began at, counted from 1 in characters; 0 where it came from JSON.
+#[derive(Debug, Clone)]
+pub struct Node {
+    /// Where it began.
+    pub column: usize,
+    /// What it is.
+    pub kind: Kind,
+}
+
+/// What a node can be.
+#[derive(Debug, Clone)]
+pub enum Kind {
+    /// An integer.
+    Int(i64),
+    /// A quoted symbol or pattern.
+    Quoted(String),
+    /// A bare name.
+    Name(String),
+    /// A name with arguments.
+    Call(String, Vec<Node>),
+    /// The running step `t` as a number.
+    Step,
+    /// An observable at a time.
+    At(Box<Node>, Time),
+    /// `-x`
+    Neg(Box<Node>),
+    /// `not x`
+    Not(Box<Node>),
+    /// `left op right`
+    Binary(Op, Box<Node>, Box<Node>),
+}
+
+impl Node {
+    /// A node that no text holds.
+    pub(crate) fn made(kind: Kind) -> Self {
+        Self { column: 0, kind }
+    }
+
+    /// `left op right`, made.
+    pub(crate) fn binary(op: Op, left: Self, right: Self) -> Self {
+        Self {
+            column: left.column,
+            kind: Kind::Binary(op, Box::new(left), Box::new(right)),
+        }
+    }
+}
+
+/// Why a text is not an expression: where, and what would have been.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("column {column}: {message}")]
+pub struct SyntaxError {
+    /// Counted from 1, in characters.
+    pub column: usize,
+    /// What was expected, or what is wrong.
+    pub message: String,
+}
+
+impl SyntaxError {
+    pub(crate) fn at(column: usize, message: impl Into<String>) -> Self {
+        Self {
+            column,
+            message: message.into(),
+        }
+    }
+}
+
+/// What the text is made of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Token {
+    Int(i64),
+    Quoted(String),
+    Name(String),
+    Op(Op),
+    Not,
+    Open,
+    Close,
+    Comma,
+}
+
+impl fmt::Display for Token {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Int(number) => write!(out, "{number}"),
+            Self::Quoted(text) => write!(out, "'{text}'"),
+            Self::Name(name) => write!(out, "`{name}`"),
+            Self::Op(op) => write!(out, "`{}`", op.text()),
+            Self::Not => out.write_str("`not`"),
+            Self::Open => out.write_str("`(`"),
+            Self::Close => out.write_str("`)`"),
+            Self::Comma => out.write_str("`,`"),
+        }
+    }
+}
+
+type Parsed<T> = Result<T, ErrMode<ContextError>>;
+
+fn token(input: &mut LocatingSlice<&str>) -> Parsed<Token> {
+    let quoted = |quote: char| {
+        delimited(quote, take_till(0.., quote), quote).map(|text: &str| Token::Quoted(text.into()))
+    };
+    let word = (
+        one_of(|c: char| c.is_alphabetic() || c == '_'),
+        take_while(0.., |c: char| c.is_alphanumeric() || c == '_'),
+    )
+        .take()
+        .map(|word: &str| match word {
+            "or" => Token::Op(Op::Or),
+            "and" => Token::Op(Op::And),
+            "not" => Token::Not,
+            name => Token::Name(name.into()),
+        });
+    // Longer operators first.
+    let logical = alt((
+        alt(("->", "=>")).value(Token::Op(Op::Implies)),
+        "||".value(Token::Op(Op::Or)),
+        "&&".value(Token::Op(Op::And)),
+        "==".value(Token::Op(Op::Eq)),
+        "!=".value(Token::Op(Op::Ne)),
+        "<=".value(Token::Op(Op::Le)),
+        ">=".value(Token::Op(Op::Ge)),
+        "<".value(Token::Op(Op::Lt)),
+        ">".value(Token::Op(Op::Gt)),
+    ));
+    let arithmetic = alt((
+        '+'.value(Token::Op(Op::Add)),
+        '-'.value(Token::Op(Op::Sub)),
+        '*'.value(Token::Op(Op::Mul)),
+        '/'.value(Token::Op(Op::Div)),
+        '%'.value(Token::Op(Op::Mod)),
+        '('.value(Token::Open),
+        ')'.value(Token::Close),
+        ','.value(Token::Comma),
+        '!'.value(Token::Not),
+    ));
+    alt((
+        digit1.try_map(str::parse).map(Token::Int),
+        word,
+        quoted('\''),
+        quoted('"'),
+        logical,
+        arithmetic,
+    ))
+    .parse_next(input)
+}
+
+/// Parses an expression or a claim.
+///
+/// # Errors
+/// [`SyntaxError`] with the column of the first character that does not fit.
+pub fn parse(text: &str) -> Result<Node, SyntaxError> {
+    if text.len() > MAX_TEXT {
+        return Err(SyntaxError::at(1, format!("longer than {MAX_TEXT} bytes")));
+    }
+    let column = |offset: usize| text[..offset].chars().count() + 1;
+    let mut lexer = terminated(
+        repeat(0.., preceded(multispace0, token.with_span())),
+        multispace0,
+    );
+    let spanned: Vec<(Token, std::ops::Range<usize>)> =
+        lexer.parse(LocatingSlice::new(text)).map_err(|error| {
+            let at = error.offset()
+                + text[error.offset()..]
+                    .chars()
+                    .take_while(|c| c.is_whitespace())
+                    .map(char::len_utf8)
+                    .sum::<usize>();
+            let found: String = text[at..].chars().take(1).collect();
+            let message = match found.as_str() {
+                "'" | "\"" => "the quote is not closed".into(),
+                digit if digit.starts_with(|c: char| c.is_ascii_digit()) => {
+                    "the number does not fit into 64 bits".into()
+                }
+                "=" => "expected `==`, found `=`".into(),
+                found => format!("`{found}` has no meaning here"),
+            };
+            SyntaxError {
+                column: column(at),
+                message,
+            }
+        })?;
+    let tokens = spanned
+        .into_iter()
+        .map(|(token, span)| (token, column(span.start)))
+        .collect();
+    let mut tree = Tree {
+        tokens,
+        next: 0,
+        end: column(text.len()),
+        depth: 0,
+    };
+    let node = tree.operators(0)?;
+    tree.expect_end()?;
+    Ok(node)
+}
+
+struct Tree {
+    tokens: Vec<(Token, usize)>,
+    next: usize,
+    end: usize,
+    depth: usize,
+}
+
+/// The levels of two-sided operators, loosest first. `not` stands between level 2 and 3, the unary minus above all.
+const COMPARISON: usize = 3;
+const UNARY: usize = 6;
+
+fn level(op: Op) -> usize {
+    match op {
+        Op::Implies => 0,
+        Op::Or => 1,
+        Op::And => 2,
+        Op::Add | Op::Sub => 4,
+        Op::Mul | Op::Div | Op::Mod => 5,
+        _ => COMPARISON,
+    }
+}
+
+impl Tree {
+    fn peek(&self) -> Option<&Token> {
+        self.tokens.get(self.next).map(|(token, _)| token)
+    }
+
+    fn column(&self) -> usize {
+        self.tokens
+            .get(self.next)
+            .map_or(self.end, |(_, column)| *column)
+    }
+
+    fn fail<T>(&self, expected: &str) -> Result<T, SyntaxError> {
+        let found = self
+            .peek()
+            .map_or_else(|| "the end".into(), ToString::to_string);
+        Err(SyntaxError {
+            column: self.column(),
+            message: format!("expected {expected}, found {found}"),
+        })
+    }
+
+    fn eat(&mut self, token: &Token) -> bool {
+        let there = self.peek() == Some(token);
+        self.next += usize::from(there);
+        there
+    }
+
+    fn expect_end(&self) -> Result<(), SyntaxError> {
+        if self.peek().is_some() {
+            self.fail("an operator or the end")
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Everything that binds at least as tightly as `floor`.
+    fn operators(&mut self, floor: usize) -> Result<Node, SyntaxError> {
+        // Each round of recursion below goes through here, so this bounds the stack.
+        self.depth += 1;
+        if self.depth > MAX_DEPTH * 4 {
+            return Err(SyntaxError {
+                column: self.column(),
+                message: format!("nests deeper than {MAX_DEPTH}"),
+            });
+        }
+        let mut left = self.operand(floor)?;
+        let mut links = 0;
+        while let Some(&Token::Op(op)) = self.peek() {
+            let bind = level(op);
+            if bind < floor {
+                break;
+            }
+            self.next += 1;
+            // The arrow associates to the right, everything else to the left.
+            let right = self.operators(if op == Op::Implies { bind } else { bind + 1 })?;
+            left = Node::binary(op, left, right);
+            links += 1;
+            if links > MAX_DEPTH * 4 {
+                return Err(SyntaxError {
+                    column: self.column(),
+                    message: "too many operators in one chain".into(),
+                });
+            }
+            if bind == COMPARISON
+                && matches!(self.peek(), Some(Token::Op(next)) if next.is_comparison())
+            {
+                return self.fail("one comparison only (join two with `and`)");
+            }
+        }
+        self.depth -= 1;
+        Ok(left)
+    }
+
+    fn operand(&mut self, floor: usize) -> Result<Node, SyntaxError> {
+        let column = self.column();
+        if floor <= COMPARISON && self.eat(&Token::Not) {
+            let inner = self.operators(COMPARISON)?;
+            return Ok(Node {
+                column,
+                kind: Kind::Not(Box::new(inner)),
+            });
+        }
+        if self.eat(&Token::Op(Op::Sub)) {
+            let inner = self.operators(UNARY)?;
+            return Ok(Node {
+                column,
+                kind: Kind::Neg(Box::new(inner)),
+            });
+        }
+        let Some(token) = self.peek().cloned() else {
+            return self.fail("a value");
+        };
+        let kind = match token {
+            Token::Int(number) => Kind::Int(number),
+            Token::Quoted(text) => Kind::Quoted(text),
+            Token::Name(name) => {
+                self.next += 1;
+                let kind = if self.eat(&Token::Open) {
+                    Kind::Call(name, self.arguments()?)
+                } else {
+                    Kind::Name(name)
+                };
+                return Ok(Node { column, kind });
+            }
+            Token::Open => {
+                self.next += 1;
+                let inner = self.operators(0)?;
+                return if self.eat(&Token::Close) {
+                    Ok(inner)
+                } else {
+                    self.fail("an operator or `)`")
+                };
+            }
+            _ => return self.fail("a value"),
+        };
+        self.next += 1;
+        Ok(Node { column, kind })
+    }
+
+    fn arguments(&mut self) -> Result<Vec<Node>, SyntaxError> {
+        let mut arguments = Vec::new();
+        if self.eat(&Token::Close) {
+            return Ok(arguments);
+        }
+        loop {
+            arguments.push(self.operators(0)?);
+            if self.eat(&Token::Close) {
+                return Ok(arguments);
+            }
+            if !self.eat(&Token::Comma) {
+                return self.fail("`,` or `)`");
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn show(node: &Node) -> String {
+        match &node.kind {
+            Kind::Int(number) => number.to_string(),
+            Kind::Quoted(text) => format!("'{text}'"),
+            Kind::Name(name) => name.clone(),
+            Kind::Call(name, arguments) => {
+                format!(
+                    "{name}({})",
+                    arguments.iter().map(show).collect::<Vec<_>>().join(",")
+                )
+            }
+            Kind::Step => "t".into(),
+            Kind::At(inner, time) => format!("{}@{time:?}", show(inner)),
+            Kind::Neg(inner) => format!("(-{})", show(inner)),
+            Kind::Not(inner) => format!("(not {})", show(inner)),
+            Kind::Binary(op, left, right) => {
+                format!("({} {} {})", show(left), op.text(), show(right))
+            }
+        }
+    }
+
+    fn check(text: &str) -> String {
+        parse(text).map_or_else(|error| error.to_string(), |node| show(&node))
+    }
+
+    #[test]
+    fn precedence() {
+        for (text, tree) in [
+            ("1 + 2*3 - 4", "((1 + (2 * 3)) - 4)"),
+            ("count('<') - 7 % 3", "(count('<') - (7 % 3))"),
+            ("-x*y", "((-x) * y)"),
+            ("x - -1", "(x - (-1))"),
+            ("a -> b -> c", "(a => (b => c))"),
+            ("not x(t) > 0 and y", "((not (x(t) > 0)) and y)"),
+            ("a or b and c => d", "((a or (b and c)) => d)"),
+            ("x(t+1)==inc(t)", "(x((t + 1)) == inc(t))"),
+            ("!(a) || b", "((not a) or b)"),
+        ] {
+            assert_eq!(check(text), tree, "{text}");
+        }
+    }
+
+    #[test]
+    fn errors_name_the_column() {
+        for (text, message) in [
+            ("", "column 1: expected a value, found the end"),
+            ("count('X'", "column 10: expected `,` or `)`, found the end"),
+            ("1 + ", "column 5: expected a value, found the end"),
+            (
+                "a b",
+                "column 3: expected an operator or the end, found `b`",
+            ),
+            ("x = 1", "column 3: expected `==`, found `=`"),
+            ("é # 1", "column 3: `#` has no meaning here"),
+            ("count('X", "column 7: the quote is not closed"),
+            (
+                "99999999999999999999",
+                "column 1: the number does not fit into 64 bits",
+            ),
+            (
+                "1 < 2 < 3",
+                "column 7: expected one comparison only (join two with `and`), found `<`",
+            ),
+        ] {
+            assert_eq!(check(text), message, "{text}");
+        }
+        assert!(check(&"(".repeat(4000)).contains("nests deeper"));
+        assert!(check(&"-".repeat(4000)).contains("nests deeper"));
+        assert!(check(&"1+".repeat(2000)).contains("chain"));
+    }
+}

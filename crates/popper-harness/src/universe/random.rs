@@ -1,0 +1,47 @@
+//! Universes that no one has seen: random rules by seed.
+
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+
+use super::{Alphabet, Rule, Symbol, TableUniverse};
+
+/// The symbols of a random universe.
+const SYMBOLS: [char; 4] = ['.', 'a', 'b', 'c'];
+
+/// A random radius-1 universe of four symbols; the same seed gives the same rule on any machine.
+///
+/// The rule is a random permutation inside pairs of cells pushed through a random partition: half of all seeds conserve
+/// something additive by construction, the others are uniform random tables. Which kind a seed gives is itself random, so a
+/// proposer cannot know whether there is anything to find.
+pub fn random_universe(seed: u64) -> TableUniverse {
+    let mut rng = ChaCha20Rng::seed_from_u64(seed);
+    let mut draw = |bound: usize| (rng.next_u64() % bound as u64) as usize;
+    let radius = 1;
+    let next: Vec<Symbol> = if draw(2) == 0 {
+        streaming(&mut draw)
+    } else {
+        (0..SYMBOLS.len().pow(3))
+            .map(|_| draw(SYMBOLS.len()) as Symbol)
+            .collect()
+    };
+    let rule = Rule::from_table(SYMBOLS.len(), radius, next);
+    TableUniverse::from_parts(
+        format!("random_{seed}"),
+        Alphabet::new(SYMBOLS.into()),
+        rule,
+    )
+}
+
+/// A partitioned rule: each symbol is two bits, each bit streams in its own direction, and a random permutation of the
+/// symbols acts on what meets in a cell. Permutations that keep the number of bits conserve it.
+fn streaming(draw: &mut impl FnMut(usize) -> usize) -> Vec<Symbol> {
+    let from = [draw(3), draw(3)];
+    let mut collide: [Symbol; 4] = [0, 1, 2, 3];
+    // Only the middle two change places: the number of set bits stays.
+    if draw(2) == 0 {
+        collide.swap(1, 2);
+    }
+    super::definition::windows(SYMBOLS.len(), 3)
+        .map(|window| collide[usize::from((window[from[0]] & 1) | (window[from[1]] & 2))])
+        .collect()
+}
