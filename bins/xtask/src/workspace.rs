@@ -1,0 +1,102 @@
+//! Where the workspace and its binaries lie, and how commands are run in it.
+
+use std::env::consts::EXE_SUFFIX;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use cargo_metadata::MetadataCommand;
+
+use crate::Error;
+
+/// The workspace of the working directory.
+pub struct Workspace {
+    pub root: PathBuf,
+    target: PathBuf,
+}
+
+impl Workspace {
+    pub fn find() -> Result<Self, Error> {
+        let metadata = MetadataCommand::new().no_deps().exec()?;
+        Ok(Self {
+            root: metadata.workspace_root.into(),
+            target: metadata.target_directory.into(),
+        })
+    }
+
+    /// The folder where `world` leaves the files of the demo; made if it is not there.
+    pub fn demo_folder(&self, world: &str) -> Result<PathBuf, Error> {
+        let path = self.target.join("demo").join(world);
+        match std::fs::create_dir_all(&path) {
+            Ok(()) => Ok(path),
+            Err(source) => Err(Error::File { path, source }),
+        }
+    }
+
+    /// Cargo in the workspace's root.
+    pub fn cargo(&self, arguments: &[&str]) -> Command {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let mut command = Command::new(cargo);
+        command.args(arguments).current_dir(&self.root);
+        command
+    }
+
+    /// A binary of the dev build, run in the workspace's root.
+    pub fn binary(&self, name: &str) -> Command {
+        let mut command = Command::new(
+            self.target
+                .join("debug")
+                .join(format!("{name}{EXE_SUFFIX}")),
+        );
+        command.current_dir(&self.root);
+        command
+    }
+
+    /// `path` as it reads from the root.
+    pub fn relative<'a>(&self, path: &'a Path) -> &'a Path {
+        path.strip_prefix(&self.root).unwrap_or(path)
+    }
+}
+
+/// Runs `command` to its end; anything but success is an error.
+pub fn finish(command: &mut Command) -> Result<(), Error> {
+    let status = command.status().map_err(|source| Error::Start {
+        command: line(command),
+        source,
+    })?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(Error::Ended {
+            command: line(command),
+            status,
+        })
+    }
+}
+
+/// Runs `command` to its end with its stdout in the file `path`.
+pub fn finish_into(path: &Path, command: &mut Command) -> Result<(), Error> {
+    let file = File::create(path).map_err(|source| Error::File {
+        path: path.to_owned(),
+        source,
+    })?;
+    finish(command.stdout(file))
+}
+
+/// Whether `command` can be run at all.
+pub fn works(command: &mut Command) -> bool {
+    command
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+fn line(command: &Command) -> String {
+    let mut line = command.get_program().to_string_lossy().into_owned();
+    for argument in command.get_args() {
+        line.push(' ');
+        line.push_str(&argument.to_string_lossy());
+    }
+    line
+}

@@ -1,0 +1,236 @@
+//! The layers of ARCHITECTURE.md: a dependency that the picture does not have is a failure.
+
+use std::collections::BTreeSet;
+use std::process::Command;
+
+use cargo_metadata::{DependencyKind, MetadataCommand, Package};
+
+/// Every package, planned or built, and the packages of the workspace it may depend on. A new package, or a new
+/// arrow, is a change of the architecture: it goes into ARCHITECTURE.md first.
+const PICTURE: &[(&str, &[&str])] = &[
+    // Layer 0 and what stands beside.
+    ("llm-client", &[]),
+    ("report-kit", &[]),
+    ("bin-support", &["llm-client"]),
+    ("test-support", &["llm-client"]),
+    // Layer 1: they know nothing of models, networks or async.
+    ("pscale-blocks", &[]),
+    ("popper-harness", &[]),
+    // Layer 2: the engines. None knows another.
+    ("zer0gravity-engine", &["llm-client", "report-kit"]),
+    ("logosphere-core", &["llm-client", "report-kit"]),
+    (
+        "hermitcrab-kernel",
+        &["llm-client", "pscale-blocks", "report-kit"],
+    ),
+    (
+        "popper-discovery",
+        &["llm-client", "popper-harness", "report-kit"],
+    ),
+    // Layer 3.
+    ("hermitcrab-face", &["hermitcrab-kernel", "pscale-blocks"]),
+    ("popper-store", &["popper-discovery", "popper-harness"]),
+    // The binaries.
+    (
+        "zer0gravity",
+        &[
+            "bin-support",
+            "llm-client",
+            "report-kit",
+            "zer0gravity-engine",
+        ],
+    ),
+    (
+        "logosphere",
+        &["bin-support", "llm-client", "logosphere-core", "report-kit"],
+    ),
+    (
+        "hermitcrab",
+        &[
+            "bin-support",
+            "hermitcrab-face",
+            "hermitcrab-kernel",
+            "llm-client",
+            "pscale-blocks",
+        ],
+    ),
+    (
+        "popper",
+        &[
+            "bin-support",
+            "llm-client",
+            "popper-discovery",
+            "popper-harness",
+            "popper-store",
+            "report-kit",
+        ],
+    ),
+    ("xtask", &["bin-support"]),
+];
+
+/// What any test may use.
+const FOR_TESTS: &[&str] = &["bin-support", "test-support"];
+
+/// Packages that are pure: no network, no async, no database anywhere below them.
+const PURE: &[&str] = &["popper-harness", "pscale-blocks"];
+
+/// Crates by which network, async or a database would come in.
+const IMPURE: &[&str] = &[
+    "async-std",
+    "axum",
+    "hyper",
+    "mio",
+    "reqwest",
+    "smol",
+    "sqlx",
+    "tokio",
+    "ureq",
+];
+
+/// An arrow between two packages of the workspace.
+struct Arrow {
+    from: String,
+    to: String,
+    dev: bool,
+}
+
+/// One line for each package the picture does not know, and each arrow it does not have.
+fn faults(members: &BTreeSet<String>, arrows: &[Arrow]) -> Vec<String> {
+    let allowed = |name: &str| {
+        PICTURE
+            .iter()
+            .find(|(from, _)| *from == name)
+            .map(|(_, to)| *to)
+    };
+    let unknown = members
+        .iter()
+        .filter(|name| allowed(name).is_none())
+        .map(|name| format!("{name} is not in the picture"));
+    let wrong = arrows
+        .iter()
+        .filter(|arrow| {
+            let to = arrow.to.as_str();
+            let in_picture = allowed(&arrow.from).is_none_or(|allowed| allowed.contains(&to));
+            let for_tests = arrow.dev && FOR_TESTS.contains(&to);
+            !(in_picture || for_tests)
+        })
+        .map(|arrow| format!("{} must not depend on {}", arrow.from, arrow.to));
+    unknown.chain(wrong).collect()
+}
+
+fn workspace() -> cargo_metadata::Result<Vec<Package>> {
+    Ok(MetadataCommand::new().no_deps().exec()?.packages)
+}
+
+#[test]
+fn the_workspace_keeps_to_the_picture() {
+    let packages = workspace().unwrap();
+    let members: BTreeSet<_> = packages
+        .iter()
+        .map(|package| package.name.to_string())
+        .collect();
+    let arrows: Vec<_> = packages
+        .iter()
+        .flat_map(|package| package.dependencies.iter().map(move |to| (package, to)))
+        .filter(|(_, to)| members.contains(&to.name))
+        .map(|(from, to)| Arrow {
+            from: from.name.to_string(),
+            to: to.name.clone(),
+            dev: to.kind == DependencyKind::Development,
+        })
+        .collect();
+    assert!(!arrows.is_empty());
+    assert_eq!(faults(&members, &arrows), Vec::<String>::new());
+}
+
+#[test]
+fn the_pure_crates_reach_nothing_impure() {
+    for package in workspace().unwrap() {
+        if !PURE.contains(&package.name.as_str()) {
+            continue;
+        }
+        let tree = Command::new(env!("CARGO"))
+            .args(["tree", "--locked", "--all-features", "--edges", "normal"])
+            .args([
+                "--prefix",
+                "none",
+                "--format",
+                "{p}",
+                "--package",
+                &package.name,
+            ])
+            .output()
+            .unwrap();
+        let tree = String::from_utf8(tree.stdout).unwrap();
+        let below: BTreeSet<_> = tree
+            .lines()
+            .filter_map(|line| line.split(' ').next())
+            .collect();
+        assert!(below.contains(package.name.as_str()), "{tree}");
+        let impure: Vec<_> = IMPURE.iter().filter(|name| below.contains(*name)).collect();
+        assert!(impure.is_empty(), "{} reaches {impure:?}", package.name);
+    }
+}
+
+#[test]
+fn the_picture_has_no_cycle_and_names_only_what_is_in_it() {
+    // Arrows point down: taking away what depends on nothing left must take away all.
+    let mut left: Vec<_> = PICTURE.to_vec();
+    while !left.is_empty() {
+        let names: BTreeSet<_> = left.iter().map(|(name, _)| *name).collect();
+        let before = left.len();
+        left.retain(|(_, to)| to.iter().any(|to| names.contains(to)));
+        assert!(left.len() < before, "a cycle among {names:?}");
+    }
+    let names: BTreeSet<_> = PICTURE.iter().map(|(name, _)| *name).collect();
+    assert!(
+        PICTURE
+            .iter()
+            .all(|(_, to)| to.iter().all(|to| names.contains(to)))
+    );
+}
+
+fn check(from: &str, to: &str, dev: bool) -> Vec<String> {
+    let members = [from, to].map(str::to_owned).into();
+    faults(
+        &members,
+        &[Arrow {
+            from: from.to_owned(),
+            to: to.to_owned(),
+            dev,
+        }],
+    )
+}
+
+#[test]
+fn an_arrow_of_the_picture_passes() {
+    assert!(check("popper-discovery", "popper-harness", false).is_empty());
+    assert!(check("popper", "bin-support", false).is_empty());
+}
+
+#[test]
+fn a_planted_wrong_arrow_is_found() {
+    let up = ["popper-harness must not depend on popper-discovery"];
+    assert_eq!(check("popper-harness", "popper-discovery", false), up);
+    let across = ["popper-discovery must not depend on logosphere-core"];
+    assert_eq!(check("popper-discovery", "logosphere-core", false), across);
+    let pure = ["pscale-blocks must not depend on llm-client"];
+    assert_eq!(check("pscale-blocks", "llm-client", false), pure);
+}
+
+#[test]
+fn only_tests_reach_the_crates_for_tests_and_no_test_goes_up() {
+    assert!(check("popper-harness", "test-support", true).is_empty());
+    let shipped = ["popper-harness must not depend on test-support"];
+    assert_eq!(check("popper-harness", "test-support", false), shipped);
+    let up = ["popper-harness must not depend on popper-store"];
+    assert_eq!(check("popper-harness", "popper-store", true), up);
+}
+
+#[test]
+fn a_package_outside_the_picture_is_found() {
+    assert_eq!(
+        check("popper", "common-utils", false).first().unwrap(),
+        "common-utils is not in the picture"
+    );
+}

@@ -1,0 +1,62 @@
+/// The flags of every binary; `#[command(flatten)]` them into the top `clap` struct. They may stand before or
+/// after a subcommand.
+#[derive(Debug, Clone, clap::Args)]
+pub struct CommonFlags {
+    /// Show no progress, and log warnings and errors only.
+    #[arg(long, global = true)]
+    pub quiet: bool,
+    /// How log lines are written on stderr.
+    #[arg(long, global = true, value_enum, value_name = "FORMAT", default_value_t = LogFormat::Text)]
+    pub log_format: LogFormat,
+}
+
+/// How log lines are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// `--seed`, for commands that draw random numbers.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub struct SeedFlag {
+    /// Where every random choice comes from: the same seed gives the same result.
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Cli {
+        #[command(flatten)]
+        common: CommonFlags,
+        #[command(subcommand)]
+        command: Command,
+    }
+
+    #[derive(Debug, clap::Subcommand)]
+    enum Command {
+        Draw(SeedFlag),
+    }
+
+    #[test]
+    fn flags_stand_before_or_after_the_command_with_a_space_or_an_equals_sign() {
+        for line in [
+            "p --quiet --log-format json draw --seed 7",
+            "p draw --seed=7 --log-format=json --quiet",
+        ] {
+            let cli = Cli::try_parse_from(line.split(' ')).unwrap();
+            assert!(cli.common.quiet, "{line}");
+            assert_eq!(cli.common.log_format, LogFormat::Json, "{line}");
+            let Command::Draw(draw) = cli.command;
+            assert_eq!(draw.seed, 7, "{line}");
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! What every binary of Orrery needs once: flags, `.env`, logging, progress, exit codes, Ctrl-C.
+//!
+//! A binary is a `clap` struct and a function; [`run`] does the rest:
+//!
+//! ```
+//! use std::io::Write as _;
+//! use std::path::PathBuf;
+//! use std::process::ExitCode;
+//!
+//! use bin_support::{CommonFlags, Exit, Failure, Interrupt, Session};
+//!
+//! /// Print the size of each file in bytes.
+//! #[derive(clap::Parser)]
+//! #[command(name = "sizes")]
+//! struct Cli {
+//!     #[command(flatten)]
+//!     common: CommonFlags,
+//!     files: Vec<PathBuf>,
+//! }
+//!
+//! impl AsRef<CommonFlags> for Cli {
+//!     fn as_ref(&self) -> &CommonFlags {
+//!         &self.common
+//!     }
+//! }
+//!
+//! fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
+//!     let interrupt = Interrupt::on_ctrl_c()?;
+//!     let bar = session.progress.bar("sizes", cli.files.len());
+//!     let mut exit = Exit::Done;
+//!     for file in &cli.files {
+//!         if interrupt.is_raised() {
+//!             return Ok(Exit::Interrupted);
+//!         }
+//!         match std::fs::metadata(file) {
+//!             Ok(found) => writeln!(session.results, "{}\t{}", file.display(), found.len())?,
+//!             Err(error) => {
+//!                 session.report(&error);
+//!                 exit = Exit::SomeFailed;
+//!             }
+//!         }
+//!         bar.inc(1);
+//!     }
+//!     Ok(exit)
+//! }
+//!
+//! fn main() -> ExitCode {
+//!     bin_support::run(execute)
+//! }
+//! ```
+//!
+//! **The one decision.** Results go to stdout and everything else to stderr, and the program's function never
+//! touches either: it writes to [`Session::results`] and returns an [`Exit`] or a [`Failure`]. So a reader that
+//! goes away (`| head`) ends every binary quietly, a full disk under stdout is an error and not a lost line, and
+//! an error is printed once, as `program: message: source: ...`.
+//!
+//! Next: [`Exit`] for the codes, [`CommonFlags`] for the flags, [`Interrupt`] for work that can stop half-way.
+
+mod environment;
+mod error;
+mod exit;
+mod flags;
+mod interrupt;
+mod logging;
+mod progress;
+mod results;
+mod run;
+
+pub use error::Error;
+pub use exit::{Exit, Failure};
+pub use flags::{CommonFlags, LogFormat, SeedFlag};
+pub use interrupt::Interrupt;
+pub use progress::Progress;
+pub use results::Results;
+pub use run::{Session, run};

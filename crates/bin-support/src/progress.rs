@@ -1,0 +1,80 @@
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
+use tracing_subscriber::fmt::MakeWriter;
+
+/// Progress bars on stderr, silent when stderr is no terminal or `--quiet` was given.
+#[derive(Debug, Clone)]
+pub struct Progress(MultiProgress);
+
+impl Progress {
+    pub(crate) fn new(quiet: bool) -> Self {
+        let target = if quiet {
+            ProgressDrawTarget::hidden()
+        } else {
+            ProgressDrawTarget::stderr()
+        };
+        Self(MultiProgress::with_draw_target(target))
+    }
+
+    /// A bar that counts up to `len` and goes away when it is dropped.
+    pub fn bar(&self, label: impl Into<Cow<'static, str>>, len: usize) -> ProgressBar {
+        let bar = ProgressBar::new(len as u64)
+            .with_style(style())
+            .with_message(label)
+            .with_finish(ProgressFinish::AndClear);
+        self.0.add(bar)
+    }
+
+    /// Takes the bars away while `write` uses the terminal.
+    pub(crate) fn suspend<T>(&self, write: impl FnOnce() -> T) -> T {
+        self.0.suspend(write)
+    }
+}
+
+#[expect(
+    clippy::expect_used,
+    reason = "the template is a constant and the test below parses it"
+)]
+fn style() -> ProgressStyle {
+    ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} {eta}").expect("a valid template")
+}
+
+/// Log lines go to stderr between the bars, not through them.
+impl<'a> MakeWriter<'a> for Progress {
+    type Writer = LogWriter<'a>;
+
+    fn make_writer(&'a self) -> Self::Writer {
+        LogWriter(self)
+    }
+}
+
+pub struct LogWriter<'a>(&'a Progress);
+
+impl Write for LogWriter<'_> {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this crate is where the binaries' stderr is opened"
+    )]
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        self.0.suspend(|| io::stderr().write(line))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quiet_bar_counts_and_shows_nothing() {
+        let bar = Progress::new(true).bar("laws", 3);
+        bar.inc(2);
+        assert!(bar.is_hidden());
+        assert_eq!((bar.position(), bar.length()), (2, Some(3)));
+    }
+}

@@ -1,0 +1,62 @@
+use std::fmt;
+use std::io::{self, BufWriter, ErrorKind, IsTerminal as _, Write};
+
+/// stdout, for results and nothing else. [`run`](crate::run) flushes it at the end.
+pub struct Results {
+    out: Box<dyn Write + Send>,
+    reader_left: bool,
+}
+
+impl Results {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this crate is where the binaries' stdout is opened"
+    )]
+    pub(crate) fn stdout() -> Self {
+        let stdout = io::stdout();
+        if stdout.is_terminal() {
+            Self::new(stdout)
+        } else {
+            Self::new(BufWriter::new(stdout))
+        }
+    }
+
+    pub(crate) fn new(out: impl Write + Send + 'static) -> Self {
+        Self {
+            out: Box::new(out),
+            reader_left: false,
+        }
+    }
+
+    /// Whether a write found the pipe closed: the error it gave is no failure of the program.
+    pub(crate) fn reader_left(&self) -> bool {
+        self.reader_left
+    }
+
+    fn watch<T>(&mut self, outcome: io::Result<T>) -> io::Result<T> {
+        if let Err(error) = &outcome {
+            self.reader_left |= error.kind() == ErrorKind::BrokenPipe;
+        }
+        outcome
+    }
+}
+
+impl Write for Results {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let outcome = self.out.write(bytes);
+        self.watch(outcome)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let outcome = self.out.flush();
+        self.watch(outcome)
+    }
+}
+
+impl fmt::Debug for Results {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Results")
+            .field("reader_left", &self.reader_left)
+            .finish_non_exhaustive()
+    }
+}

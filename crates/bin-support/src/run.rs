@@ -1,0 +1,170 @@
+use std::error::Error as StdError;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::exit::error_line;
+use crate::{CommonFlags, Error, Exit, Failure, Progress, Results, environment, logging};
+
+/// What a program's function works with besides its own flags.
+#[derive(Debug)]
+pub struct Session {
+    /// stdout: write results here.
+    pub results: Results,
+    /// Bars on stderr.
+    pub progress: Progress,
+    program: String,
+}
+
+impl Session {
+    /// Prints an error the program goes on after, in the form of the last one: `program: message: source`.
+    pub fn report(&self, error: &dyn StdError) {
+        self.progress
+            .suspend(|| print_error(&error_line(&self.program, error)));
+    }
+
+    /// Flushes the results and says how the program ended, and with which error.
+    fn conclude(
+        &mut self,
+        outcome: Result<Exit, Failure>,
+    ) -> (Exit, Option<Box<dyn StdError + Send + Sync>>) {
+        let flushed = self.results.flush();
+        match (outcome, flushed) {
+            (Err(_), _) | (Ok(_), Err(_)) if self.results.reader_left() => (Exit::Done, None),
+            (Err(failure), _) => (failure.exit, Some(failure.error)),
+            (Ok(_), Err(source)) => (Exit::Failed, Some(Error::Results { source }.into())),
+            (Ok(exit), Ok(())) => (exit, None),
+        }
+    }
+}
+
+/// The body of every `main`: reads `.env` and the flags, starts the log, calls `execute`, prints its error.
+///
+/// Wrong flags end with 2 and the usage, `--help` with 0, a `.env` that does not parse with 2. When the reader of
+/// stdout goes away and `execute` passes that error on, the program ends with 0 and without a word.
+pub fn run<C>(execute: impl FnOnce(&C, &mut Session) -> Result<Exit, Failure>) -> ExitCode
+where
+    C: Parser + AsRef<CommonFlags>,
+{
+    let environment = load_environment();
+    let cli = match C::try_parse() {
+        Ok(cli) => cli,
+        Err(answer) => {
+            // Nothing is left to do when neither stdout nor stderr takes it.
+            let _ = answer.print();
+            return if answer.use_stderr() {
+                Exit::Usage
+            } else {
+                Exit::Done
+            }
+            .into();
+        }
+    };
+    let progress = Progress::new(cli.as_ref().quiet);
+    logging::start(cli.as_ref(), &progress);
+    let program = C::command().get_name().to_owned();
+    let mut session = Session {
+        results: Results::stdout(),
+        progress,
+        program,
+    };
+    let outcome = environment
+        .map_err(Failure::usage)
+        .and_then(|()| execute(&cli, &mut session));
+    let (exit, error) = session.conclude(outcome);
+    if let Some(error) = error {
+        session.report(error.as_ref());
+    }
+    exit.into()
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the working directory is where the search for `.env` starts"
+)]
+fn load_environment() -> Result<(), Error> {
+    // Without a working directory there is no place to search from.
+    std::env::current_dir().map_or(Ok(()), |folder| environment::load(&folder))
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this crate is where the binaries' stderr is opened"
+)]
+fn print_error(line: &str) {
+    // A closed stderr leaves the exit code to tell.
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::ErrorKind;
+
+    use super::*;
+
+    /// A stdout whose every write fails.
+    struct Broken(ErrorKind);
+
+    impl Write for Broken {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(self.0.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn session(out: impl Write + Send + 'static) -> Session {
+        Session {
+            results: Results::new(out),
+            progress: Progress::new(true),
+            program: "probe".to_owned(),
+        }
+    }
+
+    fn write_one_line(session: &mut Session) -> Result<Exit, Failure> {
+        writeln!(session.results, "a result")?;
+        Ok(Exit::CheckFailed)
+    }
+
+    fn end(mut session: Session) -> (Exit, Option<String>) {
+        let outcome = write_one_line(&mut session);
+        let (exit, error) = session.conclude(outcome);
+        (exit, error.map(|error| error_line("probe", error.as_ref())))
+    }
+
+    #[test]
+    fn a_program_that_wrote_its_results_ends_with_its_own_code() {
+        assert_eq!(end(session(Vec::new())), (Exit::CheckFailed, None));
+    }
+
+    #[test]
+    fn a_reader_that_left_is_a_quiet_end() {
+        assert_eq!(
+            end(session(Broken(ErrorKind::BrokenPipe))),
+            (Exit::Done, None)
+        );
+        let buffered = io::BufWriter::new(Broken(ErrorKind::BrokenPipe));
+        assert_eq!(end(session(buffered)), (Exit::Done, None));
+    }
+
+    #[test]
+    fn a_full_disk_is_an_error_even_when_only_the_last_flush_meets_it() {
+        assert_eq!(end(session(Broken(ErrorKind::StorageFull))).0, Exit::Failed);
+        let buffered = io::BufWriter::new(Broken(ErrorKind::StorageFull));
+        let line = "probe: cannot write the results to stdout: no storage space";
+        assert_eq!(
+            end(session(buffered)),
+            (Exit::Failed, Some(line.to_owned()))
+        );
+    }
+
+    #[test]
+    fn an_error_of_the_program_stays_one_although_a_pipe_elsewhere_broke() {
+        let mut session = session(Vec::new());
+        let (exit, error) = session.conclude(Err(io::Error::from(ErrorKind::BrokenPipe).into()));
+        assert_eq!((exit, error.is_some()), (Exit::Failed, true));
+    }
+}
