@@ -6,3 +6,5 @@
 
 mod oracle;
 mod oracle_checks;
+mod random_law;
+mod random_law_checks;
