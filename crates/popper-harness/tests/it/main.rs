@@ -1,0 +1,10 @@
+//! Integration tests of the harness, one binary so that they link once.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test stops at the first surprise, and the line says which"
+)]
+
+mod oracle;
+mod oracle_checks;
+mod random_law;
+mod random_law_checks;
