@@ -141,14 +141,14 @@ impl<'a> Run<'a> {
     }
 }
 
-/// The value of a formula at step `t`, where `read` gives an observable's value at a step.
+/// The value of a formula at step `t`, where `read` gives an observable's value at a time.
 ///
 /// # Errors
 /// [`EvalError`] from the parts that count.
 pub fn holds(
     formula: &Formula,
     t: u64,
-    read: &mut dyn FnMut(usize, u64) -> Value<i64>,
+    read: &mut dyn FnMut(usize, Time) -> Value<i64>,
 ) -> Value<bool> {
     match formula {
         Formula::Cmp(op, left, right) => {
@@ -181,11 +181,11 @@ pub(crate) fn step_of(time: Time, t: u64) -> u64 {
 ///
 /// # Errors
 /// [`EvalError`] on overflow or a zero divisor.
-pub fn integer(term: &Term, t: u64, read: &mut dyn FnMut(usize, u64) -> Value<i64>) -> Value<i64> {
+pub fn integer(term: &Term, t: u64, read: &mut dyn FnMut(usize, Time) -> Value<i64>) -> Value<i64> {
     Ok(match term {
         Term::Int(number) => *number,
         Term::Step => t as i64,
-        Term::Obs(index, time) => read(*index, step_of(*time, t))?,
+        Term::Obs(index, time) => read(*index, *time)?,
         Term::Neg(inner) => integer(inner, t, read)?
             .checked_neg()
             .ok_or(EvalError::Overflow)?,
@@ -209,7 +209,7 @@ pub fn integer(term: &Term, t: u64, read: &mut dyn FnMut(usize, u64) -> Value<i6
 pub fn fraction(
     term: &Term,
     t: u64,
-    read: &mut dyn FnMut(usize, u64) -> Value<i64>,
+    read: &mut dyn FnMut(usize, Time) -> Value<i64>,
 ) -> Value<Ratio<i64>> {
     let checked = |value: Option<Ratio<i64>>| value.ok_or(EvalError::Overflow);
     match term {
@@ -237,25 +237,22 @@ pub fn fraction(
     }
 }
 
-/// Whether a start meets the preconditions.
+/// Whether a start meets the preconditions. One that fails decides, whatever the others are.
 ///
 /// # Errors
-/// [`EvalError`] from the first condition that has no value.
-pub fn admitted(
-    conditions: &[Condition],
-    start: &[Symbol],
-    universe: &dyn Universe,
-) -> Value<bool> {
+/// [`EvalError`] from a condition that has no value, where no other fails.
+pub fn admitted(conditions: &[Condition], start: &[Symbol], universe: &dyn Universe) -> Value<bool> {
+    let mut outcome = Ok(true);
     for condition in conditions {
-        let left = observe(&condition.left, start, universe)?;
-        if !condition
-            .op
-            .compares(&left, &observe(&condition.right, start, universe)?)
-        {
-            return Ok(false);
+        let left = observe(&condition.left, start, universe);
+        let right = observe(&condition.right, start, universe);
+        match left.and_then(|left| Ok(condition.op.compares(&left, &right?))) {
+            Ok(true) => {}
+            Ok(false) => return Ok(false),
+            Err(error) => outcome = outcome.and(Err(error)),
         }
     }
-    Ok(true)
+    outcome
 }
 
 /// What a law made of one start.
@@ -308,8 +305,8 @@ impl Program {
                     horizon.t
                 };
                 for t in 0..=last {
-                    let mut read = |index: usize, step| {
-                        observe(&self.observables[index], run.state(step), universe)
+                    let mut read = |index: usize, time| {
+                        observe(&self.observables[index], run.state(step_of(time, t)), universe)
                     };
                     let triggered = antecedent
                         .as_ref()
@@ -324,42 +321,38 @@ impl Program {
                     }
                 }
             }
-            Claim::Eventually {
-                antecedent,
-                consequent,
-                ..
-            } => {
-                let mut read = |index: usize, step| {
-                    observe(&self.observables[index], run.state(step), universe)
+            Claim::Eventually { antecedent, consequent, .. } => {
+                let mut at = |formula: &Formula, t: u64| {
+                    let mut read = |index: usize, time| {
+                        observe(&self.observables[index], run.state(step_of(time, t)), universe)
+                    };
+                    holds(formula, t, &mut read)
                 };
                 for t0 in 0..=horizon.t {
-                    match holds(antecedent, t0, &mut read) {
-                        Ok(false) => {}
-                        Err(error) => case.error = case.error.or(Some((t0, error))),
+                    let outcome = match at(antecedent, t0) {
+                        Ok(false) => continue,
+                        Err(error) => Err(error),
                         Ok(true) => {
                             case.triggers += 1;
-                            let window =
-                                (t0..=t0 + horizon.window).map(|t| holds(consequent, t, &mut read));
-                            let mut error = None;
-                            let mut found = false;
-                            for value in window {
-                                match value {
-                                    Ok(true) => {
-                                        found = true;
+                            // One state that makes it true is enough, whatever the others are.
+                            let mut outcome = Ok(false);
+                            for t in t0..=t0 + horizon.window {
+                                match (at(consequent, t), outcome) {
+                                    (Ok(true), _) => {
+                                        outcome = Ok(true);
                                         break;
                                     }
-                                    Ok(false) => {}
-                                    Err(why) => error = error.or(Some(why)),
+                                    (Err(error), Ok(_)) => outcome = Err(error),
+                                    _ => {}
                                 }
                             }
-                            match (found, error) {
-                                (true, _) => {}
-                                (false, Some(error)) => {
-                                    case.error = case.error.or(Some((t0, error)))
-                                }
-                                (false, None) => case.violation = case.violation.or(Some(t0)),
-                            }
+                            outcome
                         }
+                    };
+                    match outcome {
+                        Ok(true) => {}
+                        Ok(false) => case.violation = case.violation.or(Some(t0)),
+                        Err(error) => case.error = case.error.or(Some((t0, error))),
                     }
                 }
             }
