@@ -1,0 +1,168 @@
+//! `popper check`.
+
+use std::io::{self, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use bin_support::{Exit, Failure, Interrupt, Results, Session};
+use popper_harness::decide::{Config, Harness, Verdict};
+use popper_harness::law::Law;
+
+use crate::cli;
+use crate::error::Error;
+use crate::expect::{Difference, Expectations};
+use crate::input::Text;
+use crate::laws::Laws;
+use crate::table::{self, Report};
+use crate::universe;
+
+/// From this many laws on, a bar shows how far the work is.
+const MANY: usize = 10;
+
+pub fn run(args: &cli::Check, session: &mut Session) -> Result<Exit, Failure> {
+    let harness = harness(args)?;
+    let expectations = args.expect.as_deref().map(Expectations::read);
+    let expectations = expectations.transpose().map_err(Failure::usage)?;
+    let Laws { laws, broken } = Laws::read(&args.files, harness.config().language(), session);
+    let mut output = Output::new(args.json);
+    if laws.is_empty() {
+        if args.json {
+            output.finish(broken, &mut session.results)?;
+        }
+        return Err(Failure::usage(Error::NoLaws));
+    }
+
+    let interrupt = Interrupt::on_ctrl_c()?;
+    let bar = (laws.len() >= MANY).then(|| session.progress.bar("laws", laws.len()));
+    let mut differences = Vec::new();
+    let mut finished = 0;
+    for law in &laws {
+        let Some(verdict) = decide(&harness, law, &interrupt) else {
+            break;
+        };
+        if let Some(expectations) = &expectations {
+            let alphabet = harness.universe().alphabet();
+            differences.extend(expectations.differences(&verdict, alphabet));
+        }
+        output.add(&verdict, &mut session.results)?;
+        finished += 1;
+        if let Some(bar) = &bar {
+            bar.inc(1);
+        }
+    }
+    drop(bar);
+    output.finish(broken, &mut session.results)?;
+    if expectations.is_some() {
+        report(&differences, finished, args.json, session)?;
+    }
+    Ok(if finished < laws.len() {
+        let left = laws.len() - finished;
+        session.report(&Error::Interrupted { left });
+        Exit::Interrupted
+    } else if broken > 0 {
+        Exit::SomeFailed
+    } else if !differences.is_empty() {
+        Exit::CheckFailed
+    } else {
+        Exit::Done
+    })
+}
+
+/// The harness that the flags describe; a flag wins over the configuration file.
+fn harness(args: &cli::Check) -> Result<Harness, Failure> {
+    let (name, mut config) = match &args.config {
+        None => (String::new(), Config::default()),
+        Some(path) => {
+            let file = Text::read(path).map_err(Failure::usage)?;
+            let config = file.json().map_err(Failure::usage)?;
+            (file.name, config)
+        }
+    };
+    config
+        .check()
+        .map_err(|error| Failure::usage(Error::unfit(&name, error)))?;
+    config.seed = args.seed.unwrap_or(config.seed);
+    config.exhaustive_n = args.exhaustive_n.unwrap_or(config.exhaustive_n);
+    config.extensions.extend(args.extension.iter().cloned());
+    let universe = universe::load(&args.universe.universe).map_err(Failure::usage)?;
+    Harness::boxed(universe, config).map_err(Failure::usage)
+}
+
+/// The verdict of a law, or nothing if Ctrl-C cut its evaluation short.
+fn decide(harness: &Harness, law: &Law, interrupt: &Interrupt) -> Option<Verdict> {
+    if interrupt.is_raised() {
+        return None;
+    }
+    // A verdict counts as long as the harness was never told to stop, even if Ctrl-C came while it was under way.
+    let told = AtomicBool::new(false);
+    let stop = || {
+        let stop = interrupt.is_raised();
+        told.fetch_or(stop, Ordering::Relaxed);
+        stop
+    };
+    let begin = Instant::now();
+    let mut verdict = harness.evaluate_until(law, &stop);
+    verdict.runtime_ms = begin.elapsed().as_millis() as u64;
+    (!told.into_inner()).then_some(verdict)
+}
+
+/// Where verdicts go: JSON as they come, a table at the end.
+enum Output {
+    Json { empty: bool },
+    Table(Report),
+}
+
+impl Output {
+    fn new(json: bool) -> Self {
+        if json {
+            Self::Json { empty: true }
+        } else {
+            Self::Table(Report::new())
+        }
+    }
+
+    fn add(&mut self, verdict: &Verdict, out: &mut Results) -> io::Result<()> {
+        match self {
+            Self::Json { empty } => {
+                out.write_all(if *empty { b"[\n" } else { b",\n" })?;
+                *empty = false;
+                serde_json::to_writer(out, verdict).map_err(io::Error::from)
+            }
+            Self::Table(report) => {
+                report.add(verdict);
+                Ok(())
+            }
+        }
+    }
+
+    fn finish(&self, broken: usize, out: &mut Results) -> io::Result<()> {
+        match self {
+            Self::Json { empty: true } => writeln!(out, "[]"),
+            Self::Json { empty: false } => writeln!(out, "\n]"),
+            Self::Table(report) => out.write_all(report.lines(broken).as_bytes()),
+        }
+    }
+}
+
+/// Says how the verdicts compare with the expected ones. stdout is one array where JSON was asked for, so stderr is the place then.
+fn report(
+    differences: &[Difference],
+    finished: usize,
+    json: bool,
+    session: &mut Session,
+) -> io::Result<()> {
+    if json {
+        for difference in differences {
+            session.report(difference);
+        }
+    } else if differences.is_empty() {
+        writeln!(session.results, "{finished} as expected")?;
+    } else {
+        writeln!(
+            session.results,
+            "\nnot as expected:\n{}",
+            table::differences(differences)
+        )?;
+    }
+    Ok(())
+}

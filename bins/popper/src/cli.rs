@@ -1,0 +1,163 @@
+//! The command line: every flag, and which function a subcommand is.
+
+use std::path::PathBuf;
+
+use bin_support::{CommonFlags, Exit, Failure, SeedFlag, Session};
+
+use crate::{check, evidence, simulate, span, universe};
+
+/// Laws about a universe: refute them, prove them, or say why neither.
+#[derive(Debug, clap::Parser)]
+#[command(name = "popper", version, propagate_version = true)]
+pub struct Cli {
+    #[command(flatten)]
+    common: CommonFlags,
+    #[command(subcommand)]
+    command: Command,
+}
+
+impl AsRef<CommonFlags> for Cli {
+    fn as_ref(&self) -> &CommonFlags {
+        &self.common
+    }
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Decide laws: PASS, FAIL with the smallest counterexample, or UNKNOWN with the reason.
+    ///
+    /// A refuted law is a result: the exit code stays 0. A law that cannot be read is named on stderr, the others are still
+    /// decided, and the exit code is 3 (2 if no law could be read at all).
+    Check(Check),
+    /// Print the states of a run, one for each step.
+    Simulate(Simulate),
+    /// Derive the violation of a counterexample again, from the file alone.
+    ///
+    /// Exit code 4 if it does not hold. Of a counterexample, the start, the horizon, `t_fail`, the witness and the excerpt are derived
+    /// again; of a verdict also that it is about this law and this universe. Whether a smaller one exists takes a new `check`.
+    Replay(Document),
+    /// Check a proof again, from the file alone.
+    ///
+    /// Exit code 4 if it does not hold. Of a verdict it is also checked that the proof is about its law and its universe.
+    Verify(Document),
+    /// Look at a universe, or make a random one.
+    #[command(subcommand)]
+    Universe(Universe),
+    /// Compute the additive conserved quantities of a universe up to a window width.
+    Span(Span),
+}
+
+#[derive(Debug, clap::Args)]
+pub struct UniverseFlag {
+    /// The universe: a JSON file, or the built-in one by its name.
+    #[arg(long, value_name = "FILE|kinetic_grid", default_value = universe::BUILT_IN)]
+    pub universe: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Check {
+    /// Files that hold one law or an array of laws; `-` for stdin.
+    #[arg(required = true, value_name = "LAWS.json")]
+    pub files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub universe: UniverseFlag,
+    /// The harness's configuration: a JSON object, absent fields have their defaults.
+    #[arg(long, value_name = "FILE.json")]
+    pub config: Option<PathBuf>,
+    /// Switch an extension of the claim language on (`local_transition`).
+    #[arg(long, value_name = "NAME")]
+    pub extension: Vec<String>,
+    /// Where every random choice comes from: the same seed gives the same verdicts [default: the configuration's, else 0].
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Try every start of every ring up to this size, at most 20 [default: the configuration's, else 10].
+    #[arg(long, value_name = "N")]
+    pub exhaustive_n: Option<usize>,
+    /// Print the verdicts in full, as one array.
+    #[arg(long)]
+    pub json: bool,
+    /// Compare the verdicts with expected ones; exit code 4 on a difference.
+    ///
+    /// Compared are the laws given, in every key that their expectation states; a strength is a floor. A law without an
+    /// expectation counts as a difference, an expectation without a law does not. With --json the differences go to stderr.
+    /// A law that cannot be read ends with 3 whatever the comparison says.
+    #[arg(long, value_name = "FILE")]
+    pub expect: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Simulate {
+    /// The state at t = 0, such as `..><`, every symbol of the universe allowed; `-` reads states from stdin, one a line.
+    pub state: String,
+    /// How many steps to make.
+    #[arg(long, value_name = "T")]
+    pub steps: u64,
+    #[command(flatten)]
+    pub universe: UniverseFlag,
+    /// Print an array of T + 1 states for each start, one a line.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Document {
+    /// The file, or a verdict that holds it, or the array that `check --json` prints; `-` for stdin.
+    #[arg(value_name = "FILE|-")]
+    pub file: PathBuf,
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub enum Universe {
+    /// Print symbols, radius, rule, transforms and hash.
+    Show {
+        /// A JSON file, or the built-in one by its name.
+        #[arg(value_name = "FILE|kinetic_grid")]
+        universe: PathBuf,
+        /// Print the canonical definition.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Say whether a file defines a universe; exit code 2 and what is wrong if it does not.
+    Check {
+        /// A JSON file, or the built-in one by its name.
+        #[arg(value_name = "FILE|kinetic_grid")]
+        universe: PathBuf,
+    },
+    /// Print the definition of a random universe with four symbols and radius 1, in the form that --universe reads.
+    Random(SeedFlag),
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Span {
+    #[command(flatten)]
+    pub universe: UniverseFlag,
+    /// The widest window, in cells.
+    #[arg(long, value_name = "W", default_value_t = 2)]
+    pub width: usize,
+    /// Print the dimension and the basis as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
+    match &cli.command {
+        Command::Check(check) => check::run(check, session),
+        Command::Simulate(simulate) => simulate::run(simulate, session),
+        Command::Replay(document) => evidence::replay(document, session),
+        Command::Verify(document) => evidence::verify(document, session),
+        Command::Universe(command) => universe::run(command, session),
+        Command::Span(span) => span::run(span, session),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_definitions_are_consistent() {
+        Cli::command().debug_assert();
+    }
+}

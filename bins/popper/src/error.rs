@@ -1,0 +1,55 @@
+use std::io;
+
+use crate::printable::printable;
+
+/// What is wrong with an input. Every message names the input it is about.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    #[error("cannot read {name}")]
+    Read {
+        name: String,
+        #[source]
+        source: io::Error,
+    },
+    #[error("{name}: larger than {limit} MiB")]
+    TooLarge { name: String, limit: u64 },
+    #[error("{name}: not UTF-8 at byte {position}")]
+    Encoding { name: String, position: usize },
+    #[error("{name}: the file is empty")]
+    Empty { name: String },
+    /// `path` is a JSON path, `$` for the whole text.
+    #[error("{name}: {path}: {message}")]
+    Form {
+        name: String,
+        path: String,
+        message: String,
+    },
+    #[error("{name}: {count} more laws cannot be read")]
+    MoreLaws { name: String, count: usize },
+    #[error("no law could be read")]
+    NoLaws,
+    #[error("interrupted: {left} laws are not decided")]
+    Interrupted { left: usize },
+    /// The input is well formed and not what the command needs.
+    #[error("{name}: {message}")]
+    Unfit { name: String, message: String },
+}
+
+impl Error {
+    /// An error about a place in a JSON text. Paths and messages quote the text, so they are made printable.
+    pub fn form(name: &str, path: &str, message: impl ToString) -> Self {
+        Self::Form {
+            name: name.to_owned(),
+            path: printable(path),
+            message: printable(&message.to_string()),
+        }
+    }
+
+    pub fn unfit(name: &str, message: impl ToString) -> Self {
+        Self::Unfit {
+            name: name.to_owned(),
+            message: printable(&message.to_string()),
+        }
+    }
+}

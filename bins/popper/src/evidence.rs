@@ -1,0 +1,206 @@
+//! `popper replay` and `popper verify`: evidence checked again, from its file alone.
+
+use std::io::Write as _;
+
+use bin_support::{Exit, Failure, Session};
+use popper_harness::counterexample::{self, Counterexample, universe_of};
+use popper_harness::law::{Extensions, Law};
+use popper_harness::proof::{Proof, verify_proof};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::cli;
+use crate::error::Error;
+use crate::input::Text;
+use crate::printable::{printable, shortened};
+
+/// Something that a file or a verdict may carry and that can be checked again.
+trait Evidence: DeserializeOwned {
+    /// What messages call it.
+    const NAME: &str;
+    /// Where a verdict keeps it, as a JSON pointer.
+    const POINTER: &str;
+
+    /// What was found to hold, in a few words, or why it does not.
+    fn hold(&self) -> Result<String, String>;
+
+    /// The fingerprint of the law and the hash of the universe that it is about.
+    fn subject(&self) -> Result<(String, String), String>;
+
+    /// What to call it where no verdict names the law.
+    fn label(&self) -> String;
+}
+
+impl Evidence for Counterexample {
+    const NAME: &str = "counterexample";
+    const POINTER: &str = "/counterexample";
+
+    fn hold(&self) -> Result<String, String> {
+        counterexample::replay(self).map_err(|error| error.to_string())?;
+        let (state, n) = (shortened(&self.initial_state, 60), self.config.n);
+        Ok(format!(
+            "violated at t = {} from {state} (N = {n})",
+            self.t_fail
+        ))
+    }
+
+    fn subject(&self) -> Result<(String, String), String> {
+        let extensions = Extensions {
+            local_transition: self.config.local_transition,
+        };
+        let law = Law::from_value(self.config.law.clone(), "config.law", extensions);
+        let law = law.map_err(|error| error.to_string())?;
+        let universe = universe_of(&self.config.universe).map_err(|error| error.to_string())?;
+        Ok((law.fingerprint(), universe.definition_hash()))
+    }
+
+    fn label(&self) -> String {
+        let name = self.config.law.get("law_id").and_then(Value::as_str);
+        name.unwrap_or("a law without a name").to_owned()
+    }
+}
+
+impl Evidence for Proof {
+    const NAME: &str = "proof";
+    const POINTER: &str = "/evidence/proof";
+
+    fn hold(&self) -> Result<String, String> {
+        verify_proof(self).map_err(|error| error.to_string())?;
+        Ok(format!(
+            "proved by {}: {}",
+            crate::expect::word(&self.method),
+            self.scope
+        ))
+    }
+
+    fn subject(&self) -> Result<(String, String), String> {
+        Ok((self.law_fingerprint.clone(), self.sim_hash.clone()))
+    }
+
+    fn label(&self) -> String {
+        format!("law {}", self.law_fingerprint)
+    }
+}
+
+pub fn replay(args: &cli::Document, session: &mut Session) -> Result<Exit, Failure> {
+    check_all::<Counterexample>(args, session)
+}
+
+pub fn verify(args: &cli::Document, session: &mut Session) -> Result<Exit, Failure> {
+    check_all::<Proof>(args, session)
+}
+
+/// Checks every piece of evidence in a file, one line each.
+fn check_all<E: Evidence>(args: &cli::Document, session: &mut Session) -> Result<Exit, Failure> {
+    let file = Text::read(&args.file).map_err(Failure::usage)?;
+    let value: Value = file.json().map_err(Failure::usage)?;
+    let (mut held, mut refused, mut broken) = (0_usize, 0_usize, 0_usize);
+    for exhibit in exhibits(value, E::POINTER) {
+        let evidence: E = match file.part(exhibit.value, &exhibit.path) {
+            Ok(evidence) => evidence,
+            Err(error) => {
+                session.report(&error);
+                broken += 1;
+                continue;
+            }
+        };
+        let verdict = exhibit.verdict.as_ref();
+        let name = verdict.map_or_else(|| evidence.label(), |verdict| verdict.law_id.clone());
+        let matched = verdict.map_or(Ok(()), |verdict| verdict.matches(&evidence));
+        let (holds, what) = match matched.and_then(|()| evidence.hold()) {
+            Ok(what) => ("holds", what),
+            Err(why) => ("does not hold", why),
+        };
+        if holds == "holds" {
+            held += 1;
+        } else {
+            refused += 1;
+        }
+        writeln!(
+            session.results,
+            "{}: {holds}: {}",
+            printable(&name),
+            printable(&what)
+        )?;
+    }
+    match (held, refused, broken) {
+        (0, 0, 0) => Err(Failure::usage(Error::unfit(
+            &file.name,
+            format!("neither a {0} nor a verdict with one", E::NAME),
+        ))),
+        (0, 0, _) => Ok(Exit::Usage),
+        (_, _, 1..) => Ok(Exit::SomeFailed),
+        (_, 1.., 0) => Ok(Exit::CheckFailed),
+        (_, 0, 0) => Ok(Exit::Done),
+    }
+}
+
+/// A piece of evidence in a file, not read yet.
+struct Exhibit {
+    path: String,
+    value: Value,
+    verdict: Option<Claimed>,
+}
+
+/// What a verdict says its evidence is about.
+struct Claimed {
+    law_id: String,
+    law: Value,
+    universe: Value,
+}
+
+impl Claimed {
+    /// Evidence for another law or from another universe says nothing for this verdict, however well it holds.
+    fn matches(&self, evidence: &impl Evidence) -> Result<(), String> {
+        let (law, universe) = evidence.subject()?;
+        for (field, stated, derived) in [
+            ("law_fingerprint", &self.law, law),
+            ("sim_hash", &self.universe, universe),
+        ] {
+            if *stated != derived {
+                return Err(format!(
+                    "{field} of the verdict is {stated}, its evidence is about \"{derived}\""
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The evidence of a file: the file itself, or that of the verdicts in it. A verdict without any is passed over.
+fn exhibits(value: Value, pointer: &str) -> Vec<Exhibit> {
+    match value {
+        Value::Array(items) => {
+            let items = items.into_iter().enumerate();
+            items
+                .filter_map(|(index, item)| exhibit(item, format!("$[{index}]"), pointer))
+                .collect()
+        }
+        other => exhibit(other, "$".to_owned(), pointer)
+            .into_iter()
+            .collect(),
+    }
+}
+
+fn exhibit(mut value: Value, path: String, pointer: &str) -> Option<Exhibit> {
+    if value.get("status").is_none() || value.get("evidence").is_none() {
+        return Some(Exhibit {
+            path,
+            value,
+            verdict: None,
+        });
+    }
+    let carried = value.pointer_mut(pointer).map(Value::take);
+    let carried = carried.filter(|carried| !carried.is_null())?;
+    let law_id = value.get("law_id").and_then(Value::as_str);
+    let claimed = Claimed {
+        law_id: law_id.unwrap_or("a law without a name").to_owned(),
+        law: value["law_fingerprint"].take(),
+        universe: value["sim_hash"].take(),
+    };
+    Some(Exhibit {
+        path: path + &pointer.replace('/', "."),
+        value: carried,
+        verdict: Some(claimed),
+    })
+}

@@ -1,0 +1,73 @@
+//! Reading law files: what is wrong is reported, what is right is kept.
+
+use std::path::PathBuf;
+
+use bin_support::Session;
+use popper_harness::law::{Extensions, Law, LawError};
+
+use crate::error::Error;
+use crate::input::Text;
+
+/// How many broken laws of one file are reported one by one.
+const REPORTED: usize = 100;
+
+/// The laws of the files in order.
+pub struct Laws {
+    pub laws: Vec<Law>,
+    /// How many files and laws could not be read. Each was reported.
+    pub broken: usize,
+}
+
+impl Laws {
+    pub fn read(files: &[PathBuf], extensions: Extensions, session: &Session) -> Self {
+        let mut all = Self {
+            laws: Vec::new(),
+            broken: 0,
+        };
+        for path in files {
+            if let Err(error) = all.read_file(path, extensions, session) {
+                session.report(&error);
+                all.broken += 1;
+            }
+        }
+        all
+    }
+
+    fn read_file(
+        &mut self,
+        path: &std::path::Path,
+        extensions: Extensions,
+        session: &Session,
+    ) -> Result<(), Error> {
+        let file = Text::read(path)?;
+        let read = Law::read_all(&file.text, extensions);
+        let laws = read.map_err(|error| Error::unfit(&file.name, error))?;
+        let mut broken = 0;
+        for law in laws {
+            match law {
+                Ok(law) => self.laws.push(law),
+                Err(error) => {
+                    broken += 1;
+                    if broken <= REPORTED {
+                        report(&file.name, &error, session);
+                    }
+                }
+            }
+        }
+        if broken > REPORTED {
+            session.report(&Error::MoreLaws {
+                name: file.name,
+                count: broken - REPORTED,
+            });
+        }
+        self.broken += broken;
+        Ok(())
+    }
+}
+
+/// One line for each thing that is wrong with a law.
+fn report(name: &str, error: &LawError, session: &Session) {
+    for problem in &error.problems {
+        session.report(&Error::form(name, &problem.path, &problem.message));
+    }
+}

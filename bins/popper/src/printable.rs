@@ -1,0 +1,58 @@
+//! Text of others on its way to a terminal.
+
+/// The text with every control character, and every character that turns the reading direction, written as an escape: a
+/// law's name must not move the cursor or change how the rest of the line reads.
+pub fn printable(text: &str) -> String {
+    text.chars()
+        .fold(String::with_capacity(text.len()), |mut out, char| {
+            if char.is_control() || turns_direction(char) {
+                out.extend(char.escape_default());
+            } else {
+                out.push(char);
+            }
+            out
+        })
+}
+
+/// At most `limit` characters of the printable text: the beginning, `…`, and the end.
+pub fn shortened(text: &str, limit: usize) -> String {
+    let text = printable(text);
+    let length = text.chars().count();
+    if length <= limit {
+        return text;
+    }
+    let tail = limit / 3;
+    let head = limit - tail - 1;
+    let mut short: String = text.chars().take(head).collect();
+    short.push('…');
+    short.extend(text.chars().skip(length - tail));
+    short
+}
+
+fn turns_direction(char: char) -> bool {
+    matches!(
+        char,
+        '\u{61c}'
+            | '\u{200e}'
+            | '\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}'
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_steers_a_terminal_is_left() {
+        assert_eq!(printable("a\u{1b}[2Jb\n\u{202e}"), r"a\u{1b}[2Jb\n\u{202e}");
+        assert_eq!(printable("Übung <script>"), "Übung <script>");
+    }
+
+    #[test]
+    fn long_text_keeps_both_ends() {
+        assert_eq!(shortened("0123456789", 10), "0123456789");
+        assert_eq!(shortened("0123456789A", 7), "0123…9A");
+    }
+}

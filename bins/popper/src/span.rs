@@ -1,0 +1,30 @@
+//! `popper span`.
+
+use std::io::Write as _;
+
+use bin_support::{Exit, Failure, Session};
+use popper_harness::span::span;
+
+use crate::printable::printable;
+use crate::{cli, universe};
+
+pub fn run(args: &cli::Span, session: &mut Session) -> Result<Exit, Failure> {
+    let universe = universe::load(&args.universe.universe).map_err(Failure::usage)?;
+    let span = span(universe.as_ref(), args.width).map_err(Failure::usage)?;
+    let out = &mut session.results;
+    if args.json {
+        serde_json::to_writer_pretty(&mut *out, &span)?;
+        writeln!(out)?;
+        return Ok(Exit::Done);
+    }
+    let (id, dimension) = (printable(&span.universe), span.dimension);
+    writeln!(
+        out,
+        "{id}: dimension {dimension} up to window width {}",
+        span.width
+    )?;
+    for quantity in &span.basis {
+        writeln!(out, "{}", quantity.expr)?;
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,130 @@
+//! Verdicts for people: one line a law.
+
+use comfy_table::{Table, presets};
+use popper_harness::counterexample::Counterexample;
+use popper_harness::decide::{Status, Strength, Verdict};
+
+use crate::expect::{Difference, word};
+use crate::printable::{printable, shortened};
+
+/// The longest name and the longest state that fit into a line, in characters.
+const NAME: usize = 40;
+const STATE: usize = 30;
+
+/// The table of the verdicts, with the notes that do not fit into it.
+pub struct Report {
+    table: Table,
+    notes: Vec<String>,
+    counts: [usize; 3],
+}
+
+impl Report {
+    pub fn new() -> Self {
+        Self {
+            table: table(["law", "verdict", "reason", "evidence", "counterexample"]),
+            notes: Vec::new(),
+            counts: [0; 3],
+        }
+    }
+
+    pub fn add(&mut self, verdict: &Verdict) {
+        let name = shortened(&verdict.law_id, NAME);
+        for note in &verdict.notes {
+            self.notes.push(format!("{name}: {}", printable(note)));
+        }
+        self.counts[match verdict.status {
+            Status::Pass => 0,
+            Status::Fail => 1,
+            Status::Unknown => 2,
+        }] += 1;
+        self.table.add_row([
+            name,
+            word(&verdict.status),
+            verdict.reason_code.as_ref().map(word).unwrap_or_default(),
+            evidence(verdict),
+            verdict
+                .counterexample
+                .as_ref()
+                .map(counterexample)
+                .unwrap_or_default(),
+        ]);
+    }
+
+    /// The lines of the report: the table, the notes, and a summary.
+    pub fn lines(&self, broken: usize) -> String {
+        let mut text = self.table.trim_fmt();
+        text.push_str("\n\n");
+        for note in &self.notes {
+            text.push_str(note);
+            text.push('\n');
+        }
+        if !self.notes.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(&summary(self.counts, broken));
+        text.push('\n');
+        text
+    }
+}
+
+fn summary([pass, fail, unknown]: [usize; 3], broken: usize) -> String {
+    let laws = pass + fail + unknown;
+    let noun = if laws == 1 { "law" } else { "laws" };
+    let mut line = format!("{laws} {noun}: {pass} PASS, {fail} FAIL, {unknown} UNKNOWN");
+    if broken > 0 {
+        line.push_str("; what could not be read is named on stderr");
+    }
+    line
+}
+
+/// The table of what is not as expected.
+pub fn differences(differences: &[Difference]) -> String {
+    let mut table = table(["law", "key", "expected", "found"]);
+    for difference in differences {
+        table.add_row([
+            &shortened(&difference.law, NAME),
+            difference.key,
+            &difference.expected,
+            &difference.found,
+        ]);
+    }
+    table.trim_fmt()
+}
+
+/// Plain columns of fixed order, the same in a terminal and in a file.
+fn table<const N: usize>(header: [&str; N]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::ASCII_MARKDOWN).set_header(header);
+    table
+}
+
+/// How the best evidence was reached, short: `evidence.scope` has the whole sentence.
+fn evidence(verdict: &Verdict) -> String {
+    let rings = &verdict.power.rings;
+    let sampled = rings.iter().filter(|ring| ring.used > 0).map(|ring| ring.n);
+    let exhausted = rings
+        .iter()
+        .filter(|ring| ring.exhausted)
+        .map(|ring| ring.n);
+    match (verdict.evidence.strength, sampled.max(), exhausted.max()) {
+        (None, ..) | (_, None, _) => String::new(),
+        (Some(Strength::Proved), ..) => "proved for every N".to_owned(),
+        (Some(Strength::Exhaustive), ..) if verdict.evidence.complete => {
+            "exhaustive, complete".to_owned()
+        }
+        (Some(Strength::Exhaustive), Some(sampled), Some(exhausted)) if exhausted < sampled => {
+            format!("exhaustive to N = {exhausted}, sampled to {sampled}")
+        }
+        (Some(Strength::Exhaustive), Some(largest), _) => format!("exhaustive to N = {largest}"),
+        (Some(Strength::Sampled), Some(largest), _) => format!("sampled to N = {largest}"),
+    }
+}
+
+fn counterexample(found: &Counterexample) -> String {
+    let state = shortened(&found.initial_state, STATE);
+    let rank = if found.minimal { ", smallest" } else { "" };
+    format!(
+        "{state} (N = {}, t = {}{rank})",
+        found.config.n, found.t_fail
+    )
+}
