@@ -1,5 +1,6 @@
 //! Decide a law.
 mod eval;
 mod hash;
+pub mod lanes;
 pub mod law;
 pub mod universe;
