@@ -2,4 +2,6 @@
 mod eval;
 mod hash;
 pub mod law;
+pub mod proof;
+pub mod span;
 pub mod universe;
