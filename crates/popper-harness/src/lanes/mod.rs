@@ -23,6 +23,7 @@ mod word;
 pub use crate::eval::Horizon;
 pub use batch::Batch;
 pub use circuit::Circuit;
+pub use distance::{FAR, NOT_ADMITTED};
 pub use enumerate::Starts;
 pub use plan::{Outcome, Plan, Scratch};
 pub use smallest::{Least, smallest};

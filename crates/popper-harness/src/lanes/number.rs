@@ -97,9 +97,11 @@ pub(super) enum Arithmetic {
         from: Num,
         mask: Option<u32>,
     },
+    /// `out = 0` in the lanes of a mask, elsewhere `max(1, from)`, of an unsigned number.
+    Settle { out: Num, from: Num, mask: u32 },
     /// `acc = min(acc, from)` in place, of unsigned numbers.
     MinInto { acc: Num, from: Num },
-    /// Copies a number of the same shape.
+    /// Copies a number, extended by its sign.
     Move { out: Num, from: Num },
     /// `left == right`, or the opposite.
     Equal {
@@ -184,6 +186,17 @@ pub(super) fn execute(operation: &Arithmetic, regs: &mut [Lanes], t: u64) {
                 let bit = from.bit(regs, index) | over;
                 out.set(regs, index, bit);
             }
+        }
+        Arithmetic::Settle { out, from, mask } => {
+            let mask = regs[mask as usize];
+            let mut any = mask;
+            for index in 0..usize::from(out.width) {
+                let bit = from.bit(regs, index).andnot(mask);
+                any |= bit;
+                out.set(regs, index, bit);
+            }
+            let lowest = out.bit(regs, 0) | !any;
+            out.set(regs, 0, lowest);
         }
         Arithmetic::MinInto { acc, from } => {
             let less = less(regs, from, acc);

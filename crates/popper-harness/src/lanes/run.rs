@@ -479,7 +479,7 @@ impl Machine<'_> {
 }
 
 /// Replaces every entry by the union of the `width` entries from it on, as far as there are so many.
-fn sliding_or(entries: &mut [Lanes], width: usize) {
+pub(super) fn sliding_or(entries: &mut [Lanes], width: usize) {
     let mut have = 1;
     while have < width {
         // Unions of `have` entries make those of up to twice as many.

@@ -4,23 +4,26 @@ use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use serde_json::{Value, json};
 
+mod distance;
+mod parts;
+
 use super::*;
 use crate::eval::Case;
 use crate::law::{Extensions, Law, Program};
 use crate::universe::{KineticGrid, Rule, State, Symbol, TableUniverse, Universe, random_universe};
 
-pub(super) struct Draw(ChaCha20Rng);
+struct Draw(ChaCha20Rng);
 
 impl Draw {
-    pub(super) fn new(seed: u64) -> Self {
+    fn new(seed: u64) -> Self {
         Self(ChaCha20Rng::seed_from_u64(seed))
     }
 
-    pub(super) fn below(&mut self, bound: usize) -> usize {
+    fn below(&mut self, bound: usize) -> usize {
         (self.0.next_u64() % bound as u64) as usize
     }
 
-    pub(super) fn of<T: Clone>(&mut self, from: &[T]) -> T {
+    fn of<T: Clone>(&mut self, from: &[T]) -> T {
         from[self.below(from.len())].clone()
     }
 
@@ -65,7 +68,7 @@ fn drawn(symbols: &str, radius: usize, seed: u64) -> TableUniverse {
     TableUniverse::from_json(&universe.to_string()).unwrap()
 }
 
-pub(super) fn universes() -> Vec<Box<dyn Universe>> {
+fn universes() -> Vec<Box<dyn Universe>> {
     let mut all: Vec<Box<dyn Universe>> = vec![Box::new(KineticGrid)];
     for seed in [1, 2, 5] {
         all.push(Box::new(random_universe(seed)));
@@ -78,7 +81,7 @@ pub(super) fn universes() -> Vec<Box<dyn Universe>> {
     all
 }
 
-pub(super) fn compile(law: &Value, universe: &dyn Universe) -> Program {
+fn compile(law: &Value, universe: &dyn Universe) -> Program {
     let mut full = json!({"schema_version": "1.0.0", "law_id": "x", "preconditions": [],
         "observables": [], "claim": "", "forbidden": "anything else"});
     for (key, value) in law.as_object().unwrap() {
@@ -107,7 +110,7 @@ fn reference(
         .collect()
 }
 
-pub(super) fn check(
+fn check(
     what: &str,
     program: &Program,
     universe: &dyn Universe,
@@ -341,4 +344,94 @@ fn circuits_step_like_the_rule() {
 fn the_kinetic_grid_is_two_copies() {
     let circuit = Circuit::new(&Rule::of(&KineticGrid));
     assert_eq!(circuit.gates(), 0);
+}
+
+#[test]
+fn symmetries_and_local_transitions() {
+    let mut draw = Draw::new(3);
+    let mut scratch = Scratch::default();
+    let (mut violated, mut met) = (0, 0);
+    for universe in universes() {
+        let symbols = universe.alphabet().chars().to_vec();
+        let mut names: Vec<String> = universe
+            .transforms()
+            .iter()
+            .map(|transform| transform.name.clone())
+            .collect();
+        names.extend(["shift_k", "shift_3", "shift_-1", "shift_0"].map(String::from));
+        let mut laws: Vec<Value> = names
+            .iter()
+            .map(|name| json!({"template": "symmetry_commutation", "transform": name}))
+            .collect();
+        for _ in 0..20 {
+            let mut law = json!({
+                "template": "local_transition",
+                "trigger_symbol": draw.of(&symbols).to_string(),
+                "result_op": draw.of(&["==", "!="]),
+                "result_symbol": draw.of(&symbols).to_string(),
+            });
+            if draw.below(2) == 0 {
+                let trigger = law["trigger_symbol"].as_str().unwrap().to_owned();
+                let (left, right) = (draw.of(&symbols), draw.of(&symbols));
+                law["neighbor_pattern"] = json!(format!("{left}{trigger}{right}"));
+            }
+            if draw.below(2) == 0 {
+                law["required_parity"] = json!(draw.below(2));
+            }
+            laws.push(law);
+        }
+        for mut law in laws {
+            let t = 1 + draw.below(6) as u64;
+            law["quantifiers"] = json!({"T": t});
+            let program = compile(&law, &*universe);
+            let horizon = Horizon { t, window: 0 };
+            for batch in batches(&*universe, &mut draw, 2) {
+                let outcome = check(
+                    &law.to_string(),
+                    &program,
+                    &*universe,
+                    &batch,
+                    horizon,
+                    &mut scratch,
+                );
+                violated += outcome.violated.count();
+                met += outcome.triggered.count();
+            }
+        }
+    }
+    assert!(violated > 1000 && met > 1000, "{violated} {met}");
+}
+
+/// Claims that the random ones do not reach: t as a number, fixed times beyond the period, `->` inside.
+#[test]
+fn claims_with_fixed_times_and_steps() {
+    let mut draw = Draw::new(4);
+    let mut scratch = Scratch::default();
+    for universe in universes() {
+        let symbol = universe.alphabet().char(1);
+        for (template, claim) in [
+            ("bound", "f(t) + t >= t * 2 - 3"),
+            ("bound", "f(7) <= f(t)"),
+            (
+                "implication_state",
+                "f(t) > 1 -> (f(t) == 2 -> f(0) != f(3))",
+            ),
+            ("eventually", "f(t) > t -> f(t) < f(5)"),
+            ("invariant", "f(t) == f(0)"),
+            ("monotone", "f(t+1) <= f(t)"),
+        ] {
+            let law = json!({
+                "template": template, "quantifiers": {"T": 9, "H": 4}, "claim": claim, "direction":
+                if template == "monotone" { json!("<=") } else { Value::Null },
+                "observables": [{"name": "f", "expr": format!("count('{symbol}')")}],
+            });
+            let program = compile(&law, &*universe);
+            for t in [0, 1, 6] {
+                let horizon = Horizon { t, window: 3 };
+                for batch in batches(&*universe, &mut draw, 1) {
+                    check(claim, &program, &*universe, &batch, horizon, &mut scratch);
+                }
+            }
+        }
+    }
 }
