@@ -14,15 +14,16 @@ type Number = Ratio<i128>;
 /// Looks for conserved I with `A <= I` in every cell and `I + B + c <= 0` in every cell that may start.
 ///
 /// Returns `unit >= 1` and the integer form I with `unit * A <= I` and `I + unit * (B + c) <= 0`.
-pub(super) fn invariant_between(
+pub(super) fn invariant_between<'a>(
     now: &Form,
     start: &Form,
     constant: i64,
-    densities: &[Vec<i64>],
+    densities: impl FnOnce() -> &'a [Vec<i64>],
     may_start: &[bool],
 ) -> Option<(i64, Form)> {
     let symbols = may_start.len();
     let (now, start) = (one_cell(now, symbols)?, one_cell(start, symbols)?);
+    let densities = densities();
     let dimension = densities.len();
     // Each constraint says: the sum of coefficient * unknown is at most the limit.
     let mut constraints: Vec<(Vec<i128>, i128)> = Vec::new();

@@ -302,9 +302,9 @@ impl World<'_> {
             };
             combination = combine(place, combination, -multiplier, &form)?;
         }
-        if !combination.is_local() {
-            return refused(place, "the combination is not a sum over cells");
-        }
+        let Some(combination) = combination.relaxed() else {
+            return refused(place, "the combination is not bounded by a sum over cells");
+        };
         let (now, start) = combination.split();
         let constant = Form::constant(combination.constant);
         match &case.reason {

@@ -10,6 +10,7 @@ use super::certificate::{
 use super::graph::never_positive;
 use super::linear::{Form, cannot_fail};
 use super::obligation::{Conjunction, failures, freeze, operands};
+use super::sample::Samples;
 use super::subject;
 use crate::law::{Claim, Law, Observable, Program, Symmetry};
 use crate::universe::{Alphabet, Rule, State, Symbol, Transform, Universe};
@@ -98,6 +99,8 @@ struct Prover<'a> {
     starting: Vec<Symbol>,
     /// The conserved one-cell quantities, computed when first asked for.
     densities: OnceCell<Vec<Vec<i64>>>,
+    /// Short runs of small rings.
+    samples: OnceCell<Samples>,
 }
 
 impl<'a> Prover<'a> {
@@ -114,6 +117,7 @@ impl<'a> Prover<'a> {
                 .collect(),
             symbols,
             densities: OnceCell::new(),
+            samples: OnceCell::new(),
         }
     }
 
@@ -139,8 +143,11 @@ impl<'a> Prover<'a> {
                 let alone = (0..=last).map(|delay| vec![delay]);
                 let joined = (1..=last).map(|delay| (0..=delay).collect());
                 alone.chain(joined).find_map(|delays: Vec<u64>| {
-                    let failures =
-                        failures(self.program, Some(antecedent), consequent, &delays)?;
+                    let failures = failures(self.program, Some(antecedent), consequent, &delays)?;
+                    // The windows of later steps are wide, so see first whether there is anything to find.
+                    if failures.iter().any(|failure| self.samples().satisfy(failure)) {
+                        return None;
+                    }
                     self.refute_all(&failures, delays)
                 })
             }
@@ -236,12 +243,17 @@ impl<'a> Prover<'a> {
     }
 
     fn refute(&self, conjunction: &[Form]) -> Option<Refutation> {
+        let mut looked = false;
         combinations(conjunction.len()).into_iter().find_map(|multipliers| {
+            // Once the first guess has failed, see whether there is anything to find.
+            if std::mem::replace(&mut looked, true) && self.samples().satisfy(conjunction) {
+                return None;
+            }
             let mut combination = Form::constant(1);
             for (form, &multiplier) in conjunction.iter().zip(&multipliers) {
                 combination = combination.add(multiplier.checked_neg()?, form)?;
             }
-            let (unit, reason) = self.reason(&combination)?;
+            let (unit, reason) = self.reason(&combination.relaxed()?)?;
             let multipliers = multipliers
                 .iter()
                 .map(|multiplier| multiplier.checked_mul(unit))
@@ -256,10 +268,11 @@ impl<'a> Prover<'a> {
 
     /// Why `unit * combination` is never positive, for some unit.
     fn reason(&self, combination: &Form) -> Option<(i64, Reason)> {
-        if !combination.is_local() {
+        let (now, start) = combination.split();
+        let narrow = now.width(self.rule.radius())? <= 2 * self.rule.radius() + 1;
+        if !narrow && self.samples().contradict(combination) {
             return None;
         }
-        let (now, start) = combination.split();
         let constant = Form::constant(combination.constant);
         if start.is_constant()
             && let Some(lemma) = self.everywhere(&now.clone().add(1, &constant)?)
@@ -271,14 +284,19 @@ impl<'a> Prover<'a> {
                 return Some((1, reason));
             }
         }
-        let densities = self
-            .densities
-            .get_or_init(|| crate::span::densities(&self.rule));
+        if narrow && self.samples().contradict(combination) {
+            return None;
+        }
         let may_start: Vec<bool> = self
             .symbols
             .iter()
             .map(|symbol| self.starting.contains(symbol))
             .collect();
+        let densities = || {
+            self.densities
+                .get_or_init(|| crate::span::densities(&self.rule))
+                .as_slice()
+        };
         let (unit, invariant) =
             invariant_between(&now, &start, constant.constant, densities, &may_start)?;
         let scaled = |form: &Form| Form::default().add(unit, form);
@@ -288,6 +306,11 @@ impl<'a> Prover<'a> {
             &scaled(&start.add(1, &constant)?)?,
         )?;
         Some((unit, reason))
+    }
+
+    fn samples(&self) -> &Samples {
+        self.samples
+            .get_or_init(|| Samples::new(&self.rule, &self.starting))
     }
 
     /// Why `now(t) + start(0)` is never positive, by way of a quantity that never grows.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{Proof, prove, subject, verify_proof};
 use crate::eval::Horizon;
 use crate::law::{Extensions, Law, Program};
-use crate::universe::{KineticGrid, TableUniverse, Universe, random_universe};
+use crate::universe::{KineticGrid, Symbol, TableUniverse, Universe, random_universe};
 
 fn fixture(name: &str) -> String {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -96,5 +96,222 @@ fn false_and_undecided_fixtures_are_not_proved() {
     for law in laws("unknown") {
         let found = proof(&law, &KineticGrid).is_some();
         assert!(!found || harmless.contains(&law.law_id.as_str()), "{}", law.law_id);
+    }
+}
+
+fn elementary(number: u32) -> TableUniverse {
+    let table: serde_json::Map<String, Value> = (0..8)
+        .map(|code| {
+            let next = if number >> code & 1 == 1 { "1" } else { "0" };
+            (format!("{code:03b}"), next.into())
+        })
+        .collect();
+    let json = json!({
+        "id": format!("rule_{number}"), "symbols": "01", "radius": 1, "rule": {"table": table},
+        "transforms": [{"name": "mirror", "reverse": true}, {"name": "flip", "map": {"0": "1", "1": "0"}}],
+    });
+    TableUniverse::from_json(&json.to_string()).unwrap()
+}
+
+/// Every state of 1 to `n` cells that may start.
+fn starts(universe: &dyn Universe, n: usize) -> Vec<Vec<Symbol>> {
+    let symbols: Vec<Symbol> = (0..universe.alphabet().len() as Symbol)
+        .filter(|&symbol| universe.may_start(symbol))
+        .collect();
+    let mut all = Vec::new();
+    let mut last = vec![Vec::new()];
+    for _ in 0..n {
+        last = last
+            .iter()
+            .flat_map(|state: &Vec<Symbol>| {
+                symbols.iter().map(|&symbol| {
+                    let mut longer = state.clone();
+                    longer.push(symbol);
+                    longer
+                })
+            })
+            .collect();
+        all.extend(last.clone());
+    }
+    all
+}
+
+/// The first start that contradicts a law, if there is one.
+fn contradiction(program: &Program, universe: &dyn Universe, starts: &[Vec<Symbol>]) -> Option<Vec<Symbol>> {
+    let window = match program.claim {
+        crate::law::Claim::Eventually { window, .. } => window,
+        _ => 0,
+    };
+    let horizon = Horizon {
+        t: program.horizon,
+        window,
+    };
+    let contradicts = |start: &&Vec<Symbol>| {
+        let case = program.case(universe, start, horizon);
+        case.violation.is_some() || case.error.is_some()
+    };
+    starts.iter().find(contradicts).cloned()
+}
+
+/// Random laws over the observables of a universe, many of them true.
+struct Laws<'a> {
+    universe: &'a dyn Universe,
+    rng: rand_chacha::ChaCha20Rng,
+    conserved: Vec<String>,
+}
+
+impl<'a> Laws<'a> {
+    fn new(universe: &'a dyn Universe, seed: u64) -> Self {
+        use rand_chacha::rand_core::SeedableRng;
+        let basis = crate::span::span(universe, 2).unwrap().basis;
+        Self {
+            universe,
+            rng: rand_chacha::ChaCha20Rng::seed_from_u64(seed),
+            conserved: basis.into_iter().map(|quantity| quantity.expr).collect(),
+        }
+    }
+
+    fn draw(&mut self, bound: usize) -> usize {
+        use rand_chacha::rand_core::Rng;
+        (self.rng.next_u64() % bound as u64) as usize
+    }
+
+    fn text(&mut self, length: usize) -> String {
+        let chars = self.universe.alphabet().chars();
+        (0..length).map(|_| chars[self.draw(chars.len())]).collect()
+    }
+
+    fn part(&mut self) -> String {
+        match self.draw(14) {
+            0..=4 => format!("count('{}')", self.text(1)),
+            5..=6 => format!("count_pattern('{}')", self.text(2)),
+            7 => format!("count_pattern('{}')", self.text(3)),
+            8 => "grid_length".into(),
+            9 if self.universe.collision_symbol().is_some() => "incoming_collisions".into(),
+            10 => format!("count_even('{}')", self.text(1)),
+            11 => format!("leftmost('{}')", self.text(1)),
+            _ => {
+                let index = self.draw(self.conserved.len());
+                format!("({})", self.conserved[index])
+            }
+        }
+    }
+
+    fn expr(&mut self) -> String {
+        let (one, other) = (self.part(), self.part());
+        match self.draw(12) {
+            0 => format!("{one} + {other}"),
+            1 => format!("{one} - {other}"),
+            2 => format!("{one} - 2*{other}"),
+            3 => format!("{one} * {other}"),
+            4 => format!("({one}) % {}", self.draw(4)),
+            5 => format!("{one} + ({other} % 2)"),
+            _ => one,
+        }
+    }
+
+    fn comparison(&mut self) -> String {
+        let op = ["==", "!=", "<", "<=", ">", ">="][self.draw(6)];
+        let mut side = |laws: &mut Self| {
+            let name = ["f", "g", "h"][laws.draw(3)];
+            match laws.draw(8) {
+                0..=3 => format!("{name}(t)"),
+                4..=5 => format!("{name}(t+1)"),
+                6 => format!("{name}(0)"),
+                _ => ["0", "1", "2", "-1"][laws.draw(4)].to_string(),
+            }
+        };
+        format!("{} {op} {}", side(self), side(self))
+    }
+
+    fn formula(&mut self, depth: usize) -> String {
+        if depth == 0 {
+            return self.comparison();
+        }
+        let (one, other) = (self.formula(depth - 1), self.formula(depth - 1));
+        match self.draw(8) {
+            0 => format!("(({one}) and ({other}))"),
+            1..=2 => format!("(({one}) or ({other}))"),
+            3 => format!("(not ({one}))"),
+            4 => format!("(({one}) -> ({other}))"),
+            _ => one,
+        }
+    }
+
+    fn next(&mut self) -> Law {
+        let exprs = [self.expr(), self.expr(), self.expr()];
+        let observables = [("f", &*exprs[0]), ("g", &*exprs[1]), ("h", &*exprs[2])];
+        let (p, q) = (self.formula(1), self.formula(1));
+        match self.draw(5) {
+            0 => claim("bound", &observables, &self.comparison()),
+            1 => claim("implication_state", &observables, &format!("{p} -> {q}")),
+            2 => claim("implication_step", &observables, &format!("{p} -> {q}")),
+            3 => claim("eventually", &observables, &format!("{p} -> {q}")),
+            _ => claim("bound", &observables, &self.formula(2)),
+        }
+    }
+}
+
+/// How many of the laws are true on small rings, and how many of these are proved.
+fn agree(universe: &dyn Universe, seed: u64, laws: usize, n: usize) -> (usize, usize) {
+    let starts = starts(universe, n);
+    let mut generator = Laws::new(universe, seed);
+    let (mut true_laws, mut proved) = (0, 0);
+    for _ in 0..laws {
+        let law = generator.next();
+        let Ok(program) = Program::compile(&law, universe) else {
+            continue;
+        };
+        let found = proof(&law, universe).is_some();
+        let contradiction = contradiction(&program, universe, &starts);
+        if found {
+            let exprs: Vec<&str> = law.observables.iter().map(|o| o.expr.as_str()).collect();
+            assert_eq!(contradiction, None, "{} of {exprs:?} on {}", law.claim, universe.id());
+        }
+        if std::env::var("SHOW").is_ok() && !found && contradiction.is_none() {
+            let exprs: Vec<&str> = law.observables.iter().map(|o| o.expr.as_str()).collect();
+            eprintln!("unproved: {} | {} {exprs:?}", law.template.name(), law.claim);
+        }
+        true_laws += usize::from(contradiction.is_none());
+        proved += usize::from(found);
+    }
+    eprintln!("{}: {proved} of {true_laws} proved", universe.id());
+    (true_laws, proved)
+}
+
+#[test]
+fn what_is_proved_is_true_on_the_kinetic_grid() {
+    agree(&KineticGrid, 1, 600, 7);
+}
+
+#[test]
+fn what_is_proved_is_true_elsewhere() {
+    for seed in 0..8 {
+        agree(&random_universe(seed), seed, 120, 5);
+    }
+    for number in [30, 90, 110, 184, 170, 204, 0, 232] {
+        agree(&elementary(number), u64::from(number), 200, 9);
+    }
+}
+
+#[test]
+fn timing() {
+    let mut all = laws("true");
+    all.extend(laws("false"));
+    for law in all {
+        let Ok(program) = Program::compile(&law, &KineticGrid) else { continue };
+        let found = prove(&law, &program, &KineticGrid);
+        let start = std::time::Instant::now();
+        for _ in 0..100 {
+            std::hint::black_box(prove(&law, &program, &KineticGrid));
+        }
+        let proving = start.elapsed() / 100;
+        let start = std::time::Instant::now();
+        for _ in 0..100 {
+            if let Some(found) = &found {
+                verify_proof(found).unwrap();
+            }
+        }
+        eprintln!("{}: {} prove {proving:?} verify {:?}", law.law_id, found.is_some(), start.elapsed() / 100);
     }
 }
