@@ -94,7 +94,9 @@ fn vertex(constraints: &[(Vec<i128>, i128)], dimension: usize) -> Option<Vec<Num
     }
     for _ in 0..MAX_VERTICES {
         if let Some(point) = solve(constraints, &chosen)
-            && constraints.iter().all(|(row, limit)| meets(row, *limit, &point))
+            && constraints
+                .iter()
+                .all(|(row, limit)| meets(row, *limit, &point))
         {
             return Some(point);
         }
@@ -158,5 +160,9 @@ fn solve(constraints: &[(Vec<i128>, i128)], chosen: &[usize]) -> Option<Vec<Numb
 }
 
 fn gcd(left: i128, right: i128) -> i128 {
-    if right == 0 { left } else { gcd(right, left % right) }
+    if right == 0 {
+        left
+    } else {
+        gcd(right, left % right)
+    }
 }

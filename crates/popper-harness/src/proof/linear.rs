@@ -154,9 +154,11 @@ impl Form {
                 Var::Cells { moment, .. } | Var::Opaque { moment, .. } => {
                     (!moment.start).then_some(moment.delay)
                 }
-                Var::Product(left, right) => {
-                    left.least_delay().into_iter().chain(right.least_delay()).min()
-                }
+                Var::Product(left, right) => left
+                    .least_delay()
+                    .into_iter()
+                    .chain(right.least_delay())
+                    .min(),
                 Var::Modulo(inner, _) => inner.least_delay(),
                 Var::Length => None,
             })
@@ -202,7 +204,10 @@ impl Form {
     /// Whether a look at the signs shows that the form is never negative.
     fn is_natural(&self) -> bool {
         let natural = |(var, coefficient): (&Var, &i64)| {
-            let floor = || var.bound(false).map(|floor| floor.is_constant() && floor.constant >= 0);
+            let floor = || {
+                var.bound(false)
+                    .map(|floor| floor.is_constant() && floor.constant >= 0)
+            };
             *coefficient > 0
                 && (matches!(var, Var::Length | Var::Cells { .. }) || floor() == Some(true))
         };

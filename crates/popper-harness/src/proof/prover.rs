@@ -7,7 +7,7 @@ use super::certificate::{
     Certificate, Conserved, Lemma, Method, Proof, Reason, Refutation, Refutations, SCHEMA_VERSION,
     SCOPE, write,
 };
-use super::graph::never_positive;
+use super::graph::{Fuel, never_positive};
 use super::linear::{Form, cannot_fail};
 use super::obligation::{Conjunction, failures, freeze, operands};
 use super::sample::Samples;
@@ -34,6 +34,9 @@ pub fn prove(law: &Law, program: &Program, universe: &dyn Universe) -> Option<Pr
     let normal = law.normalized();
     let program = Program::compile(&subject::law(&normal).ok()?, universe).ok()?;
     let prover = Prover::new(&program, universe);
+    if prover.starting.is_empty() {
+        return None;
+    }
     let certificate = prover.certificate()?;
     let (universe, sim_hash) = subject::universe(universe)?;
     let mut proof = Proof {
@@ -71,12 +74,19 @@ pub(super) fn method(certificate: &Certificate) -> Method {
 /// Quick refusals, before the law is written out and read again.
 fn in_reach(program: &Program, universe: &dyn Universe) -> bool {
     // Only the built-in universe can be named in a proof together with what `incoming_collisions` means there.
-    let incoming = |observable: &Observable| any(observable, &|o| matches!(o, Observable::Incoming(_)));
+    let incoming =
+        |observable: &Observable| any(observable, &|o| matches!(o, Observable::Incoming(_)));
     cannot_fail(program)
         && !program.counts_time()
         && (!program.observables.iter().any(incoming)
-            && !program.preconditions.iter().any(|condition| incoming(&condition.left) || incoming(&condition.right))
-            && !program.named.iter().any(|(_, observable)| incoming(observable))
+            && !program
+                .preconditions
+                .iter()
+                .any(|condition| incoming(&condition.left) || incoming(&condition.right))
+            && !program
+                .named
+                .iter()
+                .any(|(_, observable)| incoming(observable))
             || subject::is_kinetic(universe))
 }
 
@@ -101,6 +111,7 @@ struct Prover<'a> {
     densities: OnceCell<Vec<Vec<i64>>>,
     /// Short runs of small rings.
     samples: OnceCell<Samples>,
+    fuel: Fuel,
 }
 
 impl<'a> Prover<'a> {
@@ -118,6 +129,7 @@ impl<'a> Prover<'a> {
             symbols,
             densities: OnceCell::new(),
             samples: OnceCell::new(),
+            fuel: Fuel::new(),
         }
     }
 
@@ -145,7 +157,10 @@ impl<'a> Prover<'a> {
                 alone.chain(joined).find_map(|delays: Vec<u64>| {
                     let failures = failures(self.program, Some(antecedent), consequent, &delays)?;
                     // The windows of later steps are wide, so see first whether there is anything to find.
-                    if failures.iter().any(|failure| self.samples().satisfy(failure)) {
+                    if failures
+                        .iter()
+                        .any(|failure| self.samples().satisfy(failure))
+                    {
                         return None;
                     }
                     self.refute_all(&failures, delays)
@@ -239,31 +254,33 @@ impl<'a> Prover<'a> {
     }
 
     fn everywhere(&self, form: &Form) -> Option<Lemma> {
-        never_positive(form, &self.rule, &self.symbols)
+        never_positive(form, &self.rule, &self.symbols, &self.fuel)
     }
 
     fn refute(&self, conjunction: &[Form]) -> Option<Refutation> {
         let mut looked = false;
-        combinations(conjunction.len()).into_iter().find_map(|multipliers| {
-            // Once the first guess has failed, see whether there is anything to find.
-            if std::mem::replace(&mut looked, true) && self.samples().satisfy(conjunction) {
-                return None;
-            }
-            let mut combination = Form::constant(1);
-            for (form, &multiplier) in conjunction.iter().zip(&multipliers) {
-                combination = combination.add(multiplier.checked_neg()?, form)?;
-            }
-            let (unit, reason) = self.reason(&combination.relaxed()?)?;
-            let multipliers = multipliers
-                .iter()
-                .map(|multiplier| multiplier.checked_mul(unit))
-                .collect::<Option<_>>()?;
-            Some(Refutation {
-                unit,
-                multipliers,
-                reason,
+        combinations(conjunction.len())
+            .into_iter()
+            .find_map(|multipliers| {
+                // Once the first guess has failed, see whether there is anything to find.
+                if std::mem::replace(&mut looked, true) && self.samples().satisfy(conjunction) {
+                    return None;
+                }
+                let mut combination = Form::constant(1);
+                for (form, &multiplier) in conjunction.iter().zip(&multipliers) {
+                    combination = combination.add(multiplier.checked_neg()?, form)?;
+                }
+                let (unit, reason) = self.reason(&combination.relaxed()?)?;
+                let multipliers = multipliers
+                    .iter()
+                    .map(|multiplier| multiplier.checked_mul(unit))
+                    .collect::<Option<_>>()?;
+                Some(Refutation {
+                    unit,
+                    multipliers,
+                    reason,
+                })
             })
-        })
     }
 
     /// Why `unit * combination` is never positive, for some unit.
@@ -318,7 +335,7 @@ impl<'a> Prover<'a> {
         // The start first: it is the cheapest to refute.
         let first = invariant.clone().add(1, &start.anchored(false))?;
         Some(Reason::Bounded {
-            start: never_positive(&first, &self.rule, &self.starting)?,
+            start: never_positive(&first, &self.rule, &self.starting, &self.fuel)?,
             step: self.step(invariant)?,
             above: self.everywhere(&now.clone().add(-1, invariant)?)?,
             invariant: write(invariant, self.alphabet)?,
