@@ -11,7 +11,7 @@ pub(super) struct Fuel(Cell<u64>);
 
 impl Fuel {
     /// Windows weighed and edges relaxed: a tenth of a second or so.
-    const LIMIT: u64 = 30_000_000;
+    const LIMIT: u64 = 8_000_000;
 
     pub fn new() -> Self {
         Self(Cell::new(Self::LIMIT))
