@@ -14,15 +14,16 @@ type Number = Ratio<i128>;
 /// Looks for conserved I with `A <= I` in every cell and `I + B + c <= 0` in every cell that may start.
 ///
 /// Returns `unit >= 1` and the integer form I with `unit * A <= I` and `I + unit * (B + c) <= 0`.
-pub(super) fn invariant_between(
+pub(super) fn invariant_between<'a>(
     now: &Form,
     start: &Form,
     constant: i64,
-    densities: &[Vec<i64>],
+    densities: impl FnOnce() -> &'a [Vec<i64>],
     may_start: &[bool],
 ) -> Option<(i64, Form)> {
     let symbols = may_start.len();
     let (now, start) = (one_cell(now, symbols)?, one_cell(start, symbols)?);
+    let densities = densities();
     let dimension = densities.len();
     // Each constraint says: the sum of coefficient * unknown is at most the limit.
     let mut constraints: Vec<(Vec<i128>, i128)> = Vec::new();
@@ -93,7 +94,9 @@ fn vertex(constraints: &[(Vec<i128>, i128)], dimension: usize) -> Option<Vec<Num
     }
     for _ in 0..MAX_VERTICES {
         if let Some(point) = solve(constraints, &chosen)
-            && constraints.iter().all(|(row, limit)| meets(row, *limit, &point))
+            && constraints
+                .iter()
+                .all(|(row, limit)| meets(row, *limit, &point))
         {
             return Some(point);
         }
@@ -157,5 +160,9 @@ fn solve(constraints: &[(Vec<i128>, i128)], chosen: &[usize]) -> Option<Vec<Numb
 }
 
 fn gcd(left: i128, right: i128) -> i128 {
-    if right == 0 { left } else { gcd(right, left % right) }
+    if right == 0 {
+        left
+    } else {
+        gcd(right, left % right)
+    }
 }

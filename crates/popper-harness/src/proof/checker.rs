@@ -291,7 +291,12 @@ impl World<'_> {
             return refused(place, "not one multiplier per inequality");
         }
         let allowed = 0..=MAX_COEFFICIENT;
-        if case.unit < 1 || !case.multipliers.iter().chain([&case.unit]).all(|m| allowed.contains(m))
+        if case.unit < 1
+            || !case
+                .multipliers
+                .iter()
+                .chain([&case.unit])
+                .all(|m| allowed.contains(m))
         {
             return refused(place, "a multiplier is negative or too large");
         }
@@ -302,9 +307,9 @@ impl World<'_> {
             };
             combination = combine(place, combination, -multiplier, &form)?;
         }
-        if !combination.is_local() {
-            return refused(place, "the combination is not a sum over cells");
-        }
+        let Some(combination) = combination.relaxed() else {
+            return refused(place, "the combination is not bounded by a sum over cells");
+        };
         let (now, start) = combination.split();
         let constant = Form::constant(combination.constant);
         match &case.reason {
@@ -340,7 +345,10 @@ impl World<'_> {
         });
         match read(counts, self.universe.alphabet()) {
             Some(form) if small => Ok(form),
-            _ => refused(place, "not a sum of pattern counts in its one way of writing"),
+            _ => refused(
+                place,
+                "not a sum of pattern counts in its one way of writing",
+            ),
         }
     }
 

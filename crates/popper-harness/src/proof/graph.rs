@@ -1,17 +1,42 @@
 //! The window graph: windows of a width as edges between the strings one shorter, and the search for potentials.
 
+use std::cell::Cell;
+
 use super::certificate::{Lemma, MAX_EDGES};
 use super::linear::{Form, Var};
 use crate::universe::{Rule, Symbol};
 
-/// The most rounds of relaxation; a graph of more nodes than this that still changes is given up.
-const MAX_ROUNDS: usize = 2048;
+/// How much work a search may do: a count, not a time, so that the outcome is the same on every machine.
+pub(super) struct Fuel(Cell<u64>);
+
+impl Fuel {
+    /// Windows weighed and edges relaxed: a tenth of a second or so.
+    const LIMIT: u64 = 8_000_000;
+
+    pub fn new() -> Self {
+        Self(Cell::new(Self::LIMIT))
+    }
+
+    /// Takes some; `None` where there is not enough left.
+    fn take(&self, amount: usize) -> Option<()> {
+        self.0.set(self.0.get().checked_sub(amount as u64)?);
+        Some(())
+    }
+}
+
+/// A pattern count in a form: how many steps later, where, and the coefficient.
+type Term<'a> = (usize, &'a [(usize, Symbol)], i64);
 
 /// Searches for the reason why a local form, read at the running step and later, is never positive in states of the given symbols.
 ///
 /// `None` where there is none, or none within the bounds.
-pub(super) fn never_positive(form: &Form, rule: &Rule, symbols: &[Symbol]) -> Option<Lemma> {
-    let weights = weights(form, rule, symbols)?;
+pub(super) fn never_positive(
+    form: &Form,
+    rule: &Rule,
+    symbols: &[Symbol],
+    fuel: &Fuel,
+) -> Option<Lemma> {
+    let weights = weights(form, rule, symbols, fuel)?;
     let nodes = weights.len() / symbols.len();
     let scaled = |scale: i64, slack: i64| {
         let weights: Vec<i64> = weights
@@ -21,7 +46,7 @@ pub(super) fn never_positive(form: &Form, rule: &Rule, symbols: &[Symbol]) -> Op
         Some(Lemma {
             scale,
             slack,
-            potentials: potentials(&weights, nodes, symbols.len())?,
+            potentials: potentials(&weights, nodes, symbols.len(), fuel)?,
         })
     };
     match form.constant {
@@ -33,14 +58,15 @@ pub(super) fn never_positive(form: &Form, rule: &Rule, symbols: &[Symbol]) -> Op
 }
 
 /// The weight of every window, in symbol order.
-pub(super) fn weights(form: &Form, rule: &Rule, symbols: &[Symbol]) -> Option<Vec<i64>> {
+fn weights(form: &Form, rule: &Rule, symbols: &[Symbol], fuel: &Fuel) -> Option<Vec<i64>> {
     let width = form.width(rule.radius())?;
     let edges = symbols
         .len()
         .checked_pow(u32::try_from(width).ok()?)
         .filter(|&edges| edges <= MAX_EDGES)?;
+    fuel.take(edges)?;
     let mut per_cell = 0i64;
-    let mut counts: Vec<(usize, &[(usize, Symbol)], i64)> = Vec::with_capacity(form.terms.len());
+    let mut counts: Vec<Term<'_>> = Vec::with_capacity(form.terms.len());
     for (var, &coefficient) in &form.terms {
         match var {
             Var::Length => per_cell = per_cell.checked_add(coefficient)?,
@@ -92,10 +118,11 @@ pub(super) fn weights(form: &Form, rule: &Rule, symbols: &[Symbol]) -> Option<Ve
 }
 
 /// The greatest weight of a walk from the first node to each, if no cycle is positive (Bellman and Ford).
-fn potentials(weights: &[i64], nodes: usize, symbols: usize) -> Option<Vec<i64>> {
+fn potentials(weights: &[i64], nodes: usize, symbols: usize, fuel: &Fuel) -> Option<Vec<i64>> {
     let mut best = vec![i64::MIN; nodes];
     best[0] = 0;
-    for _ in 0..=nodes.min(MAX_ROUNDS) {
+    for _ in 0..=nodes {
+        fuel.take(weights.len())?;
         let mut changed = false;
         for source in 0..nodes {
             if best[source] == i64::MIN {

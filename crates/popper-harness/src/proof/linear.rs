@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::law::syntax::{Op, Time};
-use crate::law::{Arith, Cells, Claim, Observable, Program, Term};
+use crate::law::{Arith, Cells, Claim, Observable, Pattern, Program, Term};
 use crate::universe::Symbol;
 
 /// The ring size up to which evaluation is shown not to leave 64 bits. It is 16 times the largest ring that a law may ask for
@@ -31,12 +31,26 @@ pub(super) enum Var {
         moment: Moment,
         at: Vec<(usize, Symbol)>,
     },
-    /// An observable that is no sum over cells, by its description.
-    Opaque { moment: Moment, text: String },
+    /// An observable that is no sum over cells, by its description, and what it lies between.
+    Opaque {
+        moment: Moment,
+        text: String,
+        least: i64,
+        most: Most,
+    },
     /// A product of two forms, the smaller first.
     Product(Form, Form),
     /// Floor modulo by a constant that is not 0.
     Modulo(Form, i64),
+}
+
+/// The largest value an observable can have.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Most {
+    /// One less than the number of cells.
+    LastCell,
+    /// At how many cells of the ring a pattern stands.
+    Cells(Vec<(usize, Symbol)>),
 }
 
 /// A sum of variables with integer coefficients, and a constant.
@@ -111,9 +125,16 @@ impl Form {
                     moment: moment(*old),
                     at: at.clone(),
                 },
-                Var::Opaque { moment: old, text } => Var::Opaque {
+                Var::Opaque {
+                    moment: old,
+                    text,
+                    least,
+                    most,
+                } => Var::Opaque {
                     moment: moment(*old),
                     text: text.clone(),
+                    least: *least,
+                    most: most.clone(),
                 },
                 Var::Product(left, right) => product(left.moved(moment), right.moved(moment)),
                 Var::Modulo(inner, divisor) => Var::Modulo(inner.moved(moment), *divisor),
@@ -133,9 +154,11 @@ impl Form {
                 Var::Cells { moment, .. } | Var::Opaque { moment, .. } => {
                     (!moment.start).then_some(moment.delay)
                 }
-                Var::Product(left, right) => {
-                    left.least_delay().into_iter().chain(right.least_delay()).min()
-                }
+                Var::Product(left, right) => left
+                    .least_delay()
+                    .into_iter()
+                    .chain(right.least_delay())
+                    .min(),
                 Var::Modulo(inner, _) => inner.least_delay(),
                 Var::Length => None,
             })
@@ -168,6 +191,29 @@ impl Form {
         self.moved(&|moment| Moment { start, ..moment })
     }
 
+    /// A local form that is nowhere less: everything else replaced by what it can be at most, or at least where it counts
+    /// negatively. `None` where a product has no such bound.
+    pub fn relaxed(&self) -> Option<Self> {
+        let mut relaxed = Self::constant(self.constant);
+        for (var, &coefficient) in &self.terms {
+            relaxed = relaxed.add(coefficient, &var.bound(coefficient > 0)?)?;
+        }
+        Some(relaxed)
+    }
+
+    /// Whether a look at the signs shows that the form is never negative.
+    fn is_natural(&self) -> bool {
+        let natural = |(var, coefficient): (&Var, &i64)| {
+            let floor = || {
+                var.bound(false)
+                    .map(|floor| floor.is_constant() && floor.constant >= 0)
+            };
+            *coefficient > 0
+                && (matches!(var, Var::Length | Var::Cells { .. }) || floor() == Some(true))
+        };
+        self.constant >= 0 && self.terms.iter().all(natural)
+    }
+
     /// The width of the windows that decide a local form's density: a cell `d` steps later needs `radius * d` on either side.
     pub fn width(&self, radius: usize) -> Option<usize> {
         self.terms.keys().try_fold(1, |widest: usize, var| {
@@ -186,6 +232,33 @@ impl Form {
     }
 }
 
+impl Var {
+    /// A local form that is nowhere less than the variable (or nowhere more).
+    fn bound(&self, above: bool) -> Option<Form> {
+        match self {
+            Self::Length | Self::Cells { .. } => Some(Form::var(self.clone())),
+            Self::Opaque { least, .. } if !above => Some(Form::constant(*least)),
+            Self::Opaque { moment, most, .. } => match most {
+                Most::LastCell => Form::var(Self::Length).add(-1, &Form::constant(1)),
+                Most::Cells(at) => Some(Form::var(Self::Cells {
+                    moment: *moment,
+                    at: at.clone(),
+                })),
+            },
+            // Floor modulo has the sign of the divisor.
+            Self::Modulo(_, divisor) => Some(Form::constant(match (above, *divisor > 0) {
+                (true, true) => divisor - 1,
+                (false, false) => divisor + 1,
+                _ => 0,
+            })),
+            Self::Product(left, right) => {
+                let natural = left == right || left.is_natural() && right.is_natural();
+                (natural && !above).then(Form::default)
+            }
+        }
+    }
+}
+
 fn product(left: Form, right: Form) -> Var {
     if left <= right {
         Var::Product(left, right)
@@ -196,24 +269,38 @@ fn product(left: Form, right: Form) -> Var {
 
 /// The form of an observable of a state; `None` where it may have no value.
 pub(super) fn of_observable(observable: &Observable, moment: Moment) -> Option<Form> {
-    let opaque = || {
+    let opaque = |least, most| {
         Some(Form::var(Var::Opaque {
             moment,
             text: format!("{observable:?}"),
+            least,
+            most,
         }))
+    };
+    let ring = |at: &[(usize, Symbol)]| {
+        Form::var(Var::Cells {
+            moment,
+            at: at.to_vec(),
+        })
     };
     match observable {
         Observable::Int(number) => Some(Form::constant(*number)),
         Observable::GridLength => Some(Form::var(Var::Length)),
-        Observable::Count(pattern) if pattern.cells == Cells::Ring => Some(Form::var(Var::Cells {
-            moment,
-            at: pattern.at.clone(),
-        })),
-        Observable::Count(_)
-        | Observable::Leftmost(_)
-        | Observable::Rightmost(_)
-        | Observable::Spread(_)
-        | Observable::MaxGap(_) => opaque(),
+        Observable::Count(pattern) => match pattern.cells {
+            Cells::Ring => Some(ring(&pattern.at)),
+            // What is not odd is even.
+            Cells::Parity(1) => {
+                let even = Observable::Count(Pattern {
+                    cells: Cells::Parity(0),
+                    ..pattern.clone()
+                });
+                ring(&pattern.at).add(-1, &of_observable(&even, moment)?)
+            }
+            _ => opaque(0, Most::Cells(pattern.at.clone())),
+        },
+        Observable::Leftmost(_) | Observable::Rightmost(_) => opaque(-1, Most::LastCell),
+        Observable::Spread(_) => opaque(0, Most::LastCell),
+        Observable::MaxGap(symbol) => opaque(0, Most::Cells(vec![(0, *symbol)])),
         // What will stand there one step on is what stands there one step on.
         Observable::Incoming(symbol) => Some(Form::var(Var::Cells {
             moment: Moment {

@@ -19,6 +19,7 @@ mod graph;
 mod linear;
 mod obligation;
 mod prover;
+mod sample;
 mod subject;
 #[cfg(test)]
 mod tests;

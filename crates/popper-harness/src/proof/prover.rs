@@ -7,9 +7,10 @@ use super::certificate::{
     Certificate, Conserved, Lemma, Method, Proof, Reason, Refutation, Refutations, SCHEMA_VERSION,
     SCOPE, write,
 };
-use super::graph::never_positive;
+use super::graph::{Fuel, never_positive};
 use super::linear::{Form, cannot_fail};
 use super::obligation::{Conjunction, failures, freeze, operands};
+use super::sample::Samples;
 use super::subject;
 use crate::law::{Claim, Law, Observable, Program, Symmetry};
 use crate::universe::{Alphabet, Rule, State, Symbol, Transform, Universe};
@@ -33,6 +34,9 @@ pub fn prove(law: &Law, program: &Program, universe: &dyn Universe) -> Option<Pr
     let normal = law.normalized();
     let program = Program::compile(&subject::law(&normal).ok()?, universe).ok()?;
     let prover = Prover::new(&program, universe);
+    if prover.starting.is_empty() {
+        return None;
+    }
     let certificate = prover.certificate()?;
     let (universe, sim_hash) = subject::universe(universe)?;
     let mut proof = Proof {
@@ -70,12 +74,19 @@ pub(super) fn method(certificate: &Certificate) -> Method {
 /// Quick refusals, before the law is written out and read again.
 fn in_reach(program: &Program, universe: &dyn Universe) -> bool {
     // Only the built-in universe can be named in a proof together with what `incoming_collisions` means there.
-    let incoming = |observable: &Observable| any(observable, &|o| matches!(o, Observable::Incoming(_)));
+    let incoming =
+        |observable: &Observable| any(observable, &|o| matches!(o, Observable::Incoming(_)));
     cannot_fail(program)
         && !program.counts_time()
         && (!program.observables.iter().any(incoming)
-            && !program.preconditions.iter().any(|condition| incoming(&condition.left) || incoming(&condition.right))
-            && !program.named.iter().any(|(_, observable)| incoming(observable))
+            && !program
+                .preconditions
+                .iter()
+                .any(|condition| incoming(&condition.left) || incoming(&condition.right))
+            && !program
+                .named
+                .iter()
+                .any(|(_, observable)| incoming(observable))
             || subject::is_kinetic(universe))
 }
 
@@ -98,6 +109,9 @@ struct Prover<'a> {
     starting: Vec<Symbol>,
     /// The conserved one-cell quantities, computed when first asked for.
     densities: OnceCell<Vec<Vec<i64>>>,
+    /// Short runs of small rings.
+    samples: OnceCell<Samples>,
+    fuel: Fuel,
 }
 
 impl<'a> Prover<'a> {
@@ -114,6 +128,8 @@ impl<'a> Prover<'a> {
                 .collect(),
             symbols,
             densities: OnceCell::new(),
+            samples: OnceCell::new(),
+            fuel: Fuel::new(),
         }
     }
 
@@ -139,8 +155,14 @@ impl<'a> Prover<'a> {
                 let alone = (0..=last).map(|delay| vec![delay]);
                 let joined = (1..=last).map(|delay| (0..=delay).collect());
                 alone.chain(joined).find_map(|delays: Vec<u64>| {
-                    let failures =
-                        failures(self.program, Some(antecedent), consequent, &delays)?;
+                    let failures = failures(self.program, Some(antecedent), consequent, &delays)?;
+                    // The windows of later steps are wide, so see first whether there is anything to find.
+                    if failures
+                        .iter()
+                        .any(|failure| self.samples().satisfy(failure))
+                    {
+                        return None;
+                    }
                     self.refute_all(&failures, delays)
                 })
             }
@@ -232,34 +254,42 @@ impl<'a> Prover<'a> {
     }
 
     fn everywhere(&self, form: &Form) -> Option<Lemma> {
-        never_positive(form, &self.rule, &self.symbols)
+        never_positive(form, &self.rule, &self.symbols, &self.fuel)
     }
 
     fn refute(&self, conjunction: &[Form]) -> Option<Refutation> {
-        combinations(conjunction.len()).into_iter().find_map(|multipliers| {
-            let mut combination = Form::constant(1);
-            for (form, &multiplier) in conjunction.iter().zip(&multipliers) {
-                combination = combination.add(multiplier.checked_neg()?, form)?;
-            }
-            let (unit, reason) = self.reason(&combination)?;
-            let multipliers = multipliers
-                .iter()
-                .map(|multiplier| multiplier.checked_mul(unit))
-                .collect::<Option<_>>()?;
-            Some(Refutation {
-                unit,
-                multipliers,
-                reason,
+        let mut looked = false;
+        combinations(conjunction.len())
+            .into_iter()
+            .find_map(|multipliers| {
+                // Once the first guess has failed, see whether there is anything to find.
+                if std::mem::replace(&mut looked, true) && self.samples().satisfy(conjunction) {
+                    return None;
+                }
+                let mut combination = Form::constant(1);
+                for (form, &multiplier) in conjunction.iter().zip(&multipliers) {
+                    combination = combination.add(multiplier.checked_neg()?, form)?;
+                }
+                let (unit, reason) = self.reason(&combination.relaxed()?)?;
+                let multipliers = multipliers
+                    .iter()
+                    .map(|multiplier| multiplier.checked_mul(unit))
+                    .collect::<Option<_>>()?;
+                Some(Refutation {
+                    unit,
+                    multipliers,
+                    reason,
+                })
             })
-        })
     }
 
     /// Why `unit * combination` is never positive, for some unit.
     fn reason(&self, combination: &Form) -> Option<(i64, Reason)> {
-        if !combination.is_local() {
+        let (now, start) = combination.split();
+        let narrow = now.width(self.rule.radius())? <= 2 * self.rule.radius() + 1;
+        if !narrow && self.samples().contradict(combination) {
             return None;
         }
-        let (now, start) = combination.split();
         let constant = Form::constant(combination.constant);
         if start.is_constant()
             && let Some(lemma) = self.everywhere(&now.clone().add(1, &constant)?)
@@ -271,14 +301,19 @@ impl<'a> Prover<'a> {
                 return Some((1, reason));
             }
         }
-        let densities = self
-            .densities
-            .get_or_init(|| crate::span::densities(&self.rule));
+        if narrow && self.samples().contradict(combination) {
+            return None;
+        }
         let may_start: Vec<bool> = self
             .symbols
             .iter()
             .map(|symbol| self.starting.contains(symbol))
             .collect();
+        let densities = || {
+            self.densities
+                .get_or_init(|| crate::span::densities(&self.rule))
+                .as_slice()
+        };
         let (unit, invariant) =
             invariant_between(&now, &start, constant.constant, densities, &may_start)?;
         let scaled = |form: &Form| Form::default().add(unit, form);
@@ -290,12 +325,17 @@ impl<'a> Prover<'a> {
         Some((unit, reason))
     }
 
+    fn samples(&self) -> &Samples {
+        self.samples
+            .get_or_init(|| Samples::new(&self.rule, &self.starting))
+    }
+
     /// Why `now(t) + start(0)` is never positive, by way of a quantity that never grows.
     fn bounded(&self, now: &Form, invariant: &Form, start: &Form) -> Option<Reason> {
         // The start first: it is the cheapest to refute.
         let first = invariant.clone().add(1, &start.anchored(false))?;
         Some(Reason::Bounded {
-            start: never_positive(&first, &self.rule, &self.starting)?,
+            start: never_positive(&first, &self.rule, &self.starting, &self.fuel)?,
             step: self.step(invariant)?,
             above: self.everywhere(&now.clone().add(-1, invariant)?)?,
             invariant: write(invariant, self.alphabet)?,

@@ -15,6 +15,8 @@ const LIMIT: u64 = 1 << 29;
 pub(super) const MAX_EDGES: usize = 70_000;
 /// The most unknowns: elimination costs their third power.
 pub(super) const MAX_UNKNOWNS: usize = 1024;
+/// The most conditions that are kept rather than made again.
+const MAX_KEPT: usize = 4096;
 /// After so many conditions in a row that say nothing new, the solutions are tried on all of them.
 const PATIENCE: usize = 64;
 
@@ -51,11 +53,7 @@ impl Columns {
         }
     }
 
-    /// How many columns a width has: `1 + (symbols - 1) * symbols^(width - 1)`.
-    pub fn count(symbols: usize, width: usize) -> usize {
-        1 + (symbols - 1) * symbols.pow(width.saturating_sub(1) as u32)
-    }
-
+    /// The column of a pattern; none where it begins or ends with the first symbol or is too wide.
     pub fn of(&self, pattern: &[Symbol]) -> Option<usize> {
         let Some(last) = pattern.len().checked_sub(1) else {
             return Some(0);
@@ -138,9 +136,21 @@ pub(super) fn conserved(rule: &Rule, columns: &Columns) -> Result<Vec<Vec<i64>>,
     let mut system = System {
         rows: vec![None; columns.patterns.len()],
     };
+    let conditions =
+        || strings(rule.symbols(), width).map(|window| condition(columns, rule, &window));
+    // A small system is made once only.
+    let kept: Vec<Condition> = if rule.symbols().pow(width as u32) <= MAX_KEPT {
+        conditions().collect()
+    } else {
+        Vec::new()
+    };
+    let all = || {
+        let made = kept.is_empty().then(conditions).into_iter().flatten();
+        kept.iter().cloned().chain(made)
+    };
     let mut idle = 0;
-    for window in strings(rule.symbols(), width) {
-        if system.learn(&condition(columns, rule, &window)) {
+    for condition in all() {
+        if system.learn(&condition) {
             idle = 0;
         } else {
             idle += 1;
@@ -150,12 +160,9 @@ pub(super) fn conserved(rule: &Rule, columns: &Columns) -> Result<Vec<Vec<i64>>,
         }
     }
     loop {
-        let basis = system
-            .solutions()
-            .ok_or(SpanError::Coefficients)?;
+        let basis = system.solutions().ok_or(SpanError::Coefficients)?;
         let mut learnt = false;
-        for window in strings(rule.symbols(), width) {
-            let condition = condition(columns, rule, &window);
+        for condition in all() {
             let fails = basis.iter().any(|vector| {
                 let sum: i128 = condition
                     .iter()
@@ -165,10 +172,13 @@ pub(super) fn conserved(rule: &Rule, columns: &Columns) -> Result<Vec<Vec<i64>>,
                     .sum();
                 sum != 0
             });
-            learnt |= fails && system.learn(&condition);
-            if fails && !learnt {
-                // Known modulo the prime and yet not met by the integers: they were lifted wrongly.
-                return Err(SpanError::Coefficients);
+            if fails {
+                // Known modulo the prime and yet not met by the integers: unless the solutions are already known to be too
+                // many, they were lifted wrongly.
+                if !system.learn(&condition) && !learnt {
+                    return Err(SpanError::Coefficients);
+                }
+                learnt = true;
             }
         }
         if !learnt {
@@ -224,7 +234,9 @@ impl System {
                         .iter()
                         .zip(&vector[lead..column])
                         .filter(|(entry, value)| **entry != 0 && **value != 0)
-                        .fold(0, |sum, (&entry, &value)| (sum + times(entry, value)) % PRIME);
+                        .fold(0, |sum, (&entry, &value)| {
+                            (sum + times(entry, value)) % PRIME
+                        });
                     vector[column] = (PRIME - sum) % PRIME;
                 }
             }
@@ -252,7 +264,10 @@ fn power(mut base: u64, mut exponent: u64) -> u64 {
 
 /// The integers that a vector modulo the prime stands for, cleared of denominators.
 fn lift(vector: &[u64]) -> Option<Vec<i64>> {
-    let fractions: Vec<(i64, i64)> = vector.iter().map(|&entry| fraction(entry)).collect::<Option<_>>()?;
+    let fractions: Vec<(i64, i64)> = vector
+        .iter()
+        .map(|&entry| fraction(entry))
+        .collect::<Option<_>>()?;
     let mut common = 1i64;
     for &(_, denominator) in &fractions {
         common = (common / gcd(common, denominator)).checked_mul(denominator)?;
@@ -282,5 +297,9 @@ fn fraction(residue: u64) -> Option<(i64, i64)> {
 }
 
 pub(super) fn gcd(left: i64, right: i64) -> i64 {
-    if right == 0 { left } else { gcd(right, left % right) }
+    if right == 0 {
+        left
+    } else {
+        gcd(right, left % right)
+    }
 }

@@ -96,7 +96,9 @@ pub fn span(universe: &dyn Universe, width: usize) -> Result<Span, SpanError> {
             .unwrap_or(usize::MAX)
     };
     let edges = power(width.saturating_add(2 * radius));
-    let unknowns = (symbols - 1).saturating_mul(power(width - 1)).saturating_add(1);
+    let unknowns = (symbols - 1)
+        .saturating_mul(power(width - 1))
+        .saturating_add(1);
     // A single symbol makes every power 1, so the width itself is bounded too.
     if edges > MAX_EDGES || unknowns > MAX_UNKNOWNS || width > MAX_UNKNOWNS {
         return Err(SpanError::TooLarge {
@@ -162,14 +164,16 @@ fn expression(terms: &[(String, i64)]) -> String {
             (false, true) => " - ",
         };
         if coefficient.abs() != 1 {
-            text += &format!("{}*", coefficient.abs());
+            text += &coefficient.abs().to_string();
+            text.push('*');
         }
         let quote = if pattern.contains('\'') { '"' } else { '\'' };
-        text += &match pattern.chars().count() {
+        let counted = match pattern.chars().count() {
             0 => "grid_length".into(),
             1 => format!("count({quote}{pattern}{quote})"),
             _ => format!("count_pattern({quote}{pattern}{quote})"),
         };
+        text += &counted;
     }
     text
 }
@@ -223,7 +227,11 @@ impl Vector<'_> {
             Observable::Int(_) => Some(()),
             Observable::GridLength => self.pattern(&[], factor),
             Observable::Count(pattern) if pattern.cells == Cells::Ring => {
-                let contiguous = pattern.at.iter().enumerate().all(|(place, at)| at.0 == place);
+                let contiguous = pattern
+                    .at
+                    .iter()
+                    .enumerate()
+                    .all(|(place, at)| at.0 == place);
                 let symbols: Vec<Symbol> = pattern.at.iter().map(|at| at.1).collect();
                 contiguous.then(|| self.pattern(&symbols, factor))?
             }
@@ -260,7 +268,6 @@ impl Vector<'_> {
     /// symbol there, which leaves only patterns that have a column, or are too long for one.
     fn pattern(&mut self, pattern: &[Symbol], factor: i64) -> Option<()> {
         let rest = match pattern {
-            [] => None,
             [0, rest @ ..] => Some((rest, true)),
             [rest @ .., 0] => Some((rest, false)),
             _ => None,
@@ -269,9 +276,14 @@ impl Vector<'_> {
             self.pattern(rest, factor)?;
             for symbol in 1..self.rule.symbols() as Symbol {
                 let longer: Vec<Symbol> = if first {
-                    std::iter::once(symbol).chain(rest.iter().copied()).collect()
+                    std::iter::once(symbol)
+                        .chain(rest.iter().copied())
+                        .collect()
                 } else {
-                    rest.iter().copied().chain(std::iter::once(symbol)).collect()
+                    rest.iter()
+                        .copied()
+                        .chain(std::iter::once(symbol))
+                        .collect()
                 };
                 self.pattern(&longer, factor.checked_neg()?)?;
             }

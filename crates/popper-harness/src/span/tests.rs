@@ -4,7 +4,7 @@ use num_rational::Ratio;
 
 use super::{SpanError, span};
 use crate::eval::observe;
-use crate::law::{Cells, Extensions, Law, Observable, Pattern, Program};
+use crate::law::{Extensions, Law, Observable, Program};
 use crate::universe::{KineticGrid, Symbol, TableUniverse, Universe, random_universe};
 
 type Row = Vec<Ratio<i128>>;
@@ -30,7 +30,10 @@ struct Echelon(Vec<(usize, Row)>);
 
 impl Echelon {
     fn add(&mut self, row: &[i128]) {
-        let mut row: Row = row.iter().map(|&entry| Ratio::from_integer(entry)).collect();
+        let mut row: Row = row
+            .iter()
+            .map(|&entry| Ratio::from_integer(entry))
+            .collect();
         for (lead, known) in &self.0 {
             let factor = row[*lead];
             if *factor.numer() != 0 {
@@ -110,7 +113,11 @@ fn dimensions_agree_with_brute_force() {
         for (width, n) in [(1, 5), (2, 6)] {
             let rule = random_universe(seed);
             let found = span(&rule, width).unwrap();
-            assert_eq!(found.dimension, dimension(&rule, width, n), "seed {seed}, width {width}");
+            assert_eq!(
+                found.dimension,
+                dimension(&rule, width, n),
+                "seed {seed}, width {width}"
+            );
         }
     }
 }
@@ -156,11 +163,19 @@ fn bases_are_conserved_observables() {
 fn the_kinetic_grid_has_the_known_laws() {
     let texts = |width| -> Vec<String> {
         let found = span(&KineticGrid, width).unwrap();
-        found.basis.into_iter().map(|quantity| quantity.expr).collect()
+        found
+            .basis
+            .into_iter()
+            .map(|quantity| quantity.expr)
+            .collect()
     };
     assert_eq!(
         texts(1),
-        ["grid_length", "count('>') + count('X')", "count('<') + count('X')"]
+        [
+            "grid_length",
+            "count('>') + count('X')",
+            "count('<') + count('X')"
+        ]
     );
     assert_eq!(
         texts(2)[3..],
@@ -179,11 +194,23 @@ fn membership() {
         ("count('.') - count('X')", true, true),
         ("count('>') + count('<') + 2*count('X') + 7", true, true),
         ("0", true, true),
-        ("count_pattern('..') + count_pattern('.>') + count_pattern('.<') + count_pattern('.X') - count('X')", true, true),
+        (
+            "count_pattern('..') + count_pattern('.>') + count_pattern('.<') + count_pattern('.X') - count('X')",
+            true,
+            true,
+        ),
         ("count('X')", false, false),
         ("incoming_collisions - count('X')", false, false),
-        ("count_pattern('>>') + count_pattern('>X') + count_pattern('X>') + count_pattern('XX')", false, true),
-        ("(count('>') + count('X')) * (count('<') + count('X'))", false, false),
+        (
+            "count_pattern('>>') + count_pattern('>X') + count_pattern('X>') + count_pattern('XX')",
+            false,
+            true,
+        ),
+        (
+            "(count('>') + count('X')) * (count('<') + count('X'))",
+            false,
+            false,
+        ),
         ("leftmost('>')", false, false),
         ("3 * (grid_length - count('>') - count('X'))", true, true),
         ("count_pattern('................')", false, false),
@@ -205,15 +232,5 @@ fn too_wide_is_an_error() {
         let error = span(&KineticGrid, width).unwrap_err();
         assert!(matches!(error, SpanError::TooLarge { .. }), "{error}");
         assert!(error.to_string().contains("at most 70000"), "{error}");
-    }
-}
-#[test]
-fn timing() {
-    for (universe, widths) in [(&KineticGrid as &dyn Universe, 5), (&random_universe(0), 5), (&elementary(30), 10)] {
-        for width in 1..=widths {
-            let start = std::time::Instant::now();
-            let found = span(universe, width).unwrap();
-            eprintln!("{} {width}: {} in {:?}", found.universe, found.dimension, start.elapsed());
-        }
     }
 }
