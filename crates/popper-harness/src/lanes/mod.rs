@@ -5,6 +5,7 @@
 
 mod batch;
 mod circuit;
+mod clear;
 mod compile;
 mod diagram;
 mod distance;

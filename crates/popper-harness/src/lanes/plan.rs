@@ -120,6 +120,7 @@ impl Plan {
         if n == 0 {
             return None;
         }
+        let program = &*super::clear::cleared(program)?;
         let symbols = circuit.symbols();
         let mut compiler = Compiler::new(program, n, symbols);
         compiler.period = universe.period_bound(n);

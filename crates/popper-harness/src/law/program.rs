@@ -289,6 +289,11 @@ impl Program {
         }
     }
 
+    /// Whether an expression is one that a universe can be asked for.
+    pub fn measures(expr: &str, universe: &dyn Universe) -> bool {
+        super::syntax::parse(expr).is_ok_and(|node| Scope { universe }.observable(&node).is_ok())
+    }
+
     /// Whether a rotated start behaves like the start itself.
     pub fn is_rotation_invariant(&self) -> bool {
         let claim = match &self.claim {

@@ -7,6 +7,7 @@ mod state;
 mod table;
 mod transform;
 
+pub(crate) use definition::windows;
 pub use definition::{Definition, Rule, UniverseError};
 pub use kinetic::KineticGrid;
 pub use random::random_universe;

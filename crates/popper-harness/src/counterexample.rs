@@ -1,0 +1,421 @@
+//! Counterexamples that can be replayed alone.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::eval::{self, EvalError, Run, holds, observe, step_of};
+use crate::law::syntax::Op;
+use crate::law::{Claim, Extensions, Formula, Law, LawError, Program, Symmetry, Term, Unfit};
+use crate::universe::{
+    Definition, KineticGrid, Shift, State, StateError, Symbol, Universe, UniverseError,
+};
+
+/// The version of the counterexample's JSON.
+pub const COUNTEREXAMPLE_VERSION: &str = "1.0.0";
+
+/// A minimal reproduction: enough to derive the violation again with nothing else at hand.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Counterexample {
+    /// The version of this form.
+    pub schema_version: String,
+    /// The start, as text.
+    pub initial_state: String,
+    /// The ring, the universe and the law.
+    pub config: Setting,
+    /// The seed under which it was found.
+    pub seed: u64,
+    /// The horizon of the law, in steps.
+    #[serde(rename = "T")]
+    pub t: u64,
+    /// The first t at which the claim fails.
+    pub t_fail: u64,
+    /// What can be seen there.
+    pub witness: Witness,
+    /// The states from two steps before to two steps after.
+    pub trajectory_excerpt: Vec<Moment>,
+    /// Whether it was made smaller after it was found.
+    pub minimized: bool,
+    /// Whether no smaller one exists.
+    pub minimal: bool,
+}
+
+/// Where a counterexample lives.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Setting {
+    /// The number of cells.
+    pub n: usize,
+    /// The universe: the id of the built-in one, or a whole definition.
+    pub universe: Value,
+    /// The law as it was given.
+    pub law: Value,
+    /// Whether the law needs the `local_transition` extension.
+    pub local_transition: bool,
+}
+
+/// A state of the excerpt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Moment {
+    /// The step.
+    pub t: u64,
+    /// The state, as text.
+    pub state: String,
+}
+
+/// What can be seen where a claim fails.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Witness {
+    /// Every declared observable at `t_fail`: an integer, or the reason why it has no value.
+    pub now: BTreeMap<String, Value>,
+    /// The same one step on.
+    pub next: BTreeMap<String, Value>,
+    /// The left side of the comparison that fails.
+    pub left: String,
+    /// The comparison.
+    pub op: String,
+    /// The right side.
+    pub right: String,
+}
+
+/// Why a counterexample does not hold.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReplayError {
+    /// A version that this program does not read.
+    #[error("schema_version is `{found}`, this program reads {COUNTEREXAMPLE_VERSION}")]
+    Version {
+        /// What it says.
+        found: String,
+    },
+    /// The law cannot be read.
+    #[error("config.law: {0}")]
+    Law(#[from] LawError),
+    /// The law cannot be run in this universe.
+    #[error("config.law: {0}")]
+    Unfit(#[from] Unfit),
+    /// The universe cannot be read.
+    #[error("config.universe: {0}")]
+    Universe(#[from] UniverseError),
+    /// The start is not a state that may start.
+    #[error("initial_state: {0}")]
+    State(#[from] StateError),
+    /// The start does not meet the preconditions.
+    #[error("the initial state does not meet the preconditions")]
+    NotAdmitted,
+    /// The run is longer than a replay may be.
+    #[error(
+        "the law speaks of {steps} steps and this universe has no known period; the limit is {limit}"
+    )]
+    TooLong {
+        /// The steps asked for.
+        steps: u64,
+        /// The steps granted.
+        limit: u64,
+    },
+    /// A field says something else than the run.
+    #[error("{field} is {stated}, the run gives {derived}")]
+    Differs {
+        /// Which field.
+        field: &'static str,
+        /// What the file says.
+        stated: String,
+        /// What the run says.
+        derived: String,
+    },
+}
+
+/// The longest run that a replay makes where no period shortens it, in steps.
+const REPLAY_LIMIT: u64 = 1_000_000;
+
+/// The universe that a package names.
+///
+/// # Errors
+/// [`UniverseError`] when it is neither the id of the built-in universe nor a definition.
+pub fn universe_of(value: &Value) -> Result<Box<dyn Universe>, UniverseError> {
+    if *value == KineticGrid::ID {
+        return Ok(Box::new(KineticGrid));
+    }
+    let definition: Definition =
+        serde_json::from_value(value.clone()).map_err(|error| UniverseError::Json {
+            message: format!("expected `{}` or a definition: {error}", KineticGrid::ID),
+        })?;
+    definition.universe()
+}
+
+/// How a package names a universe.
+pub fn universe_value(universe: &dyn Universe) -> Value {
+    let definition = universe.definition();
+    if definition == KineticGrid.definition() {
+        return KineticGrid::ID.into();
+    }
+    serde_json::to_value(definition).unwrap_or_default()
+}
+
+/// Derives the violation again from the package alone.
+///
+/// # Errors
+/// [`ReplayError`] says what does not hold, or what the package lacks.
+pub fn replay(package: &Counterexample) -> Result<(), ReplayError> {
+    if package.schema_version != COUNTEREXAMPLE_VERSION {
+        return Err(ReplayError::Version {
+            found: package.schema_version.clone(),
+        });
+    }
+    let universe = universe_of(&package.config.universe)?;
+    let extensions = Extensions {
+        local_transition: package.config.local_transition,
+    };
+    let law = Law::from_value(package.config.law.clone(), "$.config.law", extensions)?;
+    let program = Program::compile(&law, universe.as_ref())?;
+    let start = read_start(&package.initial_state, universe.as_ref())?;
+    let rings = crate::decide::Rings::new(&program, universe.as_ref(), REPLAY_LIMIT);
+    let horizon = match rings.watch(start.len()) {
+        crate::decide::Watch::Exact(horizon) | crate::decide::Watch::Beginning(horizon) => horizon,
+        crate::decide::Watch::Nothing => {
+            return Err(ReplayError::TooLong {
+                steps: law.quantifiers.h.unwrap_or(0),
+                limit: REPLAY_LIMIT,
+            });
+        }
+    };
+    let case = program.case(universe.as_ref(), &start, horizon);
+    if !case.admitted {
+        return Err(ReplayError::NotAdmitted);
+    }
+    let derived = case.violation.map(|t_fail| {
+        Package {
+            seed: package.seed,
+            start: &start,
+            t_fail,
+        }
+        .build(&law, &program, universe.as_ref())
+    });
+    let differs = |field, stated: String, derived: String| {
+        Err(ReplayError::Differs {
+            field,
+            stated,
+            derived,
+        })
+    };
+    let Some(derived) = derived else {
+        return differs("t_fail", package.t_fail.to_string(), "no violation".into());
+    };
+    if derived.t_fail != package.t_fail {
+        return differs(
+            "t_fail",
+            package.t_fail.to_string(),
+            derived.t_fail.to_string(),
+        );
+    }
+    if derived.t != package.t {
+        return differs("T", package.t.to_string(), derived.t.to_string());
+    }
+    if derived.config.n != package.config.n {
+        return differs(
+            "config.n",
+            package.config.n.to_string(),
+            derived.config.n.to_string(),
+        );
+    }
+    if derived.witness != package.witness {
+        return differs("witness", json(&package.witness), json(&derived.witness));
+    }
+    if derived.trajectory_excerpt != package.trajectory_excerpt {
+        return differs(
+            "trajectory_excerpt",
+            json(&package.trajectory_excerpt),
+            json(&derived.trajectory_excerpt),
+        );
+    }
+    Ok(())
+}
+
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+/// Reads a state that may stand at t = 0.
+///
+/// # Errors
+/// [`StateError`] with the position of the symbol that may not.
+pub fn read_start(text: &str, universe: &dyn Universe) -> Result<State, StateError> {
+    let start = universe.alphabet().parse(text)?;
+    match start.iter().position(|&symbol| !universe.may_start(symbol)) {
+        None => Ok(start),
+        Some(position) => Err(StateError::ForbiddenStart {
+            position,
+            symbol: universe.alphabet().char(start[position]),
+        }),
+    }
+}
+
+/// What a counterexample is made from.
+pub(crate) struct Package<'a> {
+    pub seed: u64,
+    pub start: &'a [Symbol],
+    pub t_fail: u64,
+}
+
+impl Package<'_> {
+    /// The package, everything in it computed anew from the start. It is neither minimized nor minimal until said so.
+    pub fn build(&self, law: &Law, program: &Program, universe: &dyn Universe) -> Counterexample {
+        let alphabet = universe.alphabet();
+        let mut run = Run::new(universe, self.start);
+        let excerpt = (self.t_fail.saturating_sub(2)..=self.t_fail + 2)
+            .map(|t| Moment {
+                t,
+                state: alphabet.text(run.state(t)),
+            })
+            .collect();
+        let mut values = |t| -> BTreeMap<String, Value> {
+            let read = |(name, observable): &(String, _)| {
+                let value = observe(observable, run.state(t), universe);
+                (
+                    name.clone(),
+                    value.map_or_else(|error| error.to_string().into(), Value::from),
+                )
+            };
+            program.named.iter().map(read).collect()
+        };
+        let (now, next) = (values(self.t_fail), values(self.t_fail + 1));
+        let (left, op, right) = sides(program, universe, self.start, self.t_fail);
+        Counterexample {
+            schema_version: COUNTEREXAMPLE_VERSION.into(),
+            initial_state: alphabet.text(self.start),
+            config: Setting {
+                n: self.start.len(),
+                universe: universe_value(universe),
+                law: law.source.clone(),
+                local_transition: matches!(program.claim, Claim::Local { .. }),
+            },
+            seed: self.seed,
+            t: program.horizon,
+            t_fail: self.t_fail,
+            witness: Witness {
+                now,
+                next,
+                left,
+                op,
+                right,
+            },
+            trajectory_excerpt: excerpt,
+            minimized: false,
+            minimal: false,
+        }
+    }
+}
+
+/// Both sides of the comparison that fails at t.
+fn sides(
+    program: &Program,
+    universe: &dyn Universe,
+    start: &[Symbol],
+    t: u64,
+) -> (String, String, String) {
+    let text = |state: &[Symbol]| universe.alphabet().text(state);
+    let mut run = Run::new(universe, start);
+    match &program.claim {
+        Claim::Commutes(symmetry) => {
+            let apply = |state: &[Symbol], k: i64| match symmetry {
+                Symmetry::Named(transform) => transform.apply(state),
+                Symmetry::Shift(_) => Shift::apply(k, state),
+            };
+            let shifts = match symmetry {
+                Symmetry::Shift(Shift::By(k)) => *k..=*k,
+                _ => 1..=start.len() as i64,
+            };
+            let pair = |k| {
+                (
+                    universe.evolve(&apply(start, k), t),
+                    apply(&universe.evolve(start, t), k),
+                )
+            };
+            let (left, right) = shifts
+                .map(pair)
+                .find(|(left, right)| left != right)
+                .unwrap_or_else(|| pair(0));
+            (text(&left), "==".into(), text(&right))
+        }
+        Claim::Local {
+            trigger,
+            pattern,
+            parity,
+            equal,
+            result,
+        } => {
+            let (now, next) = (run.state(t).clone(), run.state(t + 1).clone());
+            let n = now.len();
+            let cell = (0..n).find(|&cell| {
+                let around = [now[(cell + n - 1) % n], now[cell], now[(cell + 1) % n]];
+                now[cell] == *trigger
+                    && pattern.is_none_or(|pattern| pattern == around)
+                    && parity.is_none_or(|parity| cell % 2 == usize::from(parity))
+                    && (next[cell] == *result) != *equal
+            });
+            let cell = cell.unwrap_or(0);
+            let op = if *equal { "==" } else { "!=" };
+            (
+                format!("cell {cell}: {}", text(&next[cell..=cell])),
+                op.into(),
+                text(&[*result]),
+            )
+        }
+        Claim::Always { consequent, .. } | Claim::Eventually { consequent, .. } => {
+            let mut read = |index: usize, time| {
+                observe(
+                    &program.observables[index],
+                    run.state(step_of(time, t)),
+                    universe,
+                )
+            };
+            failing(consequent, true, t, &mut read).unwrap_or_default()
+        }
+    }
+}
+
+/// The first comparison on which a formula that should be `wanted` fails.
+fn failing(
+    formula: &Formula,
+    wanted: bool,
+    t: u64,
+    read: &mut dyn FnMut(usize, crate::law::syntax::Time) -> Result<i64, EvalError>,
+) -> Option<(String, String, String)> {
+    if holds(formula, t, read) == Ok(wanted) {
+        return None;
+    }
+    match formula {
+        Formula::Cmp(op, left, right) => {
+            let mut value = |term: &Term| {
+                eval::fraction(term, t, read)
+                    .map_or_else(|error| error.to_string(), |value| value.to_string())
+            };
+            let (left, right) = (value(left), value(right));
+            let op = if wanted { *op } else { negated(*op) };
+            Some((left, op.text().into(), right))
+        }
+        Formula::Not(inner) => failing(inner, !wanted, t, read),
+        Formula::And(left, right) | Formula::Or(left, right) => {
+            failing(left, wanted, t, read).or_else(|| failing(right, wanted, t, read))
+        }
+        Formula::Implies(left, right) => {
+            failing(right, wanted, t, read).or_else(|| failing(left, !wanted, t, read))
+        }
+    }
+}
+
+fn negated(op: Op) -> Op {
+    match op {
+        Op::Eq => Op::Ne,
+        Op::Ne => Op::Eq,
+        Op::Lt => Op::Ge,
+        Op::Le => Op::Gt,
+        Op::Gt => Op::Le,
+        Op::Ge => Op::Lt,
+        other => other,
+    }
+}

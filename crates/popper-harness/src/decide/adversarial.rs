@@ -1,0 +1,76 @@
+//! A mutation search, guided by how far a start is from violating the law.
+
+use super::generators::{Draw, Family, Generator};
+use super::lab::{Lab, Tally, batch_of};
+use crate::lanes::{LANES, Scratch};
+use crate::law::Program;
+use crate::universe::State;
+
+/// The rings that are searched; each begins with the best of the one before, made longer.
+const RINGS: [usize; 5] = [9, 12, 16, 21, 28];
+/// How many of a generation stay.
+const KEPT: usize = 64;
+
+/// Searches rings in ascending order; answers with what each tried, up to and with the first violation.
+pub fn search(
+    lab: &Lab<'_>,
+    program: &Program,
+    seed: u64,
+    fingerprint: &str,
+    generations: u32,
+    largest: Option<usize>,
+) -> Vec<Tally> {
+    let generator = Generator::new(lab.universe, program);
+    let symbols = lab.universe.alphabet().len();
+    let mut tallies = Vec::new();
+    let mut elite: Vec<State> = Vec::new();
+    let mut scratch = Scratch::default();
+    let rings = RINGS
+        .into_iter()
+        .chain(largest.filter(|n| *n > 0 && !RINGS.contains(n) && *n <= 64));
+    for n in rings {
+        let Some(bench) = lab.bench(program, n) else {
+            continue;
+        };
+        // Without a plan there is no gradient, and blind search is what sampling did.
+        let Some(plan) = &bench.plan else { break };
+        let mut draw = Draw::new(seed, fingerprint, "adversarial", n);
+        let mut tally = Tally::new(n);
+        let mut population: Vec<State> = elite
+            .iter()
+            .map(|state| generator.resized(state, n, &mut draw))
+            .collect();
+        for family in Family::SAMPLED {
+            population.extend(generator.cases(family, n, &mut draw));
+        }
+        population.truncate(LANES);
+        for _ in 0..generations {
+            let batch = batch_of(&population, n, symbols);
+            let distance = plan.distance(&batch, &mut scratch);
+            let mut order: Vec<usize> = (0..population.len()).collect();
+            order.sort_by_key(|&lane| (distance[lane], lane));
+            tally.attempted += population.len() as u64;
+            if distance[order[0]] == 0 {
+                let outcome = bench.run(&batch, &mut scratch);
+                tally.enter(&batch, &outcome, &[Family::Adversarial; 8]);
+                break;
+            }
+            elite = order
+                .iter()
+                .take(KEPT)
+                .map(|&lane| population[lane].clone())
+                .collect();
+            population.clone_from(&elite);
+            while population.len() < LANES {
+                let parent = &elite[draw.below(elite.len())];
+                population.push(generator.mutated(parent, &mut draw));
+            }
+        }
+        let found = tally.best.is_some();
+        tallies.push(tally);
+        if found {
+            break;
+        }
+    }
+    tallies
+}

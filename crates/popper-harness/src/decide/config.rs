@@ -1,0 +1,144 @@
+//! What the harness is told to do: budgets in counts, thresholds, extensions.
+
+use serde::{Deserialize, Serialize};
+
+use crate::law::{Extensions, MAX_RING};
+
+/// What stands in front of the canonical JSON before hashing: it changes when a verdict may differ for the same fields.
+const SEMANTICS: &str = "popper-harness/1";
+
+/// A configuration. Every field has a default, so that `{}` is the default configuration.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// The seed of all randomness. Not part of the hash: verdicts name it beside.
+    pub seed: u64,
+    /// The longest horizon, in steps, that is simulated where no period makes it exact.
+    pub max_t: u64,
+    /// Every ring up to this size is exhausted, `0..=20`.
+    pub exhaustive_n: usize,
+    /// Cell updates that the exhaustion of one ring size may cost; a larger ring is left to sampling.
+    pub exhaustive_budget: u64,
+    /// Below this size, `0..=20`, a counterexample is only called minimal after everything smaller is exhausted.
+    pub minimal_n: usize,
+    /// The ring sizes that are sampled, ascending, each `1..=4096`.
+    pub ladder: Vec<usize>,
+    /// Batches of 512 cases for each ring of the ladder, `1..=64`.
+    pub rounds: u32,
+    /// Cases that a law's `proposed_tests` may add in all.
+    pub proposed_cases: u64,
+    /// Whether the mutation search looks for what sampling missed.
+    pub adversarial: bool,
+    /// Generations of 512 mutants for each ring of the mutation search.
+    pub generations: u32,
+    /// States that must meet the preconditions before a law may pass.
+    pub min_cases: u64,
+    /// Times the antecedent must have held before a law may pass.
+    pub min_triggers: u64,
+    /// Families of cases in which it must have held.
+    pub min_trigger_families: usize,
+    /// Extensions of the claim language that are on; the only one is `local_transition`.
+    pub extensions: Vec<String>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            seed: 0,
+            max_t: 1000,
+            exhaustive_n: 10,
+            exhaustive_budget: 200_000_000_000,
+            minimal_n: 14,
+            ladder: (1..=33).chain([64, 128, 256]).collect(),
+            rounds: 1,
+            proposed_cases: 4096,
+            adversarial: true,
+            generations: 16,
+            min_cases: 50,
+            min_triggers: 20,
+            min_trigger_families: 2,
+            extensions: Vec::new(),
+        }
+    }
+}
+
+/// A configuration that makes no sense.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("config field `{field}`: {message}")]
+pub struct ConfigError {
+    /// The field.
+    pub field: &'static str,
+    /// What is wrong and what was expected.
+    pub message: String,
+}
+
+/// The name of the extension in configurations and on the command line.
+const LOCAL_TRANSITION: &str = "local_transition";
+
+impl Config {
+    /// Checks every field.
+    ///
+    /// # Errors
+    /// [`ConfigError`] names the first field that is out of range.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let fail = |field, message: String| Err(ConfigError { field, message });
+        if self.exhaustive_n > 20 || self.minimal_n > 20 {
+            return fail("exhaustive_n, minimal_n", "expected at most 20".into());
+        }
+        if self.max_t == 0 || self.max_t > 100_000 {
+            return fail("max_t", format!("is {}, expected 1 to 100000", self.max_t));
+        }
+        if !self.ladder.is_sorted_by(|a, b| a < b)
+            || self.ladder.iter().any(|&n| n == 0 || n as u64 > MAX_RING)
+        {
+            return fail(
+                "ladder",
+                format!("expected ascending ring sizes from 1 to {MAX_RING}"),
+            );
+        }
+        if !(1..=64).contains(&self.rounds) {
+            return fail("rounds", format!("is {}, expected 1 to 64", self.rounds));
+        }
+        if self.generations > 10_000 {
+            return fail(
+                "generations",
+                format!("is {}, expected at most 10000", self.generations),
+            );
+        }
+        if self.proposed_cases > 1_000_000 {
+            return fail(
+                "proposed_cases",
+                format!("is {}, expected at most 1000000", self.proposed_cases),
+            );
+        }
+        match self
+            .extensions
+            .iter()
+            .find(|name| *name != LOCAL_TRANSITION)
+        {
+            Some(name) => fail(
+                "extensions",
+                format!("`{name}` is not known, expected `{LOCAL_TRANSITION}`"),
+            ),
+            None => Ok(()),
+        }
+    }
+
+    /// Which extensions are on.
+    pub fn language(&self) -> Extensions {
+        Extensions {
+            local_transition: self.extensions.iter().any(|name| name == LOCAL_TRANSITION),
+        }
+    }
+
+    /// sha256 over the semantics version and every field that can change a verdict, but the seed.
+    pub fn hash(&self) -> String {
+        let mut canonical = self.clone();
+        canonical.seed = 0;
+        canonical.extensions.sort();
+        canonical.extensions.dedup();
+        // Field order is fixed by the type, so this JSON is canonical.
+        let json = serde_json::to_string(&canonical).unwrap_or_default();
+        crate::hash::of(&format!("{SEMANTICS}\n{json}"))
+    }
+}

@@ -1,0 +1,397 @@
+//! The families of starts that sampling draws from.
+
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+use sha2::{Digest, Sha256};
+
+use crate::eval::admitted;
+use crate::law::syntax::Op;
+use crate::law::{Cells, Observable, Program};
+use crate::universe::{Shift, State, Symbol, Universe};
+
+/// Where a case comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Family {
+    /// Independent cells, at 64 densities.
+    RandomDensitySweep,
+    /// A few pairs of symbols at chosen distances.
+    ConstrainedPairInteractions,
+    /// Something at the seam of the ring.
+    EdgeWrappingCases,
+    /// Random states, their images under the transforms, and palindromes.
+    SymmetryMetamorphicSuite,
+    /// Uniform, alternating and periodic states, single symbols and single holes.
+    PathologicalCases,
+    /// Blocks that pile up.
+    ExtremeStates,
+    /// States built to meet the preconditions.
+    PreconditionDirected,
+    /// Changes of those starts that came closest to the antecedent.
+    AntecedentDirected,
+    /// Every start of a ring.
+    Exhaustive,
+    /// The mutation search.
+    Adversarial,
+    /// What the proposer asked for.
+    Proposed,
+}
+
+impl Family {
+    /// The families that fill a batch, one for each word of 64 lanes; the last word waits for the antecedent.
+    pub const SAMPLED: [Self; 8] = [
+        Self::RandomDensitySweep,
+        Self::ConstrainedPairInteractions,
+        Self::EdgeWrappingCases,
+        Self::SymmetryMetamorphicSuite,
+        Self::PathologicalCases,
+        Self::ExtremeStates,
+        Self::PreconditionDirected,
+        Self::AntecedentDirected,
+    ];
+
+    /// The name in laws and verdicts.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::RandomDensitySweep => "random_density_sweep",
+            Self::ConstrainedPairInteractions => "constrained_pair_interactions",
+            Self::EdgeWrappingCases => "edge_wrapping_cases",
+            Self::SymmetryMetamorphicSuite => "symmetry_metamorphic_suite",
+            Self::PathologicalCases => "pathological_cases",
+            Self::ExtremeStates => "extreme_states",
+            Self::PreconditionDirected => "precondition_directed",
+            Self::AntecedentDirected => "antecedent_directed",
+            Self::Exhaustive => "exhaustive",
+            Self::Adversarial => "adversarial_mutation",
+            Self::Proposed => "proposed_tests",
+        }
+    }
+
+    /// The family of a name, among those that laws may ask for.
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::SAMPLED
+            .into_iter()
+            .find(|family| family.name() == name)
+    }
+}
+
+/// Numbers drawn from a stream of their own, so that what one stage draws never moves another.
+pub struct Draw(ChaCha20Rng);
+
+impl Draw {
+    /// The stream of a seed, a law and a purpose.
+    pub fn new(seed: u64, fingerprint: &str, purpose: &str, n: usize) -> Self {
+        let hash = Sha256::new()
+            .chain_update(seed.to_le_bytes())
+            .chain_update(fingerprint)
+            .chain_update(purpose)
+            .chain_update((n as u64).to_le_bytes())
+            .finalize();
+        Self(ChaCha20Rng::from_seed(hash.into()))
+    }
+
+    /// A number from `0..bound`; 0 where `bound` is 0.
+    pub fn below(&mut self, bound: usize) -> usize {
+        // The high half of a product of 32-bit numbers: no division, and no bias that a test of this size could see.
+        ((u64::from(self.0.next_u32()) * bound as u64) >> 32) as usize
+    }
+
+    /// One of the items.
+    pub fn pick<T: Copy>(&mut self, items: &[T]) -> T {
+        items[self.below(items.len())]
+    }
+}
+
+/// What generators know of a universe and a law.
+pub struct Generator<'a> {
+    universe: &'a dyn Universe,
+    program: &'a Program,
+    /// The symbols that may start; the first one fills the background.
+    starts: Vec<Symbol>,
+    /// The others, or the background again where it is the only one.
+    movers: Vec<Symbol>,
+    /// Bounds on the count of each start symbol that the preconditions set.
+    counts: Vec<(usize, usize)>,
+}
+
+/// Cases of one family on one ring.
+const CASES: usize = 64;
+
+impl<'a> Generator<'a> {
+    pub fn new(universe: &'a dyn Universe, program: &'a Program) -> Self {
+        let starts = start_symbols(universe);
+        let movers = if starts.len() > 1 {
+            starts[1..].to_vec()
+        } else {
+            starts.clone()
+        };
+        let counts = starts
+            .iter()
+            .map(|&symbol| count_bounds(program, symbol))
+            .collect();
+        Self {
+            universe,
+            program,
+            starts,
+            movers,
+            counts,
+        }
+    }
+
+    /// 64 starts of a ring of `n` cells; none for the families that are made from other cases.
+    pub fn cases(&self, family: Family, n: usize, draw: &mut Draw) -> Vec<State> {
+        let make: fn(&Self, usize, usize, &mut Draw) -> Vec<Symbol> = match family {
+            Family::RandomDensitySweep => Self::at_density,
+            Family::ConstrainedPairInteractions => Self::pairs,
+            Family::EdgeWrappingCases => Self::at_seam,
+            Family::SymmetryMetamorphicSuite => return self.with_images(n, draw),
+            Family::PathologicalCases => Self::pathological,
+            Family::ExtremeStates => Self::blocks,
+            Family::PreconditionDirected => Self::admitted,
+            Family::AntecedentDirected
+            | Family::Exhaustive
+            | Family::Adversarial
+            | Family::Proposed => return Vec::new(),
+        };
+        (0..CASES)
+            .map(|case| make(self, n, case, draw).into())
+            .collect()
+    }
+
+    fn at_density(&self, n: usize, case: usize, draw: &mut Draw) -> Vec<Symbol> {
+        let mut cell = || {
+            if draw.below(CASES - 1) < case {
+                draw.pick(&self.movers)
+            } else {
+                self.starts[0]
+            }
+        };
+        (0..n).map(|_| cell()).collect()
+    }
+
+    fn pairs(&self, n: usize, case: usize, draw: &mut Draw) -> Vec<Symbol> {
+        let mut state = vec![self.starts[0]; n];
+        for _ in 0..=case % 3 {
+            let (first, gap) = (draw.below(n), draw.below(n / 2 + 1));
+            state[first] = draw.pick(&self.movers);
+            state[(first + gap) % n] = draw.pick(&self.movers);
+        }
+        state
+    }
+
+    fn at_seam(&self, n: usize, case: usize, draw: &mut Draw) -> Vec<Symbol> {
+        let mut state = vec![self.starts[0]; n];
+        let reach = 2 + self.universe.radius();
+        for _ in 0..1 + case % 4 {
+            let cell = (n * reach + draw.below(2 * reach) - reach) % n;
+            state[cell] = draw.pick(&self.movers);
+        }
+        for _ in 0..case / 16 {
+            state[draw.below(n)] = draw.pick(&self.movers);
+        }
+        state
+    }
+
+    fn with_images(&self, n: usize, draw: &mut Draw) -> Vec<State> {
+        let allowed = |state: &State| state.iter().all(|symbol| self.starts.contains(symbol));
+        let mut states: Vec<State> = Vec::with_capacity(CASES);
+        while states.len() < CASES {
+            let density = draw.below(CASES);
+            let mut state = self.at_density(n, density, draw);
+            if states.len() % 8 == 0 {
+                for cell in 0..n / 2 {
+                    state[n - 1 - cell] = state[cell];
+                }
+            }
+            let state: State = state.into();
+            let image = match self.universe.transforms() {
+                [] => Shift::apply(1 + draw.below(n) as i64, &state),
+                transforms => transforms[draw.below(transforms.len())].apply(&state),
+            };
+            let image = if allowed(&image) {
+                image
+            } else {
+                Shift::apply(1, &state)
+            };
+            states.extend([state, image]);
+        }
+        states
+    }
+
+    fn pathological(&self, n: usize, case: usize, draw: &mut Draw) -> Vec<Symbol> {
+        let symbol = |index: usize| self.starts[index % self.starts.len()];
+        match case % 4 {
+            // Uniform, then alternating, then every period up to 9.
+            0 => {
+                let period = 1 + case / 8;
+                let motif: Vec<Symbol> = (0..period).map(|_| draw.pick(&self.starts)).collect();
+                (0..n).map(|cell| motif[cell % period]).collect()
+            }
+            1 => vec![symbol(case / 4); n],
+            // One symbol alone, one hole.
+            2 => {
+                let mut state = vec![self.starts[0]; n];
+                state[draw.below(n)] = symbol(1 + case / 4);
+                state
+            }
+            _ => {
+                let mut state = vec![symbol(1 + case / 4); n];
+                state[draw.below(n)] = self.starts[0];
+                state
+            }
+        }
+    }
+
+    /// Two blocks `a^k b^k` in every pair of symbols, the largest k first, so that what piles up piles up highest.
+    fn blocks(&self, n: usize, case: usize, draw: &mut Draw) -> Vec<Symbol> {
+        let kinds = self.movers.len();
+        let pairs = (kinds * kinds.saturating_sub(1)).max(1);
+        let (pair, rank) = (case % pairs, case / pairs);
+        let first = self.movers[pair / kinds.saturating_sub(1).max(1)];
+        let others: Vec<Symbol> = self
+            .movers
+            .iter()
+            .copied()
+            .filter(|&other| other != first)
+            .collect();
+        let second = if others.is_empty() {
+            self.starts[0]
+        } else {
+            others[pair % others.len()]
+        };
+        let largest = n / 2;
+        let k = if rank <= largest {
+            largest - rank
+        } else {
+            draw.below(largest + 1)
+        };
+        (0..n)
+            .map(|cell| match cell {
+                cell if cell < k => first,
+                cell if cell < 2 * k => second,
+                _ => self.starts[0],
+            })
+            .collect()
+    }
+
+    /// A start that meets the preconditions: without rejection where they fix counts, by a few tries otherwise.
+    fn admitted(&self, n: usize, case: usize, draw: &mut Draw) -> Vec<Symbol> {
+        const TRIES: usize = 8;
+        let mut state = Vec::new();
+        for attempt in 0..TRIES {
+            let fallback = (case + attempt * CASES / TRIES) % CASES;
+            state = self
+                .with_counts(n, draw)
+                .unwrap_or_else(|| self.at_density(n, fallback, draw));
+            if admitted(&self.program.preconditions, &state, self.universe) == Ok(true) {
+                break;
+            }
+        }
+        state
+    }
+
+    /// A random arrangement with counts inside the bounds; none where no counts are bounded or nothing fits.
+    fn with_counts(&self, n: usize, draw: &mut Draw) -> Option<Vec<Symbol>> {
+        if self.counts.iter().all(|&bounds| bounds == (0, usize::MAX)) {
+            return None;
+        }
+        let least: usize = self.counts.iter().map(|(low, _)| low).sum();
+        let mut free = n.checked_sub(least)?;
+        let mut state = Vec::with_capacity(n);
+        // The background comes last and takes what is left.
+        for (index, &(low, high)) in self.counts.iter().enumerate().skip(1) {
+            let extra = draw.below(free.min(high.checked_sub(low)?) + 1);
+            free -= extra;
+            state.resize(state.len() + low + extra, self.starts[index]);
+        }
+        let (low, high) = self.counts[0];
+        if low + free > high {
+            return None;
+        }
+        state.resize(n, self.starts[0]);
+        for cell in (1..n).rev() {
+            state.swap(cell, draw.below(cell + 1));
+        }
+        Some(state)
+    }
+
+    /// A start changed a little: a cell replaced, two cells exchanged, a stretch copied, or everything shifted.
+    pub fn mutated(&self, state: &[Symbol], draw: &mut Draw) -> State {
+        let mut changed = state.to_vec();
+        let n = changed.len();
+        for _ in 0..=draw.below(3) {
+            match draw.below(8) {
+                0..=3 => changed[draw.below(n)] = draw.pick(&self.starts),
+                4 | 5 => changed.swap(draw.below(n), draw.below(n)),
+                6 => {
+                    let (from, to, length) =
+                        (draw.below(n), draw.below(n), 1 + draw.below(n.div_ceil(4)));
+                    for step in 0..length {
+                        changed[(to + step) % n] = state[(from + step) % n];
+                    }
+                }
+                _ => changed.rotate_right(draw.below(n)),
+            }
+        }
+        changed.into()
+    }
+
+    /// A start of another size made from this one: cut, or filled up with the background and symbols.
+    pub fn resized(&self, state: &[Symbol], n: usize, draw: &mut Draw) -> State {
+        let mut changed = state.to_vec();
+        changed.truncate(n);
+        while changed.len() < n {
+            let symbol = if draw.below(2) == 0 {
+                self.starts[0]
+            } else {
+                draw.pick(&self.starts)
+            };
+            changed.insert(draw.below(changed.len() + 1), symbol);
+        }
+        changed.into()
+    }
+}
+
+/// The symbols that may stand at t = 0, ascending.
+pub fn start_symbols(universe: &dyn Universe) -> Vec<Symbol> {
+    (0..universe.alphabet().len() as Symbol)
+        .filter(|&symbol| universe.may_start(symbol))
+        .collect()
+}
+
+/// The bounds that preconditions of the form `count(s) op integer` set.
+fn count_bounds(program: &Program, symbol: Symbol) -> (usize, usize) {
+    let is_count = |observable: &Observable| matches!(observable, Observable::Count(pattern) if pattern.cells == Cells::Ring && pattern.at == [(0, symbol)]);
+    let (mut low, mut high) = (0_i64, i64::MAX);
+    for condition in &program.preconditions {
+        let (op, number) = match (&condition.left, &condition.right) {
+            (left, Observable::Int(number)) if is_count(left) => (condition.op, *number),
+            (Observable::Int(number), right) if is_count(right) => {
+                (condition.op.mirrored(), *number)
+            }
+            _ => continue,
+        };
+        let (least, most) = match op {
+            Op::Eq => (number, number),
+            Op::Lt => (0, number.saturating_sub(1)),
+            Op::Le => (0, number),
+            Op::Gt => (number.saturating_add(1), i64::MAX),
+            Op::Ge => (number, i64::MAX),
+            _ => continue,
+        };
+        (low, high) = (low.max(least), high.min(most));
+    }
+    if high == i64::MAX {
+        (low as usize, usize::MAX)
+    } else {
+        (low as usize, high.max(0) as usize)
+    }
+}
+
+/// Whether the harness knows a transform of this name.
+pub fn knows_transform(universe: &dyn Universe, name: &str) -> bool {
+    Shift::parse(name).is_some()
+        || universe
+            .transforms()
+            .iter()
+            .any(|transform| transform.name == name)
+}

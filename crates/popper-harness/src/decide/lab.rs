@@ -1,0 +1,270 @@
+//! Where programs meet batches of starts.
+
+use std::sync::Arc;
+
+use super::generators::Family;
+use super::rings::{Rings, Watch};
+use crate::eval::{Horizon, Run};
+use crate::lanes::{Batch, Circuit, LANES, Lanes, Least, Outcome, Plan, Scratch, smallest};
+use crate::law::Program;
+use crate::universe::{State, Symbol, Universe};
+
+/// A universe made ready for batches.
+pub struct Lab<'a> {
+    pub universe: &'a dyn Universe,
+    pub circuit: &'a Arc<Circuit>,
+    pub max_t: u64,
+}
+
+/// A program on rings of one size.
+pub struct Bench<'a> {
+    lab: &'a Lab<'a>,
+    program: &'a Program,
+    pub n: usize,
+    pub horizon: Horizon,
+    /// Whether the horizon covers all that the law speaks of.
+    pub exact: bool,
+    /// The bit-parallel plan; absent where only the reference evaluator covers the law.
+    pub plan: Option<Plan>,
+}
+
+impl<'a> Lab<'a> {
+    /// The program on rings of `n` cells; none where the preconditions exclude them or a window would have to be cut.
+    pub fn bench(&'a self, program: &'a Program, n: usize) -> Option<Bench<'a>> {
+        let rings = Rings::new(program, self.universe, self.max_t);
+        let (horizon, exact) = match rings.watch(n) {
+            Watch::Exact(horizon) => (horizon, true),
+            Watch::Beginning(horizon) => (horizon, false),
+            Watch::Nothing => return None,
+        };
+        if !rings.admits(n) {
+            return None;
+        }
+        let plan = Plan::new(program, self.circuit, self.universe, n, horizon);
+        Some(Bench {
+            lab: self,
+            program,
+            n,
+            horizon,
+            exact,
+            plan,
+        })
+    }
+}
+
+impl Bench<'_> {
+    /// How many symbols the universe has.
+    pub fn symbols(&self) -> usize {
+        self.lab.universe.alphabet().len()
+    }
+
+    /// Runs a batch.
+    pub fn run(&self, batch: &Batch, scratch: &mut Scratch) -> Outcome {
+        match &self.plan {
+            Some(plan) => plan.run(batch, scratch),
+            None => self.run_each(batch),
+        }
+    }
+
+    /// The same, one start at a time.
+    fn run_each(&self, batch: &Batch) -> Outcome {
+        let mut outcome = Outcome::default();
+        let mut violations: Vec<(u64, usize)> = Vec::new();
+        for lane in batch.live.iter() {
+            let start = batch.get(lane);
+            let case = self.program.case(self.lab.universe, &start, self.horizon);
+            if case.error.is_some() {
+                outcome.error.set(lane, true);
+            }
+            if !case.admitted {
+                continue;
+            }
+            outcome.admitted.set(lane, true);
+            outcome.triggers[lane / 64] += case.triggers;
+            if case.triggers > 0 {
+                outcome.triggered.set(lane, true);
+            }
+            if let Some(t) = case.violation {
+                outcome.violated.set(lane, true);
+                violations.push((t, lane));
+            }
+            let (unusual, wrapped) = self.visits(&start);
+            if unusual {
+                outcome.unusual.set(lane, true);
+            }
+            if wrapped {
+                outcome.wrapped.set(lane, true);
+            }
+        }
+        violations.sort_unstable();
+        for (t, lane) in violations {
+            match outcome.first.last_mut() {
+                Some((last, lanes)) if *last == t => lanes.set(lane, true),
+                _ => outcome.first.push((t, Lanes::one(lane))),
+            }
+        }
+        outcome
+    }
+
+    /// Whether a run visits a symbol that may not start, and whether something stands at the seam.
+    fn visits(&self, start: &[Symbol]) -> (bool, bool) {
+        let mut run = Run::new(self.lab.universe, start);
+        let (mut unusual, mut wrapped) = (false, false);
+        let radius = self.lab.universe.radius().min(self.n);
+        for t in 0..=self.horizon.t {
+            let state = run.state(t);
+            unusual |= state
+                .iter()
+                .any(|&symbol| !self.lab.universe.may_start(symbol));
+            wrapped |= state[..radius]
+                .iter()
+                .chain(&state[self.n - radius..])
+                .any(|&symbol| symbol != 0);
+        }
+        (unusual, wrapped)
+    }
+}
+
+/// A violation, ordered by smallness on rings of one size.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Violation {
+    /// Cells that are not the first symbol.
+    pub movers: usize,
+    /// The first t at which the claim fails.
+    pub t_fail: u64,
+    /// The start.
+    pub start: State,
+}
+
+impl From<Least> for Violation {
+    fn from(least: Least) -> Self {
+        Self {
+            movers: least.movers as usize,
+            t_fail: least.t_fail,
+            start: least.state,
+        }
+    }
+}
+
+/// What came of the cases on one ring.
+#[derive(Debug, Clone, Default)]
+pub struct Tally {
+    pub n: usize,
+    pub exhausted: bool,
+    pub attempted: u64,
+    pub used: u64,
+    pub distinct: u64,
+    pub unusual: u64,
+    pub wrapped: u64,
+    pub errors: u64,
+    pub densities: [u64; 10],
+    /// Used cases and triggers by family.
+    pub families: Vec<(Family, u64, u64)>,
+    pub best: Option<Violation>,
+}
+
+impl Tally {
+    pub fn new(n: usize) -> Self {
+        Self {
+            n,
+            ..Self::default()
+        }
+    }
+
+    /// Enters a batch; `families` says what each word of 64 lanes came from.
+    pub fn enter(&mut self, batch: &Batch, outcome: &Outcome, families: &[Family; 8]) {
+        self.attempted += batch.live.count();
+        self.used += outcome.admitted.count();
+        self.unusual += (outcome.unusual & outcome.admitted).count();
+        self.wrapped += (outcome.wrapped & outcome.admitted).count();
+        self.errors += outcome.error.count();
+        for (word, &family) in families.iter().enumerate() {
+            let (used, triggers) = (
+                u64::from(outcome.admitted.0[word].count_ones()),
+                outcome.triggers[word],
+            );
+            match self
+                .families
+                .iter_mut()
+                .find(|(known, ..)| *known == family)
+            {
+                Some(entry) => (entry.1, entry.2) = (entry.1 + used, entry.2 + triggers),
+                None => self.families.push((family, used, triggers)),
+            }
+        }
+        self.best = better(
+            self.best.take(),
+            smallest(batch, outcome).map(Violation::from),
+        );
+    }
+
+    /// Adds another tally of the same ring.
+    pub fn merge(mut self, other: Self) -> Self {
+        self.attempted += other.attempted;
+        self.used += other.used;
+        self.distinct += other.distinct;
+        self.unusual += other.unusual;
+        self.wrapped += other.wrapped;
+        self.errors += other.errors;
+        for (mine, theirs) in self.densities.iter_mut().zip(other.densities) {
+            *mine += theirs;
+        }
+        for (family, used, triggers) in other.families {
+            match self
+                .families
+                .iter_mut()
+                .find(|(known, ..)| *known == family)
+            {
+                Some(entry) => (entry.1, entry.2) = (entry.1 + used, entry.2 + triggers),
+                None => self.families.push((family, used, triggers)),
+            }
+        }
+        self.best = better(self.best, other.best);
+        self
+    }
+
+    /// Counts the densities of the admitted starts of a batch.
+    pub fn enter_densities(&mut self, batch: &Batch, admitted: Lanes) {
+        for (lane, movers) in movers(batch).into_iter().enumerate() {
+            if admitted.get(lane) {
+                self.densities[(usize::from(movers) * 10 / self.n).min(9)] += 1;
+            }
+        }
+    }
+}
+
+/// For each lane, the number of cells that are not the first symbol, counted in bit columns.
+fn movers(batch: &Batch) -> Vec<u16> {
+    let mut columns: Vec<Lanes> = Vec::new();
+    for cell in 0..batch.n {
+        let mut carry = (0..batch.bits).fold(Lanes::ZERO, |any, bit| {
+            any | batch.planes[bit * batch.n + cell]
+        });
+        for column in &mut columns {
+            (*column, carry) = (*column ^ carry, *column & carry);
+        }
+        if carry.any() {
+            columns.push(carry);
+        }
+    }
+    let bit = |lane| move |(place, column): (usize, &Lanes)| u16::from(column.get(lane)) << place;
+    (0..LANES)
+        .map(|lane| columns.iter().enumerate().map(bit(lane)).sum())
+        .collect()
+}
+
+fn better(left: Option<Violation>, right: Option<Violation>) -> Option<Violation> {
+    match (left, right) {
+        (Some(left), Some(right)) => Some(left.min(right)),
+        (left, right) => left.or(right),
+    }
+}
+
+/// A batch of starts of one ring, one a lane.
+pub fn batch_of(states: &[State], n: usize, symbols: usize) -> Batch {
+    let mut batch = Batch::new(n, symbols);
+    for (lane, state) in states.iter().take(LANES).enumerate() {
+        batch.set(lane, state);
+    }
+    batch
+}

@@ -1,0 +1,169 @@
+//! Which ring sizes a law admits, and how long its runs are watched on each.
+
+use crate::eval::{EvalError, Horizon, observe};
+use crate::law::syntax::Op;
+use crate::law::{Arith, Claim, Condition, Observable, Program};
+use crate::universe::Universe;
+
+/// How far a law is watched on one ring size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Watch {
+    /// Everything that the law speaks of, or everything that is not a repetition.
+    Exact(Horizon),
+    /// The beginning only; a violation there counts, its absence does not settle the law.
+    Beginning(Horizon),
+    /// Nothing, since a window would have to be cut.
+    Nothing,
+}
+
+/// The ring sizes of a law.
+pub struct Rings<'a> {
+    program: &'a Program,
+    universe: &'a dyn Universe,
+    max_t: u64,
+    statics: Vec<&'a Condition>,
+}
+
+impl<'a> Rings<'a> {
+    pub fn new(program: &'a Program, universe: &'a dyn Universe, max_t: u64) -> Self {
+        let statics = program
+            .preconditions
+            .iter()
+            .filter(|condition| condition.is_static())
+            .collect();
+        Self {
+            program,
+            universe,
+            max_t,
+            statics,
+        }
+    }
+
+    /// Whether the preconditions that speak of the length alone admit rings of `n` cells.
+    pub fn admits(&self, n: usize) -> bool {
+        self.statics
+            .iter()
+            .all(|condition| static_holds(condition, n, self.universe) == Ok(true))
+    }
+
+    /// The error that such a precondition ends in for rings of `n` cells, where no other excludes them.
+    pub fn error(&self, n: usize) -> Option<EvalError> {
+        let outcomes: Vec<_> = self
+            .statics
+            .iter()
+            .map(|condition| static_holds(condition, n, self.universe))
+            .collect();
+        if outcomes.contains(&Ok(false)) {
+            None
+        } else {
+            outcomes.into_iter().find_map(Result::err)
+        }
+    }
+
+    /// The largest ring that the preconditions may admit, where they bound it; 0 when they admit none.
+    pub fn largest(&self) -> Option<usize> {
+        self.statics
+            .iter()
+            .filter_map(|condition| upper_bound(condition))
+            .min()
+    }
+
+    /// How long runs on rings of `n` cells are watched.
+    pub fn watch(&self, n: usize) -> Watch {
+        let t = self.program.horizon;
+        let h = if let Claim::Eventually { window, .. } = self.program.claim {
+            window
+        } else {
+            0
+        };
+        // A claim that uses t as a number never repeats.
+        let period = self
+            .universe
+            .period_bound(n)
+            .filter(|_| !self.program.counts_time());
+        if let Some(period) = period {
+            return Watch::Exact(Horizon {
+                t: t.min(period),
+                window: h.min(period.saturating_sub(1)),
+            });
+        }
+        let horizon = Horizon {
+            t: t.min(self.max_t),
+            window: h,
+        };
+        if h > self.max_t {
+            Watch::Nothing
+        } else if t > self.max_t {
+            Watch::Beginning(horizon)
+        } else {
+            Watch::Exact(horizon)
+        }
+    }
+}
+
+fn static_holds(
+    condition: &Condition,
+    n: usize,
+    universe: &dyn Universe,
+) -> Result<bool, EvalError> {
+    // What is static depends on the number of cells only, so any state of that many serves.
+    let blank = vec![0; n];
+    let left = observe(&condition.left, &blank, universe)?;
+    Ok(condition
+        .op
+        .compares(&left, &observe(&condition.right, &blank, universe)?))
+}
+
+/// The largest n for which `a*n + b op c*n + d` can hold, if there is one.
+fn upper_bound(condition: &Condition) -> Option<usize> {
+    let (left, right) = (affine(&condition.left)?, affine(&condition.right)?);
+    let (slope, rest) = (left.0.checked_sub(right.0)?, left.1.checked_sub(right.1)?);
+    // slope * n + rest op 0, turned so that the slope is positive.
+    let (op, slope, rest) = if slope < 0 {
+        (condition.op.mirrored(), -slope, -rest)
+    } else {
+        (condition.op, slope, rest)
+    };
+    if slope == 0 {
+        return if op.compares(&rest, &0) {
+            None
+        } else {
+            Some(0)
+        };
+    }
+    let bound = match op {
+        Op::Le | Op::Eq => (-rest).div_euclid(slope),
+        Op::Lt => (-rest - 1).div_euclid(slope),
+        _ => return None,
+    };
+    Some(usize::try_from(bound).unwrap_or(0))
+}
+
+/// `(a, b)` where the observable is `a * grid_length + b`, in small numbers.
+fn affine(observable: &Observable) -> Option<(i128, i128)> {
+    const SMALL: i128 = 1 << 62;
+    let (a, b) = match observable {
+        Observable::Int(number) => (0, i128::from(*number)),
+        Observable::GridLength => (1, 0),
+        Observable::Neg(inner) => {
+            let (a, b) = affine(inner)?;
+            (-a, -b)
+        }
+        Observable::Bin(op, left, right) => {
+            let (left, right) = (affine(left)?, affine(right)?);
+            match op {
+                Arith::Add => (left.0 + right.0, left.1 + right.1),
+                Arith::Sub => (left.0 - right.0, left.1 - right.1),
+                Arith::Mul if left.0 == 0 => {
+                    (left.1.checked_mul(right.0)?, left.1.checked_mul(right.1)?)
+                }
+                Arith::Mul if right.0 == 0 => {
+                    (right.1.checked_mul(left.0)?, right.1.checked_mul(left.1)?)
+                }
+                Arith::Mul | Arith::Mod => return None,
+            }
+        }
+        _ => return None,
+    };
+    (a.abs() < SMALL && b.abs() < SMALL).then_some((a, b))
+}

@@ -1,0 +1,167 @@
+//! Generated starts on larger rings.
+
+use rayon::prelude::*;
+
+use super::generators::{Draw, Family, Generator};
+use super::lab::{Bench, Lab, Tally, batch_of};
+use crate::lanes::{Batch, Lanes, Scratch};
+use crate::law::{Claim, Law, Program};
+use crate::universe::State;
+
+/// The cases on one ring, kept so that the law's mutants meet the same ones.
+pub struct Sample {
+    pub n: usize,
+    pub batches: Vec<Batch>,
+    pub tally: Tally,
+}
+
+/// What sampling draws from.
+pub struct Sampling<'a> {
+    pub lab: &'a Lab<'a>,
+    pub program: &'a Program,
+    pub law: &'a Law,
+    pub fingerprint: &'a str,
+    pub seed: u64,
+    pub rounds: u32,
+    /// Cases that the proposer's own tests may add in all.
+    pub proposed_cases: u64,
+}
+
+impl Sampling<'_> {
+    /// Samples a few rings side by side; answers with them in ascending order, up to and with the first that refutes the law.
+    pub fn run(&self, rings: &[usize]) -> Vec<Sample> {
+        let mut samples: Vec<Sample> = rings.par_iter().filter_map(|&n| self.ring(n)).collect();
+        let refuted = samples
+            .iter()
+            .position(|sample| sample.tally.best.is_some());
+        samples.truncate(refuted.map_or(samples.len(), |index| index + 1));
+        samples
+    }
+
+    /// Samples one ring; none where the law excludes it.
+    pub fn ring(&self, n: usize) -> Option<Sample> {
+        let bench = self.lab.bench(self.program, n)?;
+        let generator = Generator::new(self.lab.universe, self.program);
+        let symbols = self.lab.universe.alphabet().len();
+        let mut draw = Draw::new(self.seed, self.fingerprint, "sampled", n);
+        let mut sample = Sample {
+            n,
+            batches: Vec::new(),
+            tally: Tally::new(n),
+        };
+        let mut scratch = Scratch::default();
+        let mut keys = Vec::new();
+        let mut enter = |sample: &mut Sample, batch: Batch, families: &[Family; 8]| {
+            let outcome = bench.run(&batch, &mut scratch);
+            sample.tally.enter(&batch, &outcome, families);
+            sample.tally.enter_densities(&batch, outcome.admitted);
+            keys.extend(
+                batch
+                    .keys()
+                    .into_iter()
+                    .enumerate()
+                    .filter(|(lane, _)| outcome.admitted.get(*lane))
+                    .map(|(_, key)| key),
+            );
+            sample.batches.push(batch);
+        };
+        for _ in 0..self.rounds {
+            let states: Vec<State> = Family::SAMPLED
+                .into_iter()
+                .flat_map(|family| generator.cases(family, n, &mut draw))
+                .collect();
+            enter(
+                &mut sample,
+                thinned(batch_of(&states, n, symbols), &bench),
+                &Family::SAMPLED,
+            );
+            if matches!(
+                self.program.claim,
+                Claim::Always {
+                    antecedent: Some(_),
+                    ..
+                } | Claim::Eventually { .. }
+            ) {
+                let directed = toward_antecedent(&generator, &bench, &states, &mut draw);
+                let batch = thinned(batch_of(&directed, n, symbols), &bench);
+                enter(&mut sample, batch, &[Family::AntecedentDirected; 8]);
+            }
+        }
+        for states in self.proposed(n, &generator) {
+            enter(
+                &mut sample,
+                batch_of(&states, n, symbols),
+                &[Family::Proposed; 8],
+            );
+        }
+        keys.sort_unstable();
+        keys.dedup();
+        sample.tally.distinct = keys.len() as u64;
+        Some(sample)
+    }
+
+    /// The ring sizes that the proposer asks for.
+    pub fn proposed_rings(&self) -> Vec<usize> {
+        self.law
+            .proposed_tests
+            .iter()
+            .flat_map(|test| test.grid_lengths.iter().copied())
+            .collect()
+    }
+
+    /// What the proposer asks for on this ring, within the cap; only ever more than the harness's own cases.
+    fn proposed(&self, n: usize, generator: &Generator<'_>) -> Vec<Vec<State>> {
+        let asked = self
+            .law
+            .proposed_tests
+            .iter()
+            .filter(|test| test.grid_lengths.contains(&n));
+        let mut draw = Draw::new(self.seed, self.fingerprint, "proposed", n);
+        let share = self.proposed_cases / self.proposed_rings().len().max(1) as u64;
+        let mut states = Vec::new();
+        for test in asked {
+            let family = Family::by_name(&test.family).unwrap_or(Family::RandomDensitySweep);
+            let wanted = test.cases.unwrap_or(64).min(share) as usize;
+            let before = states.len();
+            while states.len() - before < wanted {
+                let cases = generator.cases(family, n, &mut draw);
+                if cases.is_empty() {
+                    break;
+                }
+                states.extend(cases);
+            }
+            states.truncate(before + wanted);
+        }
+        states
+            .chunks(crate::lanes::LANES)
+            .map(<[State]>::to_vec)
+            .collect()
+    }
+}
+
+/// The reference evaluator is hundreds of times slower, so it gets one case of eight.
+fn thinned(mut batch: Batch, bench: &Bench<'_>) -> Batch {
+    if bench.plan.is_none() {
+        batch.live = batch.live & Lanes([0x0101_0101_0101_0101; 8]);
+    }
+    batch
+}
+
+/// Changes of the starts that came closest to the antecedent.
+fn toward_antecedent(
+    generator: &Generator<'_>,
+    bench: &Bench<'_>,
+    states: &[State],
+    draw: &mut Draw,
+) -> Vec<State> {
+    let mut order: Vec<usize> = (0..states.len()).collect();
+    if let Some(plan) = &bench.plan {
+        let batch = batch_of(states, bench.n, bench.symbols());
+        let distance = plan.antecedent_distance(&batch, &mut Scratch::default());
+        order.sort_by_key(|&lane| (distance[lane], lane));
+    }
+    order.truncate(64);
+    (0..crate::lanes::LANES)
+        .map(|lane| generator.mutated(&states[order[lane % order.len()]], draw))
+        .collect()
+}
