@@ -8,7 +8,9 @@ use serde_json::Value;
 use crate::eval::{self, EvalError, Run, holds, observe, step_of};
 use crate::law::syntax::Op;
 use crate::law::{Claim, Extensions, Formula, Law, LawError, Program, Symmetry, Term, Unfit};
-use crate::universe::{Definition, KineticGrid, Shift, State, StateError, Symbol, Universe, UniverseError};
+use crate::universe::{
+    Definition, KineticGrid, Shift, State, StateError, Symbol, Universe, UniverseError,
+};
 
 /// The version of the counterexample's JSON.
 pub const COUNTEREXAMPLE_VERSION: &str = "1.0.0";
@@ -106,7 +108,9 @@ pub enum ReplayError {
     #[error("the initial state does not meet the preconditions")]
     NotAdmitted,
     /// The run is longer than a replay may be.
-    #[error("the law speaks of {steps} steps and this universe has no known period; the limit is {limit}")]
+    #[error(
+        "the law speaks of {steps} steps and this universe has no known period; the limit is {limit}"
+    )]
     TooLong {
         /// The steps asked for.
         steps: u64,
@@ -136,8 +140,10 @@ pub fn universe_of(value: &Value) -> Result<Box<dyn Universe>, UniverseError> {
     if *value == KineticGrid::ID {
         return Ok(Box::new(KineticGrid));
     }
-    let definition: Definition = serde_json::from_value(value.clone())
-        .map_err(|error| UniverseError::Json { message: format!("expected `{}` or a definition: {error}", KineticGrid::ID) })?;
+    let definition: Definition =
+        serde_json::from_value(value.clone()).map_err(|error| UniverseError::Json {
+            message: format!("expected `{}` or a definition: {error}", KineticGrid::ID),
+        })?;
     definition.universe()
 }
 
@@ -156,10 +162,14 @@ pub fn universe_value(universe: &dyn Universe) -> Value {
 /// [`ReplayError`] says what does not hold, or what the package lacks.
 pub fn replay(package: &Counterexample) -> Result<(), ReplayError> {
     if package.schema_version != COUNTEREXAMPLE_VERSION {
-        return Err(ReplayError::Version { found: package.schema_version.clone() });
+        return Err(ReplayError::Version {
+            found: package.schema_version.clone(),
+        });
     }
     let universe = universe_of(&package.config.universe)?;
-    let extensions = Extensions { local_transition: package.config.local_transition };
+    let extensions = Extensions {
+        local_transition: package.config.local_transition,
+    };
     let law = Law::from_value(package.config.law.clone(), "$.config.law", extensions)?;
     let program = Program::compile(&law, universe.as_ref())?;
     let start = read_start(&package.initial_state, universe.as_ref())?;
@@ -167,32 +177,60 @@ pub fn replay(package: &Counterexample) -> Result<(), ReplayError> {
     let horizon = match rings.watch(start.len()) {
         crate::decide::Watch::Exact(horizon) | crate::decide::Watch::Beginning(horizon) => horizon,
         crate::decide::Watch::Nothing => {
-            return Err(ReplayError::TooLong { steps: law.quantifiers.h.unwrap_or(0), limit: REPLAY_LIMIT });
+            return Err(ReplayError::TooLong {
+                steps: law.quantifiers.h.unwrap_or(0),
+                limit: REPLAY_LIMIT,
+            });
         }
     };
     let case = program.case(universe.as_ref(), &start, horizon);
     if !case.admitted {
         return Err(ReplayError::NotAdmitted);
     }
-    let derived = case.violation.map(|t_fail| Package { seed: package.seed, start: &start, t_fail }.build(&law, &program, universe.as_ref()));
-    let differs = |field, stated: String, derived: String| Err(ReplayError::Differs { field, stated, derived });
+    let derived = case.violation.map(|t_fail| {
+        Package {
+            seed: package.seed,
+            start: &start,
+            t_fail,
+        }
+        .build(&law, &program, universe.as_ref())
+    });
+    let differs = |field, stated: String, derived: String| {
+        Err(ReplayError::Differs {
+            field,
+            stated,
+            derived,
+        })
+    };
     let Some(derived) = derived else {
         return differs("t_fail", package.t_fail.to_string(), "no violation".into());
     };
     if derived.t_fail != package.t_fail {
-        return differs("t_fail", package.t_fail.to_string(), derived.t_fail.to_string());
+        return differs(
+            "t_fail",
+            package.t_fail.to_string(),
+            derived.t_fail.to_string(),
+        );
     }
     if derived.t != package.t {
         return differs("T", package.t.to_string(), derived.t.to_string());
     }
     if derived.config.n != package.config.n {
-        return differs("config.n", package.config.n.to_string(), derived.config.n.to_string());
+        return differs(
+            "config.n",
+            package.config.n.to_string(),
+            derived.config.n.to_string(),
+        );
     }
     if derived.witness != package.witness {
         return differs("witness", json(&package.witness), json(&derived.witness));
     }
     if derived.trajectory_excerpt != package.trajectory_excerpt {
-        return differs("trajectory_excerpt", json(&package.trajectory_excerpt), json(&derived.trajectory_excerpt));
+        return differs(
+            "trajectory_excerpt",
+            json(&package.trajectory_excerpt),
+            json(&derived.trajectory_excerpt),
+        );
     }
     Ok(())
 }
@@ -209,9 +247,10 @@ pub fn read_start(text: &str, universe: &dyn Universe) -> Result<State, StateErr
     let start = universe.alphabet().parse(text)?;
     match start.iter().position(|&symbol| !universe.may_start(symbol)) {
         None => Ok(start),
-        Some(position) => {
-            Err(StateError::ForbiddenStart { position, symbol: universe.alphabet().char(start[position]) })
-        }
+        Some(position) => Err(StateError::ForbiddenStart {
+            position,
+            symbol: universe.alphabet().char(start[position]),
+        }),
     }
 }
 
@@ -228,12 +267,18 @@ impl Package<'_> {
         let alphabet = universe.alphabet();
         let mut run = Run::new(universe, self.start);
         let excerpt = (self.t_fail.saturating_sub(2)..=self.t_fail + 2)
-            .map(|t| Moment { t, state: alphabet.text(run.state(t)) })
+            .map(|t| Moment {
+                t,
+                state: alphabet.text(run.state(t)),
+            })
             .collect();
         let mut values = |t| -> BTreeMap<String, Value> {
             let read = |(name, observable): &(String, _)| {
                 let value = observe(observable, run.state(t), universe);
-                (name.clone(), value.map_or_else(|error| error.to_string().into(), Value::from))
+                (
+                    name.clone(),
+                    value.map_or_else(|error| error.to_string().into(), Value::from),
+                )
             };
             program.named.iter().map(read).collect()
         };
@@ -251,7 +296,13 @@ impl Package<'_> {
             seed: self.seed,
             t: program.horizon,
             t_fail: self.t_fail,
-            witness: Witness { now, next, left, op, right },
+            witness: Witness {
+                now,
+                next,
+                left,
+                op,
+                right,
+            },
             trajectory_excerpt: excerpt,
             minimized: false,
             minimal: false,
@@ -260,7 +311,12 @@ impl Package<'_> {
 }
 
 /// Both sides of the comparison that fails at t.
-fn sides(program: &Program, universe: &dyn Universe, start: &[Symbol], t: u64) -> (String, String, String) {
+fn sides(
+    program: &Program,
+    universe: &dyn Universe,
+    start: &[Symbol],
+    t: u64,
+) -> (String, String, String) {
     let text = |state: &[Symbol]| universe.alphabet().text(state);
     let mut run = Run::new(universe, start);
     match &program.claim {
@@ -273,11 +329,25 @@ fn sides(program: &Program, universe: &dyn Universe, start: &[Symbol], t: u64) -
                 Symmetry::Shift(Shift::By(k)) => *k..=*k,
                 _ => 1..=start.len() as i64,
             };
-            let pair = |k| (universe.evolve(&apply(start, k), t), apply(&universe.evolve(start, t), k));
-            let (left, right) = shifts.map(pair).find(|(left, right)| left != right).unwrap_or_else(|| pair(0));
+            let pair = |k| {
+                (
+                    universe.evolve(&apply(start, k), t),
+                    apply(&universe.evolve(start, t), k),
+                )
+            };
+            let (left, right) = shifts
+                .map(pair)
+                .find(|(left, right)| left != right)
+                .unwrap_or_else(|| pair(0));
             (text(&left), "==".into(), text(&right))
         }
-        Claim::Local { trigger, pattern, parity, equal, result } => {
+        Claim::Local {
+            trigger,
+            pattern,
+            parity,
+            equal,
+            result,
+        } => {
             let (now, next) = (run.state(t).clone(), run.state(t + 1).clone());
             let n = now.len();
             let cell = (0..n).find(|&cell| {
@@ -289,10 +359,20 @@ fn sides(program: &Program, universe: &dyn Universe, start: &[Symbol], t: u64) -
             });
             let cell = cell.unwrap_or(0);
             let op = if *equal { "==" } else { "!=" };
-            (format!("cell {cell}: {}", text(&next[cell..=cell])), op.into(), text(&[*result]))
+            (
+                format!("cell {cell}: {}", text(&next[cell..=cell])),
+                op.into(),
+                text(&[*result]),
+            )
         }
         Claim::Always { consequent, .. } | Claim::Eventually { consequent, .. } => {
-            let mut read = |index: usize, time| observe(&program.observables[index], run.state(step_of(time, t)), universe);
+            let mut read = |index: usize, time| {
+                observe(
+                    &program.observables[index],
+                    run.state(step_of(time, t)),
+                    universe,
+                )
+            };
             failing(consequent, true, t, &mut read).unwrap_or_default()
         }
     }
@@ -310,7 +390,10 @@ fn failing(
     }
     match formula {
         Formula::Cmp(op, left, right) => {
-            let mut value = |term: &Term| eval::fraction(term, t, read).map_or_else(|error| error.to_string(), |value| value.to_string());
+            let mut value = |term: &Term| {
+                eval::fraction(term, t, read)
+                    .map_or_else(|error| error.to_string(), |value| value.to_string())
+            };
             let (left, right) = (value(left), value(right));
             let op = if wanted { *op } else { negated(*op) };
             Some((left, op.text().into(), right))

@@ -241,7 +241,11 @@ pub fn fraction(
 ///
 /// # Errors
 /// [`EvalError`] from a condition that has no value, where no other fails.
-pub fn admitted(conditions: &[Condition], start: &[Symbol], universe: &dyn Universe) -> Value<bool> {
+pub fn admitted(
+    conditions: &[Condition],
+    start: &[Symbol],
+    universe: &dyn Universe,
+) -> Value<bool> {
     let mut outcome = Ok(true);
     for condition in conditions {
         let left = observe(&condition.left, start, universe);
@@ -268,6 +272,28 @@ pub struct Case {
     pub error: Option<(u64, EvalError)>,
 }
 
+/// The values of a program's observables along a run, each computed once.
+struct Values<'a> {
+    program: &'a Program,
+    run: Run<'a>,
+    /// By step, then by observable.
+    known: Vec<Vec<Option<Value<i64>>>>,
+}
+
+impl Values<'_> {
+    fn read(&mut self, index: usize, step: u64) -> Value<i64> {
+        let universe = self.run.universe;
+        let state = self.run.state(step);
+        let row = step as usize;
+        if self.known.len() <= row {
+            self.known
+                .resize(row + 1, vec![None; self.program.observables.len()]);
+        }
+        *self.known[row][index]
+            .get_or_insert_with(|| observe(&self.program.observables[index], state, universe))
+    }
+}
+
 /// How far a run is watched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Horizon {
@@ -288,12 +314,16 @@ impl Program {
         if !case.admitted {
             return case;
         }
-        let mut run = Run::new(universe, start);
+        let mut values = Values {
+            program: self,
+            run: Run::new(universe, start),
+            known: Vec::new(),
+        };
         match &self.claim {
             Claim::Commutes(symmetry) => {
-                case.violation = self.commutes(symmetry, &mut run, horizon)
+                case.violation = self.commutes(symmetry, &mut values.run, horizon)
             }
-            Claim::Local { .. } => self.local(&mut run, horizon, &mut case),
+            Claim::Local { .. } => self.local(&mut values.run, horizon, &mut case),
             Claim::Always {
                 antecedent,
                 consequent,
@@ -305,9 +335,7 @@ impl Program {
                     horizon.t
                 };
                 for t in 0..=last {
-                    let mut read = |index: usize, time| {
-                        observe(&self.observables[index], run.state(step_of(time, t)), universe)
-                    };
+                    let mut read = |index, time| values.read(index, step_of(time, t));
                     let triggered = antecedent
                         .as_ref()
                         .map_or(Ok(true), |p| holds(p, t, &mut read));
@@ -321,12 +349,15 @@ impl Program {
                     }
                 }
             }
-            Claim::Eventually { antecedent, consequent, .. } => {
+            Claim::Eventually {
+                antecedent,
+                consequent,
+                ..
+            } => {
                 let mut at = |formula: &Formula, t: u64| {
-                    let mut read = |index: usize, time| {
-                        observe(&self.observables[index], run.state(step_of(time, t)), universe)
-                    };
-                    holds(formula, t, &mut read)
+                    holds(formula, t, &mut |index, time| {
+                        values.read(index, step_of(time, t))
+                    })
                 };
                 for t0 in 0..=horizon.t {
                     let outcome = match at(antecedent, t0) {

@@ -25,14 +25,21 @@ pub fn search(
     let mut tallies = Vec::new();
     let mut elite: Vec<State> = Vec::new();
     let mut scratch = Scratch::default();
-    let rings = RINGS.into_iter().chain(largest.filter(|n| *n > 0 && !RINGS.contains(n) && *n <= 64));
+    let rings = RINGS
+        .into_iter()
+        .chain(largest.filter(|n| *n > 0 && !RINGS.contains(n) && *n <= 64));
     for n in rings {
-        let Some(bench) = lab.bench(program, n) else { continue };
+        let Some(bench) = lab.bench(program, n) else {
+            continue;
+        };
         // Without a plan there is no gradient, and blind search is what sampling did.
         let Some(plan) = &bench.plan else { break };
         let mut draw = Draw::new(seed, fingerprint, "adversarial", n);
         let mut tally = Tally::new(n);
-        let mut population: Vec<State> = elite.iter().map(|state| generator.resized(state, n, &mut draw)).collect();
+        let mut population: Vec<State> = elite
+            .iter()
+            .map(|state| generator.resized(state, n, &mut draw))
+            .collect();
         for family in Family::SAMPLED {
             population.extend(generator.cases(family, n, &mut draw));
         }
@@ -48,7 +55,11 @@ pub fn search(
                 tally.enter(&batch, &outcome, &[Family::Adversarial; 8]);
                 break;
             }
-            elite = order.iter().take(KEPT).map(|&lane| population[lane].clone()).collect();
+            elite = order
+                .iter()
+                .take(KEPT)
+                .map(|&lane| population[lane].clone())
+                .collect();
             population.clone_from(&elite);
             while population.len() < LANES {
                 let parent = &elite[draw.below(elite.len())];

@@ -88,27 +88,47 @@ impl Config {
         if self.max_t == 0 || self.max_t > 100_000 {
             return fail("max_t", format!("is {}, expected 1 to 100000", self.max_t));
         }
-        if !self.ladder.is_sorted_by(|a, b| a < b) || self.ladder.iter().any(|&n| n == 0 || n as u64 > MAX_RING) {
-            return fail("ladder", format!("expected ascending ring sizes from 1 to {MAX_RING}"));
+        if !self.ladder.is_sorted_by(|a, b| a < b)
+            || self.ladder.iter().any(|&n| n == 0 || n as u64 > MAX_RING)
+        {
+            return fail(
+                "ladder",
+                format!("expected ascending ring sizes from 1 to {MAX_RING}"),
+            );
         }
         if !(1..=64).contains(&self.rounds) {
             return fail("rounds", format!("is {}, expected 1 to 64", self.rounds));
         }
         if self.generations > 10_000 {
-            return fail("generations", format!("is {}, expected at most 10000", self.generations));
+            return fail(
+                "generations",
+                format!("is {}, expected at most 10000", self.generations),
+            );
         }
         if self.proposed_cases > 1_000_000 {
-            return fail("proposed_cases", format!("is {}, expected at most 1000000", self.proposed_cases));
+            return fail(
+                "proposed_cases",
+                format!("is {}, expected at most 1000000", self.proposed_cases),
+            );
         }
-        match self.extensions.iter().find(|name| *name != LOCAL_TRANSITION) {
-            Some(name) => fail("extensions", format!("`{name}` is not known, expected `{LOCAL_TRANSITION}`")),
+        match self
+            .extensions
+            .iter()
+            .find(|name| *name != LOCAL_TRANSITION)
+        {
+            Some(name) => fail(
+                "extensions",
+                format!("`{name}` is not known, expected `{LOCAL_TRANSITION}`"),
+            ),
             None => Ok(()),
         }
     }
 
     /// Which extensions are on.
     pub fn language(&self) -> Extensions {
-        Extensions { local_transition: self.extensions.iter().any(|name| name == LOCAL_TRANSITION) }
+        Extensions {
+            local_transition: self.extensions.iter().any(|name| name == LOCAL_TRANSITION),
+        }
     }
 
     /// sha256 over the semantics version and every field that can change a verdict, but the seed.

@@ -1,14 +1,20 @@
 //! Every admissible start of a ring.
 
+use std::cmp::Ordering;
+
 use rayon::prelude::*;
 
 use super::generators::{Family, start_symbols};
 use super::lab::{Bench, Lab, Tally};
 use crate::lanes::{Batch, Scratch, Starts};
 use crate::law::Program;
+use crate::universe::Symbol;
 
 /// What one cell update costs the reference evaluator, in cell updates of the bit-parallel engine.
 const REFERENCE_COST: u64 = 500;
+
+/// Beyond this size the count of different starts is only bounded.
+const COUNTED_N: usize = 14;
 
 /// What exhausting a ring would take.
 pub struct Exhaustion<'a> {
@@ -17,6 +23,9 @@ pub struct Exhaustion<'a> {
     symbols: usize,
     start_symbols: usize,
     rotations: bool,
+    /// Whether the different starts are counted one by one: the blocks hold some more than once, as rotations of each
+    /// other, and preconditions let an unknown part of them through.
+    counted: bool,
 }
 
 impl<'a> Exhaustion<'a> {
@@ -27,16 +36,39 @@ impl<'a> Exhaustion<'a> {
         let symbols = lab.universe.alphabet().len();
         let rotations = program.is_rotation_invariant();
         let start_symbols = starts.len();
-        Some(Self { bench, starts: Starts::new(n, &starts, symbols, rotations), symbols, start_symbols, rotations })
+        let counted = n <= COUNTED_N
+            && program
+                .preconditions
+                .iter()
+                .any(|condition| !condition.is_static());
+        let blocks = Starts::new(n, &starts, symbols, rotations)?;
+        Some(Self {
+            bench,
+            starts: blocks,
+            symbols,
+            start_symbols,
+            rotations,
+            counted,
+        })
     }
 
     /// Cell updates, counted for the engine that will do them.
     pub fn cost(lab: &Lab<'_>, program: &Program, n: usize) -> u64 {
-        let Some(bench) = lab.bench(program, n) else { return 0 };
+        let Some(bench) = lab.bench(program, n) else {
+            return 0;
+        };
         let starts = (start_symbols(lab.universe).len() as u64).saturating_pow(n as u32);
-        let starts = if program.is_rotation_invariant() { starts / n as u64 * 2 + 1 } else { starts };
+        let starts = if program.is_rotation_invariant() {
+            starts / n as u64 * 2 + 1
+        } else {
+            starts
+        };
         let steps = (bench.horizon.t + bench.horizon.window + 1).saturating_mul(n as u64);
-        let each = if bench.plan.is_some() { 1 } else { REFERENCE_COST };
+        let each = if bench.plan.is_some() {
+            1
+        } else {
+            REFERENCE_COST
+        };
         starts.saturating_mul(steps).saturating_mul(each)
     }
 
@@ -47,11 +79,24 @@ impl<'a> Exhaustion<'a> {
 
     /// Runs every start. The result does not depend on how the blocks are spread over threads.
     pub fn run(&self) -> Tally {
-        let fresh = || (Batch::new(self.bench.n, self.symbols), Scratch::default(), Tally::new(self.bench.n));
+        let fresh = || {
+            (
+                Batch::new(self.bench.n, self.symbols),
+                Scratch::default(),
+                Tally::new(self.bench.n),
+            )
+        };
         let step = |(mut batch, mut scratch, mut tally): (Batch, Scratch, Tally), block: usize| {
             self.starts.fill(block, &mut batch);
             let outcome = self.bench.run(&batch, &mut scratch);
             tally.enter(&batch, &outcome, &[Family::Exhaustive; 8]);
+            if self.rotations && self.counted {
+                tally.distinct += outcome
+                    .admitted
+                    .iter()
+                    .filter(|&lane| is_necklace(&batch.get(lane)))
+                    .count() as u64;
+            }
             (batch, scratch, tally)
         };
         let blocks = self.starts.blocks();
@@ -61,9 +106,16 @@ impl<'a> Exhaustion<'a> {
             .fold(fresh, step)
             .map(|(.., tally)| tally)
             .reduce(|| Tally::new(self.bench.n), Tally::merge);
-        // The blocks hold some starts more than once (as rotations), so what was tried is counted, not added up.
-        let classes = if self.rotations { necklaces(self.start_symbols, self.bench.n) } else { tally.attempted };
-        Tally { exhausted: true, distinct: classes.min(tally.used), ..tally }
+        let distinct = match (self.rotations, self.counted) {
+            (false, _) => tally.used,
+            (true, true) => tally.distinct,
+            (true, false) => necklaces(self.start_symbols, self.bench.n).min(tally.used),
+        };
+        Tally {
+            exhausted: true,
+            distinct,
+            ..tally
+        }
     }
 }
 
@@ -75,4 +127,17 @@ fn necklaces(symbols: usize, n: usize) -> u64 {
 
 fn gcd(a: usize, b: usize) -> usize {
     if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// Whether a state is the least of its rotations (Duval's walk).
+fn is_necklace(state: &[Symbol]) -> bool {
+    let mut period = 1;
+    for cell in 1..state.len() {
+        match state[cell].cmp(&state[cell - period]) {
+            Ordering::Less => return false,
+            Ordering::Equal => {}
+            Ordering::Greater => period = cell + 1,
+        }
+    }
+    state.len().is_multiple_of(period)
 }

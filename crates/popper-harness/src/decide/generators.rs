@@ -68,7 +68,9 @@ impl Family {
 
     /// The family of a name, among those that laws may ask for.
     pub fn by_name(name: &str) -> Option<Self> {
-        Self::SAMPLED.into_iter().find(|family| family.name() == name)
+        Self::SAMPLED
+            .into_iter()
+            .find(|family| family.name() == name)
     }
 }
 
@@ -117,9 +119,22 @@ const CASES: usize = 64;
 impl<'a> Generator<'a> {
     pub fn new(universe: &'a dyn Universe, program: &'a Program) -> Self {
         let starts = start_symbols(universe);
-        let movers = if starts.len() > 1 { starts[1..].to_vec() } else { starts.clone() };
-        let counts = starts.iter().map(|&symbol| count_bounds(program, symbol)).collect();
-        Self { universe, program, starts, movers, counts }
+        let movers = if starts.len() > 1 {
+            starts[1..].to_vec()
+        } else {
+            starts.clone()
+        };
+        let counts = starts
+            .iter()
+            .map(|&symbol| count_bounds(program, symbol))
+            .collect();
+        Self {
+            universe,
+            program,
+            starts,
+            movers,
+            counts,
+        }
     }
 
     /// 64 starts of a ring of `n` cells; none for the families that are made from other cases.
@@ -132,13 +147,24 @@ impl<'a> Generator<'a> {
             Family::PathologicalCases => Self::pathological,
             Family::ExtremeStates => Self::blocks,
             Family::PreconditionDirected => Self::admitted,
-            Family::AntecedentDirected | Family::Exhaustive | Family::Adversarial | Family::Proposed => return Vec::new(),
+            Family::AntecedentDirected
+            | Family::Exhaustive
+            | Family::Adversarial
+            | Family::Proposed => return Vec::new(),
         };
-        (0..CASES).map(|case| make(self, n, case, draw).into()).collect()
+        (0..CASES)
+            .map(|case| make(self, n, case, draw).into())
+            .collect()
     }
 
     fn at_density(&self, n: usize, case: usize, draw: &mut Draw) -> Vec<Symbol> {
-        let mut cell = || if draw.below(CASES - 1) < case { draw.pick(&self.movers) } else { self.starts[0] };
+        let mut cell = || {
+            if draw.below(CASES - 1) < case {
+                draw.pick(&self.movers)
+            } else {
+                self.starts[0]
+            }
+        };
         (0..n).map(|_| cell()).collect()
     }
 
@@ -181,7 +207,11 @@ impl<'a> Generator<'a> {
                 [] => Shift::apply(1 + draw.below(n) as i64, &state),
                 transforms => transforms[draw.below(transforms.len())].apply(&state),
             };
-            let image = if allowed(&image) { image } else { Shift::apply(1, &state) };
+            let image = if allowed(&image) {
+                image
+            } else {
+                Shift::apply(1, &state)
+            };
             states.extend([state, image]);
         }
         states
@@ -217,10 +247,23 @@ impl<'a> Generator<'a> {
         let pairs = (kinds * kinds.saturating_sub(1)).max(1);
         let (pair, rank) = (case % pairs, case / pairs);
         let first = self.movers[pair / kinds.saturating_sub(1).max(1)];
-        let others: Vec<Symbol> = self.movers.iter().copied().filter(|&other| other != first).collect();
-        let second = if others.is_empty() { self.starts[0] } else { others[pair % others.len()] };
+        let others: Vec<Symbol> = self
+            .movers
+            .iter()
+            .copied()
+            .filter(|&other| other != first)
+            .collect();
+        let second = if others.is_empty() {
+            self.starts[0]
+        } else {
+            others[pair % others.len()]
+        };
         let largest = n / 2;
-        let k = if rank <= largest { largest - rank } else { draw.below(largest + 1) };
+        let k = if rank <= largest {
+            largest - rank
+        } else {
+            draw.below(largest + 1)
+        };
         (0..n)
             .map(|cell| match cell {
                 cell if cell < k => first,
@@ -236,7 +279,9 @@ impl<'a> Generator<'a> {
         let mut state = Vec::new();
         for attempt in 0..TRIES {
             let fallback = (case + attempt * CASES / TRIES) % CASES;
-            state = self.with_counts(n, draw).unwrap_or_else(|| self.at_density(n, fallback, draw));
+            state = self
+                .with_counts(n, draw)
+                .unwrap_or_else(|| self.at_density(n, fallback, draw));
             if admitted(&self.program.preconditions, &state, self.universe) == Ok(true) {
                 break;
             }
@@ -278,7 +323,8 @@ impl<'a> Generator<'a> {
                 0..=3 => changed[draw.below(n)] = draw.pick(&self.starts),
                 4 | 5 => changed.swap(draw.below(n), draw.below(n)),
                 6 => {
-                    let (from, to, length) = (draw.below(n), draw.below(n), 1 + draw.below(n.div_ceil(4)));
+                    let (from, to, length) =
+                        (draw.below(n), draw.below(n), 1 + draw.below(n.div_ceil(4)));
                     for step in 0..length {
                         changed[(to + step) % n] = state[(from + step) % n];
                     }
@@ -294,7 +340,11 @@ impl<'a> Generator<'a> {
         let mut changed = state.to_vec();
         changed.truncate(n);
         while changed.len() < n {
-            let symbol = if draw.below(2) == 0 { self.starts[0] } else { draw.pick(&self.starts) };
+            let symbol = if draw.below(2) == 0 {
+                self.starts[0]
+            } else {
+                draw.pick(&self.starts)
+            };
             changed.insert(draw.below(changed.len() + 1), symbol);
         }
         changed.into()
@@ -303,19 +353,21 @@ impl<'a> Generator<'a> {
 
 /// The symbols that may stand at t = 0, ascending.
 pub fn start_symbols(universe: &dyn Universe) -> Vec<Symbol> {
-    (0..universe.alphabet().len() as Symbol).filter(|&symbol| universe.may_start(symbol)).collect()
+    (0..universe.alphabet().len() as Symbol)
+        .filter(|&symbol| universe.may_start(symbol))
+        .collect()
 }
 
 /// The bounds that preconditions of the form `count(s) op integer` set.
 fn count_bounds(program: &Program, symbol: Symbol) -> (usize, usize) {
-    let is_count = |observable: &Observable| {
-        matches!(observable, Observable::Count(pattern) if pattern.cells == Cells::Ring && pattern.at == [(0, symbol)])
-    };
+    let is_count = |observable: &Observable| matches!(observable, Observable::Count(pattern) if pattern.cells == Cells::Ring && pattern.at == [(0, symbol)]);
     let (mut low, mut high) = (0_i64, i64::MAX);
     for condition in &program.preconditions {
         let (op, number) = match (&condition.left, &condition.right) {
             (left, Observable::Int(number)) if is_count(left) => (condition.op, *number),
-            (Observable::Int(number), right) if is_count(right) => (condition.op.mirrored(), *number),
+            (Observable::Int(number), right) if is_count(right) => {
+                (condition.op.mirrored(), *number)
+            }
             _ => continue,
         };
         let (least, most) = match op {
@@ -328,11 +380,18 @@ fn count_bounds(program: &Program, symbol: Symbol) -> (usize, usize) {
         };
         (low, high) = (low.max(least), high.min(most));
     }
-    if high == i64::MAX { (low as usize, usize::MAX) } else { (low as usize, high.max(0) as usize) }
+    if high == i64::MAX {
+        (low as usize, usize::MAX)
+    } else {
+        (low as usize, high.max(0) as usize)
+    }
 }
 
 /// Whether the harness knows a transform of this name.
 pub fn knows_transform(universe: &dyn Universe, name: &str) -> bool {
-    Shift::parse(name).is_some() || universe.transforms().iter().any(|transform| transform.name == name)
+    Shift::parse(name).is_some()
+        || universe
+            .transforms()
+            .iter()
+            .any(|transform| transform.name == name)
 }
-

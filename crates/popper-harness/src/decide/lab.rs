@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::generators::Family;
 use super::rings::{Rings, Watch};
 use crate::eval::{Horizon, Run};
-use crate::lanes::{Batch, Circuit, LANES, Lanes, Outcome, Plan, Scratch, smallest};
+use crate::lanes::{Batch, Circuit, LANES, Lanes, Least, Outcome, Plan, Scratch, smallest};
 use crate::law::Program;
 use crate::universe::{State, Symbol, Universe};
 
@@ -41,7 +41,14 @@ impl<'a> Lab<'a> {
             return None;
         }
         let plan = Plan::new(program, self.circuit, self.universe, n, horizon);
-        Some(Bench { lab: self, program, n, horizon, exact, plan })
+        Some(Bench {
+            lab: self,
+            program,
+            n,
+            horizon,
+            exact,
+            plan,
+        })
     }
 }
 
@@ -106,8 +113,13 @@ impl Bench<'_> {
         let radius = self.lab.universe.radius().min(self.n);
         for t in 0..=self.horizon.t {
             let state = run.state(t);
-            unusual |= state.iter().any(|&symbol| !self.lab.universe.may_start(symbol));
-            wrapped |= state[..radius].iter().chain(&state[self.n - radius..]).any(|&symbol| symbol != 0);
+            unusual |= state
+                .iter()
+                .any(|&symbol| !self.lab.universe.may_start(symbol));
+            wrapped |= state[..radius]
+                .iter()
+                .chain(&state[self.n - radius..])
+                .any(|&symbol| symbol != 0);
         }
         (unusual, wrapped)
     }
@@ -122,6 +134,16 @@ pub struct Violation {
     pub t_fail: u64,
     /// The start.
     pub start: State,
+}
+
+impl From<Least> for Violation {
+    fn from(least: Least) -> Self {
+        Self {
+            movers: least.movers as usize,
+            t_fail: least.t_fail,
+            start: least.state,
+        }
+    }
 }
 
 /// What came of the cases on one ring.
@@ -143,7 +165,10 @@ pub struct Tally {
 
 impl Tally {
     pub fn new(n: usize) -> Self {
-        Self { n, ..Self::default() }
+        Self {
+            n,
+            ..Self::default()
+        }
     }
 
     /// Enters a batch; `families` says what each word of 64 lanes came from.
@@ -154,13 +179,23 @@ impl Tally {
         self.wrapped += (outcome.wrapped & outcome.admitted).count();
         self.errors += outcome.error.count();
         for (word, &family) in families.iter().enumerate() {
-            let (used, triggers) = (u64::from(outcome.admitted.0[word].count_ones()), outcome.triggers[word]);
-            match self.families.iter_mut().find(|(known, ..)| *known == family) {
+            let (used, triggers) = (
+                u64::from(outcome.admitted.0[word].count_ones()),
+                outcome.triggers[word],
+            );
+            match self
+                .families
+                .iter_mut()
+                .find(|(known, ..)| *known == family)
+            {
                 Some(entry) => (entry.1, entry.2) = (entry.1 + used, entry.2 + triggers),
                 None => self.families.push((family, used, triggers)),
             }
         }
-        self.best = better(self.best.take(), smallest(batch, outcome).map(Violation::from));
+        self.best = better(
+            self.best.take(),
+            smallest(batch, outcome).map(Violation::from),
+        );
     }
 
     /// Adds another tally of the same ring.
@@ -175,7 +210,11 @@ impl Tally {
             *mine += theirs;
         }
         for (family, used, triggers) in other.families {
-            match self.families.iter_mut().find(|(known, ..)| *known == family) {
+            match self
+                .families
+                .iter_mut()
+                .find(|(known, ..)| *known == family)
+            {
                 Some(entry) => (entry.1, entry.2) = (entry.1 + used, entry.2 + triggers),
                 None => self.families.push((family, used, triggers)),
             }
@@ -186,12 +225,32 @@ impl Tally {
 
     /// Counts the densities of the admitted starts of a batch.
     pub fn enter_densities(&mut self, batch: &Batch, admitted: Lanes) {
-        for (lane, movers) in batch.movers().into_iter().enumerate() {
+        for (lane, movers) in movers(batch).into_iter().enumerate() {
             if admitted.get(lane) {
                 self.densities[(usize::from(movers) * 10 / self.n).min(9)] += 1;
             }
         }
     }
+}
+
+/// For each lane, the number of cells that are not the first symbol, counted in bit columns.
+fn movers(batch: &Batch) -> Vec<u16> {
+    let mut columns: Vec<Lanes> = Vec::new();
+    for cell in 0..batch.n {
+        let mut carry = (0..batch.bits).fold(Lanes::ZERO, |any, bit| {
+            any | batch.planes[bit * batch.n + cell]
+        });
+        for column in &mut columns {
+            (*column, carry) = (*column ^ carry, *column & carry);
+        }
+        if carry.any() {
+            columns.push(carry);
+        }
+    }
+    let bit = |lane| move |(place, column): (usize, &Lanes)| u16::from(column.get(lane)) << place;
+    (0..LANES)
+        .map(|lane| columns.iter().enumerate().map(bit(lane)).sum())
+        .collect()
 }
 
 fn better(left: Option<Violation>, right: Option<Violation>) -> Option<Violation> {

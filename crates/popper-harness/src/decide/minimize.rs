@@ -34,14 +34,25 @@ pub fn minimize(
             complete = false;
             break;
         }
-        if let Some(violation) = Exhaustion::new(lab, program, n).and_then(|ring| ring.run().best) {
-            return Minimum { violation, minimal: true };
+        let Some(ring) = Exhaustion::new(lab, program, n) else {
+            continue;
+        };
+        // Where runs are watched at the beginning only, something smaller may fail later.
+        complete &= ring.exact();
+        if let Some(violation) = ring.run().best {
+            return Minimum {
+                violation,
+                minimal: complete,
+            };
         }
     }
     let smaller = (exhausted + 1..reached)
         .filter(|&n| n > minimal_n || !complete)
         .find_map(|n| sampling.ring(n).and_then(|sample| sample.tally.best));
-    Minimum { violation: shrink(lab, program, smaller.unwrap_or(found)), minimal: false }
+    Minimum {
+        violation: shrink(lab, program, smaller.unwrap_or(found)),
+        minimal: false,
+    }
 }
 
 /// Takes away movers, starts later and turns the ring, as long as the law still fails.
@@ -50,14 +61,22 @@ fn shrink(lab: &Lab<'_>, program: &Program, found: Violation) -> Violation {
     let mut best = found;
     loop {
         let n = best.start.len();
-        let emptied = (0..n).filter(|&cell| best.start[cell] != background).map(|cell| {
-            let mut cells = best.start.to_vec();
-            cells[cell] = background;
-            State::from(cells)
-        });
+        let emptied = (0..n)
+            .filter(|&cell| best.start[cell] != background)
+            .map(|cell| {
+                let mut cells = best.start.to_vec();
+                cells[cell] = background;
+                State::from(cells)
+            });
         let later = (1..=best.t_fail.min(64)).map(|t| lab.universe.evolve(&best.start, t));
-        let turned = (1..n as i64).filter(|_| program.is_rotation_invariant()).map(|k| Shift::apply(k, &best.start));
-        let smaller = emptied.chain(later).chain(turned).filter_map(|start| violation(lab, program, &start)).min();
+        let turned = (1..n as i64)
+            .filter(|_| program.is_rotation_invariant())
+            .map(|k| Shift::apply(k, &best.start));
+        let smaller = emptied
+            .chain(later)
+            .chain(turned)
+            .filter_map(|start| violation(lab, program, &start))
+            .min();
         match smaller {
             Some(smaller) if smaller < best => best = smaller,
             _ => return best,
@@ -73,5 +92,9 @@ fn violation(lab: &Lab<'_>, program: &Program, start: &[Symbol]) -> Option<Viola
     let horizon = lab.bench(program, start.len())?.horizon;
     let t_fail = program.case(lab.universe, start, horizon).violation?;
     let movers = start.iter().filter(|&&symbol| symbol != 0).count();
-    Some(Violation { movers, t_fail, start: start.iter().copied().collect() })
+    Some(Violation {
+        movers,
+        t_fail,
+        start: start.iter().copied().collect(),
+    })
 }

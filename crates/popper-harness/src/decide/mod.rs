@@ -19,7 +19,8 @@ pub use config::{Config, ConfigError};
 pub use generators::Family;
 pub(crate) use rings::{Rings, Watch};
 pub use verdict::{
-    Evidence, HorizonNote, Mutation, Power, Reason, RingPower, Status, Strength, VERDICT_VERSION, Verdict,
+    Evidence, HorizonNote, Mutation, Power, Reason, RingPower, Status, Strength, VERDICT_VERSION,
+    Verdict,
 };
 
 use crate::counterexample::Package;
@@ -64,7 +65,13 @@ impl Harness {
         config.check()?;
         let sim_hash = universe.definition_hash();
         let circuit = Arc::new(Circuit::new(&Rule::of(universe.as_ref())));
-        Ok(Self { sim_hash, config_hash: config.hash(), circuit, universe, config })
+        Ok(Self {
+            sim_hash,
+            config_hash: config.hash(),
+            circuit,
+            universe,
+            config,
+        })
     }
 
     /// The universe whose laws are decided.
@@ -110,7 +117,11 @@ impl Harness {
             notes: Vec::new(),
             runtime_ms: 0,
         };
-        verdict.evidence.horizon = HorizonNote { t: law.quantifiers.t, h: law.quantifiers.h, ..HorizonNote::default() };
+        verdict.evidence.horizon = HorizonNote {
+            t: law.quantifiers.t,
+            h: law.quantifiers.h,
+            ..HorizonNote::default()
+        };
         match self.resolve(law) {
             Err((reason, note)) => {
                 verdict.reason_code = Some(reason);
@@ -125,26 +136,43 @@ impl Harness {
     fn resolve(&self, law: &Law) -> Result<Program, (Reason, String)> {
         let compiled = Program::compile(law, self.universe.as_ref());
         let lacks = &law.capabilities;
-        let observable = lacks.missing_observables.iter().find(|name| !self.has_observable(law, name));
-        let transform = lacks.missing_transforms.iter().find(|name| !knows_transform(self.universe.as_ref(), name));
-        let generator = lacks.missing_generators.iter().find(|name| Family::by_name(name).is_none());
-        let declared = |name: &String| format!("the law declares that `{name}` is missing, and it is");
+        let observable = lacks
+            .missing_observables
+            .iter()
+            .find(|name| !self.has_observable(law, name));
+        let transform = lacks
+            .missing_transforms
+            .iter()
+            .find(|name| !knows_transform(self.universe.as_ref(), name));
+        let generator = lacks
+            .missing_generators
+            .iter()
+            .find(|name| Family::by_name(name).is_none());
+        let declared =
+            |name: &String| format!("the law declares that `{name}` is missing, and it is");
         match (&compiled, observable, transform, generator) {
             (Err(Unfit::Missing(missing @ Missing::Observable(_))), ..) => {
                 Err((Reason::MissingObservable, missing.to_string()))
             }
             (_, Some(name), ..) => Err((Reason::MissingObservable, declared(name))),
-            (Err(Unfit::Missing(missing)), ..) => Err((Reason::MissingTransform, missing.to_string())),
+            (Err(Unfit::Missing(missing)), ..) => {
+                Err((Reason::MissingTransform, missing.to_string()))
+            }
             (_, _, Some(name), _) => Err((Reason::MissingTransform, declared(name))),
             (_, _, _, Some(name)) => Err((Reason::MissingGenerator, declared(name))),
-            (Err(Unfit::Ambiguous(ambiguity)), ..) => Err((Reason::AmbiguousClaim, ambiguity.to_string())),
+            (Err(Unfit::Ambiguous(ambiguity)), ..) => {
+                Err((Reason::AmbiguousClaim, ambiguity.to_string()))
+            }
             (Ok(_), ..) => compiled.map_err(|unfit| (Reason::AmbiguousClaim, unfit.to_string())),
         }
     }
 
     /// Whether an observable that a law declares missing is there after all.
     fn has_observable(&self, law: &Law, name: &str) -> bool {
-        let declared = law.observables.iter().find(|observable| observable.name == name);
+        let declared = law
+            .observables
+            .iter()
+            .find(|observable| observable.name == name);
         let expr = declared.map_or(name, |observable| observable.expr.as_str());
         Program::measures(expr, self.universe.as_ref())
     }
@@ -172,9 +200,26 @@ struct Findings {
 }
 
 impl<'a> Trial<'a> {
-    fn new(harness: &'a Harness, law: &'a Law, program: &'a Program, fingerprint: &'a str, stop: Stop<'a>) -> Self {
-        let lab = Lab { universe: harness.universe.as_ref(), circuit: &harness.circuit, max_t: harness.config.max_t };
-        Self { harness, law, program, fingerprint, lab, stop }
+    fn new(
+        harness: &'a Harness,
+        law: &'a Law,
+        program: &'a Program,
+        fingerprint: &'a str,
+        stop: Stop<'a>,
+    ) -> Self {
+        let lab = Lab {
+            universe: harness.universe.as_ref(),
+            circuit: &harness.circuit,
+            max_t: harness.config.max_t,
+        };
+        Self {
+            harness,
+            law,
+            program,
+            fingerprint,
+            lab,
+            stop,
+        }
     }
 
     fn rings(&self) -> Rings<'_> {
@@ -203,10 +248,21 @@ impl<'a> Trial<'a> {
         if findings.found.is_none() && !findings.stopped {
             self.sample(&mut findings);
         }
-        if findings.found.is_none() && !findings.stopped && config.adversarial && proof.is_none() && !complete {
+        if findings.found.is_none()
+            && !findings.stopped
+            && config.adversarial
+            && proof.is_none()
+            && !complete
+        {
             let generations = config.generations;
-            let tallies =
-                adversarial::search(&self.lab, self.program, config.seed, self.fingerprint, generations, largest);
+            let tallies = adversarial::search(
+                &self.lab,
+                self.program,
+                config.seed,
+                self.fingerprint,
+                generations,
+                largest,
+            );
             findings.found = tallies.iter().find_map(|tally| tally.best.clone());
             findings.tallies.extend(tallies);
         }
@@ -216,7 +272,9 @@ impl<'a> Trial<'a> {
             self.refute(verdict, found, &findings);
             if proof.is_some() {
                 // A certificate and a counterexample cannot both be right; the counterexample can be replayed.
-                verdict.notes.push("alarm: a certificate was found for a law that is refuted".into());
+                verdict
+                    .notes
+                    .push("alarm: a certificate was found for a law that is refuted".into());
             }
         }
         verdict.power = self.power(&findings);
@@ -265,16 +323,24 @@ impl<'a> Trial<'a> {
         let sampling = self.sampling();
         let mut ladder = self.harness.config.ladder.clone();
         ladder.extend(sampling.proposed_rings());
-        ladder.extend(self.rings().largest().filter(|&n| n > 0 && n as u64 <= crate::law::MAX_RING));
+        ladder.extend(
+            self.rings()
+                .largest()
+                .filter(|&n| n > 0 && n as u64 <= crate::law::MAX_RING),
+        );
         ladder.sort_unstable();
         ladder.dedup();
+        // A few rings at a time: they are cheap side by side, but those past a refutation are wasted.
         for rings in ladder.chunks(8) {
             if (self.stop)() {
                 findings.stopped = true;
                 return;
             }
             findings.samples.extend(sampling.run(rings));
-            findings.found = findings.samples.last().and_then(|sample| sample.tally.best.clone());
+            findings.found = findings
+                .samples
+                .last()
+                .and_then(|sample| sample.tally.best.clone());
             if findings.found.is_some() {
                 return;
             }
@@ -286,15 +352,35 @@ impl<'a> Trial<'a> {
         let n = found.start.len();
         // A violation of the exhaustive stage is the smallest already: it is the best of the first ring that has one.
         let smallest = n == findings.exhausted + 1
-            && findings.tallies.last().is_some_and(|tally| tally.n == n && tally.families.iter().any(|(family, ..)| *family == Family::Exhaustive));
+            && findings.tallies.last().is_some_and(|tally| {
+                tally.n == n
+                    && tally
+                        .families
+                        .iter()
+                        .any(|(family, ..)| *family == Family::Exhaustive)
+            });
         let minimum = if smallest {
-            Minimum { violation: found, minimal: true }
+            Minimum {
+                violation: found,
+                minimal: true,
+            }
         } else {
             let sampling = self.sampling();
-            minimize::minimize(&self.lab, &sampling, found, findings.exhausted, config.minimal_n, config.exhaustive_budget)
+            minimize::minimize(
+                &self.lab,
+                &sampling,
+                found,
+                findings.exhausted,
+                config.minimal_n,
+                config.exhaustive_budget,
+            )
         };
         let Violation { start, t_fail, .. } = minimum.violation;
-        let package = Package { seed: config.seed, start: &start, t_fail };
+        let package = Package {
+            seed: config.seed,
+            start: &start,
+            t_fail,
+        };
         let mut counterexample = package.build(self.law, self.program, self.lab.universe);
         counterexample.minimized = true;
         counterexample.minimal = minimum.minimal;
@@ -306,28 +392,47 @@ impl<'a> Trial<'a> {
         let horizon = &mut verdict.evidence.horizon;
         let max_t = self.harness.config.max_t;
         let probe = findings.samples.first().map_or(1, |sample| sample.n);
-        let periodic = self.lab.universe.period_bound(probe).is_some() && !self.program.counts_time();
-        let asked = self.program.horizon.max(self.law.quantifiers.h.unwrap_or(0));
+        let periodic =
+            self.lab.universe.period_bound(probe).is_some() && !self.program.counts_time();
+        let asked = self
+            .program
+            .horizon
+            .max(self.law.quantifiers.h.unwrap_or(0));
         horizon.exact = periodic || asked <= max_t;
         horizon.note = if periodic {
             "runs repeat after a known period p, so t to min(T, p) and windows to min(H, p - 1) are all there is".into()
         } else if horizon.exact {
             "every step was simulated".into()
         } else {
-            format!("T = {} (window {}) is beyond the {max_t} steps that are simulated", self.program.horizon, asked)
+            format!(
+                "T = {} (window {}) is beyond the {max_t} steps that are simulated",
+                self.program.horizon, asked
+            )
         };
     }
 
     /// What the best evidence is and how far it reaches.
     fn weigh(&self, evidence: &mut Evidence, findings: &Findings, complete: bool) {
-        let sampled = findings.samples.iter().filter(|sample| sample.tally.used > 0).map(|sample| sample.n);
+        let sampled = findings
+            .samples
+            .iter()
+            .filter(|sample| sample.tally.used > 0)
+            .map(|sample| sample.n);
         if evidence.proof.is_some() {
             evidence.strength = Some(Strength::Proved);
             evidence.scope = "every ring size, every t".into();
             evidence.complete = true;
-        } else if findings.exhausted > 0 && findings.tallies.iter().any(|tally| tally.exhausted && tally.used > 0) {
+        } else if findings.exhausted > 0
+            && findings
+                .tallies
+                .iter()
+                .any(|tally| tally.exhausted && tally.used > 0)
+        {
             evidence.strength = Some(Strength::Exhaustive);
-            evidence.scope = format!("every admissible start of every ring with N <= {}", findings.exhausted);
+            evidence.scope = format!(
+                "every admissible start of every ring with N <= {}",
+                findings.exhausted
+            );
             if let (false, Some(largest)) = (complete, sampled.max()) {
                 evidence.scope += &format!("; sampled up to N = {largest}");
             }
@@ -344,40 +449,66 @@ impl<'a> Trial<'a> {
     fn judge(&self, verdict: &mut Verdict, findings: &Findings, complete: bool) {
         let config = &self.harness.config;
         let power = &verdict.power;
-        let implication =
-            matches!(self.program.claim, Claim::Always { antecedent: Some(_), .. } | Claim::Eventually { .. } | Claim::Local { .. });
+        let implication = matches!(
+            self.program.claim,
+            Claim::Always {
+                antecedent: Some(_),
+                ..
+            } | Claim::Eventually { .. }
+                | Claim::Local { .. }
+        );
         let static_error = || {
             let sizes = (1..=config.exhaustive_n).chain(config.ladder.iter().copied());
             sizes.into_iter().find_map(|n| self.rings().error(n))
         };
-        let errors = findings.tallies.iter().chain(findings.samples.iter().map(|sample| &sample.tally)).any(|tally| tally.errors > 0);
+        let errors = findings
+            .tallies
+            .iter()
+            .chain(findings.samples.iter().map(|sample| &sample.tally))
+            .any(|tally| tally.errors > 0);
         let reason = if errors || static_error().is_some() {
             let why = "an expression has no value on some case (overflow, or division by zero)";
             verdict.notes.push(why.into());
             Some(Reason::EvaluationError)
         } else if power.distinct == 0 || (power.distinct < config.min_cases && !complete) {
-            verdict.notes.push(format!("{} different starts met the preconditions", power.distinct));
+            verdict.notes.push(format!(
+                "{} different starts met the preconditions",
+                power.distinct
+            ));
             Some(Reason::UnmetPreconditions)
         } else if implication && power.triggers == 0 {
             verdict.notes.push("the antecedent never held".into());
             Some(Reason::VacuousPass)
         } else if self.is_tautology() {
-            verdict.notes.push("the law holds for arbitrary, unrelated states: it says nothing of the dynamics".into());
+            verdict.notes.push(
+                "the law holds for arbitrary, unrelated states: it says nothing of the dynamics"
+                    .into(),
+            );
             Some(Reason::TautologicalClaim)
         } else if !verdict.evidence.horizon.exact || findings.stopped {
-            let why = if findings.stopped { "stopped before the end" } else { "no period is known that would make the horizon exact" };
-            verdict.notes.push(format!("T = {} was asked for; {why}", self.program.horizon));
+            let why = if findings.stopped {
+                "stopped before the end"
+            } else {
+                "no period is known that would make the horizon exact"
+            };
+            verdict
+                .notes
+                .push(format!("T = {} was asked for; {why}", self.program.horizon));
             Some(Reason::ResourceLimit)
         } else if implication
             && (power.triggers < config.min_triggers
                 || power.trigger_families.len() < config.min_trigger_families)
         {
             let (count, families) = (power.triggers, power.trigger_families.len());
-            verdict.notes.push(format!("the antecedent held only {count} times in {families} families"));
+            verdict.notes.push(format!(
+                "the antecedent held only {count} times in {families} families"
+            ));
             Some(Reason::InconclusiveLowPower)
         } else if power.mutation.refuted == 0 {
             let total = power.mutation.total;
-            verdict.notes.push(format!("none of the law's {total} mutants was refuted by the cases it survived"));
+            verdict.notes.push(format!(
+                "none of the law's {total} mutants was refuted by the cases it survived"
+            ));
             Some(Reason::InconclusiveLowPower)
         } else {
             None
@@ -390,14 +521,24 @@ impl<'a> Trial<'a> {
 
     fn is_tautology(&self) -> bool {
         let mut draw = Draw::new(self.harness.config.seed, self.fingerprint, "tautology", 0);
-        tautology::is_tautology(self.program, self.lab.universe, &self.rings(), &self.harness.config.ladder, &mut draw)
+        tautology::is_tautology(
+            self.program,
+            self.lab.universe,
+            &self.rings(),
+            &self.harness.config.ladder,
+            &mut draw,
+        )
     }
 
     fn power(&self, findings: &Findings) -> Power {
         let mut power = Power::default();
         let mut rings: BTreeMap<usize, RingPower> = BTreeMap::new();
         let (mut unusual, mut wrapped) = (0, 0);
-        for tally in findings.tallies.iter().chain(findings.samples.iter().map(|sample| &sample.tally)) {
+        for tally in findings
+            .tallies
+            .iter()
+            .chain(findings.samples.iter().map(|sample| &sample.tally))
+        {
             power.attempted += tally.attempted;
             power.used += tally.used;
             unusual += tally.unusual;
@@ -406,14 +547,20 @@ impl<'a> Trial<'a> {
                 *all += here;
             }
             for &(family, used, triggers) in &tally.families {
-                for (map, count) in [(&mut power.families, used), (&mut power.trigger_families, triggers)] {
+                for (map, count) in [
+                    (&mut power.families, used),
+                    (&mut power.trigger_families, triggers),
+                ] {
                     if count > 0 {
                         *map.entry(family.name().into()).or_default() += count;
                     }
                 }
                 power.triggers += triggers;
             }
-            let ring = rings.entry(tally.n).or_insert_with(|| RingPower { n: tally.n, ..RingPower::default() });
+            let ring = rings.entry(tally.n).or_insert_with(|| RingPower {
+                n: tally.n,
+                ..RingPower::default()
+            });
             ring.exhausted |= tally.exhausted;
             ring.attempted += tally.attempted;
             ring.used += tally.used;
@@ -424,12 +571,12 @@ impl<'a> Trial<'a> {
             power.distinct += ring.distinct;
             // The rule of three: with no violation in m independent cases the rate is below 3/m at 95 %.
             ring.violation_rate_upper_95 =
-                (!ring.exhausted && ring.distinct > 0).then(|| (3.0 / ring.distinct as f64).min(1.0));
+                (!ring.exhausted && ring.distinct > 0).then(|| share(3, ring.distinct).min(1.0));
         }
         power.rings = rings.into_values().collect();
         if power.used > 0 {
-            power.collision_coverage = unusual as f64 / power.used as f64;
-            power.wrap_coverage = wrapped as f64 / power.used as f64;
+            power.collision_coverage = share(unusual, power.used);
+            power.wrap_coverage = share(wrapped, power.used);
         }
         if findings.found.is_none() && power.used > 0 {
             power.mutation = self.mutation(findings);
@@ -440,20 +587,47 @@ impl<'a> Trial<'a> {
     /// How many of the law's mutants the same cases refute.
     fn mutation(&self, findings: &Findings) -> Mutation {
         let mutants = mutants::mutants(self.program, self.lab.universe);
-        let refuted = mutants.iter().filter(|mutant| self.refutes(mutant, findings)).count() as u64;
+        let refuted = mutants
+            .iter()
+            .filter(|mutant| self.refutes(mutant, findings))
+            .count() as u64;
         let total = mutants.len() as u64;
-        Mutation { total, refuted, score: if total == 0 { 0.0 } else { refuted as f64 / total as f64 } }
+        Mutation {
+            total,
+            refuted,
+            score: share(refuted, total),
+        }
     }
 
     fn refutes(&self, mutant: &Program, findings: &Findings) -> bool {
-        let small = findings.tallies.iter().filter(|tally| tally.exhausted).map(|tally| tally.n);
-        let exhausted = small.filter_map(|n| Exhaustion::new(&self.lab, mutant, n)).any(|ring| ring.run().best.is_some());
+        let small = findings
+            .tallies
+            .iter()
+            .filter(|tally| tally.exhausted)
+            .map(|tally| tally.n);
+        let exhausted = small
+            .filter_map(|n| Exhaustion::new(&self.lab, mutant, n))
+            .any(|ring| ring.run().best.is_some());
         exhausted || {
             let mut scratch = Scratch::default();
             findings.samples.iter().any(|sample| {
                 let bench = self.lab.bench(mutant, sample.n);
-                bench.is_some_and(|bench| sample.batches.iter().any(|batch| bench.run(batch, &mut scratch).violated.any()))
+                bench.is_some_and(|bench| {
+                    sample
+                        .batches
+                        .iter()
+                        .any(|batch| bench.run(batch, &mut scratch).violated.any())
+                })
             })
         }
+    }
+}
+
+/// `part / whole` to six decimals, so that it survives being written and read; 0 where there is no whole.
+fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 {
+        0.0
+    } else {
+        (part as f64 / whole as f64 * 1e6).round() / 1e6
     }
 }

@@ -12,58 +12,148 @@ const MOST: usize = 24;
 pub fn mutants(program: &Program, universe: &dyn Universe) -> Vec<Program> {
     let mut claims: Vec<Claim> = Vec::new();
     match &program.claim {
-        Claim::Always { antecedent, consequent, steps } => {
-            let build = |antecedent: Option<Formula>, consequent| Claim::Always { antecedent, consequent, steps: *steps };
-            claims.push(build(antecedent.clone(), Formula::Not(Box::new(consequent.clone()))));
-            claims.extend(formulas(consequent).into_iter().map(|mutant| build(antecedent.clone(), mutant)));
+        Claim::Always {
+            antecedent,
+            consequent,
+            steps,
+        } => {
+            let build = |antecedent: Option<Formula>, consequent| Claim::Always {
+                antecedent,
+                consequent,
+                steps: *steps,
+            };
+            claims.push(build(
+                antecedent.clone(),
+                Formula::Not(Box::new(consequent.clone())),
+            ));
+            claims.extend(
+                formulas(consequent)
+                    .into_iter()
+                    .map(|mutant| build(antecedent.clone(), mutant)),
+            );
             if let Some(antecedent) = antecedent {
-                claims.extend(formulas(antecedent).into_iter().map(|mutant| build(Some(mutant), consequent.clone())));
+                claims.extend(
+                    formulas(antecedent)
+                        .into_iter()
+                        .map(|mutant| build(Some(mutant), consequent.clone())),
+                );
                 claims.push(build(None, consequent.clone()));
             }
         }
-        Claim::Eventually { antecedent, consequent, window } => {
-            let build = |antecedent, consequent| Claim::Eventually { antecedent, consequent, window: *window };
-            claims.push(build(antecedent.clone(), Formula::Not(Box::new(consequent.clone()))));
-            claims.extend(formulas(consequent).into_iter().map(|mutant| build(antecedent.clone(), mutant)));
-            claims.extend(formulas(antecedent).into_iter().map(|mutant| build(mutant, consequent.clone())));
+        Claim::Eventually {
+            antecedent,
+            consequent,
+            window,
+        } => {
+            let build = |antecedent, consequent| Claim::Eventually {
+                antecedent,
+                consequent,
+                window: *window,
+            };
+            claims.push(build(
+                antecedent.clone(),
+                Formula::Not(Box::new(consequent.clone())),
+            ));
+            claims.extend(
+                formulas(consequent)
+                    .into_iter()
+                    .map(|mutant| build(antecedent.clone(), mutant)),
+            );
+            claims.extend(
+                formulas(antecedent)
+                    .into_iter()
+                    .map(|mutant| build(mutant, consequent.clone())),
+            );
         }
-        Claim::Commutes(symmetry) => claims.extend(exchanged(symmetry, universe).into_iter().map(Claim::Commutes)),
-        Claim::Local { trigger, pattern, parity, equal, result } => {
+        Claim::Commutes(symmetry) => claims.extend(
+            exchanged(symmetry, universe)
+                .into_iter()
+                .map(Claim::Commutes),
+        ),
+        Claim::Local {
+            trigger,
+            pattern,
+            parity,
+            equal,
+            result,
+        } => {
             let symbols = universe.alphabet().len() as Symbol;
-            let build = |equal, result| Claim::Local { trigger: *trigger, pattern: *pattern, parity: *parity, equal, result };
+            let build = |equal, result| Claim::Local {
+                trigger: *trigger,
+                pattern: *pattern,
+                parity: *parity,
+                equal,
+                result,
+            };
             claims.push(build(!equal, *result));
-            claims.extend((0..symbols).filter(|other| other != result).map(|other| build(*equal, other)));
+            claims.extend(
+                (0..symbols)
+                    .filter(|other| other != result)
+                    .map(|other| build(*equal, other)),
+            );
         }
     }
-    let with_claim = claims.into_iter().map(|claim| Program { claim, ..program.clone() });
-    let with_observable = program.observables.iter().enumerate().flat_map(|(index, observable)| {
-        observables(observable).into_iter().map(move |mutant| {
-            let mut changed = program.clone();
-            changed.observables[index] = mutant;
-            changed
-        })
+    let with_claim = claims.into_iter().map(|claim| Program {
+        claim,
+        ..program.clone()
     });
-    with_claim.chain(with_observable).filter(|mutant| mutant != program).take(MOST).collect()
+    let with_observable = program
+        .observables
+        .iter()
+        .enumerate()
+        .flat_map(|(index, observable)| {
+            observables(observable).into_iter().map(move |mutant| {
+                let mut changed = program.clone();
+                changed.observables[index] = mutant;
+                changed
+            })
+        });
+    with_claim
+        .chain(with_observable)
+        .filter(|mutant| mutant != program)
+        .take(MOST)
+        .collect()
 }
 
 fn formulas(formula: &Formula) -> Vec<Formula> {
-    let pair = |left: &Formula, right: &Formula, join: fn(Box<Formula>, Box<Formula>) -> Formula| {
-        let (left, right) = (Box::new(left.clone()), Box::new(right.clone()));
-        let mut mutants = vec![*left.clone(), *right.clone()];
-        mutants.extend(formulas(&left).into_iter().map(|mutant| join(Box::new(mutant), right.clone())));
-        mutants.extend(formulas(&right).into_iter().map(|mutant| join(left.clone(), Box::new(mutant))));
-        mutants
-    };
+    let pair =
+        |left: &Formula, right: &Formula, join: fn(Box<Formula>, Box<Formula>) -> Formula| {
+            let (left, right) = (Box::new(left.clone()), Box::new(right.clone()));
+            let mut mutants = vec![*left.clone(), *right.clone()];
+            mutants.extend(
+                formulas(&left)
+                    .into_iter()
+                    .map(|mutant| join(Box::new(mutant), right.clone())),
+            );
+            mutants.extend(
+                formulas(&right)
+                    .into_iter()
+                    .map(|mutant| join(left.clone(), Box::new(mutant))),
+            );
+            mutants
+        };
     match formula {
         Formula::Cmp(op, left, right) => {
             let mut mutants = vec![Formula::Cmp(flipped(*op), left.clone(), right.clone())];
-            mutants.extend(terms(left).into_iter().map(|mutant| Formula::Cmp(*op, mutant, right.clone())));
-            mutants.extend(terms(right).into_iter().map(|mutant| Formula::Cmp(*op, left.clone(), mutant)));
+            mutants.extend(
+                terms(left)
+                    .into_iter()
+                    .map(|mutant| Formula::Cmp(*op, mutant, right.clone())),
+            );
+            mutants.extend(
+                terms(right)
+                    .into_iter()
+                    .map(|mutant| Formula::Cmp(*op, left.clone(), mutant)),
+            );
             mutants
         }
         Formula::Not(inner) => {
             let mut mutants = vec![*inner.clone()];
-            mutants.extend(formulas(inner).into_iter().map(|mutant| Formula::Not(Box::new(mutant))));
+            mutants.extend(
+                formulas(inner)
+                    .into_iter()
+                    .map(|mutant| Formula::Not(Box::new(mutant))),
+            );
             mutants
         }
         Formula::And(left, right) => pair(left, right, Formula::And),
@@ -87,8 +177,16 @@ fn terms(term: &Term) -> Vec<Term> {
         Term::Neg(inner) => vec![*inner.clone()],
         Term::Bin(op, left, right) => {
             let mut mutants = vec![*left.clone(), *right.clone()];
-            mutants.extend(terms(left).into_iter().map(|mutant| Term::Bin(*op, Box::new(mutant), right.clone())));
-            mutants.extend(terms(right).into_iter().map(|mutant| Term::Bin(*op, left.clone(), Box::new(mutant))));
+            mutants.extend(
+                terms(left)
+                    .into_iter()
+                    .map(|mutant| Term::Bin(*op, Box::new(mutant), right.clone())),
+            );
+            mutants.extend(
+                terms(right)
+                    .into_iter()
+                    .map(|mutant| Term::Bin(*op, left.clone(), Box::new(mutant))),
+            );
             mutants
         }
     }
@@ -96,14 +194,21 @@ fn terms(term: &Term) -> Vec<Term> {
 
 fn observables(observable: &Observable) -> Vec<Observable> {
     match observable {
-        Observable::Int(number) => neighbours(*number).into_iter().map(Observable::Int).collect(),
+        Observable::Int(number) => neighbours(*number)
+            .into_iter()
+            .map(Observable::Int)
+            .collect(),
         Observable::Neg(inner) => vec![*inner.clone()],
         Observable::Bin(op, left, right) => {
             let mut mutants = vec![*left.clone(), *right.clone()];
             let left_mutants = observables(left).into_iter();
-            mutants.extend(left_mutants.map(|mutant| Observable::Bin(*op, Box::new(mutant), right.clone())));
+            mutants.extend(
+                left_mutants.map(|mutant| Observable::Bin(*op, Box::new(mutant), right.clone())),
+            );
             let right_mutants = observables(right).into_iter();
-            mutants.extend(right_mutants.map(|mutant| Observable::Bin(*op, left.clone(), Box::new(mutant))));
+            mutants.extend(
+                right_mutants.map(|mutant| Observable::Bin(*op, left.clone(), Box::new(mutant))),
+            );
             mutants
         }
         _ => Vec::new(),
@@ -111,14 +216,21 @@ fn observables(observable: &Observable) -> Vec<Observable> {
 }
 
 fn neighbours(number: i64) -> Vec<i64> {
-    [number.checked_add(1), number.checked_sub(1)].into_iter().flatten().collect()
+    [number.checked_add(1), number.checked_sub(1)]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// The other transforms: the universe's own, turning round, and exchanging two neighbouring symbols.
 fn exchanged(symmetry: &Symmetry, universe: &dyn Universe) -> Vec<Symmetry> {
     let symbols = universe.alphabet().len() as Symbol;
     let identity: Vec<Symbol> = (0..symbols).collect();
-    let made = |name: &str, reverse, map| Transform { name: name.into(), reverse, map };
+    let made = |name: &str, reverse, map| Transform {
+        name: name.into(),
+        reverse,
+        map,
+    };
     let mut others: Vec<Transform> = universe.transforms().to_vec();
     others.push(made("turned_round", true, identity.clone()));
     for symbol in 1..symbols {
@@ -126,5 +238,9 @@ fn exchanged(symmetry: &Symmetry, universe: &dyn Universe) -> Vec<Symmetry> {
         map.swap(usize::from(symbol) - 1, usize::from(symbol));
         others.push(made("exchanged", false, map));
     }
-    others.into_iter().map(Symmetry::Named).filter(|other| other != symmetry).collect()
+    others
+        .into_iter()
+        .map(Symmetry::Named)
+        .filter(|other| other != symmetry)
+        .collect()
 }

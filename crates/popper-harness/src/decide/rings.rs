@@ -26,36 +26,71 @@ pub struct Rings<'a> {
 
 impl<'a> Rings<'a> {
     pub fn new(program: &'a Program, universe: &'a dyn Universe, max_t: u64) -> Self {
-        let statics = program.preconditions.iter().filter(|condition| condition.is_static()).collect();
-        Self { program, universe, max_t, statics }
+        let statics = program
+            .preconditions
+            .iter()
+            .filter(|condition| condition.is_static())
+            .collect();
+        Self {
+            program,
+            universe,
+            max_t,
+            statics,
+        }
     }
 
     /// Whether the preconditions that speak of the length alone admit rings of `n` cells.
     pub fn admits(&self, n: usize) -> bool {
-        self.statics.iter().all(|condition| static_holds(condition, n, self.universe) == Ok(true))
+        self.statics
+            .iter()
+            .all(|condition| static_holds(condition, n, self.universe) == Ok(true))
     }
 
     /// The error that such a precondition ends in for rings of `n` cells, where no other excludes them.
     pub fn error(&self, n: usize) -> Option<EvalError> {
-        let outcomes: Vec<_> = self.statics.iter().map(|condition| static_holds(condition, n, self.universe)).collect();
-        if outcomes.contains(&Ok(false)) { None } else { outcomes.into_iter().find_map(Result::err) }
+        let outcomes: Vec<_> = self
+            .statics
+            .iter()
+            .map(|condition| static_holds(condition, n, self.universe))
+            .collect();
+        if outcomes.contains(&Ok(false)) {
+            None
+        } else {
+            outcomes.into_iter().find_map(Result::err)
+        }
     }
 
     /// The largest ring that the preconditions may admit, where they bound it; 0 when they admit none.
     pub fn largest(&self) -> Option<usize> {
-        self.statics.iter().filter_map(|condition| upper_bound(condition)).min()
+        self.statics
+            .iter()
+            .filter_map(|condition| upper_bound(condition))
+            .min()
     }
 
     /// How long runs on rings of `n` cells are watched.
     pub fn watch(&self, n: usize) -> Watch {
         let t = self.program.horizon;
-        let h = if let Claim::Eventually { window, .. } = self.program.claim { window } else { 0 };
+        let h = if let Claim::Eventually { window, .. } = self.program.claim {
+            window
+        } else {
+            0
+        };
         // A claim that uses t as a number never repeats.
-        let period = self.universe.period_bound(n).filter(|_| !self.program.counts_time());
+        let period = self
+            .universe
+            .period_bound(n)
+            .filter(|_| !self.program.counts_time());
         if let Some(period) = period {
-            return Watch::Exact(Horizon { t: t.min(period), window: h.min(period.saturating_sub(1)) });
+            return Watch::Exact(Horizon {
+                t: t.min(period),
+                window: h.min(period.saturating_sub(1)),
+            });
         }
-        let horizon = Horizon { t: t.min(self.max_t), window: h };
+        let horizon = Horizon {
+            t: t.min(self.max_t),
+            window: h,
+        };
         if h > self.max_t {
             Watch::Nothing
         } else if t > self.max_t {
@@ -66,11 +101,17 @@ impl<'a> Rings<'a> {
     }
 }
 
-fn static_holds(condition: &Condition, n: usize, universe: &dyn Universe) -> Result<bool, EvalError> {
+fn static_holds(
+    condition: &Condition,
+    n: usize,
+    universe: &dyn Universe,
+) -> Result<bool, EvalError> {
     // What is static depends on the number of cells only, so any state of that many serves.
     let blank = vec![0; n];
     let left = observe(&condition.left, &blank, universe)?;
-    Ok(condition.op.compares(&left, &observe(&condition.right, &blank, universe)?))
+    Ok(condition
+        .op
+        .compares(&left, &observe(&condition.right, &blank, universe)?))
 }
 
 /// The largest n for which `a*n + b op c*n + d` can hold, if there is one.
@@ -78,9 +119,17 @@ fn upper_bound(condition: &Condition) -> Option<usize> {
     let (left, right) = (affine(&condition.left)?, affine(&condition.right)?);
     let (slope, rest) = (left.0.checked_sub(right.0)?, left.1.checked_sub(right.1)?);
     // slope * n + rest op 0, turned so that the slope is positive.
-    let (op, slope, rest) = if slope < 0 { (condition.op.mirrored(), -slope, -rest) } else { (condition.op, slope, rest) };
+    let (op, slope, rest) = if slope < 0 {
+        (condition.op.mirrored(), -slope, -rest)
+    } else {
+        (condition.op, slope, rest)
+    };
     if slope == 0 {
-        return if op.compares(&rest, &0) { None } else { Some(0) };
+        return if op.compares(&rest, &0) {
+            None
+        } else {
+            Some(0)
+        };
     }
     let bound = match op {
         Op::Le | Op::Eq => (-rest).div_euclid(slope),
@@ -105,8 +154,12 @@ fn affine(observable: &Observable) -> Option<(i128, i128)> {
             match op {
                 Arith::Add => (left.0 + right.0, left.1 + right.1),
                 Arith::Sub => (left.0 - right.0, left.1 - right.1),
-                Arith::Mul if left.0 == 0 => (left.1.checked_mul(right.0)?, left.1.checked_mul(right.1)?),
-                Arith::Mul if right.0 == 0 => (right.1.checked_mul(left.0)?, right.1.checked_mul(left.1)?),
+                Arith::Mul if left.0 == 0 => {
+                    (left.1.checked_mul(right.0)?, left.1.checked_mul(right.1)?)
+                }
+                Arith::Mul if right.0 == 0 => {
+                    (right.1.checked_mul(left.0)?, right.1.checked_mul(left.1)?)
+                }
                 Arith::Mul | Arith::Mod => return None,
             }
         }

@@ -9,7 +9,7 @@ use super::generators::Draw;
 use super::rings::Rings;
 use crate::eval::{EvalError, holds, observe};
 use crate::law::syntax::Time;
-use crate::law::{Claim, Formula, Program, Symmetry, Term};
+use crate::law::{Claim, Formula, MAX_RING, Program, Symmetry, Term};
 use crate::universe::{Shift, State, Symbol, Universe};
 
 /// Rings up to this size are asked completely.
@@ -29,28 +29,58 @@ pub fn is_tautology(
     ladder: &[usize],
     draw: &mut Draw,
 ) -> bool {
-    let sizes: BTreeSet<usize> = (1..=COMPLETE_N).chain(ladder.iter().copied()).filter(|&n| rings.admits(n)).collect();
+    let candidates = (1..=COMPLETE_N)
+        .chain(ladder.iter().copied())
+        .chain(rings.largest());
+    let sizes: BTreeSet<usize> = candidates
+        .filter(|&n| (1..=MAX_RING as usize).contains(&n) && rings.admits(n))
+        .collect();
+    if sizes.is_empty() {
+        return false;
+    }
     let claim = match &program.claim {
         Claim::Commutes(symmetry) => return sizes.iter().all(|&n| changes_nothing(symmetry, n)),
         // Any cell may become anything.
         Claim::Local { .. } => return universe.alphabet().len() == 1,
-        Claim::Always { antecedent: Some(p), consequent: q, .. } | Claim::Eventually { antecedent: p, consequent: q, .. } => {
-            Formula::Implies(Box::new(p.clone()), Box::new(q.clone()))
+        Claim::Always {
+            antecedent: Some(p),
+            consequent: q,
+            ..
         }
-        Claim::Always { antecedent: None, consequent, .. } => consequent.clone(),
+        | Claim::Eventually {
+            antecedent: p,
+            consequent: q,
+            ..
+        } => Formula::Implies(Box::new(p.clone()), Box::new(q.clone())),
+        Claim::Always {
+            antecedent: None,
+            consequent,
+            ..
+        } => consequent.clone(),
     };
     let times = named_times(&claim);
-    let steps: Vec<u64> = if program.counts_time() { [0, 1, 2, program.horizon].into() } else { vec![0] };
+    let steps: Vec<u64> = if program.counts_time() {
+        [0, 1, 2, program.horizon].into()
+    } else {
+        vec![0]
+    };
     let symbols = universe.alphabet().len();
     for n in sizes {
         let values = |state: &[Symbol]| -> Values {
-            program.observables.iter().map(|observable| observe(observable, state, universe)).collect()
+            program
+                .observables
+                .iter()
+                .map(|observable| observe(observable, state, universe))
+                .collect()
         };
         let broken = |pick: &[&Values]| {
             steps.iter().any(|&t| {
                 let mut read = |index: usize, time: Time| {
                     // Every time that the claim names is in the list.
-                    times.iter().position(|&named| named == time).map_or(Ok(0), |place| pick[place][index])
+                    times
+                        .iter()
+                        .position(|&named| named == time)
+                        .map_or(Ok(0), |place| pick[place][index])
                 };
                 holds(&claim, t, &mut read) == Ok(false)
             })
@@ -60,10 +90,20 @@ pub fn is_tautology(
             let kinds = distinct(crate::universe::windows(symbols, n).map(|state| values(&state)));
             every_pick(&kinds, times.len(), &mut Vec::new(), &broken)
         } else {
-            let random = (0..RANDOM_STATES).map(|_| random_state(n, symbols, draw)).collect::<Vec<State>>();
-            let kinds = distinct(random.iter().chain(&extreme_states(n, symbols)).map(|state| values(state)));
+            let random = (0..RANDOM_STATES)
+                .map(|_| random_state(n, symbols, draw))
+                .collect::<Vec<State>>();
+            let kinds = distinct(
+                random
+                    .iter()
+                    .chain(&extreme_states(n, symbols))
+                    .map(|state| values(state)),
+            );
             (0..RANDOM_PICKS).any(|_| {
-                let pick: Vec<&Values> = times.iter().map(|_| &kinds[draw.below(kinds.len())]).collect();
+                let pick: Vec<&Values> = times
+                    .iter()
+                    .map(|_| &kinds[draw.below(kinds.len())])
+                    .collect();
                 broken(&pick)
             })
         };
@@ -122,7 +162,11 @@ fn extreme_states(n: usize, symbols: usize) -> Vec<State> {
     let mut states = Vec::new();
     for left in 0..symbols as Symbol {
         for right in 0..symbols as Symbol {
-            states.push((0..n).map(|cell| if cell < n / 2 { left } else { right }).collect());
+            states.push(
+                (0..n)
+                    .map(|cell| if cell < n / 2 { left } else { right })
+                    .collect(),
+            );
         }
     }
     states
@@ -132,7 +176,11 @@ fn changes_nothing(symmetry: &Symmetry, n: usize) -> bool {
     match symmetry {
         Symmetry::Named(transform) => {
             // Turning round changes some state as soon as two cells can differ.
-            transform.map.iter().enumerate().all(|(from, &to)| from == usize::from(to))
+            transform
+                .map
+                .iter()
+                .enumerate()
+                .all(|(from, &to)| from == usize::from(to))
                 && (!transform.reverse || n == 1 || transform.map.len() == 1)
         }
         Symmetry::Shift(Shift::By(k)) => k.rem_euclid(n as i64) == 0,

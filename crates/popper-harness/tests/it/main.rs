@@ -4,7 +4,10 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
+mod fixtures;
+mod hunt;
 mod oracle;
 mod oracle_checks;
 mod random_law;
 mod random_law_checks;
+mod verdicts;

@@ -1,0 +1,91 @@
+//! Many starts of one ring length, one a lane.
+
+use super::word::{LANES, Lanes, WORDS, transpose};
+use crate::universe::{State, Symbol};
+
+/// How many bits a symbol code of an alphabet of this size has; the code is the symbol's index.
+pub(super) fn code_bits(symbols: usize) -> usize {
+    symbols.max(1).next_power_of_two().trailing_zeros() as usize
+}
+
+/// Up to [`LANES`] states of one ring length, as bit planes of the symbol codes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Batch {
+    /// Cells of each ring.
+    pub n: usize,
+    /// Bits of a symbol code: 0 for one symbol, up to 3 for eight.
+    pub bits: usize,
+    /// `bits * n` planes: bit `b` of cell `c` is plane `b * n + c`.
+    pub planes: Vec<Lanes>,
+    /// The lanes that hold a state; the others may hold anything and never count.
+    pub live: Lanes,
+}
+
+impl Batch {
+    /// An empty batch of rings of `n` cells over `symbols` symbols.
+    pub fn new(n: usize, symbols: usize) -> Self {
+        let bits = code_bits(symbols);
+        Self {
+            n,
+            bits,
+            planes: vec![Lanes::ZERO; bits * n],
+            live: Lanes::ZERO,
+        }
+    }
+
+    /// Empties every lane.
+    pub fn clear(&mut self) {
+        self.planes.fill(Lanes::ZERO);
+        self.live = Lanes::ZERO;
+    }
+
+    /// Puts a state of `n` cells into a lane.
+    pub fn set(&mut self, lane: usize, state: &[Symbol]) {
+        for bit in 0..self.bits {
+            for (plane, symbol) in self.planes[bit * self.n..].iter_mut().zip(state) {
+                plane.set(lane, symbol >> bit & 1 == 1);
+            }
+        }
+        self.live.set(lane, true);
+    }
+
+    /// The state in a lane.
+    pub fn get(&self, lane: usize) -> State {
+        (0..self.n)
+            .map(|cell| {
+                (0..self.bits).fold(0, |code, bit| {
+                    code | Symbol::from(self.planes[bit * self.n + cell].get(lane)) << bit
+                })
+            })
+            .collect()
+    }
+
+    /// A 64-bit key of the state in each of the [`LANES`] lanes, to tell distinct states of one ring length apart.
+    ///
+    /// Equal states have equal keys on any machine; up to 64 bits of state, unequal ones have unequal keys, beyond that
+    /// with overwhelming likelihood.
+    pub fn keys(&self) -> Vec<u64> {
+        let mut keys = vec![0u64; LANES];
+        for chunk in self.planes.chunks(64) {
+            for word in 0..WORDS {
+                let mut rows = [0; 64];
+                for (row, plane) in rows.iter_mut().zip(chunk) {
+                    *row = plane.0[word];
+                }
+                transpose(&mut rows);
+                for (key, row) in keys[64 * word..].iter_mut().zip(rows) {
+                    *key = mix(*key ^ row);
+                }
+            }
+        }
+        keys
+    }
+}
+
+/// A bijection on 64 bits that scatters (the finaliser of splitmix64).
+fn mix(key: u64) -> u64 {
+    let key = key.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let key = (key ^ key >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let key = (key ^ key >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    key ^ key >> 31
+}

@@ -1,0 +1,391 @@
+//! From observables and formulas to operations on registers.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::linear::{Group, Linear};
+use super::number::{Arithmetic, Num};
+use super::observe::{Cube, Fact, Look, counter};
+use crate::law::syntax::Time;
+use crate::law::{Arith, Observable, Program};
+
+/// Numbers stay within 47 bits and a sign, so that nothing the reference evaluator checks can overflow.
+const LIMIT: i128 = 1 << 47;
+
+/// One operation.
+#[derive(Debug, Clone)]
+pub(super) enum Instr {
+    Do(Arithmetic),
+    Look(Look),
+}
+
+/// Operations that run together, on one state.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Section {
+    pub code: Vec<Instr>,
+    /// Whether they read the next state too.
+    pub needs_next: bool,
+}
+
+/// Operations under construction, with what they have made already.
+#[derive(Default)]
+pub(super) struct Draft {
+    pub section: Section,
+    values: HashMap<Observable, Value>,
+    counts: HashMap<(Fact, Group), Num>,
+}
+
+impl Draft {
+    pub(super) fn push(&mut self, operation: Arithmetic) {
+        self.section.code.push(Instr::Do(operation));
+    }
+}
+
+/// A number with what is known of it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Value {
+    pub num: Num,
+    pub low: i128,
+    pub high: i128,
+    /// The mask of the lanes where it has no value, if there can be any.
+    pub error: Option<u32>,
+}
+
+/// A truth value: the mask where it is true and, if there can be any, the one where it has no value; never both.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Truth {
+    pub yes: u32,
+    pub error: Option<u32>,
+}
+
+/// The operations of a law on rings of one length.
+pub(super) struct Compiler<'a> {
+    pub program: &'a Program,
+    pub n: usize,
+    pub symbols: usize,
+    pub bits: usize,
+    /// The number of steps after which every run is back at its start, if known.
+    pub period: Option<u64>,
+    /// The last step that a formula is asked at.
+    pub last: u64,
+    /// Whether formulas are asked once the state after is there.
+    pub ahead: bool,
+    pub registers: u32,
+    /// Constants, made once.
+    pub setup: Draft,
+    /// The preconditions, on the start.
+    pub start: Draft,
+    /// Readings at fixed steps.
+    pub at: BTreeMap<u64, Draft>,
+    /// Readings at the running step.
+    pub observe: Draft,
+    /// With `ahead`, keeps readings of the running step while the next is read.
+    pub keep: Draft,
+    /// The formulas.
+    pub formula: Draft,
+    constants: HashMap<i64, Num>,
+    readings: HashMap<(Observable, Time), Value>,
+    step: Option<Value>,
+}
+
+/// The draft that a reading is put into.
+#[derive(Clone, Copy)]
+pub(super) enum Place {
+    Start,
+    At(u64),
+    Observe,
+}
+
+impl<'a> Compiler<'a> {
+    pub(super) fn new(program: &'a Program, n: usize, symbols: usize) -> Self {
+        Self {
+            program,
+            n,
+            symbols,
+            bits: super::batch::code_bits(symbols),
+            period: None,
+            last: 0,
+            ahead: false,
+            registers: 0,
+            setup: Draft::default(),
+            start: Draft::default(),
+            at: BTreeMap::new(),
+            observe: Draft::default(),
+            keep: Draft::default(),
+            formula: Draft::default(),
+            constants: HashMap::new(),
+            readings: HashMap::new(),
+            step: None,
+        }
+    }
+
+    pub(super) fn take(&mut self, registers: usize) -> u32 {
+        let base = self.registers;
+        self.registers += registers as u32;
+        base
+    }
+
+    /// A number between two bounds in new registers.
+    pub(super) fn number(&mut self, low: i128, high: i128) -> Num {
+        let num = Num::between(low, high, self.registers);
+        self.take(usize::from(num.width));
+        num
+    }
+
+    pub(super) fn constant(&mut self, number: i128) -> Option<Value> {
+        let number = i64::try_from(number).ok().filter(|n| within(*n))?;
+        let exact = i128::from(number);
+        let num = if let Some(num) = self.constants.get(&number) {
+            *num
+        } else {
+            let num = self.number(exact, exact);
+            self.setup.push(Arithmetic::Const(num, number));
+            self.constants.insert(number, num);
+            num
+        };
+        Some(Value {
+            num,
+            low: exact,
+            high: exact,
+            error: None,
+        })
+    }
+
+    pub(super) fn draft(&mut self, place: Place) -> &mut Draft {
+        match place {
+            Place::Start => &mut self.start,
+            Place::At(step) => self.at.entry(step).or_default(),
+            Place::Observe => &mut self.observe,
+        }
+    }
+
+    /// The value of an observable on the state of a draft.
+    pub(super) fn value(&mut self, place: Place, observable: &Observable) -> Option<Value> {
+        if let Some(known) = self.draft(place).values.get(observable) {
+            return Some(*known);
+        }
+        let mut linear = Linear::default();
+        self.linear(place, observable, 1, &mut linear)?;
+        let value = self.realise(place, &linear)?;
+        self.draft(place).values.insert(observable.clone(), value);
+        Some(value)
+    }
+
+    fn realise(&mut self, place: Place, linear: &Linear) -> Option<Value> {
+        let (constant, facts) = linear.facts(self.n, self.symbols, self.bits);
+        let mut terms: Vec<(Value, i128)> = Vec::new();
+        for (fact, group, factor) in facts {
+            let cells = group.cells(self.n);
+            let num = self.counted(place, fact, group);
+            let value = Value {
+                num,
+                low: 0,
+                high: cells as i128,
+                error: None,
+            };
+            terms.push((value, factor));
+        }
+        let others = linear.others.iter().filter(|(_, factor)| *factor != 0);
+        terms.extend(others.map(|(value, factor)| {
+            let error = None;
+            (Value { error, ..*value }, *factor)
+        }));
+        // A sum that begins with a plain term needs no copy of it.
+        terms.sort_by_key(|(_, factor)| *factor != 1);
+        let plain = constant == 0 && terms.first().is_some_and(|(_, factor)| *factor == 1);
+        let mut sum = if plain {
+            terms.remove(0).0
+        } else {
+            self.constant(constant)?
+        };
+        for (term, factor) in terms {
+            sum = self.add_scaled(place, sum, term, factor)?;
+        }
+        for (value, _) in &linear.others {
+            sum.error = self.either(place, sum.error, value.error);
+        }
+        Some(sum)
+    }
+
+    fn counted(&mut self, place: Place, fact: Fact, group: Group) -> Num {
+        let key = (fact, group);
+        if let Some(known) = self.draft(place).counts.get(&key) {
+            return *known;
+        }
+        let out = counter(group.cells(self.n), self.registers);
+        self.take(usize::from(out.width));
+        let (first, by) = group.stride();
+        let draft = self.draft(place);
+        let next = group == Group::Next;
+        draft.section.needs_next |= next;
+        draft.section.code.push(Instr::Look(Look::Count {
+            out,
+            fact: key.0.clone(),
+            next,
+            first,
+            by,
+        }));
+        draft.counts.insert(key, out);
+        out
+    }
+
+    /// The value of what is not a sum.
+    pub(super) fn opaque(&mut self, place: Place, observable: &Observable) -> Option<Value> {
+        if let Some(known) = self.draft(place).values.get(observable) {
+            return Some(*known);
+        }
+        let (low, high) = self.range(observable)?;
+        let cube = |symbol| Cube::symbol(symbol, self.symbols, self.bits);
+        let value = match observable {
+            Observable::Count(pattern) => {
+                let at = pattern
+                    .at
+                    .iter()
+                    .map(|(offset, symbol)| (*offset, cube(*symbol)))
+                    .collect();
+                let cells = pattern.cells;
+                let out = self.number(low, high);
+                self.look(place, Look::Pattern { out, at, cells });
+                Value {
+                    num: out,
+                    low,
+                    high,
+                    error: None,
+                }
+            }
+            Observable::Leftmost(symbol) | Observable::Rightmost(symbol) => {
+                let (cube, last) = (
+                    cube(*symbol),
+                    matches!(observable, Observable::Rightmost(_)),
+                );
+                let out = self.number(low, high);
+                self.look(place, Look::First { out, cube, last });
+                Value {
+                    num: out,
+                    low,
+                    high,
+                    error: None,
+                }
+            }
+            Observable::Spread(symbol) => {
+                let last = self.opaque(place, &Observable::Rightmost(*symbol))?;
+                let first = self.opaque(place, &Observable::Leftmost(*symbol))?;
+                let num = self.number(low, high);
+                self.draft(place).push(Arithmetic::AddScaled {
+                    out: num,
+                    add: last.num,
+                    by: first.num,
+                    factor: -1,
+                });
+                Value {
+                    num,
+                    low,
+                    high,
+                    error: None,
+                }
+            }
+            Observable::MaxGap(symbol) => {
+                let cube = cube(*symbol);
+                let out = self.number(low, high);
+                let room = self.take(usize::from(out.width));
+                self.look(place, Look::MaxGap { out, cube, room });
+                Value {
+                    num: out,
+                    low,
+                    high,
+                    error: None,
+                }
+            }
+            Observable::Bin(op, left, right) => {
+                let left = self.value(place, left)?;
+                let right = self.value(place, right)?;
+                match op {
+                    Arith::Mul => self.multiply(place, left, right)?,
+                    Arith::Mod => self.modulo(place, left, right)?,
+                    Arith::Add | Arith::Sub => return None,
+                }
+            }
+            _ => return None,
+        };
+        self.draft(place).values.insert(observable.clone(), value);
+        Some(value)
+    }
+
+    fn look(&mut self, place: Place, look: Look) {
+        self.draft(place).section.code.push(Instr::Look(look));
+    }
+
+    /// Where a claim finds an observable at a time.
+    pub(super) fn reading(&mut self, observable: &Observable, time: Time) -> Option<Value> {
+        let key = (observable.clone(), time);
+        if let Some(known) = self.readings.get(&key) {
+            return Some(*known);
+        }
+        self.range(observable)?;
+        let value = match time {
+            Time::At(step) => {
+                let step = self.period.map_or(step, |period| step % period);
+                self.value(Place::At(step), observable)?
+            }
+            Time::Next => self.value(Place::Observe, observable)?,
+            Time::Now => {
+                let value = self.value(Place::Observe, observable)?;
+                if self.ahead { self.kept(value) } else { value }
+            }
+        };
+        self.readings.insert(key, value);
+        Some(value)
+    }
+
+    fn kept(&mut self, value: Value) -> Value {
+        let num = Num {
+            base: self.take(usize::from(value.num.width)),
+            ..value.num
+        };
+        let from = value.num;
+        self.keep.push(Arithmetic::Move { out: num, from });
+        let error = value.error.map(|error| {
+            let out = self.take(1);
+            self.keep.push(Arithmetic::Or(out, error, error));
+            out
+        });
+        Value {
+            num,
+            error,
+            ..value
+        }
+    }
+
+    /// The running step as a number.
+    pub(super) fn step(&mut self) -> Option<Value> {
+        if self.step.is_none() {
+            let high = i128::from(self.last);
+            let num = self.number(0, high);
+            self.formula.push(Arithmetic::Step(num));
+            self.step = Some(Value {
+                num,
+                low: 0,
+                high,
+                error: None,
+            });
+        }
+        self.step
+    }
+}
+
+/// The draft that an operation is put into.
+#[derive(Clone, Copy)]
+pub(super) enum Target {
+    Start,
+    Formula,
+    At(Place),
+}
+
+/// Whether a number is small enough for the engine.
+fn within(number: i64) -> bool {
+    i128::from(number).abs() <= LIMIT
+}
+
+/// Bounds that are small enough for the engine.
+pub(super) fn bounded(low: i128, high: i128) -> Option<(i128, i128)> {
+    (low >= -LIMIT && high <= LIMIT).then_some((low, high))
+}

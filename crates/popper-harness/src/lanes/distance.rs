@@ -1,0 +1,446 @@
+//! How far a batch is from violating a law.
+
+use super::batch::Batch;
+use super::compile::{Compiler, Draft, Section, Target, Truth, Value};
+use super::number::{Arithmetic, Num, width};
+use super::plan::{Plan, Question, Scratch};
+use super::run::Machine;
+use super::word::{LANES, Lanes, WORDS, transpose};
+use crate::law::syntax::Op;
+use crate::law::{Claim, Formula};
+
+/// Bits of a distance; sums saturate at the largest such number.
+const BITS: usize = 20;
+/// The largest distance of an admitted start, and that of a part without a value.
+pub const FAR: u32 = (1 << BITS) - 1;
+/// What is added to the distance of the preconditions where they do not hold: such a start is farther than any other.
+pub const NOT_ADMITTED: u32 = 1 << BITS;
+
+/// The operations that measure, run after those that decide.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Distance {
+    /// On the start, after the preconditions.
+    start: Section,
+    /// At every step, after the formulas.
+    formula: Section,
+    /// For `eventually`: at every t0, after the run.
+    finish: Section,
+    /// How far the preconditions are from true.
+    conditions: Option<Num>,
+    /// How far the antecedent is from true at the running step.
+    antecedent: Option<Num>,
+    /// The least distance so far.
+    best: Option<Num>,
+    /// The least distance of the antecedent so far.
+    best_antecedent: Option<Num>,
+    /// For `eventually`: how often the consequent holds in the window, and where the claim fails.
+    window: Option<(Num, u32)>,
+}
+
+impl Distance {
+    /// Adds what measures to what decides.
+    pub(super) fn new(compiler: &mut Compiler<'_>, question: &Question) -> Option<Self> {
+        let mut distance = Self::default();
+        let program = compiler.program;
+        let deciding = (
+            std::mem::take(&mut compiler.start.section),
+            std::mem::take(&mut compiler.formula.section),
+        );
+        let mut sum = compiler.constant(0)?;
+        for condition in &program.preconditions {
+            let left = compiler.value(super::compile::Place::Start, &condition.left)?;
+            let right = compiler.value(super::compile::Place::Start, &condition.right)?;
+            let gap = compiler.gap(Target::Start, condition.op, left, right)?;
+            sum = compiler.total(Target::Start, sum, gap)?;
+        }
+        distance.conditions = Some(sum.num);
+        let target = Target::Formula;
+        match (&program.claim, question) {
+            (
+                Claim::Always {
+                    antecedent,
+                    consequent,
+                    ..
+                },
+                Question::Always {
+                    antecedent: asked,
+                    consequent: held,
+                },
+            ) => {
+                let mut sum = compiler.far(consequent, false)?;
+                let mut violated = compiler.fails(*held);
+                if let (Some(antecedent), Some(asked)) = (antecedent, asked) {
+                    let away = compiler.far(antecedent, true)?;
+                    distance.keep_antecedent(compiler, away);
+                    sum = compiler.total(target, away, sum)?;
+                    let both = compiler.take(1);
+                    compiler
+                        .formula
+                        .push(Arithmetic::And(both, violated, asked.yes));
+                    violated = both;
+                }
+                distance.keep(compiler, sum, violated);
+            }
+            (Claim::Eventually { antecedent, .. }, Question::Eventually { window, .. }) => {
+                let away = compiler.far(antecedent, true)?;
+                distance.antecedent = Some(away.num);
+                let deciding = std::mem::take(&mut compiler.formula.section);
+                let bits = width(window + 1);
+                let num = Num {
+                    base: compiler.take(bits),
+                    width: bits as u8,
+                    signed: false,
+                };
+                let count = Value {
+                    num,
+                    low: 0,
+                    high: i128::from(window + 1),
+                    error: None,
+                };
+                let violated = compiler.take(1);
+                distance.window = Some((num, violated));
+                distance.keep_antecedent(compiler, away);
+                let sum = compiler.total(target, away, count)?;
+                distance.keep(compiler, sum, violated);
+                distance.finish = std::mem::replace(&mut compiler.formula.section, deciding);
+            }
+            _ => {}
+        }
+        distance.start = std::mem::replace(&mut compiler.start.section, deciding.0);
+        distance.formula = std::mem::replace(&mut compiler.formula.section, deciding.1);
+        Some(distance)
+    }
+
+    fn keep(&mut self, compiler: &mut Compiler<'_>, sum: Value, violated: u32) {
+        let acc = compiler.accumulator();
+        let out = compiler.number(0, i128::from(FAR));
+        compiler.formula.push(Arithmetic::Settle {
+            out,
+            from: sum.num,
+            mask: violated,
+        });
+        compiler
+            .formula
+            .push(Arithmetic::MinInto { acc, from: out });
+        self.best = Some(acc);
+    }
+
+    fn keep_antecedent(&mut self, compiler: &mut Compiler<'_>, away: Value) {
+        let acc = compiler.accumulator();
+        let from = away.num;
+        compiler.formula.push(Arithmetic::MinInto { acc, from });
+        self.best_antecedent = Some(acc);
+    }
+}
+
+impl Compiler<'_> {
+    fn accumulator(&mut self) -> Num {
+        self.number(0, i128::from(FAR))
+    }
+
+    /// The lanes where a truth value is false.
+    fn fails(&mut self, truth: Truth) -> u32 {
+        let out = self.take(1);
+        let error = truth.error.unwrap_or(truth.yes);
+        self.formula.push(Arithmetic::Nor(out, truth.yes, error));
+        out
+    }
+
+    fn operate(&mut self, target: Target, operation: Arithmetic) {
+        let draft: &mut Draft = self.target(target);
+        draft.push(operation);
+    }
+
+    /// A sum of distances.
+    fn total(&mut self, target: Target, left: Value, right: Value) -> Option<Value> {
+        let sum = self.scaled(target, left, right, 1)?;
+        Some(self.saturate(target, sum))
+    }
+
+    /// The number, at most [`FAR`]; that where it has no value.
+    fn saturate(&mut self, target: Target, from: Value) -> Value {
+        let high = i128::from(FAR);
+        if from.high <= high && from.error.is_none() {
+            return from;
+        }
+        let out = self.number(0, high);
+        let (num, mask) = (from.num, from.error);
+        let saturate = Arithmetic::Saturate {
+            out,
+            from: num,
+            mask,
+        };
+        self.operate(target, saturate);
+        Value {
+            num: out,
+            low: 0,
+            high,
+            error: None,
+        }
+    }
+
+    /// How far a comparison is from true.
+    fn gap(&mut self, target: Target, op: Op, left: Value, right: Value) -> Option<Value> {
+        let one = self.constant(1)?;
+        let value = match op {
+            Op::Eq => {
+                let difference = self.scaled(target, left, right, -1)?;
+                let (low, high) = (
+                    difference.low.unsigned_abs(),
+                    difference.high.unsigned_abs(),
+                );
+                let high = low.max(high) as i128;
+                let out = self.number(0, high);
+                let from = difference.num;
+                self.operate(target, Arithmetic::Abs { out, from });
+                Value {
+                    num: out,
+                    low: 0,
+                    high,
+                    error: difference.error,
+                }
+            }
+            Op::Ne => {
+                let truth = self.compare(target, Op::Eq, left, right);
+                Value {
+                    num: Num {
+                        base: truth.yes,
+                        width: 1,
+                        signed: false,
+                    },
+                    low: 0,
+                    high: 1,
+                    error: truth.error,
+                }
+            }
+            _ => {
+                let (more, less) = match op {
+                    Op::Lt | Op::Le => (left, right),
+                    _ => (right, left),
+                };
+                let mut difference = self.scaled(target, more, less, -1)?;
+                if matches!(op, Op::Lt | Op::Gt) {
+                    difference = self.scaled(target, difference, one, 1)?;
+                }
+                let high = difference.high.max(0);
+                let out = self.number(0, high);
+                let from = difference.num;
+                self.operate(target, Arithmetic::Positive { out, from });
+                Value {
+                    num: out,
+                    low: 0,
+                    high,
+                    error: difference.error,
+                }
+            }
+        };
+        Some(self.saturate(target, value))
+    }
+
+    /// How far a formula is from true, or from false.
+    fn far(&mut self, formula: &Formula, wanted: bool) -> Option<Value> {
+        let target = Target::Formula;
+        let (left, right, all) = match formula {
+            Formula::Cmp(op, left, right) => {
+                let (left, right) = (self.term(left)?, self.term(right)?);
+                let op = if wanted { *op } else { opposite(*op) };
+                return self.gap(target, op, left, right);
+            }
+            Formula::Not(inner) => return self.far(inner, !wanted),
+            Formula::And(left, right) => {
+                (self.far(left, wanted)?, self.far(right, wanted)?, wanted)
+            }
+            Formula::Or(left, right) => {
+                (self.far(left, wanted)?, self.far(right, wanted)?, !wanted)
+            }
+            Formula::Implies(left, right) => {
+                (self.far(left, !wanted)?, self.far(right, wanted)?, !wanted)
+            }
+        };
+        if all {
+            return self.total(target, left, right);
+        }
+        let high = left.high.min(right.high);
+        let out = self.number(0, high);
+        let (left, right) = (left.num, right.num);
+        self.operate(target, Arithmetic::Min { out, left, right });
+        Some(Value {
+            num: out,
+            low: 0,
+            high,
+            error: None,
+        })
+    }
+}
+
+/// The comparison that holds where this one does not.
+fn opposite(op: Op) -> Op {
+    match op {
+        Op::Eq => Op::Ne,
+        Op::Ne => Op::Eq,
+        Op::Lt => Op::Ge,
+        Op::Ge => Op::Lt,
+        Op::Le => Op::Gt,
+        _ => Op::Le,
+    }
+}
+
+impl Plan {
+    /// How far each of the [`LANES`] lanes is from violating the law: 0 where it does, [`NOT_ADMITTED`] and more where the
+    /// preconditions fail, `u32::MAX` in dead lanes.
+    ///
+    /// A comparison is as far from true as its sides are apart (`<=`: by how much the left one is too large; `==`: the
+    /// difference; `!=`: 1), `and` adds, `or` takes the less, `not` exchanges true and false; [`FAR`] at most, also for what
+    /// has no value. The distance of a claim is the least over t of how far the antecedent is from true plus how far the
+    /// consequent is from false; `eventually` counts the t of the window at which the consequent holds instead. An admitted
+    /// lane that does not violate the claim is at least 1 away. For symmetries and local transitions it is 0 or 1.
+    pub fn distance(&self, batch: &Batch, scratch: &mut Scratch) -> Vec<u32> {
+        self.measure(batch, scratch, false)
+    }
+
+    /// How far each lane is from meeting the antecedent at any step: as [`distance`](Self::distance), but without the
+    /// consequent. Without an antecedent only the preconditions are measured.
+    pub fn antecedent_distance(&self, batch: &Batch, scratch: &mut Scratch) -> Vec<u32> {
+        self.measure(batch, scratch, true)
+    }
+
+    fn measure(&self, batch: &Batch, scratch: &mut Scratch, antecedent: bool) -> Vec<u32> {
+        let measures = &self.distance;
+        let outcome = match self.question {
+            Question::Always { .. } | Question::Eventually { .. } => None,
+            _ => Some(self.run(batch, scratch)),
+        };
+        let mut machine = Machine::new(self, batch, scratch);
+        // The start must be there: the readings of fixed steps come later.
+        machine.execute(&self.setup, 0);
+        machine.execute(&self.start, 0);
+        machine.execute(&measures.start, 0);
+        let conditions = measures.conditions.map(|num| machine.read(num));
+        let (admitted, _) = machine.truth(self.admitted);
+        let mut distances = match &outcome {
+            Some(_) if antecedent && !matches!(self.question, Question::Local(_)) => {
+                vec![0; LANES]
+            }
+            Some(outcome) => {
+                let met = if antecedent {
+                    outcome.triggered
+                } else {
+                    outcome.violated
+                };
+                (0..LANES).map(|lane| u32::from(!met.get(lane))).collect()
+            }
+            None => {
+                for best in [measures.best, measures.best_antecedent].iter().flatten() {
+                    machine.fill(*best, Lanes::ALL);
+                }
+                machine.begin(batch);
+                machine.walk(antecedent);
+                let best = if antecedent {
+                    measures.best_antecedent
+                } else {
+                    measures.best
+                };
+                best.map_or_else(|| vec![0; LANES], |best| machine.read(best))
+            }
+        };
+        for (lane, distance) in distances.iter_mut().enumerate() {
+            if !batch.live.get(lane) {
+                *distance = u32::MAX;
+            } else if !admitted.get(lane) {
+                *distance = NOT_ADMITTED + conditions.as_ref().map_or(0, |sums| sums[lane]);
+            }
+        }
+        distances
+    }
+}
+
+impl Machine<'_> {
+    fn fill(&mut self, num: Num, lanes: Lanes) {
+        self.registers[num.base as usize..][..usize::from(num.width)].fill(lanes);
+    }
+
+    /// An unsigned number of every lane.
+    fn read(&self, num: Num) -> Vec<u32> {
+        let bits = &self.registers[num.base as usize..][..usize::from(num.width)];
+        let mut numbers = Vec::with_capacity(LANES);
+        for word in 0..WORDS {
+            let mut rows = [0; 64];
+            for (row, bit) in rows.iter_mut().zip(bits) {
+                *row = bit.0[word];
+            }
+            transpose(&mut rows);
+            numbers.extend(rows.map(|row| row as u32));
+        }
+        numbers
+    }
+
+    /// Runs to the end and keeps the least distances.
+    fn walk(&mut self, antecedent_alone: bool) {
+        let plan = self.plan;
+        let measures = &plan.distance;
+        let Question::Eventually {
+            antecedent,
+            consequent,
+            window,
+        } = plan.question
+        else {
+            for t in 0..=plan.last {
+                self.ask(t, &plan.formula);
+                self.execute(&measures.formula, t);
+                self.go_on(t);
+            }
+            return;
+        };
+        let (Some(away), Some((count, violated))) = (measures.antecedent, measures.window) else {
+            return;
+        };
+        let last = plan.last - window;
+        let steps = plan.last as usize + 1;
+        let size = usize::from(away.width);
+        let mut history = std::mem::take(self.history);
+        history.clear();
+        history.resize((3 + size) * steps, Lanes::ZERO);
+        let (asked, rest) = history.split_at_mut(steps);
+        let (found, rest) = rest.split_at_mut(steps);
+        let (failed, distances) = rest.split_at_mut(steps);
+        for t in 0..steps {
+            self.ask(t as u64, &plan.formula);
+            self.execute(&measures.formula, t as u64);
+            asked[t] = self.truth(antecedent).0;
+            (found[t], failed[t]) = self.truth(consequent);
+            distances[t * size..][..size]
+                .copy_from_slice(&self.registers[away.base as usize..][..size]);
+            self.go_on(t as u64);
+            if antecedent_alone && t as u64 == last {
+                break;
+            }
+        }
+        let mut missing = failed.to_vec();
+        super::run::sliding_or(&mut missing, window as usize + 1);
+        self.fill(count, Lanes::ZERO);
+        for now in &found[..window as usize] {
+            self.add(count, *now, false);
+        }
+        for t in 0..=last as usize {
+            self.add(count, found[t + window as usize], false);
+            let counted = &self.registers[count.base as usize..][..usize::from(count.width)];
+            let any = counted.iter().fold(Lanes::ZERO, |any, bit| any | *bit);
+            self.registers[violated as usize] = asked[t].andnot(any | missing[t]);
+            self.registers[away.base as usize..][..size]
+                .copy_from_slice(&distances[t * size..][..size]);
+            self.execute(&measures.finish, t as u64);
+            self.add(count, found[t], true);
+        }
+        *self.history = history;
+    }
+
+    /// Counts a lane up, or down.
+    fn add(&mut self, count: Num, lanes: Lanes, down: bool) {
+        let mut carry = lanes;
+        for bit in &mut self.registers[count.base as usize..][..usize::from(count.width)] {
+            let old = *bit;
+            *bit = old ^ carry;
+            carry = if down { carry.andnot(old) } else { carry & old };
+        }
+    }
+}

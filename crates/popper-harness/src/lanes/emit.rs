@@ -1,0 +1,289 @@
+//! The operations themselves: arithmetic with ranges, comparisons, masks.
+
+use super::compile::{Compiler, Draft, Place, Target, Truth, Value, bounded};
+use super::number::{Arithmetic, Num};
+use crate::law::syntax::Op;
+use crate::law::{Arith, Observable};
+
+impl Compiler<'_> {
+    pub(super) fn target(&mut self, target: Target) -> &mut Draft {
+        match target {
+            Target::Start => &mut self.start,
+            Target::Formula => &mut self.formula,
+            Target::At(place) => self.draft(place),
+        }
+    }
+
+    /// The bounds of an observable, if no part of it can overflow or leave the engine's range.
+    pub(super) fn range(&self, observable: &Observable) -> Option<(i128, i128)> {
+        let n = self.n as i128;
+        match observable {
+            Observable::Int(number) => bounded(i128::from(*number), i128::from(*number)),
+            Observable::GridLength => Some((n, n)),
+            Observable::Count(_) | Observable::MaxGap(_) | Observable::Incoming(_) => Some((0, n)),
+            Observable::Leftmost(_) | Observable::Rightmost(_) => Some((-1, n - 1)),
+            Observable::Spread(_) => Some((0, n - 1)),
+            Observable::Neg(inner) => {
+                let (low, high) = self.range(inner)?;
+                Some((-high, -low))
+            }
+            Observable::Bin(op, left, right) => {
+                let (left, right) = (self.range(left)?, self.range(right)?);
+                let (low, high) = match op {
+                    Arith::Add => (left.0 + right.0, left.1 + right.1),
+                    Arith::Sub => (left.0 - right.1, left.1 - right.0),
+                    Arith::Mul => product_range(left, right),
+                    Arith::Mod => modulo_range(left, right),
+                };
+                bounded(low, high)
+            }
+        }
+    }
+
+    pub(super) fn add_scaled(
+        &mut self,
+        place: Place,
+        add: Value,
+        by: Value,
+        factor: i128,
+    ) -> Option<Value> {
+        self.scaled(Target::At(place), add, by, factor)
+    }
+
+    pub(super) fn multiply(&mut self, place: Place, left: Value, right: Value) -> Option<Value> {
+        self.product(Target::At(place), left, right)
+    }
+
+    pub(super) fn modulo(&mut self, place: Place, left: Value, right: Value) -> Option<Value> {
+        self.rest(Target::At(place), left, right)
+    }
+
+    /// The lanes of either mask.
+    pub(super) fn either(
+        &mut self,
+        place: Place,
+        left: Option<u32>,
+        right: Option<u32>,
+    ) -> Option<u32> {
+        self.any_error(Target::At(place), left, right)
+    }
+
+    pub(super) fn any_error(
+        &mut self,
+        target: Target,
+        left: Option<u32>,
+        right: Option<u32>,
+    ) -> Option<u32> {
+        match (left, right) {
+            (Some(left), Some(right)) if left != right => {
+                let out = self.take(1);
+                self.target(target).push(Arithmetic::Or(out, left, right));
+                Some(out)
+            }
+            (left, right) => left.or(right),
+        }
+    }
+
+    /// `add + by * factor`
+    pub(super) fn scaled(
+        &mut self,
+        target: Target,
+        add: Value,
+        by: Value,
+        factor: i128,
+    ) -> Option<Value> {
+        let (least, most) = product_range((by.low, by.high), (factor, factor));
+        let (low, high) = bounded(add.low + least, add.high + most)?;
+        let factor = i64::try_from(factor).ok()?;
+        let out = self.number(low, high);
+        let error = self.any_error(target, add.error, by.error);
+        self.target(target).push(Arithmetic::AddScaled {
+            out,
+            add: add.num,
+            by: by.num,
+            factor,
+        });
+        Some(Value {
+            num: out,
+            low,
+            high,
+            error,
+        })
+    }
+
+    pub(super) fn product(&mut self, target: Target, left: Value, right: Value) -> Option<Value> {
+        // Each bit of the right factor costs an addition.
+        let (left, right) = if left.num.width < right.num.width {
+            (right, left)
+        } else {
+            (left, right)
+        };
+        let (low, high) = product_range((left.low, left.high), (right.low, right.high));
+        let (low, high) = bounded(low, high)?;
+        let out = self.number(low, high);
+        let error = self.any_error(target, left.error, right.error);
+        let (left, right) = (left.num, right.num);
+        self.target(target)
+            .push(Arithmetic::Mul { out, left, right });
+        Some(Value {
+            num: out,
+            low,
+            high,
+            error,
+        })
+    }
+
+    /// Floor modulo, with the lanes whose divisor is 0 as an error.
+    pub(super) fn rest(&mut self, target: Target, left: Value, right: Value) -> Option<Value> {
+        let mut error = self.any_error(target, left.error, right.error);
+        if right.low <= 0 && right.high >= 0 {
+            let zero = self.constant(0)?.num;
+            let out = self.take(1);
+            self.target(target).push(Arithmetic::Equal {
+                out,
+                left: right.num,
+                right: zero,
+                not: false,
+            });
+            error = self.any_error(target, error, Some(out));
+        }
+        let (low, high) = modulo_range((left.low, left.high), (right.low, right.high));
+        let power = right.low == right.high && right.low > 0 && right.low & (right.low - 1) == 0;
+        let num = if power {
+            self.low_bits(target, left, right.low.trailing_zeros() as u8)
+        } else {
+            let out = self.number(low, high);
+            let room =
+                self.take(usize::from(left.num.width) + 2 * usize::from(right.num.width) + 1);
+            self.target(target).push(Arithmetic::Mod {
+                out,
+                left: left.num,
+                right: right.num,
+                room,
+            });
+            out
+        };
+        Some(Value {
+            num,
+            low,
+            high,
+            error,
+        })
+    }
+
+    /// The rest modulo `2^bits` of two's complement is its low bits.
+    fn low_bits(&mut self, target: Target, from: Value, bits: u8) -> Num {
+        let from = from.num;
+        if from.width >= bits {
+            Num {
+                width: bits,
+                signed: false,
+                ..from
+            }
+        } else if from.signed {
+            let out = Num {
+                base: self.take(usize::from(bits)),
+                width: bits,
+                signed: false,
+            };
+            self.target(target).push(Arithmetic::Move { out, from });
+            out
+        } else {
+            from
+        }
+    }
+
+    pub(super) fn compare(&mut self, target: Target, op: Op, left: Value, right: Value) -> Truth {
+        let error = self.any_error(target, left.error, right.error);
+        let out = self.take(1);
+        let (left, right) = (left.num, right.num);
+        let operation = match op {
+            Op::Eq | Op::Ne => Arithmetic::Equal {
+                out,
+                left,
+                right,
+                not: op == Op::Ne,
+            },
+            Op::Lt | Op::Ge => Arithmetic::Less {
+                out,
+                left,
+                right,
+                not: op == Op::Ge,
+            },
+            _ => Arithmetic::Less {
+                out,
+                left: right,
+                right: left,
+                not: op == Op::Le,
+            },
+        };
+        self.target(target).push(operation);
+        let yes = match error {
+            None => out,
+            Some(error) => {
+                let yes = self.take(1);
+                self.target(target)
+                    .push(Arithmetic::AndNot(yes, out, error));
+                yes
+            }
+        };
+        Truth { yes, error }
+    }
+
+    pub(super) fn not(&mut self, target: Target, truth: Truth) -> Truth {
+        let yes = self.take(1);
+        let error = truth.error.unwrap_or(truth.yes);
+        self.target(target)
+            .push(Arithmetic::Nor(yes, truth.yes, error));
+        Truth {
+            yes,
+            error: truth.error,
+        }
+    }
+
+    /// `left and right`; the right one is not asked where the left one fails.
+    pub(super) fn both(&mut self, target: Target, left: Truth, right: Truth) -> Truth {
+        let yes = self.take(1);
+        self.target(target)
+            .push(Arithmetic::And(yes, left.yes, right.yes));
+        let asked = right.error.map(|error| {
+            let out = self.take(1);
+            self.target(target)
+                .push(Arithmetic::And(out, left.yes, error));
+            out
+        });
+        let error = self.any_error(target, left.error, asked);
+        Truth { yes, error }
+    }
+}
+
+pub(super) fn product_range(left: (i128, i128), right: (i128, i128)) -> (i128, i128) {
+    let corners = [
+        left.0 * right.0,
+        left.0 * right.1,
+        left.1 * right.0,
+        left.1 * right.1,
+    ];
+    corners
+        .iter()
+        .fold((corners[0], corners[0]), |(low, high), &corner| {
+            (low.min(corner), high.max(corner))
+        })
+}
+
+fn modulo_range(left: (i128, i128), right: (i128, i128)) -> (i128, i128) {
+    if right.0 == right.1 && right.0 != 0 && left.0 == left.1 {
+        let rest = left.0.rem_euclid(right.0);
+        let rest = if right.0 < 0 && rest != 0 {
+            rest + right.0
+        } else {
+            rest
+        };
+        return (rest, rest);
+    }
+    let (low, mut high) = ((right.0 + 1).min(0), (right.1 - 1).max(0));
+    if left.0 >= 0 && right.0 >= 0 {
+        high = high.min(left.1);
+    }
+    (low, high)
+}

@@ -1,0 +1,159 @@
+//! All starts of a ring, block by block.
+
+use super::batch::{Batch, code_bits};
+use super::word::{LANES, Lanes};
+use crate::universe::Symbol;
+
+/// All states of a ring over the symbols that may start, or a superset of one a rotation class.
+///
+/// A block is a few prefixes, each with every suffix of `m` cells in its own lanes, so that filling a block touches each
+/// cell's planes once. The order is ascending by (block, lane), as words over the symbol order.
+#[derive(Debug, Clone)]
+pub struct Starts {
+    n: usize,
+    symbols: Vec<Symbol>,
+    bits: usize,
+    /// Cells of the suffix.
+    suffix: usize,
+    /// How many suffixes there are: lanes a prefix takes.
+    lanes: usize,
+    /// Prefixes a block.
+    per_block: usize,
+    /// The planes of the suffix cells, `bits * suffix`, as they stand in every block.
+    pattern: Vec<Lanes>,
+    prefixes: Prefixes,
+}
+
+#[derive(Debug, Clone)]
+enum Prefixes {
+    /// Every word of that length; the index is the word.
+    All(u64),
+    /// The words that can begin a least rotation, as numbers to base `symbols`.
+    Listed(Vec<u32>),
+}
+
+impl Prefixes {
+    fn len(&self) -> u64 {
+        match self {
+            Self::All(count) => *count,
+            Self::Listed(list) => list.len() as u64,
+        }
+    }
+}
+
+impl Starts {
+    /// The starts of rings of `n` cells over `symbols` (ascending), out of an alphabet of `total` symbols. With `rotations`
+    /// only a part is visited that holds the lexicographically least rotation of every state.
+    ///
+    /// `None` where there are so many (2^32 prefixes) that nobody could visit them, or no symbol or cell at all.
+    pub fn new(n: usize, symbols: &[Symbol], total: usize, rotations: bool) -> Option<Self> {
+        let k = symbols.len();
+        if k == 0 || n == 0 {
+            return None;
+        }
+        let (mut suffix, mut lanes) = (0, 1);
+        while suffix < n && lanes * k <= LANES {
+            suffix += 1;
+            lanes *= k;
+        }
+        let length = n - suffix;
+        let count = (k as u64)
+            .checked_pow(u32::try_from(length).ok()?)
+            .filter(|&count| count <= 1 << 32)?;
+        let prefixes = if rotations && length > 0 {
+            Prefixes::Listed(prenecklaces(length, k as u32))
+        } else {
+            Prefixes::All(count)
+        };
+        let per_block = LANES / lanes;
+        let bits = code_bits(total);
+        let mut pattern = vec![Lanes::ZERO; bits * suffix];
+        for lane in 0..lanes * per_block {
+            let mut rest = lane % lanes;
+            for cell in (0..suffix).rev() {
+                let symbol = symbols[rest % k];
+                rest /= k;
+                for bit in 0..bits {
+                    pattern[bit * suffix + cell].set(lane, symbol >> bit & 1 == 1);
+                }
+            }
+        }
+        Some(Self {
+            n,
+            symbols: symbols.into(),
+            bits,
+            suffix,
+            lanes,
+            per_block,
+            pattern,
+            prefixes,
+        })
+    }
+
+    /// How many blocks there are.
+    pub fn blocks(&self) -> usize {
+        self.prefixes.len().div_ceil(self.per_block as u64) as usize
+    }
+
+    /// How many states all blocks hold together.
+    pub fn states(&self) -> u64 {
+        self.prefixes.len() * self.lanes as u64
+    }
+
+    /// Puts block `index` into a batch, which is made to fit.
+    pub fn fill(&self, index: usize, batch: &mut Batch) {
+        let (n, length) = (self.n, self.n - self.suffix);
+        batch.n = n;
+        batch.bits = self.bits;
+        batch.planes.resize(n * self.bits, Lanes::ZERO);
+        let first = index as u64 * self.per_block as u64;
+        let here = (self.prefixes.len() - first).min(self.per_block as u64) as usize;
+        batch.live = Lanes::first(here * self.lanes);
+        for bit in 0..self.bits {
+            let plane = &mut batch.planes[bit * n..(bit + 1) * n];
+            plane[..length].fill(Lanes::ZERO);
+            plane[length..].copy_from_slice(&self.pattern[bit * self.suffix..][..self.suffix]);
+        }
+        let k = self.symbols.len() as u64;
+        for place in 0..here {
+            let mut word = match &self.prefixes {
+                Prefixes::All(_) => first + place as u64,
+                Prefixes::Listed(list) => u64::from(list[first as usize + place]),
+            };
+            let mask = if self.per_block == 1 {
+                Lanes::ALL
+            } else {
+                Lanes::range(place * self.lanes, (place + 1) * self.lanes)
+            };
+            for cell in (0..length).rev() {
+                let symbol = self.symbols[(word % k) as usize];
+                word /= k;
+                for bit in 0..self.bits {
+                    if symbol >> bit & 1 == 1 {
+                        batch.planes[bit * n + cell] |= mask;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The prenecklaces of a length over `k` letters, ascending, as numbers to base `k`: the words that can begin a word that
+/// is the least of its rotations (Fredricksen, Kessler and Maiorana).
+fn prenecklaces(length: usize, k: u32) -> Vec<u32> {
+    let mut list = Vec::new();
+    // `word[i]` for i >= 1.
+    let mut word = vec![0u32; length + 1];
+    loop {
+        let value = |sum: u32, &letter: &u32| sum.wrapping_mul(k).wrapping_add(letter);
+        list.push(word[1..].iter().fold(0, value));
+        let Some(place) = (1..=length).rev().find(|&place| word[place] + 1 < k) else {
+            return list;
+        };
+        word[place] += 1;
+        // The least way to go on repeats what stands up to here.
+        for next in place + 1..=length {
+            word[next] = word[next - place];
+        }
+    }
+}

@@ -1,0 +1,373 @@
+//! Reading numbers off the planes of a state.
+
+use pulp::Simd;
+
+use super::number::{Num, width};
+use super::wide::{Column, Registers, Wide};
+use super::word::Lanes;
+use crate::law::Cells;
+use crate::universe::Symbol;
+
+/// The planes of one state of all lanes, with a halo.
+#[derive(Clone, Copy)]
+pub(super) struct Planes<'a> {
+    pub data: &'a [Lanes],
+    pub n: usize,
+    pub halo: usize,
+}
+
+impl<'a> Planes<'a> {
+    /// The cells of a bit plane, without the halo.
+    #[inline(always)]
+    pub(super) fn plane(&self, bit: u8) -> &'a [Lanes] {
+        let stride = self.n + 2 * self.halo;
+        &self.data[usize::from(bit) * stride + self.halo..][..self.n]
+    }
+}
+
+/// A set of symbol codes: those whose bits agree with `value` where `mask` is set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Cube {
+    pub mask: u8,
+    pub value: u8,
+}
+
+impl Cube {
+    /// The fewest bits that tell a symbol from all others of the alphabet.
+    pub(super) fn symbol(symbol: Symbol, symbols: usize, bits: usize) -> Self {
+        let mut cube = Self {
+            mask: (1 << bits) - 1,
+            value: symbol,
+        };
+        for bit in (0..bits).rev() {
+            let mask = cube.mask & !(1 << bit);
+            if (0..symbols as u8).all(|other| other == symbol || (other ^ symbol) & mask != 0) {
+                cube.mask = mask;
+            }
+        }
+        cube.value &= cube.mask;
+        cube
+    }
+
+    #[inline(always)]
+    fn literals<S: Simd>(self, column: Column<S>) -> impl Iterator<Item = (u8, Wide<S>)> {
+        (0..3)
+            .filter(move |bit| self.mask >> bit & 1 == 1)
+            .map(move |bit| (bit, column.splat(self.value >> bit & 1 == 0)))
+    }
+
+    /// `to[i] &= ` whether cell `(i + offset) % n` is of the set; `=` where `first`.
+    #[inline(always)]
+    pub(super) fn narrow<S: Simd>(
+        self,
+        column: Column<S>,
+        planes: &Planes<'_>,
+        offset: usize,
+        first: bool,
+        to: &mut [Lanes],
+    ) {
+        if first {
+            for to in &mut *to {
+                column.put(to, column.splat(true));
+            }
+        }
+        for (bit, flip) in self.literals(column) {
+            let plane = planes.plane(bit);
+            let offset = offset % plane.len();
+            let (left, right) = to.split_at_mut(plane.len() - offset);
+            let pairs = left.iter_mut().zip(&plane[offset..]);
+            for (to, cell) in pairs.chain(right.iter_mut().zip(plane)) {
+                let here = column.get(cell) ^ flip;
+                column.put(to, column.get(to) & here);
+            }
+        }
+    }
+
+    /// The lanes where some cell is of the set.
+    #[inline(always)]
+    pub(super) fn anywhere<S: Simd>(self, column: Column<S>, planes: &Planes<'_>) -> Wide<S> {
+        let mut literals = self.literals(column);
+        let mut any = column.zero();
+        let first = literals.next();
+        let second = literals.next();
+        let third = literals.next();
+        match (first, second, third) {
+            (None, ..) => any = column.splat(planes.n > 0),
+            (Some((bit, flip)), None, _) => {
+                for cell in planes.plane(bit) {
+                    any = any | (column.get(cell) ^ flip);
+                }
+            }
+            (Some((one, flip_one)), Some((two, flip_two)), None) => {
+                for (one, two) in planes.plane(one).iter().zip(planes.plane(two)) {
+                    any = any | ((column.get(one) ^ flip_one) & (column.get(two) ^ flip_two));
+                }
+            }
+            (Some((one, flip_one)), Some((two, flip_two)), Some((three, flip_three))) => {
+                let pairs = planes.plane(one).iter().zip(planes.plane(two));
+                for ((one, two), three) in pairs.zip(planes.plane(three)) {
+                    any = any
+                        | ((column.get(one) ^ flip_one)
+                            & (column.get(two) ^ flip_two)
+                            & (column.get(three) ^ flip_three));
+                }
+            }
+        }
+        any
+    }
+}
+
+/// A truth value of each cell, to be counted.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Fact {
+    /// A bit of the code.
+    Bit(u8),
+    /// Two bits, each complemented or not, are both set.
+    Both(u8, bool, u8, bool),
+    /// Two bits differ.
+    Differ(u8, u8),
+    /// The code is of one of the sets.
+    Any(Vec<Cube>),
+}
+
+/// Reads one number.
+#[derive(Debug, Clone)]
+pub(super) enum Look {
+    /// Counts the cells `first, first + by, ..` where a fact holds, now or one step on.
+    Count {
+        out: Num,
+        fact: Fact,
+        next: bool,
+        first: usize,
+        by: usize,
+    },
+    /// Counts the cells where each cube holds at its distance.
+    Pattern {
+        out: Num,
+        at: Vec<(usize, Cube)>,
+        cells: Cells,
+    },
+    /// The first cell, or the last, where a cube holds; -1 if none.
+    First { out: Num, cube: Cube, last: bool },
+    /// The longest run of a cube, without wrapping; `room` are `2 * out.width` free registers.
+    MaxGap { out: Num, cube: Cube, room: u32 },
+}
+
+/// Runs one of them; `buffer` has n cells.
+#[inline(always)]
+pub(super) fn look<S: Simd>(
+    look: &Look,
+    now: &Planes<'_>,
+    next: &Planes<'_>,
+    buffer: &mut [Lanes],
+    regs: &mut Registers<'_, S>,
+) {
+    let column = regs.column;
+    let (Look::Count { out, .. }
+    | Look::Pattern { out, .. }
+    | Look::First { out, .. }
+    | Look::MaxGap { out, .. }) = look;
+    let (base, bits) = (out.base as usize, usize::from(out.width));
+    match look {
+        Look::Count {
+            fact,
+            next: ahead,
+            first,
+            by,
+            ..
+        } => {
+            let planes = if *ahead { next } else { now };
+            let out = regs.slice(base, bits);
+            count_fact(column, fact, planes, (*first, *by), buffer, out);
+        }
+        Look::Pattern { at, cells, .. } => {
+            let reach = at.last().map_or(0, |(offset, _)| *offset);
+            for (index, (offset, cube)) in at.iter().enumerate() {
+                cube.narrow(column, now, *offset, index == 0, buffer);
+            }
+            let (first, by, end) = match cells {
+                Cells::Ring => (0, 1, now.n),
+                Cells::Parity(parity) => (usize::from(*parity), 2, now.n),
+                Cells::Line => (0, 1, now.n.saturating_sub(reach)),
+            };
+            let cells = end.saturating_sub(first).div_ceil(by);
+            let get = |cell: usize| column.get(&buffer[first + by * cell]);
+            count(column, cells, get, regs.slice(base, bits));
+        }
+        Look::First { cube, last, .. } => {
+            cube.narrow(column, now, 0, true, buffer);
+            let mut seen = column.zero();
+            for bit in 0..bits {
+                regs.put(base + bit, seen);
+            }
+            for step in 0..now.n {
+                let cell = if *last { now.n - 1 - step } else { step };
+                let here = column.get(&buffer[cell]).andnot(seen);
+                seen = seen | here;
+                for bit in (0..bits).filter(|bit| cell >> bit & 1 == 1) {
+                    regs.put(base + bit, regs.get(base + bit) | here);
+                }
+            }
+            // -1 is all ones.
+            for bit in 0..bits {
+                regs.put(base + bit, regs.get(base + bit) | !seen);
+            }
+        }
+        Look::MaxGap { cube, room, .. } => {
+            cube.narrow(column, now, 0, true, buffer);
+            max_gap(buffer, base, bits, *room as usize, regs);
+        }
+    }
+}
+
+#[inline(always)]
+fn count_fact<S: Simd>(
+    column: Column<S>,
+    fact: &Fact,
+    planes: &Planes<'_>,
+    (first, by): (usize, usize),
+    buffer: &mut [Lanes],
+    out: &mut [Lanes],
+) {
+    let cells = planes.n.saturating_sub(first).div_ceil(by);
+    match fact {
+        Fact::Bit(bit) if by == 1 => {
+            let plane = &planes.plane(*bit)[first..][..cells];
+            count(column, cells, |cell| column.get(&plane[cell]), out);
+        }
+        Fact::Bit(bit) => {
+            let plane = planes.plane(*bit);
+            let get = |cell: usize| column.get(&plane[first + by * cell]);
+            count(column, cells, get, out);
+        }
+        Fact::Both(left, not_left, right, not_right) => {
+            let (left, right) = (planes.plane(*left), planes.plane(*right));
+            let (flip_left, flip_right) = (column.splat(*not_left), column.splat(*not_right));
+            let get = |cell: usize| {
+                let cell = first + by * cell;
+                (column.get(&left[cell]) ^ flip_left) & (column.get(&right[cell]) ^ flip_right)
+            };
+            count(column, cells, get, out);
+        }
+        Fact::Differ(left, right) => {
+            let (left, right) = (planes.plane(*left), planes.plane(*right));
+            let get = |cell: usize| {
+                let cell = first + by * cell;
+                column.get(&left[cell]) ^ column.get(&right[cell])
+            };
+            count(column, cells, get, out);
+        }
+        Fact::Any(cubes) => {
+            for to in &mut *buffer {
+                column.put(to, column.zero());
+            }
+            for cube in cubes {
+                for (cell, to) in buffer.iter_mut().enumerate() {
+                    let mut here = column.splat(true);
+                    for (bit, flip) in cube.literals(column) {
+                        here = here & (column.get(&planes.plane(bit)[cell]) ^ flip);
+                    }
+                    column.put(to, column.get(to) | here);
+                }
+            }
+            let get = |cell: usize| column.get(&buffer[first + by * cell]);
+            count(column, cells, get, out);
+        }
+    }
+}
+
+#[inline(always)]
+fn add3<S: Simd>(a: Wide<S>, b: Wide<S>, c: Wide<S>) -> (Wide<S>, Wide<S>) {
+    let half = a ^ b;
+    ((a & b) | (half & c), half ^ c)
+}
+
+/// How many of `cells` truth values hold in each lane, as a number of `out.len()` bits; `out` is wide enough for `cells`.
+///
+/// Eight cells at a time go through a tree of carry-save adders in registers, about five operations a cell.
+#[inline(always)]
+pub(super) fn count<S: Simd>(
+    column: Column<S>,
+    cells: usize,
+    get: impl Fn(usize) -> Wide<S>,
+    out: &mut [Lanes],
+) {
+    let zero = column.zero();
+    let (mut ones, mut twos, mut fours) = (zero, zero, zero);
+    for bit in out.iter_mut().skip(3) {
+        column.put(bit, zero);
+    }
+    let mut start = 0;
+    while start < cells {
+        let block: [Wide<S>; 8] = if start + 8 <= cells {
+            std::array::from_fn(
+                #[inline(always)]
+                |index| get(start + index),
+            )
+        } else {
+            let mut block = [zero; 8];
+            for (index, wide) in block.iter_mut().enumerate().take(cells - start) {
+                *wide = get(start + index);
+            }
+            block
+        };
+        start += 8;
+        let (two_a, one) = add3(ones, block[0], block[1]);
+        let (two_b, one) = add3(one, block[2], block[3]);
+        let (four_a, two) = add3(twos, two_a, two_b);
+        let (two_a, one) = add3(one, block[4], block[5]);
+        let (two_b, one) = add3(one, block[6], block[7]);
+        let (four_b, two) = add3(two, two_a, two_b);
+        let (mut carry, four) = add3(fours, four_a, four_b);
+        (ones, twos, fours) = (one, two, four);
+        for bit in out.iter_mut().skip(3) {
+            let old = column.get(bit);
+            column.put(bit, old ^ carry);
+            carry = carry & old;
+        }
+    }
+    for (bit, low) in out.iter_mut().zip([ones, twos, fours]) {
+        column.put(bit, low);
+    }
+}
+
+/// The longest run: a counter that starts again at every gap, and the largest value it ever had.
+#[inline(always)]
+fn max_gap<S: Simd>(
+    cells: &[Lanes],
+    out: usize,
+    bits: usize,
+    room: usize,
+    regs: &mut Registers<'_, S>,
+) {
+    let zero = regs.column.zero();
+    for bit in 0..bits {
+        regs.put(out + bit, zero);
+        regs.put(room + bit, zero);
+    }
+    for here in cells {
+        let here = regs.column.get(here);
+        let mut carry = here;
+        let mut more = zero;
+        for bit in 0..bits {
+            let (run, most) = (regs.get(room + bit), regs.get(out + bit));
+            let next = (run ^ carry) & here;
+            carry = carry & run;
+            regs.put(room + bit, next);
+            more = next.andnot(most) | more.andnot(next ^ most);
+        }
+        for bit in 0..bits {
+            let most = more.mux(regs.get(room + bit), regs.get(out + bit));
+            regs.put(out + bit, most);
+        }
+    }
+}
+
+/// The shape of a count of at most `cells`, at a register.
+pub(super) fn counter(cells: usize, base: u32) -> Num {
+    Num {
+        base,
+        width: width(cells as u64) as u8,
+        signed: false,
+    }
+}

@@ -1,0 +1,256 @@
+//! A law on rings of one length, ready to run on batches.
+
+use super::circuit::Circuit;
+use super::compile::{Compiler, Section, Truth};
+use super::distance::Distance;
+use super::observe::Cube;
+use super::word::{Lanes, WORDS};
+use crate::eval::Horizon;
+use crate::law::syntax::Time;
+use crate::law::{Claim, Formula, Program, Symmetry, Term};
+use crate::universe::{Shift, Symbol, Universe};
+
+/// What a law made of a batch, lane by lane; masks hold live lanes only.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// The lanes whose start meets the preconditions; nothing else is asked of the others.
+    pub admitted: Lanes,
+    /// The lanes where a part that counts has no value; a lane whose preconditions have none is not admitted.
+    pub error: Lanes,
+    /// The lanes where the claim fails at some t.
+    pub violated: Lanes,
+    /// The lanes where the claim fails first at that t, t ascending, without empty entries.
+    pub first: Vec<(u64, Lanes)>,
+    /// At how many (lane, t) the antecedent held, by word of the lane; (lane, t, cell) for `local_transition`; 0 where the law
+    /// has no antecedent.
+    pub triggers: [u64; WORDS],
+    /// The lanes where the antecedent held at some t.
+    pub triggered: Lanes,
+    /// The lanes that visited a symbol that may not start, at some state that the claim was asked on.
+    pub unusual: Lanes,
+    /// The lanes where, at some such state, a symbol other than the first stood within `radius` cells of the seam.
+    pub wrapped: Lanes,
+}
+
+/// Memory that runs use again; one for each thread.
+#[derive(Debug, Clone, Default)]
+pub struct Scratch {
+    pub(super) registers: Vec<Lanes>,
+    pub(super) buffer: Vec<Lanes>,
+    pub(super) own: Planes,
+    pub(super) image: Planes,
+    pub(super) history: Vec<Lanes>,
+}
+
+/// The state of a run of all lanes and the next one.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Planes {
+    pub now: Vec<Lanes>,
+    pub next: Vec<Lanes>,
+    pub room: Vec<Lanes>,
+}
+
+/// What is asked at every step.
+#[derive(Debug, Clone)]
+pub(super) enum Question {
+    Always {
+        antecedent: Option<Truth>,
+        consequent: Truth,
+    },
+    Eventually {
+        antecedent: Truth,
+        consequent: Truth,
+        window: u64,
+    },
+    /// The image of a state: symbols replaced, turned round, moved by that many cells.
+    Commutes {
+        map: Option<Circuit>,
+        reverse: bool,
+        shift: usize,
+    },
+    /// The shifts of a ring of one cell.
+    Nothing,
+    Local(Local),
+}
+
+/// A local transition.
+#[derive(Debug, Clone)]
+pub(super) struct Local {
+    /// What stands at the cell (first) and at which distance to the right.
+    pub around: Vec<(usize, Cube)>,
+    /// The parity of the cell's index.
+    pub parity: Option<u8>,
+    /// Whether the cell must become `result`, or must not.
+    pub equal: bool,
+    pub result: Cube,
+    /// Registers of a counter of the cells.
+    pub counter: u32,
+}
+
+/// A law compiled for rings of one length: runs [`LANES`](super::LANES) starts at once.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    pub(super) n: usize,
+    pub(super) circuit: Circuit,
+    pub(super) registers: usize,
+    pub(super) setup: Section,
+    pub(super) start: Section,
+    pub(super) at: Vec<(u64, Section)>,
+    pub(super) observe: Section,
+    pub(super) keep: Section,
+    pub(super) formula: Section,
+    pub(super) admitted: Truth,
+    pub(super) question: Question,
+    /// The last step that formulas are asked at.
+    pub(super) last: u64,
+    /// Whether they are asked once the state after is there.
+    pub(super) ahead: bool,
+    /// The symbols that may not start.
+    pub(super) forbidden: Vec<Cube>,
+    pub(super) coverage: bool,
+    pub(super) distance: Distance,
+}
+
+impl Plan {
+    /// Compiles a law for rings of `n` cells, watched up to a horizon (already reduced by the period). `circuit` is the rule of
+    /// `universe`.
+    ///
+    /// `None` where the engine cannot say what the reference evaluator says: a formula with `/`, a number that might not fit
+    /// into 47 bits, an empty ring.
+    pub fn new(
+        program: &Program,
+        circuit: &Circuit,
+        universe: &dyn Universe,
+        n: usize,
+        horizon: Horizon,
+    ) -> Option<Self> {
+        if n == 0 {
+            return None;
+        }
+        let program = &*super::clear::cleared(program)?;
+        let symbols = circuit.symbols();
+        let mut compiler = Compiler::new(program, n, symbols);
+        compiler.period = universe.period_bound(n);
+        compiler.ahead = program
+            .formulas()
+            .any(|formula| formula.any_term(&|term| matches!(term, Term::Obs(_, Time::Next))));
+        compiler.last = match &program.claim {
+            Claim::Always { steps: true, .. } => horizon.t.saturating_sub(1),
+            Claim::Eventually { .. } => horizon.t.checked_add(horizon.window)?,
+            Claim::Always { .. } | Claim::Commutes(_) | Claim::Local { .. } => horizon.t,
+        };
+        let admitted = compiler.conditions(&program.preconditions)?;
+        let question = compiler.question(circuit, horizon)?;
+        let distance = Distance::new(&mut compiler, &question)?;
+        let bits = circuit.bits();
+        let forbidden = (0..symbols as Symbol)
+            .filter(|&symbol| !universe.may_start(symbol))
+            .map(|symbol| Cube::symbol(symbol, symbols, bits))
+            .collect();
+        let at = std::mem::take(&mut compiler.at);
+        Some(Self {
+            n,
+            circuit: circuit.clone(),
+            registers: compiler.registers as usize,
+            setup: compiler.setup.section,
+            start: compiler.start.section,
+            at: at
+                .into_iter()
+                .map(|(step, draft)| (step, draft.section))
+                .collect(),
+            observe: compiler.observe.section,
+            keep: compiler.keep.section,
+            formula: compiler.formula.section,
+            admitted,
+            question,
+            last: compiler.last,
+            ahead: compiler.ahead,
+            forbidden,
+            coverage: true,
+            distance,
+        })
+    }
+
+    /// The same plan that leaves [`Outcome::unusual`] and [`Outcome::wrapped`] empty, which saves their work.
+    #[must_use]
+    pub fn without_coverage(mut self) -> Self {
+        self.coverage = false;
+        self
+    }
+
+    /// Cells of the rings.
+    pub fn n(&self) -> usize {
+        self.n
+    }
+}
+
+impl Compiler<'_> {
+    fn question(&mut self, circuit: &Circuit, horizon: Horizon) -> Option<Question> {
+        let (n, symbols, bits) = (self.n, self.symbols, self.bits);
+        let cube = |symbol| Cube::symbol(symbol, symbols, bits);
+        Some(match &self.program.claim {
+            Claim::Always {
+                antecedent,
+                consequent,
+                ..
+            } => Question::Always {
+                antecedent: match antecedent {
+                    None => None,
+                    Some(antecedent) => Some(self.asked(antecedent)?),
+                },
+                consequent: self.asked(consequent)?,
+            },
+            Claim::Eventually {
+                antecedent,
+                consequent,
+                ..
+            } => Question::Eventually {
+                antecedent: self.asked(antecedent)?,
+                consequent: self.asked(consequent)?,
+                window: horizon.window,
+            },
+            Claim::Commutes(Symmetry::Shift(Shift::Every)) if n == 1 => Question::Nothing,
+            Claim::Commutes(Symmetry::Shift(shift)) => Question::Commutes {
+                map: None,
+                reverse: false,
+                shift: match shift {
+                    Shift::By(cells) => cells.rem_euclid(n as i64) as usize,
+                    // The shifts are generated by the one by a single cell.
+                    Shift::Every => 1,
+                },
+            },
+            Claim::Commutes(Symmetry::Named(transform)) => {
+                let map = |window: &[Symbol]| transform.map[usize::from(window[0])];
+                let same = (0..symbols as Symbol).all(|symbol| map(&[symbol]) == symbol);
+                Question::Commutes {
+                    map: (!same).then(|| Circuit::compile(circuit.symbols(), 0, &map)),
+                    reverse: transform.reverse,
+                    shift: 0,
+                }
+            }
+            Claim::Local {
+                trigger,
+                pattern,
+                parity,
+                equal,
+                result,
+            } => {
+                let mut around = vec![(0, cube(*trigger))];
+                for (place, symbol) in pattern.iter().flatten().enumerate() {
+                    around.push(((place + n - 1) % n, cube(*symbol)));
+                }
+                Question::Local(Local {
+                    around,
+                    parity: *parity,
+                    equal: *equal,
+                    result: cube(*result),
+                    counter: self.take(super::number::width(n as u64)),
+                })
+            }
+        })
+    }
+
+    fn asked(&mut self, formula: &Formula) -> Option<Truth> {
+        self.truth(formula)
+    }
+}

@@ -1,0 +1,427 @@
+//! Running a plan on a batch.
+
+use pulp::Arch;
+
+use super::batch::Batch;
+use super::circuit::{Circuit, wrap};
+use super::compile::{Section, Truth};
+use super::observe;
+use super::plan::{Outcome, Plan, Planes, Question, Scratch};
+use super::word::Lanes;
+use super::work::Work;
+
+/// A run in progress.
+pub(super) struct Machine<'a> {
+    pub plan: &'a Plan,
+    arch: Arch,
+    pub registers: &'a mut [Lanes],
+    buffer: &'a mut [Lanes],
+    own: &'a mut Planes,
+    image: &'a mut Planes,
+    pub history: &'a mut Vec<Lanes>,
+    /// Whether the next state of the run is there already.
+    ready: bool,
+    pub live: Lanes,
+}
+
+impl<'a> Machine<'a> {
+    pub(super) fn new(plan: &'a Plan, batch: &Batch, scratch: &'a mut Scratch) -> Self {
+        let stride = plan.n + 2 * plan.circuit.radius();
+        let size = stride * plan.circuit.bits();
+        let fit = |lanes: &mut Vec<Lanes>, size: usize| {
+            // Never smaller: what lies behind is not read.
+            if lanes.len() < size {
+                lanes.resize(size, Lanes::ZERO);
+            }
+        };
+        fit(&mut scratch.registers, plan.registers);
+        scratch.buffer.resize(plan.n, Lanes::ZERO);
+        for planes in [&mut scratch.own, &mut scratch.image] {
+            planes.now.resize(size, Lanes::ZERO);
+            planes.next.resize(size, Lanes::ZERO);
+            planes.room.resize(plan.circuit.room(), Lanes::ZERO);
+        }
+        let mut machine = Self {
+            plan,
+            arch: Arch::new(),
+            registers: &mut scratch.registers,
+            buffer: &mut scratch.buffer,
+            own: &mut scratch.own,
+            image: &mut scratch.image,
+            history: &mut scratch.history,
+            ready: false,
+            live: batch.live,
+        };
+        machine.load(batch);
+        machine
+    }
+
+    /// Goes back to the start.
+    pub(super) fn load(&mut self, batch: &Batch) {
+        let (n, halo) = (self.plan.n, self.plan.circuit.radius());
+        for (plane, from) in self
+            .own
+            .now
+            .chunks_mut(n + 2 * halo)
+            .zip(batch.planes.chunks(n))
+        {
+            plane[halo..halo + n].copy_from_slice(from);
+            wrap(plane, halo);
+        }
+        self.ready = false;
+    }
+
+    fn prepare(&mut self) {
+        if !self.ready {
+            step(self.arch, self.plan, self.own);
+            self.ready = true;
+        }
+    }
+
+    /// Goes one step on.
+    pub(super) fn advance(&mut self) {
+        self.prepare();
+        std::mem::swap(&mut self.own.now, &mut self.own.next);
+        self.ready = false;
+    }
+
+    /// Runs operations on the state that is there.
+    pub(super) fn execute(&mut self, section: &Section, t: u64) {
+        if section.code.is_empty() {
+            return;
+        }
+        if section.needs_next {
+            self.prepare();
+        }
+        let (n, halo) = (self.plan.n, self.plan.circuit.radius());
+        let planes = |data| observe::Planes { data, n, halo };
+        self.arch.dispatch(Work::Execute {
+            section,
+            now: planes(&self.own.now),
+            next: planes(&self.own.next),
+            buffer: self.buffer,
+            registers: self.registers,
+            t,
+        });
+    }
+
+    /// What a formula said.
+    pub(super) fn truth(&self, truth: Truth) -> (Lanes, Lanes) {
+        let error = truth.error.map(|error| self.registers[error as usize]);
+        (
+            self.registers[truth.yes as usize],
+            error.unwrap_or_default(),
+        )
+    }
+
+    /// Constants, preconditions and the readings at fixed steps; then the run stands at its start, read.
+    pub(super) fn begin(&mut self, batch: &Batch) -> (Lanes, Lanes) {
+        let plan = self.plan;
+        self.execute(&plan.setup, 0);
+        self.execute(&plan.start, 0);
+        let (admitted, error) = self.truth(plan.admitted);
+        let mut at = 0;
+        for (step, section) in &plan.at {
+            while at < *step {
+                self.advance();
+                at += 1;
+            }
+            self.execute(section, 0);
+        }
+        if at > 0 {
+            self.load(batch);
+        }
+        self.execute(&plan.observe, 0);
+        (admitted & self.live, error & self.live)
+    }
+
+    /// Makes the formulas of step `t` be asked; the run stands at `t` and is read, afterwards too, unless `t` is the last.
+    pub(super) fn ask(&mut self, t: u64, formulas: &Section) {
+        let plan = self.plan;
+        if plan.ahead {
+            self.execute(&plan.keep, t);
+            self.advance();
+            self.execute(&plan.observe, t);
+        }
+        self.execute(formulas, t);
+    }
+
+    /// Goes on to the step after `t`, where [`ask`](Self::ask) has not done so.
+    pub(super) fn go_on(&mut self, t: u64) {
+        if !self.plan.ahead && t < self.plan.last {
+            self.advance();
+            self.execute(&self.plan.observe, t);
+        }
+    }
+
+    fn cover(&self, outcome: &mut Outcome) {
+        let plan = self.plan;
+        if !plan.coverage {
+            return;
+        }
+        let (n, halo) = (plan.n, plan.circuit.radius());
+        let planes = observe::Planes {
+            data: &self.own.now,
+            n,
+            halo,
+        };
+        self.arch.dispatch(Work::Cover {
+            forbidden: &plan.forbidden,
+            bits: plan.circuit.bits() as u8,
+            now: planes,
+            unusual: &mut outcome.unusual,
+            wrapped: &mut outcome.wrapped,
+        });
+    }
+
+    /// Puts the image of the run's state into the next planes of the image.
+    fn map(&mut self, map: Option<&Circuit>, reverse: bool, shift: usize) {
+        let (n, halo) = (self.plan.n, self.plan.circuit.radius());
+        match map {
+            None => self.image.next.copy_from_slice(&self.own.now),
+            Some(circuit) => {
+                let room = circuit.room();
+                if self.image.room.len() < room {
+                    self.image.room.resize(room, Lanes::ZERO);
+                }
+                self.arch.dispatch(Work::Step {
+                    circuit,
+                    n,
+                    halo,
+                    now: &self.own.now,
+                    next: &mut self.image.next,
+                    room: &mut self.image.room,
+                });
+            }
+        }
+        for plane in self.image.next.chunks_mut(n + 2 * halo) {
+            let cells = &mut plane[halo..halo + n];
+            if reverse {
+                cells.reverse();
+            }
+            cells.rotate_right(shift);
+            wrap(plane, halo);
+        }
+    }
+}
+
+fn step(arch: Arch, plan: &Plan, planes: &mut Planes) {
+    arch.dispatch(Work::Step {
+        circuit: &plan.circuit,
+        n: plan.n,
+        halo: plan.circuit.radius(),
+        now: &planes.now,
+        next: &mut planes.next,
+        room: &mut planes.room,
+    });
+}
+
+impl Outcome {
+    fn violate(&mut self, t: u64, lanes: Lanes) {
+        let new = (lanes & self.admitted).andnot(self.violated);
+        if new.any() {
+            self.violated |= new;
+            self.first.push((t, new));
+        }
+    }
+
+    fn trigger(&mut self, lanes: Lanes) {
+        let lanes = lanes & self.admitted;
+        self.triggered |= lanes;
+        for (sum, more) in self.triggers.iter_mut().zip(lanes.counts()) {
+            *sum += more;
+        }
+    }
+}
+
+impl Plan {
+    /// What the law makes of every live lane of a batch of rings of this plan's length and alphabet.
+    pub fn run(&self, batch: &Batch, scratch: &mut Scratch) -> Outcome {
+        let mut machine = Machine::new(self, batch, scratch);
+        let (admitted, error) = machine.begin(batch);
+        let mut outcome = Outcome {
+            admitted,
+            error,
+            ..Outcome::default()
+        };
+        if admitted.any() {
+            machine.cover(&mut outcome);
+            machine.watch(&mut outcome);
+            outcome.unusual &= admitted;
+            outcome.wrapped &= admitted;
+        }
+        outcome
+    }
+}
+
+impl Machine<'_> {
+    fn watch(&mut self, outcome: &mut Outcome) {
+        let plan = self.plan;
+        match &plan.question {
+            Question::Nothing => {}
+            Question::Always {
+                antecedent,
+                consequent,
+            } => {
+                for t in 0..=plan.last {
+                    self.ask(t, &plan.formula);
+                    let (yes, error) = self.truth(*consequent);
+                    match antecedent {
+                        None => {
+                            outcome.error |= error & outcome.admitted;
+                            outcome.violate(t, !(yes | error));
+                        }
+                        Some(antecedent) => {
+                            let (asked, unknown) = self.truth(*antecedent);
+                            outcome.trigger(asked);
+                            outcome.error |= (unknown | (asked & error)) & outcome.admitted;
+                            outcome.violate(t, asked.andnot(yes | error));
+                        }
+                    }
+                    self.go_on(t);
+                    if plan.ahead || t < plan.last {
+                        self.cover(outcome);
+                    }
+                }
+            }
+            Question::Eventually {
+                antecedent,
+                consequent,
+                window,
+            } => self.eventually(*antecedent, *consequent, *window, outcome),
+            Question::Commutes {
+                map,
+                reverse,
+                shift,
+            } => self.commutes(map.as_ref(), *reverse, *shift, outcome),
+            Question::Local(_) => self.local(outcome),
+        }
+    }
+
+    fn eventually(
+        &mut self,
+        antecedent: Truth,
+        consequent: Truth,
+        window: u64,
+        outcome: &mut Outcome,
+    ) {
+        let plan = self.plan;
+        let (last, window) = ((plan.last - window) as usize, window as usize);
+        let steps = last + window + 1;
+        let mut history = std::mem::take(self.history);
+        history.clear();
+        history.resize(4 * steps, Lanes::ZERO);
+        let (asked, rest) = history.split_at_mut(steps);
+        let (unknown, rest) = rest.split_at_mut(steps);
+        let (found, failed) = rest.split_at_mut(steps);
+        for t in 0..steps {
+            self.ask(t as u64, &plan.formula);
+            (asked[t], unknown[t]) = self.truth(antecedent);
+            (found[t], failed[t]) = self.truth(consequent);
+            self.go_on(t as u64);
+            if plan.ahead || t + 1 < steps {
+                self.cover(outcome);
+            }
+        }
+        sliding_or(found, window + 1);
+        if consequent.error.is_some() {
+            sliding_or(failed, window + 1);
+        }
+        for t in 0..=last {
+            outcome.trigger(asked[t]);
+            let missed = asked[t].andnot(found[t]);
+            outcome.error |= (unknown[t] | (missed & failed[t])) & outcome.admitted;
+            outcome.violate(t as u64, missed.andnot(failed[t]));
+        }
+        *self.history = history;
+    }
+
+    fn commutes(
+        &mut self,
+        map: Option<&Circuit>,
+        reverse: bool,
+        shift: usize,
+        outcome: &mut Outcome,
+    ) {
+        let plan = self.plan;
+        self.map(map, reverse, shift);
+        std::mem::swap(&mut self.image.now, &mut self.image.next);
+        for t in 0..=plan.last {
+            if t > 0 {
+                self.advance();
+                self.cover(outcome);
+                step(self.arch, plan, self.image);
+                std::mem::swap(&mut self.image.now, &mut self.image.next);
+            }
+            self.map(map, reverse, shift);
+            let pairs = self.image.now.iter().zip(&self.image.next);
+            let differ = pairs.fold(Lanes::ZERO, |any, (now, image)| any | (*now ^ *image));
+            outcome.violate(t, differ);
+        }
+    }
+
+    fn local(&mut self, outcome: &mut Outcome) {
+        let plan = self.plan;
+        let Question::Local(question) = &plan.question else {
+            return;
+        };
+        let (n, halo) = (plan.n, plan.circuit.radius());
+        let width = super::number::width(n as u64);
+        let mut became = vec![Lanes::ZERO; n];
+        for t in 0..plan.last {
+            self.prepare();
+            let planes = |data| observe::Planes { data, n, halo };
+            let counter = &mut self.registers[question.counter as usize..][..width];
+            let (mut asked, mut wrong) = (Lanes::ZERO, Lanes::ZERO);
+            self.arch.dispatch(Work::Local {
+                question,
+                now: planes(&self.own.now),
+                next: planes(&self.own.next),
+                buffer: self.buffer,
+                became: &mut became,
+                counter: &mut *counter,
+                asked: &mut asked,
+                wrong: &mut wrong,
+            });
+            for (bit, lanes) in counter.iter().enumerate() {
+                let counts = (*lanes & outcome.admitted).counts();
+                for (sum, count) in outcome.triggers.iter_mut().zip(counts) {
+                    *sum += count << bit;
+                }
+            }
+            outcome.triggered |= asked & outcome.admitted;
+            outcome.violate(t, wrong);
+            self.advance();
+            self.cover(outcome);
+        }
+    }
+}
+
+/// Replaces every entry by the union of the `width` entries from it on, as far as there are so many.
+pub(super) fn sliding_or(entries: &mut [Lanes], width: usize) {
+    let mut have = 1;
+    while have < width {
+        // Unions of `have` entries make those of up to twice as many.
+        let by = have.min(width - have);
+        for from in 0..entries.len().saturating_sub(by) {
+            let more = entries[from + by];
+            entries[from] |= more;
+        }
+        have += by;
+    }
+}
+
+#[cfg(test)]
+impl Machine<'_> {
+    /// The state the run stands at.
+    pub(super) fn state(&self) -> Batch {
+        let (n, halo) = (self.plan.n, self.plan.circuit.radius());
+        let mut batch = Batch::new(n, self.plan.circuit.symbols());
+        let from = self.own.now.chunks(n + 2 * halo);
+        for (plane, from) in batch.planes.chunks_mut(n).zip(from) {
+            plane.copy_from_slice(&from[halo..halo + n]);
+        }
+        batch.live = self.live;
+        batch
+    }
+}

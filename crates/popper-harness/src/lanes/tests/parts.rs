@@ -1,0 +1,219 @@
+//! Lanes, batches, enumeration, the smallest counterexample.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::json;
+
+use super::super::*;
+use super::{Draw, batches, compile, drawn, law, universes};
+use crate::universe::{KineticGrid, Rule, State, Symbol};
+
+#[test]
+fn masks() {
+    for k in [0, 1, 63, 64, 65, 200, 511, 512, 600] {
+        let lanes = Lanes::first(k);
+        assert_eq!(
+            lanes.iter().collect::<Vec<_>>(),
+            (0..k.min(LANES)).collect::<Vec<_>>()
+        );
+        assert_eq!(lanes.count(), k.min(LANES) as u64);
+    }
+    assert_eq!(
+        Lanes::range(3, 130).iter().collect::<Vec<_>>(),
+        (3..130).collect::<Vec<_>>()
+    );
+    assert_eq!(Lanes::one(77).lowest(), Some(77));
+    let mut rows: [u64; 64] = std::array::from_fn(|row| (row as u64 + 3).wrapping_pow(9));
+    let before = rows;
+    word::transpose(&mut rows);
+    for (r, row) in rows.iter().enumerate() {
+        for (c, column) in before.iter().enumerate() {
+            assert_eq!(row >> c & 1, column >> r & 1);
+        }
+    }
+}
+
+#[test]
+fn batches_hold_states_and_tell_them_apart() {
+    let mut draw = Draw::new(6);
+    for n in [1, 5, 32, 40, 300, 4096] {
+        let mut batch = Batch::new(n, 4);
+        let states: Vec<State> = (0..LANES).map(|_| draw.state(n, 2)).collect();
+        for (lane, state) in states.iter().enumerate() {
+            batch.set(lane, state);
+        }
+        let keys = batch.keys();
+        let mut by_state: BTreeMap<&State, u64> = BTreeMap::new();
+        for (lane, state) in states.iter().enumerate() {
+            assert_eq!(batch.get(lane), *state);
+            assert_eq!(*by_state.entry(state).or_insert(keys[lane]), keys[lane]);
+        }
+        let distinct: BTreeSet<u64> = keys.iter().copied().collect();
+        assert_eq!(distinct.len(), by_state.len());
+    }
+}
+
+fn all_states(n: usize, symbols: &[Symbol]) -> Vec<State> {
+    let k = symbols.len();
+    (0..k.pow(n as u32))
+        .map(|code| {
+            (0..n)
+                .rev()
+                .map(|p| symbols[code / k.pow(p as u32) % k])
+                .collect()
+        })
+        .collect()
+}
+
+fn listed(starts: &Starts) -> Vec<State> {
+    let mut batch = Batch::new(1, 1);
+    let mut states = Vec::new();
+    for block in 0..starts.blocks() {
+        starts.fill(block, &mut batch);
+        let lanes: Vec<usize> = batch.live.iter().collect();
+        assert_eq!(lanes, (0..lanes.len()).collect::<Vec<_>>());
+        states.extend(lanes.into_iter().map(|lane| batch.get(lane)));
+    }
+    assert_eq!(states.len() as u64, starts.states());
+    states
+}
+
+#[test]
+fn starts_are_all_states_in_order() {
+    let alphabets: [(&[Symbol], usize, usize); 6] = [
+        (&[0], 4, 30),
+        (&[0, 1], 2, 12),
+        (&[0, 1, 2], 4, 9),
+        (&[1, 3], 5, 11),
+        (&[0, 1, 2, 3], 4, 6),
+        (&[0, 1, 2, 3, 4, 5, 6, 7], 8, 4),
+    ];
+    for (symbols, total, most) in alphabets {
+        for n in 1..=most {
+            let expected = all_states(n, symbols);
+            assert_eq!(
+                listed(&Starts::new(n, symbols, total, false).unwrap()),
+                expected
+            );
+            let some = listed(&Starts::new(n, symbols, total, true).unwrap());
+            assert!(some.is_sorted_by(|a, b| a < b));
+            let some: BTreeSet<State> = some.into_iter().collect();
+            for state in expected {
+                let least = (0..n).map(|k| {
+                    let mut turned = state.to_vec();
+                    turned.rotate_left(k);
+                    State::from(turned)
+                });
+                assert!(some.contains(&least.min().unwrap()));
+            }
+        }
+    }
+    assert!(Starts::new(40, &[0, 1, 2], 4, false).is_none());
+    // 3^20 in one list: as many prefixes as prenecklaces of 15 letters.
+    let large = Starts::new(20, &[0, 1, 2], 4, true).unwrap();
+    assert!((3u64.pow(20) / 20..3u64.pow(20) / 8).contains(&large.states()));
+}
+
+#[test]
+fn the_smallest_violation_is_the_least_of_all() {
+    let mut draw = Draw::new(7);
+    let mut scratch = Scratch::default();
+    let mut found = 0;
+    for universe in universes() {
+        let circuit = Circuit::new(&Rule::of(&*universe));
+        for _ in 0..10 {
+            let (law, horizon) = law(&mut draw, &*universe);
+            let program = compile(&law, &*universe);
+            for batch in batches(&*universe, &mut draw, 1) {
+                let plan = Plan::new(&program, &circuit, &*universe, batch.n, horizon).unwrap();
+                let outcome = plan.run(&batch, &mut scratch);
+                let expected = (0..LANES)
+                    .filter(|&lane| batch.live.get(lane))
+                    .filter_map(|lane| {
+                        let state = batch.get(lane);
+                        let t_fail = program.case(&*universe, &state, horizon).violation?;
+                        let movers = state.iter().filter(|&&cell| cell != 0).count() as u64;
+                        Some(Least {
+                            movers,
+                            t_fail,
+                            state,
+                            lane,
+                        })
+                    })
+                    .min();
+                assert_eq!(smallest(&batch, &outcome), expected);
+                found += u32::from(expected.is_some());
+            }
+        }
+    }
+    assert!(found > 50, "{found}");
+}
+
+#[test]
+fn coverage_is_that_of_the_states_asked() {
+    let mut draw = Draw::new(8);
+    let mut scratch = Scratch::default();
+    let mut all = universes();
+    all.push(Box::new(drawn("01234567", 2, 12)));
+    for universe in all {
+        let circuit = Circuit::new(&Rule::of(&*universe));
+        let radius = universe.radius();
+        let symbol = universe.alphabet().char(1);
+        for (template, claim, extra) in [
+            ("bound", "f(t) <= 3", 0),
+            ("monotone", "f(t+1) <= f(t)", 0),
+            ("eventually", "f(t) > 1 -> f(t) <= 1", 2),
+            ("symmetry_commutation", "", 0),
+        ] {
+            let mut value = json!({
+                "template": template, "quantifiers": {"T": 3, "H": 2}, "claim": claim,
+                "observables": [{"name": "f", "expr": format!("count('{symbol}')")}],
+            });
+            match template {
+                "monotone" => value["direction"] = json!("<="),
+                "symmetry_commutation" => value["transform"] = json!("shift_1"),
+                _ => {}
+            }
+            let program = compile(&value, &*universe);
+            let horizon = Horizon { t: 3, window: 2 };
+            for batch in batches(&*universe, &mut draw, 1) {
+                let plan = Plan::new(&program, &circuit, &*universe, batch.n, horizon).unwrap();
+                let outcome = plan.run(&batch, &mut scratch);
+                for lane in batch.live.iter() {
+                    let mut state = batch.get(lane);
+                    let (mut unusual, mut wrapped) = (false, false);
+                    for _ in 0..=3 + extra {
+                        let n = state.len();
+                        unusual |= state.iter().any(|&cell| !universe.may_start(cell));
+                        wrapped |= (0..n).any(|i| state[i] != 0 && (i < radius || i + radius >= n));
+                        state = universe.step(&state);
+                    }
+                    let seen = (outcome.unusual.get(lane), outcome.wrapped.get(lane));
+                    assert_eq!(seen, (unusual, wrapped), "{claim} {}", universe.id());
+                }
+                let bare = plan.without_coverage().run(&batch, &mut scratch);
+                assert!(!bare.unusual.any() && !bare.wrapped.any());
+                assert_eq!(bare.first, outcome.first);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_the_engine_cannot_say_it_declines() {
+    let circuit = Circuit::new(&Rule::of(&KineticGrid));
+    let horizon = Horizon { t: 3, window: 0 };
+    for (expr, claim) in [
+        ("count('>')", "f(t) / 2 <= 3"),
+        ("count('>') * 9223372036854775807", "f(t) >= 0"),
+        ("count('>') * 281474976710656", "f(t) >= 0"),
+    ] {
+        let law = json!({"template": "bound", "quantifiers": {"T": 3}, "claim": claim,
+            "observables": [{"name": "f", "expr": expr}]});
+        let program = compile(&law, &KineticGrid);
+        assert!(
+            Plan::new(&program, &circuit, &KineticGrid, 8, horizon).is_none(),
+            "{expr}"
+        );
+    }
+}

@@ -1,0 +1,467 @@
+//! The check of proofs: everything is derived again from the law and the universe in the proof, every fact is evaluated.
+
+use super::certificate::{
+    Certificate, Count, Lemma, MAX_EDGES, Proof, Reason, Refutation, Refutations, SCHEMA_VERSION,
+    SCOPE, read,
+};
+use super::linear::{Form, Var, cannot_fail};
+use super::obligation::{failures, freeze};
+use super::{prover, subject};
+use crate::law::{Claim, Program, Symmetry};
+use crate::universe::{Definition, KineticGrid, State, Symbol, Universe};
+
+/// The latest step that a certificate may look at, and the most such steps: more than the prover ever uses.
+const MAX_DELAY: u64 = 16;
+/// The largest multiplier or coefficient of a certificate: sums of such stay far within 64 bits.
+const MAX_COEFFICIENT: i64 = 1 << 32;
+
+/// Why a proof does not hold.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProofError {
+    /// The format is not the one that is read here.
+    #[error("schema_version: expected {SCHEMA_VERSION:?}, found {found:?}")]
+    SchemaVersion {
+        /// What the proof says.
+        found: String,
+    },
+    /// The digest is not that of the rest.
+    #[error("digest: the proof was changed after it was sealed")]
+    Digest,
+    /// The scope is not what proofs cover.
+    #[error("scope: expected {SCOPE:?}")]
+    Scope,
+    /// The law is none, or not in its normal form, or does not fit the universe.
+    #[error("law: {message}")]
+    Law {
+        /// What is wrong.
+        message: String,
+    },
+    /// The fingerprint is another law's.
+    #[error("law_fingerprint: not that of the law")]
+    Fingerprint,
+    /// The universe is none, or not written in full.
+    #[error("universe: {message}")]
+    Universe {
+        /// What is wrong.
+        message: String,
+    },
+    /// The hash is another universe's.
+    #[error("sim_hash: not that of the universe")]
+    SimHash,
+    /// The certificate proves in another way.
+    #[error("method: not the certificate's")]
+    Method,
+    /// A fact of the certificate is wrong, or it does not imply the law.
+    #[error("{place}: {message}")]
+    Certificate {
+        /// Which part of the certificate.
+        place: String,
+        /// What is wrong.
+        message: &'static str,
+    },
+}
+
+type Checked<T> = Result<T, ProofError>;
+
+fn refused<T>(place: impl Into<String>, message: &'static str) -> Checked<T> {
+    Err(ProofError::Certificate {
+        place: place.into(),
+        message,
+    })
+}
+
+/// Checks a proof from its data alone.
+///
+/// # Errors
+/// [`ProofError`] with the first thing that does not hold.
+pub fn verify_proof(proof: &Proof) -> Result<(), ProofError> {
+    if proof.schema_version != SCHEMA_VERSION {
+        let found = proof.schema_version.clone();
+        return Err(ProofError::SchemaVersion { found });
+    }
+    if subject::digest(proof).as_deref() != Some(&proof.digest) {
+        return Err(ProofError::Digest);
+    }
+    if proof.scope != SCOPE {
+        return Err(ProofError::Scope);
+    }
+    let universe = universe(proof)?;
+    let program = program(proof, universe.as_ref())?;
+    if proof.method != prover::method(&proof.certificate) {
+        return Err(ProofError::Method);
+    }
+    World {
+        universe: universe.as_ref(),
+    }
+    .certificate(&program, &proof.certificate)
+}
+
+fn universe(proof: &Proof) -> Checked<Box<dyn Universe>> {
+    let wrong = |message: String| Err(ProofError::Universe { message });
+    let (universe, hash): (Box<dyn Universe>, String) = match proof.universe.as_str() {
+        Some(KineticGrid::ID) => (Box::new(KineticGrid), subject::kinetic_hash().into()),
+        Some(other) => return wrong(format!("no universe {other:?} is built in")),
+        None => {
+            let definition: Definition = match serde_json::from_value(proof.universe.clone()) {
+                Ok(definition) => definition,
+                Err(error) => return wrong(error.to_string()),
+            };
+            // Keys that nobody reads would be bytes that nobody checks.
+            if serde_json::to_value(&definition).ok().as_ref() != Some(&proof.universe) {
+                return wrong("holds keys that are not of a definition".into());
+            }
+            match definition.universe() {
+                Ok(universe) => (universe, definition.hash()),
+                Err(error) => return wrong(error.to_string()),
+            }
+        }
+    };
+    if hash != proof.sim_hash {
+        return Err(ProofError::SimHash);
+    }
+    Ok(universe)
+}
+
+fn program(proof: &Proof, universe: &dyn Universe) -> Checked<Program> {
+    let wrong = |message: String| Err(ProofError::Law { message });
+    let law = match subject::law(&proof.law) {
+        Ok(law) => law,
+        Err(error) => return wrong(error.to_string()),
+    };
+    if law.normalized() != proof.law {
+        return wrong("not in normal form".into());
+    }
+    if crate::hash::of(&proof.law.to_string()) != proof.law_fingerprint {
+        return Err(ProofError::Fingerprint);
+    }
+    let program = match Program::compile(&law, universe) {
+        Ok(program) => program,
+        Err(error) => return wrong(error.to_string()),
+    };
+    if !cannot_fail(&program) {
+        return wrong("an expression may have no value".into());
+    }
+    Ok(program)
+}
+
+struct World<'a> {
+    universe: &'a dyn Universe,
+}
+
+impl World<'_> {
+    fn symbols(&self) -> usize {
+        self.universe.alphabet().len()
+    }
+
+    fn certificate(&self, program: &Program, certificate: &Certificate) -> Checked<()> {
+        match (&program.claim, certificate) {
+            (Claim::Commutes(Symmetry::Shift(_)), Certificate::Homogeneity {}) => Ok(()),
+            (
+                Claim::Commutes(Symmetry::Named(transform)),
+                Certificate::RuleCommutes { neighbourhoods },
+            ) => {
+                let mut count = 0;
+                for window in strings(self.symbols(), 2 * self.universe.radius() + 1) {
+                    let next = self.universe.next_cell(&window);
+                    let moved: State = transform.apply(&window);
+                    if self.universe.next_cell(&moved) != transform.map[usize::from(next)] {
+                        let text = self.universe.alphabet().text(&window);
+                        return refused(text, "the transform does not commute with the rule here");
+                    }
+                    count += 1;
+                }
+                if count != *neighbourhoods {
+                    return refused("neighbourhoods", "not as many as the rule has");
+                }
+                Ok(())
+            }
+            (Claim::Local { .. }, Certificate::RuleTable { windows, triggered }) => {
+                if self.local(&program.claim)? != (*windows, *triggered) {
+                    return refused("windows", "not as many as the rule has");
+                }
+                Ok(())
+            }
+            (
+                Claim::Always {
+                    antecedent,
+                    consequent,
+                    ..
+                },
+                Certificate::Refutations(refutations),
+            ) => {
+                if refutations.delays != [0] {
+                    return refused("delays", "expected [0]");
+                }
+                let failures = failures(program, antecedent.as_ref(), consequent, &[0]);
+                self.refutations(failures, refutations)
+            }
+            (
+                Claim::Eventually {
+                    antecedent,
+                    consequent,
+                    window,
+                },
+                Certificate::Refutations(refutations),
+            ) => {
+                let delays = &refutations.delays;
+                let in_window = delays.iter().all(|delay| delay <= window);
+                let ascending = delays.windows(2).all(|pair| pair[0] < pair[1]);
+                if delays.is_empty()
+                    || !in_window
+                    || !ascending
+                    || delays.iter().any(|&delay| delay > MAX_DELAY)
+                {
+                    return refused("delays", "expected ascending steps within the window");
+                }
+                let failures = failures(program, Some(antecedent), consequent, delays);
+                self.refutations(failures, refutations)
+            }
+            _ => refused("certificate", "not of the kind that proves such a law"),
+        }
+    }
+
+    fn local(&self, claim: &Claim) -> Checked<(usize, usize)> {
+        let Claim::Local {
+            trigger,
+            pattern,
+            equal,
+            result,
+            ..
+        } = claim
+        else {
+            return refused("certificate", "not of the kind that proves such a law");
+        };
+        let radius = self.universe.radius();
+        let (mut windows, mut triggered) = (0, 0);
+        for window in strings(self.symbols(), 2 * radius + 1) {
+            windows += 1;
+            // A rule without neighbours is asked to do it whatever the neighbours are; so is any rule whatever the parity is.
+            let fits = radius == 0
+                || pattern.is_none_or(|pattern| window[radius - 1..=radius + 1] == pattern);
+            if window[radius] == *trigger && fits {
+                triggered += 1;
+                if (self.universe.next_cell(&window) == *result) != *equal {
+                    let text = self.universe.alphabet().text(&window);
+                    return refused(text, "the rule does something else here");
+                }
+            }
+        }
+        Ok((windows, triggered))
+    }
+
+    fn refutations(
+        &self,
+        failures: Option<Vec<Vec<Form>>>,
+        refutations: &Refutations,
+    ) -> Checked<()> {
+        let Some(failures) = failures else {
+            return refused("certificate", "the claim is not one that can be proved so");
+        };
+        let mut conserved = Vec::new();
+        for (index, fact) in refutations.conserved.iter().enumerate() {
+            let place = format!("conserved[{index}]");
+            let form = self.form(&place, &fact.form)?;
+            let change = later(&place, &form)?;
+            self.lemma(&format!("{place}.not_up"), &change, &fact.not_up, false)?;
+            let fall = combine(&place, Form::default(), -1, &change)?;
+            self.lemma(&format!("{place}.not_down"), &fall, &fact.not_down, false)?;
+            if form.least_delay() != Some(0) {
+                return refused(place, "does not begin at the running step");
+            }
+            conserved.push(form);
+        }
+        if failures.len() != refutations.cases.len() {
+            return refused("cases", "not one per way to fail");
+        }
+        for (index, (conjunction, case)) in failures.iter().zip(&refutations.cases).enumerate() {
+            self.refutation(&format!("cases[{index}]"), conjunction, &conserved, case)?;
+        }
+        Ok(())
+    }
+
+    fn refutation(
+        &self,
+        place: &str,
+        conjunction: &[Form],
+        conserved: &[Form],
+        case: &Refutation,
+    ) -> Checked<()> {
+        if conjunction.len() != case.multipliers.len() {
+            return refused(place, "not one multiplier per inequality");
+        }
+        let allowed = 0..=MAX_COEFFICIENT;
+        if case.unit < 1
+            || !case
+                .multipliers
+                .iter()
+                .chain([&case.unit])
+                .all(|m| allowed.contains(m))
+        {
+            return refused(place, "a multiplier is negative or too large");
+        }
+        let mut combination = Form::constant(case.unit);
+        for (form, &multiplier) in conjunction.iter().zip(&case.multipliers) {
+            let Some(form) = freeze(form, conserved) else {
+                return refused(place, "does not fit into 64 bits");
+            };
+            combination = combine(place, combination, -multiplier, &form)?;
+        }
+        let Some(combination) = combination.relaxed() else {
+            return refused(place, "the combination is not bounded by a sum over cells");
+        };
+        let (now, start) = combination.split();
+        let constant = Form::constant(combination.constant);
+        match &case.reason {
+            Reason::EveryState(lemma) => {
+                if !start.is_constant() {
+                    return refused(place, "the combination reads the start");
+                }
+                self.lemma(place, &combine(place, now, 1, &constant)?, lemma, false)
+            }
+            Reason::Bounded {
+                invariant,
+                above,
+                step,
+                start: first,
+            } => {
+                let invariant = self.form(&format!("{place}.invariant"), invariant)?;
+                let gap = combine(place, now, -1, &invariant)?;
+                self.lemma(&format!("{place}.above"), &gap, above, false)?;
+                let change = later(place, &invariant)?;
+                self.lemma(&format!("{place}.step"), &change, step, false)?;
+                let sum = combine(place, invariant, 1, &start.anchored(false))?;
+                let sum = combine(place, sum, 1, &constant)?;
+                self.lemma(&format!("{place}.start"), &sum, first, true)
+            }
+        }
+    }
+
+    /// The form that a certificate writes.
+    fn form(&self, place: &str, counts: &[Count]) -> Checked<Form> {
+        let small = counts.iter().all(|count| {
+            count.delay <= MAX_DELAY
+                && (-MAX_COEFFICIENT..=MAX_COEFFICIENT).contains(&count.coefficient)
+        });
+        match read(counts, self.universe.alphabet()) {
+            Some(form) if small => Ok(form),
+            _ => refused(
+                place,
+                "not a sum of pattern counts in its one way of writing",
+            ),
+        }
+    }
+
+    /// Whether the potentials show that the form is never positive, in states of the symbols that may start or of all.
+    fn lemma(&self, place: &str, form: &Form, lemma: &Lemma, starting: bool) -> Checked<()> {
+        let symbols: Vec<Symbol> = (0..self.symbols() as Symbol)
+            .filter(|&symbol| !starting || self.universe.may_start(symbol))
+            .collect();
+        let (scale, slack) = (i128::from(lemma.scale), i128::from(lemma.slack));
+        let constant = i128::from(form.constant);
+        // scale * sum + slack * N <= 0 and N >= 1 give sum <= -ceil(slack / scale), which must make up for the constant.
+        let pays = if constant <= 0 {
+            scale == 1 && slack == 0
+        } else {
+            scale >= 1 && slack >= 1 && scale * (constant - 1) < slack
+        };
+        if !pays {
+            return refused(place, "scale and slack do not make up for the constant");
+        }
+        let width = form.width(self.universe.radius());
+        let edges = width.and_then(|width| symbols.len().checked_pow(u32::try_from(width).ok()?));
+        let (Some(width), Some(edges)) = (width, edges.filter(|&edges| edges <= MAX_EDGES)) else {
+            return refused(place, "the windows are too many");
+        };
+        let nodes = edges / symbols.len();
+        if lemma.potentials.len() != nodes || lemma.potentials[0] != 0 {
+            return refused(place, "not one potential per node, or not 0 at the first");
+        }
+        let mut tight = vec![Vec::new(); nodes];
+        for (edge, digits) in strings(symbols.len(), width).enumerate() {
+            let window: Vec<Symbol> = digits
+                .iter()
+                .map(|&digit| symbols[usize::from(digit)])
+                .collect();
+            let Some(weight) = self.weight(form, window) else {
+                return refused(place, "the form is not a sum over cells");
+            };
+            let (from, to) = (edge / symbols.len(), edge % nodes);
+            let reached = i128::from(lemma.potentials[from]) + scale * weight + slack;
+            let known = i128::from(lemma.potentials[to]);
+            if reached > known {
+                return refused(place, "a potential does not hold at a window");
+            }
+            if reached == known {
+                tight[from].push(to);
+            }
+        }
+        // Tight walks from the first node reach every node, so the potentials are the least that hold: there is one proof only.
+        let (mut seen, mut open) = (vec![false; nodes], vec![0]);
+        seen[0] = true;
+        while let Some(node) = open.pop() {
+            for &next in &tight[node] {
+                if !seen[next] {
+                    seen[next] = true;
+                    open.push(next);
+                }
+            }
+        }
+        if seen.contains(&false) {
+            return refused(place, "a potential is larger than it need be");
+        }
+        Ok(())
+    }
+
+    /// What a form counts at the left end of a window.
+    fn weight(&self, form: &Form, window: Vec<Symbol>) -> Option<i128> {
+        let mut states = vec![window];
+        let mut weight = 0;
+        for (var, &coefficient) in &form.terms {
+            let stands = match var {
+                Var::Length => true,
+                Var::Cells { moment, at } if !moment.start => {
+                    let step = moment.delay as usize;
+                    while states.len() <= step {
+                        let next = states[states.len() - 1]
+                            .windows(2 * self.universe.radius() + 1)
+                            .map(|seen| self.universe.next_cell(seen))
+                            .collect();
+                        states.push(next);
+                    }
+                    at.iter()
+                        .all(|(offset, symbol)| states[step][*offset] == *symbol)
+                }
+                _ => return None,
+            };
+            if stands {
+                weight += i128::from(coefficient);
+            }
+        }
+        Some(weight)
+    }
+}
+
+fn combine(place: &str, form: Form, factor: i64, other: &Form) -> Checked<Form> {
+    match form.add(factor, other) {
+        Some(form) => Ok(form),
+        None => refused(place, "does not fit into 64 bits"),
+    }
+}
+
+/// The change of a form from one step to the next.
+fn later(place: &str, form: &Form) -> Checked<Form> {
+    combine(place, form.later(1), -1, form)
+}
+
+/// Every string of a width, in symbol order.
+fn strings(symbols: usize, width: usize) -> impl Iterator<Item = Vec<Symbol>> {
+    let places = (0..width).rev().map(move |place| symbols.pow(place as u32));
+    let places: Vec<usize> = places.collect();
+    (0..symbols.pow(width as u32)).map(move |code| {
+        places
+            .iter()
+            .map(|place| (code / place % symbols) as Symbol)
+            .collect()
+    })
+}

@@ -1,0 +1,453 @@
+//! Linear forms: integers that are sums of local pattern counts, and what cannot be written so kept as opaque variables.
+
+use std::collections::BTreeMap;
+
+use crate::law::syntax::{Op, Time};
+use crate::law::{Arith, Cells, Claim, Observable, Pattern, Program, Term};
+use crate::universe::Symbol;
+
+/// The ring size up to which evaluation is shown not to leave 64 bits. It is 16 times the largest ring that a law may ask for
+/// ([`MAX_RING`](crate::law::MAX_RING)), so no run that the harness can make overflows.
+const SAFE_RING: i128 = 1 << 16;
+/// What an expression's values must stay below on such a ring.
+const SAFE_VALUE: i128 = 1 << 62;
+
+/// The step at which a state is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Moment {
+    /// Counted from the start of the run rather than from the running step.
+    pub start: bool,
+    /// How many steps later.
+    pub delay: u64,
+}
+
+/// What a linear form is a combination of.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Var {
+    /// The number of cells: 1 for each.
+    Length,
+    /// At how many cells of the ring a pattern stands; distances ascend from 0.
+    Cells {
+        moment: Moment,
+        at: Vec<(usize, Symbol)>,
+    },
+    /// An observable that is no sum over cells, by its description, and what it lies between.
+    Opaque {
+        moment: Moment,
+        text: String,
+        least: i64,
+        most: Most,
+    },
+    /// A product of two forms, the smaller first.
+    Product(Form, Form),
+    /// Floor modulo by a constant that is not 0.
+    Modulo(Form, i64),
+}
+
+/// The largest value an observable can have.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Most {
+    /// One less than the number of cells.
+    LastCell,
+    /// At how many cells of the ring a pattern stands.
+    Cells(Vec<(usize, Symbol)>),
+}
+
+/// A sum of variables with integer coefficients, and a constant.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Form {
+    /// No coefficient is 0.
+    pub terms: BTreeMap<Var, i64>,
+    pub constant: i64,
+}
+
+impl Form {
+    pub fn constant(constant: i64) -> Self {
+        Self {
+            terms: BTreeMap::new(),
+            constant,
+        }
+    }
+
+    pub fn var(var: Var) -> Self {
+        Self {
+            terms: BTreeMap::from([(var, 1)]),
+            constant: 0,
+        }
+    }
+
+    /// Adds `factor * other`; `None` where 64 bits do not hold a coefficient.
+    pub fn add(mut self, factor: i64, other: &Self) -> Option<Self> {
+        let sum = |left: i64, right: i64| left.checked_add(factor.checked_mul(right)?);
+        self.constant = sum(self.constant, other.constant)?;
+        for (var, &coefficient) in &other.terms {
+            let entry = self.terms.entry(var.clone()).or_default();
+            *entry = sum(*entry, coefficient)?;
+            if *entry == 0 {
+                self.terms.remove(var);
+            }
+        }
+        Some(self)
+    }
+
+    /// Whether no variable is left.
+    pub fn is_constant(&self) -> bool {
+        self.terms.is_empty()
+    }
+
+    /// Whether every variable is a sum over the cells of the ring.
+    pub fn is_local(&self) -> bool {
+        self.terms
+            .keys()
+            .all(|var| matches!(var, Var::Length | Var::Cells { .. }))
+    }
+
+    /// The variables that pass the test, without the constant.
+    pub fn part(&self, test: impl Fn(&Var) -> bool) -> Self {
+        Self {
+            terms: self
+                .terms
+                .iter()
+                .filter(|(var, _)| test(var))
+                .map(|(var, &coefficient)| (var.clone(), coefficient))
+                .collect(),
+            constant: 0,
+        }
+    }
+
+    /// The same form with every moment replaced.
+    pub fn moved(&self, moment: &impl Fn(Moment) -> Moment) -> Self {
+        let mut moved = Self::constant(self.constant);
+        for (var, &coefficient) in &self.terms {
+            let var = match var {
+                Var::Length => Var::Length,
+                Var::Cells { moment: old, at } => Var::Cells {
+                    moment: moment(*old),
+                    at: at.clone(),
+                },
+                Var::Opaque {
+                    moment: old,
+                    text,
+                    least,
+                    most,
+                } => Var::Opaque {
+                    moment: moment(*old),
+                    text: text.clone(),
+                    least: *least,
+                    most: most.clone(),
+                },
+                Var::Product(left, right) => product(left.moved(moment), right.moved(moment)),
+                Var::Modulo(inner, divisor) => Var::Modulo(inner.moved(moment), *divisor),
+            };
+            // Two variables can become one. No overflow: `cannot_fail` keeps a law's coefficients below 2^46.
+            *moved.terms.entry(var).or_default() += coefficient;
+        }
+        moved.terms.retain(|_, coefficient| *coefficient != 0);
+        moved
+    }
+
+    /// The least delay of anything read after the running step, products and remainders included.
+    pub fn least_delay(&self) -> Option<u64> {
+        self.terms
+            .keys()
+            .filter_map(|var| match var {
+                Var::Cells { moment, .. } | Var::Opaque { moment, .. } => {
+                    (!moment.start).then_some(moment.delay)
+                }
+                Var::Product(left, right) => left
+                    .least_delay()
+                    .into_iter()
+                    .chain(right.least_delay())
+                    .min(),
+                Var::Modulo(inner, _) => inner.least_delay(),
+                Var::Length => None,
+            })
+            .min()
+    }
+
+    /// The part read at the running step and later (with the length of the ring), and the part read at the start. Every
+    /// state of a run is the running one at some step, so the first part may be moved to begin at the running step itself.
+    pub fn split(&self) -> (Self, Self) {
+        let at_start = |var: &Var| matches!(var, Var::Cells { moment, .. } if moment.start);
+        let now = self.part(|var| !at_start(var));
+        let early = now.least_delay().unwrap_or(0);
+        let now = now.moved(&|moment| Moment {
+            delay: moment.delay - if moment.start { 0 } else { early },
+            ..moment
+        });
+        (now, self.part(at_start))
+    }
+
+    /// The form read `delay` steps later.
+    pub fn later(&self, delay: u64) -> Self {
+        self.moved(&|moment| Moment {
+            delay: moment.delay + if moment.start { 0 } else { delay },
+            ..moment
+        })
+    }
+
+    /// The form with everything read at the running step read at the start instead, or the other way round.
+    pub fn anchored(&self, start: bool) -> Self {
+        self.moved(&|moment| Moment { start, ..moment })
+    }
+
+    /// A local form that is nowhere less: everything else replaced by what it can be at most, or at least where it counts
+    /// negatively. `None` where a product has no such bound.
+    pub fn relaxed(&self) -> Option<Self> {
+        let mut relaxed = Self::constant(self.constant);
+        for (var, &coefficient) in &self.terms {
+            relaxed = relaxed.add(coefficient, &var.bound(coefficient > 0)?)?;
+        }
+        Some(relaxed)
+    }
+
+    /// Whether a look at the signs shows that the form is never negative.
+    fn is_natural(&self) -> bool {
+        let natural = |(var, coefficient): (&Var, &i64)| {
+            let floor = || {
+                var.bound(false)
+                    .map(|floor| floor.is_constant() && floor.constant >= 0)
+            };
+            *coefficient > 0
+                && (matches!(var, Var::Length | Var::Cells { .. }) || floor() == Some(true))
+        };
+        self.constant >= 0 && self.terms.iter().all(natural)
+    }
+
+    /// The width of the windows that decide a local form's density: a cell `d` steps later needs `radius * d` on either side.
+    pub fn width(&self, radius: usize) -> Option<usize> {
+        self.terms.keys().try_fold(1, |widest: usize, var| {
+            let width = match var {
+                Var::Cells { moment, at } => {
+                    let reach = at.last().map_or(0, |(offset, _)| offset + 1);
+                    usize::try_from(moment.delay)
+                        .ok()?
+                        .checked_mul(2 * radius)?
+                        .checked_add(reach)?
+                }
+                _ => 0,
+            };
+            Some(widest.max(width))
+        })
+    }
+}
+
+impl Var {
+    /// A local form that is nowhere less than the variable (or nowhere more).
+    fn bound(&self, above: bool) -> Option<Form> {
+        match self {
+            Self::Length | Self::Cells { .. } => Some(Form::var(self.clone())),
+            Self::Opaque { least, .. } if !above => Some(Form::constant(*least)),
+            Self::Opaque { moment, most, .. } => match most {
+                Most::LastCell => Form::var(Self::Length).add(-1, &Form::constant(1)),
+                Most::Cells(at) => Some(Form::var(Self::Cells {
+                    moment: *moment,
+                    at: at.clone(),
+                })),
+            },
+            // Floor modulo has the sign of the divisor.
+            Self::Modulo(_, divisor) => Some(Form::constant(match (above, *divisor > 0) {
+                (true, true) => divisor - 1,
+                (false, false) => divisor + 1,
+                _ => 0,
+            })),
+            Self::Product(left, right) => {
+                let natural = left == right || left.is_natural() && right.is_natural();
+                (natural && !above).then(Form::default)
+            }
+        }
+    }
+}
+
+fn product(left: Form, right: Form) -> Var {
+    if left <= right {
+        Var::Product(left, right)
+    } else {
+        Var::Product(right, left)
+    }
+}
+
+/// The form of an observable of a state; `None` where it may have no value.
+pub(super) fn of_observable(observable: &Observable, moment: Moment) -> Option<Form> {
+    let opaque = |least, most| {
+        Some(Form::var(Var::Opaque {
+            moment,
+            text: format!("{observable:?}"),
+            least,
+            most,
+        }))
+    };
+    let ring = |at: &[(usize, Symbol)]| {
+        Form::var(Var::Cells {
+            moment,
+            at: at.to_vec(),
+        })
+    };
+    match observable {
+        Observable::Int(number) => Some(Form::constant(*number)),
+        Observable::GridLength => Some(Form::var(Var::Length)),
+        Observable::Count(pattern) => match pattern.cells {
+            Cells::Ring => Some(ring(&pattern.at)),
+            // What is not odd is even.
+            Cells::Parity(1) => {
+                let even = Observable::Count(Pattern {
+                    cells: Cells::Parity(0),
+                    ..pattern.clone()
+                });
+                ring(&pattern.at).add(-1, &of_observable(&even, moment)?)
+            }
+            _ => opaque(0, Most::Cells(pattern.at.clone())),
+        },
+        Observable::Leftmost(_) | Observable::Rightmost(_) => opaque(-1, Most::LastCell),
+        Observable::Spread(_) => opaque(0, Most::LastCell),
+        Observable::MaxGap(symbol) => opaque(0, Most::Cells(vec![(0, *symbol)])),
+        // What will stand there one step on is what stands there one step on.
+        Observable::Incoming(symbol) => Some(Form::var(Var::Cells {
+            moment: Moment {
+                delay: moment.delay + 1,
+                ..moment
+            },
+            at: vec![(0, *symbol)],
+        })),
+        Observable::Neg(inner) => Form::default().add(-1, &of_observable(inner, moment)?),
+        Observable::Bin(op, left, right) => binary(
+            *op,
+            of_observable(left, moment)?,
+            of_observable(right, moment)?,
+        ),
+    }
+}
+
+fn binary(op: Arith, left: Form, right: Form) -> Option<Form> {
+    match op {
+        Arith::Add => left.add(1, &right),
+        Arith::Sub => left.add(-1, &right),
+        Arith::Mul if left.is_constant() => Form::default().add(left.constant, &right),
+        Arith::Mul if right.is_constant() => Form::default().add(right.constant, &left),
+        Arith::Mul => Some(Form::var(product(left, right))),
+        Arith::Mod if !right.is_constant() || right.constant == 0 => None,
+        Arith::Mod if left.is_constant() => {
+            crate::eval::arithmetic(Arith::Mod, left.constant, right.constant)
+                .ok()
+                .map(Form::constant)
+        }
+        Arith::Mod => Some(Form::var(Var::Modulo(left, right.constant))),
+    }
+}
+
+/// The form of a number in a claim, read `delay` steps after the running one; `None` where it may have no value or is out of
+/// reach (a fixed step other than 0, `/`, the step as a number).
+pub(super) fn of_term(term: &Term, observables: &[Observable], delay: u64) -> Option<Form> {
+    match term {
+        Term::Int(number) => Some(Form::constant(*number)),
+        Term::Step => None,
+        Term::Obs(index, time) => {
+            let moment = match time {
+                Time::At(0) => Moment {
+                    start: true,
+                    delay: 0,
+                },
+                Time::At(_) => return None,
+                Time::Now => Moment {
+                    start: false,
+                    delay,
+                },
+                Time::Next => Moment {
+                    start: false,
+                    delay: delay + 1,
+                },
+            };
+            of_observable(observables.get(*index)?, moment)
+        }
+        Term::Neg(inner) => Form::default().add(-1, &of_term(inner, observables, delay)?),
+        Term::Bin(op, left, right) => {
+            let op = match op {
+                Op::Add => Arith::Add,
+                Op::Sub => Arith::Sub,
+                Op::Mul => Arith::Mul,
+                Op::Mod => Arith::Mod,
+                _ => return None,
+            };
+            binary(
+                op,
+                of_term(left, observables, delay)?,
+                of_term(right, observables, delay)?,
+            )
+        }
+    }
+}
+
+/// Whether nothing the law reads can fail to have a value: no divisor but a constant other than 0, and every value, of
+/// every part of every expression, within 64 bits on rings of up to [`SAFE_RING`] cells.
+pub(super) fn cannot_fail(program: &Program) -> bool {
+    let observable = |observable: &Observable| observable_size(observable).is_some();
+    let term = |term: &Term| term_size(term, &program.observables).is_some();
+    let conditions = program
+        .preconditions
+        .iter()
+        .all(|condition| observable(&condition.left) && observable(&condition.right));
+    let claim = match &program.claim {
+        Claim::Commutes(_) | Claim::Local { .. } => true,
+        Claim::Always { .. } | Claim::Eventually { .. } => program
+            .formulas()
+            .all(|formula| !formula.any_term(&|part| !term(part))),
+    };
+    conditions && claim
+}
+
+fn bounded(size: i128) -> Option<i128> {
+    (size < SAFE_VALUE).then_some(size)
+}
+
+fn size_of(op: Arith, left: i128, right: i128) -> Option<i128> {
+    match op {
+        Arith::Add | Arith::Sub => bounded(left + right),
+        Arith::Mul => bounded(left.checked_mul(right)?),
+        Arith::Mod => Some(right),
+    }
+}
+
+/// A bound on the absolute value of an observable, if there is one that fits.
+fn observable_size(observable: &Observable) -> Option<i128> {
+    match observable {
+        Observable::Int(number) => bounded(i128::from(*number).abs()),
+        Observable::Neg(inner) => observable_size(inner),
+        Observable::Bin(op, left, right) => {
+            let size = size_of(*op, observable_size(left)?, observable_size(right)?);
+            let now = Moment {
+                start: false,
+                delay: 0,
+            };
+            // Only a constant is known not to be 0.
+            if *op == Arith::Mod {
+                let divisor = of_observable(right, now)?;
+                (divisor.is_constant() && divisor.constant != 0).then_some(())?;
+            }
+            size
+        }
+        _ => Some(SAFE_RING),
+    }
+}
+
+fn term_size(term: &Term, observables: &[Observable]) -> Option<i128> {
+    match term {
+        Term::Int(number) => bounded(i128::from(*number).abs()),
+        // Horizons are at most 1e9.
+        Term::Step => Some(i128::from(crate::law::MAX_STEPS)),
+        Term::Obs(index, _) => observable_size(observables.get(*index)?),
+        Term::Neg(inner) => term_size(inner, observables),
+        Term::Bin(op, left, right) => {
+            let (left, divisor) = (term_size(left, observables)?, right);
+            let right = term_size(right, observables)?;
+            match op {
+                Op::Add | Op::Sub => size_of(Arith::Add, left, right),
+                Op::Mul => size_of(Arith::Mul, left, right),
+                Op::Mod => {
+                    let divisor = of_term(divisor, observables, 0)?;
+                    (divisor.is_constant() && divisor.constant != 0).then_some(right)
+                }
+                _ => None,
+            }
+        }
+    }
+}

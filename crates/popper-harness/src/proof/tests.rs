@@ -1,0 +1,598 @@
+//! Proofs against the fixtures and against brute force, and mutants of proofs.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::{Proof, prove, subject, verify_proof};
+use crate::eval::Horizon;
+use crate::law::{Extensions, Law, Program};
+use crate::universe::{KineticGrid, Symbol, TableUniverse, Universe, random_universe};
+
+fn fixture(name: &str) -> String {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("../../fixtures/popper")
+        .join(name);
+    std::fs::read_to_string(path).unwrap()
+}
+
+fn laws(name: &str) -> Vec<Law> {
+    let extensions = Extensions {
+        local_transition: true,
+    };
+    Law::read_all(&fixture(&format!("laws/{name}.json")), extensions)
+        .unwrap()
+        .into_iter()
+        .filter_map(Result::ok)
+        .collect()
+}
+
+fn law(value: &Value) -> Law {
+    let extensions = Extensions {
+        local_transition: true,
+    };
+    Law::from_value(value.clone(), "$", extensions).unwrap()
+}
+
+/// A law of a claim over named expressions.
+fn claim(template: &str, observables: &[(&str, &str)], claim: &str) -> Law {
+    law(&json!({
+        "schema_version": "1.0.0", "law_id": "test", "template": template,
+        "quantifiers": {"T": 9, "H": 2}, "preconditions": [], "proposed_tests": [],
+        "observables": observables.iter().map(|(name, expr)| json!({"name": name, "expr": expr})).collect::<Vec<_>>(),
+        "claim": claim, "forbidden": "the contrary",
+        "direction": (template == "monotone").then_some("<="),
+    }))
+}
+
+fn proof(law: &Law, universe: &dyn Universe) -> Option<Proof> {
+    let program = Program::compile(law, universe).ok()?;
+    let proof = prove(law, &program, universe)?;
+    assert_eq!(verify_proof(&proof), Ok(()), "{}", law.claim);
+    let text = serde_json::to_string(&proof).unwrap();
+    let back: Proof = serde_json::from_str(&text).unwrap();
+    assert_eq!(back, proof);
+    assert_eq!(verify_proof(&back), Ok(()));
+    Some(proof)
+}
+
+#[test]
+fn true_fixtures_are_proved() {
+    let expected: Value = serde_json::from_str(&fixture("expectations.json")).unwrap();
+    let strength = |id: &str| {
+        let entries = expected["expected"].as_array().unwrap();
+        let entry = entries.iter().find(|entry| entry["law_id"] == id).unwrap();
+        entry["strength"].as_str().unwrap_or("").to_owned()
+    };
+    let also = [
+        "incoming_becomes_collision",
+        "collisions_at_most_half",
+        "collision_leaves_room",
+    ];
+    let mut count = 0;
+    for law in laws("true") {
+        let wanted = strength(&law.law_id) == "proved" || also.contains(&law.law_id.as_str());
+        assert_eq!(
+            proof(&law, &KineticGrid).is_some(),
+            wanted,
+            "{}",
+            law.law_id
+        );
+        count += usize::from(wanted);
+    }
+    assert_eq!(count, 14);
+}
+
+#[test]
+fn false_and_undecided_fixtures_are_not_proved() {
+    for law in laws("false") {
+        assert!(proof(&law, &KineticGrid).is_none(), "{}", law.law_id);
+    }
+    let harmless = [
+        "count_is_not_negative",
+        "p_implies_p",
+        "antecedent_never_holds",
+    ];
+    for law in laws("unknown") {
+        let found = proof(&law, &KineticGrid).is_some();
+        assert!(
+            !found || harmless.contains(&law.law_id.as_str()),
+            "{}",
+            law.law_id
+        );
+    }
+}
+
+fn elementary(number: u32) -> TableUniverse {
+    let table: serde_json::Map<String, Value> = (0..8)
+        .map(|code| {
+            let next = if number >> code & 1 == 1 { "1" } else { "0" };
+            (format!("{code:03b}"), next.into())
+        })
+        .collect();
+    let json = json!({
+        "id": format!("rule_{number}"), "symbols": "01", "radius": 1, "rule": {"table": table},
+        "transforms": [{"name": "mirror", "reverse": true}, {"name": "flip", "map": {"0": "1", "1": "0"}}],
+    });
+    TableUniverse::from_json(&json.to_string()).unwrap()
+}
+
+/// Every state of 1 to `n` cells that may start.
+fn starts(universe: &dyn Universe, n: usize) -> Vec<Vec<Symbol>> {
+    let symbols: Vec<Symbol> = (0..universe.alphabet().len() as Symbol)
+        .filter(|&symbol| universe.may_start(symbol))
+        .collect();
+    let mut all = Vec::new();
+    let mut last = vec![Vec::new()];
+    for _ in 0..n {
+        last = last
+            .iter()
+            .flat_map(|state: &Vec<Symbol>| {
+                symbols.iter().map(|&symbol| {
+                    let mut longer = state.clone();
+                    longer.push(symbol);
+                    longer
+                })
+            })
+            .collect();
+        all.extend(last.clone());
+    }
+    all
+}
+
+/// The first start that contradicts a law, if there is one.
+fn contradiction(
+    program: &Program,
+    universe: &dyn Universe,
+    starts: &[Vec<Symbol>],
+) -> Option<Vec<Symbol>> {
+    let window = match program.claim {
+        crate::law::Claim::Eventually { window, .. } => window,
+        _ => 0,
+    };
+    let horizon = Horizon {
+        t: program.horizon.min(12),
+        window,
+    };
+    let contradicts = |start: &&Vec<Symbol>| {
+        let case = program.case(universe, start, horizon);
+        case.violation.is_some() || case.error.is_some()
+    };
+    starts.iter().find(contradicts).cloned()
+}
+
+/// Random laws over the observables of a universe, many of them true.
+struct Laws<'a> {
+    universe: &'a dyn Universe,
+    rng: rand_chacha::ChaCha20Rng,
+    conserved: Vec<String>,
+}
+
+impl<'a> Laws<'a> {
+    fn new(universe: &'a dyn Universe, seed: u64) -> Self {
+        use rand_chacha::rand_core::SeedableRng;
+        let basis = crate::span::span(universe, 2).unwrap().basis;
+        Self {
+            universe,
+            rng: rand_chacha::ChaCha20Rng::seed_from_u64(seed),
+            conserved: basis.into_iter().map(|quantity| quantity.expr).collect(),
+        }
+    }
+
+    fn draw(&mut self, bound: usize) -> usize {
+        use rand_chacha::rand_core::Rng;
+        (self.rng.next_u64() % bound as u64) as usize
+    }
+
+    fn text(&mut self, length: usize) -> String {
+        let chars = self.universe.alphabet().chars();
+        (0..length).map(|_| chars[self.draw(chars.len())]).collect()
+    }
+
+    fn part(&mut self) -> String {
+        match self.draw(14) {
+            0..=4 => format!("count('{}')", self.text(1)),
+            5..=6 => format!("count_pattern('{}')", self.text(2)),
+            7 => format!("count_pattern('{}')", self.text(3)),
+            8 => "grid_length".into(),
+            9 if self.universe.collision_symbol().is_some() => "incoming_collisions".into(),
+            10 => format!("count_even('{}')", self.text(1)),
+            11 => format!("leftmost('{}')", self.text(1)),
+            _ => {
+                let index = self.draw(self.conserved.len());
+                format!("({})", self.conserved[index])
+            }
+        }
+    }
+
+    fn expr(&mut self) -> String {
+        let (one, other) = (self.part(), self.part());
+        match self.draw(12) {
+            0 => format!("{one} + {other}"),
+            1 => format!("{one} - {other}"),
+            2 => format!("{one} - 2*{other}"),
+            3 => format!("{one} * {other}"),
+            4 => format!("({one}) % {}", self.draw(4)),
+            5 => format!("{one} + ({other} % 2)"),
+            _ => one,
+        }
+    }
+
+    fn comparison(&mut self) -> String {
+        let op = ["==", "!=", "<", "<=", ">", ">="][self.draw(6)];
+        let side = |laws: &mut Self| {
+            let name = ["f", "g", "h"][laws.draw(3)];
+            match laws.draw(8) {
+                0..=3 => format!("{name}(t)"),
+                4..=5 => format!("{name}(t+1)"),
+                6 => format!("{name}(0)"),
+                _ => ["0", "1", "2", "-1"][laws.draw(4)].to_string(),
+            }
+        };
+        format!("{} {op} {}", side(self), side(self))
+    }
+
+    fn formula(&mut self, depth: usize) -> String {
+        if depth == 0 {
+            return self.comparison();
+        }
+        let (one, other) = (self.formula(depth - 1), self.formula(depth - 1));
+        match self.draw(8) {
+            0 => format!("(({one}) and ({other}))"),
+            1..=2 => format!("(({one}) or ({other}))"),
+            3 => format!("(not ({one}))"),
+            4 => format!("(({one}) -> ({other}))"),
+            _ => one,
+        }
+    }
+
+    fn next(&mut self) -> Law {
+        let exprs = [self.expr(), self.expr(), self.expr()];
+        let observables = [("f", &*exprs[0]), ("g", &*exprs[1]), ("h", &*exprs[2])];
+        let (p, q) = (self.formula(1), self.formula(1));
+        match self.draw(5) {
+            0 => claim("bound", &observables, &self.comparison()),
+            1 => claim("implication_state", &observables, &format!("{p} -> {q}")),
+            2 => claim("implication_step", &observables, &format!("{p} -> {q}")),
+            3 => claim("eventually", &observables, &format!("{p} -> {q}")),
+            _ => claim("bound", &observables, &self.formula(2)),
+        }
+    }
+}
+
+/// How many of the laws are true on small rings, and how many of these are proved.
+fn agree(universe: &dyn Universe, seed: u64, laws: usize, n: usize) -> (usize, usize) {
+    let starts = starts(universe, n);
+    let mut generator = Laws::new(universe, seed);
+    let (mut true_laws, mut proved) = (0, 0);
+    for _ in 0..laws {
+        let law = generator.next();
+        let Ok(program) = Program::compile(&law, universe) else {
+            continue;
+        };
+        let found = proof(&law, universe).is_some();
+        let contradiction = contradiction(&program, universe, &starts);
+        if found {
+            let exprs: Vec<&str> = law.observables.iter().map(|o| o.expr.as_str()).collect();
+            assert_eq!(
+                contradiction,
+                None,
+                "{} of {exprs:?} on {}",
+                law.claim,
+                universe.id()
+            );
+        }
+        true_laws += usize::from(contradiction.is_none());
+        proved += usize::from(found);
+    }
+    (true_laws, proved)
+}
+
+#[test]
+fn what_is_proved_is_true_on_the_kinetic_grid() {
+    let (true_laws, proved) = agree(&KineticGrid, 1, 600, 7);
+    assert!(proved * 4 > true_laws * 3, "only {proved} of {true_laws}");
+}
+
+#[test]
+fn what_is_proved_is_true_elsewhere() {
+    for seed in 0..8 {
+        agree(&random_universe(seed), seed, 120, 5);
+    }
+    for number in [30, 90, 110, 184, 170, 204, 0, 232] {
+        agree(&elementary(number), u64::from(number), 200, 9);
+    }
+}
+
+/// The proofs of the fixtures and of laws of the other kinds.
+fn proofs() -> Vec<Proof> {
+    let local = law(&json!({
+        "schema_version": "1.0.0", "law_id": "l", "template": "local_transition", "quantifiers": {"T": 3},
+        "preconditions": [], "observables": [], "claim": "a collision with nothing around clears", "forbidden": "it stays",
+        "proposed_tests": [], "trigger_symbol": "X", "neighbor_pattern": ".X.", "result_op": "==", "result_symbol": ".",
+    }));
+    let composed = claim(
+        "bound",
+        &[(
+            "f",
+            "(count('>') + count('X')) * (count('<') + count('X')) + (count('.') - count('X')) % 3",
+        )],
+        "f(t) == f(0)",
+    );
+    let mut all: Vec<Proof> = laws("true")
+        .iter()
+        .chain([&local, &composed])
+        .filter_map(|law| proof(law, &KineticGrid))
+        .collect();
+    assert_eq!(all.len(), 16);
+    for (number, text) in [(184, "f(t) == f(0)"), (204, "f(t+1) <= f(t)")] {
+        let law = claim("bound", &[("f", "count('1')")], text);
+        all.extend(proof(&law, &elementary(number)));
+    }
+    let mirror = json!({
+        "schema_version": "1.0.0", "law_id": "m", "template": "symmetry_commutation", "quantifiers": {"T": 3},
+        "preconditions": [], "observables": [], "claim": "commutes(mirror)", "forbidden": "no", "proposed_tests": [],
+    });
+    all.extend(proof(&law(&mirror), &elementary(90)));
+    assert_eq!(all.len(), 19);
+    all
+}
+
+/// Every way to change one leaf of a JSON tree, or to add a key, with the path of the change.
+fn mutants(value: &Value, path: &str, found: &mut Vec<(String, Value)>) {
+    match value {
+        Value::Object(map) => {
+            let mut more = map.clone();
+            more.insert("extra".into(), json!(1));
+            found.push((format!("{path}.extra"), more.into()));
+            for (key, inner) in map {
+                let mut changed = Vec::new();
+                mutants(inner, &format!("{path}.{key}"), &mut changed);
+                found.extend(changed.into_iter().map(|(path, inner)| {
+                    let mut whole = map.clone();
+                    whole.insert(key.clone(), inner);
+                    (path, whole.into())
+                }));
+                let mut fewer = map.clone();
+                fewer.remove(key);
+                found.push((format!("{path}.{key} removed"), fewer.into()));
+            }
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                let mut changed = Vec::new();
+                mutants(item, &format!("{path}[{index}]"), &mut changed);
+                found.extend(changed.into_iter().map(|(path, item)| {
+                    let mut whole = items.clone();
+                    whole[index] = item;
+                    (path, whole.into())
+                }));
+            }
+            if !items.is_empty() {
+                found.push((format!("{path} cut"), items[1..].to_vec().into()));
+            }
+        }
+        Value::Number(number) => {
+            let number = number.as_i64().unwrap();
+            for other in [number + 1, number - 1, number + 1000, -number - 1] {
+                found.push((path.into(), json!(other)));
+            }
+            found.push((path.into(), json!(i64::MAX)));
+        }
+        Value::String(text) => {
+            found.push((path.into(), json!(format!("{text}0"))));
+            found.push((path.into(), json!(text.get(1..).unwrap_or("x"))));
+        }
+        Value::Bool(bool) => found.push((path.into(), json!(!bool))),
+        Value::Null => {}
+    }
+}
+
+fn refused(value: &Value, reseal: bool) -> bool {
+    let Ok(mut proof) = serde_json::from_value::<Proof>(value.clone()) else {
+        return true;
+    };
+    if reseal {
+        proof.digest = subject::digest(&proof).unwrap();
+    }
+    verify_proof(&proof).is_err()
+}
+
+#[test]
+fn every_mutant_is_refused() {
+    let (mut changed, mut resealed) = (0, 0);
+    for proof in proofs() {
+        let mut found = Vec::new();
+        mutants(&serde_json::to_value(&proof).unwrap(), "$", &mut found);
+        for (path, mutant) in found {
+            assert!(refused(&mutant, false), "{path} of {}", proof.law);
+            changed += 1;
+            // Sealed again, what the law, a mutant of the law or its fingerprint says must still be checked. A larger multiplier may
+            // be as good as the one the prover chose.
+            if !path.contains("multipliers") && !path.contains("unit") && path != "$.digest" {
+                assert!(refused(&mutant, true), "{path} of {}", proof.law);
+                resealed += 1;
+            }
+        }
+    }
+    assert!(changed > 2000 && resealed > 2000, "{changed} {resealed}");
+}
+
+#[test]
+fn proofs_of_other_laws_and_universes_are_refused() {
+    let proofs = proofs();
+    // A certificate of one law under another law, with fingerprint and digest made to fit.
+    let mut crossed = 0;
+    for proof in &proofs {
+        for other in &proofs {
+            let same = proof.certificate == other.certificate || proof.universe != other.universe;
+            if same {
+                continue;
+            }
+            let mut forged = other.clone();
+            forged.certificate = proof.certificate.clone();
+            forged.method = proof.method;
+            forged.digest = subject::digest(&forged).unwrap();
+            assert!(
+                verify_proof(&forged).is_err(),
+                "{} for {}",
+                proof.law,
+                other.law
+            );
+            crossed += 1;
+        }
+    }
+    assert!(crossed > 100);
+    // The rule of the universe changed at one neighbourhood, with hash and digest made to fit.
+    let mut rules = 0;
+    for proof in proofs.iter().filter(|proof| proof.universe.is_object()) {
+        for window in ["000", "001", "010", "011", "100", "101", "110", "111"] {
+            let mut forged = proof.clone();
+            let cell = &mut forged.universe["rule"]["table"][window];
+            *cell = json!(if *cell == json!("0") { "1" } else { "0" });
+            let definition: crate::universe::Definition =
+                serde_json::from_value(forged.universe.clone()).unwrap();
+            assert!(verify_proof(&forged).is_err());
+            forged.sim_hash = definition.hash();
+            forged.digest = subject::digest(&forged).unwrap();
+            // Another rule may obey the law too (a symmetric one stays so where a symmetric neighbourhood changes).
+            if verify_proof(&forged).is_ok() {
+                let universe = definition.universe().unwrap();
+                let law = subject::law(&forged.law).unwrap();
+                let program = Program::compile(&law, universe.as_ref()).unwrap();
+                let starts = starts(universe.as_ref(), 9);
+                assert_eq!(
+                    contradiction(&program, universe.as_ref(), &starts),
+                    None,
+                    "{window} of {}",
+                    proof.law
+                );
+                continue;
+            }
+            rules += 1;
+        }
+    }
+    assert!(rules >= 16, "{rules}");
+}
+
+#[test]
+fn false_variants_of_a_law_are_refused() {
+    let mut count = 0;
+    for (from, to) in [
+        ("'X'", "'.'"),
+        ("'>'", "'<'"),
+        ("'<'", "'>'"),
+        ("count(", "leftmost("),
+        ("count('", "count_pattern('X"),
+        ("==", "<="),
+        ("==", "!="),
+        ("<=", "<"),
+        ("<=", ">="),
+        ("mirror_swap", "mirror_only"),
+        ("mirror_swap", "swap_only"),
+        ("2*", "3*"),
+        ("eventually", "implication_state"),
+        ("\"const\":0", "\"const\":1"),
+        ("\"const\":0", "\"const\":-1"),
+        ("t_plus_1\":true", "var\":\"t\""),
+    ] {
+        for proof in proofs() {
+            let text = proof.law.to_string().replace(from, to);
+            let Ok(law) = serde_json::from_str::<Value>(&text) else {
+                continue;
+            };
+            if law == proof.law {
+                continue;
+            }
+            let mut forged = proof.clone();
+            forged.law_fingerprint = crate::hash::of(&law.to_string());
+            forged.law = law;
+            forged.digest = subject::digest(&forged).unwrap();
+            if verify_proof(&forged).is_ok() {
+                // Then it must be a true law.
+                let universe: Box<dyn Universe> = match forged.universe.as_str() {
+                    Some(_) => Box::new(KineticGrid),
+                    None => Box::new(elementary(184)),
+                };
+                let law = subject::law(&forged.law).unwrap();
+                let program = Program::compile(&law, universe.as_ref()).unwrap();
+                let starts = starts(universe.as_ref(), 6);
+                assert_eq!(
+                    contradiction(&program, universe.as_ref(), &starts),
+                    None,
+                    "{text}"
+                );
+            } else {
+                count += 1;
+            }
+        }
+    }
+    assert!(count >= 40, "{count}");
+}
+
+#[test]
+fn unsafe_expressions_are_not_proved() {
+    for (expr, text) in [
+        ("count('>') % (count('X') - count('X'))", "f(t) == f(0)"),
+        ("count('>') % count('<')", "f(t) == f(t)"),
+        ("9223372036854775807 * count('>')", "f(t) == f(t)"),
+        ("count('>') + 9223372036854775807", "f(t) >= 0"),
+        (
+            "grid_length * grid_length * grid_length * grid_length * grid_length",
+            "f(t) == f(0)",
+        ),
+        ("count('>')", "f(t) / 2 == f(t) / 2"),
+        ("count('>')", "f(3) == f(3)"),
+        ("count('>')", "t >= 0"),
+    ] {
+        let law = claim("bound", &[("f", expr)], text);
+        assert!(proof(&law, &KineticGrid).is_none(), "{expr}: {text}");
+    }
+}
+
+#[test]
+fn what_is_provable() {
+    for (template, text) in [
+        ("bound", "n(t) > 0"),
+        ("bound", "x(t) >= -5"),
+        ("bound", "x(t+1) == inc(t)"),
+        ("bound", "r(t) == r(0) and x(t) <= n(0)"),
+        ("bound", "rl(t) == rl(0)"),
+        ("bound", "par(t) == par(0)"),
+        ("bound", "par(t) <= 1"),
+        ("bound", "2*x(t) <= n(0)"),
+        ("bound", "x(t) <= r(0)"),
+        ("bound", "xx(t) <= x(t)"),
+        ("bound", "even(t) <= x(t)"),
+        ("implication_state", "x(t) == 0 -> xx(t) == 0"),
+        ("implication_state", "r(t) == 0 -> x(t) < 1"),
+        ("implication_state", "xx(t) > 0 -> x(t) > 0"),
+        ("implication_step", "inc(t) > 0 -> x(t+1) > 0"),
+        ("implication_step", "x(t) >= 0 -> rr(t+1) == rr(t)"),
+        ("implication_step", "x(t) > n(t) -> x(t+1) == 0"),
+        ("eventually", "inc(t) > 0 -> x(t) > 0"),
+        ("eventually", "r(t) > 3 -> r(t) > 2"),
+        ("monotone", "d(t+1) <= d(t)"),
+    ] {
+        let observables = [
+            ("n", "grid_length"),
+            ("x", "count('X')"),
+            ("xx", "count_pattern('XX')"),
+            ("inc", "incoming_collisions"),
+            ("r", "count('>') + count('X')"),
+            (
+                "rr",
+                "count_pattern('>>') + count_pattern('>X') + count_pattern('X>') + count_pattern('XX')",
+            ),
+            (
+                "rl",
+                "(count('>') + count('X')) * (count('<') + count('X'))",
+            ),
+            ("par", "(count('<') + count('X')) % 2"),
+            ("even", "count_even('X')"),
+            ("d", "count('.') - count('X')"),
+        ];
+        let law = claim(template, &observables, text);
+        assert!(proof(&law, &KineticGrid).is_some(), "{text}");
+    }
+}

@@ -1,0 +1,307 @@
+//! The complete space of additive conserved quantities of a universe.
+//!
+//! A quantity is additive when it is the sum of a function of windows over all windows of the ring. [`span`] computes, by
+//! exact linear algebra, all that are conserved on every ring of every size, modulo those that are zero on every ring.
+
+mod algebra;
+#[cfg(test)]
+mod tests;
+
+use serde::Serialize;
+
+use crate::law::{Arith, Cells, Observable};
+use crate::universe::{Rule, Symbol, Universe};
+use algebra::{Columns, MAX_EDGES, MAX_UNKNOWNS};
+
+/// Why a span is not computed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SpanError {
+    /// Windows of no cell say nothing.
+    #[error("the window must be at least 1 cell wide")]
+    ZeroWidth,
+    /// The linear system would be too large.
+    #[error(
+        "windows of {width} cells are too wide for {symbols} symbols and radius {radius}: \
+         {edges} windows (at most {MAX_EDGES}), {unknowns} unknowns (at most {MAX_UNKNOWNS})"
+    )]
+    TooLarge {
+        /// The width asked for.
+        width: usize,
+        /// How many symbols the universe has.
+        symbols: usize,
+        /// The radius of its rule.
+        radius: usize,
+        /// `symbols^(width + 2 * radius)`, or the largest number where that does not fit.
+        edges: usize,
+        /// How many coefficients would have to be found.
+        unknowns: usize,
+    },
+    /// The coefficients of a conserved quantity are beyond 2^29.
+    #[error("a conserved quantity has coefficients too large to be lifted")]
+    Coefficients,
+}
+
+/// The additive conserved quantities of a universe up to a window width.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Span {
+    /// The universe.
+    pub universe: String,
+    /// The `definition_hash` of the universe.
+    pub sim_hash: String,
+    /// The window width.
+    pub width: usize,
+    /// How many independent quantities there are; never 0, since the number of cells is one.
+    pub dimension: usize,
+    /// A basis in reduced echelon form, short patterns first.
+    pub basis: Vec<Quantity>,
+    #[serde(skip)]
+    vectors: Vec<Vec<i64>>,
+    #[serde(skip)]
+    rule: Rule,
+}
+
+/// A conserved quantity.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Quantity {
+    /// As an observable, such as `count('>') + count('X')`.
+    pub expr: String,
+    /// The pattern (empty for the number of cells) and its coefficient, none 0; the first coefficient is positive.
+    pub terms: Vec<(String, i64)>,
+}
+
+/// Computes the additive conserved quantities of a universe over windows of `width` cells or fewer.
+///
+/// ```
+/// use popper_harness::{span::span, universe::KineticGrid};
+///
+/// let span = span(&KineticGrid, 1)?;
+/// let basis: Vec<&str> = span.basis.iter().map(|quantity| quantity.expr.as_str()).collect();
+/// assert_eq!(basis, ["grid_length", "count('>') + count('X')", "count('<') + count('X')"]);
+/// # Ok::<(), popper_harness::span::SpanError>(())
+/// ```
+///
+/// # Errors
+/// [`SpanError`] when `width` is 0 or `symbols^(width + 2 * radius)` is beyond 70,000 (or the unknowns beyond 1024).
+pub fn span(universe: &dyn Universe, width: usize) -> Result<Span, SpanError> {
+    if width == 0 {
+        return Err(SpanError::ZeroWidth);
+    }
+    let alphabet = universe.alphabet();
+    let (symbols, radius) = (alphabet.len(), universe.radius());
+    let power = |exponent: usize| {
+        u32::try_from(exponent)
+            .ok()
+            .and_then(|exponent| symbols.checked_pow(exponent))
+            .unwrap_or(usize::MAX)
+    };
+    let edges = power(width.saturating_add(2 * radius));
+    let unknowns = (symbols - 1)
+        .saturating_mul(power(width - 1))
+        .saturating_add(1);
+    // A single symbol makes every power 1, so the width itself is bounded too.
+    if edges > MAX_EDGES || unknowns > MAX_UNKNOWNS || width > MAX_UNKNOWNS {
+        return Err(SpanError::TooLarge {
+            width,
+            symbols,
+            radius,
+            edges,
+            unknowns,
+        });
+    }
+    let rule = Rule::of(universe);
+    let columns = Columns::new(symbols, width);
+    let vectors = algebra::conserved(&rule, &columns)?;
+    let basis: Vec<Quantity> = vectors
+        .iter()
+        .map(|vector| {
+            let terms: Vec<(String, i64)> = columns
+                .patterns
+                .iter()
+                .zip(vector)
+                .filter(|(_, coefficient)| **coefficient != 0)
+                .map(|(pattern, &coefficient)| (alphabet.text(pattern), coefficient))
+                .collect();
+            Quantity {
+                expr: expression(&terms),
+                terms,
+            }
+        })
+        .collect();
+    Ok(Span {
+        universe: universe.id().into(),
+        sim_hash: universe.definition_hash(),
+        width,
+        dimension: basis.len(),
+        basis,
+        vectors,
+        rule,
+    })
+}
+
+/// The conserved one-cell quantities as densities: for each a value per symbol. Empty where they are too many to compute.
+pub(crate) fn densities(rule: &Rule) -> Vec<Vec<i64>> {
+    let columns = Columns::new(rule.symbols(), 1);
+    let vectors = algebra::conserved(rule, &columns).unwrap_or_default();
+    vectors
+        .iter()
+        .map(|vector| {
+            // Column 0 is the number of cells, column s the count of symbol s; the first symbol has none of its own.
+            (0..rule.symbols())
+                .map(|symbol| vector[0] + if symbol == 0 { 0 } else { vector[symbol] })
+                .collect()
+        })
+        .collect()
+}
+
+fn expression(terms: &[(String, i64)]) -> String {
+    let mut text = String::new();
+    for (pattern, coefficient) in terms {
+        text += match (text.is_empty(), *coefficient < 0) {
+            (true, false) => "",
+            (true, true) => "-",
+            (false, false) => " + ",
+            (false, true) => " - ",
+        };
+        if coefficient.abs() != 1 {
+            text += &coefficient.abs().to_string();
+            text.push('*');
+        }
+        let quote = if pattern.contains('\'') { '"' } else { '\'' };
+        let counted = match pattern.chars().count() {
+            0 => "grid_length".into(),
+            1 => format!("count({quote}{pattern}{quote})"),
+            _ => format!("count_pattern({quote}{pattern}{quote})"),
+        };
+        text += &counted;
+    }
+    text
+}
+
+impl Span {
+    /// Whether an observable is a combination of the basis, up to a constant.
+    ///
+    /// Only sums of ring-wide pattern counts, `incoming_collisions` and `grid_length` with integer coefficients can be; any
+    /// other observable (`leftmost`, a product, a remainder) is not additive and gives `false`, as does one whose windows, once
+    /// what is zero on every ring is taken off, are wider than [`width`](Self::width).
+    pub fn contains(&self, observable: &Observable) -> bool {
+        let columns = Columns::new(self.rule.symbols(), self.width);
+        let mut vector = Vector {
+            rule: &self.rule,
+            columns: &columns,
+            inside: vec![0; columns.patterns.len()],
+            outside: std::collections::BTreeMap::new(),
+        };
+        if vector.add(observable, 1).is_none() || vector.outside.values().any(|&entry| entry != 0) {
+            return false;
+        }
+        let mut rest = vector.inside;
+        for basis in &self.vectors {
+            // Each basis vector leads where all others are 0.
+            let Some(lead) = basis.iter().position(|&entry| entry != 0) else {
+                continue;
+            };
+            let (factor, keep) = (rest[lead], i128::from(basis[lead]));
+            for (entry, &other) in rest.iter_mut().zip(basis) {
+                let Some(left) = entry.checked_mul(keep) else {
+                    return false;
+                };
+                *entry = left - factor * i128::from(other);
+            }
+        }
+        rest.iter().all(|&entry| entry == 0)
+    }
+}
+
+/// A local sum by columns, with what lies outside them.
+struct Vector<'a> {
+    rule: &'a Rule,
+    columns: &'a Columns,
+    inside: Vec<i128>,
+    outside: std::collections::BTreeMap<Vec<Symbol>, i128>,
+}
+
+impl Vector<'_> {
+    fn add(&mut self, observable: &Observable, factor: i64) -> Option<()> {
+        match observable {
+            Observable::Int(_) => Some(()),
+            Observable::GridLength => self.pattern(&[], factor),
+            Observable::Count(pattern) if pattern.cells == Cells::Ring => {
+                let contiguous = pattern
+                    .at
+                    .iter()
+                    .enumerate()
+                    .all(|(place, at)| at.0 == place);
+                let symbols: Vec<Symbol> = pattern.at.iter().map(|at| at.1).collect();
+                contiguous.then(|| self.pattern(&symbols, factor))?
+            }
+            Observable::Incoming(symbol) => {
+                let windows: Vec<_> = self
+                    .rule
+                    .windows()
+                    .filter(|(_, next)| next == symbol)
+                    .map(|(window, _)| window)
+                    .collect();
+                windows
+                    .iter()
+                    .try_for_each(|window| self.pattern(window, factor))
+            }
+            Observable::Neg(inner) => self.add(inner, factor.checked_neg()?),
+            Observable::Bin(Arith::Add, left, right) => {
+                self.add(left, factor)?;
+                self.add(right, factor)
+            }
+            Observable::Bin(Arith::Sub, left, right) => {
+                self.add(left, factor)?;
+                self.add(right, factor.checked_neg()?)
+            }
+            Observable::Bin(Arith::Mul, left, right) => match (constant(left), constant(right)) {
+                (Some(number), _) => self.add(right, factor.checked_mul(number)?),
+                (_, Some(number)) => self.add(left, factor.checked_mul(number)?),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Adds the count of a pattern. One that begins or ends with the first symbol is the shorter pattern less those with any other
+    /// symbol there, which leaves only patterns that have a column, or are too long for one.
+    fn pattern(&mut self, pattern: &[Symbol], factor: i64) -> Option<()> {
+        let rest = match pattern {
+            [0, rest @ ..] => Some((rest, true)),
+            [rest @ .., 0] => Some((rest, false)),
+            _ => None,
+        };
+        if let Some((rest, first)) = rest {
+            self.pattern(rest, factor)?;
+            for symbol in 1..self.rule.symbols() as Symbol {
+                let longer: Vec<Symbol> = if first {
+                    std::iter::once(symbol)
+                        .chain(rest.iter().copied())
+                        .collect()
+                } else {
+                    rest.iter()
+                        .copied()
+                        .chain(std::iter::once(symbol))
+                        .collect()
+                };
+                self.pattern(&longer, factor.checked_neg()?)?;
+            }
+            return Some(());
+        }
+        let entry = match self.columns.of(pattern) {
+            Some(column) => &mut self.inside[column],
+            None => self.outside.entry(pattern.to_vec()).or_default(),
+        };
+        *entry = entry.checked_add(i128::from(factor))?;
+        Some(())
+    }
+}
+
+fn constant(observable: &Observable) -> Option<i64> {
+    match observable {
+        Observable::Int(number) => Some(*number),
+        Observable::Neg(inner) => constant(inner)?.checked_neg(),
+        _ => None,
+    }
+}

@@ -1,0 +1,236 @@
+//! The span against an independent brute force: values of all pattern counts on all small rings, before and after one step.
+
+use num_rational::Ratio;
+
+use super::{SpanError, span};
+use crate::eval::observe;
+use crate::law::{Extensions, Law, Observable, Program};
+use crate::universe::{KineticGrid, Symbol, TableUniverse, Universe, random_universe};
+
+type Row = Vec<Ratio<i128>>;
+
+fn strings(symbols: usize, width: usize) -> Vec<Vec<Symbol>> {
+    (0..width).fold(vec![Vec::new()], |strings, _| {
+        strings
+            .iter()
+            .flat_map(|string| {
+                (0..symbols as Symbol).map(|symbol| {
+                    let mut longer = string.clone();
+                    longer.push(symbol);
+                    longer
+                })
+            })
+            .collect()
+    })
+}
+
+/// The rank of a set of rows, by Gaussian elimination as a textbook has it.
+#[derive(Default)]
+struct Echelon(Vec<(usize, Row)>);
+
+impl Echelon {
+    fn add(&mut self, row: &[i128]) {
+        let mut row: Row = row
+            .iter()
+            .map(|&entry| Ratio::from_integer(entry))
+            .collect();
+        for (lead, known) in &self.0 {
+            let factor = row[*lead];
+            if *factor.numer() != 0 {
+                for (entry, other) in row.iter_mut().zip(known) {
+                    *entry -= factor * other;
+                }
+            }
+        }
+        if let Some(lead) = row.iter().position(|entry| *entry.numer() != 0) {
+            let first = row[lead];
+            for entry in &mut row {
+                *entry /= first;
+            }
+            self.0.push((lead, row));
+        }
+    }
+}
+
+/// The dimension by brute force: all combinations of the counts of all windows that do not change in one step on any ring of up to `n`
+/// cells, modulo those that are zero on all of these rings.
+fn dimension(universe: &dyn Universe, width: usize, n: usize) -> usize {
+    let symbols = universe.alphabet().len();
+    let patterns = strings(symbols, width);
+    let counts = |state: &[Symbol]| -> Vec<i128> {
+        patterns
+            .iter()
+            .map(|pattern| {
+                (0..state.len())
+                    .filter(|&cell| {
+                        (0..width).all(|at| state[(cell + at) % state.len()] == pattern[at])
+                    })
+                    .count() as i128
+            })
+            .collect()
+    };
+    let (mut values, mut changes) = (Echelon::default(), Echelon::default());
+    for state in (1..=n).flat_map(|n| strings(symbols, n)) {
+        let before = counts(&state);
+        let after = counts(&universe.step(&state));
+        let change: Vec<i128> = after.iter().zip(&before).map(|(a, b)| a - b).collect();
+        values.add(&before);
+        changes.add(&change);
+    }
+    // Conserved: unknowns less rank of the changes. Zero everywhere: unknowns less rank of the values; these are conserved too.
+    values.0.len() - changes.0.len()
+}
+
+fn elementary(number: u32) -> TableUniverse {
+    let table: serde_json::Map<String, serde_json::Value> = (0..8)
+        .map(|code| {
+            let next = if number >> code & 1 == 1 { "1" } else { "0" };
+            (format!("{code:03b}"), next.into())
+        })
+        .collect();
+    let json = serde_json::json!({
+        "id": format!("rule_{number}"), "symbols": "01", "radius": 1, "rule": {"table": table},
+    });
+    TableUniverse::from_json(&json.to_string()).unwrap()
+}
+
+#[test]
+fn dimensions_agree_with_brute_force() {
+    for (width, wanted, n) in [(1, 3, 5), (2, 5, 6), (3, 9, 7)] {
+        let found = span(&KineticGrid, width).unwrap();
+        assert_eq!(found.dimension, wanted);
+        assert_eq!(dimension(&KineticGrid, width, n), wanted, "width {width}");
+    }
+    for number in [30, 90, 110, 184] {
+        for width in 1..=4 {
+            let rule = elementary(number);
+            let found = span(&rule, width).unwrap();
+            let brute = dimension(&rule, width, 11);
+            assert_eq!(found.dimension, brute, "rule {number}, width {width}");
+        }
+    }
+    for seed in 0..20 {
+        for (width, n) in [(1, 5), (2, 6)] {
+            let rule = random_universe(seed);
+            let found = span(&rule, width).unwrap();
+            assert_eq!(
+                found.dimension,
+                dimension(&rule, width, n),
+                "seed {seed}, width {width}"
+            );
+        }
+    }
+}
+
+fn observable(expr: &str, universe: &dyn Universe) -> Observable {
+    let text = serde_json::json!({
+        "schema_version": "1.0.0", "law_id": "l", "template": "invariant", "quantifiers": {"T": 1},
+        "preconditions": [], "observables": [{"name": "f", "expr": expr}], "claim": "f(t) == f(0)", "forbidden": "f(t) != f(0)",
+        "proposed_tests": [],
+    });
+    let law = Law::from_json(&text.to_string(), Extensions::default()).unwrap();
+    Program::compile(&law, universe).unwrap().named[0].1.clone()
+}
+
+#[test]
+fn bases_are_conserved_observables() {
+    let universes: [Box<dyn Universe>; 4] = [
+        Box::new(KineticGrid),
+        Box::new(elementary(184)),
+        Box::new(random_universe(3)),
+        Box::new(random_universe(8)),
+    ];
+    for universe in &universes {
+        let found = span(universe.as_ref(), 3).unwrap();
+        for quantity in &found.basis {
+            let observable = observable(&quantity.expr, universe.as_ref());
+            assert!(found.contains(&observable), "{}", quantity.expr);
+            assert!(quantity.terms[0].1 > 0);
+            for state in (1..=5).flat_map(|n| strings(universe.alphabet().len(), n)) {
+                let next = universe.step(&state);
+                assert_eq!(
+                    observe(&observable, &state, universe.as_ref()),
+                    observe(&observable, &next, universe.as_ref()),
+                    "{} on {state:?}",
+                    quantity.expr
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn the_kinetic_grid_has_the_known_laws() {
+    let texts = |width| -> Vec<String> {
+        let found = span(&KineticGrid, width).unwrap();
+        found
+            .basis
+            .into_iter()
+            .map(|quantity| quantity.expr)
+            .collect()
+    };
+    assert_eq!(
+        texts(1),
+        [
+            "grid_length",
+            "count('>') + count('X')",
+            "count('<') + count('X')"
+        ]
+    );
+    assert_eq!(
+        texts(2)[3..],
+        [
+            "count_pattern('>>') + count_pattern('>X') + count_pattern('X>') + count_pattern('XX')",
+            "count_pattern('<<') + count_pattern('<X') + count_pattern('X<') + count_pattern('XX')",
+        ]
+    );
+}
+
+#[test]
+fn membership() {
+    let one = span(&KineticGrid, 1).unwrap();
+    let two = span(&KineticGrid, 2).unwrap();
+    for (expr, in_one, in_two) in [
+        ("count('.') - count('X')", true, true),
+        ("count('>') + count('<') + 2*count('X') + 7", true, true),
+        ("0", true, true),
+        (
+            "count_pattern('..') + count_pattern('.>') + count_pattern('.<') + count_pattern('.X') - count('X')",
+            true,
+            true,
+        ),
+        ("count('X')", false, false),
+        ("incoming_collisions - count('X')", false, false),
+        (
+            "count_pattern('>>') + count_pattern('>X') + count_pattern('X>') + count_pattern('XX')",
+            false,
+            true,
+        ),
+        (
+            "(count('>') + count('X')) * (count('<') + count('X'))",
+            false,
+            false,
+        ),
+        ("leftmost('>')", false, false),
+        ("3 * (grid_length - count('>') - count('X'))", true, true),
+        ("count_pattern('................')", false, false),
+    ] {
+        let observable = observable(expr, &KineticGrid);
+        assert_eq!(one.contains(&observable), in_one, "{expr}");
+        assert_eq!(two.contains(&observable), in_two, "{expr}");
+    }
+    assert_eq!(
+        serde_json::to_value(&one).unwrap()["basis"][1]["expr"],
+        "count('>') + count('X')"
+    );
+}
+
+#[test]
+fn too_wide_is_an_error() {
+    assert_eq!(span(&KineticGrid, 0), Err(SpanError::ZeroWidth));
+    for width in [6, 7, 30, usize::MAX] {
+        let error = span(&KineticGrid, width).unwrap_err();
+        assert!(matches!(error, SpanError::TooLarge { .. }), "{error}");
+        assert!(error.to_string().contains("at most 70000"), "{error}");
+    }
+}

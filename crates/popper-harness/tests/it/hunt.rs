@@ -1,0 +1,108 @@
+//! No law may get a verdict that brute force contradicts: random laws of the whole grammar against the oracle, which shares
+//! no code with the harness.
+
+use popper_harness::counterexample::replay;
+use popper_harness::decide::{Config, Harness, Reason, Status};
+use popper_harness::law::{Extensions, Law};
+use popper_harness::universe::{KineticGrid, TableUniverse};
+use rayon::prelude::*;
+use serde_json::Value;
+
+use crate::oracle::{Oracle, Universe};
+use crate::random_law::{random_law, random_universe};
+
+/// Rings up to this size are checked by brute force.
+const BRUTE_N: usize = 7;
+
+/// What is wrong with the verdict on a law, if anything is.
+fn contradiction(value: &Value, harness: &Harness, universe: &Universe) -> Option<String> {
+    let law = match Law::from_value(value.clone(), "$", Extensions::default()) {
+        Ok(law) => law,
+        Err(error) => return Some(format!("not a law: {error}")),
+    };
+    let verdict = harness.evaluate(&law);
+    let oracle = match Oracle::new(value, universe) {
+        Ok(oracle) => oracle,
+        // What the oracle refuses to read, the harness must not decide.
+        Err(_) if verdict.status == Status::Unknown => return None,
+        Err(refusal) => {
+            return Some(format!(
+                "{:?}, but the oracle refuses it: {refusal:?}",
+                verdict.status
+            ));
+        }
+    };
+    let smallest = oracle.smallest(BRUTE_N);
+    match (verdict.status, smallest) {
+        (Status::Pass, Some(smallest)) => Some(format!("PASS, but {smallest:?} violates it")),
+        (Status::Unknown, Some(smallest)) => {
+            // The oracle reads a step after T as one that never comes.
+            let unread = matches!(
+                verdict.reason_code,
+                Some(Reason::MissingObservable | Reason::MissingTransform | Reason::AmbiguousClaim)
+            );
+            (!unread).then(|| {
+                format!(
+                    "UNKNOWN {:?}, but {smallest:?} violates it",
+                    verdict.reason_code
+                )
+            })
+        }
+        (Status::Fail, smallest) => {
+            let example = verdict.counterexample?;
+            if let Err(error) = replay(&example) {
+                return Some(format!("the counterexample does not replay: {error}"));
+            }
+            let case = oracle.case(&example.initial_state);
+            if !case.admitted || case.first_violation != Some(example.t_fail as usize) {
+                return Some(format!(
+                    "{} fails at {}, the oracle says {case:?}",
+                    example.initial_state, example.t_fail
+                ));
+            }
+            let minimal = example.minimal || example.config.n > 14;
+            let same = match &smallest {
+                Some(smallest) => {
+                    smallest.state == example.initial_state
+                        && smallest.t_fail == example.t_fail as usize
+                }
+                None => example.config.n > BRUTE_N,
+            };
+            (!minimal || !same).then(|| format!("{example:?} is not the smallest: {smallest:?}"))
+        }
+        _ => None,
+    }
+}
+
+fn hunt(seeds: std::ops::Range<u64>, harness: &Harness, universe: &Universe) {
+    let wrong: Vec<String> = seeds
+        .into_par_iter()
+        .filter_map(|seed| {
+            let law = random_law(seed);
+            contradiction(&law, harness, universe).map(|what| format!("seed {seed}: {what}\n{law}"))
+        })
+        .collect();
+    assert!(
+        wrong.is_empty(),
+        "{} contradictions\n{}",
+        wrong.len(),
+        wrong[..wrong.len().min(5)].join("\n\n")
+    );
+}
+
+#[test]
+fn ten_thousand_laws_of_the_kinetic_grid() {
+    let harness = Harness::new(KineticGrid, Config::default()).unwrap();
+    hunt(0..10_000, &harness, &Universe::kinetic());
+}
+
+#[test]
+fn laws_of_random_universes() {
+    for seed in 0..40 {
+        let definition = random_universe(seed);
+        let universe = Universe::table(&definition).unwrap();
+        let table = TableUniverse::from_json(&definition.to_string()).unwrap();
+        let harness = Harness::new(table, Config::default()).unwrap();
+        hunt(seed * 1000..seed * 1000 + 50, &harness, &universe);
+    }
+}
