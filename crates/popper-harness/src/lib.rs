@@ -47,8 +47,10 @@ mod eval;
 mod hash;
 pub mod lanes;
 pub mod law;
+mod measure;
 pub mod proof;
 pub mod span;
 pub mod universe;
 
 pub use eval::EvalError;
+pub use measure::{MeasureError, measure};

@@ -1,0 +1,105 @@
+//! Observables for embedders: an expression in, an integer out.
+
+use crate::eval::{EvalError, observe};
+use crate::law::{Capabilities, Law, NamedExpr, Program, Quantifiers, Template, Unfit};
+use crate::universe::{StateError, Symbol, Universe};
+
+/// Why an expression has no value on a state.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MeasureError {
+    /// The expression does not parse, or names what the universe does not have.
+    #[error(transparent)]
+    Expression(#[from] Unfit),
+    /// The state is empty, or holds what is no symbol of the universe.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// The value does not fit into 64 bits, or a divisor is zero.
+    #[error(transparent)]
+    Value(#[from] EvalError),
+}
+
+/// The value of an observable expression on a state.
+///
+/// ```
+/// use popper_harness::measure;
+/// use popper_harness::universe::{KineticGrid, Universe};
+///
+/// let state = KineticGrid.alphabet().parse(">.<X")?;
+/// assert_eq!(measure("count('>') + count('X')", &state, &KineticGrid)?, 2);
+/// assert_eq!(measure("leftmost('X') % 2", &state, &KineticGrid)?, 1);
+/// assert!(measure("count('>'", &state, &KineticGrid).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`MeasureError`] when the expression cannot be read in this universe or has no value on this state.
+pub fn measure(
+    expr: &str,
+    state: &[Symbol],
+    universe: &dyn Universe,
+) -> Result<i64, MeasureError> {
+    let symbols = universe.alphabet().len();
+    if state.is_empty() {
+        return Err(StateError::Empty.into());
+    }
+    if let Some(position) = state.iter().position(|&cell| usize::from(cell) >= symbols) {
+        let foreign = StateError::ForeignSymbol {
+            position,
+            symbol: char::REPLACEMENT_CHARACTER,
+            alphabet: universe.alphabet().chars().iter().collect(),
+        };
+        return Err(foreign.into());
+    }
+    let program = Program::compile(&asking(expr), universe)?;
+    let value = program
+        .named
+        .first()
+        .map_or(Ok(0), |(_, observable)| observe(observable, state, universe));
+    Ok(value?)
+}
+
+/// A law that declares the expression and claims nothing of it.
+fn asking(expr: &str) -> Law {
+    Law {
+        law_id: "measure".into(),
+        template: Template::Bound,
+        quantifiers: Quantifiers { t: 1, h: None },
+        preconditions: Vec::new(),
+        observables: vec![NamedExpr {
+            name: "measured".into(),
+            expr: expr.into(),
+        }],
+        claim: "measured(t) == measured(t)".into(),
+        forbidden: "nothing".into(),
+        claim_ast: None,
+        transform: None,
+        direction: None,
+        bound_value: None,
+        bound_op: None,
+        local: None,
+        proposed_tests: Vec::new(),
+        capabilities: Capabilities::default(),
+        source: serde_json::Value::Null,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::universe::{KineticGrid, State};
+
+    #[test]
+    fn what_has_no_value_says_why() {
+        let state = KineticGrid.alphabet().parse(">.<X").unwrap();
+        let error = |expr: &str, state: &[Symbol]| {
+            measure(expr, state, &KineticGrid).unwrap_err().to_string()
+        };
+        assert_eq!(error("1 % 0", &state), "division by zero");
+        assert!(error("momentum", &state).contains("momentum"));
+        assert!(error("count('a')", &state).contains("not known"));
+        assert!(error("count('>') and 1", &state).contains("column"));
+        assert!(error("grid_length", &State::from(vec![])).contains("empty"));
+        assert!(error("grid_length", &State::from(vec![4])).contains("cell 0"));
+    }
+}
