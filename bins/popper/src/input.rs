@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::error::Error;
 
 /// The largest input, in MiB. It keeps an endless device from filling the memory; a real input is far below.
-const LIMIT: u64 = 512;
+const LIMIT: u64 = 256;
 
 /// A text with the name that messages call it by.
 pub struct Text {

@@ -5,7 +5,9 @@ use std::path::Path;
 
 use bin_support::{Exit, Failure, Session};
 use popper_harness::counterexample::universe_of;
-use popper_harness::universe::{Definition, KineticGrid, TableUniverse, Universe, UniverseError, random_universe};
+use popper_harness::universe::{
+    Definition, KineticGrid, TableUniverse, Universe, UniverseError, random_universe,
+};
 use serde_json::Value;
 
 use crate::cli;

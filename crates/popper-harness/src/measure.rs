@@ -34,11 +34,7 @@ pub enum MeasureError {
 ///
 /// # Errors
 /// [`MeasureError`] when the expression cannot be read in this universe or has no value on this state.
-pub fn measure(
-    expr: &str,
-    state: &[Symbol],
-    universe: &dyn Universe,
-) -> Result<i64, MeasureError> {
+pub fn measure(expr: &str, state: &[Symbol], universe: &dyn Universe) -> Result<i64, MeasureError> {
     let symbols = universe.alphabet().len();
     if state.is_empty() {
         return Err(StateError::Empty.into());
@@ -52,10 +48,9 @@ pub fn measure(
         return Err(foreign.into());
     }
     let program = Program::compile(&asking(expr), universe)?;
-    let value = program
-        .named
-        .first()
-        .map_or(Ok(0), |(_, observable)| observe(observable, state, universe));
+    let value = program.named.first().map_or(Ok(0), |(_, observable)| {
+        observe(observable, state, universe)
+    });
     Ok(value?)
 }
 

@@ -24,7 +24,10 @@ fn the_fixtures_get_the_verdicts_that_are_expected() {
 fn the_table_has_a_line_for_each_law_in_the_order_of_the_files() {
     let mut unknown = law("needs_more");
     unknown["observables"][0]["expr"] = json!("momentum");
-    let first = file("table_1.json", json!([law("movers"), false_law("collisions")]).to_string());
+    let first = file(
+        "table_1.json",
+        json!([law("movers"), false_law("collisions")]).to_string(),
+    );
     let second = file("table_2.json", unknown.to_string());
     let ran = popper(&["check", &first, &second]);
     insta::assert_snapshot!(ran.text());
@@ -39,9 +42,20 @@ fn json_is_one_array_of_whole_verdicts() {
     let verdicts = verdicts.as_array().unwrap();
     assert_eq!(verdicts.len(), 2);
     for (verdict, (law_id, status)) in verdicts.iter().zip([("a", "PASS"), ("b", "FAIL")]) {
-        assert_eq!((&verdict["law_id"], &verdict["status"]), (&json!(law_id), &json!(status)));
+        assert_eq!(
+            (&verdict["law_id"], &verdict["status"]),
+            (&json!(law_id), &json!(status))
+        );
         assert_eq!(verdict["seed"], 7);
-        for key in ["schema_version", "law_fingerprint", "sim_hash", "harness_config_hash", "evidence", "power", "notes"] {
+        for key in [
+            "schema_version",
+            "law_fingerprint",
+            "sim_hash",
+            "harness_config_hash",
+            "evidence",
+            "power",
+            "notes",
+        ] {
             assert!(!verdict[key].is_null(), "{key}");
         }
         assert!(verdict["runtime_ms"].is_u64());
@@ -51,7 +65,10 @@ fn json_is_one_array_of_whole_verdicts() {
 
 #[test]
 fn verdicts_are_the_same_bytes_for_any_number_of_threads() {
-    let laws = file("threads.json", json!([law("a"), false_law("b")]).to_string());
+    let laws = file(
+        "threads.json",
+        json!([law("a"), false_law("b")]).to_string(),
+    );
     let verdicts = |threads| {
         let mut command = command(&["check", "--json", &laws]);
         let output = command.env("RAYON_NUM_THREADS", threads).output().unwrap();
@@ -74,9 +91,23 @@ fn a_bad_law_spoils_neither_its_file_nor_the_others() {
     let mixed = file("mixed.json", json!([law("good"), bad, 7]).to_string());
     let broken = file("broken.json", "{\"law_id\": ");
     let other = file("other.json", law("other").to_string());
-    let ran = popper(&["check", "--json", "--config", &quick(), &broken, &mixed, &other]);
+    let ran = popper(&[
+        "check",
+        "--json",
+        "--config",
+        &quick(),
+        &broken,
+        &mixed,
+        &other,
+    ]);
     assert_eq!(ran.code, Some(3));
-    let ids: Vec<_> = ran.json().as_array().unwrap().iter().map(|verdict| verdict["law_id"].clone()).collect();
+    let ids: Vec<_> = ran
+        .json()
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|verdict| verdict["law_id"].clone())
+        .collect();
     assert_eq!(ids, ["good", "other"]);
     insta::assert_snapshot!(without_folder(&ran.stderr));
 }
@@ -101,16 +132,30 @@ fn a_claim_that_does_not_parse_is_unknown_with_the_column() {
     let verdict = &ran.json()[0];
     assert_eq!(verdict["status"], "UNKNOWN");
     assert_eq!(verdict["reason_code"], "ambiguous_claim");
-    assert!(verdict["notes"][0].as_str().unwrap().contains("column 6"), "{verdict}");
+    assert!(
+        verdict["notes"][0].as_str().unwrap().contains("column 6"),
+        "{verdict}"
+    );
 }
 
 #[test]
 fn laws_may_come_from_stdin() {
-    let ran = popper_reads("laws.stdin", law("a").to_string(), &["check", "--json", "--config", &quick(), "-"]);
-    assert_eq!((ran.code, ran.json()[0]["law_id"].clone()), (Some(0), json!("a")));
+    let ran = popper_reads(
+        "laws.stdin",
+        law("a").to_string(),
+        &["check", "--json", "--config", &quick(), "-"],
+    );
+    assert_eq!(
+        (ran.code, ran.json()[0]["law_id"].clone()),
+        (Some(0), json!("a"))
+    );
     let ran = popper_reads("bad.stdin", "{", &["check", "-"]);
     assert_eq!(ran.code, Some(2));
-    assert!(ran.stderr.starts_with("popper: stdin: $: "), "{}", ran.stderr);
+    assert!(
+        ran.stderr.starts_with("popper: stdin: $: "),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]
@@ -153,7 +198,10 @@ fn catches_ctrl_c(process: u32) -> bool {
 #[cfg(target_os = "linux")]
 #[test]
 fn ctrl_c_prints_what_is_finished_and_ends_with_130() {
-    let laws = file("many.json", Value::from(vec![false_law("again"); 20_000]).to_string());
+    let laws = file(
+        "many.json",
+        Value::from(vec![false_law("again"); 20_000]).to_string(),
+    );
     let child = command(&["check", "--json", &laws])
         .stdout(std::process::Stdio::piped())
         .stderr(std::process::Stdio::piped())
@@ -162,13 +210,18 @@ fn ctrl_c_prints_what_is_finished_and_ends_with_130() {
     while !catches_ctrl_c(child.id()) {
         std::thread::yield_now();
     }
-    let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    let kill = std::process::Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
     assert!(kill.unwrap().success());
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130));
     let verdicts: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
     assert!(verdicts.len() < 20_000);
     assert!(verdicts.iter().all(|verdict| verdict["status"] == "FAIL"));
-    let left = format!("popper: interrupted: {} laws are not decided\n", 20_000 - verdicts.len());
+    let left = format!(
+        "popper: interrupted: {} laws are not decided\n",
+        20_000 - verdicts.len()
+    );
     assert_eq!(String::from_utf8_lossy(&output.stderr), left);
 }

@@ -14,7 +14,8 @@ fn check(name: &str, config: &str, flags: &[&str]) -> Ran {
 
 #[test]
 fn a_flag_wins_over_the_file_and_changes_the_hash_unless_it_is_the_seed() {
-    let config = r#"{"seed": 3, "exhaustive_n": 4, "minimal_n": 4, "ladder": [8], "generations": 0}"#;
+    let config =
+        r#"{"seed": 3, "exhaustive_n": 4, "minimal_n": 4, "ladder": [8], "generations": 0}"#;
     let verdict = |name, flags: &[&str]| -> Value { check(name, config, flags).json()[0].clone() };
     let plain = verdict("plain", &[]);
     let seeded = verdict("seeded", &["--seed", "5"]);
@@ -55,6 +56,19 @@ fn the_extension_is_off_until_it_is_asked_for() {
     let refused = popper(&["check", &laws]);
     assert_eq!(refused.code, Some(2));
     assert!(refused.stderr.contains("$.template"), "{}", refused.stderr);
-    let ran = popper(&["check", "--json", "--config", &quick(), "--extension", "local_transition", &laws]);
-    assert_eq!((ran.code, ran.json()[0]["status"].clone()), (Some(0), json!("PASS")), "{}", ran.stdout);
+    let ran = popper(&[
+        "check",
+        "--json",
+        "--config",
+        &quick(),
+        "--extension",
+        "local_transition",
+        &laws,
+    ]);
+    assert_eq!(
+        (ran.code, ran.json()[0]["status"].clone()),
+        (Some(0), json!("PASS")),
+        "{}",
+        ran.stdout
+    );
 }

@@ -8,12 +8,18 @@ use crate::process::{Ran, false_law, file, law, popper, popper_reads, quick, wit
 
 /// The verdicts of a law that is proved and of one that is refuted.
 static VERDICTS: LazyLock<Value> = LazyLock::new(|| {
-    let laws = file("evidence.laws.json", json!([law("movers"), false_law("collisions")]).to_string());
+    let laws = file(
+        "evidence.laws.json",
+        json!([law("movers"), false_law("collisions")]).to_string(),
+    );
     popper(&["check", "--json", "--config", &quick(), &laws]).json()
 });
 
 fn run(command: &str, name: &str, document: &Value) -> Ran {
-    popper(&[command, &file(&format!("{name}.{command}.json"), document.to_string())])
+    popper(&[
+        command,
+        &file(&format!("{name}.{command}.json"), document.to_string()),
+    ])
 }
 
 fn counterexample() -> Value {
@@ -28,11 +34,22 @@ fn proof() -> Value {
 fn evidence_holds_alone_in_its_verdict_and_in_the_array() {
     for (command, alone, verdict) in [("replay", counterexample(), 1), ("verify", proof(), 0)] {
         let line = run(command, "alone", &alone).stdout;
-        for (name, document) in [("alone", alone), ("verdict", VERDICTS[verdict].clone()), ("array", VERDICTS.clone())] {
+        for (name, document) in [
+            ("alone", alone),
+            ("verdict", VERDICTS[verdict].clone()),
+            ("array", VERDICTS.clone()),
+        ] {
             let ran = run(command, name, &document);
-            assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{name}: {ran:?}");
+            assert_eq!(
+                (ran.code, ran.stderr.as_str()),
+                (Some(0), ""),
+                "{name}: {ran:?}"
+            );
             assert_eq!(ran.stdout.lines().count(), 1, "{name}");
-            let (told, alone) = (ran.stdout.split_once(": ").unwrap().1, line.split_once(": ").unwrap().1);
+            let (told, alone) = (
+                ran.stdout.split_once(": ").unwrap().1,
+                line.split_once(": ").unwrap().1,
+            );
             assert_eq!(told, alone, "{name}");
         }
     }
@@ -42,7 +59,11 @@ fn evidence_holds_alone_in_its_verdict_and_in_the_array() {
 
 #[test]
 fn evidence_may_come_from_stdin() {
-    let ran = popper_reads("replay.stdin", counterexample().to_string(), &["replay", "-"]);
+    let ran = popper_reads(
+        "replay.stdin",
+        counterexample().to_string(),
+        &["replay", "-"],
+    );
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let ran = popper_reads("verify.stdin", VERDICTS[0].to_string(), &["verify", "-"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
@@ -52,21 +73,35 @@ fn evidence_may_come_from_stdin() {
 fn a_counterexample_that_was_tampered_with_does_not_hold() {
     let tampered: [(&str, fn(&mut Value)); 9] = [
         ("start", |example| example["initial_state"] = json!(".>>")),
-        ("forbidden_start", |example| example["initial_state"] = json!("..X")),
-        ("foreign_symbol", |example| example["initial_state"] = json!("..a")),
+        ("forbidden_start", |example| {
+            example["initial_state"] = json!("..X")
+        }),
+        ("foreign_symbol", |example| {
+            example["initial_state"] = json!("..a")
+        }),
         ("no_cell", |example| example["initial_state"] = json!("")),
         ("t_fail", |example| example["t_fail"] = json!(0)),
         ("ring", |example| example["config"]["n"] = json!(4)),
-        ("witness", |example| example["witness"]["left"] = json!("12")),
-        ("excerpt", |example| example["trajectory_excerpt"][0]["state"] = json!("...")),
-        ("law", |example| example["config"]["law"]["observables"][0]["expr"] = json!("grid_length")),
+        ("witness", |example| {
+            example["witness"]["left"] = json!("12")
+        }),
+        ("excerpt", |example| {
+            example["trajectory_excerpt"][0]["state"] = json!("...")
+        }),
+        ("law", |example| {
+            example["config"]["law"]["observables"][0]["expr"] = json!("grid_length")
+        }),
     ];
     let mut told = String::new();
     for (name, tamper) in tampered {
         let mut example = counterexample();
         tamper(&mut example);
         let ran = run("replay", name, &example);
-        assert_eq!((ran.code, ran.stderr.as_str()), (Some(4), ""), "{name}: {ran:?}");
+        assert_eq!(
+            (ran.code, ran.stderr.as_str()),
+            (Some(4), ""),
+            "{name}: {ran:?}"
+        );
         told.push_str(&format!("{name}: {}", ran.stdout));
     }
     insta::assert_snapshot!(told);
@@ -76,17 +111,31 @@ fn a_counterexample_that_was_tampered_with_does_not_hold() {
 fn a_proof_that_was_tampered_with_does_not_hold() {
     let tampered: [(&str, fn(&mut Value)); 5] = [
         ("digest", |proof| proof["digest"] = json!("0".repeat(64))),
-        ("universe", |proof| proof["universe"] = json!("kinetic_grid_v2")),
+        ("universe", |proof| {
+            proof["universe"] = json!("kinetic_grid_v2")
+        }),
         ("law", |proof| proof["law"]["quantifiers"]["T"] = json!(9)),
-        ("fingerprint", |proof| proof["law_fingerprint"] = json!("0".repeat(64))),
-        ("sim_hash", |proof| proof["sim_hash"] = json!("0".repeat(64))),
+        ("fingerprint", |proof| {
+            proof["law_fingerprint"] = json!("0".repeat(64))
+        }),
+        ("sim_hash", |proof| {
+            proof["sim_hash"] = json!("0".repeat(64))
+        }),
     ];
     for (name, tamper) in tampered {
         let mut proof = proof();
         tamper(&mut proof);
         let ran = run("verify", name, &proof);
-        assert_eq!((ran.code, ran.stderr.as_str()), (Some(4), ""), "{name}: {ran:?}");
-        assert!(ran.stdout.contains(": does not hold: "), "{name}: {}", ran.stdout);
+        assert_eq!(
+            (ran.code, ran.stderr.as_str()),
+            (Some(4), ""),
+            "{name}: {ran:?}"
+        );
+        assert!(
+            ran.stdout.contains(": does not hold: "),
+            "{name}: {}",
+            ran.stdout
+        );
     }
 }
 
@@ -96,12 +145,20 @@ fn evidence_of_another_law_says_nothing_for_a_verdict() {
     swapped["law_fingerprint"] = VERDICTS[0]["law_fingerprint"].clone();
     let ran = run("replay", "other_law", &swapped);
     assert_eq!(ran.code, Some(4), "{ran:?}");
-    assert!(ran.stdout.contains("law_fingerprint of the verdict"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("law_fingerprint of the verdict"),
+        "{}",
+        ran.stdout
+    );
     let mut moved = VERDICTS[0].clone();
     moved["sim_hash"] = json!("0".repeat(64));
     let ran = run("verify", "other_universe", &moved);
     assert_eq!(ran.code, Some(4), "{ran:?}");
-    assert!(ran.stdout.contains("sim_hash of the verdict"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("sim_hash of the verdict"),
+        "{}",
+        ran.stdout
+    );
 }
 
 #[test]
@@ -115,7 +172,11 @@ fn what_holds_no_evidence_is_a_usage_error() {
         ("verify", "a_law", law("a")),
     ] {
         let ran = run(command, name, &document);
-        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{name}: {ran:?}");
+        assert_eq!(
+            (ran.code, ran.stdout.as_str()),
+            (Some(2), ""),
+            "{name}: {ran:?}"
+        );
         errors.push_str(&without_folder(&ran.stderr));
     }
     insta::assert_snapshot!(errors);
@@ -126,6 +187,10 @@ fn an_element_that_cannot_be_read_leaves_the_others_checked() {
     let mut broken = VERDICTS[1].clone();
     broken["counterexample"]["t_fail"] = json!("soon");
     let ran = run("replay", "mixed", &json!([broken, VERDICTS[1]]));
-    assert_eq!((ran.code, ran.stdout.lines().count()), (Some(3), 1), "{ran:?}");
+    assert_eq!(
+        (ran.code, ran.stdout.lines().count()),
+        (Some(3), 1),
+        "{ran:?}"
+    );
     assert!(ran.stderr.contains("$[0].counterexample"), "{}", ran.stderr);
 }

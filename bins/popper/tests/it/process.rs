@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::thread;
 
 use serde_json::{Value, json};
 
@@ -42,7 +43,10 @@ impl From<Output> for Ran {
 pub fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_popper"));
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    command.args(arguments).current_dir(root).stdin(Stdio::null());
+    command
+        .args(arguments)
+        .current_dir(root)
+        .stdin(Stdio::null());
     command
 }
 
@@ -57,12 +61,14 @@ pub fn popper_reads(name: &str, stdin: impl AsRef<[u8]>, arguments: &[&str]) -> 
     command(arguments).stdin(stdin).output().unwrap().into()
 }
 
-/// A file in the tests' own folder; every test picks another name.
+/// A file in the tests' own folder. Tests that run at once may write the same one: it is never seen half-written.
 pub fn file(name: &str, content: impl AsRef<[u8]>) -> String {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("popper");
     fs::create_dir_all(&folder).unwrap();
     let path: PathBuf = folder.join(name);
-    fs::write(&path, content).unwrap();
+    let writer = format!("{name}.{}.{:?}", std::process::id(), thread::current().id());
+    fs::write(folder.join(&writer), content).unwrap();
+    fs::rename(folder.join(&writer), &path).unwrap();
     path.to_str().unwrap().to_owned()
 }
 

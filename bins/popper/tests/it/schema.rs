@@ -25,7 +25,10 @@ fn every_broken_rule_names_the_place_and_the_limit() {
         ("forbidden", json!("  ")),
         ("forbidden", Value::Null),
         ("law_id", json!("")),
-        ("preconditions", json!([{"lhs": "grid_length", "op": "=~", "rhs": 4}])),
+        (
+            "preconditions",
+            json!([{"lhs": "grid_length", "op": "=~", "rhs": 4}]),
+        ),
         ("observables", json!(observables)),
         ("observables", json!([{"name": "r", "expr": long}])),
         ("claim_ast", deep(70)),
@@ -47,7 +50,11 @@ fn every_broken_rule_names_the_place_and_the_limit() {
     let ran = popper(&["check", &path]);
     assert_eq!(ran.code, Some(2));
     for index in 0..count {
-        assert!(ran.stderr.contains(&format!("schema.json: $[{index}].")), "{index}: {}", ran.stderr);
+        assert!(
+            ran.stderr.contains(&format!("schema.json: $[{index}].")),
+            "{index}: {}",
+            ran.stderr
+        );
     }
     insta::assert_snapshot!(without_folder(&ran.stderr));
 }

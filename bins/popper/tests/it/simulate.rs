@@ -7,7 +7,10 @@ use crate::process::{command, popper, popper_reads};
 #[test]
 fn a_run_has_a_line_for_each_step() {
     let ran = popper(&["simulate", ">.<X", "--steps", "3"]);
-    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), ">.<X\n>X<.\n<X>.\n<.>X\n"));
+    assert_eq!(
+        (ran.code, ran.stdout.as_str()),
+        (Some(0), ">.<X\n>X<.\n<X>.\n<.>X\n")
+    );
     let ran = popper(&["simulate", "--steps=0", ">.<X"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), ">.<X\n"));
 }
@@ -15,9 +18,19 @@ fn a_run_has_a_line_for_each_step() {
 #[test]
 fn states_from_stdin_are_runs_apart() {
     let ran = popper_reads("states", ">.\r\n<..", &["simulate", "-", "--steps", "1"]);
-    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), ">.\n.>\n\n<..\n..<\n"));
-    let ran = popper_reads("states", ">.\r\n<..", &["simulate", "-", "--steps", "1", "--json"]);
-    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "[\">.\",\".>\"]\n[\"<..\",\"..<\"]\n"));
+    assert_eq!(
+        (ran.code, ran.stdout.as_str()),
+        (Some(0), ">.\n.>\n\n<..\n..<\n")
+    );
+    let ran = popper_reads(
+        "states",
+        ">.\r\n<..",
+        &["simulate", "-", "--steps", "1", "--json"],
+    );
+    assert_eq!(
+        (ran.code, ran.stdout.as_str()),
+        (Some(0), "[\">.\",\".>\"]\n[\"<..\",\"..<\"]\n")
+    );
     let ran = popper_reads("nothing", "", &["simulate", "-", "--steps", "1"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), ""));
 }
@@ -47,10 +60,21 @@ fn a_state_that_is_none_is_named_with_its_place() {
         ("not_utf8", b">.\n.\xff\n".as_slice()),
     ] {
         let ran = popper_reads(name, states, &["simulate", "-", "--steps", "1"]);
-        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ">.\n.>\n"), "{name}: {ran:?}");
+        assert_eq!(
+            (ran.code, ran.stdout.as_str()),
+            (Some(2), ">.\n.>\n"),
+            "{name}: {ran:?}"
+        );
         errors.push_str(&ran.stderr);
     }
-    let ran = popper(&["simulate", ".#", "--steps", "1", "--universe", "fixtures/popper/universes/elementary_90.json"]);
+    let ran = popper(&[
+        "simulate",
+        ".#",
+        "--steps",
+        "1",
+        "--universe",
+        "fixtures/popper/universes/elementary_90.json",
+    ]);
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), ".#\n..\n"));
     insta::assert_snapshot!(errors);
 }

@@ -38,40 +38,72 @@ fn the_kinetic_grid_as_a_table_is_the_built_in_one() {
 #[test]
 fn the_elementary_automata_are_those_of_their_numbers() {
     for number in [30_usize, 90, 110, 184] {
-        let universe = TableUniverse::from_json(&fixture(&format!("elementary_{number}")).1).unwrap();
+        let universe =
+            TableUniverse::from_json(&fixture(&format!("elementary_{number}")).1).unwrap();
         for code in 0..8_usize {
             let window = [code >> 2 & 1, code >> 1 & 1, code & 1].map(|bit| bit as Symbol);
-            assert_eq!(usize::from(universe.next_cell(&window)), number >> code & 1, "{number} {code}");
+            assert_eq!(
+                usize::from(universe.next_cell(&window)),
+                number >> code & 1,
+                "{number} {code}"
+            );
         }
     }
 }
 
 #[test]
 fn show_says_what_a_universe_is() {
-    insta::assert_snapshot!("kinetic_grid", popper(&["universe", "show", "kinetic_grid"]).text());
-    insta::assert_snapshot!("elementary_110", popper(&["universe", "show", &fixture("elementary_110").0]).text());
+    insta::assert_snapshot!(
+        "kinetic_grid",
+        popper(&["universe", "show", "kinetic_grid"]).text()
+    );
+    insta::assert_snapshot!(
+        "elementary_110",
+        popper(&["universe", "show", &fixture("elementary_110").0]).text()
+    );
 }
 
 #[test]
 fn what_show_prints_as_json_is_read_back_as_the_same_universe() {
-    for (name, universe) in [("built_in", "kinetic_grid".to_owned()), ("table", fixture("kinetic_grid").0)] {
+    for (name, universe) in [
+        ("built_in", "kinetic_grid".to_owned()),
+        ("table", fixture("kinetic_grid").0),
+    ] {
         let shown = popper(&["universe", "show", "--json", &universe]).stdout;
         let again = file(&format!("{name}.universe.json"), &shown);
-        assert_eq!(popper(&["universe", "show", "--json", &again]).stdout, shown, "{name}");
+        assert_eq!(
+            popper(&["universe", "show", "--json", &again]).stdout,
+            shown,
+            "{name}"
+        );
         let checked = popper(&["universe", "check", &universe]);
         assert_eq!(checked.code, Some(0));
-        assert_eq!(popper(&["universe", "check", &again]).stdout, checked.stdout, "{name}");
+        assert_eq!(
+            popper(&["universe", "check", &again]).stdout,
+            checked.stdout,
+            "{name}"
+        );
     }
 }
 
 #[test]
 fn a_random_universe_is_the_same_for_the_same_seed_and_can_be_used() {
     let drawn = popper(&["universe", "random", "--seed", "3"]);
-    assert_eq!(drawn.stdout, popper(&["universe", "random", "--seed=3"]).stdout);
-    assert_ne!(drawn.stdout, popper(&["universe", "random", "--seed", "4"]).stdout);
+    assert_eq!(
+        drawn.stdout,
+        popper(&["universe", "random", "--seed=3"]).stdout
+    );
+    assert_ne!(
+        drawn.stdout,
+        popper(&["universe", "random", "--seed", "4"]).stdout
+    );
     let path = file("random_3.json", &drawn.stdout);
     let ran = popper(&["simulate", "abc.", "--steps", "4", "--universe", &path]);
-    assert_eq!((ran.code, ran.stdout.lines().count()), (Some(0), 5), "{ran:?}");
+    assert_eq!(
+        (ran.code, ran.stdout.lines().count()),
+        (Some(0), 5),
+        "{ran:?}"
+    );
 }
 
 #[test]
@@ -83,20 +115,45 @@ fn a_universe_that_is_none_says_what_is_wrong() {
     };
     let mut errors = String::new();
     for (name, text) in [
-        ("missing", universe(&|file| drop(file["rule"]["table"].as_object_mut().unwrap().remove(".#.")))),
-        ("foreign", universe(&|file| file["rule"]["table"]["..."] = json!("o"))),
-        ("too_wide", universe(&|file| file["rule"]["table"]["....."] = json!("."))),
+        (
+            "missing",
+            universe(&|file| drop(file["rule"]["table"].as_object_mut().unwrap().remove(".#."))),
+        ),
+        (
+            "foreign",
+            universe(&|file| file["rule"]["table"]["..."] = json!("o")),
+        ),
+        (
+            "too_wide",
+            universe(&|file| file["rule"]["table"]["....."] = json!(".")),
+        ),
         ("radius", universe(&|file| file["radius"] = json!(3))),
         ("symbols", universe(&|file| file["symbols"] = json!(".#."))),
-        ("reserved", universe(&|file| file["id"] = json!("kinetic_grid_v1"))),
-        ("shift", universe(&|file| file["transforms"][0]["name"] = json!("shift_2"))),
-        ("nothing_starts", universe(&|file| file["initial_forbidden"] = json!(".#"))),
-        ("unknown_key", universe(&|file| file["colour"] = json!("red"))),
+        (
+            "reserved",
+            universe(&|file| file["id"] = json!("kinetic_grid_v1")),
+        ),
+        (
+            "shift",
+            universe(&|file| file["transforms"][0]["name"] = json!("shift_2")),
+        ),
+        (
+            "nothing_starts",
+            universe(&|file| file["initial_forbidden"] = json!(".#")),
+        ),
+        (
+            "unknown_key",
+            universe(&|file| file["colour"] = json!("red")),
+        ),
         ("not_json", "rule 184".to_owned()),
     ] {
         let path = file(&format!("{name}.universe.json"), text);
         let ran = popper(&["universe", "check", &path]);
-        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{name}: {ran:?}");
+        assert_eq!(
+            (ran.code, ran.stdout.as_str()),
+            (Some(2), ""),
+            "{name}: {ran:?}"
+        );
         let same = popper(&["span", "--universe", &path]);
         assert_eq!((same.code, &same.stderr), (Some(2), &ran.stderr), "{name}");
         errors.push_str(&without_folder(&ran.stderr));
@@ -116,6 +173,10 @@ fn the_span_of_the_kinetic_grid_is_known() {
     assert_eq!(table["basis"], popper(&["span", "--json"]).json()["basis"]);
     for width in ["0", "99"] {
         let ran = popper(&["span", "--width", width]);
-        assert_eq!((ran.code, ran.stderr.lines().count()), (Some(2), 1), "{ran:?}");
+        assert_eq!(
+            (ran.code, ran.stderr.lines().count()),
+            (Some(2), 1),
+            "{ran:?}"
+        );
     }
 }
