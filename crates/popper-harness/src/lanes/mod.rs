@@ -18,6 +18,7 @@ mod run;
 mod smallest;
 #[cfg(test)]
 mod tests;
+mod wide;
 mod word;
 
 pub use crate::eval::Horizon;

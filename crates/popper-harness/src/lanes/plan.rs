@@ -70,14 +70,21 @@ pub(super) enum Question {
     },
     /// The shifts of a ring of one cell.
     Nothing,
-    Local {
-        around: Vec<(usize, Cube)>,
-        parity: Option<u8>,
-        equal: bool,
-        result: Cube,
-        /// Registers of a counter of the cells.
-        counter: u32,
-    },
+    Local(Local),
+}
+
+/// A local transition.
+#[derive(Debug, Clone)]
+pub(super) struct Local {
+    /// What stands at the cell (first) and at which distance to the right.
+    pub around: Vec<(usize, Cube)>,
+    /// The parity of the cell's index.
+    pub parity: Option<u8>,
+    /// Whether the cell must become `result`, or must not.
+    pub equal: bool,
+    pub result: Cube,
+    /// Registers of a counter of the cells.
+    pub counter: u32,
 }
 
 /// A law compiled for rings of one length: runs [`LANES`](super::LANES) starts at once.
@@ -232,13 +239,13 @@ impl Compiler<'_> {
                 for (place, symbol) in pattern.iter().flatten().enumerate() {
                     around.push(((place + n - 1) % n, cube(*symbol)));
                 }
-                Question::Local {
+                Question::Local(Local {
                     around,
                     parity: *parity,
                     equal: *equal,
                     result: cube(*result),
                     counter: self.take(super::number::width(n as u64)),
-                }
+                })
             }
         })
     }

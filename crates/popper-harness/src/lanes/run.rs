@@ -7,8 +7,9 @@ use super::circuit::{Circuit, wrap};
 use super::compile::{Instr, Section, Truth};
 use super::number::execute;
 use super::observe::{self, Cube, look};
-use super::plan::{Outcome, Plan, Planes, Question, Scratch};
-use super::word::{Lanes, WORDS};
+use super::plan::{Local, Outcome, Plan, Planes, Question, Scratch};
+use super::wide::{Column, Registers};
+use super::word::Lanes;
 
 /// A piece of work that is compiled for every instruction set, the best one being chosen when it runs.
 enum Work<'a> {
@@ -28,13 +29,43 @@ enum Work<'a> {
         registers: &'a mut [Lanes],
         t: u64,
     },
+    /// Adds the lanes with a symbol of one of the sets and those with one near the seam.
+    Cover {
+        forbidden: &'a [Cube],
+        bits: u8,
+        now: observe::Planes<'a>,
+        unusual: &'a mut Lanes,
+        wrapped: &'a mut Lanes,
+    },
+    /// Keeps in `buffer` the cells of sets at distances, with one parity; `counter` counts them, `asked` are the lanes with one
+    /// and `wrong` those where one becomes (or, where `equal`, does not become) one of `result`.
+    Local {
+        question: &'a Local,
+        now: observe::Planes<'a>,
+        next: observe::Planes<'a>,
+        buffer: &'a mut [Lanes],
+        became: &'a mut [Lanes],
+        counter: &'a mut [Lanes],
+        asked: &'a mut Lanes,
+        wrong: &'a mut Lanes,
+    },
+    /// Counts the cells.
+    Count {
+        cells: &'a [Lanes],
+        out: &'a mut [Lanes],
+    },
+}
+
+/// Counts in how many cells each lane is set, as a number of `out.len()` bits, which are enough.
+pub(super) fn count(cells: &[Lanes], out: &mut [Lanes]) {
+    Arch::new().dispatch(Work::Count { cells, out });
 }
 
 impl WithSimd for Work<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
+    fn with_simd<S: Simd>(self, simd: S) {
         match self {
             Self::Step {
                 circuit,
@@ -43,7 +74,7 @@ impl WithSimd for Work<'_> {
                 now,
                 next,
                 room,
-            } => circuit.step(n, halo, now, next, room),
+            } => circuit.step(simd, n, halo, now, next, room),
             Self::Execute {
                 section,
                 now,
@@ -52,11 +83,75 @@ impl WithSimd for Work<'_> {
                 registers,
                 t,
             } => {
-                for instruction in &section.code {
-                    match instruction {
-                        Instr::Do(operation) => execute(operation, registers, t),
-                        Instr::Look(wanted) => look(wanted, &now, &next, buffer, registers),
+                for column in Column::all(simd) {
+                    let mut registers = Registers::new(registers, column);
+                    for instruction in &section.code {
+                        match instruction {
+                            Instr::Do(operation) => execute(operation, &mut registers, t),
+                            Instr::Look(wanted) => {
+                                look(wanted, &now, &next, buffer, &mut registers);
+                            }
+                        }
                     }
+                }
+            }
+            Self::Cover {
+                forbidden,
+                bits,
+                now,
+                unusual,
+                wrapped,
+            } => {
+                let near = now.halo.min(now.n);
+                for column in Column::all(simd) {
+                    let mut any = column.get(unusual);
+                    for cube in forbidden {
+                        any = any | cube.anywhere(column, &now);
+                    }
+                    column.put(unusual, any);
+                    let mut any = column.get(wrapped);
+                    for bit in 0..bits {
+                        let plane = now.plane(bit);
+                        for cell in plane[..near].iter().chain(&plane[now.n - near..]) {
+                            any = any | column.get(cell);
+                        }
+                    }
+                    column.put(wrapped, any);
+                }
+            }
+            Self::Local {
+                question,
+                now,
+                next,
+                buffer,
+                became,
+                counter,
+                asked,
+                wrong,
+            } => {
+                for column in Column::all(simd) {
+                    for (index, (offset, cube)) in question.around.iter().enumerate() {
+                        cube.narrow(column, &now, *offset, index == 0, buffer);
+                    }
+                    question.result.narrow(column, &next, 0, true, became);
+                    let flip = column.splat(question.equal);
+                    let (mut some, mut bad) = (column.zero(), column.zero());
+                    for (index, (cell, became)) in buffer.iter_mut().zip(&*became).enumerate() {
+                        let counts = question.parity.is_none_or(|p| index % 2 == usize::from(p));
+                        let here = column.get(cell) & column.splat(counts);
+                        column.put(cell, here);
+                        some = some | here;
+                        bad = bad | (here & (column.get(became) ^ flip));
+                    }
+                    column.put(asked, some);
+                    column.put(wrong, bad);
+                    let get = |cell: usize| column.get(&buffer[cell]);
+                    observe::count(column, now.n, get, counter);
+                }
+            }
+            Self::Count { cells, out } => {
+                for column in Column::all(simd) {
+                    observe::count(column, cells.len(), |cell| column.get(&cells[cell]), out);
                 }
             }
         }
@@ -218,16 +313,13 @@ impl<'a> Machine<'a> {
             n,
             halo,
         };
-        for cube in &plan.forbidden {
-            outcome.unusual |= any(*cube, &planes);
-        }
-        for bit in 0..plan.circuit.bits() {
-            let plane = planes.plane(bit as u8);
-            let near = halo.min(n);
-            for cell in plane[..near].iter().chain(&plane[n - near..]) {
-                outcome.wrapped |= *cell;
-            }
-        }
+        self.arch.dispatch(Work::Cover {
+            forbidden: &plan.forbidden,
+            bits: plan.circuit.bits() as u8,
+            now: planes,
+            unusual: &mut outcome.unusual,
+            wrapped: &mut outcome.wrapped,
+        });
     }
 
     /// Puts the image of the run's state into the next planes of the image.
@@ -270,19 +362,6 @@ fn step(arch: Arch, plan: &Plan, planes: &mut Planes) {
         next: &mut planes.next,
         room: &mut planes.room,
     });
-}
-
-/// The lanes where a cell is of a set.
-fn any(cube: Cube, planes: &observe::Planes<'_>) -> Lanes {
-    let mut any = Lanes::ZERO;
-    let wanted: Vec<(u8, Lanes)> = cube.literals().collect();
-    for cell in 0..planes.n {
-        let here = wanted.iter().fold(Lanes::ALL, |all, (bit, flip)| {
-            all & (planes.plane(*bit)[cell] ^ *flip)
-        });
-        any |= here;
-    }
-    any
 }
 
 impl Outcome {
@@ -363,7 +442,7 @@ impl Machine<'_> {
                 reverse,
                 shift,
             } => self.commutes(map.as_ref(), *reverse, *shift, outcome),
-            Question::Local { .. } => self.local(outcome),
+            Question::Local(_) => self.local(outcome),
         }
     }
 
@@ -431,14 +510,7 @@ impl Machine<'_> {
 
     fn local(&mut self, outcome: &mut Outcome) {
         let plan = self.plan;
-        let Question::Local {
-            around,
-            parity,
-            equal,
-            result,
-            counter,
-        } = &plan.question
-        else {
+        let Question::Local(question) = &plan.question else {
             return;
         };
         let (n, halo) = (plan.n, plan.circuit.radius());
@@ -447,27 +519,22 @@ impl Machine<'_> {
         for t in 0..plan.last {
             self.prepare();
             let planes = |data| observe::Planes { data, n, halo };
-            let now = planes(&self.own.now[..]);
-            for (index, (offset, cube)) in around.iter().enumerate() {
-                cube.narrow(&now, *offset, index == 0, self.buffer);
-            }
-            if let Some(parity) = parity {
-                let others = self.buffer.iter_mut().skip(usize::from(1 - parity));
-                others.step_by(2).for_each(|cell| *cell = Lanes::ZERO);
-            }
-            result.narrow(&planes(&self.own.next[..]), 0, true, &mut became);
-            let mut wrong = Lanes::ZERO;
-            let mut asked = Lanes::ZERO;
-            for (cell, became) in self.buffer.iter().zip(&became) {
-                asked |= *cell;
-                wrong |= *cell & (*became ^ Lanes::splat(*equal));
-            }
-            let counter = &mut self.registers[*counter as usize..][..width];
-            observe::count(n, |cell| self.buffer[cell], counter);
+            let counter = &mut self.registers[question.counter as usize..][..width];
+            let (mut asked, mut wrong) = (Lanes::ZERO, Lanes::ZERO);
+            self.arch.dispatch(Work::Local {
+                question,
+                now: planes(&self.own.now),
+                next: planes(&self.own.next),
+                buffer: self.buffer,
+                became: &mut became,
+                counter: &mut *counter,
+                asked: &mut asked,
+                wrong: &mut wrong,
+            });
             for (bit, lanes) in counter.iter().enumerate() {
                 let counts = (*lanes & outcome.admitted).counts();
-                for word in 0..WORDS {
-                    outcome.triggers[word] += counts[word] << bit;
+                for (sum, count) in outcome.triggers.iter_mut().zip(counts) {
+                    *sum += count << bit;
                 }
             }
             outcome.triggered |= asked & outcome.admitted;
