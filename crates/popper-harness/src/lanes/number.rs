@@ -209,6 +209,14 @@ pub(super) fn execute<S: Simd>(operation: &Arithmetic, regs: &mut Registers<'_, 
             }
         }
         Arithmetic::Move { out, from } => copy(regs, out, from),
+        _ => execute_on_masks(operation, regs),
+    }
+}
+
+/// Those whose result is a mask.
+#[inline(always)]
+fn execute_on_masks<S: Simd>(operation: &Arithmetic, regs: &mut Registers<'_, S>) {
+    match *operation {
         Arithmetic::Equal {
             out,
             left,
@@ -255,6 +263,7 @@ pub(super) fn execute<S: Simd>(operation: &Arithmetic, regs: &mut Registers<'_, 
                 !(regs.get(left as usize) | regs.get(right as usize)),
             );
         }
+        _ => {}
     }
 }
 

@@ -136,8 +136,7 @@ impl Plan {
         compiler.last = match &program.claim {
             Claim::Always { steps: true, .. } => horizon.t.saturating_sub(1),
             Claim::Eventually { .. } => horizon.t.checked_add(horizon.window)?,
-            Claim::Local { .. } => horizon.t,
-            Claim::Always { .. } | Claim::Commutes(_) => horizon.t,
+            Claim::Always { .. } | Claim::Commutes(_) | Claim::Local { .. } => horizon.t,
         };
         let admitted = compiler.conditions(&program.preconditions)?;
         let question = compiler.question(circuit, horizon)?;
