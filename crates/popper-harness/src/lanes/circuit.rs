@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
+use pulp::Simd;
+
 use super::batch::code_bits;
 use super::diagram::{Diagram, Edge, FALSE, TRUE};
+use super::wide::{Column, Wide};
 use super::word::Lanes;
 use crate::universe::{Rule, Symbol};
 
@@ -239,8 +242,9 @@ impl Circuit {
     /// The next state of rings of `n` cells. Planes have `n + 2 * halo` cells, the halo being at least the radius and equal to
     /// the cells at the other end; that of `now` is read, that of `next` made.
     #[inline(always)]
-    pub(super) fn step(
+    pub(super) fn step<S: Simd>(
         &self,
+        simd: S,
         n: usize,
         halo: usize,
         now: &[Lanes],
@@ -248,51 +252,68 @@ impl Circuit {
         room: &mut [Lanes],
     ) {
         let stride = n + 2 * halo;
+        let inputs = |start: usize, length: usize| Source {
+            now,
+            stride,
+            start: start + halo - self.radius,
+            length,
+            before: &[],
+            after: &[],
+        };
         let mut start = 0;
-        while start < n {
+        while start < n && !self.gates.is_empty() {
             let length = CHUNK.min(n - start);
             for gate in &*self.gates {
                 let to = usize::from(gate.to) * CHUNK;
                 let (before, rest) = room.split_at_mut(to);
                 let (to, after) = rest.split_at_mut(CHUNK);
                 let source = Source {
-                    now,
-                    stride,
-                    start: start + halo - self.radius,
-                    length,
                     before,
                     after,
+                    ..inputs(start, length)
                 };
-                gate.run(&source, &mut to[..length]);
+                for column in Column::all(simd) {
+                    gate.run(column, &source, &mut to[..length]);
+                }
             }
             for (bit, output) in self.outputs.iter().enumerate() {
-                let to = &mut next[bit * stride + halo + start..][..length];
-                match *output {
-                    Output::Constant(value) => to.fill(Lanes::splat(value)),
-                    Output::From { operand, not } => {
-                        let source = Source {
-                            now,
-                            stride,
-                            start: start + halo - self.radius,
-                            length,
-                            before: room,
-                            after: &[],
-                        };
-                        let from = source.get(operand);
-                        if not {
-                            for (to, from) in to.iter_mut().zip(from) {
-                                *to = !*from;
-                            }
-                        } else {
-                            to.copy_from_slice(from);
-                        }
-                    }
+                if let Output::From {
+                    operand: operand @ Operand::Slot(_),
+                    not,
+                } = *output
+                {
+                    let to = &mut next[bit * stride + halo + start..][..length];
+                    let source = Source {
+                        before: room,
+                        ..inputs(start, length)
+                    };
+                    copy(simd, source.get(operand), not, to);
                 }
             }
             start += length;
         }
-        for bit in 0..self.bits {
-            wrap(&mut next[bit * stride..(bit + 1) * stride], halo);
+        for (bit, output) in self.outputs.iter().enumerate() {
+            let plane = &mut next[bit * stride..(bit + 1) * stride];
+            let to = &mut plane[halo..halo + n];
+            match *output {
+                Output::Constant(value) => to.fill(Lanes::splat(value)),
+                Output::From {
+                    operand: operand @ Operand::Input { .. },
+                    not,
+                } => copy(simd, inputs(0, n).get(operand), not, to),
+                Output::From { .. } => {}
+            }
+            wrap(plane, halo);
+        }
+    }
+}
+
+#[inline(always)]
+fn copy<S: Simd>(simd: S, from: &[Lanes], not: bool, to: &mut [Lanes]) {
+    for column in Column::all(simd) {
+        let flip = column.splat(not);
+        for (to, from) in to.iter_mut().zip(from) {
+            column.put(to, column.get(from) ^ flip);
         }
     }
 }
@@ -339,23 +360,25 @@ impl<'a> Source<'a> {
 
 impl Gate {
     #[inline(always)]
-    fn run(&self, source: &Source<'_>, to: &mut [Lanes]) {
+    fn run<S: Simd>(&self, column: Column<S>, source: &Source<'_>, to: &mut [Lanes]) {
         let (a, b) = (source.get(self.a), source.get(self.b));
         match self.op {
-            Op::And => two(to, a, b, |a, b| a & b),
-            Op::AndNot => two(to, a, b, Lanes::andnot),
-            Op::Or => two(to, a, b, |a, b| a | b),
-            Op::Xor => two(to, a, b, |a, b| a ^ b),
-            Op::Mux | Op::MuxNot => {
+            Op::And => two(column, to, a, b, |a, b| a & b),
+            Op::AndNot => two(column, to, a, b, Wide::andnot),
+            Op::Or => two(column, to, a, b, |a, b| a | b),
+            Op::Xor => two(column, to, a, b, |a, b| a ^ b),
+            Op::Mux => {
                 let c = source.get(self.c);
-                if self.op == Op::Mux {
-                    for (((to, a), b), c) in to.iter_mut().zip(a).zip(b).zip(c) {
-                        *to = a.mux(*b, *c);
-                    }
-                } else {
-                    for (((to, a), b), c) in to.iter_mut().zip(a).zip(b).zip(c) {
-                        *to = a.mux(!*b, *c);
-                    }
+                for (((to, a), b), c) in to.iter_mut().zip(a).zip(b).zip(c) {
+                    let (a, b, c) = (column.get(a), column.get(b), column.get(c));
+                    column.put(to, a.mux(b, c));
+                }
+            }
+            Op::MuxNot => {
+                let c = source.get(self.c);
+                for (((to, a), b), c) in to.iter_mut().zip(a).zip(b).zip(c) {
+                    let (a, b, c) = (column.get(a), column.get(b), column.get(c));
+                    column.put(to, a.mux(!b, c));
                 }
             }
         }
@@ -363,9 +386,15 @@ impl Gate {
 }
 
 #[inline(always)]
-fn two(to: &mut [Lanes], a: &[Lanes], b: &[Lanes], op: impl Fn(Lanes, Lanes) -> Lanes) {
+fn two<S: Simd>(
+    column: Column<S>,
+    to: &mut [Lanes],
+    a: &[Lanes],
+    b: &[Lanes],
+    op: impl Fn(Wide<S>, Wide<S>) -> Wide<S>,
+) {
     for ((to, a), b) in to.iter_mut().zip(a).zip(b) {
-        *to = op(*a, *b);
+        column.put(to, op(column.get(a), column.get(b)));
     }
 }
 

@@ -71,7 +71,7 @@ impl Diagram {
                                 nodes.push(node);
                                 nodes.len() as Edge - 1
                             });
-                            2 * index | flip
+                            (2 * index) | flip
                         })
                         .collect();
                 }

@@ -318,7 +318,7 @@ impl Plan {
         let conditions = measures.conditions.map(|num| machine.read(num));
         let (admitted, _) = machine.truth(self.admitted);
         let mut distances = match &outcome {
-            Some(_) if antecedent && !matches!(self.question, Question::Local { .. }) => {
+            Some(_) if antecedent && !matches!(self.question, Question::Local(_)) => {
                 vec![0; LANES]
             }
             Some(outcome) => {

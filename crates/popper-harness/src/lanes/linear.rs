@@ -162,7 +162,7 @@ fn by_value(weights: &[i128; 8], symbols: usize, bits: usize) -> Terms {
         .filter(|&value| value != base)
         .map(|value| {
             let set = weights.map(|weight| weight == value);
-            let (fact, not) = fact(&set, symbols, bits);
+            let (fact, not) = fact(set, symbols, bits);
             (fact, not, value - base)
         })
         .collect();
@@ -198,7 +198,7 @@ fn by_bits(weights: &[i128; 8], symbols: usize, bits: usize) -> Terms {
 }
 
 /// The cheapest fact that holds for just these symbols, or (true) for just the others.
-fn fact(set: &[bool; 8], symbols: usize, bits: usize) -> (Fact, bool) {
+fn fact(set: [bool; 8], symbols: usize, bits: usize) -> (Fact, bool) {
     let bit = |code: usize, bit: u8| code >> bit & 1 == 1;
     let fits = |test: &dyn Fn(usize) -> bool| {
         let agree = (0..symbols).filter(|&code| test(code) == set[code]).count();

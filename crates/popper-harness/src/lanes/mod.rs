@@ -3,8 +3,14 @@
 //! States are bit planes of the symbol codes ([`Batch`]), the rule is a [`Circuit`], a law on rings of one length a [`Plan`]
 //! that runs a whole batch at once. What it says is what the reference evaluator says, lane by lane.
 
+#![expect(
+    clippy::inline_always,
+    reason = "code reached from `dispatch` is compiled for the machine's vector instructions only where it is inlined there"
+)]
+
 mod batch;
 mod circuit;
+mod claim;
 mod clear;
 mod compile;
 mod diagram;
@@ -19,7 +25,9 @@ mod run;
 mod smallest;
 #[cfg(test)]
 mod tests;
+mod wide;
 mod word;
+mod work;
 
 pub use crate::eval::Horizon;
 pub use batch::Batch;

@@ -1,6 +1,8 @@
-//! Integers in bit slices: bit `i` of a number of every lane is one [`Lanes`].
+//! Integers in bit slices: bit `i` of a number of every lane is one register.
 
-use super::word::Lanes;
+use pulp::Simd;
+
+use super::wide::{Registers, Wide};
 
 /// A number in registers: two's complement with a sign bit if it may be negative, plain binary if not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -36,27 +38,27 @@ impl Num {
     }
 
     #[inline(always)]
-    pub(super) fn bit(self, regs: &[Lanes], index: usize) -> Lanes {
+    pub(super) fn bit<S: Simd>(self, regs: &Registers<'_, S>, index: usize) -> Wide<S> {
         let width = usize::from(self.width);
         if index < width {
-            regs[self.base as usize + index]
+            regs.get(self.base as usize + index)
         } else {
             self.sign(regs)
         }
     }
 
     #[inline(always)]
-    pub(super) fn sign(self, regs: &[Lanes]) -> Lanes {
+    pub(super) fn sign<S: Simd>(self, regs: &Registers<'_, S>) -> Wide<S> {
         if self.signed {
-            regs[self.base as usize + usize::from(self.width) - 1]
+            regs.get(self.base as usize + usize::from(self.width) - 1)
         } else {
-            Lanes::ZERO
+            regs.column.zero()
         }
     }
 
     #[inline(always)]
-    fn set(self, regs: &mut [Lanes], index: usize, value: Lanes) {
-        regs[self.base as usize + index] = value;
+    fn set<S: Simd>(self, regs: &mut Registers<'_, S>, index: usize, value: Wide<S>) {
+        regs.put(self.base as usize + index, value);
     }
 }
 
@@ -131,7 +133,7 @@ pub(super) enum Arithmetic {
 
 /// Runs one operation at step `t`.
 #[inline(always)]
-pub(super) fn execute(operation: &Arithmetic, regs: &mut [Lanes], t: u64) {
+pub(super) fn execute<S: Simd>(operation: &Arithmetic, regs: &mut Registers<'_, S>, t: u64) {
     match *operation {
         Arithmetic::Const(out, number) => constant(regs, out, number),
         Arithmetic::Step(out) => constant(regs, out, t as i64),
@@ -142,9 +144,10 @@ pub(super) fn execute(operation: &Arithmetic, regs: &mut [Lanes], t: u64) {
             factor,
         } => {
             copy(regs, out, add);
+            let all = regs.column.splat(true);
             let (size, width) = (factor.unsigned_abs(), usize::from(out.width));
             for place in (0..width.min(64)).filter(|&place| size >> place & 1 == 1) {
-                accumulate(regs, out, by, place, Lanes::ALL, factor < 0);
+                accumulate(regs, out, by, place, all, factor < 0);
             }
         }
         Arithmetic::Mul { out, left, right } => {
@@ -178,9 +181,9 @@ pub(super) fn execute(operation: &Arithmetic, regs: &mut [Lanes], t: u64) {
             }
         }
         Arithmetic::Saturate { out, from, mask } => {
-            let mut over = mask.map_or(Lanes::ZERO, |mask| regs[mask as usize]);
+            let mut over = mask.map_or(regs.column.zero(), |mask| regs.get(mask as usize));
             for index in usize::from(out.width)..usize::from(from.width) {
-                over |= from.bit(regs, index);
+                over = over | (from.bit(regs, index));
             }
             for index in 0..usize::from(out.width) {
                 let bit = from.bit(regs, index) | over;
@@ -188,11 +191,11 @@ pub(super) fn execute(operation: &Arithmetic, regs: &mut [Lanes], t: u64) {
             }
         }
         Arithmetic::Settle { out, from, mask } => {
-            let mask = regs[mask as usize];
+            let mask = regs.get(mask as usize);
             let mut any = mask;
             for index in 0..usize::from(out.width) {
                 let bit = from.bit(regs, index).andnot(mask);
-                any |= bit;
+                any = any | bit;
                 out.set(regs, index, bit);
             }
             let lowest = out.bit(regs, 0) | !any;
@@ -206,17 +209,25 @@ pub(super) fn execute(operation: &Arithmetic, regs: &mut [Lanes], t: u64) {
             }
         }
         Arithmetic::Move { out, from } => copy(regs, out, from),
+        _ => execute_on_masks(operation, regs),
+    }
+}
+
+/// Those whose result is a mask.
+#[inline(always)]
+fn execute_on_masks<S: Simd>(operation: &Arithmetic, regs: &mut Registers<'_, S>) {
+    match *operation {
         Arithmetic::Equal {
             out,
             left,
             right,
             not,
         } => {
-            let mut differ = Lanes::ZERO;
+            let mut differ = regs.column.zero();
             for index in 0..common(left, right) {
-                differ |= left.bit(regs, index) ^ right.bit(regs, index);
+                differ = differ | (left.bit(regs, index) ^ right.bit(regs, index));
             }
-            regs[out as usize] = if not { differ } else { !differ };
+            regs.put(out as usize, if not { differ } else { !differ });
         }
         Arithmetic::Less {
             out,
@@ -225,21 +236,34 @@ pub(super) fn execute(operation: &Arithmetic, regs: &mut [Lanes], t: u64) {
             not,
         } => {
             let less = less(regs, left, right);
-            regs[out as usize] = if not { !less } else { less };
+            regs.put(out as usize, if not { !less } else { less });
         }
-        Arithmetic::Mask(out, all) => regs[out as usize] = Lanes::splat(all),
+        Arithmetic::Mask(out, all) => regs.put(out as usize, regs.column.splat(all)),
         Arithmetic::And(out, left, right) => {
-            regs[out as usize] = regs[left as usize] & regs[right as usize];
+            regs.put(
+                out as usize,
+                regs.get(left as usize) & regs.get(right as usize),
+            );
         }
         Arithmetic::AndNot(out, left, right) => {
-            regs[out as usize] = regs[left as usize].andnot(regs[right as usize]);
+            regs.put(
+                out as usize,
+                regs.get(left as usize).andnot(regs.get(right as usize)),
+            );
         }
         Arithmetic::Or(out, left, right) => {
-            regs[out as usize] = regs[left as usize] | regs[right as usize];
+            regs.put(
+                out as usize,
+                regs.get(left as usize) | regs.get(right as usize),
+            );
         }
         Arithmetic::Nor(out, left, right) => {
-            regs[out as usize] = !(regs[left as usize] | regs[right as usize]);
+            regs.put(
+                out as usize,
+                !(regs.get(left as usize) | regs.get(right as usize)),
+            );
         }
+        _ => {}
     }
 }
 
@@ -250,14 +274,18 @@ fn common(left: Num, right: Num) -> usize {
 }
 
 #[inline(always)]
-fn constant(regs: &mut [Lanes], out: Num, number: i64) {
+fn constant<S: Simd>(regs: &mut Registers<'_, S>, out: Num, number: i64) {
     for index in 0..usize::from(out.width) {
-        out.set(regs, index, Lanes::splat(number >> index.min(63) & 1 == 1));
+        out.set(
+            regs,
+            index,
+            regs.column.splat(number >> index.min(63) & 1 == 1),
+        );
     }
 }
 
 #[inline(always)]
-fn copy(regs: &mut [Lanes], out: Num, from: Num) {
+fn copy<S: Simd>(regs: &mut Registers<'_, S>, out: Num, from: Num) {
     for index in 0..usize::from(out.width) {
         let bit = from.bit(regs, index);
         out.set(regs, index, bit);
@@ -266,8 +294,15 @@ fn copy(regs: &mut [Lanes], out: Num, from: Num) {
 
 /// `out += (by << place) & mask`, or `-=`, within the width of `out`.
 #[inline(always)]
-fn accumulate(regs: &mut [Lanes], out: Num, by: Num, place: usize, mask: Lanes, minus: bool) {
-    let mut carry = Lanes::ZERO;
+fn accumulate<S: Simd>(
+    regs: &mut Registers<'_, S>,
+    out: Num,
+    by: Num,
+    place: usize,
+    mask: Wide<S>,
+    minus: bool,
+) {
+    let mut carry = regs.column.zero();
     for index in place..usize::from(out.width) {
         let (old, add) = (out.bit(regs, index), by.bit(regs, index - place) & mask);
         let half = old ^ add;
@@ -281,20 +316,20 @@ fn accumulate(regs: &mut [Lanes], out: Num, by: Num, place: usize, mask: Lanes, 
 }
 
 #[inline(always)]
-fn absolute(regs: &mut [Lanes], out: Num, from: Num) {
+fn absolute<S: Simd>(regs: &mut Registers<'_, S>, out: Num, from: Num) {
     let sign = from.sign(regs);
     let mut carry = sign;
     for index in 0..usize::from(out.width) {
         let flipped = from.bit(regs, index) ^ sign;
         out.set(regs, index, flipped ^ carry);
-        carry &= flipped;
+        carry = carry & flipped;
     }
 }
 
 #[inline(always)]
-fn less(regs: &[Lanes], left: Num, right: Num) -> Lanes {
+fn less<S: Simd>(regs: &Registers<'_, S>, left: Num, right: Num) -> Wide<S> {
     let width = common(left, right);
-    let mut less = Lanes::ZERO;
+    let mut less = regs.column.zero();
     for index in 0..width {
         let (mut a, mut b) = (left.bit(regs, index), right.bit(regs, index));
         if index + 1 == width && (left.signed || right.signed) {
@@ -308,7 +343,7 @@ fn less(regs: &[Lanes], left: Num, right: Num) -> Lanes {
 
 /// Long division of the absolute values, then the rest is given the sign of the divisor.
 #[inline(always)]
-fn modulo(regs: &mut [Lanes], out: Num, left: Num, right: Num, room: u32) {
+fn modulo<S: Simd>(regs: &mut Registers<'_, S>, out: Num, left: Num, right: Num, room: u32) {
     let part = |base: u32, width: u8| Num {
         base,
         width,
@@ -331,11 +366,11 @@ fn modulo(regs: &mut [Lanes], out: Num, left: Num, right: Num, room: u32) {
         let enough = !less(regs, rest, divisor);
         accumulate(regs, rest, divisor, 0, enough, true);
     }
-    let any = (0..width).fold(Lanes::ZERO, |any, index| any | rest.bit(regs, index));
+    let any = (0..width).fold(regs.column.zero(), |any, index| any | rest.bit(regs, index));
     let minus = right.sign(regs);
     // Unlike signs: what is missing up to the divisor.
     let flip = (left.sign(regs) ^ minus) & any;
-    let (mut borrow, mut carry) = (Lanes::ZERO, minus);
+    let (mut borrow, mut carry) = (regs.column.zero(), minus);
     for index in 0..usize::from(out.width) {
         let (have, all) = (rest.bit(regs, index), divisor.bit(regs, index));
         let half = all ^ have;
@@ -343,6 +378,6 @@ fn modulo(regs: &mut [Lanes], out: Num, left: Num, right: Num, room: u32) {
         borrow = have.andnot(all) | borrow.andnot(half);
         let value = flip.mux(missing, have) ^ minus;
         out.set(regs, index, value ^ carry);
-        carry &= value;
+        carry = carry & value;
     }
 }

@@ -1,6 +1,9 @@
 //! Reading numbers off the planes of a state.
 
+use pulp::Simd;
+
 use super::number::{Num, width};
+use super::wide::{Column, Registers, Wide};
 use super::word::Lanes;
 use crate::law::Cells;
 use crate::universe::Symbol;
@@ -47,29 +50,70 @@ impl Cube {
     }
 
     #[inline(always)]
-    pub(super) fn literals(self) -> impl Iterator<Item = (u8, Lanes)> {
+    fn literals<S: Simd>(self, column: Column<S>) -> impl Iterator<Item = (u8, Wide<S>)> {
         (0..3)
             .filter(move |bit| self.mask >> bit & 1 == 1)
-            .map(move |bit| (bit, Lanes::splat(self.value >> bit & 1 == 0)))
+            .map(move |bit| (bit, column.splat(self.value >> bit & 1 == 0)))
     }
 
     /// `to[i] &= ` whether cell `(i + offset) % n` is of the set; `=` where `first`.
     #[inline(always)]
-    pub(super) fn narrow(self, planes: &Planes<'_>, offset: usize, first: bool, to: &mut [Lanes]) {
+    pub(super) fn narrow<S: Simd>(
+        self,
+        column: Column<S>,
+        planes: &Planes<'_>,
+        offset: usize,
+        first: bool,
+        to: &mut [Lanes],
+    ) {
         if first {
-            to.fill(Lanes::ALL);
+            for to in &mut *to {
+                column.put(to, column.splat(true));
+            }
         }
-        for (bit, flip) in self.literals() {
+        for (bit, flip) in self.literals(column) {
             let plane = planes.plane(bit);
             let offset = offset % plane.len();
             let (left, right) = to.split_at_mut(plane.len() - offset);
-            for (to, cell) in left.iter_mut().zip(&plane[offset..]) {
-                *to &= *cell ^ flip;
-            }
-            for (to, cell) in right.iter_mut().zip(plane) {
-                *to &= *cell ^ flip;
+            let pairs = left.iter_mut().zip(&plane[offset..]);
+            for (to, cell) in pairs.chain(right.iter_mut().zip(plane)) {
+                let here = column.get(cell) ^ flip;
+                column.put(to, column.get(to) & here);
             }
         }
+    }
+
+    /// The lanes where some cell is of the set.
+    #[inline(always)]
+    pub(super) fn anywhere<S: Simd>(self, column: Column<S>, planes: &Planes<'_>) -> Wide<S> {
+        let mut literals = self.literals(column);
+        let mut any = column.zero();
+        let first = literals.next();
+        let second = literals.next();
+        let third = literals.next();
+        match (first, second, third) {
+            (None, ..) => any = column.splat(planes.n > 0),
+            (Some((bit, flip)), None, _) => {
+                for cell in planes.plane(bit) {
+                    any = any | (column.get(cell) ^ flip);
+                }
+            }
+            (Some((one, flip_one)), Some((two, flip_two)), None) => {
+                for (one, two) in planes.plane(one).iter().zip(planes.plane(two)) {
+                    any = any | ((column.get(one) ^ flip_one) & (column.get(two) ^ flip_two));
+                }
+            }
+            (Some((one, flip_one)), Some((two, flip_two)), Some((three, flip_three))) => {
+                let pairs = planes.plane(one).iter().zip(planes.plane(two));
+                for ((one, two), three) in pairs.zip(planes.plane(three)) {
+                    any = any
+                        | ((column.get(one) ^ flip_one)
+                            & (column.get(two) ^ flip_two)
+                            & (column.get(three) ^ flip_three));
+                }
+            }
+        }
+        any
     }
 }
 
@@ -111,19 +155,19 @@ pub(super) enum Look {
 
 /// Runs one of them; `buffer` has n cells.
 #[inline(always)]
-pub(super) fn look(
+pub(super) fn look<S: Simd>(
     look: &Look,
     now: &Planes<'_>,
     next: &Planes<'_>,
     buffer: &mut [Lanes],
-    regs: &mut [Lanes],
+    regs: &mut Registers<'_, S>,
 ) {
+    let column = regs.column;
     let (Look::Count { out, .. }
     | Look::Pattern { out, .. }
     | Look::First { out, .. }
     | Look::MaxGap { out, .. }) = look;
-    let base = out.base as usize;
-    let bits = base..base + usize::from(out.width);
+    let (base, bits) = (out.base as usize, usize::from(out.width));
     match look {
         Look::Count {
             fact,
@@ -133,12 +177,13 @@ pub(super) fn look(
             ..
         } => {
             let planes = if *ahead { next } else { now };
-            count_fact(fact, planes, *first, *by, buffer, &mut regs[bits]);
+            let out = regs.slice(base, bits);
+            count_fact(column, fact, planes, (*first, *by), buffer, out);
         }
         Look::Pattern { at, cells, .. } => {
             let reach = at.last().map_or(0, |(offset, _)| *offset);
             for (index, (offset, cube)) in at.iter().enumerate() {
-                cube.narrow(now, *offset, index == 0, buffer);
+                cube.narrow(column, now, *offset, index == 0, buffer);
             }
             let (first, by, end) = match cells {
                 Cells::Ring => (0, 1, now.n),
@@ -146,90 +191,93 @@ pub(super) fn look(
                 Cells::Line => (0, 1, now.n.saturating_sub(reach)),
             };
             let cells = end.saturating_sub(first).div_ceil(by);
-            count(cells, |cell| buffer[first + by * cell], &mut regs[bits]);
+            let get = |cell: usize| column.get(&buffer[first + by * cell]);
+            count(column, cells, get, regs.slice(base, bits));
         }
         Look::First { cube, last, .. } => {
-            cube.narrow(now, 0, true, buffer);
-            let out = &mut regs[bits];
-            out.fill(Lanes::ZERO);
-            let mut seen = Lanes::ZERO;
+            cube.narrow(column, now, 0, true, buffer);
+            let mut seen = column.zero();
+            for bit in 0..bits {
+                regs.put(base + bit, seen);
+            }
             for step in 0..now.n {
                 let cell = if *last { now.n - 1 - step } else { step };
-                let here = buffer[cell].andnot(seen);
-                seen |= here;
-                for (bit, out) in out.iter_mut().enumerate() {
-                    if cell >> bit & 1 == 1 {
-                        *out |= here;
-                    }
+                let here = column.get(&buffer[cell]).andnot(seen);
+                seen = seen | here;
+                for bit in (0..bits).filter(|bit| cell >> bit & 1 == 1) {
+                    regs.put(base + bit, regs.get(base + bit) | here);
                 }
             }
             // -1 is all ones.
-            for out in out {
-                *out |= !seen;
+            for bit in 0..bits {
+                regs.put(base + bit, regs.get(base + bit) | !seen);
             }
         }
         Look::MaxGap { cube, room, .. } => {
-            cube.narrow(now, 0, true, buffer);
-            max_gap(buffer, bits.start, bits.len(), *room as usize, regs);
+            cube.narrow(column, now, 0, true, buffer);
+            max_gap(buffer, base, bits, *room as usize, regs);
         }
     }
 }
 
 #[inline(always)]
-fn count_fact(
+fn count_fact<S: Simd>(
+    column: Column<S>,
     fact: &Fact,
     planes: &Planes<'_>,
-    first: usize,
-    by: usize,
+    (first, by): (usize, usize),
     buffer: &mut [Lanes],
     out: &mut [Lanes],
 ) {
     let cells = planes.n.saturating_sub(first).div_ceil(by);
     match fact {
+        Fact::Bit(bit) if by == 1 => {
+            let plane = &planes.plane(*bit)[first..][..cells];
+            count(column, cells, |cell| column.get(&plane[cell]), out);
+        }
         Fact::Bit(bit) => {
             let plane = planes.plane(*bit);
-            if by == 1 {
-                let plane = &plane[first..];
-                count(cells, |cell| plane[cell], out);
-            } else {
-                count(cells, |cell| plane[first + by * cell], out);
-            }
+            let get = |cell: usize| column.get(&plane[first + by * cell]);
+            count(column, cells, get, out);
         }
         Fact::Both(left, not_left, right, not_right) => {
             let (left, right) = (planes.plane(*left), planes.plane(*right));
-            let (flip_left, flip_right) = (Lanes::splat(*not_left), Lanes::splat(*not_right));
+            let (flip_left, flip_right) = (column.splat(*not_left), column.splat(*not_right));
             let get = |cell: usize| {
                 let cell = first + by * cell;
-                (left[cell] ^ flip_left) & (right[cell] ^ flip_right)
+                (column.get(&left[cell]) ^ flip_left) & (column.get(&right[cell]) ^ flip_right)
             };
-            count(cells, get, out);
+            count(column, cells, get, out);
         }
         Fact::Differ(left, right) => {
             let (left, right) = (planes.plane(*left), planes.plane(*right));
-            count(
-                cells,
-                |cell| left[first + by * cell] ^ right[first + by * cell],
-                out,
-            );
+            let get = |cell: usize| {
+                let cell = first + by * cell;
+                column.get(&left[cell]) ^ column.get(&right[cell])
+            };
+            count(column, cells, get, out);
         }
         Fact::Any(cubes) => {
-            buffer.fill(Lanes::ZERO);
+            for to in &mut *buffer {
+                column.put(to, column.zero());
+            }
             for cube in cubes {
                 for (cell, to) in buffer.iter_mut().enumerate() {
-                    let mut here = Lanes::ALL;
-                    for (bit, flip) in cube.literals() {
-                        here &= planes.plane(bit)[cell] ^ flip;
+                    let mut here = column.splat(true);
+                    for (bit, flip) in cube.literals(column) {
+                        here = here & (column.get(&planes.plane(bit)[cell]) ^ flip);
                     }
-                    *to |= here;
+                    column.put(to, column.get(to) | here);
                 }
             }
-            count(cells, |cell| buffer[first + by * cell], out);
+            let get = |cell: usize| column.get(&buffer[first + by * cell]);
+            count(column, cells, get, out);
         }
     }
 }
 
 #[inline(always)]
-fn add3(a: Lanes, b: Lanes, c: Lanes) -> (Lanes, Lanes) {
+fn add3<S: Simd>(a: Wide<S>, b: Wide<S>, c: Wide<S>) -> (Wide<S>, Wide<S>) {
     let half = a ^ b;
     ((a & b) | (half & c), half ^ c)
 }
@@ -238,24 +286,30 @@ fn add3(a: Lanes, b: Lanes, c: Lanes) -> (Lanes, Lanes) {
 ///
 /// Eight cells at a time go through a tree of carry-save adders in registers, about five operations a cell.
 #[inline(always)]
-pub(super) fn count(cells: usize, get: impl Fn(usize) -> Lanes, out: &mut [Lanes]) {
-    let zero = Lanes::ZERO;
+pub(super) fn count<S: Simd>(
+    column: Column<S>,
+    cells: usize,
+    get: impl Fn(usize) -> Wide<S>,
+    out: &mut [Lanes],
+) {
+    let zero = column.zero();
     let (mut ones, mut twos, mut fours) = (zero, zero, zero);
-    if out.len() > 3 {
-        out[3..].fill(zero);
+    for bit in out.iter_mut().skip(3) {
+        column.put(bit, zero);
     }
     let mut start = 0;
     while start < cells {
-        let block: [Lanes; 8] = if start + 8 <= cells {
-            std::array::from_fn(|index| get(start + index))
+        let block: [Wide<S>; 8] = if start + 8 <= cells {
+            std::array::from_fn(
+                #[inline(always)]
+                |index| get(start + index),
+            )
         } else {
-            std::array::from_fn(|index| {
-                if start + index < cells {
-                    get(start + index)
-                } else {
-                    zero
-                }
-            })
+            let mut block = [zero; 8];
+            for (index, wide) in block.iter_mut().enumerate().take(cells - start) {
+                *wide = get(start + index);
+            }
+            block
         };
         start += 8;
         let (two_a, one) = add3(ones, block[0], block[1]);
@@ -267,35 +321,44 @@ pub(super) fn count(cells: usize, get: impl Fn(usize) -> Lanes, out: &mut [Lanes
         let (mut carry, four) = add3(fours, four_a, four_b);
         (ones, twos, fours) = (one, two, four);
         for bit in out.iter_mut().skip(3) {
-            let old = *bit;
-            *bit = old ^ carry;
-            carry &= old;
+            let old = column.get(bit);
+            column.put(bit, old ^ carry);
+            carry = carry & old;
         }
     }
     for (bit, low) in out.iter_mut().zip([ones, twos, fours]) {
-        *bit = low;
+        column.put(bit, low);
     }
 }
 
 /// The longest run: a counter that starts again at every gap, and the largest value it ever had.
 #[inline(always)]
-fn max_gap(cells: &[Lanes], out: usize, bits: usize, room: usize, regs: &mut [Lanes]) {
+fn max_gap<S: Simd>(
+    cells: &[Lanes],
+    out: usize,
+    bits: usize,
+    room: usize,
+    regs: &mut Registers<'_, S>,
+) {
+    let zero = regs.column.zero();
     for bit in 0..bits {
-        regs[out + bit] = Lanes::ZERO;
-        regs[room + bit] = Lanes::ZERO;
+        regs.put(out + bit, zero);
+        regs.put(room + bit, zero);
     }
-    for &here in cells {
+    for here in cells {
+        let here = regs.column.get(here);
         let mut carry = here;
-        let mut more = Lanes::ZERO;
+        let mut more = zero;
         for bit in 0..bits {
-            let (run, most) = (regs[room + bit], regs[out + bit]);
+            let (run, most) = (regs.get(room + bit), regs.get(out + bit));
             let next = (run ^ carry) & here;
-            carry &= run;
-            regs[room + bit] = next;
+            carry = carry & run;
+            regs.put(room + bit, next);
             more = next.andnot(most) | more.andnot(next ^ most);
         }
         for bit in 0..bits {
-            regs[out + bit] = more.mux(regs[room + bit], regs[out + bit]);
+            let most = more.mux(regs.get(room + bit), regs.get(out + bit));
+            regs.put(out + bit, most);
         }
     }
 }

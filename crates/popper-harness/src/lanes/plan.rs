@@ -70,14 +70,21 @@ pub(super) enum Question {
     },
     /// The shifts of a ring of one cell.
     Nothing,
-    Local {
-        around: Vec<(usize, Cube)>,
-        parity: Option<u8>,
-        equal: bool,
-        result: Cube,
-        /// Registers of a counter of the cells.
-        counter: u32,
-    },
+    Local(Local),
+}
+
+/// A local transition.
+#[derive(Debug, Clone)]
+pub(super) struct Local {
+    /// What stands at the cell (first) and at which distance to the right.
+    pub around: Vec<(usize, Cube)>,
+    /// The parity of the cell's index.
+    pub parity: Option<u8>,
+    /// Whether the cell must become `result`, or must not.
+    pub equal: bool,
+    pub result: Cube,
+    /// Registers of a counter of the cells.
+    pub counter: u32,
 }
 
 /// A law compiled for rings of one length: runs [`LANES`](super::LANES) starts at once.
@@ -130,8 +137,7 @@ impl Plan {
         compiler.last = match &program.claim {
             Claim::Always { steps: true, .. } => horizon.t.saturating_sub(1),
             Claim::Eventually { .. } => horizon.t.checked_add(horizon.window)?,
-            Claim::Local { .. } => horizon.t,
-            Claim::Always { .. } | Claim::Commutes(_) => horizon.t,
+            Claim::Always { .. } | Claim::Commutes(_) | Claim::Local { .. } => horizon.t,
         };
         let admitted = compiler.conditions(&program.preconditions)?;
         let question = compiler.question(circuit, horizon)?;
@@ -233,13 +239,13 @@ impl Compiler<'_> {
                 for (place, symbol) in pattern.iter().flatten().enumerate() {
                     around.push(((place + n - 1) % n, cube(*symbol)));
                 }
-                Question::Local {
+                Question::Local(Local {
                     around,
                     parity: *parity,
                     equal: *equal,
                     result: cube(*result),
                     counter: self.take(super::number::width(n as u64)),
-                }
+                })
             }
         })
     }

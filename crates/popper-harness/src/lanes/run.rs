@@ -1,67 +1,14 @@
 //! Running a plan on a batch.
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::Arch;
 
 use super::batch::Batch;
 use super::circuit::{Circuit, wrap};
-use super::compile::{Instr, Section, Truth};
-use super::number::execute;
-use super::observe::{self, Cube, look};
+use super::compile::{Section, Truth};
+use super::observe;
 use super::plan::{Outcome, Plan, Planes, Question, Scratch};
-use super::word::{Lanes, WORDS};
-
-/// A piece of work that is compiled for every instruction set, the best one being chosen when it runs.
-enum Work<'a> {
-    Step {
-        circuit: &'a Circuit,
-        n: usize,
-        halo: usize,
-        now: &'a [Lanes],
-        next: &'a mut [Lanes],
-        room: &'a mut [Lanes],
-    },
-    Execute {
-        section: &'a Section,
-        now: observe::Planes<'a>,
-        next: observe::Planes<'a>,
-        buffer: &'a mut [Lanes],
-        registers: &'a mut [Lanes],
-        t: u64,
-    },
-}
-
-impl WithSimd for Work<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        match self {
-            Self::Step {
-                circuit,
-                n,
-                halo,
-                now,
-                next,
-                room,
-            } => circuit.step(n, halo, now, next, room),
-            Self::Execute {
-                section,
-                now,
-                next,
-                buffer,
-                registers,
-                t,
-            } => {
-                for instruction in &section.code {
-                    match instruction {
-                        Instr::Do(operation) => execute(operation, registers, t),
-                        Instr::Look(wanted) => look(wanted, &now, &next, buffer, registers),
-                    }
-                }
-            }
-        }
-    }
-}
+use super::word::Lanes;
+use super::work::Work;
 
 /// A run in progress.
 pub(super) struct Machine<'a> {
@@ -218,16 +165,13 @@ impl<'a> Machine<'a> {
             n,
             halo,
         };
-        for cube in &plan.forbidden {
-            outcome.unusual |= any(*cube, &planes);
-        }
-        for bit in 0..plan.circuit.bits() {
-            let plane = planes.plane(bit as u8);
-            let near = halo.min(n);
-            for cell in plane[..near].iter().chain(&plane[n - near..]) {
-                outcome.wrapped |= *cell;
-            }
-        }
+        self.arch.dispatch(Work::Cover {
+            forbidden: &plan.forbidden,
+            bits: plan.circuit.bits() as u8,
+            now: planes,
+            unusual: &mut outcome.unusual,
+            wrapped: &mut outcome.wrapped,
+        });
     }
 
     /// Puts the image of the run's state into the next planes of the image.
@@ -270,19 +214,6 @@ fn step(arch: Arch, plan: &Plan, planes: &mut Planes) {
         next: &mut planes.next,
         room: &mut planes.room,
     });
-}
-
-/// The lanes where a cell is of a set.
-fn any(cube: Cube, planes: &observe::Planes<'_>) -> Lanes {
-    let mut any = Lanes::ZERO;
-    let wanted: Vec<(u8, Lanes)> = cube.literals().collect();
-    for cell in 0..planes.n {
-        let here = wanted.iter().fold(Lanes::ALL, |all, (bit, flip)| {
-            all & (planes.plane(*bit)[cell] ^ *flip)
-        });
-        any |= here;
-    }
-    any
 }
 
 impl Outcome {
@@ -363,7 +294,7 @@ impl Machine<'_> {
                 reverse,
                 shift,
             } => self.commutes(map.as_ref(), *reverse, *shift, outcome),
-            Question::Local { .. } => self.local(outcome),
+            Question::Local(_) => self.local(outcome),
         }
     }
 
@@ -431,14 +362,7 @@ impl Machine<'_> {
 
     fn local(&mut self, outcome: &mut Outcome) {
         let plan = self.plan;
-        let Question::Local {
-            around,
-            parity,
-            equal,
-            result,
-            counter,
-        } = &plan.question
-        else {
+        let Question::Local(question) = &plan.question else {
             return;
         };
         let (n, halo) = (plan.n, plan.circuit.radius());
@@ -447,27 +371,22 @@ impl Machine<'_> {
         for t in 0..plan.last {
             self.prepare();
             let planes = |data| observe::Planes { data, n, halo };
-            let now = planes(&self.own.now[..]);
-            for (index, (offset, cube)) in around.iter().enumerate() {
-                cube.narrow(&now, *offset, index == 0, self.buffer);
-            }
-            if let Some(parity) = parity {
-                let others = self.buffer.iter_mut().skip(usize::from(1 - parity));
-                others.step_by(2).for_each(|cell| *cell = Lanes::ZERO);
-            }
-            result.narrow(&planes(&self.own.next[..]), 0, true, &mut became);
-            let mut wrong = Lanes::ZERO;
-            let mut asked = Lanes::ZERO;
-            for (cell, became) in self.buffer.iter().zip(&became) {
-                asked |= *cell;
-                wrong |= *cell & (*became ^ Lanes::splat(*equal));
-            }
-            let counter = &mut self.registers[*counter as usize..][..width];
-            observe::count(n, |cell| self.buffer[cell], counter);
+            let counter = &mut self.registers[question.counter as usize..][..width];
+            let (mut asked, mut wrong) = (Lanes::ZERO, Lanes::ZERO);
+            self.arch.dispatch(Work::Local {
+                question,
+                now: planes(&self.own.now),
+                next: planes(&self.own.next),
+                buffer: self.buffer,
+                became: &mut became,
+                counter: &mut *counter,
+                asked: &mut asked,
+                wrong: &mut wrong,
+            });
             for (bit, lanes) in counter.iter().enumerate() {
                 let counts = (*lanes & outcome.admitted).counts();
-                for word in 0..WORDS {
-                    outcome.triggers[word] += counts[word] << bit;
+                for (sum, count) in outcome.triggers.iter_mut().zip(counts) {
+                    *sum += count << bit;
                 }
             }
             outcome.triggered |= asked & outcome.admitted;

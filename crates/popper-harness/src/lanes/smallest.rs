@@ -1,9 +1,9 @@
 //! The smallest counterexample of a batch.
 
 use super::batch::Batch;
-use super::observe::count;
 use super::plan::Outcome;
 use super::word::Lanes;
+use super::work::count;
 use crate::universe::State;
 
 /// The least violation of a batch: fewest movers, then earliest, then first in symbol order.
@@ -35,11 +35,13 @@ pub fn smallest(batch: &Batch, outcome: &Outcome) -> Option<Least> {
         !some
     };
     let mut movers = vec![Lanes::ZERO; super::number::width(n as u64)];
-    count(
-        n,
-        |cell| (0..batch.bits).fold(Lanes::ZERO, |any, bit| any | batch.planes[bit * n + cell]),
-        &mut movers,
-    );
+    let moving: Vec<Lanes> = (0..n)
+        .map(|cell| {
+            let planes = (0..batch.bits).map(|bit| batch.planes[bit * n + cell]);
+            planes.fold(Lanes::ZERO, |any, plane| any | plane)
+        })
+        .collect();
+    count(&moving, &mut movers);
     let mut fewest = 0;
     for (bit, &plane) in movers.iter().enumerate().rev() {
         let fewer = left.andnot(plane);

@@ -9,8 +9,8 @@ pub const LANES: usize = 64 * WORDS;
 
 /// One bit for each of [`LANES`] universes; lane `k` is bit `k % 64` of word `k / 64`.
 ///
-/// One value fills an AVX-512 register or two of AVX2; every operation is a plain loop over the words that the compiler
-/// turns into vector instructions where the caller was compiled for them.
+/// One value fills an AVX-512 register or two of AVX2; the engine's inner loops work on
+/// registers of the machine's own width.
 #[repr(align(64))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Lanes(pub [u64; WORDS]);
@@ -22,7 +22,7 @@ impl Lanes {
     pub const ALL: Self = Self([u64::MAX; WORDS]);
 
     /// Every lane or none.
-    #[inline(always)]
+    #[inline]
     pub fn splat(bit: bool) -> Self {
         Self([0u64.wrapping_sub(u64::from(bit)); WORDS])
     }
@@ -44,7 +44,7 @@ impl Lanes {
     }
 
     /// One lane alone.
-    #[inline(always)]
+    #[inline]
     pub fn one(lane: usize) -> Self {
         let mut lanes = Self::ZERO;
         lanes.0[lane / 64] = 1 << (lane % 64);
@@ -52,26 +52,28 @@ impl Lanes {
     }
 
     /// Whether a lane is set.
-    #[inline(always)]
+    #[inline]
     pub fn get(&self, lane: usize) -> bool {
         self.0[lane / 64] >> (lane % 64) & 1 == 1
     }
 
     /// Sets or clears a lane.
-    #[inline(always)]
+    #[inline]
     pub fn set(&mut self, lane: usize, bit: bool) {
         let word = &mut self.0[lane / 64];
         *word = *word & !(1 << (lane % 64)) | u64::from(bit) << (lane % 64);
     }
 
     /// `self & !other`
-    #[inline(always)]
+    #[must_use]
+    #[inline]
     pub fn andnot(self, other: Self) -> Self {
         self.zip(other, |a, b| a & !b)
     }
 
     /// In each lane `yes` where this one is set, else `no`.
-    #[inline(always)]
+    #[must_use]
+    #[inline]
     pub fn mux(self, yes: Self, no: Self) -> Self {
         Self(std::array::from_fn(|word| {
             (self.0[word] & yes.0[word]) | (!self.0[word] & no.0[word])
@@ -79,19 +81,19 @@ impl Lanes {
     }
 
     /// Whether any lane is set.
-    #[inline(always)]
+    #[inline]
     pub fn any(self) -> bool {
         self.0.iter().fold(0, |all, word| all | word) != 0
     }
 
     /// How many lanes are set.
-    #[inline(always)]
+    #[inline]
     pub fn count(self) -> u64 {
         self.counts().iter().sum()
     }
 
     /// How many lanes are set in each word.
-    #[inline(always)]
+    #[inline]
     pub fn counts(self) -> [u64; WORDS] {
         self.0.map(|word| u64::from(word.count_ones()))
     }
@@ -110,7 +112,7 @@ impl Lanes {
         })
     }
 
-    #[inline(always)]
+    #[inline]
     fn zip(self, other: Self, op: impl Fn(u64, u64) -> u64) -> Self {
         Self(std::array::from_fn(|word| op(self.0[word], other.0[word])))
     }
@@ -125,7 +127,7 @@ impl Default for Lanes {
 impl BitAnd for Lanes {
     type Output = Self;
 
-    #[inline(always)]
+    #[inline]
     fn bitand(self, other: Self) -> Self {
         self.zip(other, |a, b| a & b)
     }
@@ -134,7 +136,7 @@ impl BitAnd for Lanes {
 impl BitOr for Lanes {
     type Output = Self;
 
-    #[inline(always)]
+    #[inline]
     fn bitor(self, other: Self) -> Self {
         self.zip(other, |a, b| a | b)
     }
@@ -143,7 +145,7 @@ impl BitOr for Lanes {
 impl BitXor for Lanes {
     type Output = Self;
 
-    #[inline(always)]
+    #[inline]
     fn bitxor(self, other: Self) -> Self {
         self.zip(other, |a, b| a ^ b)
     }
@@ -152,28 +154,28 @@ impl BitXor for Lanes {
 impl Not for Lanes {
     type Output = Self;
 
-    #[inline(always)]
+    #[inline]
     fn not(self) -> Self {
         Self(self.0.map(|word| !word))
     }
 }
 
 impl BitAndAssign for Lanes {
-    #[inline(always)]
+    #[inline]
     fn bitand_assign(&mut self, other: Self) {
         *self = *self & other;
     }
 }
 
 impl BitOrAssign for Lanes {
-    #[inline(always)]
+    #[inline]
     fn bitor_assign(&mut self, other: Self) {
         *self = *self | other;
     }
 }
 
 impl BitXorAssign for Lanes {
-    #[inline(always)]
+    #[inline]
     fn bitxor_assign(&mut self, other: Self) {
         *self = *self ^ other;
     }

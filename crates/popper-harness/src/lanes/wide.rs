@@ -1,0 +1,147 @@
+//! The registers of the machine at hand, as wide as it has them.
+
+use std::ops::{BitAnd, BitOr, BitXor, Not};
+
+use pulp::Simd;
+
+use super::word::{Lanes, WORDS};
+
+/// A vector register's worth of lanes. Left to itself, the compiler vectorises loops along the cells, with gathers; this says
+/// along which axis.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wide<S: Simd> {
+    simd: S,
+    bits: S::u64s,
+}
+
+/// Which part of every [`Lanes`] is worked on, where one register does not hold them all.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Column<S> {
+    simd: S,
+    part: usize,
+}
+
+impl<S: Simd> Column<S> {
+    /// All parts in turn.
+    #[inline(always)]
+    pub(super) fn all(simd: S) -> impl Iterator<Item = Self> {
+        (0..WORDS / S::U64_LANES).map(move |part| Self { simd, part })
+    }
+
+    #[inline(always)]
+    pub(super) fn get(self, lanes: &Lanes) -> Wide<S> {
+        Wide {
+            simd: self.simd,
+            bits: S::as_simd_u64s(&lanes.0).0[self.part],
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn put(self, lanes: &mut Lanes, wide: Wide<S>) {
+        S::as_mut_simd_u64s(&mut lanes.0).0[self.part] = wide.bits;
+    }
+
+    #[inline(always)]
+    pub(super) fn splat(self, bit: bool) -> Wide<S> {
+        Wide {
+            simd: self.simd,
+            bits: self.simd.splat_u64s(0u64.wrapping_sub(u64::from(bit))),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn zero(self) -> Wide<S> {
+        self.splat(false)
+    }
+}
+
+impl<S: Simd> Wide<S> {
+    /// `self & !other`
+    #[inline(always)]
+    pub(super) fn andnot(self, other: Self) -> Self {
+        self & !other
+    }
+
+    /// In each lane `yes` where this one is set, else `no`.
+    #[inline(always)]
+    pub(super) fn mux(self, yes: Self, no: Self) -> Self {
+        (self & yes) | (!self & no)
+    }
+}
+
+impl<S: Simd> BitAnd for Wide<S> {
+    type Output = Self;
+
+    #[inline(always)]
+    fn bitand(self, other: Self) -> Self {
+        Self {
+            bits: self.simd.and_u64s(self.bits, other.bits),
+            ..self
+        }
+    }
+}
+
+impl<S: Simd> BitOr for Wide<S> {
+    type Output = Self;
+
+    #[inline(always)]
+    fn bitor(self, other: Self) -> Self {
+        Self {
+            bits: self.simd.or_u64s(self.bits, other.bits),
+            ..self
+        }
+    }
+}
+
+impl<S: Simd> BitXor for Wide<S> {
+    type Output = Self;
+
+    #[inline(always)]
+    fn bitxor(self, other: Self) -> Self {
+        Self {
+            bits: self.simd.xor_u64s(self.bits, other.bits),
+            ..self
+        }
+    }
+}
+
+impl<S: Simd> Not for Wide<S> {
+    type Output = Self;
+
+    #[inline(always)]
+    fn not(self) -> Self {
+        Self {
+            bits: self.simd.not_u64s(self.bits),
+            ..self
+        }
+    }
+}
+
+/// The registers of a plan, one column of them.
+pub(super) struct Registers<'a, S> {
+    lanes: &'a mut [Lanes],
+    pub column: Column<S>,
+}
+
+impl<'a, S: Simd> Registers<'a, S> {
+    #[inline(always)]
+    pub(super) fn new(lanes: &'a mut [Lanes], column: Column<S>) -> Self {
+        Self { lanes, column }
+    }
+
+    #[inline(always)]
+    pub(super) fn get(&self, index: usize) -> Wide<S> {
+        self.column.get(&self.lanes[index])
+    }
+
+    #[inline(always)]
+    pub(super) fn put(&mut self, index: usize, wide: Wide<S>) {
+        self.column.put(&mut self.lanes[index], wide);
+    }
+
+    /// Some registers, to be written all.
+    #[inline(always)]
+    pub(super) fn slice(&mut self, from: usize, count: usize) -> &mut [Lanes] {
+        &mut self.lanes[from..from + count]
+    }
+}

@@ -1,0 +1,158 @@
+//! The inner loops, compiled once for every instruction set.
+
+use pulp::{Arch, Simd, WithSimd};
+
+use super::circuit::Circuit;
+use super::compile::{Instr, Section};
+use super::number::execute;
+use super::observe::{self, Cube, look};
+use super::plan::Local;
+use super::wide::{Column, Registers};
+use super::word::Lanes;
+
+/// A piece of work that is compiled for every instruction set, the best one being chosen when it runs.
+pub(super) enum Work<'a> {
+    Step {
+        circuit: &'a Circuit,
+        n: usize,
+        halo: usize,
+        now: &'a [Lanes],
+        next: &'a mut [Lanes],
+        room: &'a mut [Lanes],
+    },
+    Execute {
+        section: &'a Section,
+        now: observe::Planes<'a>,
+        next: observe::Planes<'a>,
+        buffer: &'a mut [Lanes],
+        registers: &'a mut [Lanes],
+        t: u64,
+    },
+    /// Adds the lanes with a symbol of one of the sets and those with one near the seam.
+    Cover {
+        forbidden: &'a [Cube],
+        bits: u8,
+        now: observe::Planes<'a>,
+        unusual: &'a mut Lanes,
+        wrapped: &'a mut Lanes,
+    },
+    /// Keeps in `buffer` the cells of sets at distances, with one parity; `counter` counts them, `asked` are the lanes with one
+    /// and `wrong` those where one becomes (or, where `equal`, does not become) one of `result`.
+    Local {
+        question: &'a Local,
+        now: observe::Planes<'a>,
+        next: observe::Planes<'a>,
+        buffer: &'a mut [Lanes],
+        became: &'a mut [Lanes],
+        counter: &'a mut [Lanes],
+        asked: &'a mut Lanes,
+        wrong: &'a mut Lanes,
+    },
+    /// Counts the cells.
+    Count {
+        cells: &'a [Lanes],
+        out: &'a mut [Lanes],
+    },
+}
+
+/// Counts in how many cells each lane is set, as a number of `out.len()` bits, which are enough.
+pub(super) fn count(cells: &[Lanes], out: &mut [Lanes]) {
+    Arch::new().dispatch(Work::Count { cells, out });
+}
+
+impl WithSimd for Work<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        match self {
+            Self::Step {
+                circuit,
+                n,
+                halo,
+                now,
+                next,
+                room,
+            } => circuit.step(simd, n, halo, now, next, room),
+            Self::Execute {
+                section,
+                now,
+                next,
+                buffer,
+                registers,
+                t,
+            } => {
+                for column in Column::all(simd) {
+                    let mut registers = Registers::new(registers, column);
+                    for instruction in &section.code {
+                        match instruction {
+                            Instr::Do(operation) => execute(operation, &mut registers, t),
+                            Instr::Look(wanted) => {
+                                look(wanted, &now, &next, buffer, &mut registers);
+                            }
+                        }
+                    }
+                }
+            }
+            Self::Cover {
+                forbidden,
+                bits,
+                now,
+                unusual,
+                wrapped,
+            } => {
+                let near = now.halo.min(now.n);
+                for column in Column::all(simd) {
+                    let mut any = column.get(unusual);
+                    for cube in forbidden {
+                        any = any | cube.anywhere(column, &now);
+                    }
+                    column.put(unusual, any);
+                    let mut any = column.get(wrapped);
+                    for bit in 0..bits {
+                        let plane = now.plane(bit);
+                        for cell in plane[..near].iter().chain(&plane[now.n - near..]) {
+                            any = any | column.get(cell);
+                        }
+                    }
+                    column.put(wrapped, any);
+                }
+            }
+            Self::Local {
+                question,
+                now,
+                next,
+                buffer,
+                became,
+                counter,
+                asked,
+                wrong,
+            } => {
+                for column in Column::all(simd) {
+                    for (index, (offset, cube)) in question.around.iter().enumerate() {
+                        cube.narrow(column, &now, *offset, index == 0, buffer);
+                    }
+                    question.result.narrow(column, &next, 0, true, became);
+                    let flip = column.splat(question.equal);
+                    let (mut some, mut bad) = (column.zero(), column.zero());
+                    for (index, (cell, became)) in buffer.iter_mut().zip(&*became).enumerate() {
+                        let counts = question.parity.is_none_or(|p| index % 2 == usize::from(p));
+                        let here = column.get(cell) & column.splat(counts);
+                        column.put(cell, here);
+                        some = some | here;
+                        bad = bad | (here & (column.get(became) ^ flip));
+                    }
+                    column.put(asked, some);
+                    column.put(wrong, bad);
+                    let get = |cell: usize| column.get(&buffer[cell]);
+                    observe::count(column, now.n, get, counter);
+                }
+            }
+            Self::Count { cells, out } => {
+                for column in Column::all(simd) {
+                    observe::count(column, cells.len(), |cell| column.get(&cells[cell]), out);
+                }
+            }
+        }
+    }
+}
