@@ -7,6 +7,10 @@
     clippy::disallowed_macros,
     reason = "a benchmark prints what it measured"
 )]
+#![expect(
+    clippy::naive_bytecount,
+    reason = "the naive simulator is naive on purpose"
+)]
 #![expect(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
 
 use std::hint::black_box;
@@ -159,7 +163,7 @@ fn exhaust(n: usize) -> Value {
 }
 
 fn main() {
-    let interacting = (0..)
+    let interacting = (0..100)
         .map(random_universe)
         .find(|universe| Circuit::new(&Rule::of(universe)).gates() > 20)
         .unwrap();
