@@ -1,0 +1,127 @@
+//! How fast laws are decided: the fixture laws, exhaustion, certificates, and a rare violation.
+//!
+//! `cargo bench -p popper-harness --bench decide` prints one JSON object. Times are milliseconds on all cores; the best of several
+//! runs, so that other load on the machine counts as little as it can.
+
+#![expect(clippy::disallowed_macros, reason = "a benchmark prints what it measured")]
+#![expect(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
+
+use std::hint::black_box;
+
+use popper_harness::decide::{Config, Harness, Status};
+use popper_harness::law::{Extensions, Law, Program};
+use popper_harness::proof::{prove, verify_proof};
+use popper_harness::universe::KineticGrid;
+use serde_json::{Value, json};
+
+#[expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
+fn millis(runs: usize, mut work: impl FnMut()) -> f64 {
+    let mut samples: Vec<f64> = (0..runs)
+        .map(|_| {
+            let begin = std::time::Instant::now();
+            work();
+            begin.elapsed().as_secs_f64() * 1e3
+        })
+        .collect();
+    samples.sort_by(f64::total_cmp);
+    samples[0]
+}
+
+fn rounded(value: f64) -> f64 {
+    (value * 1e4).round() / 1e4
+}
+
+fn fixture_laws() -> Vec<Law> {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/popper/laws");
+    ["true", "false", "unknown"]
+        .iter()
+        .flat_map(|file| {
+            let text = std::fs::read_to_string(format!("{root}/{file}.json")).unwrap();
+            Law::read_all(&text, Extensions::default()).unwrap().into_iter().map(Result::unwrap)
+        })
+        .collect()
+}
+
+fn law(value: &Value) -> Law {
+    Law::from_json(&value.to_string(), Extensions::default()).unwrap()
+}
+
+/// A law of each template that no ring up to 20 cells refutes and nothing proves.
+fn hard_laws() -> Vec<(&'static str, Law)> {
+    let base = |template: &str, claim: &str| {
+        law(&json!({
+            "law_id": template, "template": template, "quantifiers": {"T": 40, "H": 40},
+            "observables": [{"name": "x", "expr": "count('X')"}, {"name": "r", "expr": "count('>') + count('X')"}],
+            "claim": claim, "forbidden": "the opposite",
+        }))
+    };
+    vec![
+        ("invariant", base("invariant", "r(t) * x(0) == r(0) * x(0)")),
+        ("monotone", base("monotone", "r(t+1) * x(t) <= r(t) * x(t)")),
+        ("bound", base("bound", "x(t) <= 12")),
+        ("implication_step", base("implication_step", "x(t) > 9 -> x(t+1) <= 12")),
+        ("implication_state", base("implication_state", "x(t) > 9 -> x(t) <= 12")),
+        ("eventually", base("eventually", "x(t) > 9 -> x(t) <= 10")),
+    ]
+}
+
+fn main() {
+    let harness = Harness::new(KineticGrid, Config::default()).unwrap();
+    let laws = fixture_laws();
+    let each: Vec<Value> = laws
+        .iter()
+        .map(|law| json!([law.law_id, rounded(millis(5, || drop(black_box(harness.evaluate(law)))))]))
+        .collect();
+    let fixtures = millis(10, || laws.iter().for_each(|law| drop(black_box(harness.evaluate(law)))));
+
+    let mut exhaustive = serde_json::Map::new();
+    for n in [16, 18, 20] {
+        // Only the exhaustive stage: nothing is sampled and nothing is searched.
+        let config = Config { exhaustive_n: n, ladder: vec![1], adversarial: false, ..Config::default() };
+        let harness = Harness::new(KineticGrid, config).unwrap();
+        let runs = if n == 20 { 1 } else { 3 };
+        for (template, law) in hard_laws() {
+            let spent = millis(runs, || drop(black_box(harness.evaluate(&law))));
+            exhaustive.insert(format!("{template}_n{n}_ms"), json!(rounded(spent)));
+        }
+    }
+
+    let mut certificates = serde_json::Map::new();
+    for law in laws.iter().filter(|law| harness.evaluate(law).evidence.proof.is_some()) {
+        let program = Program::compile(law, &KineticGrid).unwrap();
+        let proof = prove(law, &program, &KineticGrid).unwrap();
+        let made = millis(200, || drop(black_box(prove(law, &program, &KineticGrid))));
+        let checked = millis(200, || verify_proof(black_box(&proof)).unwrap());
+        certificates.insert(law.law_id.clone(), json!({"prove_us": rounded(made * 1e3), "verify_us": rounded(checked * 1e3)}));
+    }
+
+    // Six collisions on sixteen cells: about 6e-6 of the starts that a uniform generator draws get there.
+    let rare = law(&json!({
+        "law_id": "rare", "template": "bound", "quantifiers": {"T": 16},
+        "preconditions": [{"lhs": "grid_length", "op": "==", "rhs": 16}],
+        "observables": [{"name": "x", "expr": "count('X')"}],
+        "claim": "x(t) <= 7", "forbidden": "a t with more than 7", "bound_value": 7, "bound_op": "<=",
+    }));
+    let mut times: Vec<f64> = Vec::new();
+    let mut refuted = 0;
+    for seed in 0..100 {
+        // Nothing is exhausted here: the generators and the search have to find it.
+        let config = Config { seed, exhaustive_n: 0, minimal_n: 0, ..Config::default() };
+        let harness = Harness::new(KineticGrid, config).unwrap();
+        times.push(millis(1, || refuted += u32::from(harness.evaluate(&rare).status == Status::Fail)));
+    }
+    times.sort_by(f64::total_cmp);
+
+    println!(
+        "{:#}",
+        json!({
+            "threads": rayon::current_num_threads(),
+            "fixture_laws": laws.len(),
+            "fixtures_ms": rounded(fixtures),
+            "each_ms": each,
+            "exhaustive": exhaustive,
+            "certificates": certificates,
+            "rare_violation": {"refuted_of_100": refuted, "median_ms": rounded(times[50]), "worst_ms": rounded(times[99])},
+        })
+    );
+}
