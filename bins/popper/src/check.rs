@@ -109,7 +109,7 @@ fn decide(harness: &Harness, law: &Law, interrupt: &Interrupt) -> Option<Verdict
 /// Where verdicts go: JSON as they come, a table at the end.
 enum Output {
     Json { empty: bool },
-    Table(Report),
+    Table(Box<Report>),
 }
 
 impl Output {
@@ -117,7 +117,7 @@ impl Output {
         if json {
             Self::Json { empty: true }
         } else {
-            Self::Table(Report::new())
+            Self::Table(Box::new(Report::new()))
         }
     }
 

@@ -1,3 +1,4 @@
+use std::fmt::Display;
 use std::io;
 
 use crate::printable::printable;
@@ -38,7 +39,7 @@ pub enum Error {
 
 impl Error {
     /// An error about a place in a JSON text. Paths and messages quote the text, so they are made printable.
-    pub fn form(name: &str, path: &str, message: impl ToString) -> Self {
+    pub fn form(name: &str, path: &str, message: impl Display) -> Self {
         Self::Form {
             name: name.to_owned(),
             path: printable(path),
@@ -46,7 +47,7 @@ impl Error {
         }
     }
 
-    pub fn unfit(name: &str, message: impl ToString) -> Self {
+    pub fn unfit(name: &str, message: impl Display) -> Self {
         Self::Unfit {
             name: name.to_owned(),
             message: printable(&message.to_string()),

@@ -8,6 +8,7 @@ mod check;
 mod config;
 mod evidence;
 mod expect;
+mod guide;
 mod hostile;
 mod process;
 mod schema;
