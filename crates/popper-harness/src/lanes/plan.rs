@@ -96,6 +96,7 @@ pub struct Plan {
     pub(super) setup: Section,
     pub(super) start: Section,
     pub(super) at: Vec<(u64, Section)>,
+    /// Readings at the running step, where they do not stand in `formula`.
     pub(super) observe: Section,
     pub(super) keep: Section,
     pub(super) formula: Section,
@@ -148,6 +149,14 @@ impl Plan {
             .map(|symbol| Cube::symbol(symbol, symbols, bits))
             .collect();
         let at = std::mem::take(&mut compiler.at);
+        if !compiler.ahead {
+            // Nothing happens between reading a state and asking about it: one section is quicker than two.
+            let formula = std::mem::take(&mut compiler.formula.section);
+            let merged = &mut compiler.formula.section;
+            *merged = std::mem::take(&mut compiler.observe.section);
+            merged.needs_next |= formula.needs_next;
+            merged.code.extend(formula.code);
+        }
         Some(Self {
             n,
             circuit: circuit.clone(),

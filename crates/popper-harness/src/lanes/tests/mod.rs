@@ -435,3 +435,44 @@ fn claims_with_fixed_times_and_steps() {
         }
     }
 }
+
+#[test]
+fn every_state_of_small_rings_and_some_of_large_ones() {
+    let mut draw = Draw::new(9);
+    let mut scratch = Scratch::default();
+    for universe in universes() {
+        let symbols = universe.alphabet().len();
+        let start: Vec<Symbol> = (0..symbols as Symbol)
+            .filter(|&symbol| universe.may_start(symbol))
+            .collect();
+        let all: Vec<Symbol> = (0..symbols as Symbol).collect();
+        for _ in 0..4 {
+            let (law, horizon) = law(&mut draw, &*universe);
+            let program = compile(&law, &*universe);
+            let mut batch = Batch::new(1, symbols);
+            for allowed in [&start, &all] {
+                for n in 1..=5 {
+                    let starts = Starts::new(n, allowed, symbols, false).unwrap();
+                    for block in (0..starts.blocks()).take(8) {
+                        starts.fill(block, &mut batch);
+                        let what = law.to_string();
+                        check(&what, &program, &*universe, &batch, horizon, &mut scratch);
+                    }
+                }
+            }
+            let n = 500 + draw.below(600);
+            let mut batch = Batch::new(n, symbols);
+            for lane in [0, 63, 200, 511] {
+                batch.set(lane, &draw.state(n, symbols));
+            }
+            check(
+                &law.to_string(),
+                &program,
+                &*universe,
+                &batch,
+                horizon,
+                &mut scratch,
+            );
+        }
+    }
+}
