@@ -3,7 +3,10 @@
 //! `cargo bench -p popper-harness --bench decide` prints one JSON object. Times are milliseconds on all cores; the best of several
 //! runs, so that other load on the machine counts as little as it can.
 
-#![expect(clippy::disallowed_macros, reason = "a benchmark prints what it measured")]
+#![expect(
+    clippy::disallowed_macros,
+    reason = "a benchmark prints what it measured"
+)]
 #![expect(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
 
 use std::hint::black_box;
@@ -37,7 +40,10 @@ fn fixture_laws() -> Vec<Law> {
         .iter()
         .flat_map(|file| {
             let text = std::fs::read_to_string(format!("{root}/{file}.json")).unwrap();
-            Law::read_all(&text, Extensions::default()).unwrap().into_iter().map(Result::unwrap)
+            Law::read_all(&text, Extensions::default())
+                .unwrap()
+                .into_iter()
+                .map(Result::unwrap)
         })
         .collect()
 }
@@ -59,8 +65,14 @@ fn hard_laws() -> Vec<(&'static str, Law)> {
         ("invariant", base("invariant", "r(t) * x(0) == r(0) * x(0)")),
         ("monotone", base("monotone", "r(t+1) * x(t) <= r(t) * x(t)")),
         ("bound", base("bound", "x(t) <= 12")),
-        ("implication_step", base("implication_step", "x(t) > 9 -> x(t+1) <= 12")),
-        ("implication_state", base("implication_state", "x(t) > 9 -> x(t) <= 12")),
+        (
+            "implication_step",
+            base("implication_step", "x(t) > 9 -> x(t+1) <= 12"),
+        ),
+        (
+            "implication_state",
+            base("implication_state", "x(t) > 9 -> x(t) <= 12"),
+        ),
         ("eventually", base("eventually", "x(t) > 9 -> x(t) <= 10")),
     ]
 }
@@ -70,14 +82,27 @@ fn main() {
     let laws = fixture_laws();
     let each: Vec<Value> = laws
         .iter()
-        .map(|law| json!([law.law_id, rounded(millis(5, || drop(black_box(harness.evaluate(law)))))]))
+        .map(|law| {
+            json!([
+                law.law_id,
+                rounded(millis(5, || drop(black_box(harness.evaluate(law)))))
+            ])
+        })
         .collect();
-    let fixtures = millis(10, || laws.iter().for_each(|law| drop(black_box(harness.evaluate(law)))));
+    let fixtures = millis(10, || {
+        laws.iter()
+            .for_each(|law| drop(black_box(harness.evaluate(law))))
+    });
 
     let mut exhaustive = serde_json::Map::new();
     for n in [16, 18, 20] {
         // Only the exhaustive stage: nothing is sampled and nothing is searched.
-        let config = Config { exhaustive_n: n, ladder: vec![1], adversarial: false, ..Config::default() };
+        let config = Config {
+            exhaustive_n: n,
+            ladder: vec![1],
+            adversarial: false,
+            ..Config::default()
+        };
         let harness = Harness::new(KineticGrid, config).unwrap();
         let runs = if n == 20 { 1 } else { 3 };
         for (template, law) in hard_laws() {
@@ -87,12 +112,18 @@ fn main() {
     }
 
     let mut certificates = serde_json::Map::new();
-    for law in laws.iter().filter(|law| harness.evaluate(law).evidence.proof.is_some()) {
+    for law in laws
+        .iter()
+        .filter(|law| harness.evaluate(law).evidence.proof.is_some())
+    {
         let program = Program::compile(law, &KineticGrid).unwrap();
         let proof = prove(law, &program, &KineticGrid).unwrap();
         let made = millis(200, || drop(black_box(prove(law, &program, &KineticGrid))));
         let checked = millis(200, || verify_proof(black_box(&proof)).unwrap());
-        certificates.insert(law.law_id.clone(), json!({"prove_us": rounded(made * 1e3), "verify_us": rounded(checked * 1e3)}));
+        certificates.insert(
+            law.law_id.clone(),
+            json!({"prove_us": rounded(made * 1e3), "verify_us": rounded(checked * 1e3)}),
+        );
     }
 
     // Six collisions on sixteen cells: about 6e-6 of the starts that a uniform generator draws get there.
@@ -106,9 +137,16 @@ fn main() {
     let mut refuted = 0;
     for seed in 0..100 {
         // Nothing is exhausted here: the generators and the search have to find it.
-        let config = Config { seed, exhaustive_n: 0, minimal_n: 0, ..Config::default() };
+        let config = Config {
+            seed,
+            exhaustive_n: 0,
+            minimal_n: 0,
+            ..Config::default()
+        };
         let harness = Harness::new(KineticGrid, config).unwrap();
-        times.push(millis(1, || refuted += u32::from(harness.evaluate(&rare).status == Status::Fail)));
+        times.push(millis(1, || {
+            refuted += u32::from(harness.evaluate(&rare).status == Status::Fail)
+        }));
     }
     times.sort_by(f64::total_cmp);
 

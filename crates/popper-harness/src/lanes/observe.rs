@@ -191,8 +191,13 @@ pub(super) fn look<S: Simd>(
                 Cells::Line => (0, 1, now.n.saturating_sub(reach)),
             };
             let cells = end.saturating_sub(first).div_ceil(by);
-            let get = |cell: usize| column.get(&buffer[first + by * cell]);
-            count(column, cells, get, regs.slice(base, bits));
+            count(
+                column,
+                cells,
+                #[inline(always)]
+                |cell: usize| column.get(&buffer[first + by * cell]),
+                regs.slice(base, bits),
+            );
         }
         Look::First { cube, last, .. } => {
             cube.narrow(column, now, 0, true, buffer);
@@ -233,29 +238,50 @@ fn count_fact<S: Simd>(
     match fact {
         Fact::Bit(bit) if by == 1 => {
             let plane = &planes.plane(*bit)[first..][..cells];
-            count(column, cells, |cell| column.get(&plane[cell]), out);
+            count(
+                column,
+                cells,
+                #[inline(always)]
+                |cell| column.get(&plane[cell]),
+                out,
+            );
         }
         Fact::Bit(bit) => {
             let plane = planes.plane(*bit);
-            let get = |cell: usize| column.get(&plane[first + by * cell]);
-            count(column, cells, get, out);
+            count(
+                column,
+                cells,
+                #[inline(always)]
+                |cell: usize| column.get(&plane[first + by * cell]),
+                out,
+            );
         }
         Fact::Both(left, not_left, right, not_right) => {
             let (left, right) = (planes.plane(*left), planes.plane(*right));
             let (flip_left, flip_right) = (column.splat(*not_left), column.splat(*not_right));
-            let get = |cell: usize| {
-                let cell = first + by * cell;
-                (column.get(&left[cell]) ^ flip_left) & (column.get(&right[cell]) ^ flip_right)
-            };
-            count(column, cells, get, out);
+            count(
+                column,
+                cells,
+                #[inline(always)]
+                |cell: usize| {
+                    let cell = first + by * cell;
+                    (column.get(&left[cell]) ^ flip_left) & (column.get(&right[cell]) ^ flip_right)
+                },
+                out,
+            );
         }
         Fact::Differ(left, right) => {
             let (left, right) = (planes.plane(*left), planes.plane(*right));
-            let get = |cell: usize| {
-                let cell = first + by * cell;
-                column.get(&left[cell]) ^ column.get(&right[cell])
-            };
-            count(column, cells, get, out);
+            count(
+                column,
+                cells,
+                #[inline(always)]
+                |cell: usize| {
+                    let cell = first + by * cell;
+                    column.get(&left[cell]) ^ column.get(&right[cell])
+                },
+                out,
+            );
         }
         Fact::Any(cubes) => {
             for to in &mut *buffer {
@@ -270,8 +296,13 @@ fn count_fact<S: Simd>(
                     column.put(to, column.get(to) | here);
                 }
             }
-            let get = |cell: usize| column.get(&buffer[first + by * cell]);
-            count(column, cells, get, out);
+            count(
+                column,
+                cells,
+                #[inline(always)]
+                |cell: usize| column.get(&buffer[first + by * cell]),
+                out,
+            );
         }
     }
 }
@@ -282,7 +313,7 @@ fn add3<S: Simd>(a: Wide<S>, b: Wide<S>, c: Wide<S>) -> (Wide<S>, Wide<S>) {
     ((a & b) | (half & c), half ^ c)
 }
 
-/// How many of `cells` truth values hold in each lane, as a number of `out.len()` bits; `out` is wide enough for `cells`.
+/// How many of `cells` truth values hold in each lane (`get` must be inlined: a call would leave the wide registers), as a number of `out.len()` bits; `out` is wide enough for `cells`.
 ///
 /// Eight cells at a time go through a tree of carry-save adders in registers, about five operations a cell.
 #[inline(always)]
@@ -300,10 +331,17 @@ pub(super) fn count<S: Simd>(
     let mut start = 0;
     while start < cells {
         let block: [Wide<S>; 8] = if start + 8 <= cells {
-            std::array::from_fn(
-                #[inline(always)]
-                |index| get(start + index),
-            )
+            // Written out: a closure inside `array::from_fn` is not always inlined, and then runs without the wide registers.
+            [
+                get(start),
+                get(start + 1),
+                get(start + 2),
+                get(start + 3),
+                get(start + 4),
+                get(start + 5),
+                get(start + 6),
+                get(start + 7),
+            ]
         } else {
             let mut block = [zero; 8];
             for (index, wide) in block.iter_mut().enumerate().take(cells - start) {

@@ -144,13 +144,24 @@ impl WithSimd for Work<'_> {
                     }
                     column.put(asked, some);
                     column.put(wrong, bad);
-                    let get = |cell: usize| column.get(&buffer[cell]);
-                    observe::count(column, now.n, get, counter);
+                    observe::count(
+                        column,
+                        now.n,
+                        #[inline(always)]
+                        |cell: usize| column.get(&buffer[cell]),
+                        counter,
+                    );
                 }
             }
             Self::Count { cells, out } => {
                 for column in Column::all(simd) {
-                    observe::count(column, cells.len(), |cell| column.get(&cells[cell]), out);
+                    observe::count(
+                        column,
+                        cells.len(),
+                        #[inline(always)]
+                        |cell| column.get(&cells[cell]),
+                        out,
+                    );
                 }
             }
         }
