@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use crate::eval::{self, EvalError, Run, holds, observe, step_of};
 use crate::law::syntax::Op;
-use crate::law::{Claim, Extensions, Formula, Law, LawError, Program, Symmetry, Term, Unfit};
+use crate::law::{Claim, Extensions, Formula, Law, LawError, Program, Term, Unfit};
 use crate::universe::{
-    Definition, KineticGrid, Shift, State, StateError, Symbol, Universe, UniverseError,
+    Definition, KineticGrid, State, StateError, Symbol, Universe, UniverseError,
 };
 
 /// The version of the counterexample's JSON.
@@ -321,24 +321,17 @@ fn sides(
     let mut run = Run::new(universe, start);
     match &program.claim {
         Claim::Commutes(symmetry) => {
-            let apply = |state: &[Symbol], k: i64| match symmetry {
-                Symmetry::Named(transform) => transform.apply(state),
-                Symmetry::Shift(_) => Shift::apply(k, state),
-            };
-            let shifts = match symmetry {
-                Symmetry::Shift(Shift::By(k)) => *k..=*k,
-                _ => 1..=start.len() as i64,
-            };
-            let pair = |k| {
+            let after = universe.evolve(start, t);
+            let pairs = symmetry.each(start.len()).into_iter().map(|single| {
                 (
-                    universe.evolve(&apply(start, k), t),
-                    apply(&universe.evolve(start, t), k),
+                    universe.evolve(&single.apply(start), t),
+                    single.apply(&after),
                 )
-            };
-            let (left, right) = shifts
-                .map(pair)
+            });
+            let (left, right) = pairs
+                .into_iter()
                 .find(|(left, right)| left != right)
-                .unwrap_or_else(|| pair(0));
+                .unwrap_or_default();
             (text(&left), "==".into(), text(&right))
         }
         Claim::Local {

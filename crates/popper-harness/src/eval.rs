@@ -9,7 +9,7 @@ use crate::law::syntax::{Op, Time};
 use crate::law::{
     Arith, Cells, Claim, Condition, Formula, Observable, Pattern, Program, Symmetry, Term,
 };
-use crate::universe::{Shift, State, Symbol, Universe};
+use crate::universe::{State, Symbol, Universe};
 
 /// Why an expression has no value on a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -60,11 +60,10 @@ pub fn observe(observable: &Observable, state: &[Symbol], universe: &dyn Univers
             .map(<[Symbol]>::len)
             .max()
             .unwrap_or(0) as i64,
-        Observable::Incoming(symbol) => universe
-            .step(state)
-            .iter()
-            .filter(|&cell| cell == symbol)
-            .count() as i64,
+        Observable::Incoming(symbol) => {
+            let next = universe.step(state);
+            (0..n).filter(|&cell| next[cell] == *symbol).count() as i64
+        }
         Observable::Neg(inner) => observe(inner, state, universe)?
             .checked_neg()
             .ok_or(EvalError::Overflow)?,
@@ -321,7 +320,7 @@ impl Program {
         };
         match &self.claim {
             Claim::Commutes(symmetry) => {
-                case.violation = self.commutes(symmetry, &mut values.run, horizon)
+                case.violation = commutes(symmetry, &mut values.run, horizon);
             }
             Claim::Local { .. } => self.local(&mut values.run, horizon, &mut case),
             Claim::Always {
@@ -391,41 +390,6 @@ impl Program {
         case
     }
 
-    fn commutes(&self, symmetry: &Symmetry, run: &mut Run<'_>, horizon: Horizon) -> Option<u64> {
-        let universe = run.universe;
-        let start = run.state(0).clone();
-        let images: Vec<(State, Box<dyn Fn(&[Symbol]) -> State + '_>)> = match symmetry {
-            Symmetry::Named(transform) => vec![(
-                transform.apply(&start),
-                Box::new(|state| transform.apply(state)),
-            )],
-            Symmetry::Shift(shift) => {
-                let all = 1..start.len() as i64;
-                let by: Vec<i64> = if let Shift::By(k) = shift {
-                    vec![*k]
-                } else {
-                    all.collect()
-                };
-                by.into_iter()
-                    .map(|k| {
-                        let apply = move |state: &[Symbol]| Shift::apply(k, state);
-                        (
-                            apply(&start),
-                            Box::new(apply) as Box<dyn Fn(&[Symbol]) -> State>,
-                        )
-                    })
-                    .collect()
-            }
-        };
-        images
-            .into_iter()
-            .filter_map(|(image, apply)| {
-                let mut moved = Run::new(universe, &image);
-                (0..=horizon.t).find(|&t| *moved.state(t) != apply(run.state(t)))
-            })
-            .min()
-    }
-
     fn local(&self, run: &mut Run<'_>, horizon: Horizon, case: &mut Case) {
         let Claim::Local {
             trigger,
@@ -455,4 +419,18 @@ impl Program {
             }
         }
     }
+}
+
+/// The first t at which a transform and the step, in either order, give different states.
+fn commutes(symmetry: &Symmetry, run: &mut Run<'_>, horizon: Horizon) -> Option<u64> {
+    let start = run.state(0).clone();
+    let differs = |single: Symmetry| {
+        let mut moved = Run::new(run.universe, &single.apply(&start));
+        (0..=horizon.t).find(|&t| *moved.state(t) != single.apply(run.state(t)))
+    };
+    symmetry
+        .each(start.len())
+        .into_iter()
+        .filter_map(differs)
+        .min()
 }

@@ -52,7 +52,7 @@ pub fn search(
             tally.attempted += population.len() as u64;
             if distance[order[0]] == 0 {
                 let outcome = bench.run(&batch, &mut scratch);
-                tally.enter(&batch, &outcome, &[Family::Adversarial; 8]);
+                tally.enter(&batch, &outcome, [Family::Adversarial; 8]);
                 break;
             }
             elite = order

@@ -82,8 +82,13 @@ impl Config {
     /// [`ConfigError`] names the first field that is out of range.
     pub fn check(&self) -> Result<(), ConfigError> {
         let fail = |field, message: String| Err(ConfigError { field, message });
-        if self.exhaustive_n > 20 || self.minimal_n > 20 {
-            return fail("exhaustive_n, minimal_n", "expected at most 20".into());
+        for (field, n) in [
+            ("exhaustive_n", self.exhaustive_n),
+            ("minimal_n", self.minimal_n),
+        ] {
+            if n > 20 {
+                return fail(field, format!("is {n}, expected at most 20"));
+            }
         }
         if self.max_t == 0 || self.max_t > 100_000 {
             return fail("max_t", format!("is {}, expected 1 to 100000", self.max_t));

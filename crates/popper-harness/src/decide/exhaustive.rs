@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use rayon::prelude::*;
 
+use super::Stop;
 use super::generators::{Family, start_symbols};
 use super::lab::{Bench, Lab, Tally};
 use crate::lanes::{Batch, Scratch, Starts};
@@ -77,8 +78,8 @@ impl<'a> Exhaustion<'a> {
         self.bench.exact
     }
 
-    /// Runs every start. The result does not depend on how the blocks are spread over threads.
-    pub fn run(&self) -> Tally {
+    /// Runs every start; none when stopped. The result does not depend on how the blocks are spread over threads.
+    pub fn run(&self, stop: Stop<'_>) -> Option<Tally> {
         let fresh = || {
             (
                 Batch::new(self.bench.n, self.symbols),
@@ -87,9 +88,15 @@ impl<'a> Exhaustion<'a> {
             )
         };
         let step = |(mut batch, mut scratch, mut tally): (Batch, Scratch, Tally), block: usize| {
+            if stop() {
+                return (batch, scratch, tally);
+            }
             self.starts.fill(block, &mut batch);
             let outcome = self.bench.run(&batch, &mut scratch);
-            tally.enter(&batch, &outcome, &[Family::Exhaustive; 8]);
+            tally.enter(&batch, &outcome, [Family::Exhaustive; 8]);
+            if self.bench.n <= COUNTED_N {
+                tally.enter_densities(&batch, outcome.admitted);
+            }
             if self.rotations && self.counted {
                 tally.distinct += outcome
                     .admitted
@@ -111,11 +118,12 @@ impl<'a> Exhaustion<'a> {
             (true, true) => tally.distinct,
             (true, false) => necklaces(self.start_symbols, self.bench.n).min(tally.used),
         };
-        Tally {
+        let tally = Tally {
             exhausted: true,
             distinct,
             ..tally
-        }
+        };
+        (!stop()).then_some(tally)
     }
 }
 

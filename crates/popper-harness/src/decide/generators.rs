@@ -181,7 +181,7 @@ impl<'a> Generator<'a> {
     fn at_seam(&self, n: usize, case: usize, draw: &mut Draw) -> Vec<Symbol> {
         let mut state = vec![self.starts[0]; n];
         let reach = 2 + self.universe.radius();
-        for _ in 0..1 + case % 4 {
+        for _ in 0..=case % 4 {
             let cell = (n * reach + draw.below(2 * reach) - reach) % n;
             state[cell] = draw.pick(&self.movers);
         }
@@ -197,7 +197,7 @@ impl<'a> Generator<'a> {
         while states.len() < CASES {
             let density = draw.below(CASES);
             let mut state = self.at_density(n, density, draw);
-            if states.len() % 8 == 0 {
+            if states.len().is_multiple_of(8) {
                 for cell in 0..n / 2 {
                     state[n - 1 - cell] = state[cell];
                 }

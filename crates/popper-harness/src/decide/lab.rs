@@ -172,13 +172,13 @@ impl Tally {
     }
 
     /// Enters a batch; `families` says what each word of 64 lanes came from.
-    pub fn enter(&mut self, batch: &Batch, outcome: &Outcome, families: &[Family; 8]) {
+    pub fn enter(&mut self, batch: &Batch, outcome: &Outcome, families: [Family; 8]) {
         self.attempted += batch.live.count();
         self.used += outcome.admitted.count();
         self.unusual += (outcome.unusual & outcome.admitted).count();
         self.wrapped += (outcome.wrapped & outcome.admitted).count();
         self.errors += outcome.error.count();
-        for (word, &family) in families.iter().enumerate() {
+        for (word, family) in families.into_iter().enumerate() {
             let (used, triggers) = (
                 u64::from(outcome.admitted.0[word].count_ones()),
                 outcome.triggers[word],

@@ -1,5 +1,6 @@
 //! From a violation to the smallest one.
 
+use super::Stop;
 use super::exhaustive::Exhaustion;
 use super::generators::start_symbols;
 use super::lab::{Lab, Violation};
@@ -25,6 +26,7 @@ pub fn minimize(
     exhausted: usize,
     minimal_n: usize,
     budget: u64,
+    stop: Stop<'_>,
 ) -> Minimum {
     let program = sampling.program;
     let reached = found.start.len();
@@ -39,7 +41,7 @@ pub fn minimize(
         };
         // Where runs are watched at the beginning only, something smaller may fail later.
         complete &= ring.exact();
-        if let Some(violation) = ring.run().best {
+        if let Some(violation) = ring.run(stop).and_then(|tally| tally.best) {
             return Minimum {
                 violation,
                 minimal: complete,

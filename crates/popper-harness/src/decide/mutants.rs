@@ -10,8 +10,34 @@ const MOST: usize = 24;
 /// Mutants of a law, in a fixed order: operator flipped, consequent negated, a part dropped, a constant moved by one,
 /// the transform exchanged.
 pub fn mutants(program: &Program, universe: &dyn Universe) -> Vec<Program> {
+    let with_claim = claims(&program.claim, universe)
+        .into_iter()
+        .map(|claim| Program {
+            claim,
+            ..program.clone()
+        });
+    let with_observable = program
+        .observables
+        .iter()
+        .enumerate()
+        .flat_map(|(index, observable)| {
+            observables(observable).into_iter().map(move |mutant| {
+                let mut changed = program.clone();
+                changed.observables[index] = mutant;
+                changed
+            })
+        });
+    with_claim
+        .chain(with_observable)
+        .filter(|mutant| mutant != program)
+        .take(MOST)
+        .collect()
+}
+
+/// The mutants of a claim.
+fn claims(claim: &Claim, universe: &dyn Universe) -> Vec<Claim> {
     let mut claims: Vec<Claim> = Vec::new();
-    match &program.claim {
+    match claim {
         Claim::Always {
             antecedent,
             consequent,
@@ -93,26 +119,7 @@ pub fn mutants(program: &Program, universe: &dyn Universe) -> Vec<Program> {
             );
         }
     }
-    let with_claim = claims.into_iter().map(|claim| Program {
-        claim,
-        ..program.clone()
-    });
-    let with_observable = program
-        .observables
-        .iter()
-        .enumerate()
-        .flat_map(|(index, observable)| {
-            observables(observable).into_iter().map(move |mutant| {
-                let mut changed = program.clone();
-                changed.observables[index] = mutant;
-                changed
-            })
-        });
-    with_claim
-        .chain(with_observable)
-        .filter(|mutant| mutant != program)
-        .take(MOST)
-        .collect()
+    claims
 }
 
 fn formulas(formula: &Formula) -> Vec<Formula> {

@@ -51,7 +51,7 @@ impl Sampling<'_> {
         };
         let mut scratch = Scratch::default();
         let mut keys = Vec::new();
-        let mut enter = |sample: &mut Sample, batch: Batch, families: &[Family; 8]| {
+        let mut enter = |sample: &mut Sample, batch: Batch, families: [Family; 8]| {
             let outcome = bench.run(&batch, &mut scratch);
             sample.tally.enter(&batch, &outcome, families);
             sample.tally.enter_densities(&batch, outcome.admitted);
@@ -73,7 +73,7 @@ impl Sampling<'_> {
             enter(
                 &mut sample,
                 thinned(batch_of(&states, n, symbols), &bench),
-                &Family::SAMPLED,
+                Family::SAMPLED,
             );
             if matches!(
                 self.program.claim,
@@ -84,14 +84,14 @@ impl Sampling<'_> {
             ) {
                 let directed = toward_antecedent(&generator, &bench, &states, &mut draw);
                 let batch = thinned(batch_of(&directed, n, symbols), &bench);
-                enter(&mut sample, batch, &[Family::AntecedentDirected; 8]);
+                enter(&mut sample, batch, [Family::AntecedentDirected; 8]);
             }
         }
         for states in self.proposed(n, &generator) {
             enter(
                 &mut sample,
                 batch_of(&states, n, symbols),
-                &[Family::Proposed; 8],
+                [Family::Proposed; 8],
             );
         }
         keys.sort_unstable();
@@ -142,7 +142,7 @@ impl Sampling<'_> {
 /// The reference evaluator is hundreds of times slower, so it gets one case of eight.
 fn thinned(mut batch: Batch, bench: &Bench<'_>) -> Batch {
     if bench.plan.is_none() {
-        batch.live = batch.live & Lanes([0x0101_0101_0101_0101; 8]);
+        batch.live &= Lanes([0x0101_0101_0101_0101; 8]);
     }
     batch
 }

@@ -3,10 +3,12 @@
 //! Two laws with one fingerprint mean the same. The normal form is itself a law (give it a `law_id`, a `claim` and a
 //! `forbidden` text), with observables called by their canonical expression.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use super::model::{Law, Template};
-use super::resolve::Statement;
+use super::resolve::{Meaning, Statement};
 use super::syntax::{Kind, Node, Op, Time};
 
 impl Law {
@@ -22,81 +24,8 @@ impl Law {
         }
         form.insert("quantifiers".into(), quantifiers.into());
         match self.meaning() {
-            Ok(meaning) => {
-                let mut observables: Vec<String> = meaning
-                    .observables
-                    .iter()
-                    .map(|(_, node)| text(node))
-                    .collect();
-                observables.sort();
-                observables.dedup();
-                form.insert(
-                    "observables".into(),
-                    observables
-                        .iter()
-                        .map(|expr| json!({"name": expr, "expr": expr}))
-                        .collect(),
-                );
-                let mut conditions: Vec<_> = meaning
-                    .preconditions
-                    .iter()
-                    .map(|(op, left, right)| condition(*op, left, right))
-                    .collect();
-                conditions.sort();
-                conditions.dedup();
-                form.insert(
-                    "preconditions".into(),
-                    conditions
-                        .iter()
-                        .map(|(lhs, op, rhs)| json!({"lhs": lhs, "op": op, "rhs": rhs}))
-                        .collect(),
-                );
-                match &meaning.claim {
-                    Statement::Formula(claim) => {
-                        form.insert("claim_ast".into(), formula(claim));
-                    }
-                    Statement::Commutes(name) => {
-                        form.insert("transform".into(), json!(name));
-                    }
-                    Statement::Local(fields) => {
-                        form.insert("trigger_symbol".into(), json!(fields.trigger));
-                        form.insert("neighbor_pattern".into(), json!(fields.pattern));
-                        form.insert("required_parity".into(), json!(fields.parity));
-                        form.insert("result_op".into(), json!(fields.result_op.text()));
-                        form.insert("result_symbol".into(), json!(fields.result));
-                    }
-                }
-            }
-            // Nothing is known of what it means, so its texts stand for themselves.
-            Err(_) => {
-                let fold = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-                form.insert("claim".into(), json!(fold(&self.claim)));
-                form.insert(
-                    "claim_ast".into(),
-                    self.source.get("claim_ast").cloned().unwrap_or(Value::Null),
-                );
-                form.insert("transform".into(), json!(self.transform));
-                let observables = self.observables.iter();
-                form.insert(
-                    "observables".into(),
-                    observables
-                        .map(|o| json!({"name": o.name, "expr": fold(&o.expr)}))
-                        .collect(),
-                );
-                let mut conditions: Vec<_> = self
-                    .preconditions
-                    .iter()
-                    .map(|p| (fold(&p.lhs), p.op.text(), fold(&p.rhs)))
-                    .collect();
-                conditions.sort();
-                form.insert(
-                    "preconditions".into(),
-                    conditions
-                        .iter()
-                        .map(|(lhs, op, rhs)| json!({"lhs": lhs, "op": op, "rhs": rhs}))
-                        .collect(),
-                );
-            }
+            Ok(meaning) => insert_meaning(&meaning, &mut form),
+            Err(_) => self.insert_texts(&mut form),
         }
         form.insert("direction".into(), json!(self.direction.map(Op::text)));
         form.insert("bound_value".into(), json!(self.bound_value));
@@ -120,10 +49,67 @@ impl Law {
         Value::Object(form)
     }
 
+    /// Nothing is known of what the law means, so its texts stand for themselves.
+    fn insert_texts(&self, form: &mut Map<String, Value>) {
+        let fold = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let tree = self.source.get("claim_ast").cloned().unwrap_or(Value::Null);
+        form.insert("claim".into(), json!(fold(&self.claim)));
+        form.insert("claim_ast".into(), tree);
+        form.insert("transform".into(), json!(self.transform));
+        let observables = self.observables.iter();
+        let observables = observables.map(|o| json!({"name": o.name, "expr": fold(&o.expr)}));
+        form.insert("observables".into(), observables.collect());
+        let conditions = self.preconditions.iter();
+        let conditions = conditions
+            .map(|p| (fold(&p.lhs), p.op.text(), fold(&p.rhs)))
+            .collect();
+        form.insert("preconditions".into(), written(conditions));
+    }
+
     /// sha256 of the normal form's JSON, 64 hex digits.
     pub fn fingerprint(&self) -> String {
         crate::hash::of(&self.normalized().to_string())
     }
+}
+
+fn insert_meaning(meaning: &Meaning, form: &mut Map<String, Value>) {
+    let names: BTreeSet<String> = meaning
+        .observables
+        .iter()
+        .map(|(_, node)| text(node))
+        .collect();
+    let observables = names.iter().map(|expr| json!({"name": expr, "expr": expr}));
+    form.insert("observables".into(), observables.collect());
+    let conditions = meaning.preconditions.iter();
+    let conditions = conditions
+        .map(|(op, left, right)| condition(*op, left, right))
+        .collect();
+    form.insert("preconditions".into(), written(conditions));
+    match &meaning.claim {
+        Statement::Formula(claim) => {
+            form.insert("claim_ast".into(), formula(claim));
+        }
+        Statement::Commutes(name) => {
+            form.insert("transform".into(), json!(name));
+        }
+        Statement::Local(fields) => {
+            form.insert("trigger_symbol".into(), json!(fields.trigger));
+            form.insert("neighbor_pattern".into(), json!(fields.pattern));
+            form.insert("required_parity".into(), json!(fields.parity));
+            form.insert("result_op".into(), json!(fields.result_op.text()));
+            form.insert("result_symbol".into(), json!(fields.result));
+        }
+    }
+}
+
+/// Preconditions in one order, each once.
+fn written(mut conditions: Vec<(String, &'static str, String)>) -> Value {
+    conditions.sort();
+    conditions.dedup();
+    conditions
+        .iter()
+        .map(|(lhs, op, rhs)| json!({"lhs": lhs, "op": op, "rhs": rhs}))
+        .collect()
 }
 
 /// A claim as a canonical `claim_ast`.

@@ -3,7 +3,7 @@
 use super::model::{Law, LocalFields, Template};
 use super::resolve::{Ambiguity, Statement};
 use super::syntax::{Kind, Node, Op, Time};
-use crate::universe::{Alphabet, Shift, Symbol, Transform, Universe};
+use crate::universe::{Alphabet, Shift, State, Symbol, Transform, Universe};
 
 /// Integer arithmetic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -125,6 +125,25 @@ pub enum Symmetry {
     Named(Transform),
     /// A shift, or all of them.
     Shift(Shift),
+}
+
+impl Symmetry {
+    /// The single transforms that it stands for on rings of `n` cells.
+    pub fn each(&self, n: usize) -> Vec<Self> {
+        match self {
+            Self::Shift(Shift::Every) => (1..n as i64).map(|k| Self::Shift(Shift::By(k))).collect(),
+            single => vec![single.clone()],
+        }
+    }
+
+    /// The image of a state; for every shift, the one by a cell, which generates them all.
+    pub fn apply(&self, state: &[Symbol]) -> State {
+        match self {
+            Self::Named(transform) => transform.apply(state),
+            Self::Shift(Shift::By(k)) => Shift::apply(*k, state),
+            Self::Shift(Shift::Every) => Shift::apply(1, state),
+        }
+    }
 }
 
 /// What a law says of the runs.

@@ -118,7 +118,7 @@ impl Law {
             .and_then(|tree| timed(&tree))
             .and_then(|tree| names.claim(&tree));
         let text = text.and_then(|tree| self.check_shape(&tree).map(|()| tree));
-        match (self.from_fields(), text) {
+        match (self.stated_by_fields(), text) {
             (None, text) => text.map(Statement::Formula).map_err(claim),
             // Text that does not parse is a comment where the fields say everything.
             (Some(fields), Err(_)) => names.claim(&fields).map(Statement::Formula).map_err(claim),
@@ -137,7 +137,7 @@ impl Law {
     }
 
     /// The claim that the template's own fields state, if they state all of it.
-    fn from_fields(&self) -> Option<Node> {
+    fn stated_by_fields(&self) -> Option<Node> {
         let [observable] = self.observables.as_slice() else {
             return None;
         };

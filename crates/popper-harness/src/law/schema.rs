@@ -537,13 +537,13 @@ fn read_proposed(object: &Object<'_>) -> Option<ProposedTest> {
 /// Reads a claim tree. The depth is bounded, so the recursion is.
 fn read_ast(law: &Object<'_>, value: &Value) -> Option<Node> {
     let mut nodes = 0;
-    read_node(law, value, "claim_ast".into(), 1, &mut nodes)
+    read_node(law, value, "claim_ast", 1, &mut nodes)
 }
 
 fn read_node(
     law: &Object<'_>,
     value: &Value,
-    path: String,
+    path: &str,
     depth: usize,
     nodes: &mut usize,
 ) -> Option<Node> {
@@ -556,13 +556,13 @@ fn read_node(
     }
     let Value::Object(map) = value else {
         return law.wrong(
-            &path,
+            path,
             format!("expected a node (an object), found {}", kind(value)),
         );
     };
     let keys: Vec<&str> = map.keys().map(String::as_str).collect();
     let mut child =
-        |key: &str| read_node(law, &map[key], format!("{path}.{key}"), depth + 1, nodes);
+        |key: &str| read_node(law, &map[key], &format!("{path}.{key}"), depth + 1, nodes);
     match keys.as_slice() {
         ["const"] => match map["const"].as_i64() {
             Some(number) => Some(Node::made(Kind::Int(number))),
@@ -605,7 +605,7 @@ fn read_node(
         }
         _ => {
             let message = "expected one of {const} {var: \"t\"} {t_plus_1: true} {obs, t} {op, lhs, rhs} {op: \"not\", arg}";
-            law.wrong(&path, message)
+            law.wrong(path, message)
         }
     }
 }

@@ -115,6 +115,7 @@ impl Op {
     }
 
     /// The comparison that says the same with its sides exchanged.
+    #[must_use]
     pub fn mirrored(self) -> Self {
         match self {
             Self::Lt => Self::Gt,

@@ -96,7 +96,7 @@ impl Alphabet {
 }
 
 /// The cells of a ring, each an index into the universe's alphabet. Never empty when it came from [`Alphabet::parse`].
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct State(Vec<Symbol>);
 
 impl Deref for State {

@@ -203,7 +203,7 @@ impl FileRule {
     fn tabulate(self, alphabet: &Alphabet, radius: usize) -> Result<Vec<Symbol>, UniverseError> {
         let width = 2 * radius + 1;
         let problem = |field: &str, message: String| UniverseError::Field {
-            field: format!("rule.{field}"),
+            field: format!("rule{field}"),
             message,
         };
         let symbol = |field: &str, char| {
@@ -226,15 +226,15 @@ impl FileRule {
         let (entries, default) = match (self.table, self.patterns, self.default) {
             (Some(table), None, None) => {
                 for window in table.keys() {
-                    check("table", window, false)?;
+                    check(".table", window, false)?;
                 }
                 (table.into_iter().collect::<Vec<_>>(), None)
             }
             (None, Some(patterns), Some(default)) => {
                 for (index, (pattern, _)) in patterns.iter().enumerate() {
-                    check(&format!("patterns[{index}]"), pattern, true)?;
+                    check(&format!(".patterns[{index}]"), pattern, true)?;
                 }
-                (patterns, Some(symbol("default", default)?))
+                (patterns, Some(symbol(".default", default)?))
             }
             _ => {
                 return Err(problem(
@@ -249,7 +249,7 @@ impl FileRule {
             .map(|(pattern, next)| {
                 Ok((
                     pattern.chars().map(|char| alphabet.symbol(char)).collect(),
-                    symbol("table", *next)?,
+                    symbol(".table", *next)?,
                 ))
             })
             .collect::<Result<_, UniverseError>>()?;

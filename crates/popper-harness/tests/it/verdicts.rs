@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::fixtures::{all_laws, fixture, harness};
 
 /// A law from the parts that matter.
-fn law(template: &str, observables: &[(&str, &str)], claim: &str, more: Value) -> Law {
+fn law(template: &str, observables: &[(&str, &str)], claim: &str, more: &Value) -> Law {
     let observables: Vec<Value> = observables
         .iter()
         .map(|(name, expr)| json!({"name": name, "expr": expr}))
@@ -32,7 +32,7 @@ fn law(template: &str, observables: &[(&str, &str)], claim: &str, more: Value) -
 }
 
 fn decide(template: &str, observables: &[(&str, &str)], claim: &str) -> Verdict {
-    harness().evaluate(&law(template, observables, claim, json!({})))
+    harness().evaluate(&law(template, observables, claim, &json!({})))
 }
 
 /// `STATUS reason`, the shortest form of a verdict.
@@ -52,14 +52,23 @@ fn answer(verdict: &Verdict) -> String {
 const X: (&str, &str) = ("x", "count('X')");
 const R: (&str, &str) = ("r", "count('>') + count('X')");
 
+/// Template, observables, claim, and the shortest form of the verdict.
+type Small = (
+    &'static str,
+    &'static [(&'static str, &'static str)],
+    &'static str,
+    &'static str,
+);
+
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn small_laws() {
-    let z = ("z", "count('>') % (count('<') - count('<'))");
-    let inc = ("inc", "incoming_collisions");
-    let over = ("over", "2*count('X') - grid_length");
-    let cases: &[(&str, &[(&str, &str)], &str, &str)] = &[
+    const Z: (&str, &str) = ("z", "count('>') % (count('<') - count('<'))");
+    const INC: (&str, &str) = ("inc", "incoming_collisions");
+    const OVER: (&str, &str) = ("over", "2*count('X') - grid_length");
+    let cases: &[Small] = &[
         // Windows are never cut, and what must happen within one step does.
-        ("eventually", &[inc, X], "inc(t) > 0 -> x(t) > 0", "PASS"),
+        ("eventually", &[INC, X], "inc(t) > 0 -> x(t) > 0", "PASS"),
         ("eventually", &[X], "x(t) > 0 -> x(t) > 1", "FAIL"),
         ("symmetry_commutation", &[], "commutes(shift_k)", "PASS"),
         ("symmetry_commutation", &[], "commutes(shift_-1)", "PASS"),
@@ -105,17 +114,17 @@ fn small_laws() {
         ),
         // Not tautologies, though the first looks like one on every small ring.
         ("bound", &[X], "x(t) <= 12", "FAIL"),
-        ("bound", &[over], "over(t) <= 0", "PASS"),
+        ("bound", &[OVER], "over(t) <= 0", "PASS"),
         // Vacuous: no state has more collisions than half its cells.
         (
             "implication_state",
-            &[over, X],
+            &[OVER, X],
             "over(t) > 0 -> x(t) == 0",
             "UNKNOWN vacuous_pass",
         ),
         (
             "invariant",
-            &[z],
+            &[Z],
             "z(t) == z(0)",
             "UNKNOWN evaluation_error",
         ),
@@ -199,7 +208,7 @@ fn a_proposer_cannot_hide_large_rings() {
         "bound",
         &[X],
         "x(t) <= 4",
-        json!({"proposed_tests": hidden}),
+        &json!({"proposed_tests": hidden}),
     );
     assert_eq!(harness().evaluate(&bound).status, Status::Fail);
     // Even where nothing small is exhausted.
@@ -223,7 +232,7 @@ fn preconditions_bound_what_is_claimed() {
             "bound",
             &[X],
             "x(t) <= 4",
-            json!({"preconditions": conditions}),
+            &json!({"preconditions": conditions}),
         )
     };
     let small = at(json!([{"lhs": "grid_length", "op": "<=", "rhs": 10}]));
@@ -246,7 +255,7 @@ fn preconditions_bound_what_is_claimed() {
 #[test]
 fn a_long_horizon_is_exact_or_unknown() {
     let million = json!({"quantifiers": {"T": 1_000_000}});
-    let verdict = harness().evaluate(&law("invariant", &[R], "r(t) == r(0)", million.clone()));
+    let verdict = harness().evaluate(&law("invariant", &[R], "r(t) == r(0)", &million));
     assert_eq!(answer(&verdict), "PASS");
     assert!(
         verdict.evidence.horizon.exact,
@@ -257,13 +266,18 @@ fn a_long_horizon_is_exact_or_unknown() {
     let clock = json!({"quantifiers": {"T": 1_000_000}, "claim_ast": {
         "op": "<=", "lhs": {"obs": "r", "t": {"var": "t"}}, "rhs": {"op": "+", "lhs": {"var": "t"}, "rhs": {"obs": "n", "t": {"const": 0}}},
     }});
-    let grows = law("bound", &[R, ("n", "grid_length")], "", clock);
+    let grows = law("bound", &[R, ("n", "grid_length")], "", &clock);
     assert_eq!(
         answer(&harness().evaluate(&grows)),
         "UNKNOWN tautological_claim"
     );
     let rule = TableUniverse::from_json(&fixture("universes/elementary_184.json")).unwrap();
-    let cars = law("invariant", &[("c", "count('#')")], "c(t) == c(0)", million);
+    let cars = law(
+        "invariant",
+        &[("c", "count('#')")],
+        "c(t) == c(0)",
+        &million,
+    );
     let verdict = Harness::new(rule, Config::default())
         .unwrap()
         .evaluate(&cars);
@@ -290,7 +304,7 @@ fn local_transitions() {
             "local_transition",
             &[],
             "",
-            fields,
+            &fields,
         ))
     };
     let right_meets_left =
@@ -366,16 +380,15 @@ fn stopping_gives_resource_limit_and_nothing_else() {
     }
 }
 
+type Change = fn(&mut popper_harness::counterexample::Counterexample);
+
 #[test]
 fn a_tampered_counterexample_does_not_replay() {
     let example = decide("invariant", &[X], "x(t) == x(0)")
         .counterexample
         .unwrap();
     replay(&example).unwrap();
-    let changes: [(
-        &str,
-        fn(&mut popper_harness::counterexample::Counterexample),
-    ); 6] = [
+    let changes: [(&str, Change); 6] = [
         ("t_fail", |c| c.t_fail += 1),
         ("state", |c| c.initial_state = "...".into()),
         ("forbidden", |c| c.initial_state = "X..".into()),

@@ -2,12 +2,12 @@
 
 use super::super::*;
 use super::{Draw, batches, compile, law, universes};
-use crate::eval::{Run, admitted, holds, integer, observe};
-use crate::law::syntax::Op;
+use crate::eval::{Run, admitted, holds, integer, observe, step_of};
+use crate::law::syntax::{Op, Time};
 use crate::law::{Claim, Formula, Program};
 use crate::universe::{Rule, Symbol, Universe};
 
-type Reader<'a> = &'a mut dyn FnMut(usize, u64) -> Result<i64, crate::eval::EvalError>;
+type Reader<'a> = &'a mut dyn FnMut(usize, Time) -> Result<i64, crate::eval::EvalError>;
 
 fn gap(op: Op, left: i64, right: i64) -> u32 {
     let (left, right) = (i128::from(left), i128::from(right));
@@ -91,7 +91,7 @@ fn reference(
         return (far, far);
     }
     let mut run = Run::new(universe, start);
-    let mut read =
+    let mut value =
         |index: usize, step| observe(&program.observables[index], run.state(step), universe);
     let (mut best, mut best_antecedent) = (FAR, FAR);
     match &program.claim {
@@ -106,6 +106,7 @@ fn reference(
                 horizon.t
             };
             for t in 0..=last {
+                let mut read = |index: usize, time| value(index, step_of(time, t));
                 let asked = antecedent
                     .as_ref()
                     .is_none_or(|p| holds(p, t, &mut read) == Ok(true));
@@ -125,8 +126,13 @@ fn reference(
         } => {
             for t0 in 0..=horizon.t {
                 let window: Vec<_> = (t0..=t0 + horizon.window)
-                    .map(|t| holds(consequent, t, &mut read))
+                    .map(|t| {
+                        holds(consequent, t, &mut |index, time| {
+                            value(index, step_of(time, t))
+                        })
+                    })
                     .collect();
+                let mut read = |index: usize, time| value(index, step_of(time, t0));
                 let violated = holds(antecedent, t0, &mut read) == Ok(true)
                     && window.iter().all(|value| *value == Ok(false));
                 let away = far(antecedent, true, t0, &mut read);

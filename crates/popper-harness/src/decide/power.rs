@@ -1,0 +1,116 @@
+//! What the attempt to refute was worth.
+
+use std::collections::BTreeMap;
+
+use super::exhaustive::Exhaustion;
+use super::mutants;
+use super::trial::{Findings, Trial};
+use super::{Mutation, Power, RingPower};
+use crate::lanes::Scratch;
+use crate::law::Program;
+
+impl Trial<'_> {
+    pub(super) fn power(&self, findings: &Findings) -> Power {
+        let mut power = Power::default();
+        let mut rings: BTreeMap<usize, RingPower> = BTreeMap::new();
+        let (mut unusual, mut wrapped) = (0, 0);
+        for tally in findings
+            .tallies
+            .iter()
+            .chain(findings.samples.iter().map(|sample| &sample.tally))
+        {
+            power.attempted += tally.attempted;
+            power.used += tally.used;
+            unusual += tally.unusual;
+            wrapped += tally.wrapped;
+            for (all, here) in power.densities.iter_mut().zip(tally.densities) {
+                *all += here;
+            }
+            for &(family, used, triggers) in &tally.families {
+                for (map, count) in [
+                    (&mut power.families, used),
+                    (&mut power.trigger_families, triggers),
+                ] {
+                    if count > 0 {
+                        *map.entry(family.name().into()).or_default() += count;
+                    }
+                }
+                power.triggers += triggers;
+            }
+            let ring = rings.entry(tally.n).or_insert_with(|| RingPower {
+                n: tally.n,
+                ..RingPower::default()
+            });
+            ring.exhausted |= tally.exhausted;
+            ring.attempted += tally.attempted;
+            ring.used += tally.used;
+            // Samples of an exhausted ring show nothing new.
+            ring.distinct = ring.distinct.max(tally.distinct);
+        }
+        for ring in rings.values_mut() {
+            power.distinct += ring.distinct;
+            // The rule of three: with no violation in m independent cases the rate is below 3/m at 95 %.
+            ring.violation_rate_upper_95 =
+                (!ring.exhausted && ring.distinct > 0).then(|| share(3, ring.distinct).min(1.0));
+        }
+        power.rings = rings.into_values().collect();
+        if power.used > 0 {
+            power.collision_coverage = share(unusual, power.used);
+            power.wrap_coverage = share(wrapped, power.used);
+        }
+        if findings.found.is_none() && power.used > 0 {
+            power.mutation = self.mutation(findings);
+        }
+        power
+    }
+
+    /// How many of the law's mutants the same cases refute.
+    fn mutation(&self, findings: &Findings) -> Mutation {
+        let mutants = mutants::mutants(self.program, self.lab.universe);
+        let refuted = mutants
+            .iter()
+            .filter(|mutant| self.refutes(mutant, findings))
+            .count() as u64;
+        let total = mutants.len() as u64;
+        Mutation {
+            total,
+            refuted,
+            score: share(refuted, total),
+        }
+    }
+
+    fn refutes(&self, mutant: &Program, findings: &Findings) -> bool {
+        let small = findings
+            .tallies
+            .iter()
+            .filter(|tally| tally.exhausted)
+            .map(|tally| tally.n);
+        let exhausted = small
+            .filter_map(|n| Exhaustion::new(&self.lab, mutant, n))
+            .any(|ring| {
+                ring.run(self.stop)
+                    .is_some_and(|tally| tally.best.is_some())
+            });
+        exhausted || {
+            let mut scratch = Scratch::default();
+            findings.samples.iter().any(|sample| {
+                let bench = self.lab.bench(mutant, sample.n);
+                bench.is_some_and(|bench| {
+                    sample
+                        .batches
+                        .iter()
+                        .any(|batch| bench.run(batch, &mut scratch).violated.any())
+                })
+            })
+        }
+    }
+}
+
+/// `part / whole` to six decimals, so that it survives being written and read; 0 where there is no whole.
+fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 {
+        0.0
+    } else {
+        (part as f64 / whole as f64 * 1e6).round() / 1e6
+    }
+}

@@ -1,0 +1,228 @@
+//! One law on its way through the stages.
+
+use super::adversarial;
+use super::exhaustive::Exhaustion;
+use super::generators::Family;
+use super::lab::{Lab, Tally, Violation};
+use super::minimize::{self, Minimum};
+use super::rings::Rings;
+use super::sampled::{Sample, Sampling};
+use super::{Harness, Status, Stop, Verdict};
+use crate::counterexample::Package;
+use crate::law::{Law, Program};
+use crate::proof;
+
+/// One law on its way to a verdict.
+pub(super) struct Trial<'a> {
+    pub(super) harness: &'a Harness,
+    pub(super) law: &'a Law,
+    pub(super) program: &'a Program,
+    pub(super) fingerprint: &'a str,
+    pub(super) lab: Lab<'a>,
+    pub(super) stop: Stop<'a>,
+}
+
+/// What the stages found, before it is judged.
+#[derive(Default)]
+pub(super) struct Findings {
+    pub(super) tallies: Vec<Tally>,
+    pub(super) samples: Vec<Sample>,
+    /// Every ring up to this size is exhausted (or excluded by the preconditions).
+    pub(super) exhausted: usize,
+    pub(super) found: Option<Violation>,
+    pub(super) stopped: bool,
+}
+
+impl<'a> Trial<'a> {
+    pub(super) fn new(
+        harness: &'a Harness,
+        law: &'a Law,
+        program: &'a Program,
+        fingerprint: &'a str,
+        stop: Stop<'a>,
+    ) -> Self {
+        let lab = Lab {
+            universe: harness.universe.as_ref(),
+            circuit: &harness.circuit,
+            max_t: harness.config.max_t,
+        };
+        Self {
+            harness,
+            law,
+            program,
+            fingerprint,
+            lab,
+            stop,
+        }
+    }
+
+    pub(super) fn rings(&self) -> Rings<'_> {
+        Rings::new(self.program, self.lab.universe, self.harness.config.max_t)
+    }
+
+    fn sampling(&self) -> Sampling<'_> {
+        Sampling {
+            lab: &self.lab,
+            program: self.program,
+            law: self.law,
+            fingerprint: self.fingerprint,
+            seed: self.harness.config.seed,
+            rounds: self.harness.config.rounds,
+            proposed_cases: self.harness.config.proposed_cases,
+        }
+    }
+
+    pub(super) fn run(&self, verdict: &mut Verdict) {
+        let config = &self.harness.config;
+        let proof = proof::prove(self.law, self.program, self.lab.universe);
+        let mut findings = Findings::default();
+        self.exhaust(&mut findings);
+        let largest = self.rings().largest();
+        let complete = largest.is_some_and(|largest| largest <= findings.exhausted);
+        if findings.found.is_none() && !findings.stopped {
+            self.sample(&mut findings);
+        }
+        if findings.found.is_none()
+            && !findings.stopped
+            && config.adversarial
+            && proof.is_none()
+            && !complete
+        {
+            let generations = config.generations;
+            let tallies = adversarial::search(
+                &self.lab,
+                self.program,
+                config.seed,
+                self.fingerprint,
+                generations,
+                largest,
+            );
+            findings.found = tallies.iter().find_map(|tally| tally.best.clone());
+            findings.tallies.extend(tallies);
+        }
+
+        self.describe_horizon(verdict, &findings);
+        if let Some(found) = findings.found.take() {
+            self.refute(verdict, found, &findings);
+            if proof.is_some() {
+                // A certificate and a counterexample cannot both be right; the counterexample can be replayed.
+                verdict
+                    .notes
+                    .push("alarm: a certificate was found for a law that is refuted".into());
+            }
+        }
+        verdict.power = self.power(&findings);
+        if verdict.status == Status::Fail {
+            return;
+        }
+        verdict.evidence.proof = proof;
+        Self::weigh(&mut verdict.evidence, &findings, complete);
+        self.judge(verdict, &findings, complete);
+    }
+
+    /// Stage 3: every ring up to the configured size, within the budget.
+    fn exhaust(&self, findings: &mut Findings) {
+        let config = &self.harness.config;
+        for n in 1..=config.exhaustive_n {
+            if (self.stop)() {
+                findings.stopped = true;
+                return;
+            }
+            if Exhaustion::cost(&self.lab, self.program, n) > config.exhaustive_budget {
+                return;
+            }
+            if let Some(ring) = Exhaustion::new(&self.lab, self.program, n) {
+                let Some(mut tally) = ring.run(self.stop) else {
+                    findings.stopped = true;
+                    return;
+                };
+                tally.exhausted = ring.exact();
+                findings.found.clone_from(&tally.best);
+                findings.tallies.push(tally);
+                if findings.found.is_some() {
+                    return;
+                }
+                if !ring.exact() {
+                    continue;
+                }
+            } else if self.rings().admits(n) {
+                // Nothing can be watched here, so nothing is exhausted from here on.
+                return;
+            }
+            if findings.exhausted == n - 1 {
+                findings.exhausted = n;
+            }
+        }
+    }
+
+    /// Stage 4: the ladder, and beyond it what the proposer or the preconditions name.
+    fn sample(&self, findings: &mut Findings) {
+        let sampling = self.sampling();
+        let mut ladder = self.harness.config.ladder.clone();
+        ladder.extend(sampling.proposed_rings());
+        ladder.extend(
+            self.rings()
+                .largest()
+                .filter(|&n| n > 0 && n as u64 <= crate::law::MAX_RING),
+        );
+        ladder.sort_unstable();
+        ladder.dedup();
+        // A few rings at a time: they are cheap side by side, but those past a refutation are wasted.
+        for rings in ladder.chunks(8) {
+            if (self.stop)() {
+                findings.stopped = true;
+                return;
+            }
+            findings.samples.extend(sampling.run(rings));
+            findings.found = findings
+                .samples
+                .last()
+                .and_then(|sample| sample.tally.best.clone());
+            if findings.found.is_some() {
+                return;
+            }
+        }
+    }
+
+    fn refute(&self, verdict: &mut Verdict, found: Violation, findings: &Findings) {
+        let config = &self.harness.config;
+        let n = found.start.len();
+        // A violation of the exhaustive stage is the smallest already: it is the best of the first ring that has one.
+        let smallest = n == findings.exhausted + 1
+            && findings.tallies.last().is_some_and(|tally| {
+                tally.n == n
+                    && tally
+                        .families
+                        .iter()
+                        .any(|(family, ..)| *family == Family::Exhaustive)
+            });
+        let minimum = if smallest {
+            Minimum {
+                violation: found,
+                minimal: true,
+            }
+        } else {
+            let sampling = self.sampling();
+            minimize::minimize(
+                &self.lab,
+                &sampling,
+                found,
+                findings.exhausted,
+                config.minimal_n,
+                config.exhaustive_budget,
+                self.stop,
+            )
+        };
+        let Violation { start, t_fail, .. } = minimum.violation;
+        let package = Package {
+            seed: config.seed,
+            start: &start,
+            t_fail,
+        };
+        let mut counterexample = package.build(self.law, self.program, self.lab.universe);
+        counterexample.minimized = true;
+        counterexample.minimal = minimum.minimal;
+        verdict.status = Status::Fail;
+        verdict.counterexample = Some(counterexample);
+    }
+}
