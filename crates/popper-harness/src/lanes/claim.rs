@@ -6,7 +6,7 @@ use crate::law::syntax::{Op, Time};
 use crate::law::{Arith, Condition, Formula, Observable, Term};
 
 impl Compiler<'_> {
-    /// The conditions on the start: true where all hold, without a value where the first that does not hold has none.
+    /// The conditions on the start: true where all hold, without a value where none fails and one has none.
     pub(super) fn conditions(&mut self, conditions: &[Condition]) -> Option<Truth> {
         let mut all: Option<Truth> = None;
         for condition in conditions {
@@ -17,7 +17,7 @@ impl Compiler<'_> {
             let here = self.compare(Target::Start, condition.op, left, right);
             all = Some(match all {
                 None => here,
-                Some(before) => self.both(Target::Start, before, here),
+                Some(before) => self.both_asked(Target::Start, before, here),
             });
         }
         match all {

@@ -1,11 +1,11 @@
-//! Division by constants cleared from comparisons: `x / 3 <= y` becomes `x <= 3 * y`.
+//! Division cleared from comparisons: `x / 3 <= y` becomes `x <= 3 * y`, and `x / y <= z` is asked by the sign of `y`.
 
 use std::borrow::Cow;
 
 use crate::law::syntax::Op;
 use crate::law::{Claim, Formula, Program, Term};
 
-/// The program without `/`; `None` where something is divided by what is no constant, or by 0.
+/// The program without `/`; `None` where a fraction stands in a remainder, or something is divided by a bare 0.
 pub fn cleared(program: &Program) -> Option<Cow<'_, Program>> {
     let divides =
         |formula: &Formula| formula.any_term(&|term| matches!(term, Term::Bin(Op::Div, ..)));
@@ -45,12 +45,7 @@ pub fn cleared(program: &Program) -> Option<Cow<'_, Program>> {
 fn formula(whole: &Formula) -> Option<Formula> {
     let inner = |part: &Formula| formula(part).map(Box::new);
     Some(match whole {
-        Formula::Cmp(op, left, right) => {
-            let (left, below_left) = fraction(left)?;
-            let (right, below_right) = fraction(right)?;
-            // Both denominators are positive, so the comparison keeps its direction.
-            Formula::Cmp(*op, times(left, below_right), times(right, below_left))
-        }
+        Formula::Cmp(op, left, right) => compared(*op, fraction(left)?, fraction(right)?),
         Formula::Not(part) => Formula::Not(inner(part)?),
         Formula::And(left, right) => Formula::And(inner(left)?, inner(right)?),
         Formula::Or(left, right) => Formula::Or(inner(left)?, inner(right)?),
@@ -58,40 +53,110 @@ fn formula(whole: &Formula) -> Option<Formula> {
     })
 }
 
-/// A term as numerator and positive denominator.
-fn fraction(term: &Term) -> Option<(Term, i64)> {
+/// A term as numerator and denominator; constant denominators are positive.
+struct Fraction {
+    above: Term,
+    below: Term,
+    /// What was divided by and is no constant: where one of these is 0 the whole has no value.
+    divisors: Vec<Term>,
+}
+
+fn compared(op: Op, left: Fraction, right: Fraction) -> Formula {
+    let below = times(left.below.clone(), right.below.clone());
+    let (first, second) = (
+        times(left.above, right.below),
+        times(right.above, left.below),
+    );
+    let direct = Formula::Cmp(op, first.clone(), second.clone());
+    if matches!(below, Term::Int(_)) {
+        return direct;
+    }
+    let sign = |op| Box::new(Formula::Cmp(op, below.clone(), Term::Int(0)));
+    let turned = Formula::Cmp(op.mirrored(), first, second);
+    let by_sign = Formula::Or(
+        Box::new(Formula::And(sign(Op::Gt), Box::new(direct))),
+        Box::new(Formula::And(sign(Op::Lt), Box::new(turned))),
+    );
+    // `0 % d == 0` holds where d is not 0 and has no value where it is, just as the division.
+    let defined =
+        |divisor| Formula::Cmp(Op::Eq, binary(Op::Mod, Term::Int(0), divisor), Term::Int(0));
+    let divisors = left.divisors.into_iter().chain(right.divisors);
+    divisors.fold(by_sign, |rest, divisor| {
+        Formula::And(Box::new(defined(divisor)), Box::new(rest))
+    })
+}
+
+fn fraction(term: &Term) -> Option<Fraction> {
+    let whole = |above: Term| Fraction {
+        above,
+        below: Term::Int(1),
+        divisors: Vec::new(),
+    };
     Some(match term {
-        Term::Int(_) | Term::Step | Term::Obs(..) => (term.clone(), 1),
+        Term::Int(_) | Term::Step | Term::Obs(..) => whole(term.clone()),
         Term::Neg(inner) => {
-            let (above, below) = fraction(inner)?;
-            (Term::Neg(Box::new(above)), below)
+            let inner = fraction(inner)?;
+            Fraction {
+                above: Term::Neg(Box::new(inner.above)),
+                ..inner
+            }
         }
         Term::Bin(op, left, right) => {
-            let ((left, below_left), (right, below_right)) = (fraction(left)?, fraction(right)?);
-            let below = below_left.checked_mul(below_right)?;
-            match (op, &right) {
-                (Op::Add | Op::Sub, _) => (
-                    binary(*op, times(left, below_right), times(right, below_left)),
-                    below,
+            let (left, right) = (fraction(left)?, fraction(right)?);
+            let mut divisors = left.divisors;
+            divisors.extend(right.divisors);
+            let below = times(left.below.clone(), right.below.clone());
+            let above = match (op, &right.above) {
+                (Op::Add | Op::Sub, _) => binary(
+                    *op,
+                    times(left.above, right.below),
+                    times(right.above, left.below),
                 ),
-                (Op::Mul, _) => (binary(Op::Mul, left, right), below),
+                (Op::Mul, _) => times(left.above, right.above),
                 (Op::Div, Term::Int(divisor)) if *divisor != 0 => {
-                    // (a/b) / (k/c) = a*c / (b*k), with the sign kept above.
-                    let above = times(left, below_right.checked_mul(divisor.signum())?);
-                    (above, below_left.checked_mul(divisor.checked_abs()?)?)
+                    // (a/b) / (k/c) = a*c / (b*k), with the sign of k kept above.
+                    let above = times(times(left.above, right.below), Term::Int(divisor.signum()));
+                    let below = times(left.below, Term::Int(divisor.checked_abs()?));
+                    return Some(Fraction {
+                        above,
+                        below,
+                        divisors,
+                    });
                 }
-                (Op::Mod, _) if below == 1 => (binary(Op::Mod, left, right), 1),
+                // No value on any state: nothing to be fast about.
+                (Op::Div, Term::Int(_)) => return None,
+                (Op::Div, _) => {
+                    divisors.push(right.above.clone());
+                    let above = times(left.above, right.below);
+                    return Some(Fraction {
+                        above,
+                        below: times(left.below, right.above),
+                        divisors,
+                    });
+                }
+                (Op::Mod, _) if matches!(below, Term::Int(1)) => {
+                    binary(Op::Mod, left.above, right.above)
+                }
                 _ => return None,
+            };
+            Fraction {
+                above,
+                below,
+                divisors,
             }
         }
     })
 }
 
-fn times(term: Term, factor: i64) -> Term {
-    if factor == 1 {
-        term
-    } else {
-        binary(Op::Mul, Term::Int(factor), term)
+/// A product, computed where both sides are constants that fit.
+fn times(left: Term, right: Term) -> Term {
+    match (&left, &right) {
+        (Term::Int(1), _) => right,
+        (_, Term::Int(1)) => left,
+        (Term::Int(a), Term::Int(b)) => a
+            .checked_mul(*b)
+            .map_or_else(|| binary(Op::Mul, left, right), Term::Int),
+        _ => binary(Op::Mul, left, right),
     }
 }
 

@@ -241,6 +241,33 @@ impl Compiler<'_> {
         }
     }
 
+    /// `left and right`, where one that fails decides, whatever the other is.
+    pub(super) fn both_asked(&mut self, target: Target, left: Truth, right: Truth) -> Truth {
+        let yes = self.take(1);
+        self.target(target)
+            .push(Arithmetic::And(yes, left.yes, right.yes));
+        if left.error.is_none() && right.error.is_none() {
+            return Truth { yes, error: None };
+        }
+        let left = self
+            .any_error(target, Some(left.yes), left.error)
+            .unwrap_or(left.yes);
+        let right = self
+            .any_error(target, Some(right.yes), right.error)
+            .unwrap_or(right.yes);
+        // Neither fails, and not both hold.
+        let (standing, short, error) = (self.take(1), self.take(1), self.take(1));
+        self.target(target)
+            .push(Arithmetic::And(standing, left, right));
+        self.target(target).push(Arithmetic::Nor(short, yes, yes));
+        self.target(target)
+            .push(Arithmetic::And(error, standing, short));
+        Truth {
+            yes,
+            error: Some(error),
+        }
+    }
+
     /// `left and right`; the right one is not asked where the left one fails.
     pub(super) fn both(&mut self, target: Target, left: Truth, right: Truth) -> Truth {
         let yes = self.take(1);

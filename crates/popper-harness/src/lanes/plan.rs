@@ -116,7 +116,7 @@ impl Plan {
     /// Compiles a law for rings of `n` cells, watched up to a horizon (already reduced by the period). `circuit` is the rule of
     /// `universe`.
     ///
-    /// `None` where the engine cannot say what the reference evaluator says: a formula with `/`, a number that might not fit
+    /// `None` where the engine cannot say what the reference evaluator says: a remainder of a fraction, a number that might not fit
     /// into 47 bits, an empty ring.
     pub fn new(
         program: &Program,
