@@ -1,7 +1,8 @@
 //! How fast the bit-parallel engine checks laws, as a ratio to a naive byte simulator in the same run.
 //!
 //! `cargo bench -p popper-harness --bench lanes` prints one JSON object. A cell update is one cell of one universe taken one step
-//! on, with the law checked on every state; one thread.
+//! on, with the law checked on every state; one thread. Where there is a `python3`, the string-based script `reference.py` checks
+//! the same law in the same run, which gives the headline ratio.
 
 #![expect(
     clippy::disallowed_macros,
@@ -84,6 +85,30 @@ fn naive(next: &[Symbol; 64], counted: [Symbol; 2], start: &[Symbol], steps: u64
     holds
 }
 
+/// Checked cell updates per second of `reference.py` on the same law, the best of three runs; or why there is no such figure.
+fn python(universe: &dyn Universe, counted: [char; 2], n: usize, t: u64) -> Result<f64, String> {
+    let mut command = std::process::Command::new("python3");
+    command
+        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/benches/reference.py"))
+        .args(["--n", &n.to_string(), "--t", &t.to_string()])
+        .arg(format!("--weights={}=1,{}=1", counted[0], counted[1]));
+    if universe.id() != KineticGrid::ID {
+        let file = format!("{}/{}.json", env!("CARGO_TARGET_TMPDIR"), universe.id());
+        std::fs::write(&file, json!(universe.definition()).to_string()).unwrap();
+        command.args(["--universe", &file]);
+    }
+    let mut best: f64 = 0.0;
+    for _ in 0..3 {
+        let output = command
+            .output()
+            .map_err(|error| format!("python3 does not run: {error}"))?;
+        let said: Value = serde_json::from_slice(&output.stdout)
+            .map_err(|_| format!("reference.py: {}", String::from_utf8_lossy(&output.stderr)))?;
+        best = best.max(said["cell_updates_per_second"].as_f64().unwrap());
+    }
+    Ok(best)
+}
+
 fn measure(universe: &dyn Universe, counted: [Symbol; 2], n: usize) -> Value {
     let rule = Rule::of(universe);
     let mut next = [0; 64];
@@ -121,11 +146,19 @@ fn measure(universe: &dyn Universe, counted: [Symbol; 2], n: usize) -> Value {
         }
     });
     let naive = updates * 16.0 / time;
+    let (python_per_s, ratio_to_python) = match python(universe, chars, n, t) {
+        Ok(python) => (
+            json!(format!("{python:.3e}")),
+            json!((lanes / python).round()),
+        ),
+        Err(why) => (json!(why), Value::Null),
+    };
     json!({
         "universe": universe.id(), "n": n, "T": t, "gates": circuit.gates(),
         "updates_per_s": format!("{lanes:.3e}"), "with_coverage_per_s": format!("{with_coverage:.3e}"),
         "naive_per_s": format!("{naive:.3e}"), "ratio_to_naive": (lanes / naive).round(),
         "ratio_with_coverage": (with_coverage / naive).round(),
+        "python_per_s": python_per_s, "ratio_to_python": ratio_to_python,
     })
 }
 

@@ -4,10 +4,13 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
+mod fingerprints;
 mod fixtures;
+mod fuzz;
 mod hunt;
 mod oracle;
 mod oracle_checks;
 mod random_law;
 mod random_law_checks;
+mod rewrite;
 mod verdicts;

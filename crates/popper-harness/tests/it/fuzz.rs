@@ -1,0 +1,626 @@
+//! Whatever is thrown at the readers, they answer: no panic, no overflow of the stack, and every refusal says why.
+//!
+//! `PROPTEST_CASES` sets the number of cases of each target; without it they are few. `just fuzz` runs each for about ten minutes.
+//! Case i is always the same input, and a failure names it.
+
+use std::fmt::Debug;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use popper_harness::counterexample::replay;
+use popper_harness::decide::{Config, Harness, Status, Verdict};
+use popper_harness::law::{Extensions, Law, Program};
+use popper_harness::measure;
+use popper_harness::universe::{KineticGrid, TableUniverse, Universe};
+use rayon::prelude::*;
+use serde_json::{Value, json};
+
+use crate::fixtures::fixture;
+use crate::random_law::{Rng, random_law, random_universe};
+use crate::rewrite::{as_text, mutated, mutated_text, spaced, tokens};
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the number of cases is the runner's to choose"
+)]
+fn cases(default: u64) -> u64 {
+    let asked = std::env::var("PROPTEST_CASES");
+    asked
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(default)
+}
+
+/// Makes and checks that many inputs; a panic counts as an error, and the error names the input.
+fn fuzz<I: Debug>(
+    default: u64,
+    make: impl Fn(&mut Rng) -> I + Sync,
+    check: impl Fn(&I) -> Result<(), String> + Sync,
+) {
+    let failed = (0..cases(default)).into_par_iter().find_map_first(|case| {
+        let input = make(&mut Rng::new(case.wrapping_mul(0x5851_f42d_4c95_7f2d)));
+        let outcome = catch_unwind(AssertUnwindSafe(|| check(&input)));
+        let error = outcome.unwrap_or_else(|_| Err("it panics".into())).err()?;
+        let shown: String = format!("{input:?}").chars().take(20_000).collect();
+        Some(format!("case {case}: {error}\n{shown}"))
+    });
+    if let Some(failed) = failed {
+        panic!("{failed}");
+    }
+}
+
+/// A configuration that decides in a moment.
+fn tiny() -> Config {
+    Config {
+        exhaustive_n: 3,
+        minimal_n: 3,
+        max_t: 40,
+        ladder: vec![1, 2, 5, 9],
+        generations: 1,
+        proposed_cases: 16,
+        extensions: vec!["local_transition".into()],
+        ..Config::default()
+    }
+}
+
+fn grid() -> Harness {
+    Harness::new(KineticGrid, tiny()).unwrap()
+}
+
+fn table() -> Harness {
+    let table = TableUniverse::from_json(&random_universe(7).to_string()).unwrap();
+    Harness::new(table, tiny()).unwrap()
+}
+
+const ALL: Extensions = Extensions {
+    local_transition: true,
+};
+
+fn fixture_laws() -> Vec<Value> {
+    let file = |name| -> Vec<Value> {
+        serde_json::from_str(&fixture(&format!("laws/{name}.json"))).unwrap()
+    };
+    ["true", "false", "unknown"]
+        .into_iter()
+        .flat_map(file)
+        .collect()
+}
+
+// ---- what is thrown -----------------------------------------------------------------------------
+
+fn broken_bytes(text: &str, other: &str, rng: &mut Rng) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    for _ in 0..rng.between(1, 6) {
+        let at = rng.below(bytes.len().max(1)).min(bytes.len());
+        let end = (at + rng.below(12)).min(bytes.len());
+        match rng.below(7) {
+            0 => bytes.truncate(at),
+            1 => drop(bytes.drain(at..end)),
+            2 => bytes.insert(at, rng.next() as u8),
+            3 if at < bytes.len() => bytes[at] ^= 1 << rng.below(8),
+            4 => {
+                let slice = bytes[at..end].to_vec();
+                bytes.splice(at..at, slice);
+            }
+            5 => {
+                let from = rng.below(other.len());
+                let slice = &other.as_bytes()[from..(from + 20).min(other.len())];
+                bytes.splice(at..end, slice.iter().copied());
+            }
+            _ => {
+                const CHARS: &[u8] = b"{}[]\",:0123456789eE+-.tfn\\u";
+                bytes.insert(at, rng.pick(CHARS));
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn random_value(depth: usize, rng: &mut Rng) -> Value {
+    match rng.below(if depth == 0 { 7 } else { 9 }) {
+        0 => Value::Null,
+        1 => json!(rng.percent(50)),
+        2 => json!(rng.between(-3, 70)),
+        3 => rng
+            .pick(&[
+                "9223372036854775807",
+                "-9223372036854775808",
+                "18446744073709551615",
+                "1e999",
+                "1e3",
+                "0.5",
+                "-0.0",
+            ])
+            .parse()
+            .unwrap_or(Value::Null),
+        4 => json!(1u64 << rng.below(64)),
+        5 => json!(soup(&CLAIM, 12, rng)),
+        6 => rng
+            .pick(&[
+                "",
+                " ",
+                "t",
+                "\u{0}",
+                "é",
+                "🦀",
+                "shift_k",
+                "shift_",
+                "shift_99999999999999999999",
+                "==",
+                "bound",
+                "x",
+                "X",
+                "...",
+            ])
+            .into(),
+        7 => (0..rng.below(70)).map(|_| random_value(0, rng)).collect(),
+        _ => {
+            let keys = [
+                "const", "var", "t_plus_1", "obs", "t", "op", "lhs", "rhs", "arg", "T", "H",
+                "name", "expr",
+            ];
+            let mut map = serde_json::Map::new();
+            for _ in 0..rng.below(5) {
+                map.insert(rng.pick(&keys).into(), random_value(depth - 1, rng));
+            }
+            map.into()
+        }
+    }
+}
+
+/// Puts something else somewhere into a value.
+fn bend(value: &mut Value, rng: &mut Rng) {
+    let children = match value {
+        Value::Array(items) => items.len(),
+        Value::Object(map) => map.len(),
+        _ => 0,
+    };
+    if children == 0 || rng.percent(15) {
+        *value = random_value(3, rng);
+        return;
+    }
+    let at = rng.below(children);
+    match value {
+        Value::Array(items) if rng.percent(10) => items.push(items[at].clone()),
+        Value::Array(items) => bend(&mut items[at], rng),
+        Value::Object(map) => {
+            let key = map.keys().nth(at).unwrap().clone();
+            match rng.below(12) {
+                0 => drop(map.remove(&key)),
+                1 => drop(map.insert(format!("{key}_"), Value::Null)),
+                _ => bend(map.get_mut(&key).unwrap(), rng),
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A law's text that nests as deep as it is told, in a tree, an array or an expression.
+fn nested(depth: usize, rng: &mut Rng) -> String {
+    let (open, inner, close) = rng.pick(&[
+        (r#"{"op":"not","arg":"#, r#"{"const":1}"#, "}"),
+        (r#"{"op":"-","arg":"#, r#"{"const":1}"#, "}"),
+        (
+            r#"{"op":"and","lhs":{"const":1},"rhs":"#,
+            r#"{"const":1}"#,
+            "}",
+        ),
+        (
+            r#"{"op":"+","rhs":{"var":"t"},"lhs":"#,
+            r#"{"const":1}"#,
+            "}",
+        ),
+        ("[", "", "]"),
+        (r#"{"a":"#, "1", "}"),
+    ]);
+    let tree = format!("{}{inner}{}", open.repeat(depth), close.repeat(depth));
+    let (open, close) = rng.pick(&[
+        ("(", ")"),
+        ("-", ""),
+        ("not ", ""),
+        ("f(", ")"),
+        ("1+(", ")"),
+        ("1 -> ", ""),
+        ("1+", ""),
+        ("x(", ")"),
+    ]);
+    let (deep, flat) = (
+        format!("{}1{}", open.repeat(depth), close.repeat(depth)),
+        "x(t) > 0",
+    );
+    let (claim, expr, tree) = match rng.below(3) {
+        0 => (flat, deep.as_str(), "null"),
+        1 => (deep.as_str(), "count('X')", "null"),
+        _ => (flat, "count('X')", tree.as_str()),
+    };
+    let law = format!(
+        r#"{{"law_id":"deep","template":"bound","quantifiers":{{"T":3}},"observables":[{{"name":"x","expr":"{expr}"}}],
+        "claim":"{claim}","forbidden":"f","claim_ast":{tree}}}"#
+    );
+    if rng.percent(50) {
+        law
+    } else {
+        format!("[{law}]")
+    }
+}
+
+const CLAIM: [&str; 50] = [
+    "x(t)",
+    "x(t)",
+    "y(t)",
+    "x(t+1)",
+    "y(t + 1)",
+    "x(0)",
+    "y(3)",
+    "x(99)",
+    "t",
+    "grid_length",
+    "incoming_collisions(t)",
+    "0",
+    "1",
+    "2",
+    "3",
+    "9223372036854775807",
+    "99999999999999999999",
+    "+",
+    "-",
+    "*",
+    "/",
+    "%",
+    "==",
+    "!=",
+    "<",
+    "<=",
+    ">",
+    ">=",
+    "->",
+    "=>",
+    "and",
+    "or",
+    "not",
+    "&&",
+    "||",
+    "!",
+    "(",
+    ")",
+    ",",
+    "=",
+    "'X'",
+    "'",
+    "\"",
+    "x",
+    "z(t)",
+    "x(t-1)",
+    "x(t,t)",
+    "é",
+    "#",
+    "\u{0}",
+];
+
+const EXPR: [&str; 48] = [
+    "count('>')",
+    "count(\"X\")",
+    "count('.')",
+    "count('?')",
+    "count('')",
+    "count('XX')",
+    "count(",
+    "count()",
+    "count_even('<')",
+    "count_odd('X')",
+    "count_at_parity('>',0)",
+    "count_at_parity('>',2)",
+    "count_at_parity('>',-1)",
+    "count_pattern('>.<')",
+    "count_pattern('')",
+    "count_pattern('>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>')",
+    "leftmost('X')",
+    "rightmost('>')",
+    "spread('<')",
+    "max_gap('.')",
+    "adjacent_pairs('>','<')",
+    "gap_pairs('>','<',1)",
+    "gap_pairs('>','<',9223372036854775807)",
+    "gap_pairs('>','<',-1)",
+    "grid_length",
+    "incoming_collisions",
+    "transition_indicator",
+    "measured",
+    "foo",
+    "0",
+    "1",
+    "7",
+    "9223372036854775807",
+    "+",
+    "+",
+    "-",
+    "-",
+    "*",
+    "*",
+    "%",
+    "%",
+    "(",
+    ")",
+    "/",
+    "==",
+    "and",
+    "not",
+    ",",
+];
+
+fn soup(words: &[&str], most: usize, rng: &mut Rng) -> String {
+    (0..rng.below(most + 1))
+        .map(|_| rng.pick(words).to_owned() + rng.pick(&["", " "]))
+        .collect()
+}
+
+/// A soup that is more often well-formed than not: value, operator, value, and so on.
+fn ordered_soup(words: &[&str], most: usize, rng: &mut Rng) -> String {
+    let operator = |word: &&&str| {
+        [
+            "+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">=", "->", "=>", "and", "or",
+            "&&", "||",
+        ]
+        .contains(*word)
+    };
+    let (operators, values): (Vec<&str>, Vec<&str>) =
+        words.iter().copied().partition(|word| operator(&word));
+    let values: Vec<&str> = values
+        .into_iter()
+        .filter(|word| word.len() > 1 || word.chars().all(char::is_alphanumeric))
+        .collect();
+    let mut text = rng.pick(&values).to_owned();
+    for _ in 0..rng.below(most) {
+        text = format!("{text} {} {}", rng.pick(&operators), rng.pick(&values));
+        if rng.percent(20) {
+            text = format!("({text})");
+        }
+    }
+    text
+}
+
+// ---- what must come of it -----------------------------------------------------------------------
+
+/// A refusal says something.
+fn says(error: &impl ToString) -> Result<(), String> {
+    if error.to_string().trim().is_empty() {
+        return Err("an error without a message".into());
+    }
+    Ok(())
+}
+
+fn reads(text: &str, harnesses: &[&Harness]) -> Result<(), String> {
+    let all = match Law::read_all(text, ALL) {
+        Ok(all) => all,
+        Err(error) => return says(&error),
+    };
+    for law in all {
+        match law {
+            Ok(law) => decides(&law, harnesses)?,
+            Err(error) if error.problems.is_empty() => return Err("no problem is named".into()),
+            Err(error) => {
+                for problem in &error.problems {
+                    says(&problem.message)?;
+                    if !problem.path.starts_with('$') {
+                        return Err(format!("the path {:?}", problem.path));
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn decides(law: &Law, harnesses: &[&Harness]) -> Result<(), String> {
+    if law.fingerprint().len() != 64 {
+        return Err("a fingerprint that is none".into());
+    }
+    for harness in harnesses {
+        if let Err(error) = Program::compile(law, harness.universe()) {
+            says(&error)?;
+        }
+        let verdict = harness.evaluate(law);
+        match (
+            &verdict.status,
+            &verdict.reason_code,
+            &verdict.counterexample,
+        ) {
+            (Status::Pass, None, None) => {}
+            (Status::Fail, None, Some(example)) => {
+                replay(example).map_err(|error| format!("no replay: {error}"))?
+            }
+            (Status::Unknown, Some(_), None)
+                if verdict.notes.iter().all(|note| !note.is_empty()) => {}
+            _ => return Err(format!("an odd verdict: {verdict:?}")),
+        }
+        let text = serde_json::to_string(&verdict).map_err(|error| error.to_string())?;
+        let back: Verdict =
+            serde_json::from_str(&text).map_err(|error| format!("{error}: {text}"))?;
+        if back != verdict {
+            return Err("the verdict does not survive its JSON".into());
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn law_parser() {
+    let laws = fixture_laws();
+    let texts: Vec<String> = laws.iter().map(Value::to_string).collect();
+    let (grid, table) = (grid(), table());
+    let make = |rng: &mut Rng| {
+        let chosen = rng.below(laws.len());
+        match rng.below(10) {
+            0..=3 => broken_bytes(&texts[chosen], &texts[rng.below(texts.len())], rng),
+            4..=6 => {
+                let mut law = laws[chosen].clone();
+                for _ in 0..rng.between(1, 2) {
+                    bend(&mut law, rng);
+                }
+                as_text(&law, rng)
+            }
+            7 => {
+                let depth = rng.pick(&[3, 60, 70, 130, 1000, 100_000]);
+                nested(depth, rng)
+            }
+            8 => mutated(&laws[chosen], rng).to_string(),
+            _ => {
+                let seed = rng.next();
+                mutated(&random_law(seed), rng).to_string()
+            }
+        }
+    };
+    fuzz(4000, make, |text| reads(text, &[&grid, &table]));
+}
+
+#[test]
+fn claim_grammar() {
+    let laws = fixture_laws();
+    let (grid, table) = (grid(), table());
+    let make = |rng: &mut Rng| {
+        let mut law = laws[rng.below(laws.len())].clone();
+        if rng.percent(70) {
+            law = json!({
+                "law_id": "soup", "quantifiers": {"T": rng.between(1, 5), "H": rng.below(3)}, "forbidden": "f",
+                "template": rng.pick(&["invariant", "monotone", "bound", "implication_step", "implication_state", "eventually", "symmetry_commutation"]),
+                "observables": [{"name": "x", "expr": "count('X')"}, {"name": "y", "expr": "count('>') % 2"}],
+            });
+            let arrow = rng.percent(50);
+            let claim = match rng.below(3) {
+                0 => soup(&CLAIM, 9, rng),
+                _ if arrow => format!(
+                    "{} -> {}",
+                    ordered_soup(&CLAIM, 3, rng),
+                    ordered_soup(&CLAIM, 3, rng)
+                ),
+                _ => ordered_soup(&CLAIM, 4, rng),
+            };
+            law["claim"] = claim.into();
+        } else {
+            let mut claim = law["claim"].as_str().unwrap().to_owned();
+            for _ in 0..rng.between(1, 3) {
+                claim = mutated_text(&claim, rng);
+            }
+            let mut words = tokens(&claim);
+            if rng.percent(50) {
+                let (at, other) = (rng.below(words.len() + 1), rng.pick(&CLAIM).to_owned());
+                words.insert(at, other);
+            }
+            law["claim"] = spaced(&words, rng).into();
+            law["claim_ast"] = Value::Null;
+        }
+        law
+    };
+    fuzz(4000, make, |value| {
+        match Law::from_value(value.clone(), "$", ALL) {
+            Ok(law) => decides(&law, &[&grid, &table]),
+            Err(error) => says(&error),
+        }
+    });
+}
+
+#[test]
+fn observable_grammar() {
+    let alphabet = KineticGrid.alphabet();
+    let states = [
+        "X",
+        ">",
+        "><",
+        ".>X<.",
+        "<<XX>>..X",
+        "..................................................................>",
+    ]
+    .map(|text| alphabet.parse(text).unwrap());
+    let make = |rng: &mut Rng| match rng.below(4) {
+        0 => soup(&EXPR, 12, rng),
+        1 | 2 => ordered_soup(&EXPR, 6, rng),
+        _ => {
+            let text = ordered_soup(&EXPR, 6, rng);
+            broken_bytes(&text, "count_pattern('>X') % gap_pairs('X', 'X', 2)", rng)
+        }
+    };
+    fuzz(20_000, make, |text| {
+        for state in &states {
+            let value = measure(text, state, &KineticGrid);
+            if let Err(error) = &value {
+                says(error)?;
+            }
+            if value != measure(text, state, &KineticGrid) {
+                return Err("two values".into());
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn universe_loader() {
+    let names = [
+        "kinetic_grid",
+        "elementary_30",
+        "elementary_90",
+        "elementary_110",
+        "elementary_184",
+    ];
+    let universes = names.map(|name| -> Value {
+        serde_json::from_str(&fixture(&format!("universes/{name}.json"))).unwrap()
+    });
+    let laws = fixture_laws();
+    let make = |rng: &mut Rng| {
+        let mut universe = match rng.below(4) {
+            0 => {
+                let seed = rng.next();
+                random_universe(seed)
+            }
+            _ => rng.pick(&universes.each_ref()).clone(),
+        };
+        let text = universe.to_string();
+        match rng.below(3) {
+            0 => broken_bytes(&text, &text, rng),
+            1 => {
+                universe["radius"] = json!(rng.below(4));
+                universe["rule"] = json!({"patterns": [["?".repeat(rng.below(6)), "."]], "default": rng.pick(&[".", ">", "#", "0", ""])});
+                if rng.percent(50) {
+                    let symbols: String = ".>#0123456789".chars().take(rng.below(13)).collect();
+                    universe["symbols"] = symbols.into();
+                }
+                if rng.percent(50) {
+                    universe["transforms"] = json!([]);
+                }
+                bend(&mut universe, rng);
+                universe.to_string()
+            }
+            _ => {
+                bend(&mut universe, rng);
+                as_text(&universe, rng)
+            }
+        }
+    };
+    fuzz(4000, make, |text| {
+        let universe = match TableUniverse::from_json(text) {
+            Ok(universe) => universe,
+            Err(error) => return says(&error),
+        };
+        let definition =
+            serde_json::to_string(&universe.definition()).map_err(|error| error.to_string())?;
+        let back = TableUniverse::from_json(&definition)
+            .map_err(|error| format!("{error}: {definition}"))?;
+        if back.definition_hash() != universe.definition_hash() {
+            return Err("another universe comes back".into());
+        }
+        let symbols = universe.alphabet().len();
+        for n in 1..=6 {
+            let state: Vec<_> = (0..n).map(|cell| (cell % symbols) as u8).collect();
+            if universe
+                .evolve(&state, 3)
+                .iter()
+                .any(|&cell| usize::from(cell) >= symbols)
+            {
+                return Err("a step leaves the alphabet".into());
+            }
+        }
+        let law = laws[text.len() % laws.len()].clone();
+        let law = Law::from_value(law, "$", ALL).map_err(|error| error.to_string())?;
+        let harness = Harness::new(universe, tiny()).map_err(|error| error.to_string())?;
+        decides(&law, &[&harness])
+    });
+}
