@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::eval::{self, EvalError, Run, holds, observe, step_of};
+use crate::eval::{self, EvalError, Horizon, Run, holds, observe, step_of};
 use crate::law::syntax::Op;
 use crate::law::{Claim, Extensions, Formula, Law, LawError, Program, Term, Unfit};
 use crate::universe::{
@@ -182,6 +182,11 @@ pub fn replay(package: &Counterexample) -> Result<(), ReplayError> {
                 limit: REPLAY_LIMIT,
             });
         }
+    };
+    // The first violation is where the package says, or the package is wrong: nothing later need be run.
+    let horizon = Horizon {
+        t: horizon.t.min(package.t_fail.saturating_add(1)),
+        ..horizon
     };
     let case = program.case(universe.as_ref(), &start, horizon);
     if !case.admitted {

@@ -1,5 +1,6 @@
 //! A mutation search, guided by how far a start is from violating the law.
 
+use super::Stop;
 use super::generators::{Draw, Family, Generator};
 use super::lab::{Lab, Tally, batch_of};
 use crate::lanes::{LANES, Scratch};
@@ -19,6 +20,7 @@ pub fn search(
     fingerprint: &str,
     generations: u32,
     largest: Option<usize>,
+    stop: Stop<'_>,
 ) -> Vec<Tally> {
     let generator = Generator::new(lab.universe, program);
     let symbols = lab.universe.alphabet().len();
@@ -45,6 +47,9 @@ pub fn search(
         }
         population.truncate(LANES);
         for _ in 0..generations {
+            if stop() {
+                return tallies;
+            }
             let batch = batch_of(&population, n, symbols);
             let distance = plan.distance(&batch, &mut scratch);
             let mut order: Vec<usize> = (0..population.len()).collect();

@@ -17,8 +17,11 @@ pub struct Config {
     pub max_t: u64,
     /// Every ring up to this size is exhausted, `0..=20`.
     pub exhaustive_n: usize,
-    /// Cell updates that the exhaustion of one ring size may cost; a larger ring is left to sampling.
+    /// What the exhaustion of one ring size may cost; a larger ring is left to sampling. The unit is one operation on one cell
+    /// of one universe, of which a core does some 1e11 a second.
     pub exhaustive_budget: u64,
+    /// What 512 sampled cases on one ring size may cost, in the same unit; a ring that costs more is left out.
+    pub sampled_budget: u64,
     /// Below this size, `0..=20`, a counterexample is only called minimal after everything smaller is exhausted.
     pub minimal_n: usize,
     /// The ring sizes that are sampled, ascending, each `1..=4096`.
@@ -47,7 +50,8 @@ impl Default for Config {
             seed: 0,
             max_t: 1000,
             exhaustive_n: 10,
-            exhaustive_budget: 200_000_000_000,
+            exhaustive_budget: 1_000_000_000_000,
+            sampled_budget: 20_000_000_000,
             minimal_n: 14,
             ladder: (1..=33).chain([64, 128, 256]).collect(),
             rounds: 1,

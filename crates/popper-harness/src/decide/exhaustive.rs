@@ -11,9 +11,6 @@ use crate::lanes::{Batch, Scratch, Starts};
 use crate::law::Program;
 use crate::universe::Symbol;
 
-/// What one cell update costs the reference evaluator, in cell updates of the bit-parallel engine.
-const REFERENCE_COST: u64 = 500;
-
 /// Beyond this size the count of different starts is only bounded.
 const COUNTED_N: usize = 14;
 
@@ -53,7 +50,7 @@ impl<'a> Exhaustion<'a> {
         })
     }
 
-    /// Cell updates, counted for the engine that will do them.
+    /// What exhausting rings of `n` cells costs.
     pub fn cost(lab: &Lab<'_>, program: &Program, n: usize) -> u64 {
         let Some(bench) = lab.bench(program, n) else {
             return 0;
@@ -64,13 +61,7 @@ impl<'a> Exhaustion<'a> {
         } else {
             starts
         };
-        let steps = (bench.horizon.t + bench.horizon.window + 1).saturating_mul(n as u64);
-        let each = if bench.plan.is_some() {
-            1
-        } else {
-            REFERENCE_COST
-        };
-        starts.saturating_mul(steps).saturating_mul(each)
+        bench.cost(starts)
     }
 
     /// Whether the horizon covers all that the law speaks of.

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use crate::eval::admitted;
 use crate::law::syntax::Op;
-use crate::law::{Cells, Observable, Program};
+use crate::law::{Cells, MAX_RING, Observable, Program};
 use crate::universe::{Shift, State, Symbol, Universe};
 
 /// Where a case comes from.
@@ -380,11 +380,16 @@ fn count_bounds(program: &Program, symbol: Symbol) -> (usize, usize) {
         };
         (low, high) = (low.max(least), high.min(most));
     }
-    if high == i64::MAX {
-        (low as usize, usize::MAX)
-    } else {
-        (low as usize, high.max(0) as usize)
-    }
+    // No ring is larger than this, so nothing is lost, and sums of bounds stay small.
+    let clamp = |bound: i64| bound.clamp(0, MAX_RING as i64 + 1) as usize;
+    (
+        clamp(low),
+        if high == i64::MAX {
+            usize::MAX
+        } else {
+            clamp(high)
+        },
+    )
 }
 
 /// Whether the harness knows a transform of this name.

@@ -71,22 +71,21 @@ impl Trial<'_> {
             } | Claim::Eventually { .. }
                 | Claim::Local { .. }
         );
-        let static_error = || {
-            let sizes = (1..=config.exhaustive_n).chain(config.ladder.iter().copied());
-            sizes.into_iter().find_map(|n| self.rings().error(n))
-        };
-        let errors = findings
-            .tallies
-            .iter()
-            .chain(findings.samples.iter().map(|sample| &sample.tally))
-            .any(|tally| tally.errors > 0);
+        let sizes = (1..=config.exhaustive_n).chain(config.ladder.iter().copied());
+        let sizes = sizes.chain(self.sampling().proposed_rings());
+        let static_error = sizes.into_iter().any(|n| self.rings().error(n).is_some());
+        let errors = findings.all().any(|tally| tally.errors > 0);
+        let unwatched = findings.all().next().is_none() && self.rings().watch(1) == Watch::Nothing;
         let reason = if findings.stopped {
             verdict.notes.push("stopped before the end".into());
             Some(Reason::ResourceLimit)
-        } else if errors || static_error().is_some() {
+        } else if errors || static_error {
             let why = "an expression has no value on some case (overflow, or division by zero)";
             verdict.notes.push(why.into());
             Some(Reason::EvaluationError)
+        } else if unwatched {
+            verdict.notes.push(self.beyond());
+            Some(Reason::ResourceLimit)
         } else if power.distinct == 0 || (power.distinct < config.min_cases && !complete) {
             verdict.notes.push(format!(
                 "{} different starts met the preconditions",
@@ -96,17 +95,14 @@ impl Trial<'_> {
         } else if implication && power.triggers == 0 {
             verdict.notes.push("the antecedent never held".into());
             Some(Reason::VacuousPass)
-        } else if self.is_tautology() {
+        } else if self.is_tautology(findings) {
             verdict.notes.push(
                 "the law holds for arbitrary, unrelated states: it says nothing of the dynamics"
                     .into(),
             );
             Some(Reason::TautologicalClaim)
         } else if !verdict.evidence.horizon.exact {
-            verdict.notes.push(format!(
-                "T = {} was asked for; no period is known that would make the horizon exact",
-                self.program.horizon
-            ));
+            verdict.notes.push(self.beyond());
             Some(Reason::ResourceLimit)
         } else if implication
             && (power.triggers < config.min_triggers
@@ -132,13 +128,30 @@ impl Trial<'_> {
         }
     }
 
-    fn is_tautology(&self) -> bool {
-        let mut draw = Draw::new(self.harness.config.seed, self.fingerprint, "tautology", 0);
+    /// What a law asks for beyond what is simulated.
+    fn beyond(&self) -> String {
+        let h = self
+            .law
+            .quantifiers
+            .h
+            .map_or_else(String::new, |h| format!(", H = {h}"));
+        let t = self.program.horizon;
+        format!("T = {t}{h} was asked for; no period is known that would make the horizon exact")
+    }
+
+    fn is_tautology(&self, findings: &Findings) -> bool {
+        let config = &self.harness.config;
+        let used = findings
+            .all()
+            .filter(|tally| tally.used > 0)
+            .map(|tally| tally.n);
+        let sizes: Vec<usize> = config.ladder.iter().copied().chain(used).collect();
+        let mut draw = Draw::new(config.seed, self.fingerprint, "tautology", 0);
         tautology::is_tautology(
             self.program,
             self.lab.universe,
             &self.rings(),
-            &self.harness.config.ladder,
+            &sizes,
             &mut draw,
         )
     }

@@ -16,6 +16,9 @@ pub struct Lab<'a> {
     pub max_t: u64,
 }
 
+/// What the reference evaluator needs for a node of an expression and a cell, in operations of the bit-parallel engine.
+const REFERENCE_COST: u64 = 300;
+
 /// A program on rings of one size.
 pub struct Bench<'a> {
     lab: &'a Lab<'a>,
@@ -53,6 +56,21 @@ impl<'a> Lab<'a> {
 }
 
 impl Bench<'_> {
+    /// What running that many starts costs: operations on single cells, for the engine that will do them.
+    pub fn cost(&self, starts: u64) -> u64 {
+        let steps = self
+            .horizon
+            .t
+            .saturating_add(self.horizon.window)
+            .saturating_add(1);
+        let cells = starts.saturating_mul(steps).saturating_mul(self.n as u64);
+        let each = match &self.plan {
+            Some(_) => 1 + (self.lab.circuit.gates() + self.program.size()) as u64 / 8,
+            None => REFERENCE_COST * self.program.size() as u64,
+        };
+        cells.saturating_mul(each)
+    }
+
     /// How many symbols the universe has.
     pub fn symbols(&self) -> usize {
         self.lab.universe.alphabet().len()

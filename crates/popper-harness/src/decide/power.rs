@@ -9,16 +9,15 @@ use super::{Mutation, Power, RingPower};
 use crate::lanes::Scratch;
 use crate::law::Program;
 
+/// Larger rings are too dear to exhaust again for each mutant; the sampled cases stand for them.
+const MUTANT_N: usize = 10;
+
 impl Trial<'_> {
     pub(super) fn power(&self, findings: &Findings) -> Power {
         let mut power = Power::default();
         let mut rings: BTreeMap<usize, RingPower> = BTreeMap::new();
         let (mut unusual, mut wrapped) = (0, 0);
-        for tally in findings
-            .tallies
-            .iter()
-            .chain(findings.samples.iter().map(|sample| &sample.tally))
-        {
+        for tally in findings.all() {
             power.attempted += tally.attempted;
             power.used += tally.used;
             unusual += tally.unusual;
@@ -69,7 +68,7 @@ impl Trial<'_> {
         let mutants = mutants::mutants(self.program, self.lab.universe);
         let refuted = mutants
             .iter()
-            .filter(|mutant| self.refutes(mutant, findings))
+            .filter(|mutant| !(self.stop)() && self.refutes(mutant, findings))
             .count() as u64;
         let total = mutants.len() as u64;
         Mutation {
@@ -83,7 +82,7 @@ impl Trial<'_> {
         let small = findings
             .tallies
             .iter()
-            .filter(|tally| tally.exhausted)
+            .filter(|tally| tally.exhausted && tally.n <= MUTANT_N)
             .map(|tally| tally.n);
         let exhausted = small
             .filter_map(|n| Exhaustion::new(&self.lab, mutant, n))

@@ -91,7 +91,8 @@ impl<'a> Rings<'a> {
             t: t.min(self.max_t),
             window: h,
         };
-        if h > self.max_t {
+        // A fixed step that far out would have to be simulated to be read.
+        if h > self.max_t || self.program.latest_fixed_step() > self.max_t {
             Watch::Nothing
         } else if t > self.max_t {
             Watch::Beginning(horizon)

@@ -4,9 +4,12 @@ use rayon::prelude::*;
 
 use super::generators::{Draw, Family, Generator};
 use super::lab::{Bench, Lab, Tally, batch_of};
-use crate::lanes::{Batch, Lanes, Scratch};
+use crate::lanes::{Batch, LANES, Lanes, Scratch};
 use crate::law::{Claim, Law, Program};
 use crate::universe::State;
+
+/// The most ring sizes beyond the ladder that a proposer may add.
+const MOST_PROPOSED_RINGS: usize = 8;
 
 /// The cases on one ring, kept so that the law's mutants meet the same ones.
 pub struct Sample {
@@ -25,6 +28,8 @@ pub struct Sampling<'a> {
     pub rounds: u32,
     /// Cases that the proposer's own tests may add in all.
     pub proposed_cases: u64,
+    /// What a batch on one ring may cost.
+    pub budget: u64,
 }
 
 impl Sampling<'_> {
@@ -41,6 +46,9 @@ impl Sampling<'_> {
     /// Samples one ring; none where the law excludes it.
     pub fn ring(&self, n: usize) -> Option<Sample> {
         let bench = self.lab.bench(self.program, n)?;
+        if bench.cost(LANES as u64) > self.budget {
+            return None;
+        }
         let generator = Generator::new(self.lab.universe, self.program);
         let symbols = self.lab.universe.alphabet().len();
         let mut draw = Draw::new(self.seed, self.fingerprint, "sampled", n);
@@ -100,13 +108,20 @@ impl Sampling<'_> {
         Some(sample)
     }
 
-    /// The ring sizes that the proposer asks for.
+    /// The ring sizes that the proposer asks for, the first few of them.
     pub fn proposed_rings(&self) -> Vec<usize> {
-        self.law
+        let mut rings: Vec<usize> = Vec::new();
+        for &n in self
+            .law
             .proposed_tests
             .iter()
-            .flat_map(|test| test.grid_lengths.iter().copied())
-            .collect()
+            .flat_map(|test| &test.grid_lengths)
+        {
+            if rings.len() < MOST_PROPOSED_RINGS && !rings.contains(&n) {
+                rings.push(n);
+            }
+        }
+        rings
     }
 
     /// What the proposer asks for on this ring, within the cap; only ever more than the harness's own cases.
@@ -132,10 +147,7 @@ impl Sampling<'_> {
             }
             states.truncate(before + wanted);
         }
-        states
-            .chunks(crate::lanes::LANES)
-            .map(<[State]>::to_vec)
-            .collect()
+        states.chunks(LANES).map(<[State]>::to_vec).collect()
     }
 }
 
@@ -161,7 +173,7 @@ fn toward_antecedent(
         order.sort_by_key(|&lane| (distance[lane], lane));
     }
     order.truncate(64);
-    (0..crate::lanes::LANES)
+    (0..LANES)
         .map(|lane| generator.mutated(&states[order[lane % order.len()]], draw))
         .collect()
 }

@@ -9,35 +9,30 @@ use super::generators::Draw;
 use super::rings::Rings;
 use crate::eval::{EvalError, holds, observe};
 use crate::law::syntax::Time;
-use crate::law::{Claim, Formula, MAX_RING, Program, Symmetry, Term};
+use crate::law::{Claim, Formula, Program, Symmetry, Term};
 use crate::universe::{Shift, State, Symbol, Universe};
 
 /// Rings up to this size are asked completely.
 const COMPLETE_N: usize = 4;
 /// Random states for each larger ring.
 const RANDOM_STATES: usize = 32;
-/// Combinations of states for each larger ring.
+/// The most combinations that are asked one by one.
+const MOST_PICKS: usize = 1 << 20;
+/// Combinations of states where there are more, and for each larger ring.
 const RANDOM_PICKS: usize = 2048;
 
 type Values = Vec<Result<i64, EvalError>>;
 
-/// Whether no choice of states breaks the claim.
+/// Whether no choice of states breaks the claim, on rings up to 4 cells and of the given sizes.
 pub fn is_tautology(
     program: &Program,
     universe: &dyn Universe,
     rings: &Rings<'_>,
-    ladder: &[usize],
+    sizes: &[usize],
     draw: &mut Draw,
 ) -> bool {
-    let candidates = (1..=COMPLETE_N)
-        .chain(ladder.iter().copied())
-        .chain(rings.largest());
-    let sizes: BTreeSet<usize> = candidates
-        .filter(|&n| (1..=MAX_RING as usize).contains(&n) && rings.admits(n))
-        .collect();
-    if sizes.is_empty() {
-        return false;
-    }
+    let candidates = (1..=COMPLETE_N).chain(sizes.iter().copied());
+    let sizes: BTreeSet<usize> = candidates.filter(|&n| rings.admits(n)).collect();
     let claim = match &program.claim {
         Claim::Commutes(symmetry) => return sizes.iter().all(|&n| changes_nothing(symmetry, n)),
         // Any cell may become anything.
@@ -85,20 +80,27 @@ pub fn is_tautology(
                 holds(&claim, t, &mut read) == Ok(false)
             })
         };
-        let found = if n <= COMPLETE_N {
-            // States that no observable tells apart count once; that makes complete enumeration cheap.
-            let kinds = distinct(crate::universe::windows(symbols, n).map(|state| values(&state)));
-            every_pick(&kinds, times.len(), &mut Vec::new(), &broken)
+        // States that no observable tells apart count once; that makes complete enumeration cheap.
+        let kinds = if n <= COMPLETE_N {
+            distinct(crate::universe::windows(symbols, n).map(|state| values(&state)))
         } else {
-            let random = (0..RANDOM_STATES)
+            let random: Vec<State> = (0..RANDOM_STATES)
                 .map(|_| random_state(n, symbols, draw))
-                .collect::<Vec<State>>();
-            let kinds = distinct(
+                .collect();
+            distinct(
                 random
                     .iter()
                     .chain(&extreme_states(n, symbols))
                     .map(|state| values(state)),
-            );
+            )
+        };
+        let every = kinds
+            .len()
+            .checked_pow(times.len() as u32)
+            .is_some_and(|picks| picks <= MOST_PICKS);
+        let found = if n <= COMPLETE_N && every {
+            every_pick(&kinds, times.len(), &mut Vec::new(), &broken)
+        } else {
             (0..RANDOM_PICKS).any(|_| {
                 let pick: Vec<&Values> = times
                     .iter()

@@ -33,6 +33,15 @@ pub(super) struct Findings {
     pub(super) stopped: bool,
 }
 
+impl Findings {
+    /// The tallies of all stages.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Tally> {
+        self.tallies
+            .iter()
+            .chain(self.samples.iter().map(|sample| &sample.tally))
+    }
+}
+
 impl<'a> Trial<'a> {
     pub(super) fn new(
         harness: &'a Harness,
@@ -60,7 +69,7 @@ impl<'a> Trial<'a> {
         Rings::new(self.program, self.lab.universe, self.harness.config.max_t)
     }
 
-    fn sampling(&self) -> Sampling<'_> {
+    pub(super) fn sampling(&self) -> Sampling<'_> {
         Sampling {
             lab: &self.lab,
             program: self.program,
@@ -69,6 +78,7 @@ impl<'a> Trial<'a> {
             seed: self.harness.config.seed,
             rounds: self.harness.config.rounds,
             proposed_cases: self.harness.config.proposed_cases,
+            budget: self.harness.config.sampled_budget,
         }
     }
 
@@ -96,9 +106,11 @@ impl<'a> Trial<'a> {
                 self.fingerprint,
                 generations,
                 largest,
+                self.stop,
             );
             findings.found = tallies.iter().find_map(|tally| tally.best.clone());
             findings.tallies.extend(tallies);
+            findings.stopped = (self.stop)();
         }
 
         self.describe_horizon(verdict, &findings);
@@ -191,6 +203,7 @@ impl<'a> Trial<'a> {
         let smallest = n == findings.exhausted + 1
             && findings.tallies.last().is_some_and(|tally| {
                 tally.n == n
+                    && tally.exhausted
                     && tally
                         .families
                         .iter()

@@ -7,8 +7,9 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::model::{Law, Template};
+use super::model::{Law, LocalFields, Template};
 use super::resolve::{Meaning, Statement};
+use super::schema::{MAX_RING, MAX_STEPS};
 use super::syntax::{Kind, Node, Op, Time};
 
 impl Law {
@@ -56,6 +57,9 @@ impl Law {
         form.insert("claim".into(), json!(fold(&self.claim)));
         form.insert("claim_ast".into(), tree);
         form.insert("transform".into(), json!(self.transform));
+        if let Some(fields) = &self.local {
+            insert_local(fields, form);
+        }
         let observables = self.observables.iter();
         let observables = observables.map(|o| json!({"name": o.name, "expr": fold(&o.expr)}));
         form.insert("observables".into(), observables.collect());
@@ -92,14 +96,16 @@ fn insert_meaning(meaning: &Meaning, form: &mut Map<String, Value>) {
         Statement::Commutes(name) => {
             form.insert("transform".into(), json!(name));
         }
-        Statement::Local(fields) => {
-            form.insert("trigger_symbol".into(), json!(fields.trigger));
-            form.insert("neighbor_pattern".into(), json!(fields.pattern));
-            form.insert("required_parity".into(), json!(fields.parity));
-            form.insert("result_op".into(), json!(fields.result_op.text()));
-            form.insert("result_symbol".into(), json!(fields.result));
-        }
+        Statement::Local(fields) => insert_local(fields, form),
     }
+}
+
+fn insert_local(fields: &LocalFields, form: &mut Map<String, Value>) {
+    form.insert("trigger_symbol".into(), json!(fields.trigger));
+    form.insert("neighbor_pattern".into(), json!(fields.pattern));
+    form.insert("required_parity".into(), json!(fields.parity));
+    form.insert("result_op".into(), json!(fields.result_op.text()));
+    form.insert("result_symbol".into(), json!(fields.result));
 }
 
 /// Preconditions in one order, each once.
@@ -132,10 +138,13 @@ pub(super) fn formula(node: &Node) -> Value {
             json!({"obs": text(inner), "t": time})
         }
         Kind::Not(inner) => json!({"op": "not", "arg": formula(inner)}),
-        Kind::Neg(inner) => match inner.kind {
-            Kind::Int(number) if number != i64::MIN => json!({"const": -number}),
-            _ => json!({"op": "-", "arg": formula(inner)}),
-        },
+        Kind::Neg(inner) => {
+            let inner = formula(inner);
+            match inner["const"].as_i64().and_then(i64::checked_neg) {
+                Some(number) => json!({"const": number}),
+                None => json!({"op": "-", "arg": inner}),
+            }
+        }
         Kind::Binary(op, left, right) => {
             let (op, left, right) = turned(*op, left, right);
             if sortable(op, node) {
@@ -191,13 +200,31 @@ fn turned<'a>(op: Op, left: &'a Node, right: &'a Node) -> (Op, &'a Node, &'a Nod
     }
 }
 
-/// Whether the operands of a whole chain may be sorted without changing what it means. Truth values short-circuit, so where an
-/// operand may fail (a zero divisor) their order matters.
+/// Whether the operands of a whole chain may be sorted without changing what it means. Where something may have no value, their
+/// order matters: truth values short-circuit, and a sum may leave 64 bits on the way in one order and not in another.
 fn sortable(op: Op, node: &Node) -> bool {
     match op {
-        Op::Add | Op::Mul => true,
+        Op::Add | Op::Mul => magnitude(node) <= i128::from(i64::MAX),
         Op::And | Op::Or => !fallible(node),
         _ => false,
+    }
+}
+
+/// What no part of an expression exceeds on a ring that a law can ask for, whatever the order of its chains.
+fn magnitude(node: &Node) -> i128 {
+    match &node.kind {
+        Kind::Int(number) => i128::from(number.unsigned_abs()).max(1),
+        Kind::Neg(inner) | Kind::Not(inner) | Kind::At(inner, _) => magnitude(inner),
+        Kind::Binary(op, left, right) => {
+            let (left, right) = (magnitude(left), magnitude(right));
+            match op {
+                Op::Mul | Op::Div => left.saturating_mul(right),
+                Op::Add | Op::Sub => left.saturating_add(right),
+                _ => left.max(right),
+            }
+        }
+        Kind::Step => i128::from(MAX_STEPS),
+        Kind::Quoted(_) | Kind::Name(_) | Kind::Call(..) => i128::from(MAX_RING),
     }
 }
 
@@ -211,9 +238,10 @@ fn any(node: &Node, test: &impl Fn(&Node) -> bool) -> bool {
 }
 
 fn fallible(node: &Node) -> bool {
-    any(node, &|node| {
-        matches!(node.kind, Kind::Binary(Op::Mod | Op::Div, ..))
-    })
+    magnitude(node) > i128::from(i64::MAX)
+        || any(node, &|node| {
+            matches!(node.kind, Kind::Binary(Op::Mod | Op::Div, ..))
+        })
 }
 
 fn divides(node: &Node) -> bool {
@@ -260,12 +288,15 @@ pub(super) fn text(node: &Node) -> String {
             }
         }
         Kind::At(inner, _) => text(inner),
-        Kind::Neg(inner) => match inner.kind {
-            Kind::Int(number) if number != i64::MIN => (-number).to_string(),
-            _ => format!("-({})", text(inner)),
-        },
+        Kind::Neg(inner) => {
+            let inner = text(inner);
+            match inner.parse::<i64>().ok().and_then(i64::checked_neg) {
+                Some(number) => number.to_string(),
+                None => format!("-({inner})"),
+            }
+        }
         Kind::Not(inner) => format!("not ({})", text(inner)),
-        Kind::Binary(op @ (Op::Add | Op::Mul), ..) => {
+        Kind::Binary(op @ (Op::Add | Op::Mul), ..) if sortable(*op, node) => {
             let mut operands = Vec::new();
             chain(*op, node, &mut |operand| operands.push(text(operand)));
             operands.sort();

@@ -74,6 +74,15 @@ impl Observable {
         }
     }
 
+    /// How many nodes it has.
+    pub fn size(&self) -> usize {
+        1 + match self {
+            Self::Neg(inner) => inner.size(),
+            Self::Bin(_, left, right) => left.size() + right.size(),
+            _ => 0,
+        }
+    }
+
     /// Whether rotating the ring leaves the value alone.
     pub fn is_rotation_invariant(&self) -> bool {
         match self {
@@ -249,8 +258,13 @@ impl Program {
     /// # Errors
     /// [`Unfit`] with the first thing that is missing or ambiguous; what is missing comes first.
     pub fn compile(law: &Law, universe: &dyn Universe) -> Result<Self, Unfit> {
-        let meaning = law.meaning()?;
         let scope = Scope { universe };
+        let meaning = match law.meaning() {
+            Ok(meaning) => meaning,
+            Err(ambiguity) => {
+                return Err(scope.missing(law).map_or(ambiguity.into(), Unfit::Missing));
+            }
+        };
         let mut named = Vec::new();
         let mut ambiguous = None;
         for (index, (name, node)) in meaning.observables.iter().enumerate() {
@@ -347,6 +361,33 @@ impl Program {
         first.into_iter().chain(second)
     }
 
+    /// The latest fixed step that the claim names.
+    pub fn latest_fixed_step(&self) -> u64 {
+        let latest = std::cell::Cell::new(0);
+        for formula in self.formulas() {
+            formula.any_term(&|term| {
+                if let Term::Obs(_, Time::At(step)) = term {
+                    latest.set(latest.get().max(*step));
+                }
+                false
+            });
+        }
+        latest.get()
+    }
+
+    /// How many nodes its expressions have.
+    pub fn size(&self) -> usize {
+        let observables = self.observables.iter().map(Observable::size).sum::<usize>();
+        let terms = std::cell::Cell::new(1);
+        for formula in self.formulas() {
+            formula.any_term(&|_| {
+                terms.set(terms.get() + 1);
+                false
+            });
+        }
+        observables + terms.get()
+    }
+
     /// Whether the claim uses t as a number, so that no two steps are alike.
     pub fn counts_time(&self) -> bool {
         self.formulas()
@@ -392,11 +433,42 @@ fn wrong<T>(column: usize, message: impl Into<String>) -> Resolved<T> {
     )))
 }
 
+/// An expression with the names that a law declares itself put out of the way.
+fn without_names(node: &Node, declared: &dyn Fn(&str) -> bool) -> Node {
+    let inner = |node: &Node| Box::new(without_names(node, declared));
+    let kind = match &node.kind {
+        Kind::Name(name) if declared(name) => Kind::Int(0),
+        Kind::Neg(part) => Kind::Neg(inner(part)),
+        Kind::Binary(op, left, right) => Kind::Binary(*op, inner(left), inner(right)),
+        other => other.clone(),
+    };
+    Node {
+        column: node.column,
+        kind,
+    }
+}
+
 struct Scope<'a> {
     universe: &'a dyn Universe,
 }
 
 impl Scope<'_> {
+    /// The first thing that an observable of a law needs and nobody has, as far as the law can be read at all.
+    fn missing(&self, law: &Law) -> Option<Missing> {
+        law.observables.iter().find_map(|observable| {
+            let declared = |name: &str| {
+                law.observables
+                    .iter()
+                    .any(|other| other.name == name && name != observable.name)
+            };
+            let node = super::syntax::parse(&observable.expr).ok()?;
+            match self.observable(&without_names(&node, &declared)) {
+                Err(Unresolved::Missing(missing)) => Some(missing),
+                _ => None,
+            }
+        })
+    }
+
     fn alphabet(&self) -> &Alphabet {
         self.universe.alphabet()
     }
