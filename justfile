@@ -13,6 +13,13 @@ check:
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
     cargo deny check licenses bans sources
 
-# Speed as ratios to the naive simulator in the same run.
+# Speed as ratios to the naive simulator, and to a Python script, in the same run.
 bench:
-    cargo bench -p popper-harness
+    cargo bench -p popper-harness --bench lanes --bench decide
+
+# The fuzz targets, one after another, about ten minutes each on two cores.
+fuzz:
+    PROPTEST_CASES=600000 cargo test -p popper-harness --test it -- --exact fuzz::law_parser
+    PROPTEST_CASES=400000 cargo test -p popper-harness --test it -- --exact fuzz::claim_grammar
+    PROPTEST_CASES=10000000 cargo test -p popper-harness --test it -- --exact fuzz::observable_grammar
+    PROPTEST_CASES=1000000 cargo test -p popper-harness --test it -- --exact fuzz::universe_loader

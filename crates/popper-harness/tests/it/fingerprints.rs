@@ -11,7 +11,7 @@ use crate::oracle::{Case, Oracle, Universe};
 use crate::random_law::{Rng, random_law, random_universe};
 use crate::rewrite::{as_text, mutated, renamed, reordered, swapped, with_spaces};
 
-const LAWS: u64 = 1500;
+const LAWS: u64 = 800;
 
 fn read(value: &Value) -> Option<Law> {
     Law::from_value(value.clone(), "$", Extensions::default()).ok()
@@ -212,7 +212,7 @@ fn laws_with_one_fingerprint_behave_alike() {
         .filter(|group| group.len() > 1)
         .collect();
     assert!(
-        shared.len() > 500,
+        shared.len() > 300,
         "only {} fingerprints are shared",
         shared.len()
     );
@@ -350,33 +350,29 @@ fn a_changed_word_changes_the_fingerprint_or_nothing() {
     report(wrong);
 }
 
-/// The fingerprints and the behaviour of two laws that differ in their claim, by the oracle and by the harness.
-fn pair(observable: &str, claims: [&str; 2], exprs: [&str; 2]) -> ([String; 2], [String; 2]) {
-    let harness = crate::fixtures::harness();
-    let laws = [0, 1].map(|at| {
-        json!({
-            "law_id": "pair", "template": "bound", "quantifiers": {"T": 4}, "claim": claims[at], "forbidden": "the opposite",
-            "observables": [{"name": observable, "expr": exprs[at]}, {"name": "n", "expr": "grid_length"}],
-        })
-    });
-    let read = laws.each_ref().map(|law| read(law).unwrap());
-    let verdict = |law: &Law| {
-        let verdict = harness.evaluate(law);
-        format!("{:?} {:?}", verdict.status, verdict.reason_code)
-    };
-    (
-        read.each_ref().map(Law::fingerprint),
-        read.each_ref().map(verdict),
-    )
+fn bound(expr: &str, claim: &str) -> Value {
+    json!({
+        "law_id": "bound", "template": "bound", "quantifiers": {"T": 4}, "claim": claim, "forbidden": "the opposite",
+        "observables": [{"name": "x", "expr": expr}, {"name": "n", "expr": "grid_length"}],
+    })
 }
 
 #[test]
-#[ignore = "known: a static observable at t+1 is stored as one at 0, which lets t run one step further"]
-fn a_ring_length_at_the_next_step_is_not_one_at_the_start() {
-    let claims = ["t < 4 or n(t+1) < x(t)", "t < 4 or n(t) < x(t)"];
-    let (prints, verdicts) = pair("x", claims, ["count('X')"; 2]);
-    assert_ne!(verdicts[0], verdicts[1], "t ends at T - 1 in the first");
-    assert_ne!(prints[0], prints[1]);
+#[ignore = "known: a static observable at t+1 is read as one at 0, so t runs to T although t+1 is named"]
+fn a_ring_length_at_the_next_step_keeps_t_below_the_horizon() {
+    let [next, now] =
+        ["t < 4 or n(t+1) < x(t)", "t < 4 or n(t) < x(t)"].map(|claim| bound("count('X')", claim));
+    let grid = Universe::kinetic();
+    assert_ne!(behaviour(&next, &grid), behaviour(&now, &grid));
+    let [next, now] = [next, now].map(|law| read(&law).unwrap());
+    assert_ne!(next.fingerprint(), now.fingerprint());
+    let verdict = crate::fixtures::harness().evaluate(&next);
+    assert_ne!(
+        verdict.status,
+        popper_harness::decide::Status::Fail,
+        "{:?}",
+        verdict.counterexample
+    );
 }
 
 #[test]
@@ -386,26 +382,43 @@ fn the_order_of_factors_matters_where_it_decides_overflow() {
         "(count('>') - count('>')) * 9223372036854775807 * 2",
         "(count('>') - count('>')) * (9223372036854775807 * 2)",
     ];
-    let (prints, verdicts) = pair("x", ["x(t) == 0 or n(t) < 0"; 2], exprs);
-    assert_ne!(verdicts[0], verdicts[1], "the second has no value");
-    assert_ne!(prints[0], prints[1]);
+    let [value, none] = exprs.map(|expr| bound(expr, "x(t) == 0"));
+    let grid = Universe::kinetic();
+    assert_ne!(behaviour(&value, &grid), behaviour(&none, &grid));
+    let [value, none] = [value, none].map(|law| read(&law).unwrap());
+    assert_ne!(value.fingerprint(), none.fingerprint());
 }
 
 #[test]
-#[ignore = "known: the normal form is nested where the law was flat, and so too deep to be read back"]
-fn the_normal_form_of_a_long_sum_or_disjunction_is_a_law() {
-    let sum = ["count('>')"; 80].join(" - ");
-    let any = (0..80)
-        .map(|k| format!("x(t) == {k}"))
-        .collect::<Vec<_>>()
-        .join(" or ");
-    for (expr, claim) in [(sum.as_str(), "x(t) < 9"), ("count('X')", any.as_str())] {
-        let law = json!({
-            "law_id": "long", "template": "bound", "quantifiers": {"T": 4}, "claim": claim, "forbidden": "the opposite",
-            "observables": [{"name": "x", "expr": expr}],
-        });
-        let normal = read(&law).unwrap().normalized();
-        let back = Law::from_value(as_law(&normal), "$", Extensions::default()).unwrap();
-        assert_eq!(back.normalized(), normal);
-    }
+#[ignore = "known: operands of `or` are sorted unless one divides, but a product may have no value either"]
+fn the_order_of_alternatives_matters_where_one_overflows() {
+    let expr = "(count('>') + 1) * 9223372036854775807 * 2";
+    let [skipped, asked] =
+        ["n(t) > 0 or x(t) > 0", "x(t) > 0 or n(t) > 0"].map(|claim| bound(expr, claim));
+    let grid = Universe::kinetic();
+    assert_ne!(behaviour(&skipped, &grid), behaviour(&asked, &grid));
+    let [skipped, asked] = [skipped, asked].map(|law| read(&law).unwrap());
+    assert_ne!(skipped.fingerprint(), asked.fingerprint());
+}
+
+#[track_caller]
+fn reads_back(law: &Value) {
+    let law = read(law).unwrap();
+    assert!(law.meaning().is_ok());
+    let normal = law.normalized();
+    let back = Law::from_value(as_law(&normal), "$", Extensions::default()).unwrap();
+    assert_eq!(back.normalized(), normal);
+}
+
+#[test]
+#[ignore = "known: a flat disjunction becomes a tree deeper than a law may have"]
+fn the_normal_form_of_a_long_disjunction_is_a_law() {
+    let any: Vec<String> = (0..80).map(|k| format!("x(t) == {k}")).collect();
+    reads_back(&bound("count('X')", &any.join(" or ")));
+}
+
+#[test]
+#[ignore = "known: a flat difference becomes a text with more parentheses than a text may have"]
+fn the_normal_form_of_a_long_difference_is_a_law() {
+    reads_back(&bound(&["count('>')"; 80].join(" - "), "x(t) < 9"));
 }
