@@ -125,15 +125,11 @@ pub(super) fn formula(node: &Node) -> Value {
         Kind::Step => json!({"var": "t"}),
         Kind::At(inner, time) => {
             let time = match time {
+                // What the ring alone decides is the same at all times; `t+1` still says how far t may go.
+                Time::Now if is_static(inner) => json!({"const": 0}),
                 Time::Now => json!({"var": "t"}),
                 Time::Next => json!({"t_plus_1": true}),
-                // The length of the ring is the same at all times.
                 Time::At(step) => json!({"const": step}),
-            };
-            let time = if is_static(inner) {
-                json!({"const": 0})
-            } else {
-                time
             };
             json!({"obs": text(inner), "t": time})
         }
@@ -147,17 +143,17 @@ pub(super) fn formula(node: &Node) -> Value {
         }
         Kind::Binary(op, left, right) => {
             let (op, left, right) = turned(*op, left, right);
-            if sortable(op, node) {
+            if op.is_commutative() && !op.is_comparison() && (op.is_logical() || sortable(op, node))
+            {
                 let mut operands = Vec::new();
                 chain(op, node, &mut |operand| operands.push(formula(operand)));
-                operands.sort_by_key(Value::to_string);
-                let joined = operands
-                    .into_iter()
-                    .reduce(|left, right| json!({"op": op.text(), "lhs": left, "rhs": right}));
-                return joined.unwrap_or_default();
+                if sortable(op, node) {
+                    operands.sort_by_key(Value::to_string);
+                }
+                return joined(op, &operands);
             }
             let (mut sides, mut op) = ([formula(left), formula(right)], op);
-            if op.is_commutative() && op.is_comparison() {
+            if op.is_commutative() {
                 sides.sort_by_key(Value::to_string);
             }
             let [lhs, rhs] = &mut sides;
@@ -178,6 +174,17 @@ pub(super) fn formula(node: &Node) -> Value {
             json!({"op": op.text(), "lhs": lhs, "rhs": rhs})
         }
         Kind::Quoted(_) | Kind::Name(_) | Kind::Call(..) => json!({"obs": text(node)}),
+    }
+}
+
+/// A chain as a tree of even depth, so that a long one does not nest deeper than a law may.
+fn joined(op: Op, operands: &[Value]) -> Value {
+    match operands {
+        [single] => single.clone(),
+        _ => {
+            let (left, right) = operands.split_at(operands.len() / 2);
+            json!({"op": op.text(), "lhs": joined(op, left), "rhs": joined(op, right)})
+        }
     }
 }
 
@@ -302,6 +309,30 @@ pub(super) fn text(node: &Node) -> String {
             operands.sort();
             format!("({})", operands.join(op.text()))
         }
-        Kind::Binary(op, left, right) => format!("({}{}{})", text(left), op.text(), text(right)),
+        Kind::Binary(op @ (Op::Add | Op::Mul), left, right) => {
+            // The two sides of one operator may change places even where a chain may not be taken apart.
+            let (left, right) = (text(left), text(right));
+            let (left, right) = if right < left {
+                (right, left)
+            } else {
+                (left, right)
+            };
+            format!("({left}{}{right})", op.text())
+        }
+        Kind::Binary(op, left, right) => {
+            let (left, right) = (text(left), text(right));
+            // `a - b - c` associates to the left without parentheses, so a long one does not nest.
+            let open = left
+                .strip_prefix('(')
+                .and_then(|left| left.strip_suffix(')'));
+            match (op, open, &node.kind) {
+                (Op::Sub, Some(open), Kind::Binary(_, before, _))
+                    if matches!(before.kind, Kind::Binary(Op::Sub, ..)) =>
+                {
+                    format!("({open}-{right})")
+                }
+                _ => format!("({left}{}{right})", op.text()),
+            }
+        }
     }
 }

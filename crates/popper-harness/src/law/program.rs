@@ -711,7 +711,8 @@ impl Scope<'_> {
                         observables.len() - 1
                     });
                 // What the ring alone decides is read once, whatever time the claim names.
-                let time = if observable.is_static() {
+                // `t+1` still says how far t may go.
+                let time = if observable.is_static() && *time == Time::Now {
                     Time::At(0)
                 } else {
                     *time
