@@ -90,8 +90,9 @@ fn main() {
         })
         .collect();
     let fixtures = millis(10, || {
-        laws.iter()
-            .for_each(|law| drop(black_box(harness.evaluate(law))))
+        for law in &laws {
+            drop(black_box(harness.evaluate(law)));
+        }
     });
 
     let mut exhaustive = serde_json::Map::new();
@@ -145,7 +146,7 @@ fn main() {
         };
         let harness = Harness::new(KineticGrid, config).unwrap();
         times.push(millis(1, || {
-            refuted += u32::from(harness.evaluate(&rare).status == Status::Fail)
+            refuted += u32::from(harness.evaluate(&rare).status == Status::Fail);
         }));
     }
     times.sort_by(f64::total_cmp);

@@ -427,7 +427,7 @@ fn decides(law: &Law, harnesses: &[&Harness]) -> Result<(), String> {
         ) {
             (Status::Pass, None, None) => {}
             (Status::Fail, None, Some(example)) => {
-                replay(example).map_err(|error| format!("no replay: {error}"))?
+                replay(example).map_err(|error| format!("no replay: {error}"))?;
             }
             (Status::Unknown, Some(_), None)
                 if verdict.notes.iter().all(|note| !note.is_empty()) => {}
