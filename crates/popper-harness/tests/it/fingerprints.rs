@@ -418,7 +418,6 @@ fn the_normal_form_of_a_long_disjunction_is_a_law() {
 }
 
 #[test]
-#[ignore = "known: a flat difference becomes a text with more parentheses than a text may have"]
 fn the_normal_form_of_a_long_difference_is_a_law() {
     reads_back(&bound(&["count('>')"; 80].join(" - "), "x(t) < 9"));
 }
