@@ -85,12 +85,19 @@ fn naive(next: &[Symbol; 64], counted: [Symbol; 2], start: &[Symbol], steps: u64
     holds
 }
 
-/// Checked cell updates per second of `reference.py` on the same law, the best of three runs; or why there is no such figure.
+/// Checked cell updates per second of `reference.py` on the same law, the best of nine short runs; or why there is no such figure.
 fn python(universe: &dyn Universe, counted: [char; 2], n: usize, t: u64) -> Result<f64, String> {
     let mut command = std::process::Command::new("python3");
     command
         .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/benches/reference.py"))
-        .args(["--n", &n.to_string(), "--t", &t.to_string()])
+        .args([
+            "--n",
+            &n.to_string(),
+            "--t",
+            &t.to_string(),
+            "--cases",
+            "60",
+        ])
         .arg(format!("--weights={}=1,{}=1", counted[0], counted[1]));
     if universe.id() != KineticGrid::ID {
         let file = format!("{}/{}.json", env!("CARGO_TARGET_TMPDIR"), universe.id());
@@ -98,7 +105,7 @@ fn python(universe: &dyn Universe, counted: [char; 2], n: usize, t: u64) -> Resu
         command.args(["--universe", &file]);
     }
     let mut best: f64 = 0.0;
-    for _ in 0..3 {
+    for _ in 0..9 {
         let output = command
             .output()
             .map_err(|error| format!("python3 does not run: {error}"))?;

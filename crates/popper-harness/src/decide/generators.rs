@@ -241,36 +241,31 @@ impl<'a> Generator<'a> {
         }
     }
 
-    /// Two blocks `a^k b^k` in every pair of symbols, the largest k first, so that what piles up piles up highest.
-    fn blocks(&self, n: usize, case: usize, draw: &mut Draw) -> Vec<Symbol> {
-        let kinds = self.movers.len();
-        let pairs = (kinds * kinds.saturating_sub(1)).max(1);
-        let (pair, rank) = (case % pairs, case / pairs);
-        let first = self.movers[pair / kinds.saturating_sub(1).max(1)];
-        let others: Vec<Symbol> = self
-            .movers
-            .iter()
-            .copied()
-            .filter(|&other| other != first)
+    /// Two blocks `a^k b^k` in every pair of symbols, so that what piles up piles up highest: once, the largest k first, and
+    /// repeated round the ring, the smallest k first.
+    fn blocks(&self, n: usize, case: usize, _draw: &mut Draw) -> Vec<Symbol> {
+        let pairs: Vec<(Symbol, Symbol)> = (self.movers.iter())
+            .flat_map(|&first| self.movers.iter().map(move |&second| (first, second)))
+            .filter(|(first, second)| first != second || self.movers.len() == 1)
             .collect();
-        let second = if others.is_empty() {
-            self.starts[0]
+        let (first, second) = pairs[case % pairs.len()];
+        let (rank, largest) = (case / pairs.len() / 2, (n / 2).max(1));
+        let (k, tiles) = if (case / pairs.len()).is_multiple_of(2) {
+            (largest - rank % largest, 1)
         } else {
-            others[pair % others.len()]
+            let k = 1 + rank % largest;
+            (k, n / (2 * k))
         };
-        let largest = n / 2;
-        let k = if rank <= largest {
-            largest - rank
-        } else {
-            draw.below(largest + 1)
+        // What the tiles leave over gets a smaller pair with a gap between, unless there is but one tile.
+        let rest = n.saturating_sub(2 * k * tiles);
+        let symbol = |cell: usize| match cell.checked_sub(2 * k * tiles) {
+            None if cell % (2 * k) < k => first,
+            None => second,
+            Some(place) if tiles > 1 && place < rest / 2 => first,
+            Some(place) if tiles > 1 && place >= rest - rest / 2 => second,
+            Some(_) => self.starts[0],
         };
-        (0..n)
-            .map(|cell| match cell {
-                cell if cell < k => first,
-                cell if cell < 2 * k => second,
-                _ => self.starts[0],
-            })
-            .collect()
+        (0..n).map(symbol).collect()
     }
 
     /// A start that meets the preconditions: without rejection where they fix counts, by a few tries otherwise.

@@ -179,13 +179,11 @@ pub(super) fn formula(node: &Node) -> Value {
 
 /// A chain as a tree of even depth, so that a long one does not nest deeper than a law may.
 fn joined(op: Op, operands: &[Value]) -> Value {
-    match operands {
-        [single] => single.clone(),
-        _ => {
-            let (left, right) = operands.split_at(operands.len() / 2);
-            json!({"op": op.text(), "lhs": joined(op, left), "rhs": joined(op, right)})
-        }
+    if let [single] = operands {
+        return single.clone();
     }
+    let (left, right) = operands.split_at(operands.len() / 2);
+    json!({"op": op.text(), "lhs": joined(op, left), "rhs": joined(op, right)})
 }
 
 /// A precondition in one way of writing it.

@@ -15,7 +15,7 @@ const STAGES: [&str; 2] = ["exhaustive", "proposed_tests"];
 /// Shares are written with six decimals.
 const ROUNDED: f64 = 1e-6;
 
-fn law(template: &str, claim: &str, more: Value) -> Law {
+fn law(template: &str, claim: &str, more: &Value) -> Law {
     let mut value = json!({
         "law_id": "power", "template": template, "quantifiers": {"T": 12, "H": 2}, "claim": claim, "forbidden": "the opposite",
         "observables": [{"name": "x", "expr": "count('X')"}, {"name": "r", "expr": "count('>') + count('X')"}],
@@ -128,7 +128,7 @@ fn every_family_takes_part() {
     let verdict = harness().evaluate(&law(
         "implication_state",
         "x(t) > 0 -> 2*x(t) <= grid_length",
-        json!({"preconditions": [{"lhs": "count('>')", "op": "==", "rhs": 3}]}),
+        &json!({"preconditions": [{"lhs": "count('>')", "op": "==", "rhs": 3}]}),
     ));
     assert_eq!(
         verdict.status,
@@ -167,7 +167,7 @@ fn every_family_takes_part() {
 
 #[test]
 fn the_bound_on_violations_is_three_over_distinct() {
-    let verdict = harness().evaluate(&law("bound", "2*x(t) <= grid_length", json!({})));
+    let verdict = harness().evaluate(&law("bound", "2*x(t) <= grid_length", &json!({})));
     assert_eq!(verdict.status, Status::Pass);
     let mut sampled = 0;
     for ring in &verdict.power.rings {
@@ -193,7 +193,7 @@ fn what_never_triggers_is_vacuous_and_what_tells_nothing_apart_is_weak() {
     let vacuous = harness().evaluate(&law(
         "implication_state",
         "2*x(t) > grid_length -> r(t) == 0",
-        json!({}),
+        &json!({}),
     ));
     assert_eq!(vacuous.reason_code, Some(Reason::VacuousPass));
     assert_eq!(
@@ -209,7 +209,7 @@ fn what_never_triggers_is_vacuous_and_what_tells_nothing_apart_is_weak() {
     let rare = law(
         "implication_step",
         "x(t) > 3 -> x(t+1) <= 3",
-        json!({"preconditions": [{"lhs": "grid_length", "op": "==", "rhs": 9}], "quantifiers": {"T": 1}}),
+        &json!({"preconditions": [{"lhs": "grid_length", "op": "==", "rhs": 9}], "quantifiers": {"T": 1}}),
     );
     let config = Config {
         exhaustive_n: 0,
@@ -231,7 +231,7 @@ fn what_never_triggers_is_vacuous_and_what_tells_nothing_apart_is_weak() {
     let often = law(
         "implication_state",
         "x(t) > 0 -> 2*x(t) <= grid_length",
-        json!({}),
+        &json!({}),
     );
     let config = Config {
         min_triggers: u64::MAX,
@@ -249,11 +249,11 @@ fn what_never_triggers_is_vacuous_and_what_tells_nothing_apart_is_weak() {
     let few = Harness::new(KineticGrid, config).unwrap().evaluate(&law(
         "bound",
         "2*x(t) <= grid_length",
-        json!({}),
+        &json!({}),
     ));
     assert_eq!(few.status, Status::Unknown);
     let none = json!({"preconditions": [{"lhs": "count('>')", "op": ">", "rhs": "grid_length"}]});
-    let none = harness().evaluate(&law("bound", "x(t) <= 1", none));
+    let none = harness().evaluate(&law("bound", "x(t) <= 1", &none));
     assert_eq!(none.reason_code, Some(Reason::UnmetPreconditions));
     assert_eq!((none.power.used, none.power.distinct), (0, 0));
 }
@@ -274,9 +274,9 @@ fn proposed_tests_only_ever_add() {
         ("bound", "x(t) <= 5"),
         ("bound", "x(t) <= 12"),
     ] {
-        let without = harness.evaluate(&law(template, claim, json!({})));
+        let without = harness.evaluate(&law(template, claim, &json!({})));
         for tests in &tests {
-            let with = harness.evaluate(&law(template, claim, json!({"proposed_tests": tests})));
+            let with = harness.evaluate(&law(template, claim, &json!({"proposed_tests": tests})));
             let what = format!("{claim} {tests}");
             assert_eq!(with.status, without.status, "{what}");
             assert_eq!(with.law_fingerprint, without.law_fingerprint, "{what}");
