@@ -41,6 +41,7 @@
 //! Read next: [`law`] for what may be said, [`decide::Harness`] for how it is decided, [`counterexample`] and [`proof`] for
 //! what can be checked afterwards without trusting this crate's search, [`span`] for what there is to be found.
 
+mod behaviour;
 pub mod counterexample;
 pub mod decide;
 mod eval;

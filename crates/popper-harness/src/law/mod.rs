@@ -1,18 +1,21 @@
 //! Laws: what may be said about a universe, and what it means.
 
+mod ast;
+mod compile;
 mod model;
 mod normal;
 mod program;
+mod reader;
 mod resolve;
 mod schema;
 pub mod syntax;
 
+pub use compile::{Missing, Unfit};
 pub use model::{
     Capabilities, Law, LocalFields, NamedExpr, Precondition, ProposedTest, Quantifiers, Template,
 };
 pub use program::{
-    Arith, Cells, Claim, Condition, Formula, Missing, Observable, Pattern, Program, Symmetry, Term,
-    Unfit,
+    Arith, Cells, Claim, Condition, Formula, Observable, Pattern, Program, Symmetry, Term,
 };
 pub use resolve::{Ambiguity, Meaning, Statement};
 pub use schema::{Extensions, LawError, MAX_CASES, MAX_ITEMS, MAX_RING, MAX_STEPS, Problem};

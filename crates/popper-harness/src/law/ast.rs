@@ -1,0 +1,103 @@
+//! Reading a `claim_ast`.
+
+use serde_json::Value;
+
+use super::reader::{Object, kind};
+use super::schema::MAX_NODES;
+use super::schema::MAX_STEPS;
+use super::syntax::{Kind, MAX_DEPTH, MAX_TEXT, Node, Op, Time};
+
+/// Reads a claim tree. The depth is bounded, so the recursion is.
+pub(super) fn read_ast(law: &Object<'_>, value: &Value) -> Option<Node> {
+    let mut nodes = 0;
+    read_node(law, value, "claim_ast", 1, &mut nodes)
+}
+
+fn read_node(
+    law: &Object<'_>,
+    value: &Value,
+    path: &str,
+    depth: usize,
+    nodes: &mut usize,
+) -> Option<Node> {
+    *nodes += 1;
+    if depth > MAX_DEPTH {
+        return law.wrong("claim_ast", format!("nests deeper than {MAX_DEPTH}"));
+    }
+    if *nodes > MAX_NODES {
+        return law.wrong("claim_ast", format!("has more than {MAX_NODES} nodes"));
+    }
+    let Value::Object(map) = value else {
+        return law.wrong(
+            path,
+            format!("expected a node (an object), found {}", kind(value)),
+        );
+    };
+    let keys: Vec<&str> = map.keys().map(String::as_str).collect();
+    let mut child =
+        |key: &str| read_node(law, &map[key], &format!("{path}.{key}"), depth + 1, nodes);
+    match keys.as_slice() {
+        ["const"] => match map["const"].as_i64() {
+            Some(number) => Some(Node::made(Kind::Int(number))),
+            None => law.wrong(
+                &format!("{path}.const"),
+                format!("expected an integer, found {}", map["const"]),
+            ),
+        },
+        ["var"] if map["var"] == "t" => Some(Node::made(Kind::Step)),
+        ["t_plus_1"] if map["t_plus_1"] == true => Some(Node::binary(
+            Op::Add,
+            Node::made(Kind::Step),
+            Node::made(Kind::Int(1)),
+        )),
+        ["obs", "t"] => {
+            let time = read_time(law, &map["t"], &format!("{path}.t"))?;
+            match map["obs"].as_str() {
+                Some(name) if name.len() <= MAX_TEXT => Some(Node::made(Kind::At(
+                    Box::new(Node::made(Kind::Name(name.into()))),
+                    time,
+                ))),
+                _ => law.wrong(&format!("{path}.obs"), "expected the name of an observable"),
+            }
+        }
+        ["arg", "op"] => match map["op"].as_str() {
+            Some("not") => Some(Node::made(Kind::Not(Box::new(child("arg")?)))),
+            Some("-") => Some(Node::made(Kind::Neg(Box::new(child("arg")?)))),
+            _ => law.wrong(&format!("{path}.op"), "expected `not`: only it takes `arg`"),
+        },
+        ["lhs", "op", "rhs"] => {
+            let Some(op) = map["op"].as_str().and_then(Op::from_text) else {
+                let message = format!(
+                    "{} is not one of + - * / % == != < <= > >= => and or",
+                    map["op"]
+                );
+                return law.wrong(&format!("{path}.op"), message);
+            };
+            let (left, right) = (child("lhs"), child("rhs"));
+            Some(Node::binary(op, left?, right?))
+        }
+        _ => {
+            let message = "expected one of {const} {var: \"t\"} {t_plus_1: true} {obs, t} {op, lhs, rhs} {op: \"not\", arg}";
+            law.wrong(path, message)
+        }
+    }
+}
+
+fn read_time(law: &Object<'_>, value: &Value, path: &str) -> Option<Time> {
+    if value.get("var").is_some_and(|var| var == "t") {
+        Some(Time::Now)
+    } else if value.get("t_plus_1").is_some_and(|next| next == true) {
+        Some(Time::Next)
+    } else if let Some(step) = value
+        .get("const")
+        .and_then(Value::as_u64)
+        .filter(|step| *step <= MAX_STEPS)
+    {
+        Some(Time::At(step))
+    } else {
+        law.wrong(
+            path,
+            "expected {var: \"t\"}, {t_plus_1: true} or {const: k} with k >= 0",
+        )
+    }
+}

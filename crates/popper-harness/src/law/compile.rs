@@ -1,0 +1,416 @@
+//! Resolving a law against a universe.
+
+use super::model::{Law, LocalFields, Template};
+use super::program::{
+    Arith, Cells, Claim, Condition, Formula, Observable, Pattern, Program, Symmetry, Term,
+};
+use super::resolve::{Ambiguity, Statement};
+use super::syntax::{self, Kind, Node, Op, SyntaxError, Time};
+use crate::universe::{Alphabet, Shift, Symbol, Universe};
+
+/// What a law needs and the universe or the harness lacks.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Missing {
+    /// An observable, a function or a symbol of one.
+    #[error("observable `{0}` is not known")]
+    Observable(String),
+    /// A transform.
+    #[error("transform `{0}` is not known")]
+    Transform(String),
+}
+
+/// Why a law cannot be run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unfit {
+    /// It needs what nobody has.
+    #[error(transparent)]
+    Missing(#[from] Missing),
+    /// It can be read in more than one way, or in none.
+    #[error(transparent)]
+    Ambiguous(#[from] Ambiguity),
+}
+
+impl Program {
+    /// Resolves a law against a universe.
+    ///
+    /// # Errors
+    /// [`Unfit`] with the first thing that is missing or ambiguous; what is missing comes first.
+    pub fn compile(law: &Law, universe: &dyn Universe) -> Result<Self, Unfit> {
+        let scope = Scope { universe };
+        let meaning = match law.meaning() {
+            Ok(meaning) => meaning,
+            Err(ambiguity) => {
+                return Err(scope.missing(law).map_or(ambiguity.into(), Unfit::Missing));
+            }
+        };
+        let mut named = Vec::new();
+        let mut ambiguous = None;
+        for (index, (name, node)) in meaning.observables.iter().enumerate() {
+            match scope.observable(node) {
+                Ok(observable) => named.push((name.clone(), observable)),
+                Err(Unresolved::Missing(missing)) => return Err(missing.into()),
+                Err(Unresolved::Wrong(error)) => {
+                    ambiguous.get_or_insert(Ambiguity {
+                        field: format!("observables[{index}].expr"),
+                        error,
+                    });
+                }
+            }
+        }
+        let mut preconditions = Vec::new();
+        for (index, (op, left, right)) in meaning.preconditions.iter().enumerate() {
+            match (scope.observable(left), scope.observable(right)) {
+                (Ok(left), Ok(right)) => preconditions.push(Condition {
+                    op: *op,
+                    left,
+                    right,
+                }),
+                (Err(Unresolved::Missing(missing)), _) | (_, Err(Unresolved::Missing(missing))) => {
+                    return Err(missing.into());
+                }
+                (Err(Unresolved::Wrong(error)), _) | (_, Err(Unresolved::Wrong(error))) => {
+                    ambiguous.get_or_insert(Ambiguity {
+                        field: format!("preconditions[{index}]"),
+                        error,
+                    });
+                }
+            }
+        }
+        let mut observables = Vec::new();
+        let claim = scope.claim(law, &meaning.claim, &mut observables);
+        match (claim, ambiguous) {
+            (Err(Unresolved::Missing(missing)), _) => Err(missing.into()),
+            (_, Some(ambiguity)) => Err(ambiguity.into()),
+            (Err(Unresolved::Wrong(error)), None) => Err(Ambiguity {
+                field: "claim".into(),
+                error,
+            }
+            .into()),
+            (Ok(claim), None) => {
+                let (template, horizon) = (law.template, law.quantifiers.t);
+                Ok(Self {
+                    template,
+                    observables,
+                    named,
+                    preconditions,
+                    claim,
+                    horizon,
+                })
+            }
+        }
+    }
+
+    /// Whether an expression is one that a universe can be asked for.
+    pub fn measures(expr: &str, universe: &dyn Universe) -> bool {
+        syntax::parse(expr).is_ok_and(|node| Scope { universe }.observable(&node).is_ok())
+    }
+}
+
+enum Unresolved {
+    Missing(Missing),
+    Wrong(SyntaxError),
+}
+
+type Resolved<T> = Result<T, Unresolved>;
+
+fn wrong<T>(column: usize, message: impl Into<String>) -> Resolved<T> {
+    Err(Unresolved::Wrong(SyntaxError::at(column, message)))
+}
+
+/// An expression with the names that a law declares itself put out of the way.
+fn without_names(node: &Node, declared: &dyn Fn(&str) -> bool) -> Node {
+    let inner = |node: &Node| Box::new(without_names(node, declared));
+    let kind = match &node.kind {
+        Kind::Name(name) if declared(name) => Kind::Int(0),
+        Kind::Neg(part) => Kind::Neg(inner(part)),
+        Kind::Binary(op, left, right) => Kind::Binary(*op, inner(left), inner(right)),
+        other => other.clone(),
+    };
+    Node {
+        column: node.column,
+        kind,
+    }
+}
+
+struct Scope<'a> {
+    universe: &'a dyn Universe,
+}
+
+impl Scope<'_> {
+    /// The first thing that an observable of a law needs and nobody has, as far as the law can be read at all.
+    fn missing(&self, law: &Law) -> Option<Missing> {
+        law.observables.iter().find_map(|observable| {
+            let declared = |name: &str| {
+                law.observables
+                    .iter()
+                    .any(|other| other.name == name && name != observable.name)
+            };
+            let node = syntax::parse(&observable.expr).ok()?;
+            match self.observable(&without_names(&node, &declared)) {
+                Err(Unresolved::Missing(missing)) => Some(missing),
+                _ => None,
+            }
+        })
+    }
+
+    fn alphabet(&self) -> &Alphabet {
+        self.universe.alphabet()
+    }
+
+    fn observable(&self, node: &Node) -> Resolved<Observable> {
+        match &node.kind {
+            Kind::Int(number) => Ok(Observable::Int(*number)),
+            Kind::Name(name) => self.call(node.column, name, &[]),
+            Kind::Call(name, arguments) => self.call(node.column, name, arguments),
+            Kind::Neg(inner) => Ok(Observable::Neg(Box::new(self.observable(inner)?))),
+            Kind::Binary(op, left, right) => {
+                let op = match op {
+                    Op::Add => Arith::Add,
+                    Op::Sub => Arith::Sub,
+                    Op::Mul => Arith::Mul,
+                    Op::Mod => Arith::Mod,
+                    _ => return wrong(node.column, "expected + - * %"),
+                };
+                Ok(Observable::Bin(
+                    op,
+                    Box::new(self.observable(left)?),
+                    Box::new(self.observable(right)?),
+                ))
+            }
+            _ => wrong(node.column, "expected an expression"),
+        }
+    }
+
+    fn call(&self, column: usize, name: &str, arguments: &[Node]) -> Resolved<Observable> {
+        let symbol = |index: usize| self.symbol(name, &arguments[index]);
+        let pattern = |at: Vec<(usize, Symbol)>, cells| Observable::Count(Pattern { at, cells });
+        let arity = match name {
+            "grid_length" | "incoming_collisions" | "transition_indicator" => 0,
+            "count" | "count_even" | "count_odd" | "count_pattern" | "leftmost" | "rightmost"
+            | "spread" | "max_gap" => 1,
+            "count_at_parity" | "adjacent_pairs" => 2,
+            "gap_pairs" => 3,
+            _ => return Err(Unresolved::Missing(Missing::Observable(name.into()))),
+        };
+        if arguments.len() != arity {
+            return wrong(
+                column,
+                format!(
+                    "`{name}` takes {arity} arguments, found {}",
+                    arguments.len()
+                ),
+            );
+        }
+        Ok(match name {
+            "grid_length" => Observable::GridLength,
+            "incoming_collisions" | "transition_indicator" => {
+                match self.universe.collision_symbol() {
+                    Some(symbol) => Observable::Incoming(symbol),
+                    None => return Err(Unresolved::Missing(Missing::Observable(name.into()))),
+                }
+            }
+            "count" => pattern(vec![(0, symbol(0)?)], Cells::Ring),
+            "count_even" => pattern(vec![(0, symbol(0)?)], Cells::Parity(0)),
+            "count_odd" => pattern(vec![(0, symbol(0)?)], Cells::Parity(1)),
+            "count_at_parity" => match arguments[1].kind {
+                Kind::Int(parity @ 0..=1) => {
+                    pattern(vec![(0, symbol(0)?)], Cells::Parity(parity as u8))
+                }
+                _ => return wrong(arguments[1].column, "expected the parity 0 or 1"),
+            },
+            "count_pattern" => pattern(
+                self.symbols(name, &arguments[0])?
+                    .into_iter()
+                    .enumerate()
+                    .collect(),
+                Cells::Ring,
+            ),
+            "leftmost" => Observable::Leftmost(symbol(0)?),
+            "rightmost" => Observable::Rightmost(symbol(0)?),
+            "spread" => Observable::Spread(symbol(0)?),
+            "max_gap" => Observable::MaxGap(symbol(0)?),
+            "adjacent_pairs" => pattern(vec![(0, symbol(0)?), (1, symbol(1)?)], Cells::Line),
+            _ => match arguments[2].kind {
+                Kind::Int(gap @ 0..=4096) => pattern(
+                    vec![(0, symbol(0)?), (gap as usize + 1, symbol(1)?)],
+                    Cells::Line,
+                ),
+                _ => {
+                    return wrong(
+                        arguments[2].column,
+                        "expected the number of cells between, 0 to 4096",
+                    );
+                }
+            },
+        })
+    }
+
+    fn symbols(&self, function: &str, node: &Node) -> Resolved<Vec<Symbol>> {
+        let Kind::Quoted(text) = &node.kind else {
+            return wrong(
+                node.column,
+                format!(
+                    "`{function}` expects quoted symbols here, as in '{}'",
+                    self.alphabet().char(0)
+                ),
+            );
+        };
+        if text.is_empty() {
+            return wrong(node.column, "the quotes are empty");
+        }
+        let missing = || Unresolved::Missing(Missing::Observable(format!("{function}('{text}')")));
+        text.chars()
+            .map(|char| self.alphabet().symbol(char).ok_or_else(missing))
+            .collect()
+    }
+
+    fn symbol(&self, function: &str, node: &Node) -> Resolved<Symbol> {
+        match self.symbols(function, node)?.as_slice() {
+            [symbol] => Ok(*symbol),
+            _ => wrong(
+                node.column,
+                format!("`{function}` expects one symbol (use count_pattern for more)"),
+            ),
+        }
+    }
+
+    fn claim(
+        &self,
+        law: &Law,
+        statement: &Statement,
+        observables: &mut Vec<Observable>,
+    ) -> Resolved<Claim> {
+        let node = match statement {
+            Statement::Commutes(name) => return self.symmetry(name).map(Claim::Commutes),
+            Statement::Local(fields) => return self.local(fields),
+            Statement::Formula(node) => node,
+        };
+        let formula = self.formula(node, observables)?;
+        let latest = |time: &dyn Fn(Time) -> bool| {
+            formula.any_term(&|term| matches!(term, Term::Obs(_, at) if time(*at)))
+        };
+        let late = |at| matches!(at, Time::At(step) if step > law.quantifiers.t);
+        if latest(&late) {
+            return wrong(
+                node.column,
+                format!("names a step after T = {}", law.quantifiers.t),
+            );
+        }
+        let next = latest(&|at| at == Time::Next);
+        Ok(match (law.template, formula) {
+            (Template::Eventually, Formula::Implies(antecedent, consequent)) => Claim::Eventually {
+                antecedent: *antecedent,
+                consequent: *consequent,
+                window: law.quantifiers.h.unwrap_or(0),
+            },
+            (template, formula) => {
+                let steps =
+                    next || matches!(template, Template::ImplicationStep | Template::Monotone);
+                match formula {
+                    Formula::Implies(antecedent, consequent) => Claim::Always {
+                        antecedent: Some(*antecedent),
+                        consequent: *consequent,
+                        steps,
+                    },
+                    consequent => Claim::Always {
+                        antecedent: None,
+                        consequent,
+                        steps,
+                    },
+                }
+            }
+        })
+    }
+
+    fn symmetry(&self, name: &str) -> Resolved<Symmetry> {
+        if let Some(shift) = Shift::parse(name) {
+            return Ok(Symmetry::Shift(shift));
+        }
+        let named = self
+            .universe
+            .transforms()
+            .iter()
+            .find(|transform| transform.name == name);
+        named
+            .cloned()
+            .map(Symmetry::Named)
+            .ok_or_else(|| Unresolved::Missing(Missing::Transform(name.into())))
+    }
+
+    fn local(&self, fields: &LocalFields) -> Resolved<Claim> {
+        let symbol = |char| {
+            let missing = || Unresolved::Missing(Missing::Observable(format!("symbol '{char}'")));
+            self.alphabet().symbol(char).ok_or_else(missing)
+        };
+        let pattern = match &fields.pattern {
+            None => None,
+            Some(text) => {
+                let symbols = text.chars().map(symbol).collect::<Resolved<Vec<_>>>()?;
+                symbols.try_into().ok()
+            }
+        };
+        Ok(Claim::Local {
+            trigger: symbol(fields.trigger)?,
+            pattern,
+            parity: fields.parity,
+            equal: fields.result_op == Op::Eq,
+            result: symbol(fields.result)?,
+        })
+    }
+
+    fn formula(&self, node: &Node, observables: &mut Vec<Observable>) -> Resolved<Formula> {
+        match &node.kind {
+            Kind::Not(inner) => Ok(Formula::Not(Box::new(self.formula(inner, observables)?))),
+            Kind::Binary(op, left, right) if op.is_comparison() => Ok(Formula::Cmp(
+                *op,
+                self.term(left, observables)?,
+                self.term(right, observables)?,
+            )),
+            Kind::Binary(op, left, right) => {
+                let left = Box::new(self.formula(left, observables)?);
+                let right = Box::new(self.formula(right, observables)?);
+                match op {
+                    Op::And => Ok(Formula::And(left, right)),
+                    Op::Or => Ok(Formula::Or(left, right)),
+                    Op::Implies => Ok(Formula::Implies(left, right)),
+                    _ => wrong(node.column, "expected something that is true or false"),
+                }
+            }
+            _ => wrong(node.column, "expected something that is true or false"),
+        }
+    }
+
+    fn term(&self, node: &Node, observables: &mut Vec<Observable>) -> Resolved<Term> {
+        match &node.kind {
+            Kind::Int(number) => Ok(Term::Int(*number)),
+            Kind::Step => Ok(Term::Step),
+            Kind::Neg(inner) => Ok(Term::Neg(Box::new(self.term(inner, observables)?))),
+            Kind::At(inner, time) => {
+                let observable = self.observable(inner)?;
+                let index = observables
+                    .iter()
+                    .position(|known| *known == observable)
+                    .unwrap_or_else(|| {
+                        observables.push(observable.clone());
+                        observables.len() - 1
+                    });
+                // What the ring alone decides is read once, whatever time the claim names.
+                // `t+1` still says how far t may go.
+                let time = if observable.is_static() && *time == Time::Now {
+                    Time::At(0)
+                } else {
+                    *time
+                };
+                Ok(Term::Obs(index, time))
+            }
+            Kind::Binary(op, left, right) => Ok(Term::Bin(
+                *op,
+                Box::new(self.term(left, observables)?),
+                Box::new(self.term(right, observables)?),
+            )),
+            _ => wrong(node.column, "expected a number"),
+        }
+    }
+}
