@@ -69,7 +69,7 @@ impl Program {
             }
         };
         let mut run = Run::new(universe, start);
-        let mut text = String::new();
+        let mut parts = Vec::new();
         for t in 0..=horizon.t.saturating_add(horizon.window) {
             let mut read = |index: usize, time| {
                 observe(
@@ -78,7 +78,7 @@ impl Program {
                     universe,
                 )
             };
-            text += &match (antecedent, consequent) {
+            parts.push(match (antecedent, consequent) {
                 (None, Formula::Cmp(op, left, right)) => {
                     format!(
                         "{op:?} {:?} {:?};",
@@ -90,9 +90,9 @@ impl Program {
                 (Some(p), q) => {
                     format!("{:?} {:?};", holds(p, t, &mut read), holds(q, t, &mut read))
                 }
-            };
+            });
         }
-        text
+        parts.concat()
     }
 }
 

@@ -85,9 +85,6 @@ impl<'a> Exhaustion<'a> {
             self.starts.fill(block, &mut batch);
             let outcome = self.bench.run(&batch, &mut scratch);
             tally.enter(&batch, &outcome, [Family::Exhaustive; 8]);
-            if self.bench.n <= COUNTED_N {
-                tally.enter_densities(&batch, outcome.admitted);
-            }
             if self.rotations && self.counted {
                 tally.distinct += outcome
                     .admitted

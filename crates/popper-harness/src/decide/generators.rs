@@ -354,7 +354,7 @@ pub fn start_symbols(universe: &dyn Universe) -> Vec<Symbol> {
 }
 
 /// The bounds that preconditions of the form `count(s) op integer` set.
-fn count_bounds(program: &Program, symbol: Symbol) -> (usize, usize) {
+pub fn count_bounds(program: &Program, symbol: Symbol) -> (usize, usize) {
     let is_count = |observable: &Observable| matches!(observable, Observable::Count(pattern) if pattern.cells == Cells::Ring && pattern.at == [(0, symbol)]);
     let (mut low, mut high) = (0_i64, i64::MAX);
     for condition in &program.preconditions {

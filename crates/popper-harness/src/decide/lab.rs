@@ -143,6 +143,9 @@ impl Bench<'_> {
     }
 }
 
+/// Exhausted rings beyond this size are too many starts to look at one by one.
+const DENSITY_N: usize = 14;
+
 /// A violation, ordered by smallness on rings of one size.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Violation {
@@ -210,6 +213,9 @@ impl Tally {
                 None => self.families.push((family, used, triggers)),
             }
         }
+        if self.n <= DENSITY_N || families[0] != Family::Exhaustive {
+            self.enter_densities(batch, outcome.admitted);
+        }
         self.best = better(
             self.best.take(),
             smallest(batch, outcome).map(Violation::from),
@@ -242,7 +248,7 @@ impl Tally {
     }
 
     /// Counts the densities of the admitted starts of a batch.
-    pub fn enter_densities(&mut self, batch: &Batch, admitted: Lanes) {
+    fn enter_densities(&mut self, batch: &Batch, admitted: Lanes) {
         for (lane, movers) in movers(batch).into_iter().enumerate() {
             if admitted.get(lane) {
                 self.densities[(usize::from(movers) * 10 / self.n).min(9)] += 1;

@@ -1,8 +1,9 @@
 //! Which ring sizes a law admits, and how long its runs are watched on each.
 
+use super::generators::{count_bounds, start_symbols};
 use crate::eval::{EvalError, Horizon, observe};
 use crate::law::syntax::Op;
-use crate::law::{Arith, Claim, Condition, Observable, Program};
+use crate::law::{Arith, Claim, Condition, MAX_RING, Observable, Program};
 use crate::universe::Universe;
 
 /// How far a law is watched on one ring size.
@@ -62,10 +63,18 @@ impl<'a> Rings<'a> {
 
     /// The largest ring that the preconditions may admit, where they bound it; 0 when they admit none.
     pub fn largest(&self) -> Option<usize> {
-        self.statics
+        let of_length = self
+            .statics
             .iter()
-            .filter_map(|condition| upper_bound(condition))
-            .min()
+            .filter_map(|condition| upper_bound(condition));
+        // A start whose every symbol is counted has no more cells than the counts together.
+        let mut counts = start_symbols(self.universe)
+            .into_iter()
+            .map(|symbol| count_bounds(self.program, symbol).1);
+        let counted = counts
+            .try_fold(0_usize, usize::checked_add)
+            .filter(|&sum| sum <= MAX_RING as usize);
+        of_length.chain(counted).min()
     }
 
     /// How long runs on rings of `n` cells are watched.

@@ -62,7 +62,6 @@ impl Sampling<'_> {
         let mut enter = |sample: &mut Sample, batch: Batch, families: [Family; 8]| {
             let outcome = bench.run(&batch, &mut scratch);
             sample.tally.enter(&batch, &outcome, families);
-            sample.tally.enter_densities(&batch, outcome.admitted);
             keys.extend(
                 batch
                     .keys()

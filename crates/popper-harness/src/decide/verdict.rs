@@ -102,7 +102,7 @@ pub struct Power {
     pub distinct: u64,
     /// By ring size.
     pub rings: Vec<RingPower>,
-    /// Used cases by density: entry i counts starts of which i/10 to (i+1)/10 of the cells are not the background.
+    /// Used cases by density: entry i counts starts of which i/10 to (i+1)/10 of the cells are not the background. Exhausted rings of more than 14 cells are left out.
     pub densities: [u64; 10],
     /// Used cases by family.
     pub families: BTreeMap<String, u64>,

@@ -72,11 +72,9 @@ fn odd(power: &Power, refuted: bool) -> Option<String> {
             "used by family",
             power.families.values().sum::<u64>() == power.used,
         ),
-        // The densities are those of the sampled starts.
         (
             "used by density",
-            power.densities.iter().sum::<u64>()
-                == power.used - power.families.get("exhaustive").copied().unwrap_or(0),
+            power.densities.iter().sum::<u64>() == power.used,
         ),
     ];
     let wrong = checks
