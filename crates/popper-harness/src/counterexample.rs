@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::eval::{self, EvalError, Horizon, Run, holds, observe, step_of};
-use crate::law::syntax::Op;
 use crate::law::{Claim, Extensions, Formula, Law, LawError, Program, Term, Unfit};
 use crate::universe::{
     Definition, KineticGrid, State, StateError, Symbol, Universe, UniverseError,
@@ -393,7 +392,7 @@ fn failing(
                     .map_or_else(|error| error.to_string(), |value| value.to_string())
             };
             let (left, right) = (value(left), value(right));
-            let op = if wanted { *op } else { negated(*op) };
+            let op = if wanted { *op } else { op.negated() };
             Some((left, op.text().into(), right))
         }
         Formula::Not(inner) => failing(inner, !wanted, t, read),
@@ -403,17 +402,5 @@ fn failing(
         Formula::Implies(left, right) => {
             failing(right, wanted, t, read).or_else(|| failing(left, !wanted, t, read))
         }
-    }
-}
-
-fn negated(op: Op) -> Op {
-    match op {
-        Op::Eq => Op::Ne,
-        Op::Ne => Op::Eq,
-        Op::Lt => Op::Ge,
-        Op::Le => Op::Gt,
-        Op::Gt => Op::Le,
-        Op::Ge => Op::Lt,
-        other => other,
     }
 }

@@ -243,7 +243,7 @@ impl Compiler<'_> {
         let (left, right, all) = match formula {
             Formula::Cmp(op, left, right) => {
                 let (left, right) = (self.term(left)?, self.term(right)?);
-                let op = if wanted { *op } else { opposite(*op) };
+                let op = if wanted { *op } else { op.negated() };
                 return self.gap(target, op, left, right);
             }
             Formula::Not(inner) => return self.far(inner, !wanted),
@@ -270,18 +270,6 @@ impl Compiler<'_> {
             high,
             error: None,
         })
-    }
-}
-
-/// The comparison that holds where this one does not.
-fn opposite(op: Op) -> Op {
-    match op {
-        Op::Eq => Op::Ne,
-        Op::Ne => Op::Eq,
-        Op::Lt => Op::Ge,
-        Op::Ge => Op::Lt,
-        Op::Le => Op::Gt,
-        _ => Op::Le,
     }
 }
 

@@ -126,6 +126,20 @@ impl Op {
         }
     }
 
+    /// The comparison that holds exactly where this one does not.
+    #[must_use]
+    pub fn negated(self) -> Self {
+        match self {
+            Self::Eq => Self::Ne,
+            Self::Ne => Self::Eq,
+            Self::Lt => Self::Ge,
+            Self::Le => Self::Gt,
+            Self::Gt => Self::Le,
+            Self::Ge => Self::Lt,
+            other => other,
+        }
+    }
+
     /// Whether `left op right` holds, for a comparison.
     pub fn compares<N: Ord>(self, left: &N, right: &N) -> bool {
         match self {
