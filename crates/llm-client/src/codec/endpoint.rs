@@ -1,0 +1,159 @@
+use std::fmt;
+
+use secrecy::{ExposeSecret as _, SecretString};
+use url::{Host, Url};
+
+use crate::transport::{HeaderText, HttpRequest, Method};
+use crate::{ConfigError, Redactor};
+
+/// How a client shows who it is.
+#[derive(Clone, Debug)]
+pub enum Auth {
+    /// `authorization: Bearer KEY`.
+    Bearer(SecretString),
+    /// `x-api-key: KEY`.
+    ApiKeyHeader(SecretString),
+    /// Not at all.
+    None,
+}
+
+impl Auth {
+    fn key(&self) -> Option<&SecretString> {
+        match self {
+            Self::Bearer(key) | Self::ApiKeyHeader(key) => Some(key),
+            Self::None => None,
+        }
+    }
+}
+
+/// A server: its base URL and the key that is bound to it. The key goes to no other place.
+#[derive(Clone)]
+pub struct Endpoint {
+    base: Url,
+    auth: Auth,
+    redactor: Redactor,
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Endpoint")
+            .field("base", &self.base.as_str())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Endpoint {
+    /// The server at `base`, such as `https://api.example.test/v1`.
+    ///
+    /// # Errors
+    /// The base is no http(s) URL, holds user information, a query or a fragment; the key cannot be a header; or
+    /// the key would go in clear text to a host that is not this machine.
+    pub fn new(base: &str, auth: Auth) -> Result<Self, ConfigError> {
+        Self::checked(base, auth, false)
+    }
+
+    /// The same, for a server in a trusted network: the key may go over http to any host.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn with_clear_text_key(base: &str, auth: Auth) -> Result<Self, ConfigError> {
+        Self::checked(base, auth, true)
+    }
+
+    fn checked(base: &str, auth: Auth, clear_text_key: bool) -> Result<Self, ConfigError> {
+        let wrong = |why: &str| ConfigError::setting("base URL", why);
+        let base = Url::parse(base).map_err(|error| {
+            wrong(&format!(
+                "expected an address such as https://host/v1: {error}"
+            ))
+        })?;
+        if !matches!(base.scheme(), "http" | "https") || base.host().is_none() {
+            return Err(wrong("expected http:// or https:// and a host"));
+        }
+        if !base.username().is_empty() || base.password().is_some() {
+            return Err(wrong(
+                "it holds a user name or password; pass the key by itself",
+            ));
+        }
+        if base.query().is_some() || base.fragment().is_some() {
+            return Err(wrong("it must not have a query or a fragment"));
+        }
+        if let Some(key) = auth.key() {
+            check_key(key)?;
+            if base.scheme() == "http" && !clear_text_key && !is_loopback(&base) {
+                return Err(wrong(
+                    "the key would go over http in clear text; use https",
+                ));
+            }
+        }
+        Ok(Self {
+            redactor: Redactor::new(auth.key().cloned()),
+            base,
+            auth,
+        })
+    }
+
+    /// Takes the key out of texts.
+    pub fn redactor(&self) -> &Redactor {
+        &self.redactor
+    }
+
+    /// The base URL.
+    pub fn base(&self) -> &Url {
+        &self.base
+    }
+
+    /// A request to `path` under the base URL, with the headers that every request has.
+    pub(crate) fn request(&self, method: Method, path: &str) -> HttpRequest {
+        let mut url = self.base.clone();
+        url.set_path(&format!("{}{path}", self.base.path().trim_end_matches('/')));
+        let mut headers = vec![
+            ("accept", "application/json".into()),
+            (
+                "user-agent",
+                concat!("orrery-llm-client/", env!("CARGO_PKG_VERSION")).into(),
+            ),
+        ];
+        if method == Method::Post {
+            headers.push(("content-type", "application/json".into()));
+        }
+        match &self.auth {
+            Auth::Bearer(key) => headers.push((
+                "authorization",
+                HeaderText::Secret(format!("Bearer {}", key.expose_secret()).into()),
+            )),
+            Auth::ApiKeyHeader(key) => headers.push(("x-api-key", HeaderText::Secret(key.clone()))),
+            Auth::None => {}
+        }
+        HttpRequest {
+            method,
+            url,
+            path: path.to_owned(),
+            headers,
+            body: bytes::Bytes::new(),
+            streams: false,
+        }
+    }
+}
+
+/// The host is this machine.
+fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
+}
+
+fn check_key(key: &SecretString) -> Result<(), ConfigError> {
+    let key = key.expose_secret();
+    let wrong = |why| Err(ConfigError::setting("key", why));
+    if key.is_empty() {
+        return wrong("it is empty");
+    }
+    if !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return wrong("it holds a space, a line end or a character that is not ASCII");
+    }
+    Ok(())
+}

@@ -1,0 +1,13 @@
+//! From our types to a server's bytes and back.
+
+pub(crate) mod anthropic;
+mod body;
+pub(crate) mod compat;
+mod endpoint;
+pub(crate) mod fault;
+mod stream;
+
+pub use endpoint::{Auth, Endpoint};
+
+pub(crate) use body::Body;
+pub(crate) use stream::{Assembler, events, reply_as_events};

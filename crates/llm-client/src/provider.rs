@@ -1,0 +1,116 @@
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+
+use crate::transport::{HttpRequest, Transport};
+use crate::types::{Count, EventStream, ModelInfo, Reply, Request, Target};
+use crate::{Error, SizeCaps};
+
+/// A way to reach models: a codec between our types and a server's, or something that answers by itself.
+///
+/// One call of a method is one attempt: retries, limits, budget and recording are the client's.
+pub trait Provider: Send + Sync {
+    /// A short name, such as `anthropic`; part of every target, cassette line and result.
+    fn name(&self) -> &str;
+
+    /// What the provider can do with `model`, as far as its protocol decides it.
+    fn capabilities(&self, model: &str) -> Caps;
+
+    /// The HTTP request that asks `request` of `model` by `route`. Never holds an unmarked key.
+    ///
+    /// A provider that asks no server gives a request that is sent nowhere and serves as its identity.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] when the protocol cannot say it.
+    fn encode(&self, request: &Request, model: &str, route: Route) -> Result<HttpRequest, Error>;
+
+    /// Asks for a whole reply.
+    fn send<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<Reply, Error>>;
+
+    /// Asks for a reply in pieces. The events do not depend on the provider or the call any longer.
+    fn stream<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<EventStream, Error>>;
+
+    /// Asks how many tokens the prompt has.
+    fn count_tokens<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<Count, Error>>;
+
+    /// Asks which models there are.
+    fn list_models<'a>(
+        &'a self,
+        transport: &'a Arc<dyn Transport>,
+        sizes: SizeCaps,
+    ) -> BoxFuture<'a, Result<Vec<ModelInfo>, Error>>;
+}
+
+/// What a request asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Route {
+    /// A whole reply.
+    Complete,
+    /// A reply in pieces.
+    Stream,
+    /// The number of tokens of the prompt.
+    CountTokens,
+}
+
+/// One attempt.
+pub struct Call {
+    /// What is asked, checked and adapted to the target.
+    pub request: Request,
+    /// Who is asked.
+    pub target: Target,
+    /// From 0, for this target; sent as `x-retry-count` when it is not 0 and the policy says so.
+    pub attempt: u32,
+    /// How the provider reaches its server; already wrapped in timeouts and recording.
+    pub transport: Arc<dyn Transport>,
+    /// The longest replies to read.
+    pub sizes: SizeCaps,
+}
+
+/// What a provider's protocol can say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Caps {
+    /// `temperature`, `top_p` and `top_k` are allowed.
+    pub sampling: bool,
+    /// Documents in assistant messages and citations asked for by the user are allowed.
+    pub documents: bool,
+    /// The provider counts tokens.
+    pub count_tokens: bool,
+    /// What the protocol has for structured output.
+    pub structured: Structure,
+    /// Thinking blocks are part of the protocol.
+    pub thinking: bool,
+    /// Ids of tool calls are unique by contract: a double one breaks the protocol. Else they are made unique.
+    pub unique_tool_ids: bool,
+    /// The longest body in bytes.
+    pub max_body: Option<u64>,
+    /// `max_tokens` is required; this is sent when the request has none.
+    pub default_max_tokens: Option<u32>,
+    /// The provider asks no model and costs nothing; the label of its replies.
+    pub offline: Option<&'static str>,
+}
+
+/// What a protocol has for structured output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Structure {
+    /// Nothing: the schema goes into the system text.
+    None,
+    /// JSON of any form.
+    Object,
+    /// A schema.
+    Schema,
+}
+
+impl Caps {
+    /// A protocol that allows everything and has no limits of its own.
+    pub const ALL: Self = Self {
+        sampling: true,
+        documents: true,
+        count_tokens: true,
+        structured: Structure::Schema,
+        thinking: true,
+        unique_tool_ids: false,
+        max_body: None,
+        default_max_tokens: None,
+        offline: None,
+    };
+}

@@ -1,0 +1,197 @@
+use std::time::Duration;
+
+use crate::types::Usd;
+
+/// When and how often a failed attempt is repeated.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RetryPolicy {
+    /// Attempts after the first, per target.
+    pub retries: u32,
+    /// The upper bound of the first random wait; it doubles with each attempt.
+    pub base: Duration,
+    /// The highest upper bound.
+    pub ceiling: Duration,
+    /// The shortest wait.
+    pub floor: Duration,
+    /// The longest wait that a server may ask for.
+    pub longest_wish: Duration,
+    /// Sends `x-retry-count: n` with each repetition.
+    pub send_count: bool,
+}
+
+impl Default for RetryPolicy {
+    fn default() -> Self {
+        Self {
+            retries: 2,
+            base: Duration::from_millis(500),
+            ceiling: Duration::from_secs(8),
+            floor: Duration::from_millis(50),
+            longest_wish: Duration::from_mins(1),
+            send_count: true,
+        }
+    }
+}
+
+/// How long to wait for a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timeouts {
+    /// For a connection. It belongs to the transport: [`crate::HttpOptions`] takes it from here.
+    pub connect: Duration,
+    /// For the first byte of a stream.
+    pub first_byte: Duration,
+    /// Between two bytes.
+    pub idle: Duration,
+    /// Between two events of a stream that are more than signs of life.
+    pub progress: Duration,
+    /// For the whole call: all attempts, all targets, all waits.
+    pub total: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(5),
+            first_byte: Duration::from_mins(1),
+            idle: Duration::from_mins(1),
+            progress: Duration::from_mins(3),
+            total: Duration::from_mins(10),
+        }
+    }
+}
+
+/// How much may be under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Calls at the same time, over all targets.
+    pub concurrency: usize,
+    /// Requests a minute to one model at one host.
+    pub requests_per_minute: Option<u32>,
+    /// Tokens of prompts and replies a minute, to one model at one host.
+    pub tokens_per_minute: Option<u64>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            concurrency: 16,
+            requests_per_minute: None,
+            tokens_per_minute: None,
+        }
+    }
+}
+
+/// What a client may spend over its life. Replayed and offline calls spend nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Budget {
+    /// Money.
+    pub usd: Option<Usd>,
+    /// Calls, however many attempts they take.
+    pub calls: Option<u64>,
+    /// Tokens of prompts and replies.
+    pub tokens: Option<u64>,
+    /// What to do about a model without a known price when `usd` is set.
+    pub unpriced: Unpriced,
+}
+
+/// What to do about a model without a known price when there is a cap in dollars.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Unpriced {
+    /// [`crate::Error::PriceUnknown`].
+    #[default]
+    Refuse,
+    /// Reckon with these dollars for a million tokens.
+    Assume {
+        /// Of the prompt.
+        input: Usd,
+        /// Of the reply.
+        output: Usd,
+    },
+    /// Reserve nothing, and count what the provider reports.
+    Ignore,
+}
+
+/// What the client has spent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Spend {
+    /// Settled: by replies, and by attempts that may have been charged for.
+    pub usd: Usd,
+    /// Held by calls under way.
+    pub reserved: Usd,
+    /// Calls settled or under way.
+    pub calls: u64,
+    /// Tokens settled.
+    pub tokens: u64,
+    /// Calls whose cost nobody knows.
+    pub unknown: u64,
+}
+
+/// What to do about fields that a model or a protocol does not take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Policy {
+    /// Drop or change them, with a warning in the reply.
+    #[default]
+    Adapt,
+    /// Refuse the request.
+    Strict,
+}
+
+/// Whether an estimated token count will do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CountPolicy {
+    /// It will, marked as one.
+    #[default]
+    Any,
+    /// It is an error.
+    ExactOnly,
+}
+
+/// The longest replies to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SizeCaps {
+    /// A whole reply in bytes, streams too.
+    pub reply: u64,
+    /// One line of an event stream in bytes.
+    pub line: u64,
+}
+
+impl Default for SizeCaps {
+    fn default() -> Self {
+        Self {
+            reply: 64 << 20,
+            line: 16 << 20,
+        }
+    }
+}
+
+/// Which failures move a call on to the next target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FallbackOn {
+    /// [`crate::Error::Overloaded`].
+    pub overloaded: bool,
+    /// [`crate::Error::RateLimited`], quota too.
+    pub rate_limited: bool,
+    /// [`crate::Error::Connect`].
+    pub connect: bool,
+    /// [`crate::Error::Timeout`].
+    pub timeout: bool,
+    /// [`crate::Error::Api`] from 500 on.
+    pub server: bool,
+    /// [`crate::Error::ModelUnavailable`].
+    pub model_unavailable: bool,
+    /// A whole reply that is a refusal.
+    pub refusal: bool,
+}
+
+impl Default for FallbackOn {
+    fn default() -> Self {
+        Self {
+            overloaded: true,
+            rate_limited: true,
+            connect: true,
+            timeout: true,
+            server: true,
+            model_unavailable: true,
+            refusal: false,
+        }
+    }
+}

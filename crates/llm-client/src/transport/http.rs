@@ -1,0 +1,164 @@
+use std::time::Duration;
+
+use futures_util::{FutureExt as _, StreamExt as _, TryStreamExt as _};
+use futures_util::future::BoxFuture;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use url::Url;
+
+use super::{HeaderText, HttpRequest, HttpResponse, Method, Transport};
+use crate::{ConfigError, ConnectPhase, Error, TimeoutPhase};
+
+/// How the network is reached.
+#[derive(Debug, Clone)]
+pub struct HttpOptions {
+    /// The longest wait for a connection.
+    pub connect_timeout: Duration,
+    /// A proxy for all requests; the environment's are never used.
+    pub proxy: Option<Url>,
+    /// Certificates in PEM to trust beside the platform's.
+    pub extra_roots: Vec<Vec<u8>>,
+}
+
+impl Default for HttpOptions {
+    fn default() -> Self {
+        Self {
+            connect_timeout: crate::Timeouts::default().connect,
+            proxy: None,
+            extra_roots: Vec::new(),
+        }
+    }
+}
+
+/// HTTP over the network: no redirects, no proxies from the environment, no retries of its own.
+#[derive(Debug, Clone)]
+pub struct HttpTransport {
+    client: reqwest::Client,
+    connect_timeout: Duration,
+}
+
+impl HttpTransport {
+    /// A pool of connections. Works on a machine without certificates; https fails there when it is used.
+    ///
+    /// # Errors
+    /// A proxy or a certificate that cannot be read.
+    pub fn new(options: &HttpOptions) -> Result<Self, ConfigError> {
+        let failed = |error: reqwest::Error| ConfigError::Transport {
+            why: error.to_string(),
+        };
+        let mut builder = reqwest::Client::builder()
+            .no_proxy()
+            .redirect(reqwest::redirect::Policy::none())
+            .retry(reqwest::retry::never())
+            .connect_timeout(options.connect_timeout)
+            .tcp_keepalive(Duration::from_mins(1))
+            .pool_max_idle_per_host(100)
+            .referer(false);
+        if let Some(proxy) = &options.proxy {
+            let proxy = reqwest::Proxy::all(proxy.as_str()).map_err(failed)?;
+            builder = builder.proxy(proxy);
+        }
+        #[cfg(feature = "tls")]
+        {
+            builder = builder.tls_backend_preconfigured(super::tls::config(&options.extra_roots)?);
+        }
+        Ok(Self {
+            client: builder.build().map_err(failed)?,
+            connect_timeout: options.connect_timeout,
+        })
+    }
+
+    async fn send(&self, request: HttpRequest) -> Result<HttpResponse, Error> {
+        let method = match request.method {
+            Method::Get => reqwest::Method::GET,
+            Method::Post => reqwest::Method::POST,
+        };
+        let response = self
+            .client
+            .request(method, request.url)
+            .headers(headers(&request.headers)?)
+            .body(request.body)
+            .send()
+            .await
+            .map_err(|error| self.send_error(error))?;
+        let headers = response
+            .headers()
+            .iter()
+            .filter_map(|(name, value)| {
+                Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
+            })
+            .collect();
+        Ok(HttpResponse {
+            status: response.status().as_u16(),
+            headers,
+            body: response
+                .bytes_stream()
+                .map_err(|error| Error::connect(ConnectPhase::Body, cause(error)))
+                .boxed(),
+        })
+    }
+
+    fn send_error(&self, error: reqwest::Error) -> Error {
+        if error.is_connect() && error.is_timeout() {
+            return Error::timeout(TimeoutPhase::Connect, self.connect_timeout);
+        }
+        let phase = if is_trust_error(&error) {
+            ConnectPhase::Trust
+        } else if error.is_connect() {
+            ConnectPhase::Connect
+        } else {
+            ConnectPhase::Send
+        };
+        Error::connect(phase, cause(error))
+    }
+}
+
+impl Transport for HttpTransport {
+    fn execute<'a>(&'a self, request: HttpRequest) -> BoxFuture<'a, Result<HttpResponse, Error>> {
+        self.send(request).boxed()
+    }
+}
+
+fn headers(list: &[(&'static str, HeaderText)]) -> Result<HeaderMap, Error> {
+    list.iter()
+        .map(|(name, text)| {
+            let mut value = HeaderValue::from_str(text.expose())
+                .map_err(|_| Error::refused(*name, "it cannot be an HTTP header"))?;
+            value.set_sensitive(matches!(text, HeaderText::Secret(_)));
+            Ok((HeaderName::from_static(name), value))
+        })
+        .collect()
+}
+
+/// The last cause in the chain, without the URL: the part that says something.
+fn cause(error: reqwest::Error) -> String {
+    let error = error.without_url();
+    let mut last: &dyn std::error::Error = &error;
+    while let Some(next) = last.source() {
+        last = next;
+    }
+    last.to_string()
+}
+
+#[cfg(feature = "tls")]
+fn is_trust_error(error: &reqwest::Error) -> bool {
+    let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = next {
+        // An `io::Error` hides its cause from `source`.
+        let inner = error
+            .downcast_ref::<std::io::Error>()
+            .and_then(std::io::Error::get_ref);
+        let found = error
+            .downcast_ref::<rustls::Error>()
+            .or_else(|| inner.and_then(|inner| inner.downcast_ref()));
+        if matches!(found, Some(rustls::Error::InvalidCertificate(_))) {
+            return true;
+        }
+        next = error.source();
+    }
+    false
+}
+
+#[cfg(not(feature = "tls"))]
+fn is_trust_error(_: &reqwest::Error) -> bool {
+    false
+}

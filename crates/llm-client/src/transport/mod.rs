@@ -1,0 +1,167 @@
+//! What goes over the wire, without saying how.
+
+mod http;
+#[cfg(feature = "tls")]
+mod tls;
+
+use std::fmt;
+
+use bytes::{Bytes, BytesMut};
+use futures_util::StreamExt as _;
+use futures_util::future::BoxFuture;
+use futures_util::stream::BoxStream;
+use secrecy::{ExposeSecret as _, SecretString};
+use url::Url;
+
+use crate::Error;
+
+pub use http::{HttpOptions, HttpTransport};
+
+/// Executes HTTP requests. [`HttpTransport`] does it over the network; a test or another host brings its own.
+pub trait Transport: Send + Sync {
+    /// Sends `request` once, follows no redirect, and answers when the reply's headers are there.
+    fn execute<'a>(&'a self, request: HttpRequest) -> BoxFuture<'a, Result<HttpResponse, Error>>;
+}
+
+/// What to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// Read.
+    Get,
+    /// Ask.
+    Post,
+}
+
+impl Method {
+    /// `GET` or `POST`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+        }
+    }
+}
+
+/// One HTTP request.
+#[derive(Debug, Clone)]
+pub struct HttpRequest {
+    /// What to do.
+    pub method: Method,
+    /// Where.
+    pub url: Url,
+    /// The part of the path after the provider's base URL.
+    pub path: String,
+    /// Names in lower case.
+    pub headers: Vec<(&'static str, HeaderText)>,
+    /// JSON, or empty.
+    pub body: Bytes,
+    /// An event stream is expected.
+    pub streams: bool,
+}
+
+/// The value of a header. `Debug` does not show a secret one.
+#[derive(Debug, Clone)]
+pub enum HeaderText {
+    /// Anyone may see it.
+    Open(String),
+    /// A key.
+    Secret(SecretString),
+}
+
+impl HeaderText {
+    /// The value itself, to be sent.
+    pub fn expose(&self) -> &str {
+        match self {
+            Self::Open(text) => text,
+            Self::Secret(text) => text.expose_secret(),
+        }
+    }
+}
+
+impl From<&str> for HeaderText {
+    fn from(text: &str) -> Self {
+        Self::Open(text.to_owned())
+    }
+}
+
+/// One HTTP reply whose body is still to be read.
+pub struct HttpResponse {
+    /// The status.
+    pub status: u16,
+    /// Names in lower case, in the order they came; values that are no text are left out.
+    pub headers: Vec<(String, String)>,
+    /// The body, decompressed. Dropping it closes the connection.
+    pub body: BoxStream<'static, Result<Bytes, Error>>,
+}
+
+impl fmt::Debug for HttpResponse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpResponse")
+            .field("status", &self.status)
+            .field("headers", &self.headers)
+            .finish_non_exhaustive()
+    }
+}
+
+impl HttpResponse {
+    /// The first header of this name (lower case).
+    pub fn header(&self, name: &str) -> Option<&str> {
+        header(&self.headers, name)
+    }
+
+    /// The provider's id of the exchange.
+    pub fn request_id(&self) -> Option<&str> {
+        self.header("request-id")
+            .or_else(|| self.header("x-request-id"))
+    }
+
+    /// The body is an event stream, by its content type.
+    pub fn is_event_stream(&self) -> bool {
+        self.header("content-type").is_some_and(|kind| {
+            kind.trim_start()
+                .get(..17)
+                .is_some_and(|start| start.eq_ignore_ascii_case("text/event-stream"))
+        })
+    }
+
+    /// Reads the whole body.
+    ///
+    /// # Errors
+    /// The body's own error, or [`Error::TooLarge`] beyond `limit` bytes.
+    pub async fn bytes(mut self, limit: u64) -> Result<Bytes, Error> {
+        let mut whole = BytesMut::new();
+        while let Some(chunk) = self.body.next().await {
+            let chunk = chunk?;
+            if (whole.len() + chunk.len()) as u64 > limit {
+                return Err(Error::too_large("reply", limit));
+            }
+            if whole.is_empty() {
+                // The common reply comes in one piece: no copy.
+                whole = chunk.into();
+            } else {
+                whole.extend_from_slice(&chunk);
+            }
+        }
+        Ok(whole.freeze())
+    }
+
+    /// Reads the start of the body, for an error message: as much as came before `limit` or a failure.
+    pub async fn start(mut self, limit: usize) -> Bytes {
+        let mut start = BytesMut::new();
+        while let Some(Ok(chunk)) = self.body.next().await {
+            start.extend_from_slice(&chunk);
+            if start.len() >= limit {
+                break;
+            }
+        }
+        start.freeze()
+    }
+}
+
+/// The first header of this name (lower case).
+pub(crate) fn header<'a>(headers: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    headers
+        .iter()
+        .find(|(found, _)| found == name)
+        .map(|(_, value)| value.as_str())
+}

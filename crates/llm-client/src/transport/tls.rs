@@ -1,0 +1,45 @@
+use std::sync::Arc;
+
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::{ClientConfig, RootCertStore};
+use rustls_platform_verifier::Verifier;
+
+use crate::ConfigError;
+
+/// TLS on ring with the platform's trust store and `extra_roots` (PEM).
+///
+/// A machine without a trust store gets an empty one: https then fails when it is used, and http on loopback works.
+pub(super) fn config(extra_roots: &[Vec<u8>]) -> Result<ClientConfig, ConfigError> {
+    let wrong = |why: String| ConfigError::Setting {
+        setting: "extra roots",
+        why,
+    };
+    let mut roots = Vec::new();
+    for pem in extra_roots {
+        for certificate in CertificateDer::pem_slice_iter(pem) {
+            roots.push(certificate.map_err(|error| wrong(error.to_string()))?);
+        }
+    }
+    let crypto = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(crypto.clone())
+        .with_safe_default_protocol_versions()
+        .map_err(|error| ConfigError::Transport {
+            why: error.to_string(),
+        })?;
+    let mut config = match Verifier::new_with_extra_roots(roots.clone(), crypto) {
+        Ok(verifier) => builder
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(verifier))
+            .with_no_client_auth(),
+        Err(_) => {
+            let mut store = RootCertStore::empty();
+            store.add_parsable_certificates(roots);
+            builder
+                .with_root_certificates(store)
+                .with_no_client_auth()
+        }
+    };
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(config)
+}

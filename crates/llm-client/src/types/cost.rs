@@ -1,0 +1,226 @@
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::Raw;
+
+/// The tokens of a call. A prompt has `input + cache_write_5m + cache_write_1h + cache_read` of them.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Usage {
+    /// Of the prompt, neither read from a cache nor written to one.
+    pub input: u64,
+    /// Of the prompt, written to the cache of five minutes (the default life).
+    pub cache_write_5m: u64,
+    /// Of the prompt, written to the cache of one hour.
+    pub cache_write_1h: u64,
+    /// Of the prompt, read from the cache.
+    pub cache_read: u64,
+    /// Of the reply, thinking included.
+    pub output: u64,
+    /// Of the reply, thinking alone, if the provider tells.
+    pub thinking: Option<u64>,
+    /// Calls of the provider's own tools, by name (`web_search_requests`).
+    pub server_tools: BTreeMap<String, u64>,
+    /// The object as it came.
+    pub raw: Option<Raw>,
+    /// The provider sent it; else the numbers are estimates.
+    pub known: bool,
+}
+
+impl Usage {
+    /// All tokens of the prompt.
+    pub fn prompt(&self) -> u64 {
+        self.input
+            .saturating_add(self.cache_write_5m)
+            .saturating_add(self.cache_write_1h)
+            .saturating_add(self.cache_read)
+    }
+
+    /// Prompt and reply.
+    pub fn total(&self) -> u64 {
+        self.prompt().saturating_add(self.output)
+    }
+
+    /// Adds the numbers of another call; the sum has no `raw` and is known only if both are.
+    pub fn add(&mut self, other: &Self) {
+        let sum = |a: &mut u64, b: u64| *a = a.saturating_add(b);
+        sum(&mut self.input, other.input);
+        sum(&mut self.cache_write_5m, other.cache_write_5m);
+        sum(&mut self.cache_write_1h, other.cache_write_1h);
+        sum(&mut self.cache_read, other.cache_read);
+        sum(&mut self.output, other.output);
+        if let Some(thinking) = other.thinking {
+            sum(self.thinking.get_or_insert(0), thinking);
+        }
+        for (tool, calls) in &other.server_tools {
+            sum(self.server_tools.entry(tool.clone()).or_insert(0), *calls);
+        }
+        self.raw = None;
+        self.known &= other.known;
+    }
+}
+
+/// Money in nano-dollars: one dollar for a million tokens is 1000 for a token.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+pub struct Usd(pub i64);
+
+impl Usd {
+    /// Nothing.
+    pub const ZERO: Self = Self(0);
+    const NANOS: i64 = 1_000_000_000;
+
+    /// The sum, if it can be held (9.2 billion dollars).
+    #[must_use]
+    pub fn checked_add(self, other: Self) -> Option<Self> {
+        self.0.checked_add(other.0).map(Self)
+    }
+
+    /// The difference, if it can be held.
+    #[must_use]
+    pub fn checked_sub(self, other: Self) -> Option<Self> {
+        self.0.checked_sub(other.0).map(Self)
+    }
+
+    /// The nearest number of nano-dollars to a float, as providers send them; none for NaN, infinity, a negative
+    /// number or more than can be held.
+    pub fn from_dollars(dollars: f64) -> Option<Self> {
+        let nanos = (dollars * Self::NANOS as f64).round();
+        // 2^63 as a float is the first value that does not fit.
+        (nanos >= 0.0 && nanos < i64::MAX as f64).then_some(Self(nanos as i64))
+    }
+}
+
+impl fmt::Display for Usd {
+    /// `$0.0021`: as many digits as it needs, at least two after the point.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.0 < 0 { "-" } else { "" };
+        let nanos = self.0.unsigned_abs();
+        let (dollars, rest) = (nanos / 1_000_000_000, nanos % 1_000_000_000);
+        let digits = format!("{rest:09}");
+        let digits = digits.trim_end_matches('0');
+        write!(f, "{sign}${dollars}.{digits:0<2}")
+    }
+}
+
+/// A text that is no amount of dollars.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("expected dollars such as 5 or 0.125 with at most 9 digits after the point, got {text:?}")]
+pub struct UsdError {
+    /// The text.
+    pub text: String,
+}
+
+impl FromStr for Usd {
+    type Err = UsdError;
+
+    /// Reads `5` or `0.125`: digits, a point, at most nine digits more. No sign, no exponent.
+    fn from_str(text: &str) -> Result<Self, UsdError> {
+        let read = || {
+            let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
+            let digits = |s: &str| !s.is_empty() && s.bytes().all(|byte| byte.is_ascii_digit());
+            if !digits(whole) || !digits(part) || part.len() > 9 {
+                return None;
+            }
+            let whole = whole.parse::<i64>().ok()?.checked_mul(Self::NANOS)?;
+            let part = format!("{part:0<9}").parse().ok()?;
+            whole.checked_add(part).map(Self)
+        };
+        read().ok_or_else(|| UsdError {
+            text: text.to_owned(),
+        })
+    }
+}
+
+/// What a call cost.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cost {
+    /// The amount, if it is known.
+    pub usd: Option<Usd>,
+    /// Who says so.
+    pub from: CostSource,
+}
+
+impl Cost {
+    /// Nothing was spent: a replay, or no model.
+    pub const FREE: Self = Self {
+        usd: Some(Usd::ZERO),
+        from: CostSource::Free,
+    };
+    /// Nobody knows.
+    pub const UNKNOWN: Self = Self {
+        usd: None,
+        from: CostSource::Unknown,
+    };
+
+    /// The sum of two costs: unknown if one is; else from the weaker source (a table beats a provider).
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        let both = self.usd.zip(other.usd);
+        let Some(usd) = both.and_then(|(a, b)| a.checked_add(b)) else {
+            return Self::UNKNOWN;
+        };
+        let from = match (&self.from, &other.from) {
+            (CostSource::Free, from) | (from, CostSource::Free) => from.clone(),
+            (table @ CostSource::Table { .. }, _) | (_, table @ CostSource::Table { .. }) => {
+                table.clone()
+            }
+            (from, _) => from.clone(),
+        };
+        Self {
+            usd: Some(usd),
+            from,
+        }
+    }
+}
+
+/// Who says what a call cost.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CostSource {
+    /// The provider, in its reply.
+    Provider,
+    /// Our table of prices.
+    Table {
+        /// The day the table was read, `YYYY-MM-DD`.
+        read_on: String,
+    },
+    /// Nobody.
+    Unknown,
+    /// Nothing was bought: offline or replay.
+    Free,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dollars_are_read_and_written_exactly() {
+        for (text, nanos, shown) in [
+            ("5", 5_000_000_000, "$5.00"),
+            ("0.125", 125_000_000, "$0.125"),
+            ("0.000000001", 1, "$0.000000001"),
+            ("12.50", 12_500_000_000, "$12.50"),
+        ] {
+            assert_eq!(text.parse::<Usd>().unwrap(), Usd(nanos), "{text}");
+            assert_eq!(Usd(nanos).to_string(), shown);
+        }
+        for text in ["", ".", "-1", "+1", "1e3", "NaN", "1.", ".5", "1.0000000001", "1 ", "99999999999"] {
+            assert!(text.parse::<Usd>().is_err(), "{text:?}");
+        }
+        assert_eq!(Usd(-1_500_000_000).to_string(), "-$1.50");
+    }
+
+    #[test]
+    fn floats_are_rounded_to_the_nano_and_nonsense_is_none() {
+        assert_eq!(Usd::from_dollars(0.0021), Some(Usd(2_100_000)));
+        assert_eq!(Usd::from_dollars(0.0), Some(Usd::ZERO));
+        for nonsense in [f64::NAN, f64::INFINITY, -1.0, 1e10] {
+            assert_eq!(Usd::from_dollars(nonsense), None);
+        }
+    }
+}

@@ -1,0 +1,104 @@
+use std::fmt;
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// The exact text of one JSON value, as it was received: key order, number spelling and unknown keys kept.
+///
+/// Cloning is cheap. Equality compares the JSON values, not the texts. It serialises as itself, through
+/// `serde_json` only.
+#[derive(Clone)]
+pub struct Raw(Arc<RawValue>);
+
+impl Raw {
+    /// Takes over `text` if it is one JSON value; white space around it is dropped.
+    ///
+    /// # Errors
+    /// The place where `text` stops being JSON.
+    pub fn parse(text: &str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str::<Box<RawValue>>(text).map(Self::from)
+    }
+
+    /// The JSON text of `value`.
+    ///
+    /// # Errors
+    /// Those of `value`'s own `Serialize`.
+    pub fn of<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
+        serde_json::value::to_raw_value(value).map(Self::from)
+    }
+
+    /// The text.
+    pub fn get(&self) -> &str {
+        self.0.get()
+    }
+
+    /// Reads the text as a `T`.
+    ///
+    /// # Errors
+    /// The text does not have `T`'s form, or is nested more than 128 deep.
+    pub fn to<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
+        serde_json::from_str(self.get())
+    }
+
+    pub(crate) fn as_raw_value(&self) -> &RawValue {
+        &self.0
+    }
+}
+
+impl From<Box<RawValue>> for Raw {
+    fn from(raw: Box<RawValue>) -> Self {
+        Self(raw.into())
+    }
+}
+
+impl PartialEq for Raw {
+    fn eq(&self, other: &Self) -> bool {
+        // Texts too deep to be read are equal only as texts.
+        self.get() == other.get()
+            || matches!((self.to::<Value>(), other.to::<Value>()), (Ok(a), Ok(b)) if a == b)
+    }
+}
+
+impl fmt::Debug for Raw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.get())
+    }
+}
+
+impl Serialize for Raw {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Raw {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Box::<RawValue>::deserialize(deserializer).map(Self::from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_stays_and_equality_is_of_values() {
+        let raw = Raw::parse(r#" {"b":1.0,"a":[ 1e2 ]} "#).unwrap();
+        assert_eq!(raw.get(), r#"{"b":1.0,"a":[ 1e2 ]}"#);
+        assert_eq!(raw, Raw::parse(r#"{"a":[1e2],"b":1.0}"#).unwrap());
+        assert_ne!(raw, Raw::parse(r#"{"a":[1e2]}"#).unwrap());
+        let saved = serde_json::to_string(&raw).unwrap();
+        assert_eq!(serde_json::from_str::<Raw>(&saved).unwrap().get(), raw.get());
+    }
+
+    #[test]
+    fn a_text_nested_a_million_deep_is_no_crash() {
+        let deep = "[".repeat(1_000_000) + &"]".repeat(1_000_000);
+        let raw = Raw::parse(&deep).unwrap();
+        assert!(raw.to::<Value>().is_err());
+        assert_eq!(raw, raw.clone());
+    }
+}

@@ -1,0 +1,109 @@
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use futures_util::stream::BoxStream;
+use futures_util::{Stream, StreamExt as _};
+
+use super::{Block, BlockKind, Reply, Usage};
+use crate::Error;
+
+/// A piece of a reply that is still being written.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Event {
+    /// The reply begins.
+    Start {
+        /// The provider's id of it.
+        id: String,
+        /// The model that serves it.
+        model: String,
+    },
+    /// A block begins.
+    BlockStart {
+        /// Its place in the content.
+        index: usize,
+        /// What it is, still empty.
+        kind: BlockKind,
+    },
+    /// More of a text block.
+    TextDelta {
+        /// The block's place.
+        index: usize,
+        /// What is added.
+        text: String,
+    },
+    /// More of a thought.
+    ThinkingDelta {
+        /// The block's place.
+        index: usize,
+        /// What is added.
+        text: String,
+    },
+    /// More of a tool's arguments; JSON only when the block stops.
+    ToolInputDelta {
+        /// The block's place.
+        index: usize,
+        /// What is added.
+        json: String,
+    },
+    /// A block is complete.
+    BlockStop {
+        /// The block's place.
+        index: usize,
+        /// The whole block.
+        block: Block,
+    },
+    /// The tokens so far.
+    Usage(Usage),
+    /// The server lives.
+    Ping,
+    /// An event of a type this version does not know.
+    Unknown {
+        /// Its name.
+        name: String,
+        /// Its data as text.
+        data: String,
+    },
+    /// The reply is complete. The last event.
+    Done(Box<Reply>),
+}
+
+/// The events of one reply. It ends after [`Event::Done`] or after the first error.
+///
+/// Dropping it closes the connection.
+pub struct EventStream(BoxStream<'static, Result<Event, Error>>);
+
+impl EventStream {
+    /// A stream of these events; for providers of one's own.
+    pub fn new(events: impl Stream<Item = Result<Event, Error>> + Send + 'static) -> Self {
+        Self(events.boxed())
+    }
+
+    /// Reads to the end.
+    ///
+    /// # Errors
+    /// The stream's own error; [`Error::StreamTruncated`] cannot be missed, for only `Done` makes a reply.
+    pub async fn collect(mut self) -> Result<Reply, Error> {
+        while let Some(event) = self.next().await {
+            if let Event::Done(reply) = event? {
+                return Ok(*reply);
+            }
+        }
+        Err(Error::protocol("the stream of events ended without its last one"))
+    }
+}
+
+impl Stream for EventStream {
+    type Item = Result<Event, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.0.poll_next_unpin(context)
+    }
+}
+
+impl fmt::Debug for EventStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("EventStream")
+    }
+}
