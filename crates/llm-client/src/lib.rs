@@ -5,6 +5,7 @@ mod clock;
 mod codec;
 mod error;
 mod hash;
+mod layers;
 mod provider;
 mod redact;
 mod settings;
