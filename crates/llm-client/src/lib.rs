@@ -5,6 +5,8 @@ mod clock;
 mod codec;
 mod error;
 mod hash;
+mod lines;
+mod models;
 mod provider;
 mod redact;
 mod settings;
@@ -18,6 +20,7 @@ pub use codec::{Auth, Endpoint};
 pub use error::{
     Amount, ConfigError, ConnectPhase, Error, TimeoutPhase, Trail, UnavailableModel, Wish,
 };
+pub use models::{Model, ModelStatus, ModelTable, ModelThinking, Price, Tier};
 pub use provider::{Call, Caps, Provider, Route, Structure};
 pub use redact::Redactor;
 pub use settings::{

@@ -1,1 +1,8 @@
+//! Integration tests of the client, one binary so that they link once.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a failed assumption must fail the test"
+)]
 
+mod models;
