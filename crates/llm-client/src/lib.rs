@@ -6,6 +6,8 @@ mod codec;
 mod error;
 mod hash;
 mod layers;
+mod lines;
+mod models;
 mod provider;
 mod redact;
 mod settings;
@@ -22,6 +24,7 @@ pub use codec::{Auth, Endpoint};
 pub use error::{
     Amount, ConfigError, ConnectPhase, Error, TimeoutPhase, Trail, UnavailableModel, Wish,
 };
+pub use models::{Model, ModelStatus, ModelTable, ModelThinking, Price, Tier};
 pub use provider::{Call, Caps, Provider, Route, Structure};
 pub use redact::Redactor;
 pub use settings::{

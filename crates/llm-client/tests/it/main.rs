@@ -8,3 +8,4 @@
 mod props;
 mod sse;
 mod wire;
+mod models;
