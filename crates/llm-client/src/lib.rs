@@ -1,24 +1,35 @@
 //! Ask a language model, safely and reproducibly.
 
+mod adapt;
+mod cassette;
+mod check;
 mod client;
 mod clock;
 mod codec;
+mod counting;
 mod error;
+mod fit;
 mod hash;
 mod layers;
 mod lines;
+mod live;
 mod models;
+mod outgoing;
+mod pipeline;
 mod provider;
 mod redact;
 mod settings;
 mod sse;
 #[cfg(feature = "schema")]
 mod structured;
+mod tokens;
 mod tools;
+mod trace;
 mod transport;
 mod types;
 
-pub use client::{Client, ClientBuilder};
+pub use cassette::Cassette;
+pub use client::{Client, ClientBuilder, Prepared};
 pub use clock::{Clock, SystemClock};
 pub use codec::{Auth, Endpoint};
 pub use error::{
@@ -34,6 +45,7 @@ pub use settings::{
 pub use sse::{SseDecoder, SseEvent};
 #[cfg(feature = "schema")]
 pub use structured::{Structured, StructuredOpts};
+pub use tokens::{Bytes3, Estimator};
 pub use tools::{
     LoopBounds, LoopError, LoopOutcome, LoopProgress, LoopStop, Step, ToolResult, Toolbox,
 };
