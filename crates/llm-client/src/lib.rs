@@ -14,7 +14,7 @@ mod types;
 
 pub use client::{Client, ClientBuilder};
 pub use clock::{Clock, SystemClock};
-pub use codec::{Auth, Endpoint};
+pub use codec::{Anthropic, AnthropicVersion, Auth, Endpoint};
 pub use error::{
     Amount, ConfigError, ConnectPhase, Error, TimeoutPhase, Trail, UnavailableModel, Wish,
 };

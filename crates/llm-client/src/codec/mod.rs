@@ -7,6 +7,7 @@ mod endpoint;
 pub(crate) mod fault;
 mod stream;
 
+pub use anthropic::{Anthropic, AnthropicVersion};
 pub use endpoint::{Auth, Endpoint};
 
 pub(crate) use body::Body;
