@@ -31,7 +31,7 @@ mod types;
 pub use cassette::Cassette;
 pub use client::{Client, ClientBuilder, Prepared};
 pub use clock::{Clock, SystemClock};
-pub use codec::{Auth, Endpoint};
+pub use codec::{Anthropic, AnthropicVersion, Auth, Endpoint};
 pub use error::{
     Amount, ConfigError, ConnectPhase, Error, TimeoutPhase, Trail, UnavailableModel, Wish,
 };

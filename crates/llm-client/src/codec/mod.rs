@@ -8,6 +8,7 @@ pub(crate) mod fault;
 mod fields;
 mod stream;
 
+pub use anthropic::{Anthropic, AnthropicVersion};
 pub use endpoint::{Auth, Endpoint};
 
 pub(crate) use body::Body;
