@@ -11,6 +11,7 @@ mod provider;
 mod redact;
 mod settings;
 mod sse;
+mod tokens;
 mod transport;
 mod types;
 
@@ -28,6 +29,7 @@ pub use settings::{
     Unpriced,
 };
 pub use sse::{SseDecoder, SseEvent};
+pub use tokens::{Bytes3, Estimator};
 pub use transport::{
     HeaderText, HttpOptions, HttpRequest, HttpResponse, HttpTransport, Method, Transport,
 };
