@@ -25,6 +25,7 @@ mod structured;
 mod tokens;
 mod tools;
 mod trace;
+mod tokens;
 mod transport;
 mod types;
 
@@ -49,6 +50,7 @@ pub use tokens::{Bytes3, Estimator};
 pub use tools::{
     LoopBounds, LoopError, LoopOutcome, LoopProgress, LoopStop, Step, ToolResult, Toolbox,
 };
+pub use tokens::{Bytes3, Estimator};
 pub use transport::{
     HeaderText, HttpOptions, HttpRequest, HttpResponse, HttpTransport, Method, Transport,
 };

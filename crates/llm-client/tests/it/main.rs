@@ -9,3 +9,4 @@ mod props;
 mod sse;
 mod wire;
 mod models;
+mod tokens;
