@@ -402,6 +402,18 @@ async fn a_pause_is_sent_back_unchanged_with_the_same_tools() {
 }
 
 #[tokio::test]
+async fn calls_of_a_paused_reply_are_answered() {
+    let mut paused = calls(&[("a", "t", "{}")]);
+    paused.stop = StopReason::PauseTurn;
+    let (client, own) = Own::replies([paused, says("done")]).client().unwrap();
+    let tools = Tools::new(&["t"], named);
+    let bounds = LoopBounds::default();
+    client.run_tools(ask(), &tools, bounds).await.unwrap();
+    let answered = results(&own.requests()[1].messages[2]);
+    assert_eq!(answered, [("a".into(), "t".into(), false)]);
+}
+
+#[tokio::test]
 async fn pauses_for_ever_end_at_the_bound() {
     let own = Own::new(|_, _| Ok(reply(vec![Block::text("...")], StopReason::PauseTurn)));
     let (client, own) = own.client().unwrap();
