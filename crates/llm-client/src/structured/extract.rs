@@ -189,6 +189,8 @@ impl<'de> Visitor<'de> for UniqueKeys {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -245,5 +247,21 @@ mod tests {
             parse(text).unwrap(),
             serde_json::from_str::<Value>(text).unwrap()
         );
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_found_is_json_whatever_the_text_is(text in "([\\[\\]{}\":,1a` \n\\\\]|é|```|\\[1\\]|\"a\":1){0,40}") {
+            if let Ok(json) = find(&text) {
+                prop_assert!(is_json(json) && text.contains(json));
+            }
+        }
+
+        #[test]
+        fn json_is_found_behind_prose_and_before_more(before in "[a-zé .\n]{0,20}", value in "[a-z{}\\[\\]é]{0,9}", after in any::<String>()) {
+            let json = serde_json::json!({"a": [value]}).to_string();
+            let text = format!("{before}: {json}{after}");
+            prop_assert_eq!(find(&text), Ok(&*json));
+        }
     }
 }

@@ -91,10 +91,8 @@ impl Turn<'_> {
                 ));
             }
         };
-        if let Err(why) = mismatch(schema, input) {
-            return ToolResult::error(format!(
-                "{name} was not run: its arguments do not follow its schema:\n{why}"
-            ));
+        if let Err(why) = check(schema, input) {
+            return ToolResult::error(format!("{name} was not run: {why}"));
         }
         self.run(name, input).await
     }
@@ -155,16 +153,23 @@ fn calls(reply: &Reply) -> Vec<ToolCall<'_>> {
         .collect()
 }
 
+/// Why a tool with this schema must not be run on `input`.
 #[cfg(feature = "schema")]
-fn mismatch(schema: &serde_json::Value, input: &Raw) -> Result<(), String> {
-    let validator = crate::structured::Validator::new(schema)?;
-    let value = crate::structured::parse(input.get())?;
+fn check(schema: &serde_json::Value, input: &Raw) -> Result<(), String> {
+    use crate::structured::{Validator, parse, quoted};
+
+    let validator = Validator::new(schema)
+        .map_err(|why| format!("this is a fault of the tool, its schema cannot be used: {why}"))?;
+    let value = parse(input.get()).map_err(|why| format!("its arguments cannot be read: {why}"))?;
     validator
         .check(&value, input.get().len())
-        .map_err(|errors| crate::structured::quoted(&errors))
+        .map_err(|errors| {
+            let errors = quoted(&errors);
+            format!("its arguments do not follow its schema:\n{errors}")
+        })
 }
 
 #[cfg(not(feature = "schema"))]
-fn mismatch(_: &serde_json::Value, _: &Raw) -> Result<(), String> {
+fn check(_: &serde_json::Value, _: &Raw) -> Result<(), String> {
     Ok(())
 }

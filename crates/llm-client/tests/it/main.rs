@@ -10,3 +10,10 @@ mod sse;
 mod wire;
 mod models;
 mod tokens;
+    reason = "a test stops at the first surprise, and the line says which"
+)]
+
+mod own_provider;
+#[cfg(feature = "schema")]
+mod structured;
+mod tools;
