@@ -12,7 +12,7 @@ use crate::{
 /// Asks models. Cheap to clone; clones share budget, limits and connections.
 #[derive(Clone)]
 pub struct Client {
-    inner: Arc<Inner>,
+    pub(crate) inner: Arc<Inner>,
 }
 
 pub(crate) struct Inner {

@@ -5,10 +5,14 @@ mod clock;
 mod codec;
 mod error;
 mod hash;
+mod layers;
 mod provider;
 mod redact;
 mod settings;
 mod sse;
+#[cfg(feature = "schema")]
+mod structured;
+mod tools;
 mod transport;
 mod types;
 
@@ -25,6 +29,11 @@ pub use settings::{
     Unpriced,
 };
 pub use sse::{SseDecoder, SseEvent};
+#[cfg(feature = "schema")]
+pub use structured::{Structured, StructuredOpts};
+pub use tools::{
+    LoopBounds, LoopError, LoopOutcome, LoopProgress, LoopStop, Step, ToolResult, Toolbox,
+};
 pub use transport::{
     HeaderText, HttpOptions, HttpRequest, HttpResponse, HttpTransport, Method, Transport,
 };

@@ -5,6 +5,7 @@ mod body;
 pub(crate) mod compat;
 mod endpoint;
 pub(crate) mod fault;
+mod fields;
 mod stream;
 
 pub use endpoint::{Auth, Endpoint};

@@ -1,1 +1,10 @@
+//! Integration tests of the client, one binary so that they link once.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a failed assumption must fail the test"
+)]
 
+mod props;
+mod sse;
+mod wire;
