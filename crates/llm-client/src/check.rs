@@ -151,14 +151,17 @@ fn unanswered(open: &[&str], field: &str) -> Result<(), Error> {
     }
 }
 
+/// The ids of the calls, each once.
 fn calls(blocks: &[Block]) -> Vec<&str> {
-    blocks
-        .iter()
-        .filter_map(|block| match &block.kind {
-            BlockKind::ToolUse { id, .. } => Some(id.as_str()),
-            _ => None,
-        })
-        .collect()
+    let mut ids = Vec::new();
+    for block in blocks {
+        if let BlockKind::ToolUse { id, .. } = &block.kind
+            && !ids.contains(&id.as_str())
+        {
+            ids.push(id);
+        }
+    }
+    ids
 }
 
 /// No documents in assistant messages, and no citations asked for.

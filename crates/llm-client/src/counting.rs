@@ -1,9 +1,9 @@
 //! How many tokens a prompt has: asked of the provider once, else estimated and marked so.
 
 use crate::client::{Client, Inner};
-use crate::hash::sha256_hex;
 use crate::pipeline::{self, Answer, Mode};
 use crate::provider::Route;
+use crate::tokens::CountKey;
 use crate::types::{Count, CountSource, Request};
 use crate::{CountPolicy, Error};
 
@@ -30,17 +30,13 @@ impl Client {
             fitted
                 .provider
                 .encode(&fitted.request, &fitted.target.model, Route::CountTokens)?;
-        let key =
-            sha256_hex(format!("{} {}", fitted.target.provider, sha256_hex(&wire.body)).as_bytes());
-        if let Some(tokens) = inner.counts.get(&key) {
-            return Ok(Count {
-                tokens,
-                source: CountSource::Exact,
-            });
+        let key = CountKey::new(&fitted.target.provider, &wire.body);
+        if let Some(count) = inner.counts.get(&key) {
+            return Ok(count);
         }
         match pipeline::run(inner, request, Mode::Count).await {
             Ok(Answer::Count(count)) if count.source == CountSource::Exact => {
-                inner.counts.put(&key, count.tokens);
+                inner.counts.put(key, count.clone());
                 Ok(count)
             }
             Ok(Answer::Count(count)) => match inner.settings.counts {

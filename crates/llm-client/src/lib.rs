@@ -25,7 +25,6 @@ mod structured;
 mod tokens;
 mod tools;
 mod trace;
-mod tokens;
 mod transport;
 mod types;
 
@@ -50,7 +49,6 @@ pub use tokens::{Bytes3, Estimator};
 pub use tools::{
     LoopBounds, LoopError, LoopOutcome, LoopProgress, LoopStop, Step, ToolResult, Toolbox,
 };
-pub use tokens::{Bytes3, Estimator};
 pub use transport::{
     HeaderText, HttpOptions, HttpRequest, HttpResponse, HttpTransport, Method, Transport,
 };

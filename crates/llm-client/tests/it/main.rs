@@ -5,15 +5,12 @@
     reason = "a failed assumption must fail the test"
 )]
 
+mod models;
+mod own_provider;
 mod props;
 mod sse;
-mod wire;
-mod models;
-mod tokens;
-    reason = "a test stops at the first surprise, and the line says which"
-)]
-
-mod own_provider;
 #[cfg(feature = "schema")]
 mod structured;
+mod tokens;
 mod tools;
+mod wire;
