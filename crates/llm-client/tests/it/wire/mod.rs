@@ -2,7 +2,7 @@
 //!
 //! What must match and what is free is in `fixtures/llm-client/vectors/README.md`.
 
-mod anthropic;
+pub mod anthropic;
 mod compat;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -69,6 +69,11 @@ impl Vector {
             headers: self.reply.headers.clone().into_iter().collect(),
             chunks: vec![Bytes::from(body)],
         }
+    }
+
+    /// One header of the reply.
+    pub fn answer_header(&self, name: &str) -> Option<String> {
+        self.reply.headers.get(name).cloned()
     }
 
     /// Method, path, body and headers are those of the captured request.
