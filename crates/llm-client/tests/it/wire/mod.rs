@@ -4,6 +4,7 @@
 
 pub mod anthropic;
 mod compat;
+mod stream_order;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs;
