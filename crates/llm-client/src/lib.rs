@@ -15,7 +15,10 @@ mod types;
 
 pub use client::{Client, ClientBuilder};
 pub use clock::{Clock, SystemClock};
-pub use codec::{Auth, Endpoint};
+pub use codec::{
+    Auth, Compat, Dialect, Endpoint, MaxTokensField, ReasoningField, StreamUsage, SystemRole,
+    ThinkingField, ToolIndex,
+};
 pub use error::{
     Amount, ConfigError, ConnectPhase, Error, TimeoutPhase, Trail, UnavailableModel, Wish,
 };

@@ -8,6 +8,10 @@ pub(crate) mod fault;
 mod fields;
 mod stream;
 
+pub use compat::{
+    Compat, Dialect, MaxTokensField, ReasoningField, StreamUsage, SystemRole, ThinkingField,
+    ToolIndex,
+};
 pub use endpoint::{Auth, Endpoint};
 
 pub(crate) use body::Body;
