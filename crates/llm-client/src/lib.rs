@@ -19,6 +19,7 @@ pub use codec::{
     Auth, Compat, Dialect, Endpoint, MaxTokensField, ReasoningField, StreamUsage, SystemRole,
     ThinkingField, ToolIndex,
 };
+pub use codec::{Anthropic, AnthropicVersion, Auth, Endpoint};
 pub use error::{
     Amount, ConfigError, ConnectPhase, Error, TimeoutPhase, Trail, UnavailableModel, Wish,
 };

@@ -12,6 +12,7 @@ pub use compat::{
     Compat, Dialect, MaxTokensField, ReasoningField, StreamUsage, SystemRole, ThinkingField,
     ToolIndex,
 };
+pub use anthropic::{Anthropic, AnthropicVersion};
 pub use endpoint::{Auth, Endpoint};
 
 pub(crate) use body::Body;

@@ -12,6 +12,11 @@ pub(crate) trait Assembler: Send + 'static {
     /// Takes one event of the wire and adds what it means to `out`.
     fn event(&mut self, name: &str, data: &str, out: &mut VecDeque<Event>) -> Result<(), Error>;
 
+    /// Everything that makes the reply came: a body that breaks off now, or does not end, takes nothing from it.
+    fn is_complete(&self) -> bool {
+        false
+    }
+
     /// The body is over; `cut` if it ended inside an event. Adds [`Event::Done`], unless it was added before, or
     /// gives [`Error::StreamTruncated`].
     fn end(&mut self, cut: bool, out: &mut VecDeque<Event>) -> Result<(), Error>;
@@ -62,7 +67,11 @@ impl<A: Assembler> Reader<A> {
             if self.over {
                 return None;
             }
-            if let Err(error) = self.read().await {
+            if let Err(mut error) = self.read().await {
+                let request_id = &mut error.trail_mut().request_id;
+                if request_id.is_none() {
+                    *request_id = self.response.request_id().map(str::to_owned);
+                }
                 self.over = true;
                 self.failed = Some(error);
             }
@@ -78,7 +87,13 @@ impl<A: Assembler> Reader<A> {
             }
             return self.assembler.end(self.decoder.is_pending(), &mut self.out);
         };
-        let chunk = chunk?;
+        let chunk = match chunk {
+            Err(_) if self.assembler.is_complete() => {
+                self.over = true;
+                return self.assembler.end(false, &mut self.out);
+            }
+            chunk => chunk?,
+        };
         self.read += chunk.len() as u64;
         if self.read > self.sizes.reply {
             return Err(Error::too_large("reply", self.sizes.reply));

@@ -5,4 +5,6 @@
     reason = "a failed assumption must fail the test"
 )]
 
+mod props;
+mod sse;
 mod wire;

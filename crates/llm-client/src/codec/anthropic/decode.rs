@@ -1,0 +1,346 @@
+use std::borrow::Borrow;
+
+use serde_json::value::RawValue;
+
+use super::fields::{Fields, number};
+use crate::codec::fault::{self, Asked};
+use crate::transport::HttpResponse;
+use crate::types::{
+    Block, BlockKind, Cost, Count, CountSource, ModelInfo, Origin, Raw, Reply, ReplySource,
+    StopReason, ToolInput, Usage,
+};
+use crate::{Error, Redactor};
+
+/// Bytes of an unreadable reply that its error keeps.
+const KEPT: usize = 2 << 10;
+
+/// What a reply does not say itself: who was asked, and what its headers are.
+#[derive(Debug)]
+pub(super) struct Exchange {
+    provider: String,
+    model: String,
+    redactor: Redactor,
+    pub headers: Vec<(String, String)>,
+    request_id: Option<String>,
+}
+
+impl Exchange {
+    pub fn new(provider: &str, model: &str, redactor: &Redactor, response: &HttpResponse) -> Self {
+        Self {
+            provider: provider.to_owned(),
+            model: model.to_owned(),
+            redactor: redactor.clone(),
+            headers: response.headers.clone(),
+            request_id: response.request_id().map(str::to_owned),
+        }
+    }
+
+    pub fn asked(&self) -> Asked<'_> {
+        Asked {
+            provider: &self.provider,
+            model: &self.model,
+            moderates: false,
+            redactor: &self.redactor,
+        }
+    }
+
+    pub fn origin(&self) -> Origin {
+        Origin {
+            provider: self.provider.clone(),
+            model: self.model.clone(),
+        }
+    }
+
+    /// The error with the id of this exchange.
+    pub fn located(&self, mut error: Error) -> Error {
+        let request_id = &mut error.trail_mut().request_id;
+        if request_id.is_none() {
+            request_id.clone_from(&self.request_id);
+        }
+        error
+    }
+
+    /// The error that an object with an `error` is, in a reply with a success status or in a stream.
+    pub fn fault<V: Borrow<RawValue>>(&self, envelope: &Fields<V>) -> Error {
+        let error = match envelope.raw("error") {
+            Some(object) => fault::of_object(self.asked(), &self.headers, object),
+            None => Error::bad_response("an error without an error object"),
+        };
+        let mut error = self.located(error);
+        let request_id = &mut error.trail_mut().request_id;
+        if request_id.is_none() {
+            *request_id = envelope.text("request_id");
+        }
+        error
+    }
+
+    pub fn bad_response(&self, what: &str, body: &[u8]) -> Error {
+        if body.trim_ascii().is_empty() {
+            return Error::bad_response("it is empty");
+        }
+        Error::bad_response(format!("{what}: {}", self.start_of(body)))
+    }
+
+    fn fault_or_bad(&self, fields: &Fields<&RawValue>, what: &str, body: &[u8]) -> Error {
+        if fields.raw("error").is_some() {
+            self.fault(fields)
+        } else {
+            self.bad_response(what, body)
+        }
+    }
+
+    /// The start of a body without keys, for a message.
+    fn start_of(&self, body: &[u8]) -> String {
+        // More than is kept, so that a key is not cut before it is found.
+        let start = &body[..body.len().min(8 * KEPT)];
+        let mut text = self.redactor.clean(&String::from_utf8_lossy(start));
+        text.truncate(text.floor_char_boundary(KEPT));
+        text
+    }
+}
+
+/// A reply in one piece.
+pub(super) fn reply(exchange: &Exchange, body: &[u8]) -> Result<Reply, Error> {
+    let (whole, fields) = object(exchange, body)?;
+    let kind = fields.text("type");
+    let content = fields.read::<Vec<Box<RawValue>>>("content");
+    if kind.as_deref() == Some("error") || content.is_none() {
+        if fields.raw("error").is_some() {
+            return Err(exchange.fault(&fields));
+        }
+        // A reply without content is one only if it says so.
+        if kind.as_deref() != Some("message") {
+            return Err(exchange.bad_response("it is no message", body));
+        }
+    }
+    let mut blocks = Vec::new();
+    for raw in content.unwrap_or_default() {
+        let kind = block_kind(&fields_of(&raw))?;
+        check_tool_id(&blocks, &kind)?;
+        blocks.push(received(exchange, kind, raw.into()));
+    }
+    let usage = fields.raw("usage").map_or_else(Usage::default, |raw| {
+        usage(&fields_of(raw), Some(raw.to_owned().into()))
+    });
+    let raw = whole.to_owned().into();
+    Ok(assemble(exchange, &fields, blocks, usage, raw))
+}
+
+/// The reply that these parts make.
+pub(super) fn assemble<V: Borrow<RawValue>>(
+    exchange: &Exchange,
+    fields: &Fields<V>,
+    content: Vec<Block>,
+    usage: Usage,
+    raw: Raw,
+) -> Reply {
+    Reply {
+        id: fields.text("id").unwrap_or_default(),
+        model: fields.text("model").unwrap_or_default(),
+        content,
+        stop: stop_reason(fields),
+        stop_details: fields.raw("stop_details").map(|raw| raw.to_owned().into()),
+        usage,
+        // The client knows the price, what was tried before and what was changed.
+        cost: Cost::UNKNOWN,
+        attempts: Vec::new(),
+        warnings: Vec::new(),
+        request_id: exchange.request_id.clone(),
+        source: ReplySource::Live,
+        raw,
+        message_raw: None,
+    }
+}
+
+/// A block as it came.
+pub(super) fn received(exchange: &Exchange, kind: BlockKind, raw: Raw) -> Block {
+    Block {
+        raw: Some(raw),
+        origin: Some(exchange.origin()),
+        ..Block::new(kind)
+    }
+}
+
+fn object<'a>(
+    exchange: &Exchange,
+    body: &'a [u8],
+) -> Result<(&'a RawValue, Fields<&'a RawValue>), Error> {
+    let whole: Option<&RawValue> = serde_json::from_slice(body).ok();
+    whole
+        .and_then(|whole| Some((whole, serde_json::from_str(whole.get()).ok()?)))
+        .ok_or_else(|| exchange.bad_response("it is no JSON object", body))
+}
+
+/// The fields of an object; of anything else, none.
+pub(super) fn fields_of(raw: &RawValue) -> Fields<&RawValue> {
+    serde_json::from_str(raw.get()).unwrap_or_default()
+}
+
+/// What a block is.
+pub(super) fn block_kind<V: Borrow<RawValue>>(fields: &Fields<V>) -> Result<BlockKind, Error> {
+    let kind = fields.text("type").unwrap_or_default();
+    let text = |name: &str| fields.text(name).unwrap_or_default();
+    Ok(match kind.as_str() {
+        "text" => BlockKind::Text {
+            text: essential(fields, "text")?,
+        },
+        "thinking" => BlockKind::Thinking {
+            text: essential(fields, "thinking")?,
+            signature: fields.text("signature"),
+        },
+        "redacted_thinking" => BlockKind::RedactedThinking,
+        "tool_use" => BlockKind::ToolUse {
+            id: text("id"),
+            name: text("name"),
+            input: tool_input(fields),
+        },
+        "server_tool_use" => BlockKind::ServerToolUse {
+            id: text("id"),
+            name: text("name"),
+        },
+        _ if kind.ends_with("_tool_result") => BlockKind::ServerToolResult {
+            tool_use_id: text("tool_use_id"),
+            error_code: fields
+                .raw("content")
+                .and_then(|content| fields_of(content).text("error_code")),
+            kind,
+        },
+        _ => BlockKind::Other { kind },
+    })
+}
+
+/// A text that may be absent, but not lost because it cannot be read.
+fn essential<V: Borrow<RawValue>>(fields: &Fields<V>, name: &str) -> Result<String, Error> {
+    match (fields.raw(name), fields.text(name)) {
+        (_, Some(text)) => Ok(text),
+        (None, None) => Ok(String::new()),
+        (Some(_), None) => Err(Error::protocol(format!("the {name} of a block is no text"))),
+    }
+}
+
+fn tool_input<V: Borrow<RawValue>>(fields: &Fields<V>) -> ToolInput {
+    let input = fields
+        .raw("input")
+        .map(|raw| raw.to_owned().into())
+        .or_else(|| Raw::parse("{}").ok());
+    input.map_or_else(|| ToolInput::Invalid(String::new()), ToolInput::Json)
+}
+
+/// The id of a call names it in its result, so it must be there and be the only one.
+pub(super) fn check_tool_id(before: &[Block], kind: &BlockKind) -> Result<(), Error> {
+    let BlockKind::ToolUse { id, .. } = kind else {
+        return Ok(());
+    };
+    let same =
+        |block: &Block| matches!(&block.kind, BlockKind::ToolUse { id: other, .. } if other == id);
+    if id.is_empty() {
+        Err(Error::protocol("a tool_use block has no id"))
+    } else if before.iter().any(same) {
+        Err(Error::protocol("two tool_use blocks have the same id"))
+    } else {
+        Ok(())
+    }
+}
+
+fn stop_reason<V: Borrow<RawValue>>(fields: &Fields<V>) -> StopReason {
+    let reason = fields.text("stop_reason").unwrap_or_default();
+    match reason.as_str() {
+        "end_turn" => StopReason::EndTurn,
+        "stop_sequence" => StopReason::StopSequence(fields.text("stop_sequence")),
+        "max_tokens" => StopReason::MaxTokens,
+        "tool_use" => StopReason::ToolUse,
+        "pause_turn" => StopReason::PauseTurn,
+        "refusal" => StopReason::Refusal,
+        "model_context_window_exceeded" => StopReason::ContextWindow,
+        _ => StopReason::Other(reason),
+    }
+}
+
+/// The tokens of a call; `raw` is the object that `fields` are of.
+pub(super) fn usage<V: Borrow<RawValue>>(fields: &Fields<V>, raw: Option<Raw>) -> Usage {
+    let within = |name: &str| fields.raw(name).map(fields_of).unwrap_or_default();
+    let tokens = |name: &str| fields.number(name).unwrap_or(0);
+    let written = within("cache_creation");
+    let one_hour = written.number("ephemeral_1h_input_tokens").unwrap_or(0);
+    let five_minutes = written.number("ephemeral_5m_input_tokens").unwrap_or(0);
+    // The sum alone says nothing of how long: the default life is five minutes.
+    let undivided = tokens("cache_creation_input_tokens").saturating_sub(one_hour);
+    Usage {
+        input: tokens("input_tokens"),
+        cache_write_5m: five_minutes.max(undivided),
+        cache_write_1h: one_hour,
+        cache_read: tokens("cache_read_input_tokens"),
+        output: tokens("output_tokens"),
+        thinking: within("output_tokens_details").number("thinking_tokens"),
+        server_tools: within("server_tool_use")
+            .iter()
+            .filter_map(|(name, raw)| Some((name.to_owned(), number(raw)?)))
+            .collect(),
+        known: ["input_tokens", "output_tokens"]
+            .iter()
+            .any(|name| fields.number(name).is_some()),
+        raw,
+    }
+}
+
+/// The answer of the counting route.
+pub(super) fn count(exchange: &Exchange, body: &[u8]) -> Result<Count, Error> {
+    let (_, fields) = object(exchange, body)?;
+    let Some(tokens) = fields.number("input_tokens") else {
+        return Err(exchange.fault_or_bad(&fields, "it has no input_tokens", body));
+    };
+    let source = match fields.text("litellm_count_source") {
+        None => CountSource::Exact,
+        Some(method) => CountSource::Estimate {
+            method,
+            reason: "the server itself calls its count an estimate".to_owned(),
+        },
+    };
+    Ok(Count { tokens, source })
+}
+
+/// What a 404 of the counting route means: the service's own error says that the model is not there, anything
+/// else that the route is not.
+pub(super) fn count_not_found(exchange: &Exchange, body: &[u8]) -> Error {
+    let error = serde_json::from_slice::<&RawValue>(body)
+        .ok()
+        .and_then(|whole| fields_of(whole).read::<Box<RawValue>>("error"));
+    let field = |name| {
+        error
+            .as_deref()
+            .and_then(|error| fields_of(error).text(name))
+    };
+    let kind = field("type");
+    if kind.as_deref() == Some("not_found_error") {
+        return fault::of_response(exchange.asked(), 404, &exchange.headers, body);
+    }
+    let message = field("message").unwrap_or_else(|| String::from_utf8_lossy(body).into_owned());
+    Error::Api {
+        status: 404,
+        kind,
+        code: None,
+        message: exchange.start_of(message.as_bytes()),
+        quota: false,
+        trail: Box::default(),
+    }
+}
+
+/// The list of models.
+pub(super) fn models(exchange: &Exchange, body: &[u8]) -> Result<Vec<ModelInfo>, Error> {
+    let (_, fields) = object(exchange, body)?;
+    let Some(rows) = fields.read::<Vec<Box<RawValue>>>("data") else {
+        return Err(exchange.fault_or_bad(&fields, "it has no list of models", body));
+    };
+    let model = |row: Box<RawValue>| {
+        let fields = fields_of(&row);
+        Some(ModelInfo {
+            id: fields.text("id")?,
+            lifecycle: fields.text("lifecycle"),
+            retires_at: fields.text("retires_at"),
+            max_input: fields.number("max_input_tokens"),
+            max_output: fields.number("max_tokens"),
+            raw: row.into(),
+        })
+    };
+    Ok(rows.into_iter().filter_map(model).collect())
+}

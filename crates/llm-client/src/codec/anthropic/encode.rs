@@ -1,0 +1,293 @@
+use bytes::Bytes;
+use serde::ser::{Error as _, SerializeMap as _};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+use serde_json::json;
+
+use crate::Error;
+use crate::codec::Body;
+use crate::provider::Route;
+use crate::types::{
+    Block, BlockKind, CacheMark, MediaSource, Message, OutputFormat, Request, Role, Thinking,
+    ToolChoice, ToolInput, ToolSpec,
+};
+
+/// Sent when a request has none: the API requires one.
+pub(super) const DEFAULT_MAX_TOKENS: u32 = 4096;
+
+/// Fields that shape the reply but not the prompt: the counting route refuses them.
+const NOT_COUNTED: [&str; 7] = [
+    "max_tokens",
+    "metadata",
+    "stop_sequences",
+    "stream",
+    "temperature",
+    "top_k",
+    "top_p",
+];
+
+/// The body that asks `request` of `model`.
+pub(super) fn body(request: &Request, model: &str, route: Route) -> Result<Bytes, Error> {
+    if request.sampling.seed.is_some() {
+        let why = "the Messages API has no seed: leave it unset";
+        return Err(Error::refused("sampling.seed", why));
+    }
+    let counts = route == Route::CountTokens;
+    let mut body = Body::default();
+    body.set("model", model)?;
+    if !counts {
+        let max_tokens = request.max_tokens.unwrap_or(DEFAULT_MAX_TOKENS);
+        body.set("max_tokens", &max_tokens)?;
+    }
+    if !request.system.is_empty() {
+        body.set("system", &Content(&request.system))?;
+    }
+    body.set("messages", &Each(&request.messages, Turn))?;
+    if !request.tools.is_empty() {
+        body.set("tools", &Each(&request.tools, Tool))?;
+    }
+    body.set_some("tool_choice", tool_choice(&request.tool_choice))?;
+    body.set_some("thinking", thinking(request.thinking))?;
+    body.set_some(
+        "output_config",
+        output_config(request.effort.as_deref(), request.format.as_ref()),
+    )?;
+    if counts {
+        let mut extra = request.extra.clone();
+        extra.retain(|name, _| !NOT_COUNTED.contains(&name.as_str()));
+        return body.finish(&extra);
+    }
+    if !request.stop.is_empty() {
+        body.set("stop_sequences", &request.stop)?;
+    }
+    if let Some(user_id) = &request.user_id {
+        body.set("metadata", &json!({ "user_id": user_id }))?;
+    }
+    body.set_some("temperature", request.sampling.temperature)?;
+    body.set_some("top_p", request.sampling.top_p)?;
+    body.set_some("top_k", request.sampling.top_k)?;
+    if route == Route::Stream {
+        body.set("stream", &true)?;
+    }
+    body.finish(&request.extra)
+}
+
+fn tool_choice(choice: &ToolChoice) -> Option<Value> {
+    Some(match choice {
+        ToolChoice::Unset => return None,
+        ToolChoice::Auto { parallel: None } => json!({ "type": "auto" }),
+        ToolChoice::Auto {
+            parallel: Some(parallel),
+        } => json!({ "type": "auto", "disable_parallel_tool_use": !parallel }),
+        ToolChoice::Any => json!({ "type": "any" }),
+        ToolChoice::Tool(name) => json!({ "type": "tool", "name": name }),
+        ToolChoice::None => json!({ "type": "none" }),
+    })
+}
+
+fn thinking(thinking: Thinking) -> Option<Value> {
+    Some(match thinking {
+        Thinking::Unset => return None,
+        Thinking::Off => json!({ "type": "disabled" }),
+        Thinking::Adaptive => json!({ "type": "adaptive" }),
+        Thinking::Budget(tokens) => json!({ "type": "enabled", "budget_tokens": tokens }),
+    })
+}
+
+fn output_config(effort: Option<&str>, format: Option<&OutputFormat>) -> Option<Value> {
+    let mut config = serde_json::Map::new();
+    if let Some(effort) = effort {
+        config.insert("effort".to_owned(), effort.into());
+    }
+    if let Some(format) = format {
+        let format = json!({ "type": "json_schema", "schema": format.schema });
+        config.insert("format".to_owned(), format);
+    }
+    (!config.is_empty()).then_some(config.into())
+}
+
+/// A list in the API's form, each item by way of the wrapper.
+struct Each<'a, T, W>(&'a [T], fn(&'a T) -> W);
+
+impl<T, W: Serialize> Serialize for Each<'_, T, W> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(self.1))
+    }
+}
+
+struct Turn<'a>(&'a Message);
+
+impl Serialize for Turn<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        // By name and not by `Role`'s own form: that one is ours and may change.
+        let role = match self.0.role {
+            Role::User => "user",
+            Role::Assistant => "assistant",
+            Role::System => "system",
+        };
+        map.serialize_entry("role", role)?;
+        map.serialize_entry("content", &Content(&self.0.content))?;
+        map.end()
+    }
+}
+
+/// Blocks, or a string where that says the same.
+struct Content<'a>(&'a [Block]);
+
+impl Serialize for Content<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            [
+                Block {
+                    kind: BlockKind::Text { text },
+                    raw: None,
+                    cache: None,
+                    ..
+                },
+            ] => text.serialize(serializer),
+            blocks => Each(blocks, Piece).serialize(serializer),
+        }
+    }
+}
+
+struct Piece<'a>(&'a Block);
+
+impl Serialize for Piece<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let block = self.0;
+        if let Some(raw) = &block.raw {
+            return raw.serialize(serializer);
+        }
+        let received_only = |kind: &str| {
+            let why = format!("a {kind} block can only be sent back as it came, with its raw JSON");
+            Err(S::Error::custom(why))
+        };
+        let mut map = serializer.serialize_map(None)?;
+        match &block.kind {
+            BlockKind::Text { text } => {
+                map.serialize_entry("type", "text")?;
+                map.serialize_entry("text", text)?;
+            }
+            BlockKind::Image(source) => {
+                map.serialize_entry("type", "image")?;
+                map.serialize_entry("source", &Source(source))?;
+            }
+            BlockKind::Document(source) => {
+                map.serialize_entry("type", "document")?;
+                map.serialize_entry("source", &Source(source))?;
+            }
+            BlockKind::Thinking { text, signature } => {
+                map.serialize_entry("type", "thinking")?;
+                map.serialize_entry("thinking", text)?;
+                if let Some(signature) = signature {
+                    map.serialize_entry("signature", signature)?;
+                }
+            }
+            BlockKind::ToolUse { id, name, input } => {
+                map.serialize_entry("type", "tool_use")?;
+                map.serialize_entry("id", id)?;
+                map.serialize_entry("name", name)?;
+                map.serialize_entry("input", &Input(input))?;
+            }
+            BlockKind::ToolResult {
+                tool_use_id,
+                content,
+                is_error,
+            } => {
+                map.serialize_entry("type", "tool_result")?;
+                map.serialize_entry("tool_use_id", tool_use_id)?;
+                if !content.is_empty() {
+                    map.serialize_entry("content", &Content(content))?;
+                }
+                map.serialize_entry("is_error", is_error)?;
+            }
+            BlockKind::ServerToolUse { .. } => return received_only("server_tool_use"),
+            BlockKind::RedactedThinking => return received_only("redacted_thinking"),
+            BlockKind::ServerToolResult { kind, .. } | BlockKind::Other { kind } => {
+                return received_only(kind);
+            }
+        }
+        if let Some(mark) = block.cache {
+            map.serialize_entry("cache_control", &CacheControl(mark))?;
+        }
+        map.end()
+    }
+}
+
+struct CacheControl(CacheMark);
+
+impl Serialize for CacheControl {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("type", "ephemeral")?;
+        match self.0 {
+            CacheMark::Default => {}
+            CacheMark::FiveMinutes => map.serialize_entry("ttl", "5m")?,
+            CacheMark::OneHour => map.serialize_entry("ttl", "1h")?,
+        }
+        map.end()
+    }
+}
+
+struct Source<'a>(&'a MediaSource);
+
+impl Serialize for Source<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        match self.0 {
+            MediaSource::Base64 { media_type, data } => {
+                map.serialize_entry("type", "base64")?;
+                map.serialize_entry("media_type", media_type)?;
+                map.serialize_entry("data", data)?;
+            }
+            MediaSource::Url(url) => {
+                map.serialize_entry("type", "url")?;
+                map.serialize_entry("url", url)?;
+            }
+            MediaSource::File { id } => {
+                map.serialize_entry("type", "file")?;
+                map.serialize_entry("file_id", id)?;
+            }
+        }
+        map.end()
+    }
+}
+
+/// The API takes nothing but an object: what is none was never run, and its error result says so.
+struct Input<'a>(&'a ToolInput);
+
+impl Serialize for Input<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            ToolInput::Json(raw) if raw.get().starts_with('{') => raw.serialize(serializer),
+            _ => serializer.serialize_map(Some(0))?.end(),
+        }
+    }
+}
+
+struct Tool<'a>(&'a ToolSpec);
+
+impl Serialize for Tool<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (name, description, schema, strict) = match self.0 {
+            ToolSpec::Server(raw) => return raw.serialize(serializer),
+            ToolSpec::Function {
+                name,
+                description,
+                schema,
+                strict,
+            } => (name, description, schema, strict),
+        };
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("name", name)?;
+        if !description.is_empty() {
+            map.serialize_entry("description", description)?;
+        }
+        map.serialize_entry("input_schema", schema)?;
+        if let Some(strict) = strict {
+            map.serialize_entry("strict", strict)?;
+        }
+        map.end()
+    }
+}

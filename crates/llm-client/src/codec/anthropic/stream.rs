@@ -1,0 +1,365 @@
+use std::borrow::Cow;
+use std::collections::VecDeque;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::block::OpenBlock;
+use super::decode::{self, Exchange};
+use super::fields::{Fields, OwnedFields};
+use crate::Error;
+use crate::codec::Assembler;
+use crate::types::{Block, Event, Raw, Reply, Usage};
+
+/// Puts a reply together from the events of the Messages API.
+///
+/// It holds the server to the order of events, so that nothing is ever added twice or to the wrong block.
+#[derive(Debug)]
+pub(super) struct Assembly {
+    exchange: Exchange,
+    stage: Stage,
+    /// The message of `message_start`, completed by later events.
+    message: OwnedFields,
+    usage: OwnedFields,
+    blocks: Vec<Block>,
+    open: Option<OpenBlock>,
+    /// Deltas of types this version does not know.
+    unknown: Vec<Box<RawValue>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Nothing came.
+    Before,
+    /// `message_start` came.
+    Blocks,
+    /// `message_delta` came: all blocks are there.
+    Closing,
+    /// `message_stop` came.
+    Complete,
+}
+
+#[derive(Deserialize)]
+struct MessageStart<'a> {
+    #[serde(borrow)]
+    message: Fields<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct BlockStart {
+    index: usize,
+    content_block: OwnedFields,
+}
+
+#[derive(Deserialize)]
+struct BlockStop {
+    index: usize,
+}
+
+/// A delta of a type this version knows. Texts without escapes are borrowed: this is where long replies pass.
+#[derive(Deserialize)]
+struct BlockDelta<'a> {
+    index: usize,
+    #[serde(borrow)]
+    delta: Delta<'a>,
+}
+
+#[derive(Deserialize)]
+struct Delta<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'a, str>,
+    #[serde(borrow)]
+    text: Option<Text<'a>>,
+    #[serde(borrow)]
+    thinking: Option<Text<'a>>,
+    #[serde(borrow)]
+    signature: Option<Text<'a>>,
+    #[serde(borrow)]
+    partial_json: Option<Text<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+#[derive(Deserialize)]
+struct AnyDelta<'a> {
+    index: usize,
+    #[serde(borrow)]
+    delta: &'a RawValue,
+}
+
+/// What data without an event name says of itself.
+#[derive(Deserialize)]
+struct Unnamed<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Option<Text<'a>>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+}
+
+impl Assembler for Assembly {
+    fn event(&mut self, name: &str, data: &str, out: &mut VecDeque<Event>) -> Result<(), Error> {
+        match name {
+            "content_block_delta" => self.block_delta(data, out),
+            "content_block_start" => self.block_start(data, out),
+            "content_block_stop" => self.block_stop(data, out),
+            "message_start" => self.message_start(data, out),
+            "message_delta" => self.message_delta(data, out),
+            "message_stop" => self.message_stop(),
+            "ping" => {
+                out.push_back(Event::Ping);
+                Ok(())
+            }
+            "error" => Err(self.error(data)),
+            "message" => match serde_json::from_str::<Unnamed<'_>>(data) {
+                // Some gateways leave the names away; the type says the same.
+                Ok(Unnamed {
+                    kind: Some(Text(kind)),
+                    ..
+                }) if kind != "message" => self.event(&kind, data, out),
+                Ok(Unnamed { error: Some(_), .. }) => Err(self.error(data)),
+                _ => {
+                    unknown(name, data, out);
+                    Ok(())
+                }
+            },
+            _ => {
+                unknown(name, data, out);
+                Ok(())
+            }
+        }
+    }
+
+    fn is_complete(&self) -> bool {
+        self.stage == Stage::Complete
+    }
+
+    fn end(&mut self, _cut: bool, out: &mut VecDeque<Event>) -> Result<(), Error> {
+        let complete = self.is_complete();
+        let reply = Box::new(self.take_reply());
+        if complete {
+            out.push_back(Event::Done(reply));
+            return Ok(());
+        }
+        Err(Error::StreamTruncated {
+            partial: reply,
+            trail: Box::default(),
+        })
+    }
+}
+
+impl Assembly {
+    pub fn new(exchange: Exchange) -> Self {
+        Self {
+            exchange,
+            stage: Stage::Before,
+            message: OwnedFields::default(),
+            usage: OwnedFields::default(),
+            blocks: Vec::new(),
+            open: None,
+            unknown: Vec::new(),
+        }
+    }
+
+    fn message_start(&mut self, data: &str, out: &mut VecDeque<Event>) -> Result<(), Error> {
+        if self.stage != Stage::Before {
+            return Err(Error::protocol("a second message_start"));
+        }
+        let MessageStart { message } = read("message_start", data)?;
+        for (name, value) in message.iter() {
+            self.message.overwrite(name, value);
+        }
+        self.stage = Stage::Blocks;
+        out.push_back(Event::Start {
+            id: message.text("id").unwrap_or_default(),
+            model: message.text("model").unwrap_or_default(),
+        });
+        self.add_usage(message.raw("usage"), out);
+        Ok(())
+    }
+
+    fn block_start(&mut self, data: &str, out: &mut VecDeque<Event>) -> Result<(), Error> {
+        let BlockStart {
+            index,
+            content_block,
+        } = read("content_block_start", data)?;
+        self.expect(Stage::Blocks, "content_block_start")?;
+        if self.open.is_some() {
+            return Err(Error::protocol("a block starts before the last one stops"));
+        }
+        let next = self.blocks.len();
+        if index != next {
+            let what = format!("block {index} starts where block {next} is next");
+            return Err(Error::protocol(what));
+        }
+        let open = OpenBlock::new(content_block)?;
+        decode::check_tool_id(&self.blocks, open.kind())?;
+        open.announce(index, out);
+        self.open = Some(open);
+        Ok(())
+    }
+
+    fn block_delta(&mut self, data: &str, out: &mut VecDeque<Event>) -> Result<(), Error> {
+        let Ok(BlockDelta { index, delta }) = serde_json::from_str::<BlockDelta<'_>>(data) else {
+            return self.other_delta(data, out);
+        };
+        let text = |text: &Option<Text<'_>>| text.as_ref().map_or("", |Text(text)| text).to_owned();
+        let block = self.open_block(index)?;
+        let event = match delta.kind.as_ref() {
+            "text_delta" => block.add_text(index, text(&delta.text))?,
+            "thinking_delta" => block.add_thinking(index, text(&delta.thinking))?,
+            "input_json_delta" => block.add_json(index, text(&delta.partial_json))?,
+            "signature_delta" => {
+                block.sign(text(&delta.signature));
+                None
+            }
+            _ => return self.other_delta(data, out),
+        };
+        out.extend(event);
+        Ok(())
+    }
+
+    /// A delta that is more than a text.
+    fn other_delta(&mut self, data: &str, out: &mut VecDeque<Event>) -> Result<(), Error> {
+        let AnyDelta { index, delta } = read("content_block_delta", data)?;
+        let fields = decode::fields_of(delta);
+        let block = self.open_block(index)?;
+        match fields.text("type").unwrap_or_default().as_str() {
+            "citations_delta" => block.cite(fields.raw("citation")),
+            "text_delta" | "thinking_delta" | "input_json_delta" | "signature_delta" => {
+                return Err(Error::protocol("a content_block_delta cannot be read"));
+            }
+            _ => {
+                self.unknown.push(delta.to_owned());
+                unknown("content_block_delta", data, out);
+            }
+        }
+        Ok(())
+    }
+
+    fn block_stop(&mut self, data: &str, out: &mut VecDeque<Event>) -> Result<(), Error> {
+        let BlockStop { index } = read("content_block_stop", data)?;
+        self.open_block(index)?;
+        let Some(open) = self.open.take() else {
+            return Ok(());
+        };
+        let block = open.close(&self.exchange, index, out)?;
+        self.blocks.push(block.clone());
+        out.push_back(Event::BlockStop { index, block });
+        Ok(())
+    }
+
+    fn message_delta(&mut self, data: &str, out: &mut VecDeque<Event>) -> Result<(), Error> {
+        let event: Fields<&RawValue> = read("message_delta", data)?;
+        if self.stage != Stage::Closing {
+            self.expect(Stage::Blocks, "message_delta")?;
+        }
+        if self.open.is_some() {
+            return Err(Error::protocol("message_delta before the last block stops"));
+        }
+        self.stage = Stage::Closing;
+        for (name, value) in event.iter() {
+            match name {
+                "type" | "usage" => {}
+                "delta" => {
+                    for (name, value) in decode::fields_of(value).iter() {
+                        self.message.overwrite(name, value);
+                    }
+                }
+                // What stands beside the delta belongs to the message too: so it is in a whole reply.
+                _ => self.message.overwrite(name, value),
+            }
+        }
+        self.add_usage(event.raw("usage"), out);
+        Ok(())
+    }
+
+    fn message_stop(&mut self) -> Result<(), Error> {
+        self.expect(Stage::Closing, "message_stop")?;
+        self.stage = Stage::Complete;
+        Ok(())
+    }
+
+    fn expect(&self, stage: Stage, name: &str) -> Result<(), Error> {
+        if self.stage == stage {
+            return Ok(());
+        }
+        let after = match self.stage {
+            Stage::Before => "before message_start",
+            Stage::Blocks => "before message_delta",
+            Stage::Closing => "after message_delta",
+            Stage::Complete => "after message_stop",
+        };
+        Err(Error::protocol(format!("{name} {after}")))
+    }
+
+    fn open_block(&mut self, index: usize) -> Result<&mut OpenBlock, Error> {
+        self.open
+            .as_mut()
+            .filter(|_| index == self.blocks.len())
+            .ok_or_else(|| {
+                Error::protocol(format!("an event for block {index}, which is not open"))
+            })
+    }
+
+    /// Takes over the numbers that are there: they are sums, not additions.
+    fn add_usage(&mut self, usage: Option<&RawValue>, out: &mut VecDeque<Event>) {
+        let Some(usage) = usage else { return };
+        for (name, value) in decode::fields_of(usage).iter() {
+            self.usage.overwrite(name, value);
+        }
+        out.push_back(Event::Usage(self.usage()));
+    }
+
+    fn usage(&self) -> Usage {
+        let raw = Raw::of(&self.usage).ok().filter(|_| !self.usage.is_empty());
+        decode::usage(&self.usage, raw)
+    }
+
+    fn error(&self, data: &str) -> Error {
+        match serde_json::from_str::<Fields<&RawValue>>(data) {
+            Ok(fields) if fields.raw("error").is_some() => self.exchange.fault(&fields),
+            _ => self
+                .exchange
+                .bad_response("an error event without an error", data.as_bytes()),
+        }
+    }
+
+    /// What came so far as a reply.
+    fn take_reply(&mut self) -> Reply {
+        let usage = self.usage();
+        let mut message = std::mem::take(&mut self.message);
+        let mut blocks = std::mem::take(&mut self.blocks);
+        let raws: Vec<_> = blocks
+            .iter()
+            .filter_map(|block| block.raw.as_ref())
+            .collect();
+        message.set("content", &raws);
+        if !self.usage.is_empty() {
+            message.set("usage", &self.usage);
+        }
+        if !self.unknown.is_empty() {
+            message.set("unknown_deltas", &self.unknown);
+        }
+        blocks.extend(self.open.take().map(|open| open.cut(&self.exchange)));
+        decode::assemble(&self.exchange, &message, blocks, usage, message.to_raw())
+    }
+}
+
+fn unknown(name: &str, data: &str, out: &mut VecDeque<Event>) {
+    out.push_back(Event::Unknown {
+        name: name.to_owned(),
+        data: data.to_owned(),
+    });
+}
+
+/// The data of an event. What is wrong is not quoted: it may be long, and anything.
+fn read<'a, T: Deserialize<'a>>(name: &str, data: &'a str) -> Result<T, Error> {
+    serde_json::from_str(data).map_err(|error| {
+        let what = format!(
+            "the data of {name} cannot be read at column {}",
+            error.column()
+        );
+        Error::protocol(what)
+    })
+}
