@@ -5,6 +5,7 @@ mod clock;
 mod codec;
 mod error;
 mod hash;
+mod layers;
 mod provider;
 mod redact;
 mod settings;
@@ -14,6 +15,10 @@ mod types;
 
 pub use client::{Client, ClientBuilder};
 pub use clock::{Clock, SystemClock};
+pub use codec::{
+    Auth, Compat, Dialect, Endpoint, MaxTokensField, ReasoningField, StreamUsage, SystemRole,
+    ThinkingField, ToolIndex,
+};
 pub use codec::{Anthropic, AnthropicVersion, Auth, Endpoint};
 pub use error::{
     Amount, ConfigError, ConnectPhase, Error, TimeoutPhase, Trail, UnavailableModel, Wish,

@@ -1,11 +1,23 @@
+use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::{Error, Redactor};
+use super::fields::Fields;
+use crate::error::{Error, Trail, UnavailableModel, Wish};
+use crate::redact::Redactor;
+use crate::transport::header;
+
+/// How much of a body is read for an error: a JSON error that is cut cannot be read.
+pub(crate) const BODY_READ: usize = 64 << 10;
+/// How much of a server's text an error keeps.
+const MESSAGE_KEPT: usize = 2 << 10;
+/// How much of a type or a code an error keeps; they are words.
+const WORD_KEPT: usize = 200;
 
 /// Who is asked, as far as it decides what an error means.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asked<'a> {
     pub provider: &'a str,
+    /// Empty when no model was asked for: then none can be unavailable.
     pub model: &'a str,
     /// A 403 can mean that the content was flagged (`OpenRouter`).
     pub moderates: bool,
@@ -14,19 +26,352 @@ pub(crate) struct Asked<'a> {
 
 /// The error that a reply with an error status is.
 pub(crate) fn of_response(
-    _asked: Asked<'_>,
-    _status: u16,
-    _headers: &[(String, String)],
-    _body: &[u8],
+    asked: Asked<'_>,
+    status: u16,
+    headers: &[(String, String)],
+    body: &[u8],
 ) -> Error {
-    Error::protocol("todo")
+    let text = String::from_utf8_lossy(body);
+    let (found, body_id) = match Fields::of(&text) {
+        Some(fields) => (Found::in_body(&fields, &text), fields.text("request_id")),
+        None => (Found::text(&text), None),
+    };
+    let mut error = found.into_error(asked, status, headers);
+    let id = &mut error.trail_mut().request_id;
+    *id = id.take().or(body_id);
+    error
 }
 
 /// The error that an `error` object in a reply with a success status, or in a stream, is.
 pub(crate) fn of_object(
-    _asked: Asked<'_>,
-    _headers: &[(String, String)],
-    _object: &RawValue,
+    asked: Asked<'_>,
+    headers: &[(String, String)],
+    object: &RawValue,
 ) -> Error {
-    Error::protocol("todo")
+    let found = Found::in_error(object);
+    match found.status() {
+        Some(status) => found.into_error(asked, status, headers),
+        None => Error::BadResponse {
+            what: format!(
+                "an error without a status: {}",
+                excerpt(asked.redactor, &found.message)
+            ),
+            trail: Box::new(trail(headers)),
+        },
+    }
+}
+
+/// The start of a server's text for an error: without keys, at most 2 KiB.
+pub(crate) fn excerpt(redactor: &Redactor, text: &str) -> String {
+    cleaned(redactor, text, MESSAGE_KEPT)
+}
+
+/// What the headers of a reply say about it and about trying again.
+pub(crate) fn trail(headers: &[(String, String)]) -> Trail {
+    let text = |name| header(headers, name).map(str::to_owned);
+    let should_retry = header(headers, "x-should-retry").and_then(|text| {
+        let is = |word: &str| text.trim().eq_ignore_ascii_case(word);
+        is("true").then_some(true).or(is("false").then_some(false))
+    });
+    Trail {
+        attempts: Vec::new(),
+        request_id: text("request-id").or_else(|| text("x-request-id")),
+        wish: Wish {
+            should_retry,
+            retry_after_ms: text("retry-after-ms"),
+            retry_after: text("retry-after"),
+        },
+    }
+}
+
+/// Keys go before the cut, so that no half of one is left.
+fn cleaned(redactor: &Redactor, text: &str, limit: usize) -> String {
+    // The rest of a huge text is not worth a search; what is kept lies far from this cut.
+    let start = &text[..text.floor_char_boundary(BODY_READ)];
+    let mut clean = redactor.clean(start);
+    clean.truncate(clean.floor_char_boundary(limit));
+    clean
+}
+
+/// What a body says about an error.
+#[derive(Debug, Default)]
+struct Found {
+    kind: Option<String>,
+    code: Option<String>,
+    /// `details.error_code`.
+    detail_code: Option<String>,
+    message: String,
+    /// The server speaks of an error in JSON, so the route exists.
+    json: bool,
+}
+
+impl Found {
+    fn text(text: &str) -> Self {
+        Self {
+            message: text.trim().to_owned(),
+            ..Self::default()
+        }
+    }
+
+    fn in_body(fields: &Fields<'_>, body: &str) -> Self {
+        if let Some(error) = fields.raw("error") {
+            return Self::in_error(error);
+        }
+        // An older form of model servers: the error is the body itself.
+        if fields.text("object").as_deref() == Some("error") {
+            return Self::in_object(fields, body);
+        }
+        match fields.raw("detail") {
+            Some(detail) => Self::text(&text_or_json(detail)),
+            None => Self::text(body),
+        }
+    }
+
+    /// `error` is an object, mostly.
+    fn in_error(error: &RawValue) -> Self {
+        match Fields::of(error.get()) {
+            Some(fields) => Self::in_object(&fields, error.get()),
+            None => Self {
+                json: true,
+                ..Self::text(&text_or_json(error))
+            },
+        }
+    }
+
+    fn in_object(fields: &Fields<'_>, whole: &str) -> Self {
+        let message = fields.raw("message").map(text_or_json);
+        Self {
+            kind: fields.text("type"),
+            code: fields.raw("code").map(text_or_json),
+            detail_code: fields
+                .object("details")
+                .and_then(|details| details.text("error_code")),
+            message: message.unwrap_or_else(|| whole.to_owned()),
+            json: true,
+        }
+    }
+
+    /// The status that an error inside a 200 stands for.
+    fn status(&self) -> Option<u16> {
+        let code = self.code.as_deref();
+        let number = code.and_then(|code| code.trim().parse().ok());
+        number
+            .filter(|status| (400..600).contains(status))
+            .or_else(|| self.kind.as_deref().and_then(status_of_word))
+            .or_else(|| code.and_then(status_of_word))
+    }
+
+    fn into_error(self, asked: Asked<'_>, status: u16, headers: &[(String, String)]) -> Error {
+        let trail = Box::new(trail(headers));
+        let waits = trail.wish.retry_after.is_some() || trail.wish.retry_after_ms.is_some();
+        let quota = self.quota() || (status == 402 && !waits);
+        let message = excerpt(asked.redactor, &self.message);
+        let word = |text: String| cleaned(asked.redactor, &text, WORD_KEPT);
+        match status {
+            401 => Error::Auth {
+                status,
+                message,
+                trail,
+            },
+            403 if !asked.moderates => Error::Auth {
+                status,
+                message,
+                trail,
+            },
+            404 if self.names_a_model(asked.model) => Error::ModelUnavailable {
+                model: Box::new(UnavailableModel {
+                    provider: asked.provider.to_owned(),
+                    model: asked.model.to_owned(),
+                    status,
+                    retired_at: None,
+                    read_on: String::new(),
+                    active: Vec::new(),
+                }),
+                trail,
+            },
+            429 => Error::RateLimited {
+                status,
+                message,
+                quota,
+                trail,
+            },
+            _ if status == 529 || self.kind.as_deref() == Some("overloaded_error") => {
+                Error::Overloaded {
+                    status,
+                    message,
+                    trail,
+                }
+            }
+            _ => Error::Api {
+                status,
+                kind: self.kind.map(word),
+                code: self.code.map(word),
+                message,
+                quota,
+                trail,
+            },
+        }
+    }
+
+    /// The account has nothing left.
+    fn quota(&self) -> bool {
+        let out = |word: &Option<String>| word.as_deref() == Some("insufficient_quota");
+        out(&self.kind)
+            || out(&self.code)
+            || self
+                .detail_code
+                .as_deref()
+                .is_some_and(|code| code.ends_with("spend_limit_reached"))
+    }
+
+    /// A 404 is about the model, not about the path: it is a JSON error, or its words say so.
+    fn names_a_model(&self, model: &str) -> bool {
+        let says = |word| self.message.to_ascii_lowercase().contains(word);
+        !model.is_empty() && (self.json || says("model") || says("no endpoints"))
+    }
+}
+
+/// The status that a provider's word for an error stands for.
+fn status_of_word(word: &str) -> Option<u16> {
+    Some(match word {
+        "invalid_request_error" => 400,
+        "authentication_error" => 401,
+        "billing_error" => 402,
+        "permission_error" => 403,
+        "not_found_error" => 404,
+        "request_too_large" => 413,
+        "rate_limit_error" | "rate_limit_exceeded" | "insufficient_quota" => 429,
+        "api_error" | "server_error" => 500,
+        "timeout_error" => 504,
+        "overloaded_error" => 529,
+        _ => return None,
+    })
+}
+
+/// A text without its quotes; anything else as JSON.
+fn text_or_json(raw: &RawValue) -> String {
+    match serde_json::from_str(raw.get()) {
+        Ok(Value::String(text)) => text,
+        _ => raw.get().to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(status: u16, body: &[u8]) -> Error {
+        let redactor = Redactor::new(Some("my-own-key".into()));
+        let asked = Asked {
+            provider: "test",
+            model: "m",
+            moderates: false,
+            redactor: &redactor,
+        };
+        of_response(asked, status, &[], body)
+    }
+
+    fn object(text: &str) -> Error {
+        let redactor = Redactor::default();
+        let asked = Asked {
+            provider: "test",
+            model: "m",
+            moderates: false,
+            redactor: &redactor,
+        };
+        of_object(asked, &[], serde_json::from_str(text).unwrap())
+    }
+
+    #[test]
+    fn a_message_is_cut_between_characters_after_its_keys_are_gone() {
+        let body = format!("{}my-own-key{}", "ä".repeat(1000), "ö".repeat(4000));
+        let Error::Api { message, .. } = of(500, body.as_bytes()) else {
+            panic!("not an api error");
+        };
+        assert!(
+            message.len() <= MESSAGE_KEPT && message.contains("[redacted]"),
+            "{message}"
+        );
+        assert!(!message.contains("my-own-key"));
+    }
+
+    #[test]
+    fn hostile_bodies_keep_their_status() {
+        let deep = format!(
+            r#"{{"error":{{"message":{}1{}}}}}"#,
+            "[".repeat(9999),
+            "]".repeat(9999)
+        );
+        let bodies: [&[u8]; 9] = [
+            b"\xff\xfe\x00",
+            b"null",
+            b"[]",
+            br#"{"error":null}"#,
+            br#"{"error":[1]}"#,
+            br#"{"error":{"type":1,"code":[],"message":{},"details":"x"}}"#,
+            br#"{"error":{"message":"\ud800"}}"#,
+            br#"{"detail":{"a":1},"request_id":7}"#,
+            deep.as_bytes(),
+        ];
+        for body in bodies {
+            assert_eq!(
+                of(500, body).status(),
+                Some(500),
+                "{}",
+                String::from_utf8_lossy(body)
+            );
+        }
+    }
+
+    #[test]
+    fn a_404_that_is_not_about_the_model_stays_one() {
+        assert_eq!(of(404, b"404 page not found").class(), "bad_request");
+        assert_eq!(of(404, br#"{"detail":"Not Found"}"#).class(), "bad_request");
+        assert_eq!(of(404, b"model 'm' not found").class(), "model_unavailable");
+        let older = br#"{"object":"error","message":"The model does not exist.","code":404}"#;
+        assert_eq!(of(404, older).class(), "model_unavailable");
+    }
+
+    #[test]
+    fn an_error_in_a_200_takes_its_number_then_its_word() {
+        assert_eq!(
+            object(r#"{"code":"503","type":"api_error"}"#).status(),
+            Some(503)
+        );
+        assert_eq!(
+            object(r#"{"code":7,"type":"api_error"}"#).status(),
+            Some(500)
+        );
+        assert_eq!(
+            object(r#"{"type":"overloaded_error"}"#).class(),
+            "overloaded"
+        );
+        assert_eq!(
+            object(r#"{"type":"rate_limit_error"}"#).class(),
+            "rate_limit"
+        );
+        assert_eq!(
+            object(r#"{"type":"invalid_request_error"}"#).status(),
+            Some(400)
+        );
+        assert_eq!(object(r#"{"code":"insufficient_quota"}"#).class(), "quota");
+        for nothing in [
+            r#""words""#,
+            "{}",
+            r#"{"code":200}"#,
+            r#"{"type":"?"}"#,
+            "[[1]]",
+        ] {
+            assert_eq!(object(nothing).class(), "bad_response", "{nothing}");
+        }
+    }
+
+    #[test]
+    fn the_id_of_the_exchange_may_stand_in_the_body() {
+        let error = of(
+            400,
+            br#"{"type":"error","error":{"type":"x"},"request_id":"req_1"}"#,
+        );
+        assert_eq!(error.request_id(), Some("req_1"));
+    }
 }

@@ -5,8 +5,13 @@ mod body;
 pub(crate) mod compat;
 mod endpoint;
 pub(crate) mod fault;
+mod fields;
 mod stream;
 
+pub use compat::{
+    Compat, Dialect, MaxTokensField, ReasoningField, StreamUsage, SystemRole, ThinkingField,
+    ToolIndex,
+};
 pub use anthropic::{Anthropic, AnthropicVersion};
 pub use endpoint::{Auth, Endpoint};
 

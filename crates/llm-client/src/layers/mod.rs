@@ -1,0 +1,3 @@
+//! What a call passes through on its way to the transport.
+
+pub(crate) mod retry;

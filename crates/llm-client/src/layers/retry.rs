@@ -1,0 +1,141 @@
+use std::time::Duration;
+
+use jiff::Timestamp;
+use rand_chacha::rand_core::Rng;
+
+use crate::error::{ConnectPhase, Error, TimeoutPhase, Wish};
+use crate::settings::RetryPolicy;
+
+/// What to do about a failed attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Decision {
+    /// Trying again does not help.
+    Stop,
+    /// It would help, but the server asks for a longer wait than allowed.
+    TooLong(Duration),
+    Retry {
+        wait: Wait,
+        /// All attempts together, when the error allows fewer than the policy.
+        max_attempts: Option<u32>,
+    },
+}
+
+/// How long to wait, before chance is added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wait {
+    /// As the server says.
+    Server(Duration),
+    /// As the policy says.
+    Backoff,
+}
+
+/// What to do about `error`. How many attempts there were is the caller's to count.
+pub(crate) fn decide(error: &Error, policy: &RetryPolicy, now: Timestamp) -> Decision {
+    if error.class() == "quota" {
+        return Decision::Stop;
+    }
+    let wish = &error.trail().wish;
+    // Only a reply has headers that count; other errors may carry those of an earlier attempt.
+    let asked = if is_reply(error) {
+        wish.should_retry
+    } else {
+        None
+    };
+    if !asked.unwrap_or_else(|| is_passing(error)) {
+        return Decision::Stop;
+    }
+    let wait = match is_reply(error).then(|| wished(wish, now)).flatten() {
+        Some(asked) if asked > policy.longest_wish => return Decision::TooLong(asked),
+        Some(asked) => Wait::Server(asked),
+        None => Wait::Backoff,
+    };
+    let once = match error {
+        Error::RateLimited { .. } => wait == Wait::Backoff,
+        Error::BadResponse { .. } | Error::StreamTruncated { .. } => true,
+        _ => false,
+    };
+    Decision::Retry {
+        wait,
+        max_attempts: once.then_some(2),
+    }
+}
+
+/// How long to wait after the attempt number `attempt` (from 0) failed.
+pub(crate) fn delay(
+    wait: Wait,
+    attempt: u32,
+    policy: &RetryPolicy,
+    rng: &mut impl Rng,
+) -> Duration {
+    match wait {
+        // Spread, or all who were sent away together come back together.
+        Wait::Server(asked) => {
+            let most = (asked / 10)
+                .max(Duration::from_millis(100))
+                .min(Duration::from_secs(2));
+            asked.saturating_add(uniform(most, rng))
+        }
+        Wait::Backoff => {
+            let factor = 2_u32.checked_pow(attempt).unwrap_or(u32::MAX);
+            let most = policy.base.saturating_mul(factor).min(policy.ceiling);
+            uniform(most, rng).max(policy.floor)
+        }
+    }
+}
+
+/// The error is a whole reply of a server, whose headers speak about it.
+fn is_reply(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::Api { .. }
+            | Error::Auth { .. }
+            | Error::ModelUnavailable { .. }
+            | Error::RateLimited { .. }
+            | Error::Overloaded { .. }
+            | Error::BadResponse { .. }
+    )
+}
+
+/// The same request may well succeed a little later.
+fn is_passing(error: &Error) -> bool {
+    match error {
+        // A 402 comes here only with a wait: without one it is a used-up quota.
+        Error::Api { status, .. } => matches!(status, 402 | 408 | 409 | 500..),
+        Error::RateLimited { .. }
+        | Error::Overloaded { .. }
+        | Error::BadResponse { .. }
+        | Error::StreamTruncated { .. } => true,
+        Error::Connect { phase, .. } => *phase != ConnectPhase::Trust,
+        Error::Timeout { phase, .. } => *phase != TimeoutPhase::Tool,
+        _ => false,
+    }
+}
+
+/// The wait that the headers ask for, if it can be used.
+fn wished(wish: &Wish, now: Timestamp) -> Option<Duration> {
+    let number = |text: &Option<String>, unit: f64| {
+        let number: f64 = text.as_deref()?.trim().parse().ok()?;
+        let seconds = number * unit;
+        (seconds.is_finite() && seconds > 0.0)
+            // What no duration can hold is longer than any that is allowed.
+            .then(|| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
+    };
+    let date = || {
+        let date = httpdate::parse_http_date(wish.retry_after.as_deref()?.trim()).ok()?;
+        date.duration_since(now.into()).ok()
+    };
+    number(&wish.retry_after_ms, 0.001)
+        .or_else(|| number(&wish.retry_after, 1.0))
+        .or_else(date)
+        .filter(|wait| !wait.is_zero())
+}
+
+/// Evenly between nothing and `most`.
+fn uniform(most: Duration, rng: &mut impl Rng) -> Duration {
+    // 53 bits: every fraction is a float exactly, and the same on every machine.
+    let fraction = (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+    Duration::try_from_secs_f64(most.as_secs_f64() * fraction).map_or(most, |wait| wait.min(most))
+}
+
+#[cfg(test)]
+mod tests;
