@@ -5,6 +5,7 @@
     reason = "a failed assumption must fail the test"
 )]
 
+mod echo;
 mod props;
 mod sse;
 mod wire;
