@@ -3,6 +3,7 @@
 //! What must match and what is free is in `fixtures/llm-client/vectors/README.md`.
 
 pub mod anthropic;
+mod anthropic_replies;
 mod compat;
 mod stream_order;
 
