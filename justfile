@@ -23,3 +23,7 @@ fuzz:
     PROPTEST_CASES=400000 cargo test -p popper-harness --test it -- --exact fuzz::claim_grammar
     PROPTEST_CASES=10000000 cargo test -p popper-harness --test it -- --exact fuzz::observable_grammar
     PROPTEST_CASES=1000000 cargo test -p popper-harness --test it -- --exact fuzz::universe_loader
+
+# Runs the opt-in tests of the client against model servers by others (docs/peers.md).
+peers:
+    cargo xtask peers

@@ -28,4 +28,11 @@ pub enum Error {
         #[source]
         source: serde_json::Error,
     },
+    #[error("there is no peer `{name}`; there are {}", known.join(", "))]
+    NoSuchPeer {
+        name: String,
+        known: Vec<&'static str>,
+    },
+    #[error("the server did not become healthy; it says why in {}", log.display())]
+    NotHealthy { log: PathBuf },
 }

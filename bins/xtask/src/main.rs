@@ -1,7 +1,8 @@
-//! The project's own commands: `cargo xtask demo` and `cargo xtask test`.
+//! The project's own commands: `cargo xtask demo`, `cargo xtask test` and `cargo xtask peers`.
 
 mod demo;
 mod error;
+mod peers;
 mod suite;
 mod workspace;
 
@@ -28,6 +29,11 @@ enum Task {
     Demo,
     /// Set up what the tests need, then run every test.
     Test,
+    /// Install model servers by others into `target/peers`, run the client's opt-in tests against each.
+    Peers {
+        /// Only these: aimock, katan, local.
+        names: Vec<String>,
+    },
 }
 
 impl AsRef<CommonFlags> for Cli {
@@ -38,9 +44,10 @@ impl AsRef<CommonFlags> for Cli {
 
 fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
     let workspace = Workspace::find()?;
-    match cli.task {
+    match &cli.task {
         Task::Demo => demo::run(&workspace, session),
         Task::Test => Ok(suite::run(&workspace)?),
+        Task::Peers { names } => peers::run(&workspace, names, session),
     }
 }
 

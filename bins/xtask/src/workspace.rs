@@ -26,7 +26,16 @@ impl Workspace {
 
     /// The folder where `world` leaves the files of the demo; made if it is not there.
     pub fn demo_folder(&self, world: &str) -> Result<PathBuf, Error> {
-        let path = self.target.join("demo").join(world);
+        self.folder("demo", world)
+    }
+
+    /// The folder that the server `peer` is installed into; made if it is not there.
+    pub fn peer_folder(&self, peer: &str) -> Result<PathBuf, Error> {
+        self.folder("peers", peer)
+    }
+
+    fn folder(&self, purpose: &str, name: &str) -> Result<PathBuf, Error> {
+        let path = self.target.join(purpose).join(name);
         match std::fs::create_dir_all(&path) {
             Ok(()) => Ok(path),
             Err(source) => Err(Error::File { path, source }),

@@ -1,6 +1,10 @@
 use std::io;
 use std::path::PathBuf;
 
+use llm_client::ConfigError;
+
+use crate::ProviderName;
+
 /// What can go wrong before or beside a program's own work.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -32,6 +36,48 @@ pub enum Error {
     /// stdout took no more, for a reason other than a reader that went away.
     #[error("cannot write the results to stdout")]
     Results {
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// A cassette would be written while it is read.
+    #[error("--record and --replay are the same file {}", path.display())]
+    SameCassette {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A flag needs a server, and none is to be asked.
+    #[error("{flag} has no meaning with --provider offline")]
+    OfflineWith {
+        /// The flag.
+        flag: &'static str,
+    },
+    /// A provider without an address of its own.
+    #[error("{provider} needs --base-url")]
+    NoBaseUrl {
+        /// The provider.
+        provider: ProviderName,
+    },
+    /// The program has no model for this provider.
+    #[error("{provider} needs --model")]
+    NoModel {
+        /// The provider.
+        provider: ProviderName,
+    },
+    /// A provider was asked for that takes no calls without a key.
+    #[error("{provider} needs a key: set {}", variables.join(" or "))]
+    MissingKey {
+        /// The provider.
+        provider: ProviderName,
+        /// The variables that may hold the key, the first wins.
+        variables: Vec<String>,
+    },
+    /// The flags, or the key, make no client.
+    #[error("cannot ask a model")]
+    Model(#[source] ConfigError),
+    /// The asynchronous runtime cannot be started.
+    #[error("cannot start the runtime")]
+    Runtime {
         /// Why.
         #[source]
         source: io::Error,

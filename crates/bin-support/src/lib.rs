@@ -62,14 +62,18 @@ mod exit;
 mod flags;
 mod interrupt;
 mod logging;
+mod model;
 mod progress;
 mod results;
 mod run;
+mod runtime;
 
 pub use error::Error;
 pub use exit::{Exit, Failure};
 pub use flags::{CommonFlags, LogFormat, SeedFlag};
 pub use interrupt::Interrupt;
+pub use model::{ModelDefaults, ModelFlags, ProviderName};
 pub use progress::Progress;
 pub use results::Results;
 pub use run::{Session, run};
+pub use runtime::block_on;

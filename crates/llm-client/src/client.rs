@@ -1,33 +1,58 @@
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 
-use crate::provider::{Call, Provider};
-use crate::transport::{HttpOptions, HttpTransport, Transport};
-use crate::types::{Count, EventStream, ModelInfo, Reply, Request, Target};
+use bytes::Bytes;
+
+use crate::cassette::Cassette;
+use crate::hash::sha256_hex;
+use crate::layers::budget::Ledger;
+use crate::layers::gate::Gate;
+use crate::layers::record::Recorder;
+use crate::layers::replay::Player;
+use crate::layers::timeout::Timed;
+use crate::models::ModelTable;
+use crate::pipeline::{self, Answer, Mode};
+use crate::provider::Provider;
+use crate::tokens::{Bytes3, CountCache, Estimator};
+use crate::transport::{HeaderText, HttpOptions, HttpTransport, Method, Transport};
+use crate::types::{EventStream, ModelInfo, Reply, Request, Target};
 use crate::{
     Budget, Clock, ConfigError, CountPolicy, Error, FallbackOn, Limits, Policy, RetryPolicy,
-    SizeCaps, Timeouts,
+    SizeCaps, Spend, Timeouts,
 };
 
 /// Asks models. Cheap to clone; clones share budget, limits and connections.
 #[derive(Clone)]
 pub struct Client {
-    inner: Arc<Inner>,
+    pub(crate) inner: Arc<Inner>,
 }
 
+/// What all clones of a client share.
 pub(crate) struct Inner {
-    pub clock: Arc<dyn Clock>,
     pub settings: ClientBuilder,
-    pub transport: OnceLock<Arc<dyn Transport>>,
+    pub clock: Arc<dyn Clock>,
+    pub ledger: Arc<Ledger>,
+    pub gate: Gate,
+    pub counts: CountCache,
+    pub recorder: Option<Arc<Recorder>>,
+    pub player: Option<Player>,
+    /// Calls begun; the stream of random numbers of each.
+    pub calls: AtomicU64,
+    transport: OnceLock<Arc<dyn Transport>>,
 }
 
 /// Collects the settings of a [`Client`].
 #[derive(Clone)]
 pub struct ClientBuilder {
     pub(crate) provider: Arc<dyn Provider>,
-    pub(crate) others: BTreeMap<String, Arc<dyn Provider>>,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) transport: Option<Arc<dyn Transport>>,
+    others: BTreeMap<String, Arc<dyn Provider>>,
+    clock: Arc<dyn Clock>,
+    transport: Option<Arc<dyn Transport>>,
+    record: Option<Cassette>,
+    replay: Option<Cassette>,
+    pub(crate) estimator: Arc<dyn Estimator>,
+    pub(crate) models: ModelTable,
     pub(crate) http: HttpOptions,
     pub(crate) retry: RetryPolicy,
     pub(crate) timeouts: Timeouts,
@@ -41,6 +66,7 @@ pub struct ClientBuilder {
     pub(crate) sizes: SizeCaps,
 }
 
+/// Setters that only store their value.
 macro_rules! settings {
     ($($(#[$doc:meta])* $name:ident: $kind:ty;)*) => {
         $($(#[$doc])*
@@ -54,6 +80,10 @@ macro_rules! settings {
 
 impl ClientBuilder {
     settings! {
+        /// What is known of models. Default: [`ModelTable::embedded`].
+        models: ModelTable;
+        /// Guesses the tokens of a prompt where nobody counts. Default: [`Bytes3`].
+        estimator: Arc<dyn Estimator>;
         /// When and how often a failed attempt is repeated.
         retry: RetryPolicy;
         /// How long to wait for a server.
@@ -92,23 +122,98 @@ impl ClientBuilder {
         self
     }
 
+    /// Appends every attempt to this cassette.
+    #[must_use]
+    pub fn record(mut self, cassette: Cassette) -> Self {
+        self.record = Some(cassette);
+        self
+    }
+
+    /// Answers from this cassette alone; the network is never touched.
+    #[must_use]
+    pub fn replay(mut self, cassette: Cassette) -> Self {
+        self.replay = Some(cassette);
+        self
+    }
+
     /// The client.
     ///
     /// # Errors
-    /// A setting that cannot be used.
+    /// A setting that cannot be used, or a cassette that cannot be opened.
     pub fn build(self) -> Result<Client, ConfigError> {
-        let transport = OnceLock::new();
-        if let Some(own) = &self.transport {
-            // The cell is new, so it takes the value.
-            let _ = transport.set(own.clone());
-        }
+        self.check()?;
+        let clock = self.clock.clone();
+        let record = self.record.as_ref();
         Ok(Client {
             inner: Arc::new(Inner {
-                clock: self.clock.clone(),
-                transport,
+                ledger: Arc::new(Ledger::new(self.budget)),
+                gate: Gate::new(clock.clone(), self.limits),
+                counts: CountCache::default(),
+                recorder: record
+                    .map(|cassette| Recorder::open(cassette, clock.clone()).map(Arc::new))
+                    .transpose()?,
+                player: self.replay.as_ref().map(Player::open).transpose()?,
+                calls: AtomicU64::new(0),
+                transport: self
+                    .transport
+                    .clone()
+                    .map(OnceLock::from)
+                    .unwrap_or_default(),
+                clock,
                 settings: self,
             }),
         })
+    }
+
+    fn check(&self) -> Result<(), ConfigError> {
+        if self.limits.concurrency == 0 {
+            return Err(ConfigError::setting(
+                "concurrency",
+                "it is 0; give at least 1",
+            ));
+        }
+        if self.limits.requests_per_minute == Some(0) || self.limits.tokens_per_minute == Some(0) {
+            return Err(ConfigError::setting(
+                "limits",
+                "a limit of 0 a minute lets nothing through; leave it unset for none",
+            ));
+        }
+        if self.budget.usd.is_some_and(|usd| usd.0 < 0) {
+            return Err(ConfigError::setting("budget", "it is negative"));
+        }
+        if let (Some(record), Some(replay)) = (&self.record, &self.replay) {
+            let same = record.path() == replay.path()
+                || matches!(
+                    (record.path().canonicalize(), replay.path().canonicalize()),
+                    (Ok(a), Ok(b)) if a == b
+                );
+            if same {
+                return Err(ConfigError::setting(
+                    "record",
+                    "it is the file that is replayed; record to another one",
+                ));
+            }
+        }
+        for target in &self.fallback {
+            if self.provider_named(&target.provider).is_none() {
+                return Err(ConfigError::setting(
+                    "fallback",
+                    format!(
+                        "no provider is called {:?}; add it with ClientBuilder::provider",
+                        target.provider
+                    ),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn provider_named(&self, name: &str) -> Option<&Arc<dyn Provider>> {
+        if self.provider.name() == name {
+            Some(&self.provider)
+        } else {
+            self.others.get(name)
+        }
     }
 }
 
@@ -120,6 +225,10 @@ impl Client {
             others: BTreeMap::new(),
             clock,
             transport: None,
+            record: None,
+            replay: None,
+            estimator: Arc::new(Bytes3),
+            models: ModelTable::embedded(),
             http: HttpOptions::default(),
             retry: RetryPolicy::default(),
             timeouts: Timeouts::default(),
@@ -137,28 +246,58 @@ impl Client {
     /// Asks for a whole reply.
     ///
     /// # Errors
-    /// See [`Error`].
+    /// See [`Error`]. A reply that broke off is never one.
     pub async fn complete(&self, request: &Request) -> Result<Reply, Error> {
-        let call = self.call(request)?;
-        self.inner.settings.provider.send(&call).await
+        match pipeline::run(&self.inner, request, Mode::Whole).await? {
+            Answer::Whole(reply) => Ok(*reply),
+            _ => Err(Error::protocol(
+                "a provider answered in another form than asked",
+            )),
+        }
     }
 
-    /// Asks for a reply in pieces.
+    /// Asks for a reply in pieces. Answers when the first piece is there; until then failures are retried.
     ///
     /// # Errors
     /// See [`Error`].
     pub async fn stream(&self, request: &Request) -> Result<EventStream, Error> {
-        let call = self.call(request)?;
-        self.inner.settings.provider.stream(&call).await
+        match pipeline::run(&self.inner, request, Mode::Stream).await? {
+            Answer::Stream(events) => Ok(events),
+            _ => Err(Error::protocol(
+                "a provider answered in another form than asked",
+            )),
+        }
     }
 
-    /// Asks how many tokens the prompt has.
+    /// What the first attempt of [`Client::complete`] would send, byte for byte.
     ///
     /// # Errors
-    /// See [`Error`].
-    pub async fn count_tokens(&self, request: &Request) -> Result<Count, Error> {
-        let call = self.call(request)?;
-        self.inner.settings.provider.count_tokens(&call).await
+    /// [`Error::Refused`], as the call itself.
+    pub fn prepare(&self, request: &Request) -> Result<Prepared, Error> {
+        let fitted = self.inner.fit(request, self.inner.target(request))?;
+        let route = fitted.route(self.inner.settings.timeouts.total);
+        let wire = fitted
+            .provider
+            .encode(&fitted.request, &fitted.target.model, route)?;
+        Ok(Prepared {
+            method: wire.method,
+            path: wire.url.path().to_owned(),
+            headers: wire
+                .headers
+                .iter()
+                .map(|(name, value)| {
+                    let shown = match value {
+                        HeaderText::Open(text) => text.clone(),
+                        HeaderText::Secret(_) => {
+                            format!("sha256:{}", sha256_hex(value.expose().as_bytes()))
+                        }
+                    };
+                    ((*name).to_owned(), shown)
+                })
+                .collect(),
+            sha256: sha256_hex(&wire.body),
+            body: wire.body,
+        })
     }
 
     /// Asks which models there are.
@@ -166,33 +305,66 @@ impl Client {
     /// # Errors
     /// See [`Error`].
     pub async fn list_models(&self) -> Result<Vec<ModelInfo>, Error> {
-        let settings = &self.inner.settings;
-        settings
+        let inner = &self.inner;
+        let transport = inner.timed(inner.transport()?);
+        inner
+            .settings
             .provider
-            .list_models(&self.inner.transport()?, settings.sizes)
+            .list_models(&transport, inner.settings.sizes)
             .await
     }
 
-    fn call(&self, request: &Request) -> Result<Call, Error> {
-        let settings = &self.inner.settings;
-        Ok(Call {
-            request: request.clone(),
-            target: Target::new(settings.provider.name(), &request.model),
-            attempt: 0,
-            transport: self.inner.transport()?,
-            sizes: settings.sizes,
-        })
+    /// What was spent so far, by all clones.
+    pub fn spent(&self) -> Spend {
+        self.inner.ledger.spent()
     }
 }
 
+/// What would be sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prepared {
+    /// The method.
+    pub method: Method,
+    /// The whole path at the server.
+    pub path: String,
+    /// Every header but those that the connection adds; a secret one as `sha256:` and its hash in hex.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Bytes,
+    /// The body's SHA-256 in lower-case hex.
+    pub sha256: String,
+}
+
 impl Inner {
+    /// Whom `request` is for in the first place.
+    pub fn target(&self, request: &Request) -> Target {
+        Target::new(self.settings.provider.name(), &request.model)
+    }
+
+    pub fn provider(&self, name: &str) -> Option<&Arc<dyn Provider>> {
+        self.settings.provider_named(name)
+    }
+
     /// The way to servers, made when it is first needed: a replay never makes it.
     pub fn transport(&self) -> Result<Arc<dyn Transport>, Error> {
         if let Some(made) = self.transport.get() {
             return Ok(made.clone());
         }
-        let made = HttpTransport::new(&self.settings.http)
-            .map_err(|error| Error::refused("transport", error.to_string()))?;
+        let options = HttpOptions {
+            connect_timeout: self.settings.timeouts.connect,
+            ..self.settings.http.clone()
+        };
+        let made = HttpTransport::new(&options)
+            .map_err(|error| Error::refused("http", error.to_string()))?;
         Ok(self.transport.get_or_init(|| Arc::new(made)).clone())
+    }
+
+    /// `transport` with the timeouts of a call.
+    pub fn timed(&self, transport: Arc<dyn Transport>) -> Arc<dyn Transport> {
+        Arc::new(Timed {
+            inner: transport,
+            clock: self.clock.clone(),
+            timeouts: self.settings.timeouts,
+        })
     }
 }

@@ -136,7 +136,9 @@ pub enum Error {
         trail: Box<Trail>,
     },
     /// The call could pass a cap of the budget. Nothing was sent (by this attempt).
-    #[error("the budget of {cap} does not allow this call: {spent} spent or reserved, up to {wanted} wanted")]
+    #[error(
+        "the budget of {cap} does not allow this call: {spent} spent or reserved, up to {wanted} wanted"
+    )]
     BudgetExceeded {
         /// The cap.
         cap: Amount,
@@ -148,7 +150,9 @@ pub enum Error {
         trail: Box<Trail>,
     },
     /// A cap in dollars is set and this model has no known price.
-    #[error("the price of {model} is not known, so the cap cannot be kept: add it to the models table or set what to assume")]
+    #[error(
+        "the price of {model} is not known, so the cap cannot be kept: add it to the models table or set what to assume"
+    )]
     PriceUnknown {
         /// The model.
         model: String,
@@ -246,9 +250,16 @@ impl fmt::Display for UnavailableModel {
             status,
             ..
         } = self;
-        write!(f, "model {model} is not available at {provider} (HTTP {status})")?;
+        write!(
+            f,
+            "model {model} is not available at {provider} (HTTP {status})"
+        )?;
         if let Some(retired_at) = &self.retired_at {
-            write!(f, "; retired {retired_at} per models file of {}", self.read_on)?;
+            write!(
+                f,
+                "; retired {retired_at} per models file of {}",
+                self.read_on
+            )?;
         }
         if !self.active.is_empty() {
             write!(f, "; active: {}", self.active.join(", "))?;

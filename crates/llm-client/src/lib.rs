@@ -1,19 +1,35 @@
 //! Ask a language model, safely and reproducibly.
 
+mod adapt;
+mod cassette;
+mod check;
 mod client;
 mod clock;
 mod codec;
+mod counting;
 mod error;
+mod fit;
 mod hash;
 mod layers;
+mod lines;
+mod live;
+mod models;
+mod outgoing;
+mod pipeline;
 mod provider;
 mod redact;
 mod settings;
 mod sse;
+#[cfg(feature = "schema")]
+mod structured;
+mod tokens;
+mod tools;
+mod trace;
 mod transport;
 mod types;
 
-pub use client::{Client, ClientBuilder};
+pub use cassette::Cassette;
+pub use client::{Client, ClientBuilder, Prepared};
 pub use clock::{Clock, SystemClock};
 pub use codec::{
     Anthropic, AnthropicVersion, Auth, Compat, Dialect, Endpoint, MaxTokensField, ReasoningField,
@@ -22,6 +38,7 @@ pub use codec::{
 pub use error::{
     Amount, ConfigError, ConnectPhase, Error, TimeoutPhase, Trail, UnavailableModel, Wish,
 };
+pub use models::{Model, ModelStatus, ModelTable, ModelThinking, Price, Tier};
 pub use provider::{Call, Caps, Provider, Route, Structure};
 pub use redact::Redactor;
 pub use settings::{
@@ -29,6 +46,12 @@ pub use settings::{
     Unpriced,
 };
 pub use sse::{SseDecoder, SseEvent};
+#[cfg(feature = "schema")]
+pub use structured::{Structured, StructuredOpts};
+pub use tokens::{Bytes3, Estimator};
+pub use tools::{
+    LoopBounds, LoopError, LoopOutcome, LoopProgress, LoopStop, Step, ToolResult, Toolbox,
+};
 pub use transport::{
     HeaderText, HttpOptions, HttpRequest, HttpResponse, HttpTransport, Method, Transport,
 };

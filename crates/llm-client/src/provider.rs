@@ -71,6 +71,12 @@ pub struct Call {
 pub struct Caps {
     /// `temperature`, `top_p` and `top_k` are allowed.
     pub sampling: bool,
+    /// `seed` is allowed.
+    pub seed: bool,
+    /// `effort` is allowed.
+    pub effort: bool,
+    /// Tools are allowed.
+    pub tools: bool,
     /// Documents in assistant messages and citations asked for by the user are allowed.
     pub documents: bool,
     /// The provider counts tokens.
@@ -85,6 +91,8 @@ pub struct Caps {
     pub max_body: Option<u64>,
     /// `max_tokens` is required; this is sent when the request has none.
     pub default_max_tokens: Option<u32>,
+    /// A whole reply that may take longer than the time for the call is asked for as a stream.
+    pub whole_by_stream: bool,
     /// The provider asks no model and costs nothing; the label of its replies.
     pub offline: Option<&'static str>,
 }
@@ -104,6 +112,9 @@ impl Caps {
     /// A protocol that allows everything and has no limits of its own.
     pub const ALL: Self = Self {
         sampling: true,
+        seed: true,
+        effort: true,
+        tools: true,
         documents: true,
         count_tokens: true,
         structured: Structure::Schema,
@@ -111,6 +122,7 @@ impl Caps {
         unique_tool_ids: false,
         max_body: None,
         default_max_tokens: None,
+        whole_by_stream: false,
         offline: None,
     };
 }

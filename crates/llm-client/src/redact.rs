@@ -87,7 +87,10 @@ mod tests {
         check("bad key my-own-key!", "bad key [redacted]!");
         check("my-own-keymy-own-key", "[redacted][redacted]");
         check("key sk-ant-api03-abcdef.", "key sk-[redacted]");
-        check("Authorization: Bearer abcdefgh, x", "Authorization: Bearer [redacted], x");
+        check(
+            "Authorization: Bearer abcdefgh, x",
+            "Authorization: Bearer [redacted], x",
+        );
         check("BEARER abcdefgh", "BEARER [redacted]");
         check("a task-force, ask-me sk-it", "a task-force, ask-me sk-it");
         check("größe sk-äöü", "größe sk-äöü");

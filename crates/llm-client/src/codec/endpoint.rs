@@ -103,6 +103,11 @@ impl Endpoint {
         &self.base
     }
 
+    /// The server is on this machine.
+    pub fn is_loopback(&self) -> bool {
+        is_loopback(&self.base)
+    }
+
     /// A request to `path` under the base URL, with the headers that every request has.
     pub(crate) fn request(&self, method: Method, path: &str) -> HttpRequest {
         let mut url = self.base.clone();

@@ -1,3 +1,10 @@
-//! What a call passes through on its way to the transport.
+//! What stands between the caller and a provider, outermost first: budget, replay, fallback, retry, gate, timeout,
+//! record. `crate::pipeline` puts them in this order.
 
+pub(crate) mod budget;
+pub(crate) mod fallback;
+pub(crate) mod gate;
+pub(crate) mod record;
+pub(crate) mod replay;
 pub(crate) mod retry;
+pub(crate) mod timeout;

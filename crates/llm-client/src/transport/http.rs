@@ -1,7 +1,7 @@
 use std::time::Duration;
 
-use futures_util::{FutureExt as _, StreamExt as _, TryStreamExt as _};
 use futures_util::future::BoxFuture;
+use futures_util::{FutureExt as _, StreamExt as _, TryStreamExt as _};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use url::Url;
 

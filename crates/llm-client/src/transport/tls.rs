@@ -35,9 +35,7 @@ pub(super) fn config(extra_roots: &[Vec<u8>]) -> Result<ClientConfig, ConfigErro
         Err(_) => {
             let mut store = RootCertStore::empty();
             store.add_parsable_certificates(roots);
-            builder
-                .with_root_certificates(store)
-                .with_no_client_auth()
+            builder.with_root_certificates(store).with_no_client_auth()
         }
     };
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];

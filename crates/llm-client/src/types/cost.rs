@@ -209,7 +209,19 @@ mod tests {
             assert_eq!(text.parse::<Usd>().unwrap(), Usd(nanos), "{text}");
             assert_eq!(Usd(nanos).to_string(), shown);
         }
-        for text in ["", ".", "-1", "+1", "1e3", "NaN", "1.", ".5", "1.0000000001", "1 ", "99999999999"] {
+        for text in [
+            "",
+            ".",
+            "-1",
+            "+1",
+            "1e3",
+            "NaN",
+            "1.",
+            ".5",
+            "1.0000000001",
+            "1 ",
+            "99999999999",
+        ] {
             assert!(text.parse::<Usd>().is_err(), "{text:?}");
         }
         assert_eq!(Usd(-1_500_000_000).to_string(), "-$1.50");

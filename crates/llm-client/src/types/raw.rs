@@ -91,7 +91,10 @@ mod tests {
         assert_eq!(raw, Raw::parse(r#"{"a":[1e2],"b":1.0}"#).unwrap());
         assert_ne!(raw, Raw::parse(r#"{"a":[1e2]}"#).unwrap());
         let saved = serde_json::to_string(&raw).unwrap();
-        assert_eq!(serde_json::from_str::<Raw>(&saved).unwrap().get(), raw.get());
+        assert_eq!(
+            serde_json::from_str::<Raw>(&saved).unwrap().get(),
+            raw.get()
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use super::message::text_of;
 use super::{Block, BlockKind, Cost, Message, Raw, Role, Target, Usage};
@@ -38,6 +39,26 @@ pub struct Reply {
 }
 
 impl Reply {
+    /// A live reply of `model`, for providers of one's own: tokens and cost unknown, `raw` the JSON null. Set the
+    /// fields that are known.
+    pub fn new(model: impl Into<String>, content: Vec<Block>, stop: StopReason) -> Self {
+        Self {
+            id: String::new(),
+            model: model.into(),
+            content,
+            stop,
+            stop_details: None,
+            usage: Usage::default(),
+            cost: Cost::UNKNOWN,
+            attempts: Vec::new(),
+            warnings: Vec::new(),
+            request_id: None,
+            source: ReplySource::Live,
+            raw: RawValue::NULL.to_owned().into(),
+            message_raw: None,
+        }
+    }
+
     /// The text blocks, one after another.
     pub fn text(&self) -> String {
         text_of(&self.content)

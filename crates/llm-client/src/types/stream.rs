@@ -90,7 +90,9 @@ impl EventStream {
                 return Ok(*reply);
             }
         }
-        Err(Error::protocol("the stream of events ended without its last one"))
+        Err(Error::protocol(
+            "the stream of events ended without its last one",
+        ))
     }
 }
 

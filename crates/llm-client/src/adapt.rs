@@ -1,0 +1,207 @@
+//! Fits a request to the model it goes to: what the model does not take is dropped or changed with a warning, or
+//! refused, by the policy.
+
+use crate::models::{Model, ModelThinking};
+use crate::provider::{Caps, Structure};
+use crate::types::{Request, Role, Thinking, ToolChoice, Warning};
+use crate::{Error, Policy};
+
+/// The fewest tokens that a model can be given to think.
+const LEAST_BUDGET: u32 = 1024;
+
+struct Adapter<'a> {
+    model: &'a str,
+    policy: Policy,
+    warnings: Vec<Warning>,
+}
+
+impl Adapter<'_> {
+    /// `field` was changed as `how` says, if the policy allows it.
+    fn changed(&mut self, field: &str, how: &str) -> Result<(), Error> {
+        if self.policy == Policy::Strict {
+            return Err(Error::refused(
+                field,
+                format!("{how} (policy: strict, model {})", self.model),
+            ));
+        }
+        self.warnings.push(Warning {
+            field: field.to_owned(),
+            message: format!("{how} (model {})", self.model),
+        });
+        Ok(())
+    }
+}
+
+/// Fits `request` to its model, of which the table may have a row.
+pub(crate) fn adapt(
+    request: &mut Request,
+    caps: &Caps,
+    row: Option<&Model>,
+    policy: Policy,
+) -> Result<Vec<Warning>, Error> {
+    let model = request.model.clone();
+    let mut adapter = Adapter {
+        model: &model,
+        policy,
+        warnings: Vec::new(),
+    };
+    length(request, row, &mut adapter)?;
+    tools(request, caps, row)?;
+    sampling(request, caps, row, &mut adapter)?;
+    thinking(request, caps, row, &mut adapter)?;
+    effort(request, caps, row, &mut adapter)?;
+    format(request, caps, row, &mut adapter)?;
+    let prefilled = request
+        .messages
+        .last()
+        .is_some_and(|last| last.role == Role::Assistant);
+    if prefilled && row.is_some_and(|row| !row.prefill) {
+        return Err(Error::refused(
+            "messages",
+            format!("the last one is the assistant's, and {model} does not go on from there"),
+        ));
+    }
+    Ok(adapter.warnings)
+}
+
+fn length(
+    request: &mut Request,
+    row: Option<&Model>,
+    adapter: &mut Adapter<'_>,
+) -> Result<(), Error> {
+    let most = row.and_then(|row| row.max_output).unwrap_or(u32::MAX);
+    if let Some(asked) = request.max_tokens
+        && asked > most
+    {
+        request.max_tokens = Some(most);
+        adapter.changed(
+            "max_tokens",
+            &format!("{asked} is cut to {most}, the most of this model"),
+        )?;
+    }
+    Ok(())
+}
+
+fn tools(request: &Request, caps: &Caps, row: Option<&Model>) -> Result<(), Error> {
+    if !request.tools.is_empty() && !caps.tools {
+        return Err(Error::refused("tools", "this server takes none"));
+    }
+    let forced = matches!(request.tool_choice, ToolChoice::Any | ToolChoice::Tool(_));
+    if forced && row.is_some_and(|row| !row.forced_tools) {
+        return Err(Error::refused(
+            "tool_choice",
+            format!("{} cannot be made to call a tool; use Auto", request.model),
+        ));
+    }
+    Ok(())
+}
+
+fn sampling(
+    request: &mut Request,
+    caps: &Caps,
+    row: Option<&Model>,
+    adapter: &mut Adapter<'_>,
+) -> Result<(), Error> {
+    let asked = &mut request.sampling;
+    if !caps.sampling || row.is_some_and(|row| !row.sampling) {
+        let dropped = [
+            ("sampling.temperature", asked.temperature.take().is_some()),
+            ("sampling.top_p", asked.top_p.take().is_some()),
+            ("sampling.top_k", asked.top_k.take().is_some()),
+        ];
+        for (field, _) in dropped.into_iter().filter(|(_, set)| *set) {
+            adapter.changed(field, "not taken, left out")?;
+        }
+    }
+    if !caps.seed && asked.seed.take().is_some() {
+        adapter.changed("sampling.seed", "not taken, left out")?;
+    }
+    Ok(())
+}
+
+fn thinking(
+    request: &mut Request,
+    caps: &Caps,
+    row: Option<&Model>,
+    adapter: &mut Adapter<'_>,
+) -> Result<(), Error> {
+    use ModelThinking as Kind;
+    let most = request
+        .max_tokens
+        .or(caps.default_max_tokens)
+        .unwrap_or(u32::MAX);
+    if request.thinking == Thinking::Unset {
+        return Ok(());
+    }
+    if !caps.thinking {
+        request.thinking = Thinking::Unset;
+        return adapter.changed("thinking", "this server has no field for it, left out");
+    }
+    let kind = row.map(|row| row.thinking);
+    let (fit, how) = match (request.thinking, kind) {
+        (Thinking::Off, Some(Kind::AdaptiveOnly)) => {
+            (Thinking::Unset, "cannot be switched off, left out")
+        }
+        (Thinking::Adaptive | Thinking::Budget(_), Some(Kind::None)) => {
+            (Thinking::Unset, "not supported, left out")
+        }
+        (Thinking::Adaptive, Some(Kind::Budget)) if most > LEAST_BUDGET => (
+            Thinking::Budget((most / 2).max(LEAST_BUDGET)),
+            "adaptive became a budget of half of max_tokens",
+        ),
+        (Thinking::Adaptive, Some(Kind::Budget)) => (
+            Thinking::Unset,
+            "max_tokens leaves no room for a budget, left out",
+        ),
+        (Thinking::Budget(_), Some(Kind::Adaptive | Kind::AdaptiveOnly)) => {
+            (Thinking::Adaptive, "a budget became adaptive")
+        }
+        (Thinking::Budget(budget), _) if budget < LEAST_BUDGET || budget >= most => {
+            return Err(Error::refused(
+                "thinking",
+                format!("a budget of {budget} is not from {LEAST_BUDGET} to below max_tokens"),
+            ));
+        }
+        (fits, _) => (fits, ""),
+    };
+    if fit != request.thinking {
+        request.thinking = fit;
+        adapter.changed("thinking", how)?;
+    }
+    Ok(())
+}
+
+fn effort(
+    request: &mut Request,
+    caps: &Caps,
+    row: Option<&Model>,
+    adapter: &mut Adapter<'_>,
+) -> Result<(), Error> {
+    let Some(asked) = &request.effort else {
+        return Ok(());
+    };
+    let known = row.map(|row| row.effort.as_slice()).unwrap_or_default();
+    let fits = caps.effort && (known.is_empty() || known.contains(asked));
+    if !fits {
+        let how = format!("{asked:?} is not taken, left out");
+        request.effort = None;
+        adapter.changed("effort", &how)?;
+    }
+    Ok(())
+}
+
+fn format(
+    request: &mut Request,
+    caps: &Caps,
+    row: Option<&Model>,
+    adapter: &mut Adapter<'_>,
+) -> Result<(), Error> {
+    if request.format.is_none() {
+        return Ok(());
+    }
+    if caps.structured == Structure::None || row.is_some_and(|row| !row.structured) {
+        request.format = None;
+        adapter.changed("format", "structured output is not supported, left out")?;
+    }
+    Ok(())
+}

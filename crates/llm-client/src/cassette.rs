@@ -1,0 +1,313 @@
+//! The file of recorded exchanges: one JSON line for each attempt, only ever appended to.
+
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions};
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::hash::{canonical_json, sha256_hex};
+use crate::transport::HttpRequest;
+use crate::types::Raw;
+use crate::{ConnectPhase, Error, TimeoutPhase, Timeouts};
+
+/// The version of the line format.
+pub(crate) const SCHEMA_VERSION: u32 = 1;
+
+/// Fields of a body that do not tell one question from another.
+const NOT_THE_QUESTION: [&str; 4] = ["metadata", "stream", "stream_options", "user"];
+
+/// A file of recorded exchanges, for [`crate::ClientBuilder::record`] or [`crate::ClientBuilder::replay`].
+#[derive(Debug, Clone)]
+pub struct Cassette {
+    path: PathBuf,
+}
+
+impl Cassette {
+    /// The cassette at `path`. For recording it need not exist, and what it holds is kept.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into() }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Reads all lines. A torn last one is left out and its start given.
+    pub(crate) fn read(&self) -> Result<Lines, Error> {
+        let mut text = Vec::new();
+        File::open(&self.path)
+            .and_then(|mut file| file.read_to_end(&mut text))
+            .map_err(|error| self.io_error("read", &error))?;
+        Lines::parse(&text)
+    }
+
+    /// Opens the file for more lines, after cutting a torn last one off; gives what it holds.
+    pub(crate) fn append(&self) -> Result<(File, Lines), Error> {
+        let failed = |error| self.io_error("write", &error);
+        let mut file = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .create(true)
+            .open(&self.path)
+            .map_err(failed)?;
+        let mut text = Vec::new();
+        file.read_to_end(&mut text).map_err(failed)?;
+        let lines = Lines::parse(&text)?;
+        if let Some(torn) = lines.torn_at {
+            file.set_len(torn).map_err(failed)?;
+        } else if text.last().is_some_and(|last| *last != b'\n') {
+            file.write_all(b"\n").map_err(failed)?;
+        }
+        Ok((file, lines))
+    }
+
+    fn io_error(&self, what: &str, error: &std::io::Error) -> Error {
+        Error::cassette(
+            None,
+            format!("cannot {what} {}: {error}", self.path.display()),
+        )
+    }
+}
+
+/// What a cassette holds.
+#[derive(Debug, Default)]
+pub(crate) struct Lines {
+    pub lines: Vec<Line>,
+    /// Where a torn last line begins, in bytes.
+    pub torn_at: Option<u64>,
+}
+
+impl Lines {
+    fn parse(text: &[u8]) -> Result<Self, Error> {
+        let mut found = Self::default();
+        let mut start = 0;
+        for (index, bytes) in text.split_inclusive(|byte| *byte == b'\n').enumerate() {
+            let last = start + bytes.len() == text.len();
+            let ended = bytes.ends_with(b"\n");
+            match Line::parse(bytes, index + 1) {
+                Ok(Some(line)) => found.lines.push(line),
+                Ok(None) => {}
+                // A writer that died leaves a last line without its end; anything else is damage.
+                Err(_) if last && !ended => found.torn_at = Some(start as u64),
+                Err(error) => return Err(error),
+            }
+            start += bytes.len();
+        }
+        Ok(found)
+    }
+
+    /// How often each question was asked.
+    pub fn occurrences(&self) -> HashMap<String, u64> {
+        let mut counts = HashMap::new();
+        for line in &self.lines {
+            let count = counts.entry(line.root.clone()).or_insert(0);
+            *count = line.n.saturating_add(1).max(*count);
+        }
+        counts
+    }
+}
+
+/// One attempt.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Line {
+    pub schema_version: u32,
+    /// What the question is: see [`root_of`].
+    pub root: String,
+    /// How often it was asked before, from 0.
+    pub n: u64,
+    /// The call's number in the run that recorded it, from 0.
+    pub call: u64,
+    /// The attempt's number in the call, from 1.
+    pub attempt: u32,
+    /// No attempt was to follow.
+    pub final_hint: bool,
+    pub provider: String,
+    pub model: String,
+    /// When the attempt was over.
+    pub t: jiff::Timestamp,
+    pub request: RecordedRequest,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<RecordedResponse>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<RecordedError>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct RecordedRequest {
+    pub method: String,
+    pub path: String,
+    pub headers: Vec<(String, String)>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<Raw>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body_text: Option<String>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct RecordedResponse {
+    pub status: u16,
+    pub headers: Vec<(String, String)>,
+    /// An event stream; then there is no body.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub events: Option<Vec<RecordedEvent>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<Raw>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body_text: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct RecordedEvent {
+    /// Milliseconds after the attempt began.
+    pub t_ms: u64,
+    pub data: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event: Option<String>,
+}
+
+/// The connection failed, was too slow, or was given up.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct RecordedError {
+    pub kind: ErrorKind,
+}
+
+/// The errors that a reply's bytes do not tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ErrorKind {
+    Connect,
+    Trust,
+    Send,
+    Body,
+    TimeoutConnect,
+    TimeoutFirstByte,
+    TimeoutIdle,
+    TimeoutProgress,
+    Deadline,
+    Cancelled,
+}
+
+impl ErrorKind {
+    /// What of `error` a reply's bytes do not tell.
+    pub fn of(error: &Error) -> Option<Self> {
+        Some(match error {
+            Error::Connect { phase, .. } => match phase {
+                ConnectPhase::Connect => Self::Connect,
+                ConnectPhase::Trust => Self::Trust,
+                ConnectPhase::Send => Self::Send,
+                ConnectPhase::Body => Self::Body,
+            },
+            Error::Timeout { phase, .. } => match phase {
+                TimeoutPhase::Connect => Self::TimeoutConnect,
+                TimeoutPhase::FirstByte => Self::TimeoutFirstByte,
+                TimeoutPhase::Idle | TimeoutPhase::Tool => Self::TimeoutIdle,
+                TimeoutPhase::Progress => Self::TimeoutProgress,
+            },
+            Error::Deadline { .. } => Self::Deadline,
+            Error::Cancelled { .. } => Self::Cancelled,
+            _ => return None,
+        })
+    }
+
+    /// The error again, with the limits of today's client.
+    pub fn to_error(self, timeouts: &Timeouts) -> Error {
+        let connect = |phase| Error::connect(phase, "as recorded");
+        match self {
+            Self::Connect => connect(ConnectPhase::Connect),
+            Self::Trust => connect(ConnectPhase::Trust),
+            Self::Send => connect(ConnectPhase::Send),
+            Self::Body => connect(ConnectPhase::Body),
+            Self::TimeoutConnect => Error::timeout(TimeoutPhase::Connect, timeouts.connect),
+            Self::TimeoutFirstByte => Error::timeout(TimeoutPhase::FirstByte, timeouts.first_byte),
+            Self::TimeoutIdle => Error::timeout(TimeoutPhase::Idle, timeouts.idle),
+            Self::TimeoutProgress => Error::timeout(TimeoutPhase::Progress, timeouts.progress),
+            Self::Deadline => Error::Deadline {
+                last: None,
+                trail: Box::default(),
+            },
+            Self::Cancelled => Error::Cancelled {
+                trail: Box::default(),
+            },
+        }
+    }
+}
+
+impl Line {
+    /// Reads one line; none for an empty one.
+    fn parse(bytes: &[u8], number: usize) -> Result<Option<Self>, Error> {
+        #[derive(Deserialize)]
+        struct Version {
+            schema_version: u32,
+        }
+        let bytes = bytes.trim_ascii();
+        if bytes.is_empty() {
+            return Ok(None);
+        }
+        let damaged = |error: serde_json::Error| {
+            Error::cassette(
+                Some(number),
+                format!("expected one recorded attempt: {error}"),
+            )
+        };
+        let Version { schema_version } = serde_json::from_slice(bytes).map_err(damaged)?;
+        if schema_version != SCHEMA_VERSION {
+            return Err(Error::cassette(
+                Some(number),
+                format!("schema_version is {schema_version}, this program reads {SCHEMA_VERSION}"),
+            ));
+        }
+        serde_json::from_slice(bytes).map(Some).map_err(damaged)
+    }
+
+    /// The question as it counts for replay, if the request's body is JSON.
+    pub fn question(&self) -> Option<Value> {
+        let body = self.request.body.as_ref()?.to().ok()?;
+        Some(question(body))
+    }
+}
+
+/// A body as a cassette holds it: JSON as itself if it is one line, anything else as a text.
+pub(crate) fn body_fields(text: &str) -> (Option<Raw>, Option<String>) {
+    if text.is_empty() {
+        return (None, None);
+    }
+    let one_line = !text.contains(['\n', '\r']);
+    match Raw::parse(text) {
+        // White space around the value would be lost.
+        Ok(raw) if one_line && raw.get().len() == text.len() => (Some(raw), None),
+        _ => (None, Some(text.to_owned())),
+    }
+}
+
+/// What of a body makes the question.
+fn question(mut body: Value) -> Value {
+    if let Some(fields) = body.as_object_mut() {
+        fields.retain(|name, _| !NOT_THE_QUESTION.contains(&name.as_str()));
+    }
+    body
+}
+
+/// The hash of what is asked, and the question itself: provider, path and body, but not who asks, how the answer is
+/// delivered, or which server or key is used.
+pub(crate) fn root_of(
+    provider: &str,
+    request: &HttpRequest,
+    replay_key: Option<&str>,
+) -> Result<(String, Value), Error> {
+    let body = serde_json::from_slice(&request.body)
+        .map_err(|error| Error::refused("request", format!("its body is no JSON: {error}")))?;
+    let question = question(body);
+    let mut identity = serde_json::json!({
+        "provider": provider,
+        "path": request.path,
+        "body": question,
+    });
+    if let Some(key) = replay_key {
+        identity["replay_key"] = key.into();
+    }
+    Ok((sha256_hex(canonical_json(&identity).as_bytes()), question))
+}

@@ -1,0 +1,195 @@
+//! What no provider would take: refused before anything is sent.
+
+use std::collections::BTreeSet;
+
+use crate::Error;
+use crate::provider::Caps;
+use crate::types::{Block, BlockKind, Message, Request, Role, Sampling, ToolSpec};
+
+/// The fields of a body that [`Request::extra`] may not set.
+const OWN_FIELDS: [&str; 3] = ["messages", "model", "stream"];
+
+/// The first thing that is wrong with `request`, whatever model it goes to.
+pub(crate) fn check(request: &Request, caps: &Caps) -> Result<(), Error> {
+    let refused = |field: &str, why: &str| Err(Error::refused(field, why));
+    if request.model.trim().is_empty() {
+        return refused("model", "it is empty; give the id of a model");
+    }
+    if request.messages.is_empty() {
+        return refused("messages", "there are none; give at least one");
+    }
+    if request.max_tokens == Some(0) {
+        return refused("max_tokens", "it is 0; give at least 1 or leave it unset");
+    }
+    if let Some(name) = OWN_FIELDS
+        .iter()
+        .find(|name| request.extra.contains_key(**name))
+    {
+        return Err(Error::refused(
+            format!("extra.{name}"),
+            "this field has its own place; set it there",
+        ));
+    }
+    sampling(&request.sampling)?;
+    tools(&request.tools)?;
+    if let Some(format) = &request.format {
+        schema("format.schema", &format.schema)?;
+    }
+    pairs(&request.messages)?;
+    if !caps.documents {
+        documents(&request.messages)?;
+    }
+    Ok(())
+}
+
+fn sampling(sampling: &Sampling) -> Result<(), Error> {
+    let within = |field: &str, value: Option<f64>, most: f64| match value {
+        // NaN is in no range.
+        Some(value) if !(0.0..=most).contains(&value) => Err(Error::refused(
+            field,
+            format!("it is {value}; give a number from 0 to {most}"),
+        )),
+        _ => Ok(()),
+    };
+    within("sampling.temperature", sampling.temperature, 2.0)?;
+    within("sampling.top_p", sampling.top_p, 1.0)?;
+    if sampling.top_k == Some(0) {
+        return Err(Error::refused("sampling.top_k", "it is 0; give at least 1"));
+    }
+    Ok(())
+}
+
+fn tools(tools: &[ToolSpec]) -> Result<(), Error> {
+    let mut names = BTreeSet::new();
+    for tool in tools {
+        let ToolSpec::Function {
+            name, schema: form, ..
+        } = tool
+        else {
+            continue;
+        };
+        let field = format!("tools.{name}");
+        let fits = (1..=64).contains(&name.len())
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
+        if !fits {
+            return Err(Error::refused(
+                field,
+                "the name needs 1 to 64 of a-z, A-Z, 0-9, _ and -",
+            ));
+        }
+        if !names.insert(name) {
+            return Err(Error::refused(field, "two tools have this name"));
+        }
+        schema(&field, form)?;
+    }
+    Ok(())
+}
+
+#[cfg(feature = "schema")]
+fn schema(field: &str, schema: &serde_json::Value) -> Result<(), Error> {
+    crate::structured::check_schema(schema).map_err(|why| Error::refused(field, why))
+}
+
+#[cfg(not(feature = "schema"))]
+fn schema(field: &str, schema: &serde_json::Value) -> Result<(), Error> {
+    if schema.is_object() || schema.is_boolean() {
+        return Ok(());
+    }
+    Err(Error::refused(field, "a JSON schema is an object"))
+}
+
+/// Every call of a tool has its one result in the next message, before anything else, and no result lacks its call.
+fn pairs(messages: &[Message]) -> Result<(), Error> {
+    let mut open: Vec<&str> = Vec::new();
+    for (index, message) in messages.iter().enumerate() {
+        let field = format!("messages.{index}");
+        let mut after_others = false;
+        for block in &message.content {
+            let BlockKind::ToolResult { tool_use_id, .. } = &block.kind else {
+                after_others = true;
+                continue;
+            };
+            if message.role != Role::User {
+                return Err(Error::refused(
+                    field,
+                    "only a user message holds tool results",
+                ));
+            }
+            if after_others {
+                return Err(Error::refused(
+                    field,
+                    "tool results come before any other block of a message",
+                ));
+            }
+            let Some(place) = open.iter().position(|id| id == tool_use_id) else {
+                return Err(Error::refused(
+                    field,
+                    format!(
+                        "the result {tool_use_id:?} belongs to no open call of the message before"
+                    ),
+                ));
+            };
+            open.remove(place);
+        }
+        unanswered(&open, &field)?;
+        if message.role == Role::Assistant {
+            open = calls(&message.content);
+        }
+    }
+    unanswered(&open, "messages")
+}
+
+fn unanswered(open: &[&str], field: &str) -> Result<(), Error> {
+    match open.first() {
+        None => Ok(()),
+        Some(id) => Err(Error::refused(
+            field,
+            format!("the tool call {id:?} has no result in the message after it"),
+        )),
+    }
+}
+
+/// The ids of the calls, each once.
+fn calls(blocks: &[Block]) -> Vec<&str> {
+    let mut ids = Vec::new();
+    for block in blocks {
+        if let BlockKind::ToolUse { id, .. } = &block.kind
+            && !ids.contains(&id.as_str())
+        {
+            ids.push(id);
+        }
+    }
+    ids
+}
+
+/// No documents in assistant messages, and no citations asked for.
+fn documents(messages: &[Message]) -> Result<(), Error> {
+    for (index, message) in messages.iter().enumerate() {
+        for block in &message.content {
+            if !matches!(block.kind, BlockKind::Document(_)) {
+                continue;
+            }
+            let field = format!("messages.{index}");
+            if message.role == Role::Assistant {
+                return Err(Error::refused(
+                    field,
+                    "this version of the protocol takes no documents in assistant messages",
+                ));
+            }
+            let asks = block
+                .raw
+                .as_ref()
+                .and_then(|raw| raw.to::<serde_json::Value>().ok())
+                .is_some_and(|raw| raw["citations"]["enabled"] == true);
+            if asks {
+                return Err(Error::refused(
+                    field,
+                    "this version of the protocol takes no citations",
+                ));
+            }
+        }
+    }
+    Ok(())
+}

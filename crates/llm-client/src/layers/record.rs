@@ -1,0 +1,337 @@
+//! Writes down every attempt before its result reaches the caller.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Write as _;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use futures_util::{FutureExt as _, StreamExt as _};
+
+use crate::cassette::{
+    Cassette, ErrorKind, Line, RecordedError, RecordedEvent, RecordedRequest, RecordedResponse,
+    SCHEMA_VERSION, body_fields,
+};
+use crate::sse::SseDecoder;
+use crate::transport::{HeaderText, HttpRequest, HttpResponse, Transport};
+use crate::types::Target;
+use crate::{Clock, ConfigError, Error, Redactor};
+
+/// How long a line may wait for the disk.
+const SYNC_EVERY: Duration = Duration::from_secs(1);
+
+/// The headers that are kept, by name or start of name.
+const KEPT: [&str; 9] = [
+    "accept",
+    "anthropic-beta",
+    "anthropic-ratelimit-",
+    "anthropic-version",
+    "content-type",
+    "request-id",
+    "retry-after",
+    "x-ratelimit-",
+    "x-request-id",
+];
+
+/// Appends to a cassette.
+pub(crate) struct Recorder {
+    clock: Arc<dyn Clock>,
+    file: Mutex<Written>,
+    /// How often each question was asked, in the file and by this client.
+    occurrences: Mutex<HashMap<String, u64>>,
+}
+
+struct Written {
+    file: File,
+    synced: Duration,
+    torn: bool,
+}
+
+impl Recorder {
+    pub fn open(cassette: &Cassette, clock: Arc<dyn Clock>) -> Result<Self, ConfigError> {
+        let (file, lines) = cassette
+            .append()
+            .map_err(|error| ConfigError::Cassette(Box::new(error)))?;
+        Ok(Self {
+            file: Mutex::new(Written {
+                file,
+                synced: clock.instant(),
+                torn: false,
+            }),
+            occurrences: Mutex::new(lines.occurrences()),
+            clock,
+        })
+    }
+
+    /// The number of this question among equal ones.
+    pub fn next_occurrence(&self, root: &str) -> u64 {
+        let mut counts = self
+            .occurrences
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let count = counts.entry(root.to_owned()).or_insert(0);
+        *count += 1;
+        *count - 1
+    }
+
+    fn write(&self, line: &Line) -> Result<(), Error> {
+        let failed = |error: &dyn std::fmt::Display| {
+            Error::cassette(None, format!("cannot write the recorded attempt: {error}"))
+        };
+        let mut text = serde_json::to_vec(line).map_err(|error| failed(&error))?;
+        text.push(b'\n');
+        let mut written = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        if written.torn {
+            // After a failed write the last line may be a part: end it, or this one would be lost with it.
+            return Err(failed(&"an earlier line could not be written whole"));
+        }
+        let done = written.file.write_all(&text);
+        written.torn = done.is_err();
+        done.map_err(|error| failed(&error))?;
+        let now = self.clock.instant();
+        if now.saturating_sub(written.synced) >= SYNC_EVERY {
+            written.file.sync_data().map_err(|error| failed(&error))?;
+            written.synced = now;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        let written = self.file.get_mut().unwrap_or_else(PoisonError::into_inner);
+        // There is nobody left to tell; the lines are with the system in any case.
+        let _ = written.file.sync_all();
+    }
+}
+
+/// Which place in the cassette a call has.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    pub root: String,
+    pub n: u64,
+    pub call: u64,
+}
+
+/// The record of one attempt under way. Dropped without an outcome, it says that the attempt was given up.
+pub(crate) struct Tape {
+    recorder: Arc<Recorder>,
+    place: Place,
+    target: Target,
+    attempt: u32,
+    heard: Arc<Mutex<Heard>>,
+    done: bool,
+}
+
+/// What went over the wire so far.
+#[derive(Default)]
+struct Heard {
+    request: Option<HttpRequest>,
+    began: Duration,
+    response: Option<(u16, Vec<(String, String)>)>,
+    chunks: Vec<(Duration, Bytes)>,
+}
+
+impl Tape {
+    pub fn new(recorder: Arc<Recorder>, place: Place, target: Target, attempt: u32) -> Self {
+        Self {
+            recorder,
+            place,
+            target,
+            attempt,
+            heard: Arc::default(),
+            done: false,
+        }
+    }
+
+    /// A transport that is heard by this tape.
+    pub fn listen(&self, inner: Arc<dyn Transport>) -> Arc<dyn Transport> {
+        Arc::new(Listening {
+            inner,
+            clock: self.recorder.clock.clone(),
+            heard: self.heard.clone(),
+        })
+    }
+
+    /// Writes the attempt down; `is_final` if no other one follows.
+    pub fn finish(&mut self, error: Option<&Error>, is_final: bool) -> Result<(), Error> {
+        self.done = true;
+        let heard = std::mem::take(&mut *self.heard.lock().unwrap_or_else(PoisonError::into_inner));
+        // Refused before it was sent: nothing happened.
+        let Some(request) = heard.request else {
+            return Ok(());
+        };
+        let hide = |text: String| {
+            secrets(&request)
+                .iter()
+                .fold(text, |text, secret| secret.clean_exact(text))
+        };
+        let text = |bytes: &[u8]| hide(String::from_utf8_lossy(bytes).into_owned());
+        let response = heard.response.map(|(status, headers)| {
+            let streamed = crate::transport::header(&headers, "content-type")
+                .is_some_and(|kind| kind.starts_with("text/event-stream"));
+            let (mut events, mut body, mut body_text) = (None, None, None);
+            if streamed {
+                events = Some(decode(&heard.chunks, heard.began, &hide));
+            } else {
+                let whole: Vec<u8> = heard
+                    .chunks
+                    .iter()
+                    .flat_map(|(_, chunk)| chunk)
+                    .copied()
+                    .collect();
+                (body, body_text) = body_fields(&text(&whole));
+            }
+            RecordedResponse {
+                status,
+                headers: kept(headers, &hide),
+                events,
+                body,
+                body_text,
+            }
+        });
+        let (body, body_text) = body_fields(&text(&request.body));
+        let open = request
+            .headers
+            .iter()
+            .filter_map(|(name, value)| match value {
+                HeaderText::Open(value) => Some(((*name).to_owned(), value.clone())),
+                HeaderText::Secret(_) => None,
+            });
+        self.recorder.write(&Line {
+            schema_version: SCHEMA_VERSION,
+            root: self.place.root.clone(),
+            n: self.place.n,
+            call: self.place.call,
+            attempt: self.attempt,
+            final_hint: is_final,
+            provider: self.target.provider.clone(),
+            model: self.target.model.clone(),
+            t: self.recorder.clock.now(),
+            request: RecordedRequest {
+                method: request.method.as_str().to_owned(),
+                path: hide(request.path.clone()),
+                headers: kept(open.collect(), &hide),
+                body,
+                body_text,
+            },
+            response,
+            error: error
+                .and_then(ErrorKind::of)
+                .map(|kind| RecordedError { kind }),
+        })
+    }
+}
+
+impl Drop for Tape {
+    fn drop(&mut self) {
+        if !self.done {
+            let cancelled = Error::Cancelled {
+                trail: Box::default(),
+            };
+            // Whoever dropped the call waits for no answer.
+            let _ = self.finish(Some(&cancelled), true);
+        }
+    }
+}
+
+/// What takes the keys of this request out of texts.
+fn secrets(request: &HttpRequest) -> Vec<Redactor> {
+    request
+        .headers
+        .iter()
+        .filter_map(|(_, value)| match value {
+            HeaderText::Secret(_) => {
+                let key = value.expose();
+                let key = key.strip_prefix("Bearer ").unwrap_or(key);
+                Some(Redactor::new(Some(key.into())))
+            }
+            HeaderText::Open(_) => None,
+        })
+        .collect()
+}
+
+fn kept(headers: Vec<(String, String)>, hide: impl Fn(String) -> String) -> Vec<(String, String)> {
+    headers
+        .into_iter()
+        .filter(|(name, _)| {
+            KEPT.iter().any(|kept| {
+                name == kept
+                    || (kept.ends_with('-') && name.starts_with(kept))
+                    || (*kept == "retry-after" && name.starts_with(kept))
+            })
+        })
+        .map(|(name, value)| (name, hide(value)))
+        .collect()
+}
+
+/// The whole events among these chunks. A cut one at the end is not kept: the stream is cut without it, too.
+fn decode(
+    chunks: &[(Duration, Bytes)],
+    began: Duration,
+    hide: impl Fn(String) -> String,
+) -> Vec<RecordedEvent> {
+    let mut decoder = SseDecoder::new(u64::MAX);
+    let mut events = Vec::new();
+    let mut add = |at: Duration, event: crate::SseEvent<'_>| {
+        events.push(RecordedEvent {
+            t_ms: at.saturating_sub(began).as_millis() as u64,
+            data: hide(event.data.to_owned()),
+            event: (event.event != "message").then(|| event.event.to_owned()),
+        });
+    };
+    for (at, chunk) in chunks {
+        decoder.push(chunk);
+        // What cannot be decoded was an error for the caller as well.
+        while let Ok(Some(event)) = decoder.next_event() {
+            add(*at, event);
+        }
+    }
+    if let (Some((at, _)), Ok(Some(event))) = (chunks.last(), decoder.finish()) {
+        add(*at, event);
+    }
+    events
+}
+
+struct Listening {
+    inner: Arc<dyn Transport>,
+    clock: Arc<dyn Clock>,
+    heard: Arc<Mutex<Heard>>,
+}
+
+impl Listening {
+    async fn send(&self, request: HttpRequest) -> Result<HttpResponse, Error> {
+        with(&self.heard, |heard| {
+            heard.began = self.clock.instant();
+            heard.request = Some(request.clone());
+        });
+        let mut response = self.inner.execute(request).await?;
+        with(&self.heard, |heard| {
+            heard.response = Some((response.status, response.headers.clone()));
+        });
+        let (clock, heard) = (self.clock.clone(), self.heard.clone());
+        response.body = response
+            .body
+            .inspect(move |chunk| {
+                if let Ok(chunk) = chunk {
+                    with(&heard, |heard| {
+                        heard.chunks.push((clock.instant(), chunk.clone()));
+                    });
+                }
+            })
+            .boxed();
+        Ok(response)
+    }
+}
+
+fn with(heard: &Mutex<Heard>, change: impl FnOnce(&mut Heard)) {
+    change(&mut heard.lock().unwrap_or_else(PoisonError::into_inner));
+}
+
+impl Transport for Listening {
+    fn execute<'a>(&'a self, request: HttpRequest) -> BoxFuture<'a, Result<HttpResponse, Error>> {
+        self.send(request).boxed()
+    }
+}

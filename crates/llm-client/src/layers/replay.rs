@@ -1,0 +1,195 @@
+//! Answers from a cassette. Nothing sleeps and nothing is sent.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use futures_util::{FutureExt as _, StreamExt as _, stream};
+use serde_json::Value;
+
+use crate::cassette::{Cassette, Line, RecordedResponse};
+use crate::transport::{HttpRequest, HttpResponse, Transport};
+use crate::{ConfigError, Error, Timeouts};
+
+/// How many differences a miss shows.
+const SHOWN: usize = 8;
+/// How many recorded questions a miss is compared with.
+const COMPARED: usize = 1000;
+
+/// The lines of a cassette and how far each question was replayed.
+pub(crate) struct Player {
+    /// The last attempt of each occurrence of a question.
+    answers: HashMap<String, BTreeMap<u64, Arc<Line>>>,
+    asked: Mutex<HashMap<String, u64>>,
+}
+
+impl Player {
+    pub fn open(cassette: &Cassette) -> Result<Self, ConfigError> {
+        let lines = cassette
+            .read()
+            .map_err(|error| ConfigError::Cassette(Box::new(error)))?;
+        if lines.torn_at.is_some() {
+            tracing::warn!(
+                cassette = %cassette.path().display(),
+                "the last line is torn and left out"
+            );
+        }
+        let mut answers: HashMap<String, BTreeMap<u64, Arc<Line>>> = HashMap::new();
+        for line in lines.lines {
+            // Attempts of one call come in order, so the last one wins.
+            let of_root = answers.entry(line.root.clone()).or_default();
+            of_root.insert(line.n, Arc::new(line));
+        }
+        Ok(Self {
+            answers,
+            asked: Mutex::default(),
+        })
+    }
+
+    /// The recorded answer to the next occurrence of this question.
+    pub fn next(&self, root: &str, question: &Value, path: &str) -> Result<Arc<Line>, Error> {
+        let n = {
+            let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+            let count = asked.entry(root.to_owned()).or_insert(0);
+            *count += 1;
+            *count - 1
+        };
+        match self.answers.get(root) {
+            None => Err(miss(self.nearest(question, path))),
+            Some(of_root) => match of_root.get(&n) {
+                None => Err(miss(format!(
+                    "this question was recorded {} times and is asked for the {}. time",
+                    of_root.len(),
+                    n + 1
+                ))),
+                Some(line) if !line.final_hint => Err(miss(
+                    "the recording stopped before this call was over".to_owned(),
+                )),
+                Some(line) => Ok(line.clone()),
+            },
+        }
+    }
+
+    /// How the most similar recorded question differs.
+    fn nearest(&self, question: &Value, path: &str) -> String {
+        let mut keys: Vec<_> = self.answers.keys().collect();
+        // A map's order changes from run to run; the message must not.
+        keys.sort();
+        keys.into_iter()
+            .filter_map(|root| self.answers.get(root)?.values().next())
+            .filter(|line| line.request.path == path)
+            .take(COMPARED)
+            .filter_map(|line| {
+                let mut found = Vec::new();
+                differences("", &line.question()?, question, &mut found);
+                Some((found.len(), line, found))
+            })
+            .min_by_key(|(count, _, _)| *count)
+            .map_or_else(
+                || format!("it holds no request to {path}"),
+                |(count, line, mut found)| {
+                    found.truncate(SHOWN);
+                    if count == 0 {
+                        found.push("provider or replay_key".to_owned());
+                    } else if count > SHOWN {
+                        found.push(format!("and {} more", count - SHOWN));
+                    }
+                    format!(
+                        "the nearest entry (call {}) differs in {}",
+                        line.call,
+                        found.join(", ")
+                    )
+                },
+            )
+    }
+}
+
+fn miss(diff: String) -> Error {
+    Error::ReplayMiss {
+        diff,
+        trail: Box::default(),
+    }
+}
+
+/// Adds the places where two values differ, with both values cut short.
+fn differences(place: &str, recorded: &Value, asked: &Value, found: &mut Vec<String>) {
+    match (recorded, asked) {
+        (Value::Object(a), Value::Object(b)) => {
+            for key in a.keys().chain(b.keys().filter(|key| !a.contains_key(*key))) {
+                let child = |map: &serde_json::Map<_, _>| map.get(key).cloned().unwrap_or_default();
+                differences(&format!("{place}/{key}"), &child(a), &child(b), found);
+            }
+        }
+        (Value::Array(a), Value::Array(b)) => {
+            for index in 0..a.len().max(b.len()) {
+                let child = |list: &[Value]| list.get(index).cloned().unwrap_or_default();
+                differences(&format!("{place}/{index}"), &child(a), &child(b), found);
+            }
+        }
+        (a, b) if a == b => {}
+        (a, b) => found.push(format!(
+            "{place} (recorded {}, asked {})",
+            short(a),
+            short(b)
+        )),
+    }
+}
+
+fn short(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text,
+    }
+}
+
+/// Gives what was recorded, whatever is sent.
+pub(crate) struct Replaying {
+    pub line: Arc<Line>,
+    pub timeouts: Timeouts,
+}
+
+impl Transport for Replaying {
+    fn execute<'a>(&'a self, _: HttpRequest) -> BoxFuture<'a, Result<HttpResponse, Error>> {
+        let failure = self
+            .line
+            .error
+            .as_ref()
+            .map(|error| error.kind.to_error(&self.timeouts));
+        let response = match (&self.line.response, failure) {
+            (Some(response), failure) => Ok(respond(response, failure)),
+            (None, Some(failure)) => Err(failure),
+            (None, None) => Err(Error::cassette(
+                None,
+                "an entry has neither a response nor an error",
+            )),
+        };
+        async { response }.boxed()
+    }
+}
+
+fn respond(recorded: &RecordedResponse, failure: Option<Error>) -> HttpResponse {
+    let mut body = String::new();
+    if let Some(events) = &recorded.events {
+        for event in events {
+            if let Some(name) = &event.event {
+                body.push_str(&format!("event: {name}\n"));
+            }
+            for line in event.data.split('\n') {
+                body.push_str(&format!("data: {line}\n"));
+            }
+            body.push('\n');
+        }
+    } else if let Some(raw) = &recorded.body {
+        body.push_str(raw.get());
+    } else if let Some(text) = &recorded.body_text {
+        body.push_str(text);
+    }
+    let chunks = std::iter::once(Ok(Bytes::from(body))).chain(failure.map(Err));
+    HttpResponse {
+        status: recorded.status,
+        headers: recorded.headers.clone(),
+        body: stream::iter(chunks.collect::<Vec<_>>()).boxed(),
+    }
+}

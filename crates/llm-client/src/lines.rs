@@ -1,0 +1,44 @@
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// Something wrong in a JSON text that a person wrote, and the line (from 1) it is on.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    pub line: usize,
+    pub why: String,
+}
+
+/// Reads `json` as a `T`.
+pub(crate) fn read<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, Fault> {
+    serde_json::from_str(json).map_err(|error| {
+        // The message names the place too, and a part's place would be wrong in the whole.
+        let place = format!(" at line {} column {}", error.line(), error.column());
+        let why = error.to_string();
+        Fault {
+            line: error.line().max(1),
+            why: why.strip_suffix(&place).unwrap_or(&why).to_owned(),
+        }
+    })
+}
+
+/// Reads `part`, which was borrowed from `json`, as a `T`; lines are those of `json`.
+pub(crate) fn read_part<'a, T: Deserialize<'a>>(
+    json: &str,
+    part: &'a RawValue,
+) -> Result<T, Fault> {
+    read(part.get()).map_err(|fault| Fault {
+        line: line_of(json, part) + fault.line - 1,
+        why: fault.why,
+    })
+}
+
+/// The line on which `part`, which was borrowed from `json`, begins.
+pub(crate) fn line_of(json: &str, part: &RawValue) -> usize {
+    let start = part
+        .get()
+        .as_ptr()
+        .addr()
+        .saturating_sub(json.as_ptr().addr());
+    let before = json.as_bytes().get(..start).unwrap_or_default();
+    1 + before.split(|&byte| byte == b'\n').skip(1).count()
+}

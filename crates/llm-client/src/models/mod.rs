@@ -1,0 +1,9 @@
+//! What is known of models: a dated table in the crate, and the user's own over it.
+
+mod model;
+mod price;
+mod table;
+
+pub use model::{Model, ModelStatus, ModelThinking};
+pub use price::{Price, Tier};
+pub use table::ModelTable;

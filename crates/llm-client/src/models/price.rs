@@ -1,0 +1,124 @@
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{self, Deserializer, Visitor};
+
+use crate::types::Usd;
+
+/// Prices are for this many tokens.
+const PER: u128 = 1_000_000;
+
+/// Dollars for a million tokens, each an amount of nano-dollars. Half a nano-dollar for a token is 500,000 here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Price {
+    /// Of the prompt, what no cache has to do with.
+    #[serde(rename = "in", deserialize_with = "dollars")]
+    pub input: Usd,
+    /// Of the reply, thinking included.
+    #[serde(rename = "out", deserialize_with = "dollars")]
+    pub output: Usd,
+    /// Of the prompt, what is written to the cache of five minutes; none if it is not known.
+    #[serde(default, deserialize_with = "maybe_dollars")]
+    pub cache_write_5m: Option<Usd>,
+    /// Of the prompt, what is written to the cache of one hour; none if it is not known.
+    #[serde(default, deserialize_with = "maybe_dollars")]
+    pub cache_write_1h: Option<Usd>,
+    /// Of the prompt, what is read from a cache; none if it is not known.
+    #[serde(default, deserialize_with = "maybe_dollars")]
+    pub cache_read: Option<Usd>,
+}
+
+/// A price for prompts of some lengths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tier {
+    /// The longest prompt it is for, in tokens, all three inputs added; none: any.
+    #[serde(default)]
+    pub up_to_prompt: Option<u64>,
+    /// The price.
+    pub price: Price,
+}
+
+impl Price {
+    /// The dearest of the known prices of a prompt's tokens.
+    pub(crate) fn dearest_input(&self) -> Usd {
+        [self.cache_write_5m, self.cache_write_1h, self.cache_read]
+            .into_iter()
+            .flatten()
+            .fold(self.input, Usd::max)
+    }
+}
+
+/// A sum of prices that is rounded once, at its end.
+///
+/// It counts in 10^-15 dollars, so a price of nine decimals for a million tokens is exact for one token.
+pub(crate) struct Sum(Option<u128>);
+
+impl Sum {
+    pub fn new() -> Self {
+        Self(Some(0))
+    }
+
+    /// Adds `tokens` at `price` for a million. No tokens cost nothing, even at an unknown price.
+    pub fn tokens(&mut self, tokens: u64, price: Option<Usd>) {
+        self.add(tokens, price, 1);
+    }
+
+    /// Adds `calls` at `price` each.
+    pub fn calls(&mut self, calls: u64, price: Option<Usd>) {
+        self.add(calls, price, PER);
+    }
+
+    fn add(&mut self, count: u64, price: Option<Usd>, unit: u128) {
+        if count == 0 {
+            return;
+        }
+        let more = price
+            .and_then(|price| u128::try_from(price.0).ok())
+            .and_then(|nanos| nanos.checked_mul(u128::from(count))?.checked_mul(unit));
+        self.0 = self
+            .0
+            .zip(more)
+            .and_then(|(sum, more)| sum.checked_add(more));
+    }
+
+    /// The sum, rounded up to the nano-dollar: a cost is never shown too low. None if a price is not known or the
+    /// sum cannot be held.
+    pub fn total(self) -> Option<Usd> {
+        i64::try_from(self.0?.div_ceil(PER)).ok().map(Usd)
+    }
+}
+
+/// Reads dollars from a text such as `"0.125"`; a JSON number may have lost digits.
+pub(crate) fn dollars<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Usd, D::Error> {
+    Dollars::deserialize(deserializer).map(|dollars| dollars.0)
+}
+
+fn maybe_dollars<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Usd>, D::Error> {
+    Option::<Dollars>::deserialize(deserializer).map(|dollars| dollars.map(|dollars| dollars.0))
+}
+
+/// Dollars as a text.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Dollars(pub Usd);
+
+impl<'de> Deserialize<'de> for Dollars {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+
+        impl Visitor<'_> for Text {
+            type Value = Usd;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("dollars as a text such as \"0.125\"")
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Usd, E> {
+                text.parse().map_err(E::custom)
+            }
+        }
+
+        deserializer.deserialize_str(Text).map(Self)
+    }
+}

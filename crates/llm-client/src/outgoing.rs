@@ -1,0 +1,62 @@
+//! The last look at a request before it goes out, and the first at what comes back.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+
+use crate::layers::gate::Lane;
+use crate::transport::{HttpRequest, HttpResponse, Transport};
+use crate::{Clock, Error};
+
+/// Refuses a body that is too large, tells the budget that a request goes out, and the gate what the reply's headers
+/// say.
+pub(crate) struct Outgoing {
+    pub inner: Arc<dyn Transport>,
+    pub clock: Arc<dyn Clock>,
+    pub sent: Option<Arc<AtomicBool>>,
+    pub lane: Option<Arc<Lane>>,
+    pub max_body: Option<u64>,
+}
+
+impl Outgoing {
+    async fn send(&self, request: HttpRequest) -> Result<HttpResponse, Error> {
+        let size = request.body.len() as u64;
+        if let Some(most) = self.max_body.filter(|most| size > *most) {
+            return Err(Error::refused(
+                "request",
+                format!("its body has {size} bytes, this provider takes {most}"),
+            ));
+        }
+        if let Some(sent) = &self.sent {
+            sent.store(true, Ordering::Relaxed);
+        }
+        let response = self.inner.execute(request).await?;
+        if let Some(lane) = &self.lane {
+            lane.learn(self.clock.as_ref(), &response.headers);
+        }
+        Ok(response)
+    }
+}
+
+impl Transport for Outgoing {
+    fn execute<'a>(&'a self, request: HttpRequest) -> BoxFuture<'a, Result<HttpResponse, Error>> {
+        self.send(request).boxed()
+    }
+}
+
+/// Leads to no server: what offline providers are given.
+pub(crate) struct Nowhere;
+
+impl Transport for Nowhere {
+    fn execute<'a>(&'a self, _: HttpRequest) -> BoxFuture<'a, Result<HttpResponse, Error>> {
+        async {
+            Err(Error::refused(
+                "transport",
+                "an offline provider asks no server",
+            ))
+        }
+        .boxed()
+    }
+}

@@ -1,0 +1,501 @@
+//! One call from the caller to the wire and back, through the layers in their order.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::SeedableRng as _;
+use tracing::{Instrument as _, Span};
+
+use crate::cassette::{Line, root_of};
+use crate::client::Inner;
+use crate::fit::Fitted;
+use crate::layers::budget::Reservation;
+use crate::layers::fallback::moves_on;
+use crate::layers::gate::Pass;
+use crate::layers::record::{Place, Tape};
+use crate::layers::replay::Replaying;
+use crate::layers::retry::{self, Decision};
+use crate::layers::timeout::{Elapsed, Watchdog, progressing};
+use crate::live::Live;
+use crate::outgoing::Outgoing;
+use crate::provider::{Call, Route};
+use crate::trace;
+use crate::transport::Transport;
+use crate::types::{
+    Attempt, Count, Event, EventStream, Reply, ReplySource, Request, StopReason,
+    Target,
+};
+use crate::Error;
+
+/// In which form an answer is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Whole,
+    Stream,
+    Count,
+}
+
+/// An answer in the form that was wanted.
+pub(crate) enum Answer {
+    Whole(Box<Reply>),
+    Stream(EventStream),
+    Count(Count),
+}
+
+/// Asks `request` in the form of `mode`.
+pub(crate) async fn run(
+    inner: &Arc<Inner>,
+    request: &Request,
+    mode: Mode,
+) -> Result<Answer, Error> {
+    let target = inner.target(request);
+    let operation = if mode == Mode::Count {
+        "count_tokens"
+    } else {
+        "chat"
+    };
+    let span = trace::span(operation, &target, request.max_tokens);
+    let result = Flight::new(inner, mode, span.clone())
+        .fly(request, target)
+        .instrument(span.clone())
+        .await;
+    match &result {
+        Ok(Answer::Whole(reply)) => trace::answered(&span, reply),
+        Ok(_) => {}
+        Err(error) => trace::failed(&span, error),
+    }
+    result
+}
+
+/// One call under way.
+pub(crate) struct Flight {
+    inner: Arc<Inner>,
+    mode: Mode,
+    span: Span,
+    /// When the call must be over, on the clock's own scale.
+    deadline: Duration,
+    call: u64,
+    random: ChaCha20Rng,
+    attempts: Vec<Attempt>,
+    hold: Option<Reservation>,
+    place: Option<Place>,
+    /// The last failure, while another attempt is made.
+    last: Option<Box<Error>>,
+}
+
+/// What an attempt leaves behind beside its result.
+struct Traces {
+    tape: Option<Tape>,
+    pass: Option<Pass>,
+}
+
+impl Flight {
+    fn new(inner: &Arc<Inner>, mode: Mode, span: Span) -> Self {
+        let call = inner.calls.fetch_add(1, Ordering::Relaxed);
+        let mut random = ChaCha20Rng::seed_from_u64(inner.settings.seed);
+        random.set_stream(call);
+        Self {
+            deadline: inner
+                .clock
+                .instant()
+                .saturating_add(inner.settings.timeouts.total),
+            inner: inner.clone(),
+            mode,
+            span,
+            call,
+            random,
+            attempts: Vec::new(),
+            hold: None,
+            place: None,
+            last: None,
+        }
+    }
+
+    async fn fly(mut self, request: &Request, target: Target) -> Result<Answer, Error> {
+        let inner = self.inner.clone();
+        let first = inner.fit(request, target)?;
+        let asks_a_model = first.caps.offline.is_none();
+        let recorded = inner.recorder.is_some() || inner.player.is_some();
+        if asks_a_model && recorded {
+            let route = if self.mode == Mode::Count {
+                Route::CountTokens
+            } else {
+                Route::Complete
+            };
+            let wire = first
+                .provider
+                .encode(&first.request, &first.target.model, route)?;
+            let (root, question) =
+                root_of(&first.target.provider, &wire, request.replay_key.as_deref())?;
+            if let Some(player) = &inner.player {
+                let line = player.next(&root, &question, &wire.path)?;
+                return self.replay(first, line).await;
+            }
+            self.place = inner.recorder.as_ref().map(|recorder| Place {
+                n: recorder.next_occurrence(&root),
+                root,
+                call: self.call,
+            });
+        }
+        if asks_a_model && self.mode != Mode::Count {
+            let worst = inner.dearest(&first, request)?;
+            self.hold = Some(inner.ledger.reserve(worst)?);
+        }
+        let result = self.chain(first, request).await;
+        result.map_err(|mut error| {
+            error.trail_mut().attempts = std::mem::take(&mut self.attempts);
+            error
+        })
+    }
+
+    /// Asks one target after another.
+    async fn chain(&mut self, first: Fitted, request: &Request) -> Result<Answer, Error> {
+        let inner = self.inner.clone();
+        let mut next = match self.mode {
+            Mode::Count => [].iter(),
+            _ => inner.settings.fallback.iter(),
+        };
+        let mut fitted = Arc::new(first);
+        loop {
+            // The next target that the request can be fitted to.
+            let following = next.find_map(|target| inner.fit(request, target.clone()).ok());
+            let result = self.target(&fitted, following.is_some()).await;
+            let class = match (&result, &following) {
+                (Err(error), Some(_)) if moves_on(error, inner.settings.fallback_on) => {
+                    error.class()
+                }
+                (Ok(Answer::Whole(reply)), Some(_)) if self.moves_on_refusal(reply) => "refusal",
+                _ => return result,
+            };
+            let Some(following) = following else {
+                return result;
+            };
+            if let Ok(Answer::Whole(_)) = result {
+                // The refusal is paid for; the next target is another call for the budget.
+                if let Some(attempt) = self.attempts.last_mut() {
+                    attempt.class = Some(class.to_owned());
+                }
+                self.hold = Some(inner.ledger.reserve(inner.dearest(&following, request)?)?);
+            }
+            trace::fallback(&fitted.target, &following.target, class);
+            self.last = result.err().map(Box::new);
+            fitted = Arc::new(following);
+        }
+    }
+
+    fn moves_on_refusal(&self, reply: &Reply) -> bool {
+        self.inner.settings.fallback_on.refusal && reply.stop == StopReason::Refusal
+    }
+
+    /// Asks one target until it answers or the policy says stop.
+    async fn target(&mut self, fitted: &Arc<Fitted>, another: bool) -> Result<Answer, Error> {
+        let inner = self.inner.clone();
+        let mut wait = Duration::ZERO;
+        for n in 0.. {
+            let began = inner.clock.instant();
+            let mut traces = Traces {
+                tape: None,
+                pass: None,
+            };
+            let result = self.attempt(fitted, n, &mut traces).await;
+            let mut attempt = Attempt {
+                n: self.attempts.len() as u32 + 1,
+                target: fitted.target.clone(),
+                status: Some(200),
+                class: None,
+                wait,
+                latency: inner.clock.instant().saturating_sub(began),
+            };
+            let mut error = match result {
+                Ok(open) => {
+                    self.attempts.push(attempt);
+                    return self.arrive(open, fitted, traces);
+                }
+                Err(error) => error,
+            };
+            inner.explain(&mut error);
+            attempt.status = error.status();
+            attempt.class = Some(error.class().to_owned());
+            if !matches!(error, Error::Refused { .. }) {
+                self.attempts.push(attempt);
+            }
+            let billed = error.possibly_billed();
+            let (error, next) = self.decide(error, n);
+            let is_final =
+                next.is_none() && !(another && moves_on(&error, inner.settings.fallback_on));
+            if let Some(mut tape) = traces.tape.take() {
+                tape.finish(Some(&error), is_final)?;
+            }
+            if is_final {
+                // What may have been billed is charged when the reservation is dropped.
+                self.hold
+                    .take()
+                    .filter(|_| !billed)
+                    .map(Reservation::refund);
+            } else if let Some(hold) = &mut self.hold {
+                hold.next_attempt(billed)?;
+            }
+            let Some(next) = next else {
+                return Err(error);
+            };
+            if matches!(error, Error::RateLimited { .. } | Error::Overloaded { .. })
+                && let Some(pass) = &traces.pass
+            {
+                pass.lane().hold(inner.clock.as_ref(), next);
+            }
+            // The slot is free while this call waits.
+            drop(traces);
+            trace::retry(&fitted.target, &error, next);
+            self.last = Some(Box::new(error));
+            inner.clock.sleep(next).await;
+            wait = next;
+        }
+        Err(Error::protocol("the attempts ran out"))
+    }
+
+    /// What to do after the failure of attempt `n`: wait this long and try again, or give up with this error.
+    fn decide(&mut self, error: Error, n: u32) -> (Error, Option<Duration>) {
+        let inner = &self.inner;
+        let policy = &inner.settings.retry;
+        let (wait, most) = match retry::decide(&error, policy, inner.clock.now()) {
+            Decision::Stop => return (error, None),
+            Decision::TooLong(asked) => return (too_long(asked, error), None),
+            Decision::Retry { wait, max_attempts } => (wait, max_attempts),
+        };
+        let allowed = policy
+            .retries
+            .saturating_add(1)
+            .min(most.unwrap_or(u32::MAX));
+        if n + 1 >= allowed {
+            return (error, None);
+        }
+        let wait = retry::delay(wait, n, policy, &mut self.random);
+        if inner.clock.instant().saturating_add(wait) >= self.deadline {
+            let trail = Box::new(error.trail().clone());
+            let last = Some(Box::new(error));
+            return (Error::Deadline { last, trail }, None);
+        }
+        (error, Some(wait))
+    }
+
+    /// One attempt, up to the reply or the first event.
+    async fn attempt(
+        &mut self,
+        fitted: &Arc<Fitted>,
+        n: u32,
+        traces: &mut Traces,
+    ) -> Result<Open, Error> {
+        let inner = self.inner.clone();
+        let mut deadline = self.watchdog();
+        let place = self.place.clone();
+        let number = self.attempts.len() as u32 + 1;
+        let sent = self.hold.as_ref().map(|hold| hold.sent.clone());
+        let mode = self.mode;
+        let result = deadline
+            .guard(async {
+                let most = fitted.request.max_tokens.or(fitted.caps.default_max_tokens);
+                let tokens = fitted.prompt + u64::from(most.unwrap_or(0));
+                let pass = inner.gate.enter(fitted.target.clone(), tokens).await;
+                let lane = pass.as_ref().map(Pass::lane);
+                traces.pass = pass;
+                let mut transport: Arc<dyn Transport> = if fitted.caps.offline.is_some() {
+                    Arc::new(crate::outgoing::Nowhere)
+                } else {
+                    inner.transport()?
+                };
+                if let (Some(recorder), Some(place)) = (&inner.recorder, place) {
+                    let tape = Tape::new(recorder.clone(), place, fitted.target.clone(), number);
+                    transport = tape.listen(transport);
+                    traces.tape = Some(tape);
+                }
+                let transport = Arc::new(Outgoing {
+                    inner: inner.timed(transport),
+                    clock: inner.clock.clone(),
+                    sent,
+                    lane,
+                    max_body: fitted.caps.max_body,
+                });
+                let call = Call {
+                    request: fitted.request.clone(),
+                    target: fitted.target.clone(),
+                    attempt: if inner.settings.retry.send_count {
+                        n
+                    } else {
+                        0
+                    },
+                    transport,
+                    sizes: inner.settings.sizes,
+                };
+                ask(&inner, fitted, &call, mode).await
+            })
+            .await;
+        result.unwrap_or_else(|Elapsed| {
+            Err(Error::Deadline {
+                last: self.last.take(),
+                trail: Box::default(),
+            })
+        })
+    }
+
+    /// The attempt succeeded: completes the reply, or hands the open stream to the caller.
+    fn arrive(
+        &mut self,
+        open: Open,
+        fitted: &Arc<Fitted>,
+        mut traces: Traces,
+    ) -> Result<Answer, Error> {
+        let inner = self.inner.clone();
+        match open {
+            Open::Whole(mut reply) => {
+                if let Some(mut tape) = traces.tape.take() {
+                    tape.finish(None, !self.moves_on_refusal(&reply))?;
+                }
+                inner.complete_reply(&mut reply, fitted, None);
+                reply.attempts.clone_from(&self.attempts);
+                if let Some(hold) = self.hold.take() {
+                    hold.settle(&reply.cost, &reply.usage);
+                }
+                if let Some(pass) = &traces.pass {
+                    pass.settle(reply.usage.total());
+                }
+                Ok(Answer::Whole(reply))
+            }
+            Open::Count(count) => {
+                if let Some(mut tape) = traces.tape.take() {
+                    tape.finish(None, true)?;
+                }
+                Ok(Answer::Count(count))
+            }
+            Open::Stream(first, events) => Ok(Answer::Stream(
+                Live {
+                    deadline: Some(self.watchdog()),
+                    inner,
+                    first: Some(*first),
+                    events,
+                    fitted: fitted.clone(),
+                    attempts: std::mem::take(&mut self.attempts),
+                    hold: self.hold.take(),
+                    pass: traces.pass.take(),
+                    tape: traces.tape.take(),
+                    source: None,
+                    span: self.span.clone(),
+                }
+                .into_events(),
+            )),
+        }
+    }
+
+    fn watchdog(&self) -> Watchdog {
+        let clock = &self.inner.clock;
+        Watchdog::new(clock, self.deadline.saturating_sub(clock.instant()))
+    }
+
+    /// Answers from a recorded attempt, through the codec that would read the server's bytes.
+    async fn replay(self, fitted: Fitted, line: Arc<Line>) -> Result<Answer, Error> {
+        let inner = self.inner;
+        let target = Target::new(&line.provider, &line.model);
+        let provider = inner.provider(&line.provider).ok_or_else(|| {
+            Error::cassette(None, format!("no provider is called {:?}", line.provider))
+        })?;
+        let fitted = Arc::new(Fitted {
+            provider: provider.clone(),
+            target: target.clone(),
+            ..fitted
+        });
+        let mut attempt = Attempt {
+            n: line.attempt,
+            target,
+            status: line.response.as_ref().map(|response| response.status),
+            class: None,
+            wait: Duration::ZERO,
+            latency: Duration::ZERO,
+        };
+        let call = Call {
+            request: fitted.request.clone(),
+            target: fitted.target.clone(),
+            attempt: 0,
+            transport: Arc::new(Replaying {
+                line,
+                timeouts: inner.settings.timeouts,
+            }),
+            sizes: inner.settings.sizes,
+        };
+        match ask(&inner, &fitted, &call, self.mode).await {
+            Ok(Open::Whole(mut reply)) => {
+                inner.complete_reply(&mut reply, &fitted, Some(ReplySource::Replay));
+                reply.attempts = vec![attempt];
+                Ok(Answer::Whole(reply))
+            }
+            Ok(Open::Count(count)) => Ok(Answer::Count(count)),
+            Ok(Open::Stream(first, events)) => Ok(Answer::Stream(
+                Live {
+                    inner,
+                    first: Some(*first),
+                    events,
+                    fitted,
+                    attempts: vec![attempt],
+                    deadline: None,
+                    hold: None,
+                    pass: None,
+                    tape: None,
+                    source: Some(ReplySource::Replay),
+                    span: self.span,
+                }
+                .into_events(),
+            )),
+            Err(mut error) => {
+                inner.explain(&mut error);
+                let policy = &inner.settings.retry;
+                let mut error = match retry::decide(&error, policy, inner.clock.now()) {
+                    Decision::TooLong(asked) => too_long(asked, error),
+                    _ => error,
+                };
+                attempt.class = Some(error.class().to_owned());
+                error.trail_mut().attempts = vec![attempt];
+                Err(error)
+            }
+        }
+    }
+}
+
+/// An answer that has begun.
+enum Open {
+    Whole(Box<Reply>),
+    Stream(Box<Event>, EventStream),
+    Count(Count),
+}
+
+/// Asks the provider in the form that is wanted.
+async fn ask(inner: &Inner, fitted: &Fitted, call: &Call, mode: Mode) -> Result<Open, Error> {
+    let provider = &fitted.provider;
+    let timeouts = &inner.settings.timeouts;
+    let progressing = |events| progressing(events, &inner.clock, timeouts.progress);
+    match mode {
+        Mode::Count => provider.count_tokens(call).await.map(Open::Count),
+        Mode::Whole => {
+            let reply = match fitted.route(timeouts.total) {
+                Route::Stream => progressing(provider.stream(call).await?).collect().await?,
+                _ => provider.send(call).await?,
+            };
+            Ok(Open::Whole(Box::new(reply)))
+        }
+        Mode::Stream => {
+            let mut events = progressing(provider.stream(call).await?);
+            match events.next().await {
+                Some(first) => Ok(Open::Stream(Box::new(first?), events)),
+                None => Err(Error::protocol("the stream of events is empty")),
+            }
+        }
+    }
+}
+
+/// The server asks for a longer wait than the policy allows.
+fn too_long(asked: Duration, mut error: Error) -> Error {
+    Error::RetryAfterTooLong {
+        asked,
+        trail: Box::new(std::mem::take(error.trail_mut())),
+    }
+}

@@ -1,0 +1,9 @@
+//! Structured output: JSON that follows a schema, checked here whatever the provider promises.
+
+mod ask;
+mod extract;
+mod schema;
+
+pub use ask::{Structured, StructuredOpts};
+pub(crate) use extract::parse;
+pub(crate) use schema::{Validator, check_schema, quoted};

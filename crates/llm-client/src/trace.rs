@@ -1,0 +1,120 @@
+//! Every name that goes into a trace stands here. No text of a prompt or a reply does.
+
+use std::time::Duration;
+
+use tracing::field::Empty;
+use tracing::{Span, debug_span, info, warn};
+
+use crate::Error;
+use crate::types::{CostSource, Reply, ReplySource, StopReason, Target, Warning};
+
+/// The span of one call. Its name on an `OpenTelemetry` backend is `chat {model}` or `count_tokens {model}`.
+pub(crate) fn span(operation: &str, target: &Target, max_tokens: Option<u32>) -> Span {
+    debug_span!(
+        target: "llm_client",
+        "chat",
+        otel.name = format!("{operation} {}", target.model),
+        gen_ai.operation.name = operation,
+        gen_ai.provider.name = target.provider,
+        gen_ai.request.model = target.model,
+        gen_ai.request.max_tokens = max_tokens,
+        gen_ai.response.model = Empty,
+        gen_ai.response.id = Empty,
+        gen_ai.response.finish_reasons = Empty,
+        gen_ai.usage.input_tokens = Empty,
+        gen_ai.usage.output_tokens = Empty,
+        llm.attempt = Empty,
+        llm.wait_ms = Empty,
+        llm.cost_nano_usd = Empty,
+        llm.source = Empty,
+        error.type = Empty,
+    )
+}
+
+/// Fills the span with what was answered.
+pub(crate) fn answered(span: &Span, reply: &Reply) {
+    if span.is_disabled() {
+        return;
+    }
+    span.record("gen_ai.response.model", &reply.model);
+    span.record("gen_ai.response.id", &reply.id);
+    span.record("gen_ai.response.finish_reasons", stop(&reply.stop));
+    span.record("gen_ai.usage.input_tokens", reply.usage.prompt());
+    span.record("gen_ai.usage.output_tokens", reply.usage.output);
+    span.record("llm.attempt", reply.attempts.len());
+    let waited: Duration = reply.attempts.iter().map(|attempt| attempt.wait).sum();
+    span.record("llm.wait_ms", waited.as_millis() as u64);
+    if let (Some(usd), false) = (reply.cost.usd, reply.cost.from == CostSource::Unknown) {
+        span.record("llm.cost_nano_usd", usd.0);
+    }
+    span.record(
+        "llm.source",
+        match &reply.source {
+            ReplySource::Live => "live",
+            ReplySource::Replay => "replay",
+            ReplySource::Offline(_) => "offline",
+        },
+    );
+}
+
+/// Marks the span of a call that failed.
+pub(crate) fn failed(span: &Span, error: &Error) {
+    span.record("error.type", error.class());
+    span.record("llm.attempt", error.attempts().len());
+}
+
+/// An attempt failed and another one follows at the same target.
+pub(crate) fn retry(target: &Target, error: &Error, wait: Duration) {
+    warn!(
+        target: "llm_client",
+        {
+            gen_ai.provider.name = target.provider,
+            gen_ai.request.model = target.model,
+            error.type = error.class(),
+            llm.wait_ms = wait.as_millis() as u64
+        },
+        "retry"
+    );
+}
+
+/// A target failed and the next one is asked.
+pub(crate) fn fallback(from: &Target, to: &Target, class: &str) {
+    warn!(
+        target: "llm_client",
+        {
+            gen_ai.provider.name = from.provider,
+            gen_ai.request.model = from.model,
+            llm.fallback.provider = to.provider,
+            llm.fallback.model = to.model,
+            error.type = class
+        },
+        "fallback"
+    );
+}
+
+/// Something of the request was changed.
+pub(crate) fn warning(warning: &Warning) {
+    info!(
+        target: "llm_client",
+        {
+            llm.field = warning.field,
+            llm.change = warning.message
+        },
+        "request adapted"
+    );
+}
+
+fn stop(stop: &StopReason) -> &str {
+    match stop {
+        StopReason::EndTurn => "end_turn",
+        StopReason::StopSequence(_) => "stop_sequence",
+        StopReason::MaxTokens => "max_tokens",
+        StopReason::ToolUse => "tool_use",
+        StopReason::PauseTurn => "pause_turn",
+        StopReason::Refusal => "refusal",
+        StopReason::ContextWindow => "context_window",
+        StopReason::ContentFilter => "content_filter",
+        StopReason::Error => "error",
+        StopReason::Other(other) => other,
+    }
+}

@@ -1,0 +1,184 @@
+//! A provider made of a function, for tests of what stands above all providers.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures_util::future::{BoxFuture, pending, ready};
+use futures_util::{FutureExt as _, stream};
+use llm_client::{
+    Block, BlockKind, Call, Caps, Client, Clock, ConfigError, Cost, CostSource, Count, CountSource,
+    Error, Event, EventStream, HttpRequest, HttpResponse, Method, ModelInfo, Provider, Raw, Reply,
+    Request, Route, SizeCaps, StopReason, ToolInput, Transport, Usage, Usd,
+};
+
+type Answer = dyn Fn(usize, &Request) -> Result<Reply, Error> + Send + Sync;
+
+/// Answers the n-th request (from 0) by a function and keeps all requests.
+pub struct Own {
+    answer: Box<Answer>,
+    caps: Caps,
+    seen: Mutex<Vec<Request>>,
+}
+
+impl Own {
+    pub fn new(
+        answer: impl Fn(usize, &Request) -> Result<Reply, Error> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            answer: Box::new(answer),
+            caps: Caps::ALL,
+            seen: Mutex::default(),
+        }
+    }
+
+    /// Answers with these replies, one after another.
+    pub fn replies(replies: impl Into<Vec<Reply>>) -> Self {
+        let replies = replies.into();
+        Self::new(move |n, _| {
+            let reply = replies.get(n).cloned();
+            reply.ok_or_else(|| Error::protocol("the test has no further reply"))
+        })
+    }
+
+    #[cfg(feature = "schema")]
+    pub fn with_caps(mut self, caps: Caps) -> Self {
+        self.caps = caps;
+        self
+    }
+
+    /// A client that asks it, and the provider itself to look into.
+    pub fn client(self) -> Result<(Client, Arc<Self>), ConfigError> {
+        self.client_at(StillClock { ends: None })
+    }
+
+    pub fn client_at(self, clock: StillClock) -> Result<(Client, Arc<Self>), ConfigError> {
+        let own = Arc::new(self);
+        let client = Client::builder(own.clone(), Arc::new(clock))
+            .transport(Arc::new(NoNetwork))
+            .build()?;
+        Ok((client, own))
+    }
+
+    pub fn requests(&self) -> Vec<Request> {
+        let seen = self.seen.lock();
+        seen.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn next(&self, request: &Request) -> Result<Reply, Error> {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.push(request.clone());
+        (self.answer)(seen.len() - 1, request)
+    }
+}
+
+impl Provider for Own {
+    fn name(&self) -> &'static str {
+        "own"
+    }
+
+    fn capabilities(&self, _: &str) -> Caps {
+        self.caps
+    }
+
+    fn encode(&self, request: &Request, model: &str, _: Route) -> Result<HttpRequest, Error> {
+        let body = serde_json::to_vec(request);
+        let body = body.map_err(|error| Error::refused("request", error.to_string()))?;
+        let url = format!("http://localhost/{model}");
+        Ok(HttpRequest {
+            method: Method::Post,
+            url: url
+                .parse()
+                .map_err(|_| Error::refused("model", "is no part of a URL"))?,
+            path: format!("/{model}"),
+            headers: Vec::new(),
+            body: body.into(),
+            streams: false,
+        })
+    }
+
+    fn send<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<Reply, Error>> {
+        ready(self.next(&call.request)).boxed()
+    }
+
+    fn stream<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<EventStream, Error>> {
+        let done = |reply| EventStream::new(stream::iter([Ok(Event::Done(Box::new(reply)))]));
+        ready(self.next(&call.request).map(done)).boxed()
+    }
+
+    fn count_tokens<'a>(&'a self, _: &'a Call) -> BoxFuture<'a, Result<Count, Error>> {
+        let source = CountSource::Exact;
+        ready(Ok(Count { tokens: 1, source })).boxed()
+    }
+
+    fn list_models<'a>(
+        &'a self,
+        _: &'a Arc<dyn Transport>,
+        _: SizeCaps,
+    ) -> BoxFuture<'a, Result<Vec<ModelInfo>, Error>> {
+        ready(Ok(Vec::new())).boxed()
+    }
+}
+
+struct NoNetwork;
+
+impl Transport for NoNetwork {
+    fn execute(&self, _: HttpRequest) -> BoxFuture<'_, Result<HttpResponse, Error>> {
+        ready(Err(Error::protocol("this test has no network"))).boxed()
+    }
+}
+
+/// Time stands still, but sleeps of one length end at once.
+pub struct StillClock {
+    pub ends: Option<Duration>,
+}
+
+impl Clock for StillClock {
+    fn now(&self) -> jiff::Timestamp {
+        jiff::Timestamp::UNIX_EPOCH
+    }
+
+    fn instant(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        if self.ends == Some(duration) {
+            ready(()).boxed()
+        } else {
+            pending().boxed()
+        }
+    }
+}
+
+/// A reply that costs a cent and has 10 tokens each way.
+pub fn reply(content: Vec<Block>, stop: StopReason) -> Reply {
+    let mut reply = Reply::new("m", content, stop);
+    reply.usage = Usage {
+        input: 10,
+        output: 10,
+        known: true,
+        ..Usage::default()
+    };
+    reply.cost = Cost {
+        usd: Some(Usd(10_000_000)),
+        from: CostSource::Provider,
+    };
+    reply
+}
+
+pub fn says(text: &str) -> Reply {
+    reply(vec![Block::text(text)], StopReason::EndTurn)
+}
+
+/// A reply that calls these tools (id, name, arguments). Arguments that are no JSON are invalid ones.
+pub fn calls(calls: &[(&str, &str, &str)]) -> Reply {
+    let blocks = calls.iter().map(|&(id, name, input)| {
+        let json = Raw::parse(input).map(ToolInput::Json);
+        Block::new(BlockKind::ToolUse {
+            id: id.to_owned(),
+            name: name.to_owned(),
+            input: json.unwrap_or_else(|_| ToolInput::Invalid(input.to_owned())),
+        })
+    });
+    reply(blocks.collect(), StopReason::ToolUse)
+}

@@ -1,0 +1,246 @@
+//! A server that speaks HTTP as well or as badly as a test wants.
+
+mod answer;
+mod connection;
+mod signal;
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use tokio::net::{TcpListener, TcpSocket};
+use tokio::runtime::{Builder, Handle};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+pub use answer::Answer;
+pub use connection::{Closed, Received};
+pub use signal::Signal;
+
+/// A test that waits longer than this for a server has failed.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A server on a port of its own that does with every request what a script says.
+///
+/// It has its own thread and runtime: the runtime of the test holds the code under test and nothing else, and a
+/// test may block. Dropping the server closes all its connections.
+pub struct FaultServer {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    runtime: Handle,
+    stop: Signal,
+    thread: Option<JoinHandle<()>>,
+}
+
+type Script = Box<dyn FnMut(&Received) -> Answer + Send>;
+
+pub(crate) struct Shared {
+    script: Mutex<Script>,
+    requests: Mutex<Vec<Received>>,
+    counts: watch::Sender<Counts>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    accepted: usize,
+    open: usize,
+    closed_by_peer: usize,
+    closed_by_script: usize,
+    received: usize,
+    answered: usize,
+}
+
+impl FaultServer {
+    /// Answers the requests in the order they come, over all connections; the last answer is repeated.
+    pub fn replies(answers: impl IntoIterator<Item = Answer>) -> Self {
+        let answers: Vec<Answer> = answers.into_iter().collect();
+        assert!(!answers.is_empty(), "a script needs an answer");
+        Self::play(move |received| answers[received.number.min(answers.len() - 1)].clone())
+    }
+
+    /// Answers each request as `script` says.
+    pub fn play(script: impl FnMut(&Received) -> Answer + Send + 'static) -> Self {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let address = listener.local_addr().unwrap();
+        let shared = Arc::new(Shared {
+            script: Mutex::new(Box::new(script)),
+            requests: Mutex::default(),
+            counts: watch::Sender::default(),
+        });
+        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+        let handle = runtime.handle().clone();
+        let stop = Signal::new();
+        let thread = std::thread::spawn({
+            let (shared, stop) = (shared.clone(), stop.clone());
+            move || {
+                runtime.block_on(async {
+                    tokio::select! {
+                        () = accept(listener, shared) => {}
+                        () = stop.wait() => {}
+                    }
+                });
+            }
+        });
+        Self {
+            address,
+            shared,
+            runtime: handle,
+            stop,
+            thread: Some(thread),
+        }
+    }
+
+    /// `http://127.0.0.1:PORT` and `path`.
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Every complete request so far.
+    pub fn requests(&self) -> Vec<Received> {
+        self.shared.requests.lock().unwrap().clone()
+    }
+
+    /// How many connections were accepted.
+    pub fn accepted(&self) -> usize {
+        self.shared.counts.borrow().accepted
+    }
+
+    /// How many connections are open now.
+    pub fn open(&self) -> usize {
+        self.shared.counts.borrow().open
+    }
+
+    /// How many connections the client closed.
+    pub fn closed_by_peer(&self) -> usize {
+        self.shared.counts.borrow().closed_by_peer
+    }
+
+    /// How many requests are being answered now.
+    pub fn in_flight(&self) -> usize {
+        let counts = *self.shared.counts.borrow();
+        counts.received - counts.answered
+    }
+
+    /// Waits until so many requests came.
+    pub async fn wait_requests(&self, n: usize) {
+        self.wait_until("requests", move |counts| counts.received >= n)
+            .await;
+    }
+
+    /// Waits until the client closed so many connections.
+    pub async fn wait_closed(&self, n: usize) {
+        self.wait_until("connections closed", move |counts| {
+            counts.closed_by_peer >= n
+        })
+        .await;
+    }
+
+    /// Waits until exactly so many connections are open.
+    pub async fn wait_open(&self, n: usize) {
+        self.wait_until("connections open", move |counts| counts.open == n)
+            .await;
+    }
+
+    /// As [`Self::wait_open`], but blocks the thread: nothing else of the test's runtime goes on meanwhile.
+    pub fn block_until_open(&self, n: usize) {
+        let task = self.spawn_wait(move |counts| counts.open == n);
+        while !task.is_finished() {
+            std::thread::yield_now();
+        }
+        assert_eq!(self.open(), n, "connections open");
+    }
+
+    async fn wait_until(&self, what: &str, met: impl FnMut(&Counts) -> bool + Send + 'static) {
+        if !self.spawn_wait(met).await.unwrap() {
+            let counts = *self.shared.counts.borrow();
+            panic!("waited in vain for {what}: {counts:?}");
+        }
+    }
+
+    /// Waits on the server's own runtime, so that a paused clock of the test's runtime does not matter.
+    fn spawn_wait(
+        &self,
+        mut met: impl FnMut(&Counts) -> bool + Send + 'static,
+    ) -> tokio::task::JoinHandle<bool> {
+        let mut counts = self.shared.counts.subscribe();
+        self.runtime.spawn(async move {
+            let met = counts.wait_for(|counts| met(counts));
+            matches!(tokio::time::timeout(PATIENCE, met).await, Ok(Ok(_)))
+        })
+    }
+}
+
+impl Drop for FaultServer {
+    fn drop(&mut self) {
+        self.stop.fire();
+        let ended = self.thread.take().map(JoinHandle::join);
+        // A panic of the script is the test's failure, unless the test fails already.
+        let failed = matches!(ended, Some(Err(_)));
+        assert!(!failed || std::thread::panicking(), "the script panicked");
+    }
+}
+
+impl Shared {
+    /// Records the request and asks the script.
+    fn answer(&self, mut received: Received) -> Answer {
+        let received = {
+            let mut requests = self.requests.lock().unwrap();
+            received.number = requests.len();
+            requests.push(received.clone());
+            received
+        };
+        self.counts.send_modify(|counts| counts.received += 1);
+        (self.script.lock().unwrap())(&received)
+    }
+
+    fn answered(&self) {
+        self.counts.send_modify(|counts| counts.answered += 1);
+    }
+}
+
+async fn accept(listener: std::net::TcpListener, shared: Arc<Shared>) {
+    let listener = TcpListener::from_std(listener).unwrap();
+    let mut connections = JoinSet::new();
+    loop {
+        tokio::select! {
+            accepted = listener.accept() => {
+                let (stream, _) = accepted.unwrap();
+                let number = shared.counts.borrow().accepted;
+                shared.counts.send_modify(|counts| {
+                    counts.accepted += 1;
+                    counts.open += 1;
+                });
+                connections.spawn(connection::serve(stream, number, shared.clone()));
+            }
+            Some(ended) = connections.join_next() => {
+                // The socket is closed by now: it belonged to the task.
+                let closed = ended.expect("a script does not panic");
+                shared.counts.send_modify(|counts| {
+                    counts.open -= 1;
+                    match closed {
+                        Closed::ByPeer => counts.closed_by_peer += 1,
+                        Closed::ByScript => counts.closed_by_script += 1,
+                    }
+                });
+            }
+        }
+    }
+}
+
+/// A port of this machine on which nobody listens, as long as the guard lives.
+pub fn closed_port() -> (SocketAddr, TcpSocket) {
+    // Bound but not listening: connections are refused, and no one else gets the port.
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    (socket.local_addr().unwrap(), socket)
+}
+
+#[cfg(test)]
+mod tests;
