@@ -49,7 +49,8 @@ pub(crate) fn events<A: Assembler>(
         over: false,
         failed: None,
     };
-    EventStream::new(stream::unfold(reader, |mut reader| async move {
+    // Boxed, since `unfold` moves it in and out for every event.
+    EventStream::new(stream::unfold(Box::new(reader), |mut reader| async move {
         reader.next().await.map(|item| (item, reader))
     }))
 }

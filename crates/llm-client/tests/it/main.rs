@@ -5,6 +5,7 @@
     reason = "a failed assumption must fail the test"
 )]
 
+mod echo;
 mod models;
 mod own_provider;
 mod props;
