@@ -16,10 +16,9 @@ mod types;
 pub use client::{Client, ClientBuilder};
 pub use clock::{Clock, SystemClock};
 pub use codec::{
-    Auth, Compat, Dialect, Endpoint, MaxTokensField, ReasoningField, StreamUsage, SystemRole,
-    ThinkingField, ToolIndex,
+    Anthropic, AnthropicVersion, Auth, Compat, Dialect, Endpoint, MaxTokensField, ReasoningField,
+    StreamUsage, SystemRole, ThinkingField, ToolIndex,
 };
-pub use codec::{Anthropic, AnthropicVersion, Auth, Endpoint};
 pub use error::{
     Amount, ConfigError, ConnectPhase, Error, TimeoutPhase, Trail, UnavailableModel, Wish,
 };

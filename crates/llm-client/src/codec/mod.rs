@@ -8,11 +8,11 @@ pub(crate) mod fault;
 mod fields;
 mod stream;
 
+pub use anthropic::{Anthropic, AnthropicVersion};
 pub use compat::{
     Compat, Dialect, MaxTokensField, ReasoningField, StreamUsage, SystemRole, ThinkingField,
     ToolIndex,
 };
-pub use anthropic::{Anthropic, AnthropicVersion};
 pub use endpoint::{Auth, Endpoint};
 
 pub(crate) use body::Body;
