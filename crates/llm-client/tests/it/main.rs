@@ -7,6 +7,7 @@
 
 mod classify;
 mod dialects;
+mod echo;
 mod props;
 mod sse;
 mod wire;
