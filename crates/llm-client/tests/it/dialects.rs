@@ -198,6 +198,16 @@ fn choices_of_tools_have_their_words() {
 }
 
 #[test]
+fn calls_without_words_have_no_content() {
+    let mut request = rich("generic");
+    request.messages[3].content.remove(0);
+    let body = body(&provider(Dialect::generic()), &request).unwrap();
+    let sent = &body["messages"][5];
+    assert_eq!(sent["tool_calls"][0]["id"], "t2");
+    assert!(sent.get("content").is_none(), "{sent}");
+}
+
+#[test]
 fn what_the_protocol_cannot_say_is_refused() {
     let source = || MediaSource::File { id: "f".to_owned() };
     let image = Block::new(BlockKind::Image(source()));

@@ -65,7 +65,7 @@ impl Chunks {
         data: &str,
         out: &mut VecDeque<Event>,
     ) -> Result<(), Error> {
-        if let Some(error) = chunk.error {
+        if let Some(error) = chunk.error(data) {
             return Err(self.asking.fault(error));
         }
         if chunk.choices.is_none() && chunk.usage.is_none() {

@@ -151,6 +151,18 @@ fn an_error_in_the_middle_is_its_own_kind_after_what_came_before() {
     assert!(matches!(&events[2], Event::TextDelta { text, .. } if text == "a"));
 }
 
+#[test]
+fn an_error_of_the_older_form_is_one_in_both_forms_of_a_reply() {
+    let error = json!({ "object": "error", "message": "too long", "code": 400 });
+    let text = delta(&json!({ "content": "a" }));
+    let (_, streamed) = run(Dialect::vllm(), sse(&[text, error.clone()], DONE));
+    let whole = ask_generic(Answer::json(error.to_string())).unwrap_err();
+    for error in [streamed.unwrap(), whole] {
+        assert_eq!(error.status(), Some(400));
+        assert!(error.to_string().contains("too long"), "{error}");
+    }
+}
+
 fn piece(piece: &Value) -> Value {
     delta(&json!({ "tool_calls": [piece] }))
 }
