@@ -1,6 +1,7 @@
 //! What a server sent goes back as it came: byte for byte, known to us or not.
 
 use llm_client::{Block, Message, Provider as _, Reply, Request, Role, Route};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::wire::anthropic::provider;
@@ -33,6 +34,16 @@ async fn received() -> Reply {
     reply
 }
 
+#[derive(Deserialize)]
+struct Body {
+    messages: Vec<Turn>,
+}
+
+#[derive(Deserialize)]
+struct Turn {
+    content: Box<RawValue>,
+}
+
 /// The blocks of the second message as they would be sent.
 fn sent(turn: Message) -> Vec<String> {
     let results = ["t1", "t2"].map(|id| Block::tool_result(id, "ok", false));
@@ -42,15 +53,6 @@ fn sent(turn: Message) -> Vec<String> {
         .messages
         .push(Message::new(Role::User, results.to_vec()));
     let http = provider().encode(&request, "m", Route::Complete).unwrap();
-
-    #[derive(serde::Deserialize)]
-    struct Body {
-        messages: Vec<Turn>,
-    }
-    #[derive(serde::Deserialize)]
-    struct Turn {
-        content: Box<RawValue>,
-    }
     let body: Body = serde_json::from_slice(&http.body).unwrap();
     let blocks: Vec<Box<RawValue>> = serde_json::from_str(body.messages[1].content.get()).unwrap();
     blocks.iter().map(|block| block.get().to_owned()).collect()

@@ -56,10 +56,9 @@ fn nearly_right() -> impl Strategy<Value = Vec<&'static str>> {
 }
 
 fn check(events: &[&str]) {
-    let body: String = events
+    let body = events
         .iter()
-        .map(|data| format!("data: {data}\n\n"))
-        .collect();
+        .fold(String::new(), |body, data| body + "data: " + data + "\n\n");
     let server = Canned::new([Answer::sse(body)]);
     let call = call(Request::new("m", "x"), "anthropic", &server);
     // Nothing here waits for anything.

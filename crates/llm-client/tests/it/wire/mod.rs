@@ -191,7 +191,7 @@ impl Canned {
 }
 
 impl Transport for Canned {
-    fn execute<'a>(&'a self, request: HttpRequest) -> BoxFuture<'a, Result<HttpResponse, Error>> {
+    fn execute(&self, request: HttpRequest) -> BoxFuture<'_, Result<HttpResponse, Error>> {
         self.sent.lock().unwrap().push(request);
         let answer = self.answers.lock().unwrap().pop_front();
         let answer = answer.expect("one request more than there are answers");
