@@ -193,7 +193,8 @@ impl Provider for Compat {
             documents: false,
             count_tokens: false,
             structured: self.dialect.json_mode,
-            thinking: self.dialect.thinking != ThinkingField::None,
+            // An effort alone says nothing of how long to think.
+            thinking: self.dialect.thinking == ThinkingField::Object,
             ..Caps::ALL
         }
     }
