@@ -5,6 +5,8 @@
     reason = "a failed assumption must fail the test"
 )]
 
+mod classify;
+mod dialects;
 mod echo;
 mod models;
 mod own_provider;

@@ -33,7 +33,7 @@ pub(super) fn reply(asking: &Asking, body: &[u8]) -> Result<Reply, Error> {
         trail: Box::new(fault::trail(&asking.headers)),
     };
     let chunk: Chunk<'_> = serde_json::from_str(text).map_err(|_| unreadable("got"))?;
-    if let Some(error) = chunk.error {
+    if let Some(error) = chunk.error(text) {
         return Err(asking.fault(error));
     }
     let choice = chunk.choices.as_ref().and_then(|choices| choices.first());

@@ -120,6 +120,7 @@ impl Dialect {
     pub const fn openai() -> Self {
         Self {
             name: "openai",
+            json_mode: Structure::Schema,
             base_url: Some("https://api.openai.com/v1"),
             key_required: true,
             max_tokens_field: MaxTokensField::MaxCompletionTokens,
@@ -135,6 +136,7 @@ impl Dialect {
     pub const fn openrouter() -> Self {
         Self {
             name: "openrouter",
+            json_mode: Structure::Schema,
             base_url: Some("https://openrouter.ai/api/v1"),
             key_required: true,
             parallel_flag: true,
@@ -153,6 +155,7 @@ impl Dialect {
     pub const fn llamacpp() -> Self {
         Self {
             name: "llamacpp",
+            json_mode: Structure::Schema,
             base_url: Some("http://127.0.0.1:8080/v1"),
             parallel_flag: true,
             top_k: true,
@@ -166,6 +169,7 @@ impl Dialect {
     pub const fn ollama() -> Self {
         Self {
             name: "ollama",
+            json_mode: Structure::Schema,
             base_url: Some("http://127.0.0.1:11434/v1"),
             stream_usage: StreamUsage::Send,
             reasoning_field: ReasoningField::Reasoning,
@@ -177,6 +181,7 @@ impl Dialect {
     pub const fn vllm() -> Self {
         Self {
             name: "vllm",
+            json_mode: Structure::Schema,
             base_url: Some("http://127.0.0.1:8000/v1"),
             parallel_flag: true,
             top_k: true,
@@ -186,7 +191,8 @@ impl Dialect {
         }
     }
 
-    /// A server nobody knows: only what nearly all of them take.
+    /// A server nobody knows: only what nearly all of them take. Each way to ask for JSON is refused by some, so
+    /// that a schema goes into the instructions.
     pub const fn generic() -> Self {
         Self {
             name: "generic",
@@ -196,7 +202,7 @@ impl Dialect {
             system_role: SystemRole::System,
             tools: true,
             parallel_flag: false,
-            json_mode: Structure::Schema,
+            json_mode: Structure::None,
             seed: true,
             top_k: false,
             stream_usage: StreamUsage::None,

@@ -167,7 +167,8 @@ struct Sent<'a> {
     role: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_call_id: Option<&'a str>,
-    content: Content,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content: Option<Content>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tool_calls: Vec<SentCall<'a>>,
 }
@@ -183,7 +184,7 @@ fn sent(role: &str, content: Content) -> Sent<'_> {
     Sent {
         role,
         tool_call_id: None,
-        content,
+        content: Some(content),
         tool_calls: Vec::new(),
     }
 }
@@ -230,9 +231,13 @@ impl Addressee<'_> {
                 }
                 _ => None,
             });
+        let (calls, text): (Vec<_>, _) = (calls.collect(), message.text());
         raw(&Sent {
-            tool_calls: calls.collect(),
-            ..sent("assistant", Content::Text(message.text()))
+            role: "assistant",
+            tool_call_id: None,
+            // Some servers refuse an empty text, all do without one beside calls.
+            content: (calls.is_empty() || !text.is_empty()).then_some(Content::Text(text)),
+            tool_calls: calls,
         })
     }
 

@@ -10,8 +10,8 @@ mod wire;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use futures_util::{FutureExt as _, StreamExt as _};
 use serde_json::value::RawValue;
 
 use self::stream::Chunks;
@@ -50,21 +50,21 @@ impl Compat {
 
     /// Calls the provider `name` in targets, cassettes and results; needed for two of the same dialect.
     #[must_use]
-    pub fn named(mut self, name: impl Into<String>) -> Self {
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
     /// Sends `http-referer`: the address of the program, for `OpenRouter`.
     #[must_use]
-    pub fn referer(mut self, address: impl Into<String>) -> Self {
+    pub fn with_referer(mut self, address: impl Into<String>) -> Self {
         self.referer = Some(address.into());
         self
     }
 
     /// Sends `x-title`: the name of the program, for `OpenRouter`.
     #[must_use]
-    pub fn title(mut self, title: impl Into<String>) -> Self {
+    pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
     }
@@ -112,11 +112,8 @@ impl Compat {
         let (asking, response) = asking.execute(&call.transport, request).await?;
         // The content type decides, not what was asked for: some servers do not stream, some do nothing else.
         if response.is_event_stream() {
-            let headers = asking.headers.clone();
-            let events = events(response, call.sizes, Chunks::new(asking));
-            return Ok(Answer::Pieces(EventStream::new(events.map(move |event| {
-                event.map_err(|error| with_id(error, &headers))
-            }))));
+            let chunks = Chunks::new(asking);
+            return Ok(Answer::Pieces(events(response, call.sizes, chunks)));
         }
         let body = response.bytes(call.sizes.reply).await;
         let body = body.map_err(|error| with_id(error, &asking.headers))?;
@@ -196,7 +193,8 @@ impl Provider for Compat {
             documents: false,
             count_tokens: false,
             structured: self.dialect.json_mode,
-            thinking: self.dialect.thinking != ThinkingField::None,
+            // An effort alone says nothing of how long to think.
+            thinking: self.dialect.thinking == ThinkingField::Object,
             ..Caps::ALL
         }
     }

@@ -65,7 +65,7 @@ impl Chunks {
         data: &str,
         out: &mut VecDeque<Event>,
     ) -> Result<(), Error> {
-        if let Some(error) = chunk.error {
+        if let Some(error) = chunk.error(data) {
             return Err(self.asking.fault(error));
         }
         if chunk.choices.is_none() && chunk.usage.is_none() {
@@ -166,37 +166,38 @@ impl Chunks {
 impl Assembler for Chunks {
     fn event(&mut self, name: &str, data: &str, out: &mut VecDeque<Event>) -> Result<(), Error> {
         let is_done = data.trim() == "[DONE]";
-        if self.done {
-            // Proxies say it twice; anything else after the end belongs to no reply.
-            return if is_done {
-                Ok(())
-            } else {
-                Err(Error::protocol("an event came after [DONE]"))
-            };
+        if self.done && !is_done {
+            return Err(Error::protocol("an event came after [DONE]"));
         }
         if is_done {
+            // Proxies say it twice.
             self.done = true;
-            return self.finish(false, out);
+            return if self.finish.is_some() {
+                Ok(())
+            } else {
+                self.finish(true, out)
+            };
         }
         match serde_json::from_str(data) {
-            Ok(chunk) => self.chunk(name, chunk, data, out),
-            Err(_) if !matches!(name, "" | "message" | "error") => {
+            // A list would be read as the fields in their order.
+            Ok(chunk) if data.trim_start().starts_with('{') => self.chunk(name, chunk, data, out),
+            _ if !matches!(name, "" | "message" | "error") => {
                 out.push_back(unknown(name, data));
                 Ok(())
             }
-            Err(_) => Err(Error::protocol(format!(
+            _ => Err(Error::protocol(format!(
                 "expected a chunk of a chat completion, got: {}",
                 fault::excerpt(&self.asking.redactor, data)
             ))),
         }
     }
 
+    fn is_complete(&self) -> bool {
+        self.done
+    }
+
     fn end(&mut self, cut: bool, out: &mut VecDeque<Event>) -> Result<(), Error> {
-        if self.done {
-            return Ok(());
-        }
-        self.done = true;
-        self.finish(cut, out)
+        self.finish(cut && !self.done, out)
     }
 }
 

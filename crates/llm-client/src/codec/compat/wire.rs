@@ -15,6 +15,9 @@ use crate::codec::fields::Fields;
 pub(super) struct Chunk<'a> {
     #[serde(borrow, default)]
     pub id: Text<'a>,
+    /// `error` in an older form of model servers: then the whole is the error.
+    #[serde(borrow, default)]
+    pub object: Text<'a>,
     #[serde(borrow, default)]
     pub model: Text<'a>,
     #[serde(borrow, default)]
@@ -22,7 +25,7 @@ pub(super) struct Chunk<'a> {
     #[serde(borrow, default)]
     pub usage: Option<&'a RawValue>,
     #[serde(borrow, default)]
-    pub error: Option<&'a RawValue>,
+    error: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -77,6 +80,16 @@ pub(super) struct Function<'a> {
     /// A text that holds JSON; some servers send the object itself.
     #[serde(borrow, default)]
     pub arguments: Option<&'a RawValue>,
+}
+
+impl<'a> Chunk<'a> {
+    /// The error that `text`, of which this was read, holds instead of an answer.
+    pub fn error(&self, text: &'a str) -> Option<&'a RawValue> {
+        match self.object.filled() {
+            Some("error") => self.error.or_else(|| serde_json::from_str(text).ok()),
+            _ => self.error,
+        }
+    }
 }
 
 impl<'a> Function<'a> {
