@@ -31,7 +31,10 @@ mod types;
 pub use cassette::Cassette;
 pub use client::{Client, ClientBuilder, Prepared};
 pub use clock::{Clock, SystemClock};
-pub use codec::{Anthropic, AnthropicVersion, Auth, Endpoint};
+pub use codec::{
+    Anthropic, AnthropicVersion, Auth, Compat, Dialect, Endpoint, MaxTokensField, ReasoningField,
+    StreamUsage, SystemRole, ThinkingField, ToolIndex,
+};
 pub use error::{
     Amount, ConfigError, ConnectPhase, Error, TimeoutPhase, Trail, UnavailableModel, Wish,
 };

@@ -16,15 +16,23 @@ pub struct SseDecoder {
     /// Up to where `buffer` was searched for the end of that line, so that a long line that comes in many small
     /// pieces is searched once.
     searched: usize,
-    /// The line before ended with CR, and an LF right after it belongs to it.
-    after_cr: bool,
-    /// No line was read yet: a byte order mark counts only here.
-    at_start: bool,
+    before: Before,
     event: Pending,
     /// `event` was handed out and is to be cleared.
     taken: bool,
     cut: bool,
     failed: Option<Failure>,
+}
+
+/// What stands before the next line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Before {
+    /// Nothing: a byte order mark counts only here.
+    Nothing,
+    /// A line that ended with CR: an LF right after it belongs to it.
+    Cr,
+    /// A line.
+    Line,
 }
 
 /// The event that is being read.
@@ -60,8 +68,7 @@ impl SseDecoder {
             buffer: Vec::new(),
             start: 0,
             searched: 0,
-            after_cr: false,
-            at_start: true,
+            before: Before::Nothing,
             event: Pending::default(),
             taken: false,
             cut: false,
@@ -151,10 +158,10 @@ impl SseDecoder {
     /// Reads lines up to the end of an event; false when there are no more whole lines.
     fn read_event(&mut self) -> Result<bool, Failure> {
         loop {
-            if self.after_cr
+            if self.before == Before::Cr
                 && let Some(first) = self.buffer.get(self.start)
             {
-                self.after_cr = false;
+                self.before = Before::Line;
                 if *first == b'\n' {
                     self.start += 1;
                     self.searched = self.start;
@@ -174,11 +181,15 @@ impl SseDecoder {
             if line.len() as u64 > self.max_line {
                 return Err(Failure::LongLine);
             }
-            self.after_cr = self.buffer[line.end] == b'\r';
+            let first = self.before == Before::Nothing;
+            self.before = match self.buffer[line.end] {
+                b'\r' => Before::Cr,
+                _ => Before::Line,
+            };
             self.start = line.end + 1;
             self.searched = self.start;
             let line = std::str::from_utf8(&self.buffer[line]).map_err(|_| Failure::NoUtf8)?;
-            let line = without_mark(&mut self.at_start, line);
+            let line = without_mark(first, line);
             if !line.is_empty() {
                 self.event.line(line, self.max_line)?;
             } else if self.event.has_data {
@@ -204,7 +215,7 @@ impl SseDecoder {
             }
             Err(_) => return Err(Failure::NoUtf8),
         };
-        let line = without_mark(&mut self.at_start, rest);
+        let line = without_mark(self.before == Before::Nothing, rest);
         let begun = !line.is_empty() && !line.starts_with(':');
         if begun {
             self.event.line(line, self.max_line)?;
@@ -269,8 +280,7 @@ impl Pending {
     }
 }
 
-fn without_mark<'a>(at_start: &mut bool, line: &'a str) -> &'a str {
-    let first = std::mem::replace(at_start, false);
+fn without_mark(first: bool, line: &str) -> &str {
     line.strip_prefix('\u{feff}')
         .filter(|_| first)
         .unwrap_or(line)

@@ -56,7 +56,7 @@ pub(crate) fn of_object(
                 "an error without a status: {}",
                 excerpt(asked.redactor, &found.message)
             ),
-            trail: trail(headers),
+            trail: Box::new(trail(headers)),
         },
     }
 }
@@ -67,13 +67,13 @@ pub(crate) fn excerpt(redactor: &Redactor, text: &str) -> String {
 }
 
 /// What the headers of a reply say about it and about trying again.
-pub(crate) fn trail(headers: &[(String, String)]) -> Box<Trail> {
+pub(crate) fn trail(headers: &[(String, String)]) -> Trail {
     let text = |name| header(headers, name).map(str::to_owned);
     let should_retry = header(headers, "x-should-retry").and_then(|text| {
         let is = |word: &str| text.trim().eq_ignore_ascii_case(word);
         is("true").then_some(true).or(is("false").then_some(false))
     });
-    Box::new(Trail {
+    Trail {
         attempts: Vec::new(),
         request_id: text("request-id").or_else(|| text("x-request-id")),
         wish: Wish {
@@ -81,7 +81,7 @@ pub(crate) fn trail(headers: &[(String, String)]) -> Box<Trail> {
             retry_after_ms: text("retry-after-ms"),
             retry_after: text("retry-after"),
         },
-    })
+    }
 }
 
 /// Keys go before the cut, so that no half of one is left.
@@ -162,7 +162,7 @@ impl Found {
     }
 
     fn into_error(self, asked: Asked<'_>, status: u16, headers: &[(String, String)]) -> Error {
-        let trail = trail(headers);
+        let trail = Box::new(trail(headers));
         let waits = trail.wish.retry_after.is_some() || trail.wish.retry_after_ms.is_some();
         let quota = self.quota() || (status == 402 && !waits);
         let message = excerpt(asked.redactor, &self.message);

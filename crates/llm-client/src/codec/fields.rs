@@ -51,3 +51,10 @@ impl<'a> Fields<'a> {
             .map(|(name, raw)| (name.as_str(), *raw))
     }
 }
+
+impl<'a> FromIterator<(&'a str, &'a RawValue)> for Fields<'a> {
+    fn from_iter<I: IntoIterator<Item = (&'a str, &'a RawValue)>>(fields: I) -> Self {
+        let owned = |(name, value): (&str, _)| (name.to_owned(), value);
+        Self(fields.into_iter().map(owned).collect())
+    }
+}

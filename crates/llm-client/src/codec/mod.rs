@@ -9,6 +9,10 @@ mod fields;
 mod stream;
 
 pub use anthropic::{Anthropic, AnthropicVersion};
+pub use compat::{
+    Compat, Dialect, MaxTokensField, ReasoningField, StreamUsage, SystemRole, ThinkingField,
+    ToolIndex,
+};
 pub use endpoint::{Auth, Endpoint};
 
 pub(crate) use body::Body;

@@ -7,6 +7,9 @@
 
 mod models;
 mod own_provider;
+mod classify;
+mod dialects;
+mod echo;
 mod props;
 mod sse;
 #[cfg(feature = "schema")]

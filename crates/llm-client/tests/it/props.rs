@@ -1,3 +1,4 @@
 //! Properties over random inputs. `PROPTEST_CASES` sets how many.
 
 mod sse;
+mod stream;

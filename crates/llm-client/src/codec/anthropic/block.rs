@@ -3,7 +3,7 @@ use std::collections::VecDeque;
 use serde_json::value::RawValue;
 
 use super::decode::{self, Exchange};
-use super::fields::OwnedFields;
+use super::object::Object;
 use crate::Error;
 use crate::types::{Block, BlockKind, Event, Raw, ToolInput};
 
@@ -11,7 +11,7 @@ use crate::types::{Block, BlockKind, Event, Raw, ToolInput};
 #[derive(Debug)]
 pub(super) struct OpenBlock {
     /// The block as `content_block_start` gives it; what the deltas add is filled in at its end.
-    fields: OwnedFields,
+    object: Object,
     kind: BlockKind,
     /// The field that the deltas add to. Every kind of block has one; signature and citations come beside it.
     grown: Option<(&'static str, String)>,
@@ -20,10 +20,10 @@ pub(super) struct OpenBlock {
 }
 
 impl OpenBlock {
-    pub fn new(fields: OwnedFields) -> Result<Self, Error> {
+    pub fn new(object: Object) -> Result<Self, Error> {
         Ok(Self {
-            kind: decode::block_kind(&fields)?,
-            fields,
+            kind: decode::block_kind(&object.fields())?,
+            object,
             grown: None,
             signature: None,
             citations: Vec::new(),
@@ -103,7 +103,7 @@ impl OpenBlock {
     fn grow(&mut self, field: &'static str, piece: &str) -> Result<(), Error> {
         let (grown, text) = self.grown.get_or_insert_with(|| {
             // The arguments at the start stand for none; a text at the start is the beginning of it.
-            let start = (field != "input").then(|| self.fields.text(field));
+            let start = (field != "input").then(|| self.object.fields().text(field));
             (field, start.flatten().unwrap_or_default())
         });
         let fits = match &self.kind {
@@ -121,31 +121,26 @@ impl OpenBlock {
     }
 
     /// The whole block.
-    pub fn close(
-        mut self,
-        exchange: &Exchange,
-        index: usize,
-        out: &mut VecDeque<Event>,
-    ) -> Result<Block, Error> {
+    pub fn close(mut self, exchange: &Exchange, index: usize, out: &mut VecDeque<Event>) -> Block {
         match self.grown.take().filter(|(_, text)| !text.is_empty()) {
             Some(("input", json)) => self.set_input(json),
             Some((field, text)) => {
-                self.fields.set(field, &text);
+                self.object.set(field, &text);
                 self.set_text(text);
             }
             None => self.tell_input(index, out),
         }
         if let Some(signature) = self.signature.take() {
-            self.fields.set("signature", &signature);
+            self.object.set("signature", &signature);
             self.set_signature(signature);
         }
         if !self.citations.is_empty() {
-            let mut citations: Vec<Box<RawValue>> =
-                self.fields.read("citations").unwrap_or_default();
-            citations.append(&mut self.citations);
-            self.fields.set("citations", &citations);
+            let given = self.object.fields().list("citations").unwrap_or_default();
+            let mut all: Vec<_> = given.into_iter().map(RawValue::to_owned).collect();
+            all.append(&mut self.citations);
+            self.object.set("citations", &all);
         }
-        Ok(decode::received(exchange, self.kind, self.fields.to_raw()))
+        decode::received(exchange, self.kind, self.object.to_raw())
     }
 
     /// The block as far as it came. It has no raw text: it must not be taken for a whole one.
@@ -179,7 +174,7 @@ impl OpenBlock {
     }
 
     fn set_input(&mut self, json: String) {
-        let parsed = Raw::parse(&json).inspect(|raw| self.fields.set("input", raw));
+        let parsed = Raw::parse(&json).inspect(|raw| self.object.set("input", raw));
         if let BlockKind::ToolUse { input, .. } = &mut self.kind {
             // The raw block keeps the input of its start then, for what is sent back must be JSON.
             *input = parsed.map_or(ToolInput::Invalid(json), ToolInput::Json);

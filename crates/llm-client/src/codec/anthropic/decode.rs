@@ -1,18 +1,13 @@
-use std::borrow::Borrow;
-
 use serde_json::value::RawValue;
 
-use super::fields::{Fields, number};
 use crate::codec::fault::{self, Asked};
+use crate::codec::fields::Fields;
 use crate::transport::HttpResponse;
 use crate::types::{
     Block, BlockKind, Cost, Count, CountSource, ModelInfo, Origin, Raw, Reply, ReplySource,
     StopReason, ToolInput, Usage,
 };
 use crate::{Error, Redactor};
-
-/// Bytes of an unreadable reply that its error keeps.
-const KEPT: usize = 2 << 10;
 
 /// What a reply does not say itself: who was asked, and what its headers are.
 #[derive(Debug)]
@@ -61,7 +56,7 @@ impl Exchange {
     }
 
     /// The error that an object with an `error` is, in a reply with a success status or in a stream.
-    pub fn fault<V: Borrow<RawValue>>(&self, envelope: &Fields<V>) -> Error {
+    pub fn fault(&self, envelope: &Fields<'_>) -> Error {
         let error = match envelope.raw("error") {
             Some(object) => fault::of_object(self.asked(), &self.headers, object),
             None => Error::bad_response("an error without an error object"),
@@ -78,24 +73,16 @@ impl Exchange {
         if body.trim_ascii().is_empty() {
             return Error::bad_response("it is empty");
         }
-        Error::bad_response(format!("{what}: {}", self.start_of(body)))
+        let text = String::from_utf8_lossy(body);
+        Error::bad_response(format!("{what}: {}", fault::excerpt(&self.redactor, &text)))
     }
 
-    fn fault_or_bad(&self, fields: &Fields<&RawValue>, what: &str, body: &[u8]) -> Error {
+    fn fault_or_bad(&self, fields: &Fields<'_>, what: &str, body: &[u8]) -> Error {
         if fields.raw("error").is_some() {
             self.fault(fields)
         } else {
             self.bad_response(what, body)
         }
-    }
-
-    /// The start of a body without keys, for a message.
-    fn start_of(&self, body: &[u8]) -> String {
-        // More than is kept, so that a key is not cut before it is found.
-        let start = &body[..body.len().min(8 * KEPT)];
-        let mut text = self.redactor.clean(&String::from_utf8_lossy(start));
-        text.truncate(text.floor_char_boundary(KEPT));
-        text
     }
 }
 
@@ -103,7 +90,7 @@ impl Exchange {
 pub(super) fn reply(exchange: &Exchange, body: &[u8]) -> Result<Reply, Error> {
     let (whole, fields) = object(exchange, body)?;
     let kind = fields.text("type");
-    let content = fields.read::<Vec<Box<RawValue>>>("content");
+    let content = fields.list("content");
     if kind.as_deref() == Some("error") || content.is_none() {
         if fields.raw("error").is_some() {
             return Err(exchange.fault(&fields));
@@ -115,9 +102,9 @@ pub(super) fn reply(exchange: &Exchange, body: &[u8]) -> Result<Reply, Error> {
     }
     let mut blocks = Vec::new();
     for raw in content.unwrap_or_default() {
-        let kind = block_kind(&fields_of(&raw))?;
+        let kind = block_kind(&fields_of(raw))?;
         check_tool_id(&blocks, &kind)?;
-        blocks.push(received(exchange, kind, raw.into()));
+        blocks.push(received(exchange, kind, raw.to_owned().into()));
     }
     let usage = fields.raw("usage").map_or_else(Usage::default, |raw| {
         usage(&fields_of(raw), Some(raw.to_owned().into()))
@@ -127,9 +114,9 @@ pub(super) fn reply(exchange: &Exchange, body: &[u8]) -> Result<Reply, Error> {
 }
 
 /// The reply that these parts make.
-pub(super) fn assemble<V: Borrow<RawValue>>(
+pub(super) fn assemble(
     exchange: &Exchange,
-    fields: &Fields<V>,
+    fields: &Fields<'_>,
     content: Vec<Block>,
     usage: Usage,
     raw: Raw,
@@ -161,23 +148,20 @@ pub(super) fn received(exchange: &Exchange, kind: BlockKind, raw: Raw) -> Block 
     }
 }
 
-fn object<'a>(
-    exchange: &Exchange,
-    body: &'a [u8],
-) -> Result<(&'a RawValue, Fields<&'a RawValue>), Error> {
+fn object<'a>(exchange: &Exchange, body: &'a [u8]) -> Result<(&'a RawValue, Fields<'a>), Error> {
     let whole: Option<&RawValue> = serde_json::from_slice(body).ok();
     whole
-        .and_then(|whole| Some((whole, serde_json::from_str(whole.get()).ok()?)))
+        .and_then(|whole| Some((whole, Fields::of(whole.get())?)))
         .ok_or_else(|| exchange.bad_response("it is no JSON object", body))
 }
 
 /// The fields of an object; of anything else, none.
-pub(super) fn fields_of(raw: &RawValue) -> Fields<&RawValue> {
-    serde_json::from_str(raw.get()).unwrap_or_default()
+pub(super) fn fields_of(raw: &RawValue) -> Fields<'_> {
+    Fields::of(raw.get()).unwrap_or_default()
 }
 
 /// What a block is.
-pub(super) fn block_kind<V: Borrow<RawValue>>(fields: &Fields<V>) -> Result<BlockKind, Error> {
+pub(super) fn block_kind(fields: &Fields<'_>) -> Result<BlockKind, Error> {
     let kind = fields.text("type").unwrap_or_default();
     let text = |name: &str| fields.text(name).unwrap_or_default();
     Ok(match kind.as_str() {
@@ -201,8 +185,8 @@ pub(super) fn block_kind<V: Borrow<RawValue>>(fields: &Fields<V>) -> Result<Bloc
         _ if kind.ends_with("_tool_result") => BlockKind::ServerToolResult {
             tool_use_id: text("tool_use_id"),
             error_code: fields
-                .raw("content")
-                .and_then(|content| fields_of(content).text("error_code")),
+                .object("content")
+                .and_then(|content| content.text("error_code")),
             kind,
         },
         _ => BlockKind::Other { kind },
@@ -210,7 +194,7 @@ pub(super) fn block_kind<V: Borrow<RawValue>>(fields: &Fields<V>) -> Result<Bloc
 }
 
 /// A text that may be absent, but not lost because it cannot be read.
-fn essential<V: Borrow<RawValue>>(fields: &Fields<V>, name: &str) -> Result<String, Error> {
+fn essential(fields: &Fields<'_>, name: &str) -> Result<String, Error> {
     match (fields.raw(name), fields.text(name)) {
         (_, Some(text)) => Ok(text),
         (None, None) => Ok(String::new()),
@@ -218,7 +202,7 @@ fn essential<V: Borrow<RawValue>>(fields: &Fields<V>, name: &str) -> Result<Stri
     }
 }
 
-fn tool_input<V: Borrow<RawValue>>(fields: &Fields<V>) -> ToolInput {
+fn tool_input(fields: &Fields<'_>) -> ToolInput {
     let input = fields
         .raw("input")
         .map(|raw| raw.to_owned().into())
@@ -242,7 +226,7 @@ pub(super) fn check_tool_id(before: &[Block], kind: &BlockKind) -> Result<(), Er
     }
 }
 
-fn stop_reason<V: Borrow<RawValue>>(fields: &Fields<V>) -> StopReason {
+fn stop_reason(fields: &Fields<'_>) -> StopReason {
     let reason = fields.text("stop_reason").unwrap_or_default();
     match reason.as_str() {
         "end_turn" => StopReason::EndTurn,
@@ -257,12 +241,13 @@ fn stop_reason<V: Borrow<RawValue>>(fields: &Fields<V>) -> StopReason {
 }
 
 /// The tokens of a call; `raw` is the object that `fields` are of.
-pub(super) fn usage<V: Borrow<RawValue>>(fields: &Fields<V>, raw: Option<Raw>) -> Usage {
-    let within = |name: &str| fields.raw(name).map(fields_of).unwrap_or_default();
-    let tokens = |name: &str| fields.number(name).unwrap_or(0);
+pub(super) fn usage(fields: &Fields<'_>, raw: Option<Raw>) -> Usage {
+    let within = |name: &str| fields.object(name).unwrap_or_default();
+    let tokens = |name: &str| fields.count(name).unwrap_or(0);
+    let server_tools = within("server_tool_use");
     let written = within("cache_creation");
-    let one_hour = written.number("ephemeral_1h_input_tokens").unwrap_or(0);
-    let five_minutes = written.number("ephemeral_5m_input_tokens").unwrap_or(0);
+    let one_hour = written.count("ephemeral_1h_input_tokens").unwrap_or(0);
+    let five_minutes = written.count("ephemeral_5m_input_tokens").unwrap_or(0);
     // The sum alone says nothing of how long: the default life is five minutes.
     let undivided = tokens("cache_creation_input_tokens").saturating_sub(one_hour);
     Usage {
@@ -271,14 +256,14 @@ pub(super) fn usage<V: Borrow<RawValue>>(fields: &Fields<V>, raw: Option<Raw>) -
         cache_write_1h: one_hour,
         cache_read: tokens("cache_read_input_tokens"),
         output: tokens("output_tokens"),
-        thinking: within("output_tokens_details").number("thinking_tokens"),
-        server_tools: within("server_tool_use")
+        thinking: within("output_tokens_details").count("thinking_tokens"),
+        server_tools: server_tools
             .iter()
-            .filter_map(|(name, raw)| Some((name.to_owned(), number(raw)?)))
+            .filter_map(|(name, _)| Some((name.to_owned(), server_tools.count(name)?)))
             .collect(),
         known: ["input_tokens", "output_tokens"]
             .iter()
-            .any(|name| fields.number(name).is_some()),
+            .any(|name| fields.count(name).is_some()),
         raw,
     }
 }
@@ -286,7 +271,7 @@ pub(super) fn usage<V: Borrow<RawValue>>(fields: &Fields<V>, raw: Option<Raw>) -
 /// The answer of the counting route.
 pub(super) fn count(exchange: &Exchange, body: &[u8]) -> Result<Count, Error> {
     let (_, fields) = object(exchange, body)?;
-    let Some(tokens) = fields.number("input_tokens") else {
+    let Some(tokens) = fields.count("input_tokens") else {
         return Err(exchange.fault_or_bad(&fields, "it has no input_tokens", body));
     };
     let source = match fields.text("litellm_count_source") {
@@ -302,24 +287,19 @@ pub(super) fn count(exchange: &Exchange, body: &[u8]) -> Result<Count, Error> {
 /// What a 404 of the counting route means: the service's own error says that the model is not there, anything
 /// else that the route is not.
 pub(super) fn count_not_found(exchange: &Exchange, body: &[u8]) -> Error {
-    let error = serde_json::from_slice::<&RawValue>(body)
-        .ok()
-        .and_then(|whole| fields_of(whole).read::<Box<RawValue>>("error"));
-    let field = |name| {
-        error
-            .as_deref()
-            .and_then(|error| fields_of(error).text(name))
-    };
+    let text = String::from_utf8_lossy(body);
+    let error = Fields::of(&text).and_then(|fields| fields.object("error"));
+    let field = |name| error.as_ref().and_then(|error| error.text(name));
     let kind = field("type");
     if kind.as_deref() == Some("not_found_error") {
         return fault::of_response(exchange.asked(), 404, &exchange.headers, body);
     }
-    let message = field("message").unwrap_or_else(|| String::from_utf8_lossy(body).into_owned());
+    let message = field("message").unwrap_or_else(|| text.trim().to_owned());
     Error::Api {
         status: 404,
         kind,
         code: None,
-        message: exchange.start_of(message.as_bytes()),
+        message: fault::excerpt(&exchange.redactor, &message),
         quota: false,
         trail: Box::default(),
     }
@@ -328,18 +308,18 @@ pub(super) fn count_not_found(exchange: &Exchange, body: &[u8]) -> Error {
 /// The list of models.
 pub(super) fn models(exchange: &Exchange, body: &[u8]) -> Result<Vec<ModelInfo>, Error> {
     let (_, fields) = object(exchange, body)?;
-    let Some(rows) = fields.read::<Vec<Box<RawValue>>>("data") else {
+    let Some(rows) = fields.list("data") else {
         return Err(exchange.fault_or_bad(&fields, "it has no list of models", body));
     };
-    let model = |row: Box<RawValue>| {
-        let fields = fields_of(&row);
+    let model = |row: &RawValue| {
+        let fields = fields_of(row);
         Some(ModelInfo {
             id: fields.text("id")?,
             lifecycle: fields.text("lifecycle"),
             retires_at: fields.text("retires_at"),
-            max_input: fields.number("max_input_tokens"),
-            max_output: fields.number("max_tokens"),
-            raw: row.into(),
+            max_input: fields.count("max_input_tokens"),
+            max_output: fields.count("max_tokens"),
+            raw: row.to_owned().into(),
         })
     };
     Ok(rows.into_iter().filter_map(model).collect())

@@ -3,7 +3,7 @@
 mod block;
 mod decode;
 mod encode;
-mod fields;
+mod object;
 mod stream;
 
 use std::fmt;
@@ -24,9 +24,6 @@ use crate::{ConfigError, Error, SizeCaps};
 const MESSAGES: &str = "/v1/messages";
 const COUNT_TOKENS: &str = "/v1/messages/count_tokens";
 const MODELS: &str = "/v1/models";
-
-/// Bytes of an error reply that are read: far more than is kept, for its JSON must be whole to be understood.
-const ERROR_BODY: usize = 64 << 10;
 
 /// Models behind the Anthropic Messages API.
 ///
@@ -185,7 +182,7 @@ fn is_success(status: u16) -> bool {
 /// The error that a reply without a success status is. A redirect is one too: the key stays where it is.
 async fn failure(exchange: &Exchange, response: HttpResponse) -> Error {
     let status = response.status;
-    let body = response.start(ERROR_BODY).await;
+    let body = response.start(fault::BODY_READ).await;
     exchange.located(fault::of_response(
         exchange.asked(),
         status,
@@ -271,7 +268,7 @@ impl Provider for Anthropic {
             let response = self.execute(call, Route::CountTokens).await?;
             let exchange = self.exchange(&call.target.model, &response);
             if response.status == 404 {
-                let body = response.start(ERROR_BODY).await;
+                let body = response.start(fault::BODY_READ).await;
                 return Err(exchange.located(decode::count_not_found(&exchange, &body)));
             }
             if !is_success(response.status) {

@@ -6,10 +6,11 @@ use serde_json::value::RawValue;
 
 use super::block::OpenBlock;
 use super::decode::{self, Exchange};
-use super::fields::{Fields, OwnedFields};
+use super::object::Object;
 use crate::Error;
 use crate::codec::Assembler;
-use crate::types::{Block, Event, Raw, Reply, Usage};
+use crate::codec::fields::Fields;
+use crate::types::{Block, Event, Reply, Usage};
 
 /// Puts a reply together from the events of the Messages API.
 ///
@@ -19,8 +20,8 @@ pub(super) struct Assembly {
     exchange: Exchange,
     stage: Stage,
     /// The message of `message_start`, completed by later events.
-    message: OwnedFields,
-    usage: OwnedFields,
+    message: Object,
+    usage: Object,
     blocks: Vec<Block>,
     open: Option<OpenBlock>,
     /// Deltas of types this version does not know.
@@ -40,15 +41,14 @@ enum Stage {
 }
 
 #[derive(Deserialize)]
-struct MessageStart<'a> {
-    #[serde(borrow)]
-    message: Fields<&'a RawValue>,
+struct MessageStart {
+    message: Object,
 }
 
 #[derive(Deserialize)]
 struct BlockStart {
     index: usize,
-    content_block: OwnedFields,
+    content_block: Object,
 }
 
 #[derive(Deserialize)]
@@ -153,8 +153,8 @@ impl Assembly {
         Self {
             exchange,
             stage: Stage::Before,
-            message: OwnedFields::default(),
-            usage: OwnedFields::default(),
+            message: Object::default(),
+            usage: Object::default(),
             blocks: Vec::new(),
             open: None,
             unknown: Vec::new(),
@@ -166,15 +166,14 @@ impl Assembly {
             return Err(Error::protocol("a second message_start"));
         }
         let MessageStart { message } = read("message_start", data)?;
-        for (name, value) in message.iter() {
-            self.message.overwrite(name, value);
-        }
         self.stage = Stage::Blocks;
+        let fields = message.fields();
         out.push_back(Event::Start {
-            id: message.text("id").unwrap_or_default(),
-            model: message.text("model").unwrap_or_default(),
+            id: fields.text("id").unwrap_or_default(),
+            model: fields.text("model").unwrap_or_default(),
         });
-        self.add_usage(message.raw("usage"), out);
+        self.add_usage(fields.raw("usage"), out);
+        self.message = message;
         Ok(())
     }
 
@@ -243,14 +242,14 @@ impl Assembly {
         let Some(open) = self.open.take() else {
             return Ok(());
         };
-        let block = open.close(&self.exchange, index, out)?;
+        let block = open.close(&self.exchange, index, out);
         self.blocks.push(block.clone());
         out.push_back(Event::BlockStop { index, block });
         Ok(())
     }
 
     fn message_delta(&mut self, data: &str, out: &mut VecDeque<Event>) -> Result<(), Error> {
-        let event: Fields<&RawValue> = read("message_delta", data)?;
+        let event: Object = read("message_delta", data)?;
         if self.stage != Stage::Closing {
             self.expect(Stage::Blocks, "message_delta")?;
         }
@@ -261,16 +260,12 @@ impl Assembly {
         for (name, value) in event.iter() {
             match name {
                 "type" | "usage" => {}
-                "delta" => {
-                    for (name, value) in decode::fields_of(value).iter() {
-                        self.message.overwrite(name, value);
-                    }
-                }
+                "delta" => self.message.merge(value),
                 // What stands beside the delta belongs to the message too: so it is in a whole reply.
                 _ => self.message.overwrite(name, value),
             }
         }
-        self.add_usage(event.raw("usage"), out);
+        self.add_usage(event.fields().raw("usage"), out);
         Ok(())
     }
 
@@ -305,20 +300,18 @@ impl Assembly {
     /// Takes over the numbers that are there: they are sums, not additions.
     fn add_usage(&mut self, usage: Option<&RawValue>, out: &mut VecDeque<Event>) {
         let Some(usage) = usage else { return };
-        for (name, value) in decode::fields_of(usage).iter() {
-            self.usage.overwrite(name, value);
-        }
+        self.usage.merge(usage);
         out.push_back(Event::Usage(self.usage()));
     }
 
     fn usage(&self) -> Usage {
-        let raw = Raw::of(&self.usage).ok().filter(|_| !self.usage.is_empty());
-        decode::usage(&self.usage, raw)
+        let raw = (!self.usage.is_empty()).then(|| self.usage.to_raw());
+        decode::usage(&self.usage.fields(), raw)
     }
 
     fn error(&self, data: &str) -> Error {
-        match serde_json::from_str::<Fields<&RawValue>>(data) {
-            Ok(fields) if fields.raw("error").is_some() => self.exchange.fault(&fields),
+        match Fields::of(data) {
+            Some(fields) if fields.raw("error").is_some() => self.exchange.fault(&fields),
             _ => self
                 .exchange
                 .bad_response("an error event without an error", data.as_bytes()),
@@ -342,7 +335,13 @@ impl Assembly {
             message.set("unknown_deltas", &self.unknown);
         }
         blocks.extend(self.open.take().map(|open| open.cut(&self.exchange)));
-        decode::assemble(&self.exchange, &message, blocks, usage, message.to_raw())
+        decode::assemble(
+            &self.exchange,
+            &message.fields(),
+            blocks,
+            usage,
+            message.to_raw(),
+        )
     }
 }
 

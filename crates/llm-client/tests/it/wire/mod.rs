@@ -2,8 +2,10 @@
 //!
 //! What must match and what is free is in `fixtures/llm-client/vectors/README.md`.
 
-mod anthropic;
+pub mod anthropic;
+mod anthropic_replies;
 mod compat;
+mod stream_order;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs;
@@ -69,6 +71,11 @@ impl Vector {
             headers: self.reply.headers.clone().into_iter().collect(),
             chunks: vec![Bytes::from(body)],
         }
+    }
+
+    /// One header of the reply.
+    pub fn answer_header(&self, name: &str) -> Option<String> {
+        self.reply.headers.get(name).cloned()
     }
 
     /// Method, path, body and headers are those of the captured request.
@@ -184,7 +191,7 @@ impl Canned {
 }
 
 impl Transport for Canned {
-    fn execute<'a>(&'a self, request: HttpRequest) -> BoxFuture<'a, Result<HttpResponse, Error>> {
+    fn execute(&self, request: HttpRequest) -> BoxFuture<'_, Result<HttpResponse, Error>> {
         self.sent.lock().unwrap().push(request);
         let answer = self.answers.lock().unwrap().pop_front();
         let answer = answer.expect("one request more than there are answers");

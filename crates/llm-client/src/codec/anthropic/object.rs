@@ -1,0 +1,59 @@
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::codec::fields::Fields;
+use crate::types::Raw;
+
+/// A JSON object that is put together from events: what they say later goes where the key was first.
+#[derive(Debug, Default, Deserialize, Serialize)]
+#[serde(transparent)]
+pub(super) struct Object(IndexMap<String, Box<RawValue>>);
+
+impl Object {
+    /// The object to read from.
+    pub fn fields(&self) -> Fields<'_> {
+        self.iter().collect()
+    }
+
+    /// All fields in their order, nulls too.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &RawValue)> {
+        self.0
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_ref()))
+    }
+
+    /// Sets a field.
+    pub fn set<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) {
+        // Texts, lists of JSON values and the like: they cannot fail.
+        if let Ok(raw) = to_raw_value(value) {
+            self.0.insert(name.to_owned(), raw);
+        }
+    }
+
+    /// Takes over a field as a later event gives it: a null does not undo a value.
+    pub fn overwrite(&mut self, name: &str, value: &RawValue) {
+        if value.get() != "null" || !self.0.contains_key(name) {
+            self.0.insert(name.to_owned(), value.to_owned());
+        }
+    }
+
+    /// Takes over every field of `later`, if it is an object.
+    pub fn merge(&mut self, later: &RawValue) {
+        if let Ok(later) = serde_json::from_str::<Self>(later.get()) {
+            for (name, value) in later.iter() {
+                self.overwrite(name, value);
+            }
+        }
+    }
+
+    /// The object as one text.
+    pub fn to_raw(&self) -> Raw {
+        // It cannot fail, as in `set`; a reply without its raw text is worth more than none.
+        Raw::of(self).unwrap_or_else(|_| Raw::from(RawValue::NULL.to_owned()))
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}

@@ -1,0 +1,222 @@
+use indexmap::IndexMap;
+use serde_json::value::RawValue;
+
+use super::Asking;
+use super::draft::Draft;
+use super::wire::{Chunk, Said};
+use crate::Error;
+use crate::codec::fault;
+use crate::codec::fields::Fields;
+use crate::types::{
+    Block, Cost, CostSource, ModelInfo, Raw, Reply, ReplySource, StopReason, Usage, Usd,
+};
+
+/// What of an assistant object can go back.
+pub(super) const ECHOED: [&str; 6] = [
+    "role",
+    "content",
+    "tool_calls",
+    "reasoning",
+    "reasoning_content",
+    "reasoning_details",
+];
+
+/// Reads a whole reply.
+pub(super) fn reply(asking: &Asking, body: &[u8]) -> Result<Reply, Error> {
+    let text = String::from_utf8_lossy(body);
+    let text = text.trim_start_matches('\u{feff}');
+    let unreadable = |why: &str| Error::BadResponse {
+        what: format!(
+            "expected a chat completion, {why}: {}",
+            fault::excerpt(&asking.redactor, text)
+        ),
+        trail: Box::new(fault::trail(&asking.headers)),
+    };
+    let chunk: Chunk<'_> = serde_json::from_str(text).map_err(|_| unreadable("got"))?;
+    if let Some(error) = chunk.error(text) {
+        return Err(asking.fault(error));
+    }
+    let choice = chunk.choices.as_ref().and_then(|choices| choices.first());
+    let choice = choice.ok_or_else(|| unreadable("got none"))?;
+    if let Some(error) = choice.error {
+        return Err(asking.fault(error));
+    }
+    let message = choice.message.ok_or_else(|| unreadable("got none"))?;
+    let said: Said<'_> =
+        serde_json::from_str(message.get()).map_err(|_| unreadable("got another message"))?;
+
+    let mut draft = Draft::default();
+    draft.take_whole(asking, &said);
+    let content = draft.blocks(asking, false, None);
+    let finish = choice.finish_reason.filled();
+    Ok(Reply {
+        message_raw: echo(message, &draft),
+        raw: Raw::parse(text).map_err(|_| unreadable("got"))?,
+        ..Parts {
+            id: chunk.id.filled(),
+            model: chunk.model.filled(),
+            stop: stop(finish, &draft),
+            native: choice.native_finish_reason,
+            usage: chunk.usage,
+        }
+        .reply(asking, content)
+    })
+}
+
+/// What a reply and a stream have in common beside the message.
+pub(super) struct Parts<'a> {
+    pub id: Option<&'a str>,
+    pub model: Option<&'a str>,
+    pub stop: StopReason,
+    pub native: Option<&'a RawValue>,
+    pub usage: Option<&'a RawValue>,
+}
+
+impl Parts<'_> {
+    /// The reply, still without its raw texts; cost and attempts are completed by the client.
+    pub fn reply(self, asking: &Asking, content: Vec<Block>) -> Reply {
+        Reply {
+            id: self.id.unwrap_or_default().to_owned(),
+            model: self.model.unwrap_or(&asking.origin.model).to_owned(),
+            content,
+            stop: self.stop,
+            stop_details: self.native.map(copy),
+            usage: usage(self.usage),
+            cost: cost(asking, self.usage),
+            attempts: Vec::new(),
+            warnings: Vec::new(),
+            request_id: asking.request_id(),
+            source: ReplySource::Live,
+            raw: Raw::from(RawValue::NULL.to_owned()),
+            message_raw: None,
+        }
+    }
+}
+
+pub(super) fn copy(raw: &RawValue) -> Raw {
+    Raw::from(raw.to_owned())
+}
+
+/// Calls are a reason to stop whatever the server says, for some say `stop`; but not if the last one may be cut.
+pub(super) fn stop(finish: Option<&str>, draft: &Draft) -> StopReason {
+    match finish.unwrap_or("stop") {
+        "length" => StopReason::MaxTokens,
+        _ if draft.has_calls() => StopReason::ToolUse,
+        _ if draft.refuses() => StopReason::Refusal,
+        "stop" => StopReason::EndTurn,
+        "content_filter" => StopReason::ContentFilter,
+        "error" => StopReason::Error,
+        other => StopReason::Other(other.to_owned()),
+    }
+}
+
+/// The message as it came, as far as it can go back, under our ids.
+fn echo(message: &RawValue, draft: &Draft) -> Option<Raw> {
+    let fields = Fields::of(message.get())?;
+    let renamed = draft
+        .changed_ids()
+        .and_then(|ids| rename(&fields.list("tool_calls")?, &ids));
+    let kept: IndexMap<_, _> = fields
+        .iter()
+        .filter(|(name, _)| ECHOED.contains(name))
+        .map(|(name, raw)| match &renamed {
+            Some(calls) if name == "tool_calls" => (name, calls.as_ref()),
+            _ => (name, raw),
+        })
+        .collect();
+    Raw::of(&kept).ok()
+}
+
+fn rename(calls: &[&RawValue], ids: &[&str]) -> Option<Box<RawValue>> {
+    let renamed: Option<Vec<_>> = calls
+        .iter()
+        .zip(ids)
+        .map(|(call, id)| {
+            let id = serde_json::value::to_raw_value(id).ok()?;
+            let mut fields: IndexMap<String, Box<RawValue>> =
+                serde_json::from_str(call.get()).ok()?;
+            fields.insert("id".to_owned(), id);
+            Some(fields)
+        })
+        .collect();
+    serde_json::value::to_raw_value(&renamed?).ok()
+}
+
+/// The tokens; a server that sends none leaves zeros that are marked as unknown.
+pub(super) fn usage(raw: Option<&RawValue>) -> Usage {
+    let Some((raw, fields)) = raw.and_then(|raw| Some((raw, Fields::of(raw.get())?))) else {
+        return Usage::default();
+    };
+    let (prompt, output) = (
+        fields.count("prompt_tokens"),
+        fields.count("completion_tokens"),
+    );
+    let of_prompt = fields.object("prompt_tokens_details").unwrap_or_default();
+    let of_output = fields
+        .object("completion_tokens_details")
+        .unwrap_or_default();
+    let cache_read = of_prompt.count("cached_tokens").unwrap_or(0);
+    let cache_write = of_prompt.count("cache_write_tokens").unwrap_or(0);
+    let server_tools = fields.object("server_tool_use").unwrap_or_default();
+    Usage {
+        input: prompt
+            .unwrap_or(0)
+            .saturating_sub(cache_read)
+            .saturating_sub(cache_write),
+        cache_write_5m: cache_write,
+        cache_write_1h: 0,
+        cache_read,
+        output: output.unwrap_or(0),
+        thinking: of_output.count("reasoning_tokens"),
+        server_tools: server_tools
+            .iter()
+            .filter_map(|(tool, _)| Some((tool.to_owned(), server_tools.count(tool)?)))
+            .collect(),
+        raw: Some(copy(raw)),
+        known: prompt.is_some() || output.is_some(),
+    }
+}
+
+fn cost(asking: &Asking, usage: Option<&RawValue>) -> Cost {
+    let dollars = usage
+        .filter(|_| asking.dialect.cost_in_usage)
+        .and_then(|raw| serde_json::from_str(Fields::of(raw.get())?.raw("cost")?.get()).ok());
+    match dollars.and_then(Usd::from_dollars) {
+        Some(usd) => Cost {
+            usd: Some(usd),
+            from: CostSource::Provider,
+        },
+        None => Cost::UNKNOWN,
+    }
+}
+
+/// Reads the list of models.
+pub(super) fn models(asking: &Asking, body: &[u8]) -> Result<Vec<ModelInfo>, Error> {
+    let text = String::from_utf8_lossy(body);
+    let rows = Fields::of(&text).and_then(|fields| fields.list("data"));
+    let rows = rows.ok_or_else(|| Error::BadResponse {
+        what: format!(
+            "expected a list of models, got: {}",
+            fault::excerpt(&asking.redactor, &text)
+        ),
+        trail: Box::new(fault::trail(&asking.headers)),
+    })?;
+    Ok(rows.into_iter().filter_map(model).collect())
+}
+
+fn model(row: &RawValue) -> Option<ModelInfo> {
+    let fields = Fields::of(row.get())?;
+    let provider = fields.object("top_provider").unwrap_or_default();
+    Some(ModelInfo {
+        id: fields.text("id")?,
+        lifecycle: fields.text("lifecycle"),
+        retires_at: fields
+            .text("retires_at")
+            .or_else(|| fields.text("expiration_date")),
+        max_input: fields
+            .count("context_length")
+            .or_else(|| fields.count("max_model_len")),
+        max_output: provider.count("max_completion_tokens"),
+        raw: copy(row),
+    })
+}

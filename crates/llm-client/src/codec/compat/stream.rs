@@ -1,0 +1,209 @@
+use std::collections::VecDeque;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::Asking;
+use super::decode::{Parts, copy, stop, usage};
+use super::draft::Draft;
+use super::wire::{Chunk, Text};
+use crate::Error;
+use crate::codec::{Assembler, fault};
+use crate::types::{Event, Raw, Reply, StopReason};
+
+/// Puts a reply together from its chunks.
+pub(super) struct Chunks {
+    asking: Asking,
+    draft: Draft,
+    started: bool,
+    id: String,
+    model: String,
+    finish: Option<String>,
+    native: Option<Raw>,
+    usage: Option<Raw>,
+    /// `[DONE]` came.
+    done: bool,
+}
+
+/// The body that the stream would have been as a whole.
+#[derive(Serialize)]
+struct Whole<'a> {
+    id: &'a str,
+    object: &'static str,
+    model: &'a str,
+    choices: [WholeChoice<'a>; 1],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usage: Option<&'a RawValue>,
+}
+
+#[derive(Serialize)]
+struct WholeChoice<'a> {
+    index: u8,
+    message: &'a RawValue,
+    finish_reason: Option<&'a str>,
+}
+
+impl Chunks {
+    pub fn new(asking: Asking) -> Self {
+        Self {
+            asking,
+            draft: Draft::default(),
+            started: false,
+            id: String::new(),
+            model: String::new(),
+            finish: None,
+            native: None,
+            usage: None,
+            done: false,
+        }
+    }
+
+    fn chunk(
+        &mut self,
+        name: &str,
+        chunk: Chunk<'_>,
+        data: &str,
+        out: &mut VecDeque<Event>,
+    ) -> Result<(), Error> {
+        if let Some(error) = chunk.error(data) {
+            return Err(self.asking.fault(error));
+        }
+        if chunk.choices.is_none() && chunk.usage.is_none() {
+            out.push_back(unknown(name, data));
+            return Ok(());
+        }
+        let fill = |old: &mut String, new: &Text<'_>| {
+            if old.is_empty() {
+                new.filled().unwrap_or_default().clone_into(old);
+            }
+        };
+        fill(&mut self.id, &chunk.id);
+        fill(&mut self.model, &chunk.model);
+        if !self.started {
+            self.started = true;
+            out.push_back(Event::Start {
+                id: self.id.clone(),
+                model: if self.model.is_empty() {
+                    self.asking.origin.model.clone()
+                } else {
+                    self.model.clone()
+                },
+            });
+        }
+        for choice in chunk.choices.into_iter().flatten() {
+            // One answer is asked for; a server that gives more is read as if it gave one.
+            if choice.index.0.unwrap_or(0) != 0 {
+                continue;
+            }
+            if let Some(error) = choice.error {
+                return Err(self.asking.fault(error));
+            }
+            if let Some(said) = &choice.delta {
+                self.draft.take(&self.asking, said, Some(out))?;
+            }
+            if let Some(finish) = choice.finish_reason.filled() {
+                self.finish = Some(finish.to_owned());
+            }
+            if let Some(native) = choice.native_finish_reason {
+                self.native = Some(copy(native));
+            }
+        }
+        if let Some(raw) = chunk.usage {
+            self.usage = Some(copy(raw));
+            out.push_back(Event::Usage(usage(Some(raw))));
+        }
+        Ok(())
+    }
+
+    /// The end of the stream: a whole reply if the server said why it stops.
+    fn finish(&mut self, cut: bool, out: &mut VecDeque<Event>) -> Result<(), Error> {
+        if cut || self.finish.is_none() {
+            return Err(Error::StreamTruncated {
+                partial: Box::new(self.reply(true, None)?),
+                trail: Box::new(fault::trail(&self.asking.headers)),
+            });
+        }
+        let reply = self.reply(false, Some(out))?;
+        out.push_back(Event::Done(Box::new(reply)));
+        Ok(())
+    }
+
+    fn reply(&mut self, cut: bool, out: Option<&mut VecDeque<Event>>) -> Result<Reply, Error> {
+        let content = self.draft.blocks(&self.asking, cut, out);
+        let message = self.draft.assistant()?;
+        let finish = self.finish.as_deref();
+        let filled = |text| Some(text).filter(|text: &&str| !text.is_empty());
+        let parts = Parts {
+            id: filled(&self.id),
+            model: filled(&self.model),
+            stop: if cut {
+                StopReason::Other("truncated".to_owned())
+            } else {
+                stop(finish, &self.draft)
+            },
+            native: self.native.as_ref().map(Raw::as_raw_value),
+            usage: self.usage.as_ref().map(Raw::as_raw_value),
+        };
+        let raw = Raw::of(&Whole {
+            id: &self.id,
+            object: "chat.completion",
+            model: &self.model,
+            choices: [WholeChoice {
+                index: 0,
+                message: message.as_raw_value(),
+                finish_reason: finish,
+            }],
+            usage: parts.usage,
+        });
+        Ok(Reply {
+            raw: raw.map_err(|error| Error::protocol(error.to_string()))?,
+            message_raw: Some(message),
+            ..parts.reply(&self.asking, content)
+        })
+    }
+}
+
+impl Assembler for Chunks {
+    fn event(&mut self, name: &str, data: &str, out: &mut VecDeque<Event>) -> Result<(), Error> {
+        let is_done = data.trim() == "[DONE]";
+        if self.done && !is_done {
+            return Err(Error::protocol("an event came after [DONE]"));
+        }
+        if is_done {
+            // Proxies say it twice.
+            self.done = true;
+            return if self.finish.is_some() {
+                Ok(())
+            } else {
+                self.finish(true, out)
+            };
+        }
+        match serde_json::from_str(data) {
+            // A list would be read as the fields in their order.
+            Ok(chunk) if data.trim_start().starts_with('{') => self.chunk(name, chunk, data, out),
+            _ if !matches!(name, "" | "message" | "error") => {
+                out.push_back(unknown(name, data));
+                Ok(())
+            }
+            _ => Err(Error::protocol(format!(
+                "expected a chunk of a chat completion, got: {}",
+                fault::excerpt(&self.asking.redactor, data)
+            ))),
+        }
+    }
+
+    fn is_complete(&self) -> bool {
+        self.done
+    }
+
+    fn end(&mut self, cut: bool, out: &mut VecDeque<Event>) -> Result<(), Error> {
+        self.finish(cut && !self.done, out)
+    }
+}
+
+fn unknown(name: &str, data: &str) -> Event {
+    Event::Unknown {
+        name: name.to_owned(),
+        data: data.to_owned(),
+    }
+}

