@@ -7,6 +7,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
 use crate::layers::gate::Lane;
+use crate::layers::record::secrets;
 use crate::transport::{HttpRequest, HttpResponse, Transport};
 use crate::{Clock, Error};
 
@@ -32,7 +33,14 @@ impl Outgoing {
         if let Some(sent) = &self.sent {
             sent.store(true, Ordering::Relaxed);
         }
-        let response = self.inner.execute(request).await?;
+        let keys = secrets(&request);
+        let mut response = self.inner.execute(request).await?;
+        for (_, value) in &mut response.headers {
+            // A server that sends the key back must not get it into ids, errors and records.
+            for key in &keys {
+                *value = key.clean_exact(std::mem::take(value));
+            }
+        }
         if let Some(lane) = &self.lane {
             lane.learn(self.clock.as_ref(), &response.headers);
         }

@@ -238,7 +238,7 @@ impl Drop for Tape {
 }
 
 /// What takes the keys of this request out of texts.
-fn secrets(request: &HttpRequest) -> Vec<Redactor> {
+pub(crate) fn secrets(request: &HttpRequest) -> Vec<Redactor> {
     request
         .headers
         .iter()

@@ -143,17 +143,14 @@ fn cause(error: reqwest::Error) -> String {
 fn is_trust_error(error: &reqwest::Error) -> bool {
     let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = next {
-        // An `io::Error` hides its cause from `source`.
-        let inner = error
-            .downcast_ref::<std::io::Error>()
-            .and_then(std::io::Error::get_ref);
-        let found = error
-            .downcast_ref::<rustls::Error>()
-            .or_else(|| inner.and_then(|inner| inner.downcast_ref()));
-        if matches!(found, Some(rustls::Error::InvalidCertificate(_))) {
+        if let Some(rustls::Error::InvalidCertificate(_)) = error.downcast_ref() {
             return true;
         }
-        next = error.source();
+        // An `io::Error` hides what it holds from `source`, and it may hold another one.
+        next = match error.downcast_ref::<std::io::Error>() {
+            Some(outer) => outer.get_ref().map(|inner| inner as _),
+            None => error.source(),
+        };
     }
     false
 }

@@ -148,6 +148,14 @@ impl FaultServer {
             .await;
     }
 
+    /// Waits until exactly so many requests are being answered.
+    pub async fn wait_in_flight(&self, n: usize) {
+        self.wait_until("requests in flight", move |counts| {
+            counts.received - counts.answered == n
+        })
+        .await;
+    }
+
     /// As [`Self::wait_open`], but blocks the thread: nothing else of the test's runtime goes on meanwhile.
     pub fn block_until_open(&self, n: usize) {
         let task = self.spawn_wait(move |counts| counts.open == n);
