@@ -9,6 +9,7 @@ use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng as _;
 use tracing::{Instrument as _, Span};
 
+use crate::Error;
 use crate::cassette::{Line, root_of};
 use crate::client::Inner;
 use crate::fit::Fitted;
@@ -25,10 +26,8 @@ use crate::provider::{Call, Route};
 use crate::trace;
 use crate::transport::Transport;
 use crate::types::{
-    Attempt, Count, Event, EventStream, Reply, ReplySource, Request, StopReason,
-    Target,
+    Attempt, Count, Event, EventStream, Reply, ReplySource, Request, StopReason, Target,
 };
-use crate::Error;
 
 /// In which form an answer is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

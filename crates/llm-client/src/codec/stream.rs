@@ -84,7 +84,8 @@ impl<A: Assembler> Reader<A> {
         let Some(chunk) = self.response.body.next().await else {
             self.over = true;
             if let Some(event) = self.decoder.finish()? {
-                self.assembler.event(event.event, event.data, &mut self.out)?;
+                self.assembler
+                    .event(event.event, event.data, &mut self.out)?;
             }
             return self.assembler.end(self.decoder.is_pending(), &mut self.out);
         };
@@ -101,7 +102,8 @@ impl<A: Assembler> Reader<A> {
         }
         self.decoder.push(&chunk);
         while let Some(event) = self.decoder.next_event()? {
-            self.assembler.event(event.event, event.data, &mut self.out)?;
+            self.assembler
+                .event(event.event, event.data, &mut self.out)?;
         }
         Ok(())
     }

@@ -5,11 +5,11 @@
     reason = "a failed assumption must fail the test"
 )]
 
-mod models;
-mod own_provider;
 mod classify;
 mod dialects;
 mod echo;
+mod models;
+mod own_provider;
 mod props;
 mod sse;
 #[cfg(feature = "schema")]
