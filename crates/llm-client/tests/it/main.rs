@@ -5,9 +5,11 @@
     reason = "a failed assumption must fail the test"
 )]
 
+mod cancel;
 mod classify;
 mod dialects;
 mod echo;
+mod faults;
 mod models;
 mod own_provider;
 mod props;
