@@ -9,6 +9,7 @@ mod classify;
 mod dialects;
 mod echo;
 mod models;
+mod offline;
 mod own_provider;
 mod props;
 mod sse;
