@@ -1,7 +1,7 @@
 //! The file of recorded exchanges: one JSON line for each attempt, only ever appended to.
 
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -54,6 +54,17 @@ impl Cassette {
             .create(true)
             .open(&self.path)
             .map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(Error::cassette(
+                    None,
+                    format!("{} is recorded to by another client", self.path.display()),
+                ));
+            }
+            // A file system without locks: one writer is the user's to see to.
+            Err(TryLockError::Error(_)) => {}
+        }
         let mut text = Vec::new();
         file.read_to_end(&mut text).map_err(failed)?;
         let lines = Lines::parse(&text)?;

@@ -10,7 +10,6 @@ use crate::layers::budget::Worst;
 use crate::layers::fallback::retarget;
 use crate::models::{Model, Price, Tier};
 use crate::provider::{Caps, Provider, Route};
-use crate::trace;
 use crate::types::{Cost, CostSource, Reply, ReplySource, Request, Target, Usd, Warning};
 use crate::{Error, Unpriced};
 
@@ -55,7 +54,6 @@ impl Inner {
         let settings = &self.settings;
         let row = settings.models.find(&target.provider, &target.model);
         let warnings = adapt(&mut request, &caps, row, settings.policy)?;
-        warnings.iter().for_each(trace::warning);
         Ok(Fitted {
             prompt: settings.estimator.estimate(&request),
             request,

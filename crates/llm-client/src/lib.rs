@@ -1,4 +1,54 @@
 //! Ask a language model, safely and reproducibly.
+//!
+//! One [`Client`] asks Anthropic, OpenRouter, or any OpenAI-compatible server (OpenAI, llama.cpp, Ollama, vLLM), or no
+//! model at all. It repeats what is worth repeating, keeps to limits and to a budget, records and replays, counts
+//! tokens and money, runs tools, and holds replies to a schema.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use futures_util::StreamExt as _;
+//! use llm_client::{Budget, Client, Echo, Event, ReplySource, Request, SystemClock};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+//! // `Echo` asks no model. With a key it would be:
+//! //   Anthropic::new(Endpoint::new(Anthropic::DEFAULT_BASE, Auth::Bearer(key))?)
+//! let provider = Arc::new(Echo::new(7));
+//! let client = Client::builder(provider, Arc::new(SystemClock::new()))
+//!     .budget(Budget { usd: Some("0.50".parse()?), ..Budget::default() })
+//!     .build()?;
+//!
+//! let request = Request { max_tokens: Some(100), ..Request::new("claude-opus-5-5", "Hello?") };
+//! let reply = client.complete(&request).await?;
+//! assert!(reply.text().ends_with("Hello?"));
+//! // Every reply says where it is from, and what it took.
+//! assert_eq!(reply.source, ReplySource::Offline("echo".to_owned()));
+//! println!("{} tokens, {:?}", reply.usage.total(), reply.cost);
+//!
+//! // The same in pieces. Only the last event makes a reply: a stream that breaks off is an error.
+//! let mut events = client.stream(&request).await?;
+//! while let Some(event) = events.next().await {
+//!     match event? {
+//!         Event::TextDelta { text, .. } => print!("{text}"),
+//!         Event::Done(whole) => assert_eq!(whole.text(), reply.text()),
+//!         _ => {}
+//!     }
+//! }
+//! # Ok(())
+//! # })
+//! # }
+//! ```
+//!
+//! **The one decision.** A call goes through layers in one fixed order, outermost first: budget, replay, fallback,
+//! retry, gate, timeout, record. So nothing is sent past the budget, a replay neither waits nor connects, each attempt
+//! is recorded whatever becomes of it, and a [`Provider`] is only a codec: one call of it is one attempt.
+//!
+//! The crate reads no environment, clock or terminal: key, [`Clock`], paths and seed are passed in.
+//!
+//! Next: [`Request`] and [`Reply`] for what is said, [`Error`] and [`Error::class`] for what goes wrong,
+//! [`Client::run_tools`] and [`Client::structured`] for more than one turn, [`Cassette`] for replay, [`Anthropic`],
+//! [`Compat`], [`Echo`] and [`Script`] for who answers.
 
 mod adapt;
 mod cassette;

@@ -63,7 +63,9 @@ pub(crate) async fn run(
         .await;
     match &result {
         Ok(Answer::Whole(reply)) => trace::answered(&span, reply),
-        Ok(_) => {}
+        Ok(Answer::Count(count)) => trace::counted(&span, count),
+        // The last event of a stream tells.
+        Ok(Answer::Stream(_)) => {}
         Err(error) => trace::failed(&span, error),
     }
     result
@@ -192,6 +194,7 @@ impl Flight {
     /// Asks one target until it answers or the policy says stop.
     async fn target(&mut self, fitted: &Arc<Fitted>, another: bool) -> Result<Answer, Error> {
         let inner = self.inner.clone();
+        fitted.warnings.iter().for_each(trace::warning);
         let mut wait = Duration::ZERO;
         for n in 0.. {
             let began = inner.clock.instant();

@@ -6,7 +6,7 @@ use tracing::field::Empty;
 use tracing::{Span, debug_span, info, warn};
 
 use crate::Error;
-use crate::types::{CostSource, Reply, ReplySource, StopReason, Target, Warning};
+use crate::types::{CostSource, Count, Reply, ReplySource, StopReason, Target, Warning};
 
 /// The span of one call. Its name on an `OpenTelemetry` backend is `chat {model}` or `count_tokens {model}`.
 pub(crate) fn span(operation: &str, target: &Target, max_tokens: Option<u32>) -> Span {
@@ -55,6 +55,11 @@ pub(crate) fn answered(span: &Span, reply: &Reply) {
             ReplySource::Offline(_) => "offline",
         },
     );
+}
+
+/// Fills the span with what was counted.
+pub(crate) fn counted(span: &Span, count: &Count) {
+    span.record("gen_ai.usage.input_tokens", count.tokens);
 }
 
 /// Marks the span of a call that failed.

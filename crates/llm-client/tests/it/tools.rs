@@ -10,7 +10,7 @@ use llm_client::{
     StopReason, ToolChoice, ToolResult, ToolSpec, Toolbox, Usd,
 };
 use serde_json::json;
-use tokio::sync::{Barrier, Semaphore};
+use tokio::sync::{Barrier, watch};
 
 use crate::own_provider::{Own, StillClock, calls, reply, says};
 
@@ -123,16 +123,17 @@ async fn result_of(name: &str, input: &str, tools: &dyn Toolbox) -> (String, boo
 #[tokio::test]
 async fn calls_run_at_once_and_are_answered_in_order_in_one_message() {
     let all_run = Arc::new(Barrier::new(3));
-    let ended = Arc::new(Semaphore::new(0));
+    let ended = Arc::new(watch::Sender::new(0));
     let tools = Tools::new(&["t"], move |_: &str, input: &Raw| {
         let (all_run, ended) = (all_run.clone(), ended.clone());
         let n: serde_json::Value = input.to().unwrap();
-        let before = n["n"].as_u64().unwrap() as u32;
+        let before = n["n"].as_u64().unwrap();
         async move {
             all_run.wait().await;
             // The last call ends first.
-            ended.acquire_many(before).await.unwrap().forget();
-            ended.add_permits(before as usize + 1);
+            let mut others = ended.subscribe();
+            others.wait_for(|ended| *ended == before).await.unwrap();
+            ended.send_modify(|ended| *ended += 1);
             ToolResult::text(before.to_string())
         }
         .boxed()

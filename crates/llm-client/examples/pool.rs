@@ -1,0 +1,54 @@
+//! A population: many plain calls at once under a budget, and what they took.
+//!
+//! `cargo run -p llm-client --example pool` runs without a key or a network: an echo answers.
+#![expect(
+    clippy::disallowed_macros,
+    reason = "an example shows its results on stdout"
+)]
+
+use std::error::Error;
+use std::sync::Arc;
+
+use futures_util::future::try_join_all;
+use llm_client::{Budget, Client, Echo, Limits, Request, SystemClock, Usd};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let client = Client::builder(Arc::new(Echo::new(7)), Arc::new(SystemClock::new()))
+        .limits(Limits {
+            concurrency: 8,
+            ..Limits::default()
+        })
+        .budget(Budget {
+            usd: Some(Usd(1_000_000_000)),
+            ..Budget::default()
+        })
+        .build()?;
+    let requests: Vec<_> = (0..20)
+        .map(|mind| Request {
+            max_tokens: Some(64),
+            // Equal texts stay apart in a cassette, in whatever order the calls are made.
+            replay_key: Some(format!("mind {mind}")),
+            ..Request::new(
+                "anthropic/claude-3.5-sonnet",
+                format!("You are mind {}. Say something.", mind % 4),
+            )
+        })
+        .collect();
+    let replies = try_join_all(requests.iter().map(|request| client.complete(request))).await?;
+    for reply in &replies[..3] {
+        println!(
+            "{:?} ({:?}, {} tokens)",
+            reply.text(),
+            reply.source,
+            reply.usage.total()
+        );
+    }
+    let tokens: u64 = replies.iter().map(|reply| reply.usage.total()).sum();
+    println!(
+        "{} replies, {tokens} tokens, {} spent",
+        replies.len(),
+        client.spent().usd
+    );
+    Ok(())
+}
