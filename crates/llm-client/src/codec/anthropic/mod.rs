@@ -30,7 +30,7 @@ const MODELS: &str = "/v1/models";
 /// ```
 /// use llm_client::{Anthropic, Auth, Endpoint, Provider as _};
 ///
-/// let endpoint = Endpoint::new(Anthropic::DEFAULT_BASE, Auth::Bearer("the key".into()))?;
+/// let endpoint = Endpoint::new(Anthropic::DEFAULT_BASE, Auth::Bearer("my-key".into()))?;
 /// let provider = Anthropic::new(endpoint).with_betas(["context-1m"])?;
 /// assert_eq!(provider.name(), "anthropic");
 /// # Ok::<(), llm_client::ConfigError>(())
