@@ -5,11 +5,13 @@
     reason = "a failed assumption must fail the test"
 )]
 
-mod models;
-mod own_provider;
+mod cancel;
 mod classify;
 mod dialects;
 mod echo;
+mod faults;
+mod models;
+mod own_provider;
 mod props;
 mod sse;
 #[cfg(feature = "schema")]
