@@ -22,6 +22,15 @@ pub(crate) fn load(start: &Path) -> Result<(), Error> {
     }
 }
 
+/// The variable `name`; what is not Unicode is shown so that whoever checks the value refuses it.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this crate is where the binaries' environment is read"
+)]
+pub(crate) fn variable(name: &str) -> Option<String> {
+    std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
+}
+
 #[cfg(test)]
 #[expect(
     clippy::disallowed_methods,

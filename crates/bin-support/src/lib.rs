@@ -54,7 +54,7 @@
 //! goes away (`| head`) ends every binary quietly, a full disk under stdout is an error and not a lost line, and
 //! an error is printed once, as `program: message: source: ...`.
 //!
-//! Next: [`Exit`] for the codes, [`CommonFlags`] for the flags, [`Interrupt`] for work that can stop half-way.
+//! Next: [`Exit`] for the codes, [`CommonFlags`] for the flags, [`Model`] for a program that asks one, [`Interrupt`] for work that can stop half-way.
 
 mod environment;
 mod error;
@@ -72,7 +72,7 @@ pub use error::Error;
 pub use exit::{Exit, Failure};
 pub use flags::{CommonFlags, LogFormat, SeedFlag};
 pub use interrupt::Interrupt;
-pub use model::{ModelDefaults, ModelFlags, ProviderName};
+pub use model::{Model, ModelDefaults, ModelFlags, ProviderName};
 pub use progress::Progress;
 pub use results::Results;
 pub use run::{Session, run};

@@ -24,6 +24,12 @@ impl Session {
             .suspend(|| print_error(&error_line(&self.program, error)));
     }
 
+    /// Says something on stderr that the user should know before the results: one line, also with `--quiet`.
+    pub fn notice(&self, line: &str) {
+        self.progress
+            .suspend(|| print_error(&format!("{}: {line}", self.program)));
+    }
+
     /// Flushes the results and says how the program ended, and with which error.
     fn conclude(
         &mut self,

@@ -46,7 +46,7 @@ pub(crate) fn adapt(
         warnings: Vec::new(),
     };
     length(request, row, &mut adapter)?;
-    tools(request, caps, row)?;
+    tools(request, caps, row, &mut adapter)?;
     sampling(request, caps, row, &mut adapter)?;
     thinking(request, caps, row, &mut adapter)?;
     effort(request, caps, row, &mut adapter)?;
@@ -82,7 +82,12 @@ fn length(
     Ok(())
 }
 
-fn tools(request: &Request, caps: &Caps, row: Option<&Model>) -> Result<(), Error> {
+fn tools(
+    request: &mut Request,
+    caps: &Caps,
+    row: Option<&Model>,
+    adapter: &mut Adapter<'_>,
+) -> Result<(), Error> {
     if !request.tools.is_empty() && !caps.tools {
         return Err(Error::refused("tools", "this server takes none"));
     }
@@ -92,6 +97,12 @@ fn tools(request: &Request, caps: &Caps, row: Option<&Model>) -> Result<(), Erro
             "tool_choice",
             format!("{} cannot be made to call a tool; use Auto", request.model),
         ));
+    }
+    if let ToolChoice::Auto { parallel } = &mut request.tool_choice
+        && !caps.parallel_tools
+        && parallel.take().is_some()
+    {
+        adapter.changed("tool_choice.parallel", "not taken, left out")?;
     }
     Ok(())
 }
@@ -103,18 +114,22 @@ fn sampling(
     adapter: &mut Adapter<'_>,
 ) -> Result<(), Error> {
     let asked = &mut request.sampling;
-    if !caps.sampling || row.is_some_and(|row| !row.sampling) {
-        let dropped = [
-            ("sampling.temperature", asked.temperature.take().is_some()),
-            ("sampling.top_p", asked.top_p.take().is_some()),
-            ("sampling.top_k", asked.top_k.take().is_some()),
-        ];
-        for (field, _) in dropped.into_iter().filter(|(_, set)| *set) {
-            adapter.changed(field, "not taken, left out")?;
-        }
-    }
-    if !caps.seed && asked.seed.take().is_some() {
-        adapter.changed("sampling.seed", "not taken, left out")?;
+    let sampled = row.is_none_or(|row| row.sampling);
+    let takes = caps.sampling && sampled;
+    let dropped = [
+        (
+            "sampling.temperature",
+            !takes && asked.temperature.take().is_some(),
+        ),
+        ("sampling.top_p", !takes && asked.top_p.take().is_some()),
+        (
+            "sampling.top_k",
+            !(caps.top_k && sampled) && asked.top_k.take().is_some(),
+        ),
+        ("sampling.seed", !caps.seed && asked.seed.take().is_some()),
+    ];
+    for (field, _) in dropped.into_iter().filter(|(_, set)| *set) {
+        adapter.changed(field, "not taken, left out")?;
     }
     Ok(())
 }

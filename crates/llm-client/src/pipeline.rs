@@ -9,6 +9,7 @@ use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng as _;
 use tracing::{Instrument as _, Span};
 
+use crate::Error;
 use crate::cassette::{Line, root_of};
 use crate::client::Inner;
 use crate::fit::Fitted;
@@ -25,10 +26,8 @@ use crate::provider::{Call, Route};
 use crate::trace;
 use crate::transport::Transport;
 use crate::types::{
-    Attempt, Count, Event, EventStream, Reply, ReplySource, Request, StopReason,
-    Target,
+    Attempt, Count, Event, EventStream, Reply, ReplySource, Request, StopReason, Target,
 };
-use crate::Error;
 
 /// In which form an answer is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -231,10 +230,11 @@ impl Flight {
             }
             if is_final {
                 // What may have been billed is charged when the reservation is dropped.
-                self.hold
-                    .take()
-                    .filter(|_| !billed)
-                    .map(Reservation::refund);
+                if let Some(hold) = self.hold.take()
+                    && !billed
+                {
+                    hold.refund();
+                }
             } else if let Some(hold) = &mut self.hold {
                 hold.next_attempt(billed)?;
             }

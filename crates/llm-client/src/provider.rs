@@ -68,15 +68,23 @@ pub struct Call {
 
 /// What a provider's protocol can say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a field of a protocol that is there or not"
+)]
 pub struct Caps {
-    /// `temperature`, `top_p` and `top_k` are allowed.
+    /// `temperature` and `top_p` are allowed.
     pub sampling: bool,
+    /// `top_k` is allowed.
+    pub top_k: bool,
     /// `seed` is allowed.
     pub seed: bool,
     /// `effort` is allowed.
     pub effort: bool,
     /// Tools are allowed.
     pub tools: bool,
+    /// It can be said whether several tools may be called at once.
+    pub parallel_tools: bool,
     /// Documents in assistant messages and citations asked for by the user are allowed.
     pub documents: bool,
     /// The provider counts tokens.
@@ -112,9 +120,11 @@ impl Caps {
     /// A protocol that allows everything and has no limits of its own.
     pub const ALL: Self = Self {
         sampling: true,
+        top_k: true,
         seed: true,
         effort: true,
         tools: true,
+        parallel_tools: true,
         documents: true,
         count_tokens: true,
         structured: Structure::Schema,

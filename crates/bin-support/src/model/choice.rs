@@ -3,6 +3,7 @@ use std::path::{Component, Path};
 use llm_client::{Auth, Endpoint};
 use secrecy::SecretString;
 
+use super::flags::Protocol;
 use super::{ModelFlags, ProviderName};
 use crate::Error;
 
@@ -29,6 +30,7 @@ pub(crate) enum Choice {
 #[derive(Debug)]
 pub(crate) struct Target {
     pub provider: ProviderName,
+    pub protocol: Protocol,
     pub endpoint: Endpoint,
     pub model: String,
 }
@@ -47,11 +49,11 @@ pub(crate) fn choose(
         });
     }
     let provider = flags.provider.unwrap_or(defaults.provider);
-    if provider == ProviderName::Offline {
+    let Some(protocol) = provider.protocol() else {
         return offline(flags);
-    }
+    };
     let asked = flags.provider.is_some() || flags.base_url.is_some() || flags.replay.is_some();
-    let base = flags.base_url.as_deref().or(provider.base_url());
+    let base = flags.base_url.as_deref().or(protocol.base_url());
     let loopback = match base {
         Some(base) => Endpoint::new(base, Auth::None)
             .map_err(Error::Model)?
@@ -84,6 +86,7 @@ pub(crate) fn choose(
     let base = base.ok_or(Error::NoBaseUrl { provider })?;
     Ok(Choice::Ask(Target {
         provider,
+        protocol,
         endpoint: Endpoint::new(base, auth).map_err(Error::Model)?,
         model: model(flags, defaults, provider)?,
     }))

@@ -2,7 +2,7 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use llm_client::Usd;
+use llm_client::{Anthropic, Dialect, Usd};
 
 /// Which model a command asks, and how; `#[command(flatten)]` them into the commands that ask one.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -66,17 +66,18 @@ impl ProviderName {
         }
     }
 
-    /// Where it is reached unless `--base-url` says otherwise.
-    pub(crate) fn base_url(self) -> Option<&'static str> {
-        match self {
-            Self::Anthropic => Some("https://api.anthropic.com"),
-            Self::Openrouter => Some("https://openrouter.ai/api/v1"),
-            Self::Openai => Some("https://api.openai.com/v1"),
-            Self::Llamacpp => Some("http://127.0.0.1:8080/v1"),
-            Self::Ollama => Some("http://127.0.0.1:11434/v1"),
-            Self::Vllm => Some("http://127.0.0.1:8000/v1"),
-            Self::Generic | Self::Offline => None,
-        }
+    /// How it is spoken to; none for no model.
+    pub(crate) fn protocol(self) -> Option<Protocol> {
+        Some(match self {
+            Self::Anthropic => Protocol::Messages,
+            Self::Openrouter => Protocol::ChatCompletions(Dialect::openrouter()),
+            Self::Openai => Protocol::ChatCompletions(Dialect::openai()),
+            Self::Llamacpp => Protocol::ChatCompletions(Dialect::llamacpp()),
+            Self::Ollama => Protocol::ChatCompletions(Dialect::ollama()),
+            Self::Vllm => Protocol::ChatCompletions(Dialect::vllm()),
+            Self::Generic => Protocol::ChatCompletions(Dialect::generic()),
+            Self::Offline => return None,
+        })
     }
 
     /// The variable that holds a key for it. Servers of one's own have none, and need none.
@@ -86,6 +87,25 @@ impl ProviderName {
             Self::Openrouter => Some("OPENROUTER_API_KEY"),
             Self::Openai => Some("OPENAI_API_KEY"),
             Self::Llamacpp | Self::Ollama | Self::Vllm | Self::Generic | Self::Offline => None,
+        }
+    }
+}
+
+/// How a server is spoken to.
+#[derive(Debug)]
+pub(crate) enum Protocol {
+    /// Anthropic's.
+    Messages,
+    /// The one of nearly all others.
+    ChatCompletions(Dialect),
+}
+
+impl Protocol {
+    /// Where the server is reached unless `--base-url` says otherwise.
+    pub(crate) fn base_url(&self) -> Option<&'static str> {
+        match self {
+            Self::Messages => Some(Anthropic::DEFAULT_BASE),
+            Self::ChatCompletions(dialect) => dialect.base_url,
         }
     }
 }

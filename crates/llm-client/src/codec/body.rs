@@ -13,8 +13,7 @@ pub(crate) struct Body(IndexMap<String, Box<RawValue>>);
 impl Body {
     /// Sets a field.
     pub fn set<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> Result<(), Error> {
-        let value =
-            to_raw_value(value).map_err(|error| Error::refused(name, error.to_string()))?;
+        let value = to_raw_value(value).map_err(|error| Error::refused(name, error.to_string()))?;
         self.0.insert(name.to_owned(), value);
         Ok(())
     }

@@ -81,9 +81,7 @@ impl Endpoint {
         if let Some(key) = auth.key() {
             check_key(key)?;
             if base.scheme() == "http" && !clear_text_key && !is_loopback(&base) {
-                return Err(wrong(
-                    "the key would go over http in clear text; use https",
-                ));
+                return Err(wrong("the key would go over http in clear text; use https"));
             }
         }
         Ok(Self {

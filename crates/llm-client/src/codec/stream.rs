@@ -49,7 +49,8 @@ pub(crate) fn events<A: Assembler>(
         over: false,
         failed: None,
     };
-    EventStream::new(stream::unfold(reader, |mut reader| async move {
+    // Boxed, since `unfold` moves it in and out for every event.
+    EventStream::new(stream::unfold(Box::new(reader), |mut reader| async move {
         reader.next().await.map(|item| (item, reader))
     }))
 }
@@ -83,7 +84,8 @@ impl<A: Assembler> Reader<A> {
         let Some(chunk) = self.response.body.next().await else {
             self.over = true;
             if let Some(event) = self.decoder.finish()? {
-                self.assembler.event(event.event, event.data, &mut self.out)?;
+                self.assembler
+                    .event(event.event, event.data, &mut self.out)?;
             }
             return self.assembler.end(self.decoder.is_pending(), &mut self.out);
         };
@@ -100,7 +102,8 @@ impl<A: Assembler> Reader<A> {
         }
         self.decoder.push(&chunk);
         while let Some(event) = self.decoder.next_event()? {
-            self.assembler.event(event.event, event.data, &mut self.out)?;
+            self.assembler
+                .event(event.event, event.data, &mut self.out)?;
         }
         Ok(())
     }

@@ -11,6 +11,7 @@ mod dialects;
 mod echo;
 mod faults;
 mod models;
+mod offline;
 mod own_provider;
 mod props;
 mod sse;

@@ -8,7 +8,7 @@ use futures_util::{FutureExt as _, stream};
 use llm_client::{
     Block, BlockKind, Call, Caps, Client, Clock, ConfigError, Cost, CostSource, Count, CountSource,
     Error, Event, EventStream, HttpRequest, HttpResponse, Method, ModelInfo, Provider, Raw, Reply,
-    Request, Route, SizeCaps, StopReason, ToolInput, Transport, Usage, Usd,
+    Request, RetryPolicy, Route, SizeCaps, StopReason, ToolInput, Transport, Usage, Usd,
 };
 
 type Answer = dyn Fn(usize, &Request) -> Result<Reply, Error> + Send + Sync;
@@ -55,6 +55,11 @@ impl Own {
         let own = Arc::new(self);
         let client = Client::builder(own.clone(), Arc::new(clock))
             .transport(Arc::new(NoNetwork))
+            // The clock stands still, so a wait would not end.
+            .retry(RetryPolicy {
+                retries: 0,
+                ..RetryPolicy::default()
+            })
             .build()?;
         Ok((client, own))
     }

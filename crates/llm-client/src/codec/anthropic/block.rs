@@ -122,14 +122,18 @@ impl OpenBlock {
 
     /// The whole block.
     pub fn close(mut self, exchange: &Exchange, index: usize, out: &mut VecDeque<Event>) -> Block {
-        match self.grown.take().filter(|(_, text)| !text.is_empty()) {
-            Some(("input", json)) => self.set_input(json),
-            Some((field, text)) => {
-                self.object.set(field, &text);
-                self.set_text(text);
+        let grown = self.grown.take().filter(|(_, text)| !text.is_empty());
+        let grown = match grown {
+            Some(("input", json)) => {
+                self.set_input(json);
+                None
             }
-            None => self.tell_input(index, out),
-        }
+            None => {
+                self.tell_input(index, out);
+                None
+            }
+            grown => grown,
+        };
         if let Some(signature) = self.signature.take() {
             self.object.set("signature", &signature);
             self.set_signature(signature);
@@ -140,7 +144,15 @@ impl OpenBlock {
             all.append(&mut self.citations);
             self.object.set("citations", &all);
         }
-        decode::received(exchange, self.kind, self.object.to_raw())
+        let raw = match grown {
+            Some((field, text)) => {
+                let raw = self.object.to_raw_with(field, &text);
+                self.set_text(text);
+                raw
+            }
+            None => self.object.to_raw(),
+        };
+        decode::received(exchange, self.kind, raw)
     }
 
     /// The block as far as it came. It has no raw text: it must not be taken for a whole one.

@@ -216,9 +216,11 @@ impl Provider for Anthropic {
         let older = self.version == AnthropicVersion::V2023_06_01;
         Caps {
             sampling: older,
+            top_k: older,
             seed: false,
             effort: true,
             tools: true,
+            parallel_tools: true,
             documents: older,
             count_tokens: true,
             structured: Structure::Schema,

@@ -1,5 +1,6 @@
 use indexmap::IndexMap;
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeMap as _;
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::codec::fields::Fields;
@@ -49,11 +50,47 @@ impl Object {
 
     /// The object as one text.
     pub fn to_raw(&self) -> Raw {
-        // It cannot fail, as in `set`; a reply without its raw text is worth more than none.
-        Raw::of(self).unwrap_or_else(|_| Raw::from(RawValue::NULL.to_owned()))
+        raw_of(self)
+    }
+
+    /// The object as one text with a field set to `value`, which may be long: it is written but once.
+    pub fn to_raw_with<T: Serialize + ?Sized>(&self, name: &str, value: &T) -> Raw {
+        raw_of(&With {
+            object: self,
+            name,
+            value,
+        })
     }
 
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
+}
+
+struct With<'a, T: ?Sized> {
+    object: &'a Object,
+    name: &'a str,
+    value: &'a T,
+}
+
+impl<T: Serialize + ?Sized> Serialize for With<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (name, value) in self.object.iter() {
+            if name == self.name {
+                map.serialize_entry(name, self.value)?;
+            } else {
+                map.serialize_entry(name, value)?;
+            }
+        }
+        if !self.object.0.contains_key(self.name) {
+            map.serialize_entry(self.name, self.value)?;
+        }
+        map.end()
+    }
+}
+
+fn raw_of<T: Serialize>(object: &T) -> Raw {
+    // It cannot fail, as in `set`; a reply without its raw text is worth more than none.
+    Raw::of(object).unwrap_or_else(|_| Raw::from(RawValue::NULL.to_owned()))
 }

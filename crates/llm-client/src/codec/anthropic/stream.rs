@@ -327,21 +327,15 @@ impl Assembly {
             .iter()
             .filter_map(|block| block.raw.as_ref())
             .collect();
-        message.set("content", &raws);
         if !self.usage.is_empty() {
             message.set("usage", &self.usage);
         }
         if !self.unknown.is_empty() {
             message.set("unknown_deltas", &self.unknown);
         }
+        let raw = message.to_raw_with("content", &raws);
         blocks.extend(self.open.take().map(|open| open.cut(&self.exchange)));
-        decode::assemble(
-            &self.exchange,
-            &message.fields(),
-            blocks,
-            usage,
-            message.to_raw(),
-        )
+        decode::assemble(&self.exchange, &message.fields(), blocks, usage, raw)
     }
 }
 

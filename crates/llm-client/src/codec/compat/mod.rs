@@ -190,6 +190,11 @@ impl Provider for Compat {
 
     fn capabilities(&self, _model: &str) -> Caps {
         Caps {
+            top_k: self.dialect.top_k,
+            seed: self.dialect.seed,
+            effort: self.dialect.thinking != ThinkingField::None,
+            tools: self.dialect.tools,
+            parallel_tools: self.dialect.parallel_flag,
             documents: false,
             count_tokens: false,
             structured: self.dialect.json_mode,
