@@ -96,11 +96,6 @@ impl Live {
         {
             error = unwritten;
         }
-        if !error.possibly_billed()
-            && let Some(hold) = self.hold.take()
-        {
-            hold.refund();
-        }
         error.trail_mut().attempts = std::mem::take(&mut self.attempts);
         trace::failed(&self.span, &error);
         error

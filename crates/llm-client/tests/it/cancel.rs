@@ -4,9 +4,14 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
 
-use futures_util::StreamExt as _;
-use llm_client::{Budget, Client, Limits, Unpriced, Usd};
-use test_support::{Answer, FakeClock, FaultServer};
+use futures_util::future::BoxFuture;
+use futures_util::{FutureExt as _, StreamExt as _};
+use llm_client::{
+    Budget, Cassette, Client, Limits, LoopBounds, Message, Raw, ToolResult, ToolSpec, Toolbox,
+    Unpriced, Usd,
+};
+use serde_json::json;
+use test_support::{Answer, Canned, FakeClock, FaultServer};
 
 use crate::faults::{BOTH, Wire, hello, no_task_is_left, read_stream, request, skipping};
 
@@ -119,6 +124,124 @@ async fn a_call_that_tries_again_can_be_dropped_anywhere() {
         for streams in [false, true] {
             at_every_point(wire, streams, limited.clone()).await;
             at_every_point(wire, streams, Answer::raw().reset()).await;
+        }
+    }
+}
+
+/// One tool that takes its time.
+struct Slow;
+
+impl Toolbox for Slow {
+    fn specs(&self) -> Vec<ToolSpec> {
+        vec![ToolSpec::Function {
+            name: "look".into(),
+            description: "Looks.".into(),
+            schema: json!({"type": "object"}),
+            strict: None,
+        }]
+    }
+
+    fn call<'a>(&'a self, _: &'a str, _: &'a Raw) -> BoxFuture<'a, ToolResult> {
+        async {
+            for _ in 0..3 {
+                tokio::task::yield_now().await;
+            }
+            ToolResult::text("seen")
+        }
+        .boxed()
+    }
+}
+
+#[tokio::test]
+async fn a_tool_loop_can_be_dropped_anywhere() {
+    for wire in BOTH {
+        for k in 0..ENOUGH {
+            let server = FaultServer::play(move |received| {
+                let asked = received.text();
+                let calls = Canned::text("")
+                    .call("c1", "look", "{}")
+                    .call("c2", "look", "{}");
+                let first = asked.contains("Looks.") && !asked.contains("seen");
+                wire.whole(&if first { calls } else { hello() })
+            });
+            let client = build(wire, &server, &skipping());
+            let run = client.run_tools(request(), &Slow, LoopBounds::default());
+            let through = dropped_at(run, k).await;
+            is_clean(client, server).await;
+            if let Some(outcome) = through {
+                assert_eq!(outcome.unwrap().turns, 2);
+                assert!(k > 5, "{k} await points are too few to be true");
+                break;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_count_can_be_dropped_anywhere() {
+    let wire = Wire::Anthropic;
+    for k in 0..ENOUGH {
+        let server = FaultServer::play(move |received| {
+            if received.path.ends_with("count_tokens") {
+                Answer::json(200, r#"{"input_tokens":7}"#)
+            } else {
+                wire.whole(&hello())
+            }
+        });
+        let client = build(wire, &server, &skipping());
+        let request = request();
+        let through = dropped_at(client.count_tokens(&request), k).await;
+        is_clean(client, server).await;
+        if let Some(count) = through {
+            assert_eq!(count.unwrap().tokens, 7);
+            return;
+        }
+    }
+}
+
+/// A call that was dropped is in the cassette as given up, and the next one as what it is.
+#[tokio::test]
+async fn a_recorded_call_can_be_dropped_anywhere() {
+    for wire in BOTH {
+        for streams in [false, true] {
+            for k in 0..ENOUGH {
+                let folder = tempfile::tempdir().unwrap();
+                let path = folder.path().join("tape.jsonl");
+                let server = FaultServer::play(move |received| {
+                    in_pieces(wire, received.json()["stream"] == true)
+                });
+                let clock = skipping();
+                let recording = wire.client(&server, &clock).record(Cassette::new(&path));
+                let recording = recording.build().unwrap();
+                let first = request();
+                let through = if streams {
+                    let read = dropped_at(read_stream(&recording, &first), k).await;
+                    read.map(|(_, outcome)| outcome)
+                } else {
+                    dropped_at(recording.complete(&first), k).await
+                };
+                let mut second = request();
+                second.messages = vec![Message::user("and now?")];
+                recording.complete(&second).await.unwrap();
+                drop(recording);
+                let replaying = wire.client(&server, &clock).replay(Cassette::new(&path));
+                let replaying = replaying.build().unwrap();
+                let replayed = replaying.complete(&second).await.unwrap();
+                assert_eq!(replayed.text(), "hello yourself");
+                let again = replaying.complete(&first).await;
+                match again {
+                    // All of it had come, even if the caller did not wait for the end.
+                    Ok(reply) => assert_eq!(reply.text(), "hello yourself"),
+                    Err(error) => {
+                        assert!(through.is_none(), "{error}");
+                        let class = error.class();
+                        assert!(matches!(class, "replay_miss" | "cancelled"), "{error:?}");
+                    }
+                }
+                if through.is_some() {
+                    break;
+                }
+            }
         }
     }
 }

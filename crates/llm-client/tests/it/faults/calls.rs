@@ -196,63 +196,62 @@ async fn f32_a_call_that_is_dropped_in_a_wait_or_a_queue_leaves_nothing_behind()
 
 #[tokio::test]
 async fn f34_calls_at_once_never_pass_the_cap_and_are_settled_by_usage() {
-    for wire in [Wire::Anthropic] {
-        let go = Signal::new();
-        let body = wire.json(&hello());
-        let held = Answer::raw().wait(&go).bytes(format!(
-            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
-            body.len()
-        ));
-        let server = FaultServer::replies([held]);
-        let request = priced_request();
+    let wire = Wire::Anthropic;
+    let go = Signal::new();
+    let body = wire.json(&hello());
+    let held = Answer::raw().wait(&go).bytes(format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    ));
+    let server = FaultServer::replies([held]);
+    let request = priced_request();
 
-        // What one call reserves.
-        let probe = wire
-            .client(&server, &FakeClock::new())
-            .budget(cap(1_000_000_000))
-            .build()
-            .unwrap();
-        let reserved = {
-            let mut call = pin!(probe.complete(&request));
-            tokio::select! {
-                biased;
-                _ = &mut call => panic!("held"),
-                () = server.wait_requests(1) => probe.spent().reserved.0,
-            }
-        };
-        assert!(reserved >= 100 * 5_000, "{reserved}");
-
-        let most = 5 * reserved + reserved / 2;
-        let client = wire
-            .client(&server, &FakeClock::new())
-            .budget(cap(most))
-            .build()
-            .unwrap();
-        let calls = join_all((0..64).map(|_| client.complete(&request)));
-        let (outcomes, ()) = tokio::join!(calls, async {
-            server.wait_requests(1 + 5).await;
-            let spend = client.spent();
-            assert!(spend.usd.0 + spend.reserved.0 <= most, "{spend:?}");
-            go.fire();
-        });
-        let (done, refused): (Vec<_>, Vec<_>) = outcomes.into_iter().partition(Result::is_ok);
-        assert_eq!((done.len(), refused.len()), (5, 59));
-        for outcome in refused {
-            let error = outcome.unwrap_err();
-            assert!(
-                matches!(error, Error::BudgetExceeded { cap: Amount::Usd(Usd(cap)), .. } if cap == most),
-                "{error:?}"
-            );
-            assert_eq!((error.class(), error.attempts().len()), ("budget", 0));
+    // What one call reserves.
+    let probe = wire
+        .client(&server, &FakeClock::new())
+        .budget(cap(1_000_000_000))
+        .build()
+        .unwrap();
+    let reserved = {
+        let mut call = pin!(probe.complete(&request));
+        tokio::select! {
+            biased;
+            _ = &mut call => panic!("held"),
+            () = server.wait_requests(1) => probe.spent().reserved.0,
         }
-        assert_eq!(server.requests().len(), 1 + 5);
-        let own = 10 * 1_000 + 5 * 5_000;
+    };
+    assert!(reserved >= 100 * 5_000, "{reserved}");
+
+    let most = 5 * reserved + reserved / 2;
+    let client = wire
+        .client(&server, &FakeClock::new())
+        .budget(cap(most))
+        .build()
+        .unwrap();
+    let calls = join_all((0..64).map(|_| client.complete(&request)));
+    let (outcomes, ()) = tokio::join!(calls, async {
+        server.wait_requests(1 + 5).await;
         let spend = client.spent();
-        assert_eq!(
-            (spend.usd, spend.reserved, spend.calls),
-            (Usd(5 * own), Usd::ZERO, 5)
+        assert!(spend.usd.0 + spend.reserved.0 <= most, "{spend:?}");
+        go.fire();
+    });
+    let (done, refused): (Vec<_>, Vec<_>) = outcomes.into_iter().partition(Result::is_ok);
+    assert_eq!((done.len(), refused.len()), (5, 59));
+    for outcome in refused {
+        let error = outcome.unwrap_err();
+        assert!(
+            matches!(error, Error::BudgetExceeded { cap: Amount::Usd(Usd(cap)), .. } if cap == most),
+            "{error:?}"
         );
-        // What was reserved beyond the usage is free again.
-        assert!(client.complete(&request).await.is_ok());
+        assert_eq!((error.class(), error.attempts().len()), ("budget", 0));
     }
+    assert_eq!(server.requests().len(), 1 + 5);
+    let own = 10 * 1_000 + 5 * 5_000;
+    let spend = client.spent();
+    assert_eq!(
+        (spend.usd, spend.reserved, spend.calls),
+        (Usd(5 * own), Usd::ZERO, 5)
+    );
+    // What was reserved beyond the usage is free again.
+    assert!(client.complete(&request).await.is_ok());
 }

@@ -177,6 +177,58 @@ async fn f19_an_error_event_after_text_is_typed_and_final() {
     }
 }
 
+/// The caller of a whole reply sees no events, so there is nothing that could come twice.
+#[tokio::test]
+async fn f19_a_whole_reply_that_is_streamed_inside_is_tried_again() {
+    let wire = Wire::Anthropic;
+    let mut broken = without_end(wire, &hello());
+    broken.push(format!(
+        "event: error\ndata: {}\n\n",
+        wire.error("overloaded_error")
+    ));
+    let server = FaultServer::replies([Answer::sse(&broken), Answer::sse(wire.events(&hello()))]);
+    let client = wire.client(&server, &skipping()).build().unwrap();
+    let mut long = request();
+    long.max_tokens = Some(22_000);
+    let reply = client.complete(&long).await.unwrap();
+    assert_eq!(reply.text(), "hello yourself");
+    assert_eq!(reply.attempts.len(), 2);
+    for received in server.requests() {
+        assert_eq!(received.json()["stream"], true);
+    }
+    // Just below, the reply comes in one piece.
+    long.max_tokens = Some(21_333);
+    client.complete(&long).await.unwrap();
+    assert_eq!(server.requests()[2].json().get("stream"), None);
+}
+
+/// Once the model wrote, an error cannot say that nothing is billed.
+#[tokio::test]
+async fn f19_a_stream_that_fails_after_text_may_have_been_billed() {
+    let wire = Wire::Anthropic;
+    let mut broken = without_end(wire, &hello());
+    broken.push(format!(
+        "event: error\ndata: {}\n\n",
+        wire.error("overloaded_error")
+    ));
+    let server = FaultServer::replies([Answer::sse(&broken)]);
+    let client = wire
+        .client(&server, &skipping())
+        .budget(llm_client::Budget {
+            usd: Some(llm_client::Usd(1_000_000_000)),
+            ..llm_client::Budget::default()
+        });
+    let client = client.build().unwrap();
+    let mut priced = request();
+    priced.model = "claude-haiku-4-5".into();
+    let (seen, outcome) = read_stream(&client, &priced).await;
+    assert_eq!(text_of(&seen), "hello yourself");
+    assert!(outcome.is_err());
+    let spend = client.spent();
+    assert!(spend.usd > llm_client::Usd::ZERO, "{spend:?}");
+    assert_eq!(spend.reserved, llm_client::Usd::ZERO);
+}
+
 #[tokio::test]
 async fn f22_events_that_break_the_order_are_an_error_and_no_text_is_doubled() {
     let plain = hello().anthropic_events();

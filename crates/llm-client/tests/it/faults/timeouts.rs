@@ -172,6 +172,63 @@ async fn f21_signs_of_life_alone_are_no_progress() {
 }
 
 #[tokio::test]
+async fn f21_comments_before_the_first_event_are_no_progress_either() {
+    let wire = Wire::Openai;
+    let steps: Vec<Signal> = std::iter::repeat_with(Signal::new).take(10).collect();
+    let mut answer = Answer::events();
+    for step in &steps {
+        answer = answer.chunk(": OPENROUTER PROCESSING\n\n").wait(step);
+    }
+    let server = FaultServer::replies([answer.stall()]);
+    let clock = FakeClock::new();
+    let tap = Tap::new();
+    let client = wire
+        .client(&server, &clock)
+        .retry(no_retries())
+        .transport(tap.clone());
+    let client = client.build().unwrap();
+    let request = request();
+    let limit = Timeouts::default().progress;
+    let ((events, outcome), ()) = tokio::join!(read_stream(&client, &request), async {
+        for (at, step) in steps.iter().enumerate().take(4) {
+            tap.wait(at + 1).await;
+            clock.advance(limit / 4);
+            step.fire();
+        }
+    });
+    let error = outcome.unwrap_err();
+    assert!(is_timeout(&error, TimeoutPhase::Progress), "{error:?}");
+    assert!(events.is_empty());
+    server.wait_closed(1).await;
+}
+
+#[tokio::test]
+async fn f14_headers_without_a_byte_of_a_stream_are_no_first_byte() {
+    for wire in BOTH {
+        let server = FaultServer::replies([Answer::events().stall()]);
+        let clock = FakeClock::new();
+        let client = wire
+            .client(&server, &clock)
+            .retry(no_retries())
+            .build()
+            .unwrap();
+        let request = request();
+        let limit = Timeouts::default().first_byte;
+        let ((_, outcome), ()) = tokio::join!(read_stream(&client, &request), async {
+            server.wait_requests(1).await;
+            clock.wait_for_sleep(limit).await;
+            clock.advance(limit);
+        });
+        let error = outcome.unwrap_err();
+        assert!(
+            is_timeout(&error, TimeoutPhase::FirstByte),
+            "{wire:?} {error:?}"
+        );
+        server.wait_closed(1).await;
+    }
+}
+
+#[tokio::test]
 async fn f33_a_wait_beyond_the_deadline_fails_at_once_with_the_last_error_inside() {
     for wire in BOTH {
         let answer = Answer::json(429, wire.error("rate_limit_error")).header("retry-after", "30");
