@@ -5,11 +5,19 @@
     reason = "a failed assumption must fail the test"
 )]
 
+#[cfg(feature = "schema")]
+mod aimock;
 mod classify;
 mod dialects;
 mod echo;
+#[cfg(feature = "schema")]
+mod katan;
+#[cfg(feature = "schema")]
+mod local;
 mod models;
 mod own_provider;
+#[cfg(feature = "schema")]
+mod peer;
 mod props;
 mod sse;
 #[cfg(feature = "schema")]
