@@ -14,6 +14,7 @@ mod layers;
 mod lines;
 mod live;
 mod models;
+mod offline;
 mod outgoing;
 mod pipeline;
 mod provider;
@@ -39,6 +40,7 @@ pub use error::{
     Amount, ConfigError, ConnectPhase, Error, TimeoutPhase, Trail, UnavailableModel, Wish,
 };
 pub use models::{Model, ModelStatus, ModelTable, ModelThinking, Price, Tier};
+pub use offline::{Echo, Rule, RuleError, RuleMatch, RuleReply, RuleTool, Script};
 pub use provider::{Call, Caps, Provider, Route, Structure};
 pub use redact::Redactor;
 pub use settings::{

@@ -49,7 +49,7 @@ impl Outgoing {
 }
 
 impl Transport for Outgoing {
-    fn execute<'a>(&'a self, request: HttpRequest) -> BoxFuture<'a, Result<HttpResponse, Error>> {
+    fn execute(&self, request: HttpRequest) -> BoxFuture<'_, Result<HttpResponse, Error>> {
         self.send(request).boxed()
     }
 }
@@ -58,7 +58,7 @@ impl Transport for Outgoing {
 pub(crate) struct Nowhere;
 
 impl Transport for Nowhere {
-    fn execute<'a>(&'a self, _: HttpRequest) -> BoxFuture<'a, Result<HttpResponse, Error>> {
+    fn execute(&self, _: HttpRequest) -> BoxFuture<'_, Result<HttpResponse, Error>> {
         async {
             Err(Error::refused(
                 "transport",

@@ -230,10 +230,11 @@ impl Flight {
             }
             if is_final {
                 // What may have been billed is charged when the reservation is dropped.
-                self.hold
-                    .take()
-                    .filter(|_| !billed)
-                    .map(Reservation::refund);
+                if let Some(hold) = self.hold.take()
+                    && !billed
+                {
+                    hold.refund();
+                }
             } else if let Some(hold) = &mut self.hold {
                 hold.next_attempt(billed)?;
             }

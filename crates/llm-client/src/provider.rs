@@ -68,6 +68,10 @@ pub struct Call {
 
 /// What a provider's protocol can say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a field of a protocol that is there or not"
+)]
 pub struct Caps {
     /// `temperature` and `top_p` are allowed.
     pub sampling: bool,

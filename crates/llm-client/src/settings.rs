@@ -165,6 +165,10 @@ impl Default for SizeCaps {
 
 /// Which failures move a call on to the next target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each failure is switched by itself"
+)]
 pub struct FallbackOn {
     /// [`crate::Error::Overloaded`].
     pub overloaded: bool,

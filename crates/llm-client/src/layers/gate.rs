@@ -171,7 +171,7 @@ impl Gate {
         let lane = self.lane(key);
         let slot = {
             let _turn = lane.turnstile.lock().await;
-            let slot = loop {
+            loop {
                 let held = lane.with(|state| state.not_before);
                 let wait = held.saturating_sub(self.clock.instant());
                 if wait.is_zero() {
@@ -186,19 +186,13 @@ impl Gate {
                 } else {
                     self.clock.sleep(wait).await;
                 }
-            };
-            slot
+            }
         };
         Some(Pass {
             lane,
             estimate: tokens,
             _slot: slot,
         })
-    }
-
-    #[cfg(test)]
-    pub fn free_slots(&self) -> usize {
-        self.slots.available_permits()
     }
 }
 

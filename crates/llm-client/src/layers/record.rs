@@ -163,7 +163,7 @@ impl Tape {
         let Some(request) = heard.request else {
             return Ok(());
         };
-        let hide = |text: String| {
+        let hide = &|text: String| {
             secrets(&request)
                 .iter()
                 .fold(text, |text, secret| secret.clean_exact(text))
@@ -174,7 +174,7 @@ impl Tape {
                 .is_some_and(|kind| kind.starts_with("text/event-stream"));
             let (mut events, mut body, mut body_text) = (None, None, None);
             if streamed {
-                events = Some(decode(&heard.chunks, heard.began, &hide));
+                events = Some(decode(&heard.chunks, heard.began, hide));
             } else {
                 let whole: Vec<u8> = heard
                     .chunks
@@ -186,7 +186,7 @@ impl Tape {
             }
             RecordedResponse {
                 status,
-                headers: kept(headers, &hide),
+                headers: kept(headers, hide),
                 events,
                 body,
                 body_text,
@@ -213,7 +213,7 @@ impl Tape {
             request: RecordedRequest {
                 method: request.method.as_str().to_owned(),
                 path: hide(request.path.clone()),
-                headers: kept(open.collect(), &hide),
+                headers: kept(open.collect(), hide),
                 body,
                 body_text,
             },
@@ -331,7 +331,7 @@ fn with(heard: &Mutex<Heard>, change: impl FnOnce(&mut Heard)) {
 }
 
 impl Transport for Listening {
-    fn execute<'a>(&'a self, request: HttpRequest) -> BoxFuture<'a, Result<HttpResponse, Error>> {
+    fn execute(&self, request: HttpRequest) -> BoxFuture<'_, Result<HttpResponse, Error>> {
         self.send(request).boxed()
     }
 }

@@ -151,7 +151,7 @@ pub(crate) struct Replaying {
 }
 
 impl Transport for Replaying {
-    fn execute<'a>(&'a self, _: HttpRequest) -> BoxFuture<'a, Result<HttpResponse, Error>> {
+    fn execute(&self, _: HttpRequest) -> BoxFuture<'_, Result<HttpResponse, Error>> {
         let failure = self
             .line
             .error
@@ -174,10 +174,10 @@ fn respond(recorded: &RecordedResponse, failure: Option<Error>) -> HttpResponse 
     if let Some(events) = &recorded.events {
         for event in events {
             if let Some(name) = &event.event {
-                body.push_str(&format!("event: {name}\n"));
+                body.extend(["event: ", name, "\n"]);
             }
             for line in event.data.split('\n') {
-                body.push_str(&format!("data: {line}\n"));
+                body.extend(["data: ", line, "\n"]);
             }
             body.push('\n');
         }

@@ -47,12 +47,12 @@ impl Watchdog {
                 Either::Left((output, _)) => return Ok(output),
                 Either::Right(((), _)) => {
                     let silent = self.clock.instant().saturating_sub(self.heard);
-                    if silent >= self.limit {
-                        // A later guard must end at once, not wait on a finished timer.
-                        self.timer = self.clock.sleep(Duration::ZERO);
+                    let left = self.limit.saturating_sub(silent);
+                    // Even when it is over: a later guard must not wait on a finished timer.
+                    self.timer = self.clock.sleep(left);
+                    if left.is_zero() {
                         return Err(Elapsed);
                     }
-                    self.timer = self.clock.sleep(self.limit - silent);
                 }
             }
         }
@@ -112,7 +112,7 @@ impl Timed {
 }
 
 impl Transport for Timed {
-    fn execute<'a>(&'a self, request: HttpRequest) -> BoxFuture<'a, Result<HttpResponse, Error>> {
+    fn execute(&self, request: HttpRequest) -> BoxFuture<'_, Result<HttpResponse, Error>> {
         self.send(request).boxed()
     }
 }

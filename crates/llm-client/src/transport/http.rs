@@ -113,7 +113,7 @@ impl HttpTransport {
 }
 
 impl Transport for HttpTransport {
-    fn execute<'a>(&'a self, request: HttpRequest) -> BoxFuture<'a, Result<HttpResponse, Error>> {
+    fn execute(&self, request: HttpRequest) -> BoxFuture<'_, Result<HttpResponse, Error>> {
         self.send(request).boxed()
     }
 }

@@ -20,7 +20,7 @@ pub use http::{HttpOptions, HttpTransport};
 /// Executes HTTP requests. [`HttpTransport`] does it over the network; a test or another host brings its own.
 pub trait Transport: Send + Sync {
     /// Sends `request` once, follows no redirect, and answers when the reply's headers are there.
-    fn execute<'a>(&'a self, request: HttpRequest) -> BoxFuture<'a, Result<HttpResponse, Error>>;
+    fn execute(&self, request: HttpRequest) -> BoxFuture<'_, Result<HttpResponse, Error>>;
 }
 
 /// What to do.

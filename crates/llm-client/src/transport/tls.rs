@@ -27,16 +27,15 @@ pub(super) fn config(extra_roots: &[Vec<u8>]) -> Result<ClientConfig, ConfigErro
         .map_err(|error| ConfigError::Transport {
             why: error.to_string(),
         })?;
-    let mut config = match Verifier::new_with_extra_roots(roots.clone(), crypto) {
-        Ok(verifier) => builder
+    let mut config = if let Ok(verifier) = Verifier::new_with_extra_roots(roots.clone(), crypto) {
+        builder
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(verifier))
-            .with_no_client_auth(),
-        Err(_) => {
-            let mut store = RootCertStore::empty();
-            store.add_parsable_certificates(roots);
-            builder.with_root_certificates(store).with_no_client_auth()
-        }
+            .with_no_client_auth()
+    } else {
+        let mut store = RootCertStore::empty();
+        store.add_parsable_certificates(roots);
+        builder.with_root_certificates(store).with_no_client_auth()
     };
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(config)

@@ -14,7 +14,13 @@ mod echo;
 mod katan;
 #[cfg(feature = "schema")]
 mod local;
+mod cancel;
+mod classify;
+mod dialects;
+mod echo;
+mod faults;
 mod models;
+mod offline;
 mod own_provider;
 #[cfg(feature = "schema")]
 mod peer;
