@@ -1,0 +1,240 @@
+//! `@copilotkit/aimock`, which answers by the rules of `aimock_fixtures.json`.
+
+use std::sync::Arc;
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use llm_client::{
+    BlockKind, Client, CostSource, CountSource, Dialect, Error, LoopBounds, Raw, Reply,
+    ReplySource, Request, StopReason, StructuredOpts, SystemClock, Target, ToolResult, ToolSpec,
+    Toolbox, Usd,
+};
+use serde_json::{Value, json};
+
+use crate::peer::{anthropic, ask, bearer, client, compat, key, url, weather, within_its_wait};
+
+/// The server as Anthropic and as `OpenAI`.
+fn both() -> [Client; 2] {
+    let url = url("AIMOCK_URL");
+    [
+        client(anthropic(&url, key())),
+        client(compat(&url, "/v1", bearer(), Dialect::openai())),
+    ]
+}
+
+fn openrouter() -> Client {
+    let url = url("AIMOCK_URL");
+    client(compat(&url, "/api/v1", bearer(), Dialect::openrouter()))
+}
+
+async fn streamed(client: &Client, request: &Request) -> Reply {
+    client
+        .stream(request)
+        .await
+        .unwrap()
+        .collect()
+        .await
+        .unwrap()
+}
+
+#[tokio::test]
+#[ignore = "needs AIMOCK_URL"]
+async fn a_plain_question_is_answered_with_usage() {
+    for client in both() {
+        let reply = client.complete(&ask("PING plain")).await.unwrap();
+        assert_eq!(reply.text(), "pong from fixture");
+        assert_eq!(reply.stop, StopReason::EndTurn);
+        assert_eq!((reply.usage.input, reply.usage.output), (11, 4));
+        assert_eq!(reply.source, ReplySource::Live);
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs AIMOCK_URL"]
+async fn a_stream_comes_to_the_same_as_the_whole_reply() {
+    for client in both() {
+        for text in ["PING plain", "PING think", "PING length"] {
+            let whole = client.complete(&ask(text)).await.unwrap();
+            let stream = streamed(&client, &ask(text)).await;
+            let kinds = |reply: &Reply| -> Vec<BlockKind> {
+                reply
+                    .content
+                    .iter()
+                    .map(|block| block.kind.clone())
+                    .collect()
+            };
+            assert_eq!(kinds(&stream), kinds(&whole), "{text}");
+            assert_eq!(stream.stop, whole.stop, "{text}");
+        }
+    }
+}
+
+/// The weather in two cities.
+struct Weather;
+
+impl Toolbox for Weather {
+    fn specs(&self) -> Vec<ToolSpec> {
+        vec![weather()]
+    }
+
+    fn call<'a>(&'a self, _: &'a str, input: &'a Raw) -> BoxFuture<'a, ToolResult> {
+        async move {
+            match input.to::<Value>().unwrap()["city"].as_str() {
+                Some("Paris") => ToolResult::text("21C"),
+                Some("Oslo") => ToolResult::text("9C"),
+                _ => ToolResult::error("no such city"),
+            }
+        }
+        .boxed()
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs AIMOCK_URL"]
+async fn two_tools_are_called_and_their_results_answered() {
+    for client in both() {
+        let outcome = client
+            .run_tools(ask("PING tool"), &Weather, LoopBounds::default())
+            .await
+            .unwrap();
+        assert_eq!(outcome.reply.text(), "It is 21C in Paris and 9C in Oslo.");
+        assert_eq!(outcome.turns, 2);
+        let calls = outcome.history.iter().flat_map(|turn| &turn.content);
+        let calls = calls.filter(|block| matches!(block.kind, BlockKind::ToolUse { .. }));
+        assert_eq!(calls.count(), 2);
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs AIMOCK_URL"]
+async fn tools_are_called_in_a_stream_too() {
+    for client in both() {
+        let mut request = ask("PING tool");
+        request.tools = vec![weather()];
+        let whole = client.complete(&request).await.unwrap();
+        let stream = streamed(&client, &request).await;
+        let kinds = |reply: &Reply| -> Vec<_> {
+            reply.tool_uses().map(|block| block.kind.clone()).collect()
+        };
+        assert_eq!(kinds(&stream), kinds(&whole));
+        assert_eq!(stream.stop, StopReason::ToolUse);
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs AIMOCK_URL"]
+async fn thoughts_are_kept_apart_from_the_answer() {
+    for client in both() {
+        let reply = client.complete(&ask("PING think")).await.unwrap();
+        assert_eq!(reply.text(), "42");
+        let thought = reply.content.iter().find_map(|block| match &block.kind {
+            BlockKind::Thinking { text, .. } => Some(text.as_str()),
+            _ => None,
+        });
+        assert_eq!(thought, Some("step one; step two"));
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs AIMOCK_URL"]
+async fn json_is_checked_and_read() {
+    let schema = json!({
+        "type": "object",
+        "properties": {"law": {"type": "string"}, "score": {"type": "number"}},
+        "required": ["law", "score"],
+        "additionalProperties": false,
+    });
+    for client in both() {
+        let answer = client
+            .structured_value(&ask("PING json"), &schema, StructuredOpts::default())
+            .await
+            .unwrap();
+        assert_eq!(answer.value, json!({"law": "F=ma", "score": 0.9}));
+        assert_eq!(answer.repairs, 0);
+    }
+}
+
+/// The server refuses once in its life, whatever the protocol: this is the only test of it. With `retry-after: 1` come
+/// `x-ratelimit-remaining-tokens: 0` and `x-ratelimit-reset-tokens: 6m0s`: the explicit wish is the one to follow.
+#[tokio::test]
+#[ignore = "needs AIMOCK_URL"]
+async fn a_429_is_tried_again_after_the_wait_it_asks_for() {
+    let [client, _] = both();
+    let reply = within_its_wait(client.complete(&ask("PING 429once")))
+        .await
+        .unwrap();
+    assert_eq!(reply.text(), "ok after retry");
+    let statuses: Vec<_> = reply
+        .attempts
+        .iter()
+        .map(|attempt| attempt.status)
+        .collect();
+    assert_eq!(statuses, [Some(429), Some(200)]);
+    assert!(reply.attempts[1].wait.as_secs_f64() >= 1.0);
+}
+
+#[tokio::test]
+#[ignore = "needs AIMOCK_URL"]
+async fn a_refused_request_is_tried_once_and_keeps_its_status() {
+    for client in both() {
+        for (text, status) in [("PING 400", 400), ("PING 413", 413)] {
+            let error = client.complete(&ask(text)).await.unwrap_err();
+            assert_eq!(
+                (error.class(), error.status()),
+                ("bad_request", Some(status))
+            );
+            assert_eq!(error.attempts().len(), 1);
+        }
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs AIMOCK_URL"]
+async fn the_cost_that_openrouter_tells_is_taken_to_the_nano() {
+    let reply = openrouter().complete(&ask("PING cost")).await.unwrap();
+    assert_eq!(reply.text(), "priced");
+    assert_eq!(reply.cost.usd, Some(Usd(2_100_000)));
+    assert_eq!(reply.cost.from, CostSource::Provider);
+}
+
+#[tokio::test]
+#[ignore = "needs AIMOCK_URL"]
+async fn a_model_without_capacity_hands_over_to_the_next() {
+    let provider = compat(
+        &url("AIMOCK_URL"),
+        "/api/v1",
+        bearer(),
+        Dialect::openrouter(),
+    );
+    let clock = Arc::new(SystemClock::new());
+    let client = Client::builder(Arc::new(provider), clock)
+        .fallback(vec![Target::new("openrouter", "backup/model")])
+        .build()
+        .unwrap();
+    let mut request = ask("PING fallback");
+    request.model = "primary/model".to_owned();
+    let reply = within_its_wait(client.complete(&request)).await.unwrap();
+    assert_eq!(reply.text(), "served by backup");
+    assert_eq!(reply.attempts.last().unwrap().target.model, "backup/model");
+}
+
+#[tokio::test]
+#[ignore = "needs AIMOCK_URL"]
+async fn a_server_that_cannot_count_gives_a_marked_estimate() {
+    let [client, _] = both();
+    let count = client.count_tokens(&ask("PING plain")).await.unwrap();
+    assert!(
+        matches!(count.source, CountSource::Estimate { .. }),
+        "{count:?}"
+    );
+    assert!(count.tokens > 0);
+}
+
+#[tokio::test]
+#[ignore = "needs AIMOCK_URL"]
+async fn a_question_without_a_rule_is_a_model_that_is_not_there() {
+    for client in both() {
+        let error = client.complete(&ask("no rule for this")).await.unwrap_err();
+        assert!(matches!(error, Error::ModelUnavailable { .. }), "{error:?}");
+    }
+}
