@@ -54,16 +54,12 @@ impl Cassette {
             .create(true)
             .open(&self.path)
             .map_err(failed)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(Error::cassette(
-                    None,
-                    format!("{} is recorded to by another client", self.path.display()),
-                ));
-            }
-            // A file system without locks: one writer is the user's to see to.
-            Err(TryLockError::Error(_)) => {}
+        // A file system without locks is no error: one writer is the user's to see to there.
+        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+            return Err(Error::cassette(
+                None,
+                format!("{} is recorded to by another client", self.path.display()),
+            ));
         }
         let mut text = Vec::new();
         file.read_to_end(&mut text).map_err(failed)?;

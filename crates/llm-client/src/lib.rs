@@ -1,6 +1,6 @@
 //! Ask a language model, safely and reproducibly.
 //!
-//! One [`Client`] asks Anthropic, OpenRouter, or any OpenAI-compatible server (OpenAI, llama.cpp, Ollama, vLLM), or no
+//! One [`Client`] asks Anthropic, `OpenRouter`, or any OpenAI-compatible server, on this machine or elsewhere, or no
 //! model at all. It repeats what is worth repeating, keeps to limits and to a budget, records and replays, counts
 //! tokens and money, runs tools, and holds replies to a schema.
 //!

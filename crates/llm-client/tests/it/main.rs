@@ -5,24 +5,17 @@
     reason = "a failed assumption must fail the test"
 )]
 
-#[cfg(feature = "schema")]
 mod aimock;
-mod classify;
-mod dialects;
-mod echo;
-#[cfg(feature = "schema")]
-mod katan;
-#[cfg(feature = "schema")]
-mod local;
 mod cancel;
 mod classify;
 mod dialects;
 mod echo;
 mod faults;
+mod katan;
+mod local;
 mod models;
 mod offline;
 mod own_provider;
-#[cfg(feature = "schema")]
 mod peer;
 mod props;
 mod sse;
