@@ -34,7 +34,7 @@ impl Echo {
 
     /// The same echo under another [`Provider::name`]. Its replies are still labelled `echo`.
     #[must_use]
-    pub fn named(mut self, name: impl Into<String>) -> Self {
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.voice.name = name.into();
         self
     }

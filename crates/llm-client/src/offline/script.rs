@@ -101,7 +101,7 @@ impl Script {
 
     /// The same script under another [`Provider::name`]. Its replies are still labelled `script`.
     #[must_use]
-    pub fn named(mut self, name: impl Into<String>) -> Self {
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.voice.name = name.into();
         self
     }

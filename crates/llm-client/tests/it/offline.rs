@@ -1,13 +1,14 @@
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::future::{self, BoxFuture};
 use llm_client::{
-    Block, BlockKind, Budget, Call, Client, Clock, ConfigError, Cost, CountSource, Echo, Error,
-    Event, HttpRequest, HttpResponse, Message, Provider, ReplySource, Request, Role, Route, Rule,
+    Block, BlockKind, Budget, Call, Client, ConfigError, Cost, CountSource, Echo, Error, Event,
+    HttpRequest, HttpResponse, Message, Provider, ReplySource, Request, Role, Route, Rule,
     RuleReply, Script, SizeCaps, StopReason, Target, ToolInput, Transport, Usd,
 };
+use test_support::FakeClock;
 
 /// Offline providers reach nothing.
 struct NoNetwork;
@@ -20,23 +21,9 @@ impl Transport for NoNetwork {
     }
 }
 
-/// Sleeps at once and writes down how long.
-#[derive(Default)]
-struct Slept(Mutex<Vec<Duration>>);
-
-impl Clock for Slept {
-    fn now(&self) -> jiff::Timestamp {
-        jiff::Timestamp::UNIX_EPOCH
-    }
-
-    fn instant(&self) -> Duration {
-        Duration::ZERO
-    }
-
-    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
-        self.0.lock().unwrap().push(duration);
-        Box::pin(future::ready(()))
-    }
+/// Waits between attempts take no time.
+fn clock() -> FakeClock {
+    FakeClock::skip_up_to(Duration::from_secs(30))
 }
 
 fn call(provider: &dyn Provider, request: Request) -> Call {
@@ -117,7 +104,7 @@ async fn an_echo_depends_on_seed_and_request_and_not_on_what_is_never_sent() {
     assert_eq!(plain, text(&one, marked).await);
     assert_eq!(
         plain,
-        text(&one.clone().named("mine"), Request::new("m", "x")).await
+        text(&one.clone().with_name("mine"), Request::new("m", "x")).await
     );
 }
 
@@ -177,7 +164,7 @@ async fn a_stream_gives_the_plain_reply_in_pieces_of_1_to_7_characters() {
 
 #[tokio::test]
 async fn replies_say_that_they_are_offline_and_free() {
-    let echo = Echo::new(0).named("mine");
+    let echo = Echo::new(0).with_name("mine");
     let script = script(r#"[{"reply": {"text": "hi"}}]"#);
     for (provider, label) in [(&echo as &dyn Provider, "echo"), (&script, "script")] {
         let call = call(provider, Request::new("m", "abc"));
@@ -207,7 +194,7 @@ async fn a_client_of_an_offline_provider_reaches_no_network_and_spends_nothing()
         usd: Some(Usd::ZERO),
         ..Budget::default()
     };
-    let client = Client::builder(Arc::new(Echo::new(0)), Arc::new(Slept::default()))
+    let client = Client::builder(Arc::new(Echo::new(0)), Arc::new(clock()))
         .transport(Arc::new(NoNetwork))
         .budget(budget)
         .build()
@@ -230,6 +217,23 @@ async fn a_client_of_an_offline_provider_reaches_no_network_and_spends_nothing()
     assert!(matches!(count.source, CountSource::Estimate { .. }));
     assert_eq!(client.spent().usd, Usd::ZERO);
     assert_eq!(client.spent().tokens, 0);
+}
+
+#[tokio::test]
+async fn a_client_tries_again_after_the_error_of_a_rule() {
+    let script = script(
+        r#"[
+            {"match": {"nth": 0}, "reply": {"error": {"status": 529, "type": "overloaded_error"}}},
+            {"reply": {"text": "hello"}}
+        ]"#,
+    );
+    let client = Client::builder(Arc::new(script), Arc::new(clock()))
+        .build()
+        .unwrap();
+    let reply = client.complete(&Request::new("m", "x")).await.unwrap();
+    assert_eq!(reply.text(), "hello");
+    assert_eq!(reply.attempts.len(), 2);
+    assert_eq!(reply.attempts[0].class.as_deref(), Some("overloaded"));
 }
 
 #[tokio::test]
@@ -402,10 +406,10 @@ async fn a_delay_goes_by_the_clock_that_it_needs() {
         refused,
         "script: rule 1: a delay needs a clock: Script::with_clock"
     );
-    let clock = Arc::new(Slept::default());
+    let clock = Arc::new(clock());
     let script = Script::with_clock(Script::rules(rules).unwrap(), clock.clone()).unwrap();
     assert_eq!(said(&script, "x").await.unwrap(), "late");
-    assert_eq!(*clock.0.lock().unwrap(), [Duration::from_millis(2500)]);
+    assert_eq!(clock.skipped(), [Duration::from_millis(2500)]);
 }
 
 #[test]

@@ -1,8 +1,13 @@
+use std::sync::Arc;
+use std::time::Duration;
+
 use llm_client::{
-    Block, BlockKind, Bytes3, Estimator, MediaSource, Message, OutputFormat, Raw, Request, Role,
+    Anthropic, Auth, Block, BlockKind, Bytes3, Client, Count, CountPolicy, CountSource, Endpoint,
+    Error, Estimator, HttpResponse, MediaSource, Message, OutputFormat, Raw, Request, Role,
     ToolInput, ToolSpec,
 };
 use serde_json::json;
+use test_support::{FakeClock, MemoryTransport, response};
 
 /// The tokens of `block` alone.
 fn of_block(block: Block) -> u64 {
@@ -96,4 +101,114 @@ fn a_block_of_an_unknown_type_counts_as_it_came() {
     let mut block = Block::new(BlockKind::Other { kind: "new".into() });
     block.raw = Some(Raw::parse(r#"{"type":"new"}"#).unwrap());
     assert_eq!(of_block(block), 5);
+}
+
+fn client(policy: CountPolicy, transport: Arc<MemoryTransport>) -> Client {
+    let endpoint = Endpoint::new("https://models.example", Auth::None).unwrap();
+    let clock = FakeClock::skip_up_to(Duration::from_secs(30));
+    Client::builder(Arc::new(Anthropic::new(endpoint)), Arc::new(clock))
+        .transport(transport)
+        .counts(policy)
+        .build()
+        .unwrap()
+}
+
+fn json_reply(status: u16, body: &str) -> HttpResponse {
+    response(
+        status,
+        &[("content-type", "application/json")],
+        body.to_owned(),
+    )
+}
+
+/// The count by a server that always answers this.
+async fn count(policy: CountPolicy, status: u16, body: &'static str) -> Result<Count, Error> {
+    let transport = MemoryTransport::new(move |_| Ok(json_reply(status, body)));
+    client(policy, Arc::new(transport))
+        .count_tokens(&Request::new("claude-opus-5-5", "abc"))
+        .await
+}
+
+fn is_estimate(count: &Count) -> bool {
+    count.tokens == 13
+        && matches!(&count.source, CountSource::Estimate { method, .. } if method == "bytes3")
+}
+
+#[tokio::test]
+async fn a_count_of_the_provider_is_exact_and_asked_for_once() {
+    let answers = [r#"{"input_tokens": 9}"#, r#"{"input_tokens": 5}"#];
+    let transport = Arc::new(MemoryTransport::queue(
+        answers.map(|body| Ok(json_reply(200, body))),
+    ));
+    let client = client(CountPolicy::ExactOnly, transport.clone());
+    let request = Request::new("claude-opus-5-5", "abc");
+    let exact = |tokens| Count {
+        tokens,
+        source: CountSource::Exact,
+    };
+    assert_eq!(client.count_tokens(&request).await.unwrap(), exact(9));
+    assert_eq!(client.count_tokens(&request).await.unwrap(), exact(9));
+    assert_eq!(transport.requests().len(), 1);
+    // Another body is another question.
+    let other = Request::new("claude-opus-5-5", "abcd");
+    assert_eq!(client.count_tokens(&other).await.unwrap(), exact(5));
+}
+
+#[tokio::test]
+async fn without_the_route_the_count_is_an_estimate_or_an_error() {
+    for status in [404, 405, 501] {
+        let body = r#"{"detail": "Not Found"}"#;
+        let estimate = count(CountPolicy::Any, status, body).await.unwrap();
+        assert!(is_estimate(&estimate), "{status}: {estimate:?}");
+        let error = count(CountPolicy::ExactOnly, status, body)
+            .await
+            .unwrap_err();
+        assert_eq!(error.status(), Some(status));
+    }
+}
+
+#[tokio::test]
+async fn a_model_that_is_not_found_has_no_estimate() {
+    let body = r#"{"type": "error", "error": {"type": "not_found_error", "message": "model: x"}}"#;
+    let error = count(CountPolicy::Any, 404, body).await.unwrap_err();
+    assert_eq!(error.class(), "model_unavailable");
+}
+
+#[tokio::test]
+async fn a_count_that_the_server_calls_an_estimate_is_one() {
+    let body = r#"{"input_tokens": 9, "litellm_count_source": "local_estimate"}"#;
+    let found = count(CountPolicy::Any, 200, body).await.unwrap();
+    assert_eq!(found.tokens, 9);
+    assert!(matches!(found.source, CountSource::Estimate { .. }));
+    assert!(count(CountPolicy::ExactOnly, 200, body).await.is_err());
+}
+
+#[tokio::test]
+async fn the_estimator_is_a_setting() {
+    struct Flat;
+    impl Estimator for Flat {
+        fn name(&self) -> &'static str {
+            "flat"
+        }
+        fn estimate(&self, _: &Request) -> u64 {
+            100
+        }
+    }
+    let endpoint = Endpoint::new("https://models.example", Auth::None).unwrap();
+    let client = Client::builder(
+        Arc::new(Anthropic::new(endpoint)),
+        Arc::new(FakeClock::skip_up_to(Duration::from_secs(30))),
+    )
+    .transport(Arc::new(MemoryTransport::new(|_| {
+        Ok(response(404, &[], "no such page"))
+    })))
+    .estimator(Arc::new(Flat))
+    .build()
+    .unwrap();
+    let found = client
+        .count_tokens(&Request::new("m", "abc"))
+        .await
+        .unwrap();
+    assert_eq!(found.tokens, 100);
+    assert!(matches!(found.source, CountSource::Estimate { method, .. } if method == "flat"));
 }
