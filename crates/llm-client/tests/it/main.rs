@@ -7,18 +7,15 @@
 
 #[cfg(feature = "schema")]
 mod aimock;
-mod classify;
-mod dialects;
-mod echo;
-#[cfg(feature = "schema")]
-mod katan;
-#[cfg(feature = "schema")]
-mod local;
 mod cancel;
 mod classify;
 mod dialects;
 mod echo;
 mod faults;
+#[cfg(feature = "schema")]
+mod katan;
+#[cfg(feature = "schema")]
+mod local;
 mod models;
 mod offline;
 mod own_provider;
