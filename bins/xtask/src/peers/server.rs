@@ -89,10 +89,10 @@ fn is_healthy(address: SocketAddr) -> bool {
     let ask = || -> io::Result<Vec<u8>> {
         let mut stream = TcpStream::connect_timeout(&address, POLL)?;
         stream.set_read_timeout(Some(Duration::from_secs(5)))?;
-        write!(
-            stream,
-            "GET /health HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n"
-        )?;
+        // In one piece: a server may answer and close after the first it reads.
+        let request =
+            format!("GET /health HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes())?;
         let mut start = vec![0; "HTTP/1.1 200".len()];
         stream.read_exact(&mut start)?;
         Ok(start)

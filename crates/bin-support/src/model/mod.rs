@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use llm_client::{
     Anthropic, Budget, Cassette, Client, Compat, ConfigError, Limits, Provider, SystemClock,
+    Unpriced,
 };
 
 use crate::{Error, Failure, Session, environment};
@@ -23,6 +24,8 @@ pub use flags::{ModelFlags, ProviderName};
 /// - **No key**: fine for a server on this machine, for a server of one's own (llama.cpp, Ollama, vLLM, generic) and
 ///   with `--replay`. Else a usage error if a provider, an address or a replay was asked for, and
 ///   [`Model::Offline`] with a notice on stderr if not.
+/// - **Cap**: with `--max-usd` a model without a known price is refused, except on a server of one's own that sends no
+///   bills (llama.cpp, Ollama, vLLM). A generic one may be a gateway to somebody who does.
 /// - **Model**: `--model`, else the program's, which is for its own provider only.
 pub enum Model {
     /// No model. What takes its place belongs to the program.
@@ -66,7 +69,7 @@ impl ModelFlags {
                 };
                 Ok(Model::Client {
                     client: self
-                        .client(provider, seed)
+                        .client(provider, unpriced(target.provider), seed)
                         .map_err(|error| Failure::usage(Error::Model(error)))?,
                     model: target.model,
                     provider: target.provider,
@@ -75,13 +78,19 @@ impl ModelFlags {
         }
     }
 
-    fn client(&self, provider: Arc<dyn Provider>, seed: u64) -> Result<Client, ConfigError> {
+    fn client(
+        &self,
+        provider: Arc<dyn Provider>,
+        unpriced: Unpriced,
+        seed: u64,
+    ) -> Result<Client, ConfigError> {
         let mut limits = Limits::default();
         if let Some(concurrency) = self.concurrency {
             limits.concurrency = concurrency.get();
         }
         let budget = Budget {
             usd: self.max_usd,
+            unpriced,
             ..Budget::default()
         };
         let mut builder = Client::builder(provider, Arc::new(SystemClock::new()))
@@ -95,5 +104,69 @@ impl ModelFlags {
             builder = builder.replay(Cassette::new(path));
         }
         builder.build()
+    }
+}
+
+/// What `--max-usd` means for a model that no table has a price for.
+fn unpriced(provider: ProviderName) -> Unpriced {
+    match provider {
+        ProviderName::Llamacpp | ProviderName::Ollama | ProviderName::Vllm => Unpriced::Ignore,
+        _ => Unpriced::Refuse,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OWN: ModelDefaults = ModelDefaults {
+        program: "bin-support-test",
+        provider: ProviderName::Llamacpp,
+        model: "any",
+    };
+
+    fn local() -> ModelFlags {
+        ModelFlags {
+            provider: Some(ProviderName::Llamacpp),
+            ..ModelFlags::default()
+        }
+    }
+
+    #[test]
+    fn a_server_on_this_machine_is_ready_without_a_key() {
+        let model = local().open(&OWN, 7, &Session::for_tests()).unwrap();
+        let Model::Client {
+            model, provider, ..
+        } = model
+        else {
+            panic!("offline");
+        };
+        assert_eq!((model.as_str(), provider), ("any", ProviderName::Llamacpp));
+    }
+
+    #[test]
+    fn a_cassette_that_is_not_there_is_a_usage_error_that_names_it() {
+        let flags = ModelFlags {
+            replay: Some("no/such/tape.jsonl".into()),
+            ..local()
+        };
+        let Err(failure) = flags.open(&OWN, 0, &Session::for_tests()) else {
+            panic!("it opened");
+        };
+        assert_eq!(failure.exit, crate::Exit::Usage);
+        let line = crate::exit::error_line("p", failure.error.as_ref());
+        assert!(line.contains("no/such/tape.jsonl"), "{line}");
+    }
+
+    #[test]
+    fn a_cap_is_kept_strictly_where_somebody_may_send_a_bill() {
+        for provider in [
+            ProviderName::Anthropic,
+            ProviderName::Openrouter,
+            ProviderName::Generic,
+        ] {
+            assert_eq!(unpriced(provider), Unpriced::Refuse);
+        }
+        assert_eq!(unpriced(ProviderName::Ollama), Unpriced::Ignore);
     }
 }

@@ -12,6 +12,9 @@ mod dialects;
 mod echo;
 mod faults;
 mod katan;
+#[cfg(feature = "schema")]
+mod katan;
+#[cfg(feature = "schema")]
 mod local;
 mod models;
 mod offline;
