@@ -41,7 +41,10 @@ impl Outgoing {
                 *value = key.clean_exact(std::mem::take(value));
             }
         }
-        if let Some(lane) = &self.lane {
+        // A wish in so many words is the retry's to obey; resets are of the whole allowance and much later.
+        let wishes = response.header("retry-after").is_some()
+            || response.header("retry-after-ms").is_some();
+        if let Some(lane) = self.lane.as_ref().filter(|_| !wishes) {
             lane.learn(self.clock.as_ref(), &response.headers);
         }
         Ok(response)

@@ -9,8 +9,9 @@ use tokio::sync::{Mutex as Turnstile, OwnedSemaphorePermit, Semaphore};
 use crate::types::Target;
 use crate::{Clock, Limits};
 
-/// The longest wait that the gate takes from a server's headers by itself.
-const LONGEST_HOLD: Duration = Duration::from_mins(1);
+/// The longest wait that the gate takes from a server's rate limit headers. They tell when everything is there again,
+/// which is long after the next request would be let through.
+const LONGEST_HOLD: Duration = Duration::from_secs(10);
 
 /// Lets calls through, first come, first served for each model at each host.
 pub(crate) struct Gate {

@@ -11,7 +11,6 @@ mod classify;
 mod dialects;
 mod echo;
 mod faults;
-mod katan;
 #[cfg(feature = "schema")]
 mod katan;
 #[cfg(feature = "schema")]
