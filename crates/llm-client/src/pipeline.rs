@@ -261,6 +261,10 @@ impl Flight {
 
     /// What to do after the failure of attempt `n`: wait this long and try again, or give up with this error.
     fn decide(&mut self, error: Error, n: u32) -> (Error, Option<Duration>) {
+        if self.mode == Mode::Count && error.status() == Some(501) {
+            // The server says that it never counts: an estimate will do at once.
+            return (error, None);
+        }
         let inner = &self.inner;
         let policy = &inner.settings.retry;
         let (wait, most) = match retry::decide(&error, policy, inner.clock.now()) {
