@@ -1,0 +1,204 @@
+use maud::{Markup, html};
+use similar::{ChangeTag, TextDiff as Differ};
+
+use crate::anchor::Anchors;
+use crate::number::counted;
+use crate::text;
+
+/// Tokens of both texts together up to which they are compared: the work can grow with the square of it.
+const COMPARED: usize = 8_000;
+/// Unchanged lines shown beside a change.
+const AROUND: usize = 3;
+
+/// Two texts and what differs between them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextDiff {
+    title: String,
+    old: String,
+    new: String,
+    old_name: String,
+    new_name: String,
+    by: By,
+}
+
+/// What the texts are compared by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum By {
+    Words,
+    Lines,
+}
+
+impl TextDiff {
+    /// Compares word by word: for prose.
+    pub fn words(title: impl Into<String>, old: impl Into<String>, new: impl Into<String>) -> Self {
+        Self::by(By::Words, title.into(), old.into(), new.into())
+    }
+
+    /// Compares line by line: for code and records. Long stretches without a change are left out.
+    pub fn lines(title: impl Into<String>, old: impl Into<String>, new: impl Into<String>) -> Self {
+        Self::by(By::Lines, title.into(), old.into(), new.into())
+    }
+
+    fn by(by: By, title: String, old: String, new: String) -> Self {
+        Self {
+            title,
+            old,
+            new,
+            old_name: "before".to_owned(),
+            new_name: "after".to_owned(),
+            by,
+        }
+    }
+
+    /// What the two texts are called, instead of "before" and "after".
+    #[must_use]
+    pub fn named(mut self, old: impl Into<String>, new: impl Into<String>) -> Self {
+        self.old_name = old.into();
+        self.new_name = new.into();
+        self
+    }
+
+    pub(crate) fn render(&self, anchors: &Anchors) -> Markup {
+        let (old, old_total) = text::cut(&self.old, text::BLOCK);
+        let (new, new_total) = text::cut(&self.new, text::BLOCK);
+        // What is compared is what is shown, so that no mark is on a character nobody sees.
+        let (old, new) = (text::visible(old), text::visible(new));
+        let shown = compare(self.by, &old, &new);
+        let caption = anchors.fresh();
+        let summary = if self.old == self.new {
+            "The texts are equal.".to_owned()
+        } else if shown.removed + shown.added == 0 {
+            "The texts differ, but not in what is shown here.".to_owned()
+        } else {
+            format!(
+                "{} removed, {} added.",
+                counted(shown.removed, "passage"),
+                counted(shown.added, "passage")
+            )
+        };
+        html! {
+            figure class="diff" aria-labelledby=(caption) {
+                figcaption id=(caption) {
+                    span class="name" { (text::markup(&self.title, text::TITLE)) } " "
+                    span class="key" {
+                        del { "only in " bdi { (text::markup(&self.old_name, text::TITLE)) } } " "
+                        ins { "only in " bdi { (text::markup(&self.new_name, text::TITLE)) } }
+                    }
+                }
+                div class={ "text" @if shown.code { " code" } } { (shown.markup) }
+                p class="note" {
+                    (summary)
+                    @for (name, total) in [(&self.old_name, old_total), (&self.new_name, new_total)] {
+                        @if let Some(total) = total {
+                            " " bdi { (text::markup(name, text::TITLE)) } ":" (text::cut_note(text::BLOCK, total))
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A comparison as it is shown.
+struct Shown {
+    markup: Markup,
+    removed: usize,
+    added: usize,
+    code: bool,
+}
+
+fn compare(by: By, old: &str, new: &str) -> Shown {
+    let lines = old.lines().count() + new.lines().count();
+    if by == By::Words && words(old) + words(new) <= COMPARED {
+        by_words(old, new)
+    } else if lines <= COMPARED {
+        by_lines(old, new)
+    } else {
+        // Too much to compare: both are shown as they are.
+        let both = old != new;
+        Shown {
+            markup: html! { @if both { del { (old) } "\n" ins { (new) } } @else { (old) } },
+            removed: usize::from(both),
+            added: usize::from(both),
+            code: by == By::Lines,
+        }
+    }
+}
+
+/// Words and the spaces between them, as the comparison counts them.
+fn words(text: &str) -> usize {
+    2 * text.split_whitespace().count() + 1
+}
+
+fn by_words(old: &str, new: &str) -> Shown {
+    let differ = Differ::from_words(old, new);
+    let mut passages: Vec<(ChangeTag, String)> = Vec::new();
+    for change in differ.iter_all_changes() {
+        match passages.last_mut() {
+            Some((tag, text)) if *tag == change.tag() => text.push_str(change.value()),
+            _ => passages.push((change.tag(), change.value().to_owned())),
+        }
+    }
+    let count = |wanted| passages.iter().filter(|(tag, _)| *tag == wanted).count();
+    Shown {
+        removed: count(ChangeTag::Delete),
+        added: count(ChangeTag::Insert),
+        code: false,
+        markup: html! {
+            @for (tag, passage) in &passages {
+                @match tag {
+                    ChangeTag::Equal => span { (passage) },
+                    ChangeTag::Delete => del { (passage) },
+                    ChangeTag::Insert => ins { (passage) },
+                }
+            }
+        },
+    }
+}
+
+fn by_lines(old: &str, new: &str) -> Shown {
+    let differ = Differ::from_lines(old, new);
+    let groups = differ.grouped_ops(AROUND);
+    let (mut removed, mut added) = (0, 0);
+    for operation in groups.iter().flatten() {
+        let (tag, before, after) = operation.as_tag_tuple();
+        if tag != similar::DiffTag::Equal {
+            removed += usize::from(!before.is_empty());
+            added += usize::from(!after.is_empty());
+        }
+    }
+    let mut upto = 0;
+    let last = differ.old_len();
+    let markup = html! {
+        @for group in &groups {
+            @if let Some(first) = group.first() {
+                (skipped(first.old_range().start.saturating_sub(upto)))
+            }
+            @for change in group.iter().flat_map(|operation| differ.iter_changes(operation)) {
+                @let line = change.value().trim_end_matches('\n');
+                @match change.tag() {
+                    ChangeTag::Equal => span class="line" { "  " (line) "\n" },
+                    ChangeTag::Delete => del class="line" { "- " (line) "\n" },
+                    ChangeTag::Insert => ins class="line" { "+ " (line) "\n" },
+                }
+            }
+            @if let Some(operation) = group.last() {
+                @let () = upto = operation.old_range().end;
+            }
+        }
+        (skipped(last.saturating_sub(upto)))
+    };
+    Shown {
+        markup,
+        removed,
+        added,
+        code: true,
+    }
+}
+
+/// A line that stands for unchanged ones.
+fn skipped(count: usize) -> Markup {
+    html! {
+        @if count > 0 { span class="line skipped" { "… " (counted(count, "equal line")) "\n" } }
+    }
+}

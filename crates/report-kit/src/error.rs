@@ -1,0 +1,50 @@
+/// Why a page is not rendered. All of these are mistakes of the program that filled it: no text can cause one.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A row has more or fewer cells than the table has columns.
+    #[error("table {table:?}, row {row}: {actual} cells for {expected} columns")]
+    RowWidth {
+        /// The table's caption.
+        table: String,
+        /// The row, from 1.
+        row: usize,
+        /// The number of columns.
+        expected: usize,
+        /// The number of cells.
+        actual: usize,
+    },
+    /// Two places of the page have the same anchor.
+    #[error("anchor {anchor:?} stands for two places")]
+    DuplicateAnchor {
+        /// The anchor.
+        anchor: String,
+    },
+    /// A link leads to an anchor that no place of the page has.
+    #[error("a link leads to {anchor:?}, which is not on this page")]
+    UnknownAnchor {
+        /// The anchor.
+        anchor: String,
+    },
+    /// The name of embedded data is not lower-case letters, digits and hyphens.
+    #[error("data name {name:?} is not lower-case letters, digits and hyphens")]
+    DataName {
+        /// The name.
+        name: String,
+    },
+    /// Two pieces of embedded data have the same name.
+    #[error("data name {name:?} is used twice")]
+    DuplicateData {
+        /// The name.
+        name: String,
+    },
+    /// The data to embed is not JSON.
+    #[error("data {name:?} is not JSON")]
+    Data {
+        /// Its name.
+        name: String,
+        /// What serde says.
+        #[source]
+        source: serde_json::Error,
+    },
+}

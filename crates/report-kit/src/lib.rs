@@ -1,0 +1,78 @@
+//! One self-contained, escaped HTML page, made from data.
+//!
+//! A [`Page`] is tables, plots, space-time diagrams, text diffs, searchable lists and the data itself, in one file that
+//! opens without a network, reads well in light and dark, on paper, on a narrow screen and with scripts off.
+//!
+//! ```
+//! use report_kit::{Axis, Cell, Page, Plot, Section, Series, SpaceTime, Table, TextDiff, Tone};
+//!
+//! # fn main() -> Result<(), report_kit::Error> {
+//! let verdicts = Table::new("Verdicts", ["Law", "Verdict", "Power"])
+//!     .row([Cell::code("N_R = N_L"), Cell::badge("FAIL", Tone::Bad), Cell::number(0.934, 2)])
+//!     .row([Cell::link("N_R + N_L", "law-2"), Cell::badge("PASS", Tone::Good), Cell::Missing]);
+//! let discovery = Plot::xy("Laws found", Axis::new("calls").log(), Axis::new("laws"))
+//!     .with(Series::line("this run", [(1.0, 0.0), (10.0, 3.0), (100.0, 4.0)]));
+//! let world = SpaceTime::new("Where it breaks", [">.<", ".X.", "<.>"])
+//!     .symbol('.', "empty")
+//!     .symbol('>', "moves right")
+//!     .symbol('<', "moves left")
+//!     .symbol('X', "collision")
+//!     .mark(1, 1, "both movers are gone");
+//!
+//! let page = Page::new("Run 7")
+//!     .lead("Four laws in a hundred calls.")
+//!     .facts([("seed", 7.into()), ("model", Cell::text("<script>alert(1)</script>"))])
+//!     .section(Section::new("Laws").table(verdicts).plot(discovery).grid(world))
+//!     .section(
+//!         Section::new("The law that was kept")
+//!             .anchor("law-2")
+//!             .diff(TextDiff::words("Rewording", "N_R and N_L", "N_R plus N_L")),
+//!     )
+//!     .data("run", &[1, 2, 3]);
+//!
+//! let html = page.render()?;
+//! assert!(html.starts_with("<!DOCTYPE html>"));
+//! assert!(html.contains("&lt;script&gt;alert(1)"));
+//! assert_eq!(html, page.render()?);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! **The one decision.** Engines hand over data, never markup, and there is no way to hand over any: no raw HTML, no
+//! attribute, no address, no colour. What a model wrote ends up as the text of an element and nowhere else, with control
+//! and direction characters made visible ([`visible`]) and overlong text cut with a note. So the rules that make a page
+//! safe (escaping, a content security policy with the hashes of the one style and the one script, embedded JSON that
+//! cannot leave its element) stand here once, and an engine cannot forget them.
+//!
+//! The same data gives the same bytes: there is no clock, no random id, and keys of embedded maps are sorted.
+//!
+//! Next: [`Page`] and [`Section`] for what goes where, [`Cell`] for values, [`Plot`], [`SpaceTime`], [`TextDiff`] and
+//! [`SearchableList`] for the parts, [`Error`] for what [`Page::render`] refuses.
+
+mod anchor;
+mod cell;
+mod diff;
+mod document;
+mod embed;
+mod error;
+mod list;
+mod number;
+mod page;
+mod plot;
+mod section;
+mod spacetime;
+mod table;
+mod text;
+mod tone;
+
+pub use cell::Cell;
+pub use diff::TextDiff;
+pub use error::Error;
+pub use list::{Entry, SearchableList};
+pub use page::Page;
+pub use plot::{Axis, Bar, Plot, Point, Series};
+pub use section::Section;
+pub use spacetime::SpaceTime;
+pub use table::Table;
+pub use text::visible;
+pub use tone::Tone;

@@ -1,0 +1,126 @@
+//! Named values as bars from zero, one under the other, so that a name has room.
+
+use maud::{Markup, html};
+
+use super::figure::{Drawing, Figure, LABEL, WIDTH, hue, left_out};
+use super::scale::Scale;
+use super::{Axis, Bar};
+use crate::cell::Cell;
+use crate::number::{coordinate, counted, plain};
+use crate::text;
+
+/// Bars that are drawn.
+const DRAWN: usize = 100;
+/// Characters of a name beside its bar.
+const NAME: usize = 28;
+/// Height of a bar with the space around it.
+const ROW: f64 = 26.0;
+const LEFT: f64 = 210.0;
+const RIGHT: f64 = WIDTH - 70.0;
+const TOP: f64 = 30.0;
+
+pub(super) fn draw(axis: &Axis, bars: &[Bar]) -> Figure {
+    let axis = Axis {
+        log: false,
+        ..axis.clone()
+    }
+    .including(0.0);
+    let taken: Vec<&Bar> = bars.iter().filter(|bar| axis.takes(bar.value)).collect();
+    let interval =
+        |bar: &Bar| (bar.interval).filter(|(low, high)| axis.takes(*low) && axis.takes(*high));
+    let mut notes: Vec<String> = left_out(bars.len() - taken.len(), "bar", false)
+        .into_iter()
+        .collect();
+    let unsure = taken
+        .iter()
+        .filter(|bar| bar.interval.is_some() && interval(bar).is_none())
+        .count();
+    notes.extend(left_out(unsure, "interval", false));
+    if taken.len() > DRAWN {
+        notes.push(format!(
+            "The first {DRAWN} of {} bars are drawn.",
+            taken.len()
+        ));
+    }
+    let shown = &taken[..taken.len().min(DRAWN)];
+    let ends = shown.iter().flat_map(|bar| {
+        let (low, high) = interval(bar).unwrap_or((bar.value, bar.value));
+        [bar.value, low, high]
+    });
+    let drawing = Scale::over(&axis, ends).map(|scale| {
+        let at = |value: f64| LEFT + scale.place(value) * (RIGHT - LEFT);
+        let bottom = TOP + ROW * shown.len() as f64;
+        Drawing {
+            height: bottom + 28.0,
+            description: format!(
+                "{}: {}.",
+                text::label(&axis.label, LABEL),
+                counted(taken.len(), "bar")
+            ),
+            content: html! {
+                text class="axis-name" x=(coordinate(LEFT)) y="16" { (text::label(&axis.label, LABEL)) }
+                @for (value, label) in &scale.ticks {
+                    @let x = coordinate(at(*value));
+                    line class="rule" x1=(x) x2=(x) y1=(coordinate(TOP)) y2=(coordinate(bottom)) {}
+                    text text-anchor="middle" x=(x) y=(coordinate(bottom + 18.0)) { (label) }
+                }
+                g class=(hue(0)) {
+                    @for (index, bar) in shown.iter().enumerate() {
+                        (draw_bar(bar, interval(bar), TOP + ROW * index as f64, &at))
+                    }
+                }
+                line class="axis" x1=(coordinate(at(0.0))) x2=(coordinate(at(0.0)))
+                    y1=(coordinate(TOP)) y2=(coordinate(bottom)) {}
+            },
+        }
+    });
+    Figure {
+        drawing,
+        legend: Vec::new(),
+        notes,
+        columns: ["name", &axis.label, "from", "to"]
+            .map(str::to_owned)
+            .into(),
+        rows: bars.iter().map(row).collect(),
+    }
+}
+
+fn row(bar: &Bar) -> Vec<Cell> {
+    let (low, high) = bar.interval.unzip();
+    vec![
+        Cell::text(&bar.name),
+        plain(bar.value).into(),
+        low.map(plain).into(),
+        high.map(plain).into(),
+    ]
+}
+
+fn draw_bar(bar: &Bar, interval: Option<(f64, f64)>, top: f64, at: &impl Fn(f64) -> f64) -> Markup {
+    let (zero, end) = (at(0.0), at(bar.value));
+    let middle = top + ROW / 2.0;
+    // The number stands beyond all that is drawn of it.
+    let edge = interval.map_or(zero.max(end), |(_, high)| zero.max(end).max(at(high)));
+    html! {
+        text text-anchor="end" x=(coordinate(LEFT - 10.0)) y=(coordinate(middle + 4.5)) {
+            (text::label(&bar.name, NAME))
+            title { (text::label(&bar.name, text::TITLE)) }
+        }
+        rect class="bar" x=(coordinate(zero.min(end))) y=(coordinate(top + 4.0))
+            width=(coordinate((end - zero).abs())) height=(coordinate(ROW - 8.0)) {}
+        @if let Some((low, high)) = interval {
+            @let (low, high) = (coordinate(at(low)), coordinate(at(high)));
+            @let (upper, lower) = (coordinate(middle - 4.0), coordinate(middle + 4.0));
+            path class="whisker over" d={
+                "M" (low) " " (coordinate(middle)) "H" (high)
+                "M" (low) " " (upper) "V" (lower) "M" (high) " " (upper) "V" (lower)
+            } {}
+        }
+        text x=(coordinate(edge + 6.0)) y=(coordinate(middle + 4.5)) { (short(bar.value)) }
+    }
+}
+
+/// Four digits are as many as one can see.
+fn short(value: f64) -> String {
+    let rounded: f64 = format!("{value:.3e}").parse().unwrap_or(value);
+    plain(rounded)
+}

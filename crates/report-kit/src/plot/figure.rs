@@ -1,0 +1,164 @@
+//! What all plots share: the frame with its axes, and the figure around the drawing.
+
+use maud::{Markup, html};
+
+use super::Axis;
+use super::scale::Scale;
+use crate::anchor::Anchors;
+use crate::cell::Cell;
+use crate::error::Error;
+use crate::number::{coordinate, counted};
+use crate::table::Table;
+use crate::text;
+
+/// Width of a drawing in its own units; the page scales it.
+pub(super) const WIDTH: f64 = 720.0;
+/// Height of a drawing with two axes.
+pub(super) const HEIGHT: f64 = 340.0;
+/// Rows of the table behind a plot.
+const ROWS: usize = 1_000;
+/// Characters of a label in a drawing.
+pub(super) const LABEL: usize = 60;
+
+/// A plot as far as it is drawn.
+pub(super) struct Figure {
+    /// The drawing; none if there was nothing to draw.
+    pub(super) drawing: Option<Drawing>,
+    /// What each colour and shape is, when there is more than one.
+    pub(super) legend: Vec<(Markup, String)>,
+    /// What was left out, and why.
+    pub(super) notes: Vec<String>,
+    /// The numbers.
+    pub(super) columns: Vec<String>,
+    /// A row for each of them.
+    pub(super) rows: Vec<Vec<Cell>>,
+}
+
+/// The inside of an SVG element.
+pub(super) struct Drawing {
+    pub(super) height: f64,
+    pub(super) content: Markup,
+    /// What a reader would see, in a sentence.
+    pub(super) description: String,
+}
+
+impl Figure {
+    pub(super) fn render(mut self, title: &str, anchors: &Anchors) -> Result<Markup, Error> {
+        let caption = anchors.fresh();
+        let total = self.rows.len();
+        self.rows.truncate(ROWS);
+        if total > ROWS {
+            self.notes
+                .push(format!("The table has the first {ROWS} of {total} rows."));
+        }
+        let table = Table::new(format!("The numbers of: {title}"), self.columns).rows(self.rows);
+        Ok(html! {
+            figure class="plot" aria-labelledby=(caption) {
+                figcaption id=(caption) { span class="name" { (text::markup(title, text::TITLE)) } }
+                @match &self.drawing {
+                    Some(drawing) => (svg(drawing, title, anchors)),
+                    None => p class="none" { "There is nothing to draw." },
+                }
+                @if self.legend.len() > 1 {
+                    ul class="legend" {
+                        @for (swatch, name) in &self.legend {
+                            li { (swatch) " " bdi { (text::markup(name, text::TITLE)) } }
+                        }
+                    }
+                }
+                @for note in &self.notes { p class="note" { (note) } }
+                @if total > 0 {
+                    details { summary { "The numbers" } (table.render(anchors)?) }
+                }
+            }
+        })
+    }
+}
+
+fn svg(drawing: &Drawing, title: &str, anchors: &Anchors) -> Markup {
+    let (name, description) = (anchors.fresh(), anchors.fresh());
+    html! {
+        div class="wide" {
+            svg class="drawing" role="img" aria-labelledby=(name) aria-describedby=(description)
+                viewBox={ "0 0 " (coordinate(WIDTH)) " " (coordinate(drawing.height)) } {
+                title id=(name) { (text::label(title, text::TITLE)) }
+                desc id=(description) { (drawing.description) }
+                (drawing.content)
+            }
+        }
+    }
+}
+
+/// The area between two axes.
+pub(super) struct Frame {
+    pub(super) x: Scale,
+    pub(super) y: Scale,
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+}
+
+impl Frame {
+    pub(super) fn new(x: Scale, y: Scale) -> Self {
+        let widest = y.ticks.iter().map(|(_, label)| label.len()).max();
+        Self {
+            x,
+            y,
+            left: 18.0 + 7.5 * widest.unwrap_or(0) as f64,
+            right: WIDTH - 24.0,
+            top: 30.0,
+            bottom: HEIGHT - 46.0,
+        }
+    }
+
+    pub(super) fn across(&self, value: f64) -> f64 {
+        self.left + self.x.place(value) * (self.right - self.left)
+    }
+
+    pub(super) fn up(&self, value: f64) -> f64 {
+        self.bottom - self.y.place(value) * (self.bottom - self.top)
+    }
+
+    /// Grid, labels and names of the axes.
+    pub(super) fn axes(&self, x: &Axis, y: &Axis) -> Markup {
+        let (left, right) = (coordinate(self.left), coordinate(self.right));
+        let (top, bottom) = (coordinate(self.top), coordinate(self.bottom));
+        html! {
+            @for (value, label) in &self.y.ticks {
+                @let at = self.up(*value);
+                line class="rule" x1=(left) x2=(right) y1=(coordinate(at)) y2=(coordinate(at)) {}
+                text text-anchor="end" x=(coordinate(self.left - 8.0)) y=(coordinate(at + 4.5)) { (label) }
+            }
+            @for (value, label) in &self.x.ticks {
+                @let at = coordinate(self.across(*value));
+                line class="rule" x1=(at) x2=(at) y1=(top) y2=(bottom) {}
+                text text-anchor="middle" x=(at) y=(coordinate(self.bottom + 18.0)) { (label) }
+            }
+            line class="axis" x1=(left) x2=(right) y1=(bottom) y2=(bottom) {}
+            line class="axis" x1=(left) x2=(left) y1=(top) y2=(bottom) {}
+            text class="axis-name" x="4" y="16" { (name(y)) }
+            text class="axis-name" text-anchor="end" x=(right) y=(coordinate(self.bottom + 38.0)) { (name(x)) }
+        }
+    }
+}
+
+fn name(axis: &Axis) -> String {
+    let scale = if axis.log { " (logarithmic)" } else { "" };
+    format!("{}{scale}", text::label(&axis.label, LABEL))
+}
+
+/// What stands under a plot that could not show everything.
+pub(super) fn left_out(count: usize, thing: &str, log: bool) -> Option<String> {
+    let why = if log {
+        "not finite, or not positive on a logarithmic axis"
+    } else {
+        "not finite"
+    };
+    (count > 0).then(|| format!("Left out: {} ({why}).", counted(count, thing)))
+}
+
+/// A series' own class: six colours, then again from the first.
+pub(super) fn hue(index: usize) -> String {
+    format!("hue-{}", index % 6)
+}

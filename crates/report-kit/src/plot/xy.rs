@@ -1,0 +1,318 @@
+//! Lines, points and bands over two axes.
+
+use maud::{Markup, html};
+
+use super::figure::{Drawing, Figure, Frame, HEIGHT, LABEL, hue, left_out};
+use super::scale::Scale;
+use super::{Axis, Point, Series, Shape};
+use crate::cell::Cell;
+use crate::number::{coordinate, counted, plain};
+use crate::text;
+
+/// Points of one series that are drawn: more would be a blot, and megabytes.
+const DRAWN: usize = 4_000;
+/// Points of one series that tell their numbers where the pointer rests on them.
+const TOLD: usize = 500;
+/// Line styles, so that a colour is not all that tells two lines apart.
+const DASHES: [&str; 6] = ["none", "7 4", "2 3", "10 3 2 3", "4 2", "12 4"];
+
+pub(super) fn draw(x: &Axis, y: &Axis, series: &[Series]) -> Figure {
+    let drawn: Vec<Drawn<'_>> = (series.iter().enumerate())
+        .map(|(index, series)| Drawn {
+            index,
+            series,
+            x,
+            y,
+        })
+        .collect();
+    let lost: usize = drawn.iter().map(Drawn::lost).sum();
+    let mut notes: Vec<String> = left_out(lost, "point", x.log || y.log)
+        .into_iter()
+        .collect();
+    let unsure: usize = drawn.iter().map(Drawn::lost_intervals).sum();
+    notes.extend(left_out(unsure, "interval", y.log));
+    for thinned in drawn.iter().filter(|drawn| drawn.stride() > 1) {
+        notes.push(format!(
+            "{}: one point in {} is drawn.",
+            text::label(&thinned.series.name, LABEL),
+            thinned.stride()
+        ));
+    }
+    let across = Scale::over(x, drawn.iter().flat_map(|drawn| drawn.extent().0));
+    let up = Scale::over(y, drawn.iter().flat_map(|drawn| drawn.extent().1));
+    let drawing = across.zip(up).map(|(across, up)| {
+        let frame = Frame::new(across, up);
+        Drawing {
+            height: HEIGHT,
+            description: description(x, y, series, lost),
+            content: html! {
+                @for drawn in drawn.iter().filter(|drawn| drawn.is_band()) { (drawn.band(&frame)) }
+                (frame.axes(x, y))
+                @for drawn in &drawn { (drawn.marks(&frame)) }
+            },
+        }
+    });
+    Figure {
+        drawing,
+        legend: (drawn.iter())
+            .map(|drawn| (drawn.swatch(), drawn.series.name.clone()))
+            .collect(),
+        notes,
+        columns: ["series", &x.label, &y.label, "from", "to", "name"]
+            .map(str::to_owned)
+            .into(),
+        rows: series.iter().flat_map(rows).collect(),
+    }
+}
+
+fn description(x: &Axis, y: &Axis, series: &[Series], lost: usize) -> String {
+    let all: usize = series
+        .iter()
+        .map(|series| match &series.shape {
+            Shape::Line(points) | Shape::Points(points) => points.len(),
+            Shape::Band(points) => points.len(),
+        })
+        .sum();
+    let names: Vec<String> = (series.iter().take(6))
+        .map(|series| text::label(&series.name, LABEL))
+        .collect();
+    format!(
+        "{} over {}: {}; {}.",
+        text::label(&y.label, LABEL),
+        text::label(&x.label, LABEL),
+        names.join(", "),
+        counted(all - lost.min(all), "point")
+    )
+}
+
+fn rows(series: &Series) -> Vec<Vec<Cell>> {
+    let name = || Cell::text(&series.name);
+    let number = |value: f64| Cell::text(plain(value));
+    match &series.shape {
+        Shape::Line(points) | Shape::Points(points) => (points.iter())
+            .map(|point| {
+                let (low, high) = point.interval.unzip();
+                vec![
+                    name(),
+                    number(point.x),
+                    number(point.y),
+                    low.map(plain).into(),
+                    high.map(plain).into(),
+                    point.name.clone().into(),
+                ]
+            })
+            .collect(),
+        Shape::Band(points) => (points.iter())
+            .map(|&(x, low, high)| {
+                vec![
+                    name(),
+                    number(x),
+                    Cell::Missing,
+                    number(low),
+                    number(high),
+                    Cell::Missing,
+                ]
+            })
+            .collect(),
+    }
+}
+
+/// A series with what decides how it is drawn.
+struct Drawn<'a> {
+    index: usize,
+    series: &'a Series,
+    x: &'a Axis,
+    y: &'a Axis,
+}
+
+impl Drawn<'_> {
+    fn is_band(&self) -> bool {
+        matches!(self.series.shape, Shape::Band(_))
+    }
+
+    fn points(&self) -> &[Point] {
+        match &self.series.shape {
+            Shape::Line(points) | Shape::Points(points) => points,
+            Shape::Band(_) => &[],
+        }
+    }
+
+    /// The points of a band that have a place.
+    fn edges(&self) -> Vec<(f64, f64, f64)> {
+        match &self.series.shape {
+            Shape::Band(points) => (points.iter().copied())
+                .filter(|&(x, low, high)| {
+                    self.x.takes(x) && self.y.takes(low) && self.y.takes(high)
+                })
+                .collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn takes(&self, point: &Point) -> bool {
+        self.x.takes(point.x) && self.y.takes(point.y)
+    }
+
+    fn interval(&self, point: &Point) -> Option<(f64, f64)> {
+        point
+            .interval
+            .filter(|&(low, high)| self.y.takes(low) && self.y.takes(high))
+    }
+
+    fn lost(&self) -> usize {
+        match &self.series.shape {
+            Shape::Band(points) => points.len() - self.edges().len(),
+            _ => self
+                .points()
+                .iter()
+                .filter(|point| !self.takes(point))
+                .count(),
+        }
+    }
+
+    fn lost_intervals(&self) -> usize {
+        let taken = self.points().iter().filter(|point| self.takes(point));
+        taken
+            .filter(|point| point.interval.is_some() && self.interval(point).is_none())
+            .count()
+    }
+
+    fn stride(&self) -> usize {
+        let points = match &self.series.shape {
+            Shape::Band(points) => points.len(),
+            _ => self.points().len(),
+        };
+        points.div_ceil(DRAWN).max(1)
+    }
+
+    /// All that the axes have to reach.
+    fn extent(&self) -> (Vec<f64>, Vec<f64>) {
+        let (mut across, mut up) = (Vec::new(), Vec::new());
+        for point in self.points().iter().filter(|point| self.takes(point)) {
+            across.push(point.x);
+            up.push(point.y);
+            if let Some((low, high)) = self.interval(point) {
+                up.extend([low, high]);
+            }
+        }
+        for (x, low, high) in self.edges() {
+            across.push(x);
+            up.extend([low, high]);
+        }
+        (across, up)
+    }
+
+    fn band(&self, frame: &Frame) -> Markup {
+        let edges: Vec<_> = self.edges().into_iter().step_by(self.stride()).collect();
+        let low = edges.iter().map(|&(x, low, _)| (x, low));
+        let high = edges.iter().rev().map(|&(x, _, high)| (x, high));
+        let mut path = String::new();
+        for (index, (x, y)) in low.chain(high).enumerate() {
+            path.push(if index == 0 { 'M' } else { 'L' });
+            path.push_str(&place(frame, x, y));
+        }
+        html! { path class={ "band " (hue(self.index)) } d={ (path) "Z" } {} }
+    }
+
+    fn marks(&self, frame: &Frame) -> Markup {
+        let joined = matches!(self.series.shape, Shape::Line(_));
+        let points: Vec<&Point> = self.points().iter().step_by(self.stride()).collect();
+        // A long line is a line; a short one shows what it was measured at.
+        let dotted = !joined || points.len() <= 40;
+        let told = points.len() <= TOLD;
+        html! {
+            @if !points.is_empty() {
+                g class=(hue(self.index)) {
+                    @if joined {
+                        path class="line" stroke-dasharray=(DASHES[self.index % 6])
+                            d=(self.path(frame, &points)) {}
+                    }
+                    @for point in points.iter().filter(|point| self.takes(point)) {
+                        @if let Some((low, high)) = self.interval(point) {
+                            (whisker(frame.across(point.x), frame.up(low), frame.up(high)))
+                        }
+                        @if dotted {
+                            path class="mark" d=(shape(self.index, frame.across(point.x), frame.up(point.y))) {
+                                @if told { title { (self.tell(point)) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn path(&self, frame: &Frame, points: &[&Point]) -> String {
+        let mut path = String::new();
+        let mut joined = false;
+        for point in points {
+            if self.takes(point) {
+                path.push(if joined { 'L' } else { 'M' });
+                path.push_str(&place(frame, point.x, point.y));
+                joined = true;
+            } else {
+                joined = false;
+            }
+        }
+        path
+    }
+
+    fn tell(&self, point: &Point) -> String {
+        let name = point.name.as_ref().unwrap_or(&self.series.name);
+        format!(
+            "{}: {}, {}",
+            text::label(name, LABEL),
+            plain(point.x),
+            plain(point.y)
+        )
+    }
+
+    fn swatch(&self) -> Markup {
+        let class = hue(self.index);
+        html! {
+            svg class={ "swatch " (class) } viewBox="0 0 32 14" aria-hidden="true" {
+                @match &self.series.shape {
+                    Shape::Line(_) => {
+                        path class="line" stroke-dasharray=(DASHES[self.index % 6]) d="M0 7L32 7" {}
+                        path class="mark" d=(shape(self.index, 16.0, 7.0)) {}
+                    }
+                    Shape::Points(_) => path class="mark" d=(shape(self.index, 16.0, 7.0)) {},
+                    Shape::Band(_) => path class={ "band " (class) } d="M0 1L32 1L32 13L0 13Z" {},
+                }
+            }
+        }
+    }
+}
+
+fn place(frame: &Frame, x: f64, y: f64) -> String {
+    format!(
+        "{} {}",
+        coordinate(frame.across(x)),
+        coordinate(frame.up(y))
+    )
+}
+
+/// A vertical interval with its ends.
+fn whisker(x: f64, low: f64, high: f64) -> Markup {
+    let (left, right, x) = (coordinate(x - 4.0), coordinate(x + 4.0), coordinate(x));
+    let (low, high) = (coordinate(low), coordinate(high));
+    html! {
+        path class="whisker" d={
+            "M" (x) " " (low) "V" (high) "M" (left) " " (low) "H" (right) "M" (left) " " (high) "H" (right)
+        } {}
+    }
+}
+
+/// A mark of about eight units across: each series has another shape.
+fn shape(index: usize, x: f64, y: f64) -> String {
+    let at = format!("M{} {}", coordinate(x), coordinate(y));
+    let relative = match index % 6 {
+        0 => "m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z",
+        1 => "m-3.5-3.5h7v7h-7z",
+        2 => "m0-4.5l4.5 8h-9z",
+        3 => "m0-5l5 5l-5 5l-5-5z",
+        4 => "m-1.5-4.5h3v3h3v3h-3v3h-3v-3h-3v-3h3z",
+        _ => "m0 4.5l4.5-8h-9z",
+    };
+    format!("{at}{relative}")
+}

@@ -1,0 +1,95 @@
+use maud::{Markup, html};
+
+use crate::anchor::Anchors;
+use crate::cell::Cell;
+use crate::error::Error;
+use crate::text;
+
+/// Rows under named columns. The first cell of a row names the row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    caption: String,
+    columns: Vec<String>,
+    rows: Vec<Vec<Cell>>,
+}
+
+impl Table {
+    /// A table without rows.
+    pub fn new<C: Into<String>>(
+        caption: impl Into<String>,
+        columns: impl IntoIterator<Item = C>,
+    ) -> Self {
+        Self {
+            caption: caption.into(),
+            columns: columns.into_iter().map(Into::into).collect(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Adds a row: as many cells as there are columns.
+    #[must_use]
+    pub fn row(mut self, cells: impl IntoIterator<Item = Cell>) -> Self {
+        self.rows.push(cells.into_iter().collect());
+        self
+    }
+
+    /// Adds rows.
+    #[must_use]
+    pub fn rows<R: IntoIterator<Item = Cell>>(mut self, rows: impl IntoIterator<Item = R>) -> Self {
+        self.rows
+            .extend(rows.into_iter().map(|row| row.into_iter().collect()));
+        self
+    }
+
+    pub(crate) fn render(&self, anchors: &Anchors) -> Result<Markup, Error> {
+        let expected = self.columns.len();
+        if let Some((index, row)) =
+            (self.rows.iter().enumerate()).find(|(_, r)| r.len() != expected)
+        {
+            return Err(Error::RowWidth {
+                table: self.caption.clone(),
+                row: index + 1,
+                expected,
+                actual: row.len(),
+            });
+        }
+        // A head stands over its numbers.
+        let numeric = |column: usize| {
+            let mut filled = self.rows.iter().map(|row| &row[column]);
+            self.rows.iter().any(|row| row[column].is_number())
+                && filled.all(|cell| cell.is_number() || *cell == Cell::Missing)
+        };
+        let caption = anchors.fresh();
+        Ok(html! {
+            // The box scrolls, so it takes the keyboard.
+            div class="wide" role="region" aria-labelledby=(caption) tabindex="0" {
+                table {
+                    caption id=(caption) { (text::markup(&self.caption, text::TITLE)) }
+                    thead { tr {
+                        @for (index, column) in self.columns.iter().enumerate() {
+                            th scope="col" class=[numeric(index).then_some("number")] {
+                                (text::markup(column, text::TITLE))
+                            }
+                        }
+                    } }
+                    tbody {
+                        @for row in &self.rows {
+                            tr {
+                                @for (index, cell) in row.iter().enumerate() {
+                                    @let class = cell.is_number().then_some("number");
+                                    @if index == 0 {
+                                        th scope="row" class=[class] { (cell.render(anchors)?) }
+                                    } @else {
+                                        td class=[class] { (cell.render(anchors)?) }
+                                    }
+                                }
+                            }
+                            "\n"
+                        }
+                    }
+                }
+                @if self.rows.is_empty() { p class="none" { "No rows." } }
+            }
+        })
+    }
+}
