@@ -6,8 +6,8 @@ use bytes::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::future::join_all;
 use llm_client::{
-    Amount, Budget, Caps, Cassette, Client, Clock as _, ConnectPhase, CostSource, Error, HttpResponse,
-    Limits, Request, Spend, Target, TimeoutPhase, Unpriced, Usd,
+    Amount, Budget, Caps, Cassette, Client, Clock as _, ConnectPhase, CostSource, Error,
+    HttpResponse, Limits, Request, Spend, Target, TimeoutPhase, Unpriced, Usd,
 };
 use test_support::{Canned, FakeClock, MemoryTransport};
 
@@ -79,7 +79,10 @@ async fn at_once(budget: Budget, calls: usize) -> (Vec<Result<(), Error>>, usize
 async fn check_cap(budget: Budget, fit: usize, is_it: impl Fn(Amount) -> bool) {
     let (outcomes, sent, spend) = at_once(budget, 64).await;
     assert_eq!(sent, fit);
-    assert_eq!((spend.usd, spend.reserved), (Usd(fit as i64 * COST), Usd(0)));
+    assert_eq!(
+        (spend.usd, spend.reserved),
+        (Usd(fit as i64 * COST), Usd(0))
+    );
     assert_eq!((spend.calls, spend.tokens), (fit as u64, fit as u64 * 15));
     let refused: Vec<Error> = outcomes.into_iter().filter_map(Result::err).collect();
     assert_eq!(refused.len(), 64 - fit);
@@ -289,15 +292,12 @@ async fn the_cost_that_the_provider_tells_wins_over_the_table() {
         {"provider": "openrouter", "id": "m", "price": {"in": "1", "out": "5"}}]}"#;
     let endpoint = Endpoint::new("http://127.0.0.1:1/v1", Auth::None).unwrap();
     let provider = Compat::new(endpoint, Dialect::openrouter());
-    let client = Client::builder(
-        Arc::new(provider),
-        Arc::new(skipping()),
-    )
-    .transport(saying(Wire::Openai, &canned))
-    .models(ModelTable::parse(rows).unwrap())
-    .budget(usd(1_000_000_000))
-    .build()
-    .unwrap();
+    let client = Client::builder(Arc::new(provider), Arc::new(skipping()))
+        .transport(saying(Wire::Openai, &canned))
+        .models(ModelTable::parse(rows).unwrap())
+        .budget(usd(1_000_000_000))
+        .build()
+        .unwrap();
     let reply = client.complete(&question("m")).await.unwrap();
     assert_eq!(reply.cost.from, CostSource::Provider);
     assert_eq!(reply.cost.usd, Some(Usd(250_000_000)));
@@ -375,7 +375,11 @@ async fn a_stream_is_settled_at_its_end_and_one_that_is_dropped_pays_for_the_pro
         let done = matches!(read.last(), Some(Ok(llm_client::Event::Done(_))));
         let charged = if done { COST } else { PROMPT };
         let spend = client.spent();
-        assert_eq!((spend.usd, spend.reserved), (Usd(charged), Usd(0)), "{events}");
+        assert_eq!(
+            (spend.usd, spend.reserved),
+            (Usd(charged), Usd(0)),
+            "{events}"
+        );
     }
 }
 
@@ -392,7 +396,10 @@ async fn replayed_calls_spend_nothing_and_need_no_budget() {
         .build()
         .unwrap();
     let reply = replaying.complete(&question(PRICED)).await.unwrap();
-    assert_eq!((reply.cost.usd, reply.cost.from), (Some(Usd(0)), CostSource::Free));
+    assert_eq!(
+        (reply.cost.usd, reply.cost.from),
+        (Some(Usd(0)), CostSource::Free)
+    );
     assert_eq!(replaying.spent(), Spend::default());
 }
 
@@ -407,10 +414,7 @@ async fn offline_calls_spend_nothing_and_need_no_budget() {
         reply.source = llm_client::ReplySource::Offline("own".into());
         Ok(reply)
     });
-    let builder = Client::builder(
-        Arc::new(offline.with_caps(caps)),
-        Arc::new(skipping()),
-    );
+    let builder = Client::builder(Arc::new(offline.with_caps(caps)), Arc::new(skipping()));
     let client = builder.budget(usd(0)).build().unwrap();
     let reply = client.complete(&question("model-1")).await.unwrap();
     assert_eq!(reply.cost.from, CostSource::Free);

@@ -26,11 +26,7 @@ pub fn nobody() -> Arc<MemoryTransport> {
     server(|request| panic!("{} was sent", request.path))
 }
 
-pub fn client(
-    wire: Wire,
-    transport: &Arc<MemoryTransport>,
-    clock: &FakeClock,
-) -> ClientBuilder {
+pub fn client(wire: Wire, transport: &Arc<MemoryTransport>, clock: &FakeClock) -> ClientBuilder {
     let provider = wire.provider_at("http://127.0.0.1:1");
     Client::builder(provider, Arc::new(clock.clone())).transport(transport.clone())
 }

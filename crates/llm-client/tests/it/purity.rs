@@ -38,7 +38,9 @@ const CLOCK: &str = "clock.rs";
 
 /// What of `source` is forbidden, with its line. Comments and unit tests do not count.
 fn found(source: &str) -> Vec<(usize, &'static str)> {
-    let code = source.lines().take_while(|line| !line.starts_with("#[cfg(test)]"));
+    let code = source
+        .lines()
+        .take_while(|line| !line.starts_with("#[cfg(test)]"));
     code.enumerate()
         .filter(|(_, line)| !line.trim_start().starts_with("//"))
         .flat_map(|(at, line)| {
@@ -108,7 +110,9 @@ fn the_scan_finds_what_is_planted() {
         let test = format!("#[cfg(test)]\nmod tests {{\n{line}\n}}\n");
         assert!(self::found(&test).is_empty());
     }
-    let clock = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(CLOCK);
+    let clock = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("src")
+        .join(CLOCK);
     let source = fs::read_to_string(clock).unwrap();
     assert!(!found(&source).is_empty(), "the real clock is there");
 }

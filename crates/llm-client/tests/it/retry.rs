@@ -19,11 +19,15 @@ fn patient(retries: u32) -> RetryPolicy {
 
 fn busy(seed: u64, retries: u32) -> Client {
     let wire = Wire::Anthropic;
-    client(wire, &server(move |_| Ok(failed(wire, 503, "busy"))), &skipping())
-        .retry(patient(retries))
-        .seed(seed)
-        .build()
-        .unwrap()
+    client(
+        wire,
+        &server(move |_| Ok(failed(wire, 503, "busy"))),
+        &skipping(),
+    )
+    .retry(patient(retries))
+    .seed(seed)
+    .build()
+    .unwrap()
 }
 
 /// The waits of so many calls, one after another.
@@ -88,7 +92,11 @@ async fn attempts_and_their_times_are_told() {
     let waited: Duration = reply.attempts.iter().map(|one| one.wait).sum();
     assert_eq!(waited, llm_client::Clock::instant(&clock));
     assert_eq!(reply.attempts[0].wait, Duration::ZERO);
-    let classes: Vec<_> = reply.attempts.iter().map(|one| one.class.as_deref()).collect();
+    let classes: Vec<_> = reply
+        .attempts
+        .iter()
+        .map(|one| one.class.as_deref())
+        .collect();
     assert_eq!(classes, [Some("server"), Some("server"), None]);
 }
 
