@@ -12,6 +12,7 @@ use crate::layers::record::Recorder;
 use crate::layers::replay::Player;
 use crate::layers::timeout::Timed;
 use crate::models::ModelTable;
+use crate::outgoing::Outgoing;
 use crate::pipeline::{self, Answer, Mode};
 use crate::provider::Provider;
 use crate::tokens::{Bytes3, CountCache, Estimator};
@@ -316,7 +317,13 @@ impl Client {
     /// See [`Error`].
     pub async fn list_models(&self) -> Result<Vec<ModelInfo>, Error> {
         let inner = &self.inner;
-        let transport = inner.timed(inner.transport()?);
+        let transport: Arc<dyn Transport> = Arc::new(Outgoing {
+            inner: inner.timed(inner.transport()?),
+            clock: inner.clock.clone(),
+            sent: None,
+            lane: None,
+            max_body: None,
+        });
         inner
             .settings
             .provider
