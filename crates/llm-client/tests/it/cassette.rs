@@ -353,6 +353,7 @@ async fn a_count_of_tokens_is_recorded_and_replayed() {
     let counting = server(|_| Ok(json(200, r#"{"input_tokens": 77}"#.into())));
     let recording = tape.recording(WIRE, &counting).build().unwrap();
     recording.count_tokens(&request()).await.unwrap();
+    drop(recording);
     let missing = server(|_| Ok(response(404, &[("content-type", "text/plain")], "no")));
     let mut other = request();
     other.messages.push(llm_client::Message::user("more"));

@@ -157,3 +157,13 @@ async fn a_full_disk_is_an_error_of_every_call_and_the_reply_is_still_paid_for()
         assert!(matches!(error, Error::Cassette { .. }), "{error:?}");
     }
 }
+
+#[tokio::test]
+async fn two_clients_do_not_record_into_one_file() {
+    let tape = Tape::new();
+    let first = tape.recording(WIRE, &nobody()).build().unwrap();
+    let error = tape.recording(WIRE, &nobody()).build().err().unwrap();
+    assert!(matches!(error, ConfigError::Cassette(_)), "{error:?}");
+    drop(first);
+    tape.recording(WIRE, &nobody()).build().unwrap();
+}
