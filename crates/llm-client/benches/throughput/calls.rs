@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use futures_util::StreamExt as _;
 use tokio::task::JoinSet;
 
-use crate::report::{Goal, Measured, Report};
+use crate::report::{Goal, Measured, Report, add_limit};
 use crate::server::{self, Scene};
 use crate::sides::{Layers, Raw, read_bytes, read_text};
 use crate::wire::{self, Form};
@@ -54,7 +54,7 @@ async fn rate<F: Future<Output = ()> + Send>(
     let calls: f64 = lanes.join_all().await.into_iter().sum();
     Rate {
         per_second: calls / begin.elapsed().as_secs_f64(),
-        cpu_us: (cpu_time() - cpu).as_secs_f64() * 1e6 / calls,
+        cpu_us: (cpu_time().saturating_sub(cpu)).as_secs_f64() * 1e6 / calls,
     }
 }
 
@@ -154,7 +154,7 @@ pub fn first_event(report: &mut Report, scale: Scale) {
                 cpu_us: None,
             },
         );
-        report.add_limit("first_event_added", "us", added, 100.0);
+        add_limit("first_event_added", "us", added, 100.0);
     });
 }
 

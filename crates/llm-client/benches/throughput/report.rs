@@ -68,24 +68,24 @@ impl Report {
         println!("{line}");
     }
 
-    /// Prints a figure that has no other side.
-    pub fn add_limit(&mut self, name: &str, unit: &str, value: f64, limit: f64) {
-        let line = json!({
-            "name": name,
-            "limit": limit,
-            "met": value <= limit,
-            "unit": unit,
-            "layers": rounded(value),
-            "load": load(),
-            "cores": cores(),
-        });
-        println!("{line}");
-    }
-
     /// The figures whose ratio misses its goal by more than the margin.
     pub fn missed(&self) -> &[String] {
         &self.missed
     }
+}
+
+/// Prints a figure that has no other side.
+pub fn add_limit(name: &str, unit: &str, value: f64, limit: f64) {
+    let line = json!({
+        "name": name,
+        "limit": limit,
+        "met": value <= limit,
+        "unit": unit,
+        "layers": rounded(value),
+        "load": load(),
+        "cores": cores(),
+    });
+    println!("{line}");
 }
 
 /// The machine's load of the last minute.

@@ -29,7 +29,11 @@ pub fn start(scene: Scene) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let address = listener.local_addr().unwrap();
-    std::thread::spawn(move || crate::runtime().block_on(serve(listener, scene)));
+    // Its name tells it from the client's thread in a profile.
+    let thread = std::thread::Builder::new().name("server".to_owned());
+    thread
+        .spawn(move || crate::runtime().block_on(serve(listener, scene)))
+        .unwrap();
     address
 }
 

@@ -52,12 +52,12 @@ fn one(report: &mut Report, scale: Scale, form: Form, name: &str, goal: Goal, sc
             let (begin, cpu) = (Instant::now(), cpu_time());
             assert!(read_bytes(raw.open().await).await >= 10 << 20);
             best[0] = best[0].min(begin.elapsed().as_secs_f64());
-            least[0] = least[0].min((cpu_time() - cpu).as_secs_f64() * 1e6);
+            least[0] = least[0].min((cpu_time().saturating_sub(cpu)).as_secs_f64() * 1e6);
 
             let (begin, cpu) = (Instant::now(), cpu_time());
             assert!(read_text(layers.open().await).await.len() > 1 << 20);
             best[1] = best[1].min(begin.elapsed().as_secs_f64());
-            least[1] = least[1].min((cpu_time() - cpu).as_secs_f64() * 1e6);
+            least[1] = least[1].min((cpu_time().saturating_sub(cpu)).as_secs_f64() * 1e6);
         }
     });
     let measured = Measured {
