@@ -62,7 +62,10 @@ impl Cassette {
             ));
         }
         let mut text = Vec::new();
-        file.read_to_end(&mut text).map_err(failed)?;
+        // A device or a pipe holds no lines, and some never end.
+        if file.metadata().map_err(failed)?.is_file() {
+            file.read_to_end(&mut text).map_err(failed)?;
+        }
         let lines = Lines::parse(&text)?;
         if let Some(torn) = lines.torn_at {
             file.set_len(torn).map_err(failed)?;

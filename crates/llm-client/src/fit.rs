@@ -78,17 +78,7 @@ impl Inner {
             .or(row.and_then(|row| row.max_output).map(u64::from))
             .unwrap_or(8192);
         let budget = &self.settings.budget;
-        let price = |prompt, output| {
-            let listed = row.and_then(|row| row.dearest(prompt, output));
-            match budget.unpriced {
-                Unpriced::Assume {
-                    input,
-                    output: per_million,
-                } if listed.is_none() => assumed(input, per_million).dearest(prompt, output),
-                _ => listed,
-            }
-        };
-        let usd = price(fitted.prompt, most);
+        let usd = self.dearest_price(&fitted.target, fitted.prompt, most);
         if usd.is_none() && budget.usd.is_some() && budget.unpriced == Unpriced::Refuse {
             return Err(Error::PriceUnknown {
                 model: fitted.target.model.clone(),
@@ -97,9 +87,33 @@ impl Inner {
         }
         Ok(Worst {
             usd,
-            prompt_usd: price(fitted.prompt, 0),
+            prompt_usd: self.dearest_price(&fitted.target, fitted.prompt, 0),
             tokens: fitted.prompt.saturating_add(most),
             prompt_tokens: fitted.prompt,
+        })
+    }
+
+    /// The most that so many tokens of `target` can cost, by the table or by assumption.
+    fn dearest_price(&self, target: &Target, prompt: u64, output: u64) -> Option<Usd> {
+        let settings = &self.settings;
+        let row = settings.models.find(&target.provider, &target.model);
+        let listed = row.and_then(|row| row.dearest(prompt, output));
+        match settings.budget.unpriced {
+            Unpriced::Assume {
+                input,
+                output: per_million,
+            } if listed.is_none() => assumed(input, per_million).dearest(prompt, output),
+            _ => listed,
+        }
+    }
+
+    /// What the budget is charged for `reply`. Under a cap in dollars, one whose cost nobody knows is charged by the
+    /// same price that was reserved: else a cap would never be reached.
+    pub fn charge(&self, reply: &Reply, target: &Target) -> Option<Usd> {
+        let usage = &reply.usage;
+        reply.cost.usd.or_else(|| {
+            self.settings.budget.usd?;
+            self.dearest_price(target, usage.prompt(), usage.output)
         })
     }
 

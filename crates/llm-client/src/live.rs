@@ -69,17 +69,19 @@ impl Live {
     }
 
     fn arrive(&mut self, mut reply: Box<Reply>) -> Result<Box<Reply>, Error> {
-        if let Some(mut tape) = self.tape.take() {
-            tape.finish(None, true)?;
-        }
         self.inner
             .complete_reply(&mut reply, &self.fitted, self.source.take());
         reply.attempts = std::mem::take(&mut self.attempts);
         if let Some(hold) = self.hold.take() {
-            hold.settle(&reply.cost, &reply.usage);
+            // The reply is paid for, whether it can be written down or not.
+            let usd = self.inner.charge(&reply, &self.fitted.target);
+            hold.settle(usd, &reply.usage);
         }
         if let Some(pass) = &self.pass {
             pass.settle(reply.usage.total());
+        }
+        if let Some(mut tape) = self.tape.take() {
+            tape.finish(None, true)?;
         }
         trace::answered(&self.span, &reply);
         Ok(reply)

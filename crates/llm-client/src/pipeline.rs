@@ -10,7 +10,7 @@ use rand_chacha::rand_core::SeedableRng as _;
 use tracing::{Instrument as _, Span};
 
 use crate::Error;
-use crate::cassette::{Line, root_of};
+use crate::cassette::{ErrorKind, Line, root_of};
 use crate::client::Inner;
 use crate::fit::Fitted;
 use crate::layers::budget::Reservation;
@@ -133,7 +133,13 @@ impl Flight {
                 root_of(&first.target.provider, &wire, request.replay_key.as_deref())?;
             if let Some(player) = &inner.player {
                 let line = player.next(&root, &question, &wire.path)?;
-                return self.replay(first, line).await;
+                let served = Target::new(&line.provider, &line.model);
+                let fitted = if served == first.target {
+                    first
+                } else {
+                    inner.fit(request, served)?
+                };
+                return self.replay(fitted, line).await;
             }
             self.place = inner.recorder.as_ref().map(|recorder| Place {
                 n: recorder.next_occurrence(&root),
@@ -357,16 +363,17 @@ impl Flight {
         let inner = self.inner.clone();
         match open {
             Open::Whole(mut reply) => {
-                if let Some(mut tape) = traces.tape.take() {
-                    tape.finish(None, !self.moves_on_refusal(&reply))?;
-                }
                 inner.complete_reply(&mut reply, fitted, None);
                 reply.attempts.clone_from(&self.attempts);
+                // The reply is paid for, whether it can be written down or not.
                 if let Some(hold) = self.hold.take() {
-                    hold.settle(&reply.cost, &reply.usage);
+                    hold.settle(inner.charge(&reply, &fitted.target), &reply.usage);
                 }
                 if let Some(pass) = &traces.pass {
                     pass.settle(reply.usage.total());
+                }
+                if let Some(mut tape) = traces.tape.take() {
+                    tape.finish(None, !self.moves_on_refusal(&reply))?;
                 }
                 Ok(Answer::Whole(reply))
             }
@@ -403,18 +410,15 @@ impl Flight {
     /// Answers from a recorded attempt, through the codec that would read the server's bytes.
     async fn replay(self, fitted: Fitted, line: Arc<Line>) -> Result<Answer, Error> {
         let inner = self.inner;
-        let target = Target::new(&line.provider, &line.model);
-        let provider = inner.provider(&line.provider).ok_or_else(|| {
-            Error::cassette(None, format!("no provider is called {:?}", line.provider))
-        })?;
-        let fitted = Arc::new(Fitted {
-            provider: provider.clone(),
-            target: target.clone(),
-            ..fitted
-        });
+        fitted.warnings.iter().for_each(trace::warning);
+        let fitted = Arc::new(fitted);
+        let out_of_time = line
+            .error
+            .as_ref()
+            .is_some_and(|error| error.kind == ErrorKind::Deadline);
         let mut attempt = Attempt {
             n: line.attempt,
-            target,
+            target: fitted.target.clone(),
             status: line.response.as_ref().map(|response| response.status),
             class: None,
             wait: Duration::ZERO,
@@ -460,6 +464,12 @@ impl Flight {
                     Decision::TooLong(asked) => too_long(asked, error),
                     _ => error,
                 };
+                if out_of_time && !matches!(error, Error::Deadline { .. }) {
+                    // The time was over before the wait that this failure asked for.
+                    let trail = Box::new(error.trail().clone());
+                    let last = Some(Box::new(error));
+                    error = Error::Deadline { last, trail };
+                }
                 attempt.class = Some(error.class().to_owned());
                 error.trail_mut().attempts = vec![attempt];
                 Err(error)

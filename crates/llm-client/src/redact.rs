@@ -17,23 +17,31 @@ impl Redactor {
 
     /// `text` without keys.
     pub fn clean(&self, text: &str) -> String {
-        let exact = match &self.key {
-            Some(key) if !key.expose_secret().is_empty() => {
-                text.replace(key.expose_secret(), HIDDEN)
-            }
-            _ => text.to_owned(),
-        };
-        hide_patterns(&exact)
+        hide_patterns(&self.clean_exact(text.to_owned()))
     }
 
-    /// `text` without the exact key and nothing else changed; for recorded bodies.
+    /// `text` without the exact key and nothing else changed; for recorded bodies. The ways in which JSON texts write
+    /// the key count as the key.
     pub fn clean_exact(&self, text: String) -> String {
-        match &self.key {
-            Some(key) if text.contains(key.expose_secret()) => {
-                text.replace(key.expose_secret(), HIDDEN)
-            }
-            _ => text,
+        let key = self.key.as_ref().map_or("", |key| key.expose_secret());
+        if key.is_empty() {
+            return text;
         }
+        let hide = |text: String, form: &str| {
+            if text.contains(form) {
+                text.replace(form, HIDDEN)
+            } else {
+                text
+            }
+        };
+        let clean = hide(text, key);
+        if !key.contains(['"', '\\', '/']) {
+            return clean;
+        }
+        let quoted = key.replace('\\', r"\\").replace('"', r#"\""#);
+        // Some servers write `/` in that way, too.
+        let slashed = quoted.replace('/', r"\/");
+        hide(hide(clean, &slashed), &quoted)
     }
 }
 
@@ -94,5 +102,13 @@ mod tests {
         check("BEARER abcdefgh", "BEARER [redacted]");
         check("a task-force, ask-me sk-it", "a task-force, ask-me sk-it");
         check("größe sk-äöü", "größe sk-äöü");
+    }
+
+    #[test]
+    fn the_key_is_hidden_as_json_writes_it_too() {
+        let redactor = Redactor::new(Some(r#"a/b"c\d"#.into()));
+        for text in [r#"<a/b"c\d>"#, r#"<a/b\"c\\d>"#, r#"<a\/b\"c\\d>"#] {
+            assert_eq!(redactor.clean_exact(text.to_owned()), "<[redacted]>");
+        }
     }
 }

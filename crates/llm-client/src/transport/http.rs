@@ -1,15 +1,16 @@
+use std::fmt;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt as _, StreamExt as _, TryStreamExt as _};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use url::Url;
+use url::{Position, Url};
 
 use super::{HeaderText, HttpRequest, HttpResponse, Method, Transport};
 use crate::{ConfigError, ConnectPhase, Error, TimeoutPhase};
 
 /// How the network is reached.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct HttpOptions {
     /// The longest wait for a connection.
     pub connect_timeout: Duration,
@@ -17,6 +18,21 @@ pub struct HttpOptions {
     pub proxy: Option<Url>,
     /// Certificates in PEM to trust beside the platform's.
     pub extra_roots: Vec<Vec<u8>>,
+}
+
+impl fmt::Debug for HttpOptions {
+    /// Without the user and password that a proxy's URL may hold.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let proxy = self
+            .proxy
+            .as_ref()
+            .map(|proxy| &proxy[Position::BeforeHost..Position::AfterPort]);
+        f.debug_struct("HttpOptions")
+            .field("connect_timeout", &self.connect_timeout)
+            .field("proxy", &proxy)
+            .field("extra_roots", &self.extra_roots.len())
+            .finish()
+    }
 }
 
 impl Default for HttpOptions {

@@ -8,8 +8,8 @@ use super::block::OpenBlock;
 use super::decode::{self, Exchange};
 use super::object::Object;
 use crate::Error;
-use crate::codec::Assembler;
 use crate::codec::fields::Fields;
+use crate::codec::{Assembler, fault};
 use crate::types::{Block, Event, Reply, Usage};
 
 /// Puts a reply together from the events of the Messages API.
@@ -136,13 +136,13 @@ impl Assembler for Assembly {
 
     fn end(&mut self, _cut: bool, out: &mut VecDeque<Event>) -> Result<(), Error> {
         let complete = self.is_complete();
-        let reply = Box::new(self.take_reply());
+        let reply = self.take_reply();
         if complete {
-            out.push_back(Event::Done(reply));
+            out.push_back(Event::Done(Box::new(reply)));
             return Ok(());
         }
         Err(Error::StreamTruncated {
-            partial: reply,
+            partial: fault::partial(self.exchange.asked().redactor, reply),
             trail: Box::default(),
         })
     }

@@ -119,7 +119,7 @@ impl Chunks {
     fn finish(&mut self, cut: bool, out: &mut VecDeque<Event>) -> Result<(), Error> {
         if cut || self.finish.is_none() {
             return Err(Error::StreamTruncated {
-                partial: Box::new(self.reply(true, None)?),
+                partial: fault::partial(&self.asking.redactor.clone(), self.reply(true, None)?),
                 trail: Box::new(fault::trail(&self.asking.headers)),
             });
         }
