@@ -1,6 +1,6 @@
 use std::collections::VecDeque;
 
-use futures_util::{StreamExt as _, stream};
+use futures_util::{FutureExt as _, StreamExt as _, stream};
 
 use crate::sse::SseDecoder;
 use crate::transport::HttpResponse;
@@ -81,6 +81,9 @@ impl<A: Assembler> Reader<A> {
 
     /// Reads one chunk of the body, or its end.
     async fn read(&mut self) -> Result<(), Error> {
+        if self.assembler.is_complete() {
+            return self.read_after_the_last();
+        }
         let Some(chunk) = self.response.body.next().await else {
             self.over = true;
             if let Some(event) = self.decoder.finish()? {
@@ -89,18 +92,26 @@ impl<A: Assembler> Reader<A> {
             }
             return self.assembler.end(self.decoder.is_pending(), &mut self.out);
         };
-        let chunk = match chunk {
-            Err(_) if self.assembler.is_complete() => {
-                self.over = true;
-                return self.assembler.end(false, &mut self.out);
-            }
-            chunk => chunk?,
-        };
+        self.take(&chunk?)
+    }
+
+    /// Everything that makes the reply came. A server may leave the connection open, or break it: neither takes
+    /// anything from the reply, so what is not there yet is not waited for. What is there must not be events.
+    fn read_after_the_last(&mut self) -> Result<(), Error> {
+        if let Some(Some(Ok(chunk))) = self.response.body.next().now_or_never() {
+            return self.take(&chunk);
+        }
+        self.over = true;
+        self.assembler.end(false, &mut self.out)
+    }
+
+    /// Reads the events in a piece of the body.
+    fn take(&mut self, chunk: &[u8]) -> Result<(), Error> {
         self.read += chunk.len() as u64;
         if self.read > self.sizes.reply {
             return Err(Error::too_large("reply", self.sizes.reply));
         }
-        self.decoder.push(&chunk);
+        self.decoder.push(chunk);
         while let Some(event) = self.decoder.next_event()? {
             self.assembler
                 .event(event.event, event.data, &mut self.out)?;
