@@ -12,7 +12,7 @@ use futures_util::{FutureExt as _, StreamExt as _};
 
 use crate::cassette::{
     Cassette, ErrorKind, Line, RecordedError, RecordedEvent, RecordedRequest, RecordedResponse,
-    SCHEMA_VERSION, body_fields,
+    SCHEMA_VERSION, Tail, body_fields,
 };
 use crate::sse::SseDecoder;
 use crate::transport::{HeaderText, HttpRequest, HttpResponse, Transport};
@@ -172,9 +172,10 @@ impl Tape {
         let response = heard.response.map(|(status, headers)| {
             let streamed = crate::transport::header(&headers, "content-type")
                 .is_some_and(|kind| kind.starts_with("text/event-stream"));
-            let (mut events, mut body, mut body_text) = (None, None, None);
+            let (mut events, mut tail, mut body, mut body_text) = (None, None, None, None);
             if streamed {
-                events = Some(decode(&heard.chunks, heard.began, hide));
+                let decoded = decode(&heard.chunks, heard.began, hide);
+                (events, tail) = (Some(decoded.0), decoded.1);
             } else {
                 let whole: Vec<u8> = heard
                     .chunks
@@ -188,6 +189,7 @@ impl Tape {
                 status,
                 headers: kept(headers, hide),
                 events,
+                tail,
                 body,
                 body_text,
             }
@@ -267,12 +269,12 @@ fn kept(headers: Vec<(String, String)>, hide: impl Fn(String) -> String) -> Vec<
         .collect()
 }
 
-/// The whole events among these chunks. A cut one at the end is not kept: the stream is cut without it, too.
+/// The whole events among these chunks, and what is behind them.
 fn decode(
     chunks: &[(Duration, Bytes)],
     began: Duration,
     hide: impl Fn(String) -> String,
-) -> Vec<RecordedEvent> {
+) -> (Vec<RecordedEvent>, Option<Tail>) {
     let mut decoder = SseDecoder::new(u64::MAX);
     let mut events = Vec::new();
     let mut add = |at: Duration, event: crate::SseEvent<'_>| {
@@ -284,15 +286,21 @@ fn decode(
     };
     for (at, chunk) in chunks {
         decoder.push(chunk);
-        // What cannot be decoded was an error for the caller as well.
+        // What cannot be decoded is an error again at the end.
         while let Ok(Some(event)) = decoder.next_event() {
             add(*at, event);
         }
     }
-    if let (Some((at, _)), Ok(Some(event))) = (chunks.last(), decoder.finish()) {
-        add(*at, event);
-    }
-    events
+    let last = chunks.last().map_or(began, |(at, _)| *at);
+    let tail = match decoder.finish() {
+        Ok(Some(event)) => {
+            add(last, event);
+            None
+        }
+        Ok(None) => decoder.is_pending().then_some(Tail::Cut),
+        Err(_) => Some(Tail::NoUtf8),
+    };
+    (events, tail)
 }
 
 struct Listening {

@@ -8,7 +8,7 @@ use futures_util::future::BoxFuture;
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use serde_json::Value;
 
-use crate::cassette::{Cassette, Line, RecordedResponse};
+use crate::cassette::{Cassette, Line, RecordedResponse, Tail};
 use crate::transport::{HttpRequest, HttpResponse, Transport};
 use crate::{ConfigError, Error, Timeouts};
 
@@ -186,6 +186,12 @@ fn respond(recorded: &RecordedResponse, failure: Option<Error>) -> HttpResponse 
     } else if let Some(text) = &recorded.body_text {
         body.push_str(text);
     }
+    let mut body = body.into_bytes();
+    body.extend_from_slice(match recorded.tail {
+        Some(Tail::Cut) => b"data",
+        Some(Tail::NoUtf8) => b"\xff\n",
+        None => b"",
+    });
     let chunks = std::iter::once(Ok(Bytes::from(body))).chain(failure.map(Err));
     HttpResponse {
         status: recorded.status,
