@@ -91,6 +91,8 @@ pub(crate) struct Flight {
 struct Traces {
     tape: Option<Tape>,
     pass: Option<Pass>,
+    /// The model began to answer, so the attempt may be billed even if the server says later that it failed.
+    begun: bool,
 }
 
 impl Flight {
@@ -207,6 +209,7 @@ impl Flight {
             let mut traces = Traces {
                 tape: None,
                 pass: None,
+                begun: false,
             };
             let result = self.attempt(fitted, n, &mut traces).await;
             let mut attempt = Attempt {
@@ -230,7 +233,7 @@ impl Flight {
             if !matches!(error, Error::Refused { .. }) {
                 self.attempts.push(attempt);
             }
-            let billed = error.possibly_billed();
+            let billed = traces.begun || error.possibly_billed();
             let (error, next) = self.decide(error, n);
             let is_final =
                 next.is_none() && !(another && moves_on(&error, inner.settings.fallback_on));
@@ -342,7 +345,7 @@ impl Flight {
                     transport,
                     sizes: inner.settings.sizes,
                 };
-                ask(&inner, fitted, &call, mode).await
+                ask(&inner, fitted, &call, mode, &mut traces.begun).await
             })
             .await;
         result.unwrap_or_else(|Elapsed| {
@@ -434,7 +437,7 @@ impl Flight {
             }),
             sizes: inner.settings.sizes,
         };
-        match ask(&inner, &fitted, &call, self.mode).await {
+        match ask(&inner, &fitted, &call, self.mode, &mut false).await {
             Ok(Open::Whole(mut reply)) => {
                 inner.complete_reply(&mut reply, &fitted, Some(ReplySource::Replay));
                 reply.attempts = vec![attempt];
@@ -485,8 +488,14 @@ enum Open {
     Count(Count),
 }
 
-/// Asks the provider in the form that is wanted.
-async fn ask(inner: &Inner, fitted: &Fitted, call: &Call, mode: Mode) -> Result<Open, Error> {
+/// Asks the provider in the form that is wanted; `begun` is set when a stream inside has brought a part of the answer.
+async fn ask(
+    inner: &Inner,
+    fitted: &Fitted,
+    call: &Call,
+    mode: Mode,
+    begun: &mut bool,
+) -> Result<Open, Error> {
     let provider = &fitted.provider;
     let timeouts = &inner.settings.timeouts;
     let progressing = |events| progressing(events, &inner.clock, timeouts.progress);
@@ -494,7 +503,10 @@ async fn ask(inner: &Inner, fitted: &Fitted, call: &Call, mode: Mode) -> Result<
         Mode::Count => provider.count_tokens(call).await.map(Open::Count),
         Mode::Whole => {
             let reply = match fitted.route(timeouts.total) {
-                Route::Stream => progressing(provider.stream(call).await?).collect().await?,
+                Route::Stream => {
+                    let events = progressing(provider.stream(call).await?);
+                    events.collect_telling(begun).await?
+                }
                 _ => provider.send(call).await?,
             };
             Ok(Open::Whole(Box::new(reply)))
