@@ -54,16 +54,16 @@ impl Cassette {
             .create(true)
             .open(&self.path)
             .map_err(failed)?;
-        // A file system without locks is no error: one writer is the user's to see to there.
-        if let Err(TryLockError::WouldBlock) = file.try_lock() {
-            return Err(Error::cassette(
-                None,
-                format!("{} is recorded to by another client", self.path.display()),
-            ));
-        }
         let mut text = Vec::new();
-        // A device or a pipe holds no lines, and some never end.
+        // A device or a pipe holds no lines, some never end, and there is nothing to mix up in it.
         if file.metadata().map_err(failed)?.is_file() {
+            // A file system without locks is no error: one writer is the user's to see to there.
+            if let Err(TryLockError::WouldBlock) = file.try_lock() {
+                return Err(Error::cassette(
+                    None,
+                    format!("{} is recorded to by another client", self.path.display()),
+                ));
+            }
             file.read_to_end(&mut text).map_err(failed)?;
         }
         let lines = Lines::parse(&text)?;

@@ -326,7 +326,8 @@ fn cut() -> HttpResponse {
 
 #[tokio::test]
 async fn failures_that_may_have_been_billed_cost_the_prompt_and_others_nothing() {
-    let cases: [(fn() -> Result<HttpResponse, Error>, i64); 9] = [
+    type Answer = fn() -> Result<HttpResponse, Error>;
+    let cases: [(Answer, i64); 9] = [
         (|| Ok(cut()), PROMPT),
         (|| Ok(json(200, "{".into())), PROMPT),
         (|| Err(Error::connect(ConnectPhase::Send, "reset")), PROMPT),

@@ -1,5 +1,8 @@
 //! Record and replay: equal replies and no socket.
 
+mod errors;
+mod file;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -126,137 +129,6 @@ async fn a_replay_makes_no_transport() {
         .build()
         .unwrap();
     replaying.complete(&request()).await.unwrap();
-}
-
-/// The error of a recorded call, live and replayed.
-async fn both_errors(
-    wire: Wire,
-    transport: Arc<MemoryTransport>,
-    form: Form,
-    timeouts: Timeouts,
-) -> (Error, Error) {
-    let tape = Tape::new();
-    let recording = tape.recording(wire, &transport).timeouts(timeouts).build();
-    let live = ask(&recording.unwrap(), form, &request())
-        .await
-        .unwrap_err();
-    let replaying = client(wire, &nobody(), &FakeClock::new())
-        .timeouts(timeouts)
-        .replay(tape.cassette());
-    let replayed = ask(&replaying.build().unwrap(), form, &request()).await;
-    (live, replayed.unwrap_err())
-}
-
-fn same(live: &Error, replayed: &Error, case: &str) {
-    assert_eq!(
-        live.class(),
-        replayed.class(),
-        "{case}: {live:?} {replayed:?}"
-    );
-    assert_eq!(
-        live.status(),
-        replayed.status(),
-        "{case}: {live:?} {replayed:?}"
-    );
-    assert_eq!(live.request_id(), replayed.request_id(), "{case}");
-    assert_eq!(
-        std::mem::discriminant(live),
-        std::mem::discriminant(replayed),
-        "{case}: {live:?} {replayed:?}"
-    );
-}
-
-#[tokio::test]
-async fn errors_of_a_server_are_replayed_as_they_were() {
-    for wire in BOTH {
-        for form in [Form::Whole, Form::Stream] {
-            for (status, kind) in [
-                (400, "invalid_request_error"),
-                (401, "authentication_error"),
-                (404, "not_found_error"),
-                (429, "rate_limit_error"),
-                (503, "api_error"),
-                (529, "overloaded_error"),
-            ] {
-                let transport = server(move |_| Ok(failed(wire, status, kind)));
-                let (live, replayed) =
-                    both_errors(wire, transport, form, Timeouts::default()).await;
-                same(&live, &replayed, kind);
-                assert_eq!(live.to_string(), replayed.to_string());
-            }
-        }
-    }
-}
-
-#[tokio::test]
-async fn errors_of_the_network_and_of_time_are_replayed_as_they_were() {
-    use llm_client::TimeoutPhase;
-    let cases: [fn() -> Error; 6] = [
-        || Error::connect(ConnectPhase::Connect, "no"),
-        || Error::connect(ConnectPhase::Trust, "no"),
-        || Error::connect(ConnectPhase::Send, "no"),
-        || Error::timeout(TimeoutPhase::FirstByte, SECOND),
-        || Error::timeout(TimeoutPhase::Idle, SECOND),
-        || Error::timeout(TimeoutPhase::Progress, SECOND),
-    ];
-    for error in cases {
-        let transport = server(move |_| Err(error()));
-        let times = Timeouts::default();
-        let (live, replayed) = both_errors(WIRE, transport, Form::Whole, times).await;
-        same(&live, &replayed, &error().to_string());
-    }
-    let wait_too_long = || {
-        let headers = [("content-type", "application/json"), ("retry-after", "1e9")];
-        response(429, &headers, WIRE.error("rate_limit_error"))
-    };
-    let transport = server(move |_| Ok(wait_too_long()));
-    let (live, replayed) = both_errors(WIRE, transport, Form::Whole, Timeouts::default()).await;
-    same(&live, &replayed, "a wish for years");
-}
-
-#[tokio::test]
-async fn a_deadline_is_replayed_with_the_last_error_inside() {
-    for form in [Form::Whole, Form::Stream] {
-        let transport = server(|_| {
-            let headers = [("content-type", "application/json"), ("retry-after", "20")];
-            Ok(response(503, &headers, WIRE.error("api_error")))
-        });
-        let short = Timeouts {
-            total: 10 * SECOND,
-            ..Timeouts::default()
-        };
-        // On this clock the total time would be over at once.
-        let tape = Tape::new();
-        let recording = client(WIRE, &transport, &FakeClock::new())
-            .timeouts(short)
-            .record(tape.cassette());
-        let live = ask(&recording.build().unwrap(), form, &request()).await;
-        let replayed = ask(&tape.replaying(WIRE), form, &request()).await;
-        let (live, replayed) = (live.unwrap_err(), replayed.unwrap_err());
-        same(&live, &replayed, "deadline");
-        assert_eq!(live.to_string(), replayed.to_string());
-    }
-}
-
-#[tokio::test]
-async fn a_stream_that_broke_off_is_replayed_as_broken() {
-    for wire in BOTH {
-        for broken in [true, false] {
-            let transport = server(move |_| {
-                let events = wire.events(&hello());
-                let start = events[..events.len() / 2].concat();
-                let mut pieces = vec![Ok(start.into())];
-                if broken {
-                    pieces.push(Err(Error::connect(ConnectPhase::Body, "reset")));
-                }
-                let kind = [("content-type", "text/event-stream")];
-                Ok(test_support::streamed(200, &kind, pieces))
-            });
-            let times = Timeouts::default();
-            let (live, replayed) = both_errors(wire, transport, Form::Stream, times).await;
-            same(&live, &replayed, "cut");
-        }
-    }
 }
 
 #[tokio::test]
@@ -475,84 +347,13 @@ async fn a_call_that_was_given_up_is_no_reply() {
     assert!(matches!(error, Error::Cancelled { .. }), "{error:?}");
 }
 
-/// Three recorded calls, and the lines of the file.
-async fn three() -> (Tape, Vec<String>) {
-    let tape = Tape::new();
-    let recording = tape.recording(WIRE, &parrot(WIRE)).build().unwrap();
-    for n in 0..3 {
-        let asked = Request::new("model-1", format!("question {n}"));
-        recording.complete(&asked).await.unwrap();
-    }
-    drop(recording);
-    let lines = tape.text().lines().map(str::to_owned).collect();
-    (tape, lines)
-}
-
-#[tokio::test]
-async fn a_torn_last_line_is_cut_and_recording_goes_on_after_it() {
-    let (tape, lines) = three().await;
-    for keep in [1, 10, lines[2].len() - 1] {
-        let torn = format!("{}\n{}\n{}", lines[0], lines[1], &lines[2][..keep]);
-        fs::write(&tape.path, torn).unwrap();
-        let replaying = tape.replaying(WIRE);
-        let asked = |n| Request::new("model-1", format!("question {n}"));
-        assert!(replaying.complete(&asked(1)).await.is_ok());
-        let error = replaying.complete(&asked(2)).await.unwrap_err();
-        assert!(matches!(error, Error::ReplayMiss { .. }));
-        let recording = tape.recording(WIRE, &parrot(WIRE)).build().unwrap();
-        recording.complete(&asked(2)).await.unwrap();
-        assert_eq!(tape.lines().len(), 3, "{keep}");
-    }
-    // A last line that only lacks its end is whole.
-    fs::write(&tape.path, lines.join("\n")).unwrap();
-    let recording = tape.recording(WIRE, &parrot(WIRE)).build().unwrap();
-    recording.complete(&request()).await.unwrap();
-    assert_eq!(tape.lines().len(), 4);
-}
-
-#[tokio::test]
-async fn damage_in_the_middle_and_unknown_versions_are_errors_with_their_line() {
-    let (tape, lines) = three().await;
-    let version =
-        |n: &str| lines[1].replace("\"schema_version\":1", &format!("\"schema_version\":{n}"));
-    for (second, told) in [
-        (
-            lines[1][..30].to_owned(),
-            "line 2: expected one recorded attempt: ",
-        ),
-        ("{}".to_owned(), "line 2: expected one recorded attempt: "),
-        ("[1]".to_owned(), "line 2: expected one recorded attempt: "),
-        (
-            version("2"),
-            "line 2: schema_version is 2, this program reads 1",
-        ),
-        (
-            version("0"),
-            "line 2: schema_version is 0, this program reads 1",
-        ),
-    ] {
-        let text = format!("{}\n{second}\n{}\n", lines[0], lines[2]);
-        fs::write(&tape.path, &text).unwrap();
-        for builder in [
-            client(WIRE, &nobody(), &skipping()).replay(tape.cassette()),
-            client(WIRE, &nobody(), &skipping()).record(tape.cassette()),
-        ] {
-            let Err(ConfigError::Cassette(error)) = builder.build() else {
-                panic!("{second} was read")
-            };
-            let shown = error.to_string();
-            assert!(shown.starts_with(&format!("cassette, {told}")), "{shown}");
-        }
-        assert_eq!(tape.text(), text, "it is left as it was");
-    }
-}
-
 #[tokio::test]
 async fn a_count_of_tokens_is_recorded_and_replayed() {
     let tape = Tape::new();
     let counting = server(|_| Ok(json(200, r#"{"input_tokens": 77}"#.into())));
     let recording = tape.recording(WIRE, &counting).build().unwrap();
     recording.count_tokens(&request()).await.unwrap();
+    drop(recording);
     let missing = server(|_| Ok(response(404, &[("content-type", "text/plain")], "no")));
     let mut other = request();
     other.messages.push(llm_client::Message::user("more"));
@@ -593,88 +394,4 @@ async fn the_line_format_is_the_specified_one() {
     read_stream(&recording, &asked).await.1.unwrap();
     recording.complete(&request()).await.unwrap_err();
     insta::assert_snapshot!("cassette_lines", tape.text());
-}
-
-#[test]
-fn one_file_is_not_recorded_and_replayed_at_once() {
-    let folder = tempdir().unwrap();
-    let path = folder.path().join("tape.jsonl");
-    let inner = folder.path().join("inner");
-    fs::create_dir(&inner).unwrap();
-    let build = |record: &Path, replay: &Path| {
-        client(WIRE, &nobody(), &skipping())
-            .record(Cassette::new(record))
-            .replay(Cassette::new(replay))
-            .build()
-    };
-    let detour = inner.join("..").join("tape.jsonl");
-    // Neither is there: nothing is made.
-    for other in [&path, &detour] {
-        assert!(build(&path, other).is_err());
-        assert!(!path.exists());
-    }
-    fs::write(&path, "").unwrap();
-    let mut spellings = vec![
-        path.clone(),
-        detour,
-        folder.path().join(".").join("tape.jsonl"),
-    ];
-    #[cfg(unix)]
-    {
-        let link = folder.path().join("link");
-        std::os::unix::fs::symlink(&path, &link).unwrap();
-        spellings.push(link);
-    }
-    for other in spellings {
-        for (record, replay) in [(&path, &other), (&other, &path)] {
-            let Err(error) = build(record, replay) else {
-                panic!("{} was taken", other.display())
-            };
-            let told = "record: it is the file that is replayed; record to another one";
-            assert_eq!(error.to_string(), told);
-        }
-    }
-    assert!(build(&inner.join("new.jsonl"), &path).is_ok());
-}
-
-#[test]
-fn a_cassette_that_is_not_there_is_an_error_only_for_a_replay() {
-    let folder = tempdir().unwrap();
-    let path = folder.path().join("tape.jsonl");
-    let builder = || client(WIRE, &nobody(), &skipping());
-    let replayed = builder().replay(Cassette::new(&path)).build();
-    assert!(matches!(replayed, Err(ConfigError::Cassette(_))));
-    assert!(builder().record(Cassette::new(&path)).build().is_ok());
-    let nowhere = folder.path().join("no folder").join("tape.jsonl");
-    let recorded = builder().record(Cassette::new(nowhere)).build();
-    assert!(matches!(recorded, Err(ConfigError::Cassette(_))));
-}
-
-#[tokio::test]
-async fn a_full_disk_is_an_error_of_every_call_and_the_reply_is_still_paid_for() {
-    let full = Path::new("/dev/full");
-    if !full.exists() {
-        return;
-    }
-    for form in [Form::Whole, Form::Stream] {
-        let recording = client(WIRE, &saying(WIRE, &hello()), &skipping())
-            .record(Cassette::new(full))
-            .build()
-            .unwrap();
-        let mut asked = request();
-        asked.model = "claude-haiku-4-5".into();
-        for n in 1..=2 {
-            let error = ask(&recording, form, &asked).await.unwrap_err();
-            assert!(matches!(error, Error::Cassette { .. }), "{error:?}");
-            assert_eq!(error.class(), "replay_miss");
-            let spent = Usd(n * (10 * 1_000 + 5 * 5_000));
-            assert_eq!(recording.spent().usd, spent);
-        }
-        let failing = client(WIRE, &server(|_| Ok(failed(WIRE, 400, "bad"))), &skipping())
-            .record(Cassette::new(full))
-            .build()
-            .unwrap();
-        let error = ask(&failing, form, &asked).await.unwrap_err();
-        assert!(matches!(error, Error::Cassette { .. }), "{error:?}");
-    }
 }

@@ -162,20 +162,21 @@ async fn other_failures_never_move_on() {
     }
 }
 
-fn refusing(wire: Wire) -> Result<HttpResponse, Error> {
+fn refusing(wire: Wire) -> HttpResponse {
     let refusal = Canned::text("no").stopped("refusal", "content_filter");
     let mut text: Value = serde_json::from_str(&wire.json(&refusal)).unwrap();
     if wire == Wire::Openai {
         text["choices"][0]["finish_reason"] = json!("stop");
         text["choices"][0]["message"]["refusal"] = json!("I will not");
     }
-    Ok(json_reply(200, text.to_string()))
+    json_reply(200, text.to_string())
 }
 
 #[tokio::test]
 async fn a_refusal_moves_on_only_when_asked_for() {
     for wire in BOTH {
-        let (asked, outcome) = last_asked(wire, refusing, FallbackOn::default()).await;
+        let (asked, outcome) =
+            last_asked(wire, |wire| Ok(refusing(wire)), FallbackOn::default()).await;
         assert_eq!(asked, json!("model-1"));
         assert_eq!(
             outcome.unwrap().stop,
@@ -186,7 +187,7 @@ async fn a_refusal_moves_on_only_when_asked_for() {
             refusal: true,
             ..FallbackOn::default()
         };
-        let (asked, outcome) = last_asked(wire, refusing, on).await;
+        let (asked, outcome) = last_asked(wire, |wire| Ok(refusing(wire)), on).await;
         let reply = outcome.unwrap();
         assert_eq!(
             (asked, reply.text()),

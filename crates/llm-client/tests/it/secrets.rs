@@ -236,6 +236,7 @@ async fn a_cassette_does_not_hold_the_key() {
         let recording = recording.build().unwrap();
         recording.complete(&asked).await.unwrap();
         read_stream(&recording, &asked).await.1.unwrap();
+        drop(recording);
         for n in 0..echoes(wire).len() {
             let transport = server(move |_| Ok(echoes(wire).remove(n)));
             let failing = client(wire, "http://127.0.0.1:1", KEY)

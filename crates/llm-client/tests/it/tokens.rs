@@ -101,7 +101,9 @@ fn a_block_of_an_unknown_type_counts_as_it_came() {
 mod client {
     //! Counting through the client: asked once, marked when nobody counted.
 
-    use llm_client::{CountPolicy, CountSource, Error, HttpResponse};
+    use std::sync::Arc;
+
+    use llm_client::{CountPolicy, CountSource, Error, Estimator, HttpResponse, Request};
     use test_support::response;
 
     use crate::faults::{Wire, request, skipping};
@@ -234,5 +236,22 @@ mod client {
             let error = client.count_tokens(&request()).await.unwrap_err();
             assert_eq!(error.class(), class);
         }
+    }
+
+    #[tokio::test]
+    async fn the_estimator_is_a_setting() {
+        struct Flat;
+        impl Estimator for Flat {
+            fn name(&self) -> &'static str {
+                "flat"
+            }
+            fn estimate(&self, _: &Request) -> u64 {
+                100
+            }
+        }
+        let transport = server(|_| Ok(response(404, &[], "")));
+        let client = client(WIRE, &transport, &skipping()).estimator(Arc::new(Flat));
+        let count = client.build().unwrap().count_tokens(&request()).await;
+        assert_eq!(count.unwrap().tokens, 100);
     }
 }
