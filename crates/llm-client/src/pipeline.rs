@@ -143,11 +143,14 @@ impl Flight {
                 };
                 return self.replay(fitted, line).await;
             }
-            self.place = inner.recorder.as_ref().map(|recorder| Place {
-                n: recorder.next_occurrence(&root),
-                root,
-                call: self.call,
-            });
+            if let Some(recorder) = &inner.recorder {
+                recorder.check()?;
+                self.place = Some(Place {
+                    n: recorder.next_occurrence(&root),
+                    root,
+                    call: self.call,
+                });
+            }
         }
         if asks_a_model && self.mode != Mode::Count {
             let worst = inner.dearest(&first, request)?;

@@ -49,6 +49,18 @@ struct Written {
     torn: bool,
 }
 
+impl Written {
+    fn check(&self) -> Result<(), Error> {
+        if self.torn {
+            return Err(Error::cassette(
+                None,
+                "an earlier attempt could not be written whole, so no further one is recorded",
+            ));
+        }
+        Ok(())
+    }
+}
+
 impl Recorder {
     pub fn open(cassette: &Cassette, clock: Arc<dyn Clock>) -> Result<Self, ConfigError> {
         let (file, lines) = cassette
@@ -76,6 +88,15 @@ impl Recorder {
         *count - 1
     }
 
+    /// Whether lines can still be written. After a failed write the last one may be a part, and another behind it would
+    /// make the file unreadable; so nothing more is asked either, for it would be paid for and lost.
+    pub fn check(&self) -> Result<(), Error> {
+        self.file
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .check()
+    }
+
     fn write(&self, line: &Line) -> Result<(), Error> {
         let failed = |error: &dyn std::fmt::Display| {
             Error::cassette(None, format!("cannot write the recorded attempt: {error}"))
@@ -83,10 +104,7 @@ impl Recorder {
         let mut text = serde_json::to_vec(line).map_err(|error| failed(&error))?;
         text.push(b'\n');
         let mut written = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        if written.torn {
-            // After a failed write the last line may be a part: end it, or this one would be lost with it.
-            return Err(failed(&"an earlier line could not be written whole"));
-        }
+        written.check()?;
         let done = written.file.write_all(&text);
         written.torn = done.is_err();
         done.map_err(|error| failed(&error))?;
