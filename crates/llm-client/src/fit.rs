@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::adapt::adapt;
 use crate::check::check;
 use crate::client::Inner;
@@ -77,6 +79,13 @@ impl Inner {
             .or(fitted.caps.default_max_tokens.map(u64::from))
             .or(row.and_then(|row| row.max_output).map(u64::from))
             .unwrap_or(8192);
+        // What goes into the body last may ask for more: a longer reply, or several.
+        let extra = |name: &str| fitted.request.extra.get(name).and_then(Value::as_u64);
+        let most = ["max_tokens", "max_completion_tokens"]
+            .into_iter()
+            .filter_map(extra)
+            .fold(most, u64::max)
+            .saturating_mul(extra("n").unwrap_or(1).max(1));
         let budget = &self.settings.budget;
         let usd = self.dearest_price(&fitted.target, fitted.prompt, most);
         if usd.is_none() && budget.usd.is_some() && budget.unpriced == Unpriced::Refuse {
