@@ -12,6 +12,7 @@ use crate::layers::budget::Worst;
 use crate::layers::fallback::retarget;
 use crate::models::{Model, Price, Tier};
 use crate::provider::{Caps, Provider, Route};
+use crate::tokens::Bytes3;
 use crate::types::{Cost, CostSource, Reply, ReplySource, Request, Target, Usd, Warning};
 use crate::{Error, Unpriced};
 
@@ -145,7 +146,7 @@ impl Inner {
     pub fn complete_reply(&self, reply: &mut Reply, fitted: &Fitted, source: Option<ReplySource>) {
         if !reply.usage.known && reply.usage.total() == 0 {
             reply.usage.input = fitted.prompt;
-            reply.usage.output = (reply.text().len() as u64).div_ceil(3);
+            reply.usage.output = Bytes3::content(&reply.content);
         }
         reply.warnings.clone_from(&fitted.warnings);
         if let Some(source) = source {

@@ -316,7 +316,7 @@ impl Flight {
         let result = deadline
             .guard(async {
                 let most = fitted.request.max_tokens.or(fitted.caps.default_max_tokens);
-                let tokens = fitted.prompt + u64::from(most.unwrap_or(0));
+                let tokens = fitted.prompt.saturating_add(most.unwrap_or(0).into());
                 let pass = inner.gate.enter(fitted.target.clone(), tokens).await;
                 let lane = pass.as_ref().map(Pass::lane);
                 traces.pass = pass;
