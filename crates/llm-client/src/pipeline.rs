@@ -237,6 +237,8 @@ impl Flight {
                 self.attempts.push(attempt);
             }
             let billed = traces.begun || error.possibly_billed();
+            let policy = &inner.settings.retry;
+            let asked = retry::asked_of_all(&error, policy, inner.clock.now());
             let (error, next) = self.decide(error, n);
             let is_final =
                 next.is_none() && !(another && moves_on(&error, inner.settings.fallback_on));
@@ -253,14 +255,13 @@ impl Flight {
             } else if let Some(hold) = &mut self.hold {
                 hold.next_attempt(billed)?;
             }
+            let busy = matches!(error, Error::RateLimited { .. } | Error::Overloaded { .. });
+            if let (Some(pass), Some(wait)) = (&traces.pass, next.filter(|_| busy).or(asked)) {
+                pass.lane().hold(inner.clock.as_ref(), wait);
+            }
             let Some(next) = next else {
                 return Err(error);
             };
-            if matches!(error, Error::RateLimited { .. } | Error::Overloaded { .. })
-                && let Some(pass) = &traces.pass
-            {
-                pass.lane().hold(inner.clock.as_ref(), next);
-            }
             // The slot is free while this call waits.
             drop(traces);
             trace::retry(&fitted.target, &error, next);

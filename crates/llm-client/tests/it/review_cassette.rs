@@ -15,12 +15,21 @@ fn events(bytes: Vec<u8>) -> llm_client::HttpResponse {
     response(200, &[("content-type", "text/event-stream")], bytes)
 }
 
-/// Every way to cut a stream, recorded and replayed: what was no reply is none, what was one is the same.
+/// Streams that are cut or broken, recorded and replayed: what was no reply is none, what was one is the same.
 #[tokio::test]
 async fn a_stream_that_was_cut_anywhere_is_cut_in_its_replay() {
     for wire in BOTH {
-        let all = wire.events(&hello()).concat().into_bytes();
-        for (at, bad) in (0..=all.len()).flat_map(|at| [(at, false), (at, true)]) {
+        let pieces = wire.events(&hello());
+        let all = pieces.concat().into_bytes();
+        // Around the end of each event, and in the middle of it.
+        let mut places = Vec::new();
+        let mut end = 0;
+        for piece in &pieces {
+            places.push(end + piece.len() / 2);
+            end += piece.len();
+            places.extend(end - 3..=end);
+        }
+        for (at, bad) in places.into_iter().flat_map(|at| [(at, false), (at, true)]) {
             let mut bytes = all[..at].to_vec();
             if bad {
                 bytes.extend_from_slice(b"\xff\n\n");
