@@ -199,3 +199,22 @@ async fn a_dummy_key_does_not_spoil_the_recording() {
         );
     }
 }
+
+#[tokio::test]
+async fn a_dummy_key_does_not_break_a_header() {
+    let wire = Wire::Openai;
+    let endpoint = llm_client::Endpoint::new(
+        "http://127.0.0.1:1/v1",
+        llm_client::Auth::Bearer("x".into()),
+    );
+    let provider = llm_client::Compat::new(endpoint.unwrap(), llm_client::Dialect::ollama());
+    let client = llm_client::Client::builder(
+        std::sync::Arc::new(provider),
+        std::sync::Arc::new(skipping()),
+    )
+    .transport(saying(wire, &hello()))
+    .build()
+    .unwrap();
+    let (_, outcome) = read_stream(&client, &request()).await;
+    assert_eq!(outcome.unwrap().text(), "hello yourself");
+}
