@@ -46,7 +46,10 @@ impl Inner {
         let provider = self.provider(&target.provider).ok_or_else(|| {
             Error::refused(
                 "target",
-                format!("no provider is called {:?}", target.provider),
+                format!(
+                    "no provider is called {:?}; add it with ClientBuilder::provider",
+                    target.provider
+                ),
             )
         })?;
         let provider = provider.clone();
