@@ -164,10 +164,23 @@ pub(crate) struct RecordedResponse {
     /// An event stream; then there is no body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub events: Option<Vec<RecordedEvent>>,
+    /// What stands behind the last whole event: a stream that was not whole must not become so by its record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tail: Option<Tail>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<Raw>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body_text: Option<String>,
+}
+
+/// What follows the whole events of a stream and is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Tail {
+    /// The start of an event.
+    Cut,
+    /// Bytes that are no UTF-8.
+    NoUtf8,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -10,7 +10,7 @@ use crate::layers::budget::Ledger;
 use crate::layers::gate::Gate;
 use crate::layers::record::Recorder;
 use crate::layers::replay::Player;
-use crate::layers::timeout::Timed;
+use crate::layers::timeout::{Elapsed, Timed, Watchdog};
 use crate::models::ModelTable;
 use crate::outgoing::Outgoing;
 use crate::pipeline::{self, Answer, Mode};
@@ -311,12 +311,18 @@ impl Client {
         })
     }
 
-    /// Asks which models there are.
+    /// Asks which models there are. Nothing of that is recorded, so a client that replays has no answer.
     ///
     /// # Errors
     /// See [`Error`].
     pub async fn list_models(&self) -> Result<Vec<ModelInfo>, Error> {
         let inner = &self.inner;
+        if inner.player.is_some() {
+            return Err(Error::ReplayMiss {
+                diff: "lists of models are not recorded".to_owned(),
+                trail: Box::default(),
+            });
+        }
         let transport: Arc<dyn Transport> = Arc::new(Outgoing {
             inner: inner.timed(inner.transport()?),
             clock: inner.clock.clone(),
@@ -324,11 +330,17 @@ impl Client {
             lane: None,
             max_body: None,
         });
-        inner
-            .settings
-            .provider
-            .list_models(&transport, inner.settings.sizes)
+        let settings = &inner.settings;
+        let listing = settings.provider.list_models(&transport, settings.sizes);
+        Watchdog::new(&inner.clock, settings.timeouts.total)
+            .guard(listing)
             .await
+            .unwrap_or_else(|Elapsed| {
+                Err(Error::Deadline {
+                    last: None,
+                    trail: Box::default(),
+                })
+            })
     }
 
     /// What was spent so far, by all clones.

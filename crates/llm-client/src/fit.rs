@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::adapt::adapt;
 use crate::check::check;
 use crate::client::Inner;
@@ -11,6 +13,7 @@ use crate::layers::budget::Worst;
 use crate::layers::fallback::retarget;
 use crate::models::{Model, Price, Tier};
 use crate::provider::{Caps, Provider, Route};
+use crate::tokens::Bytes3;
 use crate::types::{Cost, CostSource, Reply, ReplySource, Request, Target, Usd, Warning};
 use crate::{Error, Unpriced};
 
@@ -44,7 +47,10 @@ impl Inner {
         let provider = self.provider(&target.provider).ok_or_else(|| {
             Error::refused(
                 "target",
-                format!("no provider is called {:?}", target.provider),
+                format!(
+                    "no provider is called {:?}; add it with ClientBuilder::provider",
+                    target.provider
+                ),
             )
         })?;
         let provider = provider.clone();
@@ -78,6 +84,13 @@ impl Inner {
             .or(fitted.caps.default_max_tokens.map(u64::from))
             .or(row.and_then(|row| row.max_output).map(u64::from))
             .unwrap_or(8192);
+        // What goes into the body last may ask for more: a longer reply, or several.
+        let extra = |name: &str| fitted.request.extra.get(name).and_then(Value::as_u64);
+        let most = ["max_tokens", "max_completion_tokens"]
+            .into_iter()
+            .filter_map(extra)
+            .fold(most, u64::max)
+            .saturating_mul(extra("n").unwrap_or(1).max(1));
         let budget = &self.settings.budget;
         let usd = self.dearest_price(&fitted.target, fitted.prompt, most);
         if usd.is_none() && budget.usd.is_some() && budget.unpriced == Unpriced::Refuse {
@@ -142,7 +155,7 @@ impl Inner {
     pub fn complete_reply(&self, reply: &mut Reply, fitted: &Fitted, source: Option<ReplySource>) {
         if !reply.usage.known && reply.usage.total() == 0 {
             reply.usage.input = fitted.prompt;
-            reply.usage.output = (reply.text().len() as u64).div_ceil(3);
+            reply.usage.output = Bytes3::content(&reply.content);
         }
         reply.warnings.clone_from(&fitted.warnings);
         if let Some(source) = source {

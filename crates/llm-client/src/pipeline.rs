@@ -92,6 +92,8 @@ pub(crate) struct Flight {
 struct Traces {
     tape: Option<Tape>,
     pass: Option<Pass>,
+    /// The model began to answer, so the attempt may be billed even if the server says later that it failed.
+    begun: bool,
 }
 
 impl Flight {
@@ -142,11 +144,14 @@ impl Flight {
                 };
                 return self.replay(fitted, line).await;
             }
-            self.place = inner.recorder.as_ref().map(|recorder| Place {
-                n: recorder.next_occurrence(&root),
-                root,
-                call: self.call,
-            });
+            if let Some(recorder) = &inner.recorder {
+                recorder.check()?;
+                self.place = Some(Place {
+                    n: recorder.next_occurrence(&root),
+                    root,
+                    call: self.call,
+                });
+            }
         }
         let others = match self.mode {
             Mode::Count => VecDeque::new(),
@@ -211,6 +216,7 @@ impl Flight {
             let mut traces = Traces {
                 tape: None,
                 pass: None,
+                begun: false,
             };
             let result = self.attempt(fitted, n, &mut traces).await;
             let mut attempt = Attempt {
@@ -234,7 +240,9 @@ impl Flight {
             if !matches!(error, Error::Refused { .. }) {
                 self.attempts.push(attempt);
             }
-            let billed = error.possibly_billed();
+            let billed = traces.begun || error.possibly_billed();
+            let policy = &inner.settings.retry;
+            let asked = retry::asked_of_all(&error, policy, inner.clock.now());
             let (error, next) = self.decide(error, n);
             let is_final =
                 next.is_none() && !(another && moves_on(&error, inner.settings.fallback_on));
@@ -251,14 +259,13 @@ impl Flight {
             } else if let Some(hold) = &mut self.hold {
                 hold.next_attempt(billed)?;
             }
+            let busy = matches!(error, Error::RateLimited { .. } | Error::Overloaded { .. });
+            if let (Some(pass), Some(wait)) = (&traces.pass, next.filter(|_| busy).or(asked)) {
+                pass.lane().hold(inner.clock.as_ref(), wait);
+            }
             let Some(next) = next else {
                 return Err(error);
             };
-            if matches!(error, Error::RateLimited { .. } | Error::Overloaded { .. })
-                && let Some(pass) = &traces.pass
-            {
-                pass.lane().hold(inner.clock.as_ref(), next);
-            }
             // The slot is free while this call waits.
             drop(traces);
             trace::retry(&fitted.target, &error, next);
@@ -314,7 +321,7 @@ impl Flight {
         let result = deadline
             .guard(async {
                 let most = fitted.request.max_tokens.or(fitted.caps.default_max_tokens);
-                let tokens = fitted.prompt + u64::from(most.unwrap_or(0));
+                let tokens = fitted.prompt.saturating_add(most.unwrap_or(0).into());
                 let pass = inner.gate.enter(fitted.target.clone(), tokens).await;
                 let lane = pass.as_ref().map(Pass::lane);
                 traces.pass = pass;
@@ -346,7 +353,7 @@ impl Flight {
                     transport,
                     sizes: inner.settings.sizes,
                 };
-                ask(&inner, fitted, &call, mode).await
+                ask(&inner, fitted, &call, mode, &mut traces.begun).await
             })
             .await;
         result.unwrap_or_else(|Elapsed| {
@@ -438,7 +445,7 @@ impl Flight {
             }),
             sizes: inner.settings.sizes,
         };
-        match ask(&inner, &fitted, &call, self.mode).await {
+        match ask(&inner, &fitted, &call, self.mode, &mut false).await {
             Ok(Open::Whole(mut reply)) => {
                 inner.complete_reply(&mut reply, &fitted, Some(ReplySource::Replay));
                 reply.attempts = vec![attempt];
@@ -489,8 +496,14 @@ enum Open {
     Count(Count),
 }
 
-/// Asks the provider in the form that is wanted.
-async fn ask(inner: &Inner, fitted: &Fitted, call: &Call, mode: Mode) -> Result<Open, Error> {
+/// Asks the provider in the form that is wanted; `begun` is set when a stream inside has brought a part of the answer.
+async fn ask(
+    inner: &Inner,
+    fitted: &Fitted,
+    call: &Call,
+    mode: Mode,
+    begun: &mut bool,
+) -> Result<Open, Error> {
     let provider = &fitted.provider;
     let timeouts = &inner.settings.timeouts;
     let progressing = |events| progressing(events, &inner.clock, timeouts.progress);
@@ -498,7 +511,10 @@ async fn ask(inner: &Inner, fitted: &Fitted, call: &Call, mode: Mode) -> Result<
         Mode::Count => provider.count_tokens(call).await.map(Open::Count),
         Mode::Whole => {
             let reply = match fitted.route(timeouts.total) {
-                Route::Stream => progressing(provider.stream(call).await?).collect().await?,
+                Route::Stream => {
+                    let events = progressing(provider.stream(call).await?);
+                    events.collect_telling(begun).await?
+                }
                 _ => provider.send(call).await?,
             };
             Ok(Open::Whole(Box::new(reply)))

@@ -2,6 +2,8 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 /// How a key is shown.
 const HIDDEN: &str = "[redacted]";
+/// A shorter key is a placeholder, such as `EMPTY` or `x` for a server that wants none, and a word of other texts.
+const LEAST: usize = 8;
 
 /// Takes keys out of texts: the exact one of a provider, and what looks like one.
 #[derive(Debug, Clone, Default)]
@@ -15,17 +17,33 @@ impl Redactor {
         Self { key }
     }
 
+    fn exact(&self) -> &str {
+        self.key.as_ref().map_or("", |key| key.expose_secret())
+    }
+
     /// `text` without keys.
     pub fn clean(&self, text: &str) -> String {
-        hide_patterns(&self.clean_exact(text.to_owned()))
+        let key = self.exact();
+        if key.is_empty() || key.len() >= LEAST {
+            return hide_patterns(&self.clean_exact(text.to_owned()));
+        }
+        hide_patterns(&text.replace(key, HIDDEN))
     }
 
     /// `text` without the exact key and nothing else changed; for recorded bodies. The ways in which JSON texts write
-    /// the key count as the key.
+    /// the key count as the key. A key of less than 8 bytes is hidden only where it is a whole text: in the midst of
+    /// others it would spoil what has nothing to do with it.
     pub fn clean_exact(&self, text: String) -> String {
-        let key = self.key.as_ref().map_or("", |key| key.expose_secret());
+        let key = self.exact();
         if key.is_empty() {
             return text;
+        }
+        if key.len() < LEAST {
+            return if text == key {
+                HIDDEN.to_owned()
+            } else {
+                text.replace(&format!("\"{key}\""), &format!("\"{HIDDEN}\""))
+            };
         }
         let hide = |text: String, form: &str| {
             if text.contains(form) {
@@ -106,8 +124,8 @@ mod tests {
 
     #[test]
     fn the_key_is_hidden_as_json_writes_it_too() {
-        let redactor = Redactor::new(Some(r#"a/b"c\d"#.into()));
-        for text in [r#"<a/b"c\d>"#, r#"<a/b\"c\\d>"#, r#"<a\/b\"c\\d>"#] {
+        let redactor = Redactor::new(Some(r#"a/b"c\de"#.into()));
+        for text in [r#"<a/b"c\de>"#, r#"<a/b\"c\\de>"#, r#"<a\/b\"c\\de>"#] {
             assert_eq!(redactor.clean_exact(text.to_owned()), "<[redacted]>");
         }
     }

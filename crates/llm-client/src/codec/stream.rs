@@ -32,6 +32,8 @@ struct Reader<A> {
     out: VecDeque<Event>,
     sizes: SizeCaps,
     size: u64,
+    /// How often the end of the body is still looked for after the last event.
+    turns: u8,
     over: bool,
     failed: Option<Error>,
 }
@@ -49,6 +51,7 @@ pub(crate) fn events<A: Assembler>(
         out: VecDeque::new(),
         sizes,
         size: 0,
+        turns: 3,
         over: false,
         failed: None,
     })
@@ -69,7 +72,7 @@ impl<A: Assembler> Stream for Reader<A> {
             if self.over {
                 return Poll::Ready(None);
             }
-            let chunk = ready!(self.response.body.poll_next_unpin(context));
+            let chunk = ready!(self.poll_chunk(context));
             if let Err(mut error) = self.read(chunk) {
                 let request_id = &mut error.trail_mut().request_id;
                 if request_id.is_none() {
@@ -83,6 +86,26 @@ impl<A: Assembler> Stream for Reader<A> {
 }
 
 impl<A: Assembler> Reader<A> {
+    /// The next piece of the body, or its end.
+    ///
+    /// When everything that makes the reply came, what is not there yet is not waited for: a server may leave the
+    /// connection open, or break it, and neither takes anything from the reply. The connection's own task gets a few
+    /// turns to see the end, for only then can the connection serve the next request.
+    fn poll_chunk(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
+        match self.response.body.poll_next_unpin(context) {
+            Poll::Pending if self.assembler.is_complete() => {
+                if self.turns == 0 {
+                    return Poll::Ready(None);
+                }
+                self.turns -= 1;
+                context.waker().wake_by_ref();
+                Poll::Pending
+            }
+            Poll::Ready(Some(Err(_))) if self.assembler.is_complete() => Poll::Ready(None),
+            chunk => chunk,
+        }
+    }
+
     /// Takes one chunk of the body, or its end.
     fn read(&mut self, chunk: Option<Result<Bytes, Error>>) -> Result<(), Error> {
         let Some(chunk) = chunk else {
@@ -93,13 +116,7 @@ impl<A: Assembler> Reader<A> {
             }
             return self.assembler.end(self.decoder.is_pending(), &mut self.out);
         };
-        let chunk = match chunk {
-            Err(_) if self.assembler.is_complete() => {
-                self.over = true;
-                return self.assembler.end(false, &mut self.out);
-            }
-            chunk => chunk?,
-        };
+        let chunk = chunk?;
         self.size += chunk.len() as u64;
         if self.size > self.sizes.reply {
             return Err(Error::too_large("reply", self.sizes.reply));

@@ -27,6 +27,9 @@ mod peer;
 mod props;
 mod purity;
 mod retry;
+mod review_calls;
+mod review_cassette;
+mod review_hostile;
 mod secrets;
 mod sse;
 #[cfg(feature = "schema")]

@@ -1,5 +1,5 @@
 use std::borrow::Cow;
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -23,6 +23,8 @@ pub(super) struct Assembly {
     message: Object,
     usage: Object,
     blocks: Vec<Block>,
+    /// Those of the tool calls so far.
+    tool_ids: HashSet<String>,
     open: Option<OpenBlock>,
     /// Deltas of types this version does not know.
     unknown: Vec<Box<RawValue>>,
@@ -156,6 +158,7 @@ impl Assembly {
             message: Object::default(),
             usage: Object::default(),
             blocks: Vec::new(),
+            tool_ids: HashSet::new(),
             open: None,
             unknown: Vec::new(),
         }
@@ -192,7 +195,7 @@ impl Assembly {
             return Err(Error::protocol(what));
         }
         let open = OpenBlock::new(content_block)?;
-        decode::check_tool_id(&self.blocks, open.kind())?;
+        decode::check_tool_id(&mut self.tool_ids, open.kind())?;
         open.announce(index, out);
         self.open = Some(open);
         Ok(())
