@@ -233,7 +233,7 @@ async fn a_list_of_models_does_not_wait_for_ever() {
     let listing = client.list_models();
     let mut listing = std::pin::pin!(listing);
     assert!(listing.as_mut().now_or_never().is_none());
-    clock.advance(Duration::from_secs(3600));
+    clock.advance(Duration::from_hours(1));
     let error = listing
         .now_or_never()
         .expect("it waits for ever")
