@@ -323,14 +323,12 @@ pub(crate) fn root_of(
 ) -> Result<(String, Value), Error> {
     let body = serde_json::from_slice(&request.body)
         .map_err(|error| Error::refused("request", format!("its body is no JSON: {error}")))?;
-    let question = question(body);
-    let mut identity = serde_json::json!({
-        "provider": provider,
-        "path": request.path,
-        "body": question,
-    });
+    // Moved in and out again: the question may be long.
+    let mut identity = serde_json::json!({ "provider": provider, "path": request.path });
+    identity["body"] = question(body);
     if let Some(key) = replay_key {
         identity["replay_key"] = key.into();
     }
-    Ok((sha256_hex(canonical_json(&identity).as_bytes()), question))
+    let root = sha256_hex(canonical_json(&identity).as_bytes());
+    Ok((root, identity["body"].take()))
 }

@@ -1,5 +1,6 @@
 //! A request made ready for one target, and what is known of it beforehand and afterwards.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -130,17 +131,22 @@ impl Inner {
         })
     }
 
+    /// The targets to ask after the first one. One that the request cannot be fitted to is not asked.
+    pub fn fallbacks(&self, request: &Request) -> VecDeque<Fitted> {
+        let targets = self.settings.fallback.iter();
+        targets
+            .filter_map(|target| self.fit(request, target.clone()).ok())
+            .collect()
+    }
+
     /// The worst over the whole chain of targets.
-    pub fn dearest(&self, first: &Fitted, request: &Request) -> Result<Worst, Error> {
+    pub fn dearest(&self, first: &Fitted, others: &VecDeque<Fitted>) -> Result<Worst, Error> {
         let mut worst = self.worst(first)?;
-        for target in &self.settings.fallback {
-            // A target that the request cannot be fitted to is not asked.
-            if let Ok(fitted) = self.fit(request, target.clone()) {
-                let other = self.worst(&fitted)?;
-                worst.usd = worst.usd.max(other.usd);
-                worst.prompt_usd = worst.prompt_usd.max(other.prompt_usd);
-                worst.tokens = worst.tokens.max(other.tokens);
-            }
+        for fitted in others {
+            let other = self.worst(fitted)?;
+            worst.usd = worst.usd.max(other.usd);
+            worst.prompt_usd = worst.prompt_usd.max(other.prompt_usd);
+            worst.tokens = worst.tokens.max(other.tokens);
         }
         Ok(worst)
     }

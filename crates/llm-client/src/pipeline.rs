@@ -1,5 +1,6 @@
 //! One call from the caller to the wire and back, through the layers in their order.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -152,11 +153,15 @@ impl Flight {
                 });
             }
         }
+        let others = match self.mode {
+            Mode::Count => VecDeque::new(),
+            _ => inner.fallbacks(request),
+        };
         if asks_a_model && self.mode != Mode::Count {
-            let worst = inner.dearest(&first, request)?;
+            let worst = inner.dearest(&first, &others)?;
             self.hold = Some(inner.ledger.reserve(worst)?);
         }
-        let result = self.chain(first, request).await;
+        let result = self.chain(first, others).await;
         result.map_err(|mut error| {
             error.trail_mut().attempts = std::mem::take(&mut self.attempts);
             error
@@ -164,16 +169,15 @@ impl Flight {
     }
 
     /// Asks one target after another.
-    async fn chain(&mut self, first: Fitted, request: &Request) -> Result<Answer, Error> {
+    async fn chain(
+        &mut self,
+        first: Fitted,
+        mut others: VecDeque<Fitted>,
+    ) -> Result<Answer, Error> {
         let inner = self.inner.clone();
-        let mut next = match self.mode {
-            Mode::Count => [].iter(),
-            _ => inner.settings.fallback.iter(),
-        };
         let mut fitted = Arc::new(first);
         loop {
-            // The next target that the request can be fitted to.
-            let following = next.find_map(|target| inner.fit(request, target.clone()).ok());
+            let following = others.pop_front();
             let result = self.target(&fitted, following.is_some()).await;
             let class = match (&result, &following) {
                 (Err(error), Some(_)) if moves_on(error, inner.settings.fallback_on) => {
@@ -190,7 +194,7 @@ impl Flight {
                 if let Some(attempt) = self.attempts.last_mut() {
                     attempt.class = Some(class.to_owned());
                 }
-                self.hold = Some(inner.ledger.reserve(inner.dearest(&following, request)?)?);
+                self.hold = Some(inner.ledger.reserve(inner.dearest(&following, &others)?)?);
             }
             trace::fallback(&fitted.target, &following.target, class);
             self.last = result.err().map(Box::new);

@@ -181,8 +181,9 @@ impl Tape {
         let Some(request) = heard.request else {
             return Ok(());
         };
+        let secrets = secrets(&request);
         let hide = &|text: String| {
-            secrets(&request)
+            secrets
                 .iter()
                 .fold(text, |text, secret| secret.clean_exact(text))
         };
@@ -195,13 +196,8 @@ impl Tape {
                 let decoded = decode(&heard.chunks, heard.began, hide);
                 (events, tail) = (Some(decoded.0), decoded.1);
             } else {
-                let whole: Vec<u8> = heard
-                    .chunks
-                    .iter()
-                    .flat_map(|(_, chunk)| chunk)
-                    .copied()
-                    .collect();
-                (body, body_text) = body_fields(&text(&whole));
+                let pieces: Vec<&[u8]> = heard.chunks.iter().map(|(_, chunk)| &chunk[..]).collect();
+                (body, body_text) = body_fields(&text(&pieces.concat()));
             }
             RecordedResponse {
                 status,

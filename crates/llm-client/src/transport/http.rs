@@ -88,6 +88,7 @@ impl HttpTransport {
             Method::Get => reqwest::Method::GET,
             Method::Post => reqwest::Method::POST,
         };
+        let host = request.url.authority().to_owned();
         let response = self
             .client
             .request(method, request.url)
@@ -95,7 +96,7 @@ impl HttpTransport {
             .body(request.body)
             .send()
             .await
-            .map_err(|error| self.send_error(error))?;
+            .map_err(|error| self.send_error(&host, error))?;
         let headers = response
             .headers()
             .iter()
@@ -113,7 +114,7 @@ impl HttpTransport {
         })
     }
 
-    fn send_error(&self, error: reqwest::Error) -> Error {
+    fn send_error(&self, host: &str, error: reqwest::Error) -> Error {
         if error.is_connect() && error.is_timeout() {
             return Error::timeout(TimeoutPhase::Connect, self.connect_timeout);
         }
@@ -124,7 +125,7 @@ impl HttpTransport {
         } else {
             ConnectPhase::Send
         };
-        Error::connect(phase, cause(error))
+        Error::connect(phase, format!("{host}: {}", cause(error)))
     }
 }
 
