@@ -1,6 +1,6 @@
 use std::collections::VecDeque;
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _, stream};
@@ -72,8 +72,19 @@ impl<A: Assembler> Stream for Reader<A> {
             if self.over {
                 return Poll::Ready(None);
             }
-            let chunk = ready!(self.poll_chunk(context));
-            if let Err(mut error) = self.read(chunk) {
+            let result = match self.response.body.poll_next_unpin(context) {
+                Poll::Ready(chunk) => self.read(chunk),
+                Poll::Pending if !self.assembler.is_complete() => return Poll::Pending,
+                // The connection's own task gets a few turns to see the end: only then can it serve another request.
+                Poll::Pending if self.turns > 0 => {
+                    self.turns -= 1;
+                    context.waker().wake_by_ref();
+                    return Poll::Pending;
+                }
+                // A server may leave the connection open: what is not there yet is not waited for.
+                Poll::Pending => self.complete(),
+            };
+            if let Err(mut error) = result {
                 let request_id = &mut error.trail_mut().request_id;
                 if request_id.is_none() {
                     *request_id = self.response.request_id().map(str::to_owned);
@@ -86,26 +97,6 @@ impl<A: Assembler> Stream for Reader<A> {
 }
 
 impl<A: Assembler> Reader<A> {
-    /// The next piece of the body, or its end.
-    ///
-    /// When everything that makes the reply came, what is not there yet is not waited for: a server may leave the
-    /// connection open, or break it, and neither takes anything from the reply. The connection's own task gets a few
-    /// turns to see the end, for only then can the connection serve the next request.
-    fn poll_chunk(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
-        match self.response.body.poll_next_unpin(context) {
-            Poll::Pending if self.assembler.is_complete() => {
-                if self.turns == 0 {
-                    return Poll::Ready(None);
-                }
-                self.turns -= 1;
-                context.waker().wake_by_ref();
-                Poll::Pending
-            }
-            Poll::Ready(Some(Err(_))) if self.assembler.is_complete() => Poll::Ready(None),
-            chunk => chunk,
-        }
-    }
-
     /// Takes one chunk of the body, or its end.
     fn read(&mut self, chunk: Option<Result<Bytes, Error>>) -> Result<(), Error> {
         let Some(chunk) = chunk else {
@@ -116,7 +107,10 @@ impl<A: Assembler> Reader<A> {
             }
             return self.assembler.end(self.decoder.is_pending(), &mut self.out);
         };
-        let chunk = chunk?;
+        let chunk = match chunk {
+            Err(_) if self.assembler.is_complete() => return self.complete(),
+            chunk => chunk?,
+        };
         self.size += chunk.len() as u64;
         if self.size > self.sizes.reply {
             return Err(Error::too_large("reply", self.sizes.reply));
@@ -127,6 +121,12 @@ impl<A: Assembler> Reader<A> {
                 .event(event.event, event.data, &mut self.out)?;
         }
         Ok(())
+    }
+
+    /// Ends with the reply, whatever becomes of the body.
+    fn complete(&mut self) -> Result<(), Error> {
+        self.over = true;
+        self.assembler.end(false, &mut self.out)
     }
 }
 

@@ -8,19 +8,21 @@ use test_support::response;
 use crate::faults::{Wire, request, skipping};
 use crate::memory::{client, saying, server};
 
-const MANY: usize = 100_000;
+const MANY: usize = 50_000;
 
 #[tokio::test]
 async fn many_details_of_reasoning() {
-    let mut body = String::new();
-    for index in 0..MANY {
+    let details = (0..MANY).map(|index| {
         let detail = json!({"type": "t", "index": index, "text": "x"});
-        let chunk = json!({"choices": [{"index": 0, "delta": {"reasoning_details": [detail]}}]});
-        body.extend(["data: ", chunk.to_string().as_str(), "\n\n"]);
-    }
+        json!({"choices": [{"index": 0, "delta": {"reasoning_details": [detail]}}]})
+    });
     let last =
         json!({"choices": [{"index": 0, "delta": {"content": "a"}, "finish_reason": "stop"}]});
-    body.extend(["data: ", last.to_string().as_str(), "\n\ndata: [DONE]\n\n"]);
+    let mut body = String::new();
+    for chunk in details.chain([last]) {
+        body.extend(["data: ", &chunk.to_string(), "\n\n"]);
+    }
+    body += "data: [DONE]\n\n";
     let kind = [("content-type", "text/event-stream")];
     let transport = server(move |_| Ok(response(200, &kind, body.clone())));
     let client = client(Wire::Openai, &transport, &skipping())
@@ -58,4 +60,26 @@ async fn many_tool_calls_and_their_results() {
     let transport = saying(wire, &crate::faults::hello());
     let asking = client(wire, &transport, &skipping()).build().unwrap();
     asking.complete(&asked).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_usage_that_grows_with_every_event() {
+    let mut body = Wire::Anthropic.events(&crate::faults::hello())[..5].concat();
+    for n in 0..MANY {
+        let event = json!({"type": "message_delta", "delta": {}, "usage": {format!("k{n}"): n}});
+        body.extend(["event: message_delta\ndata: ", &event.to_string(), "\n\n"]);
+    }
+    let kind = [("content-type", "text/event-stream")];
+    let transport = server(move |_| Ok(response(200, &kind, body.clone())));
+    let asking = client(Wire::Anthropic, &transport, &skipping());
+    let error = asking
+        .build()
+        .unwrap()
+        .complete(&request())
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(error, llm_client::Error::Protocol { .. }),
+        "{error:?}"
+    );
 }

@@ -12,6 +12,9 @@ use crate::codec::fields::Fields;
 use crate::codec::{Assembler, fault};
 use crate::types::{Block, Event, Reply, Usage};
 
+/// Numbers of tokens are short, and each event has all of them: without a limit they would fill the memory.
+const LONGEST_USAGE: usize = 64 << 10;
+
 /// Puts a reply together from the events of the Messages API.
 ///
 /// It holds the server to the order of events, so that nothing is ever added twice or to the wrong block.
@@ -175,7 +178,7 @@ impl Assembly {
             id: fields.text("id").unwrap_or_default(),
             model: fields.text("model").unwrap_or_default(),
         });
-        self.add_usage(fields.raw("usage"), out);
+        self.add_usage(fields.raw("usage"), out)?;
         self.message = message;
         Ok(())
     }
@@ -268,8 +271,7 @@ impl Assembly {
                 _ => self.message.overwrite(name, value),
             }
         }
-        self.add_usage(event.fields().raw("usage"), out);
-        Ok(())
+        self.add_usage(event.fields().raw("usage"), out)
     }
 
     fn message_stop(&mut self) -> Result<(), Error> {
@@ -301,10 +303,25 @@ impl Assembly {
     }
 
     /// Takes over the numbers that are there: they are sums, not additions.
-    fn add_usage(&mut self, usage: Option<&RawValue>, out: &mut VecDeque<Event>) {
-        let Some(usage) = usage else { return };
+    fn add_usage(
+        &mut self,
+        usage: Option<&RawValue>,
+        out: &mut VecDeque<Event>,
+    ) -> Result<(), Error> {
+        let Some(usage) = usage else { return Ok(()) };
         self.usage.merge(usage);
-        out.push_back(Event::Usage(self.usage()));
+        let usage = self.usage();
+        if usage
+            .raw
+            .as_ref()
+            .is_some_and(|raw| raw.get().len() > LONGEST_USAGE)
+        {
+            return Err(Error::protocol(format!(
+                "the usage is longer than {LONGEST_USAGE} bytes"
+            )));
+        }
+        out.push_back(Event::Usage(usage));
+        Ok(())
     }
 
     fn usage(&self) -> Usage {
