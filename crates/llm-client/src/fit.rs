@@ -92,7 +92,14 @@ impl Inner {
             .fold(most, u64::max)
             .saturating_mul(extra("n").unwrap_or(1).max(1));
         let budget = &self.settings.budget;
-        let usd = self.dearest_price(&fitted.target, fitted.prompt, most);
+        let mut usd = self.dearest_price(&fitted.target, fitted.prompt, most);
+        // `OpenRouter` may serve any of `models`.
+        let others = fitted.request.extra.get("models").and_then(Value::as_array);
+        for model in others.into_iter().flatten().filter_map(Value::as_str) {
+            let target = Target::new(&fitted.target.provider, model);
+            let other = self.dearest_price(&target, fitted.prompt, most);
+            usd = usd.zip(other).map(|(usd, other)| usd.max(other));
+        }
         if usd.is_none() && budget.usd.is_some() && budget.unpriced == Unpriced::Refuse {
             return Err(Error::PriceUnknown {
                 model: fitted.target.model.clone(),

@@ -244,20 +244,21 @@ impl Flight {
             let policy = &inner.settings.retry;
             let asked = retry::asked_of_all(&error, policy, inner.clock.now());
             let (error, next) = self.decide(error, n);
-            let is_final =
-                next.is_none() && !(another && moves_on(&error, inner.settings.fallback_on));
+            let goes_on =
+                next.is_some() || (another && moves_on(&error, inner.settings.fallback_on));
+            // The budget is asked before the line is written: without its consent this attempt was the last one.
+            let consent = match &mut self.hold {
+                Some(hold) if goes_on => hold.next_attempt(billed),
+                _ => Ok(()),
+            };
+            let is_final = !goes_on || consent.is_err();
             if let Some(mut tape) = traces.tape.take() {
                 tape.finish(Some(&error), is_final)?;
             }
-            if is_final {
-                // What may have been billed is charged when the reservation is dropped.
-                if let Some(hold) = self.hold.take()
-                    && !billed
-                {
-                    hold.refund();
-                }
-            } else if let Some(hold) = &mut self.hold {
-                hold.next_attempt(billed)?;
+            consent?;
+            // What may have been billed is charged when the reservation is dropped.
+            if let Some(hold) = self.hold.take_if(|_| is_final && !billed) {
+                hold.refund();
             }
             let busy = matches!(error, Error::RateLimited { .. } | Error::Overloaded { .. });
             if let (Some(pass), Some(wait)) = (&traces.pass, next.filter(|_| busy).or(asked)) {
