@@ -26,10 +26,8 @@ mod own_provider;
 mod peer;
 mod props;
 mod purity;
+mod regressions;
 mod retry;
-mod review_calls;
-mod review_cassette;
-mod review_hostile;
 mod secrets;
 mod sse;
 #[cfg(feature = "schema")]

@@ -6,8 +6,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use llm_client::{
-    Budget, Client, Clock as _, Error, Event, HttpResponse, LoopBounds, Request, RetryPolicy,
-    ToolResult, ToolSpec, Toolbox, Usd,
+    Budget, Client, Clock as _, Error, Event, HttpResponse, Limits, LoopBounds, Request,
+    RetryPolicy, Timeouts, ToolResult, ToolSpec, Toolbox, Usd,
 };
 use serde_json::json;
 use test_support::{Canned, FakeClock, MemoryTransport};
@@ -258,4 +258,45 @@ async fn an_unknown_usage_counts_tool_calls_too() {
     let reply = client.complete(&request()).await.unwrap();
     assert!(!reply.usage.known);
     assert!(reply.usage.output >= 1000, "{:?}", reply.usage);
+}
+
+#[tokio::test]
+async fn any_of_the_models_that_a_server_may_choose_is_reserved_for() {
+    let mut asked = Request::new("claude-haiku-4-5", "hello");
+    asked.max_tokens = Some(100);
+    let ask = |others: serde_json::Value| {
+        let mut asked = asked.clone();
+        asked.extra.insert("models".into(), others);
+        // Enough for the cheap model, not for the dear one.
+        let client = client(Wire::Anthropic, &nobody(), &skipping()).budget(capped(1_000_000));
+        let client = client.build().unwrap();
+        client.complete(&asked).now_or_never().unwrap().unwrap_err()
+    };
+    let dear = ask(json!(["claude-haiku-4-5", "claude-fable-5-1"]));
+    assert!(matches!(dear, Error::BudgetExceeded { .. }), "{dear}");
+    let unknown = ask(json!(["nobody-knows-me"]));
+    assert!(matches!(unknown, Error::PriceUnknown { .. }), "{unknown}");
+}
+
+#[tokio::test]
+async fn an_absurd_usage_does_not_close_a_lane_for_good() {
+    let clock = FakeClock::skip_up_to(Duration::from_hours(2));
+    let absurd = hello().tokens(9_000_000_000_000_000, 1);
+    let transport = server(move |_| Ok(whole(Wire::Openai, &absurd)));
+    let client = client(Wire::Openai, &transport, &clock)
+        .limits(Limits {
+            tokens_per_minute: Some(60_000),
+            ..Limits::default()
+        })
+        .timeouts(Timeouts {
+            idle: Duration::from_hours(5),
+            total: Duration::from_hours(5),
+            ..Timeouts::default()
+        })
+        .build()
+        .unwrap();
+    client.complete(&request()).await.unwrap();
+    client.complete(&request()).await.unwrap();
+    let waited: Duration = clock.skipped().into_iter().sum();
+    assert!(waited <= Duration::from_hours(2), "{waited:?}");
 }
