@@ -8,6 +8,7 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng as _;
+use serde_json::Value;
 use tracing::{Instrument as _, Span};
 
 use crate::Error;
@@ -122,36 +123,25 @@ impl Flight {
         let inner = self.inner.clone();
         let first = inner.fit(request, target)?;
         let asks_a_model = first.caps.offline.is_none();
-        let recorded = inner.recorder.is_some() || inner.player.is_some();
-        if asks_a_model && recorded {
-            let route = if self.mode == Mode::Count {
-                Route::CountTokens
+        if asks_a_model && let Some(player) = &inner.player {
+            let (root, question, path) = self.question(&first, request)?;
+            let line = player.next(&root, &question, &path)?;
+            let served = Target::new(&line.provider, &line.model);
+            let fitted = if served == first.target {
+                first
             } else {
-                Route::Complete
+                inner.fit(request, served)?
             };
-            let wire = first
-                .provider
-                .encode(&first.request, &first.target.model, route)?;
-            let (root, question) =
-                root_of(&first.target.provider, &wire, request.replay_key.as_deref())?;
-            if let Some(player) = &inner.player {
-                let line = player.next(&root, &question, &wire.path)?;
-                let served = Target::new(&line.provider, &line.model);
-                let fitted = if served == first.target {
-                    first
-                } else {
-                    inner.fit(request, served)?
-                };
-                return self.replay(fitted, line).await;
-            }
-            if let Some(recorder) = &inner.recorder {
-                recorder.check()?;
-                self.place = Some(Place {
-                    n: recorder.next_occurrence(&root),
-                    root,
-                    call: self.call,
-                });
-            }
+            return self.replay(fitted, line).await;
+        }
+        if asks_a_model && let Some(recorder) = &inner.recorder {
+            recorder.check()?;
+            let (root, ..) = self.question(&first, request)?;
+            self.place = Some(Place {
+                n: recorder.next_occurrence(&root),
+                root,
+                call: self.call,
+            });
         }
         let others = match self.mode {
             Mode::Count => VecDeque::new(),
@@ -166,6 +156,25 @@ impl Flight {
             error.trail_mut().attempts = std::mem::take(&mut self.attempts);
             error
         })
+    }
+
+    /// What a cassette knows this call by: the hash of what is asked, what is asked, and the path.
+    fn question(
+        &self,
+        first: &Fitted,
+        request: &Request,
+    ) -> Result<(String, Value, String), Error> {
+        // A stream and a whole reply answer the same question.
+        let route = match self.mode {
+            Mode::Count => Route::CountTokens,
+            Mode::Whole | Mode::Stream => Route::Complete,
+        };
+        let target = &first.target;
+        let wire = first
+            .provider
+            .encode(&first.request, &target.model, route)?;
+        let (root, question) = root_of(&target.provider, &wire, request.replay_key.as_deref())?;
+        Ok((root, question, wire.path))
     }
 
     /// Asks one target after another.
