@@ -13,9 +13,10 @@ check:
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
     cargo deny check licenses bans sources
 
-# Speed as ratios to the naive simulator, and to a Python script, in the same run.
+# Speed as ratios measured in the same run: to the naive simulator and a Python script, to reqwest and serde.
 bench:
     cargo bench -p popper-harness --bench lanes --bench decide
+    cargo bench -p llm-client --bench throughput
 
 # The fuzz targets, one after another, about ten minutes each on two cores.
 fuzz:

@@ -3,7 +3,7 @@
 
 use crate::models::{Model, ModelThinking};
 use crate::provider::{Caps, Structure};
-use crate::types::{Request, Role, Thinking, ToolChoice, Warning};
+use crate::types::{Block, BlockKind, Message, Request, Role, Thinking, ToolChoice, Warning};
 use crate::{Error, Policy};
 
 /// The fewest tokens that a model can be given to think.
@@ -51,10 +51,7 @@ pub(crate) fn adapt(
     thinking(request, caps, row, &mut adapter)?;
     effort(request, caps, row, &mut adapter)?;
     format(request, caps, row, &mut adapter)?;
-    let prefilled = request
-        .messages
-        .last()
-        .is_some_and(|last| last.role == Role::Assistant);
+    let prefilled = request.messages.last().is_some_and(is_prefill);
     if prefilled && row.is_some_and(|row| !row.prefill) {
         return Err(Error::refused(
             "messages",
@@ -62,6 +59,18 @@ pub(crate) fn adapt(
         ));
     }
     Ok(adapter.warnings)
+}
+
+/// The start of an answer for the model to go on from. A turn in which the provider's own tools run is none: the model
+/// paused in it and is sent on.
+fn is_prefill(last: &Message) -> bool {
+    let runs = |block: &Block| {
+        matches!(
+            block.kind,
+            BlockKind::ServerToolUse { .. } | BlockKind::ServerToolResult { .. }
+        )
+    };
+    last.role == Role::Assistant && !last.content.iter().any(runs)
 }
 
 fn length(

@@ -54,15 +54,18 @@ impl Cassette {
             .create(true)
             .open(&self.path)
             .map_err(failed)?;
-        // A file system without locks is no error: one writer is the user's to see to there.
-        if let Err(TryLockError::WouldBlock) = file.try_lock() {
-            return Err(Error::cassette(
-                None,
-                format!("{} is recorded to by another client", self.path.display()),
-            ));
-        }
         let mut text = Vec::new();
-        file.read_to_end(&mut text).map_err(failed)?;
+        // A device or a pipe holds no lines, some never end, and there is nothing to mix up in it.
+        if file.metadata().map_err(failed)?.is_file() {
+            // A file system without locks is no error: one writer is the user's to see to there.
+            if let Err(TryLockError::WouldBlock) = file.try_lock() {
+                return Err(Error::cassette(
+                    None,
+                    format!("{} is recorded to by another client", self.path.display()),
+                ));
+            }
+            file.read_to_end(&mut text).map_err(failed)?;
+        }
         let lines = Lines::parse(&text)?;
         if let Some(torn) = lines.torn_at {
             file.set_len(torn).map_err(failed)?;
@@ -161,10 +164,23 @@ pub(crate) struct RecordedResponse {
     /// An event stream; then there is no body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub events: Option<Vec<RecordedEvent>>,
+    /// What stands behind the last whole event: a stream that was not whole must not become so by its record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tail: Option<Tail>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<Raw>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body_text: Option<String>,
+}
+
+/// What follows the whole events of a stream and is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Tail {
+    /// The start of an event.
+    Cut,
+    /// Bytes that are no UTF-8.
+    NoUtf8,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -307,14 +323,12 @@ pub(crate) fn root_of(
 ) -> Result<(String, Value), Error> {
     let body = serde_json::from_slice(&request.body)
         .map_err(|error| Error::refused("request", format!("its body is no JSON: {error}")))?;
-    let question = question(body);
-    let mut identity = serde_json::json!({
-        "provider": provider,
-        "path": request.path,
-        "body": question,
-    });
+    // Moved in and out again: the question may be long.
+    let mut identity = serde_json::json!({ "provider": provider, "path": request.path });
+    identity["body"] = question(body);
     if let Some(key) = replay_key {
         identity["replay_key"] = key.into();
     }
-    Ok((sha256_hex(canonical_json(&identity).as_bytes()), question))
+    let root = sha256_hex(canonical_json(&identity).as_bytes());
+    Ok((root, identity["body"].take()))
 }

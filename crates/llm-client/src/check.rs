@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use indexmap::IndexMap;
+
 use crate::Error;
 use crate::provider::Caps;
 use crate::types::{Block, BlockKind, Message, Request, Role, Sampling, ToolSpec};
@@ -102,7 +104,7 @@ fn schema(field: &str, schema: &serde_json::Value) -> Result<(), Error> {
 
 /// Every call of a tool has its one result in the next message, before anything else, and no result lacks its call.
 fn pairs(messages: &[Message]) -> Result<(), Error> {
-    let mut open: Vec<&str> = Vec::new();
+    let mut open = Calls::new();
     for (index, message) in messages.iter().enumerate() {
         let field = format!("messages.{index}");
         let mut after_others = false;
@@ -123,7 +125,8 @@ fn pairs(messages: &[Message]) -> Result<(), Error> {
                     "tool results come before any other block of a message",
                 ));
             }
-            let Some(place) = open.iter().position(|id| id == tool_use_id) else {
+            let call = open.get_mut(tool_use_id.as_str());
+            let Some(answered @ false) = call else {
                 return Err(Error::refused(
                     field,
                     format!(
@@ -131,9 +134,10 @@ fn pairs(messages: &[Message]) -> Result<(), Error> {
                     ),
                 ));
             };
-            open.remove(place);
+            *answered = true;
         }
         unanswered(&open, &field)?;
+        open.clear();
         if message.role == Role::Assistant {
             open = calls(&message.content);
         }
@@ -141,8 +145,14 @@ fn pairs(messages: &[Message]) -> Result<(), Error> {
     unanswered(&open, "messages")
 }
 
-fn unanswered(open: &[&str], field: &str) -> Result<(), Error> {
-    match open.first() {
+/// Calls by their ids, in order, and whether each has its result.
+type Calls<'a> = IndexMap<&'a str, bool>;
+
+fn unanswered(open: &Calls<'_>, field: &str) -> Result<(), Error> {
+    match open
+        .iter()
+        .find_map(|(id, answered)| (!answered).then_some(id))
+    {
         None => Ok(()),
         Some(id) => Err(Error::refused(
             field,
@@ -151,17 +161,13 @@ fn unanswered(open: &[&str], field: &str) -> Result<(), Error> {
     }
 }
 
-/// The ids of the calls, each once.
-fn calls(blocks: &[Block]) -> Vec<&str> {
-    let mut ids = Vec::new();
-    for block in blocks {
-        if let BlockKind::ToolUse { id, .. } = &block.kind
-            && !ids.contains(&id.as_str())
-        {
-            ids.push(id);
-        }
-    }
-    ids
+/// The calls, each id once.
+fn calls(blocks: &[Block]) -> Calls<'_> {
+    let ids = blocks.iter().filter_map(|block| match &block.kind {
+        BlockKind::ToolUse { id, .. } => Some((id.as_str(), false)),
+        _ => None,
+    });
+    ids.collect()
 }
 
 /// No documents in assistant messages, and no citations asked for.

@@ -10,16 +10,17 @@ use crate::layers::budget::Ledger;
 use crate::layers::gate::Gate;
 use crate::layers::record::Recorder;
 use crate::layers::replay::Player;
-use crate::layers::timeout::Timed;
+use crate::layers::timeout::{Elapsed, Timed, Watchdog};
 use crate::models::ModelTable;
+use crate::outgoing::Outgoing;
 use crate::pipeline::{self, Answer, Mode};
 use crate::provider::Provider;
 use crate::tokens::{Bytes3, CountCache, Estimator};
 use crate::transport::{HeaderText, HttpOptions, HttpTransport, Method, Transport};
-use crate::types::{EventStream, ModelInfo, Reply, Request, Target};
+use crate::types::{EventStream, ModelInfo, Reply, Request, Target, Usd};
 use crate::{
     Budget, Clock, ConfigError, CountPolicy, Error, FallbackOn, Limits, Policy, RetryPolicy,
-    SizeCaps, Spend, Timeouts,
+    SizeCaps, Spend, Timeouts, Unpriced,
 };
 
 /// Asks models. Cheap to clone; clones share budget, limits and connections.
@@ -144,6 +145,8 @@ impl ClientBuilder {
         self.check()?;
         let clock = self.clock.clone();
         let record = self.record.as_ref();
+        // First, so that nothing is made when there is nothing to replay: not even the same file under another name.
+        let player = self.replay.as_ref().map(Player::open).transpose()?;
         Ok(Client {
             inner: Arc::new(Inner {
                 ledger: Arc::new(Ledger::new(self.budget)),
@@ -152,7 +155,7 @@ impl ClientBuilder {
                 recorder: record
                     .map(|cassette| Recorder::open(cassette, clock.clone()).map(Arc::new))
                     .transpose()?,
-                player: self.replay.as_ref().map(Player::open).transpose()?,
+                player,
                 calls: AtomicU64::new(0),
                 transport: self
                     .transport
@@ -180,6 +183,14 @@ impl ClientBuilder {
         }
         if self.budget.usd.is_some_and(|usd| usd.0 < 0) {
             return Err(ConfigError::setting("budget", "it is negative"));
+        }
+        if let Unpriced::Assume { input, output } = self.budget.unpriced
+            && input.min(output) < Usd::ZERO
+        {
+            return Err(ConfigError::setting(
+                "budget",
+                "the assumed price is negative",
+            ));
         }
         if let (Some(record), Some(replay)) = (&self.record, &self.replay) {
             let same = record.path() == replay.path()
@@ -300,18 +311,36 @@ impl Client {
         })
     }
 
-    /// Asks which models there are.
+    /// Asks which models there are. Nothing of that is recorded, so a client that replays has no answer.
     ///
     /// # Errors
     /// See [`Error`].
     pub async fn list_models(&self) -> Result<Vec<ModelInfo>, Error> {
         let inner = &self.inner;
-        let transport = inner.timed(inner.transport()?);
-        inner
-            .settings
-            .provider
-            .list_models(&transport, inner.settings.sizes)
+        if inner.player.is_some() {
+            return Err(Error::ReplayMiss {
+                diff: "lists of models are not recorded".to_owned(),
+                trail: Box::default(),
+            });
+        }
+        let transport: Arc<dyn Transport> = Arc::new(Outgoing {
+            inner: inner.timed(inner.transport()?),
+            clock: inner.clock.clone(),
+            sent: None,
+            lane: None,
+            max_body: None,
+        });
+        let settings = &inner.settings;
+        let listing = settings.provider.list_models(&transport, settings.sizes);
+        Watchdog::new(&inner.clock, settings.timeouts.total)
+            .guard(listing)
             .await
+            .unwrap_or_else(|Elapsed| {
+                Err(Error::Deadline {
+                    last: None,
+                    trail: Box::default(),
+                })
+            })
     }
 
     /// What was spent so far, by all clones.

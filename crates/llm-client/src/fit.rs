@@ -1,7 +1,10 @@
 //! A request made ready for one target, and what is known of it beforehand and afterwards.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
+
+use serde_json::Value;
 
 use crate::adapt::adapt;
 use crate::check::check;
@@ -10,6 +13,7 @@ use crate::layers::budget::Worst;
 use crate::layers::fallback::retarget;
 use crate::models::{Model, Price, Tier};
 use crate::provider::{Caps, Provider, Route};
+use crate::tokens::Bytes3;
 use crate::types::{Cost, CostSource, Reply, ReplySource, Request, Target, Usd, Warning};
 use crate::{Error, Unpriced};
 
@@ -43,7 +47,10 @@ impl Inner {
         let provider = self.provider(&target.provider).ok_or_else(|| {
             Error::refused(
                 "target",
-                format!("no provider is called {:?}", target.provider),
+                format!(
+                    "no provider is called {:?}; add it with ClientBuilder::provider",
+                    target.provider
+                ),
             )
         })?;
         let provider = provider.clone();
@@ -77,18 +84,22 @@ impl Inner {
             .or(fitted.caps.default_max_tokens.map(u64::from))
             .or(row.and_then(|row| row.max_output).map(u64::from))
             .unwrap_or(8192);
+        // What goes into the body last may ask for more: a longer reply, or several.
+        let extra = |name: &str| fitted.request.extra.get(name).and_then(Value::as_u64);
+        let most = ["max_tokens", "max_completion_tokens"]
+            .into_iter()
+            .filter_map(extra)
+            .fold(most, u64::max)
+            .saturating_mul(extra("n").unwrap_or(1).max(1));
         let budget = &self.settings.budget;
-        let price = |prompt, output| {
-            let listed = row.and_then(|row| row.dearest(prompt, output));
-            match budget.unpriced {
-                Unpriced::Assume {
-                    input,
-                    output: per_million,
-                } if listed.is_none() => assumed(input, per_million).dearest(prompt, output),
-                _ => listed,
-            }
-        };
-        let usd = price(fitted.prompt, most);
+        let mut usd = self.dearest_price(&fitted.target, fitted.prompt, most);
+        // `OpenRouter` may serve any of `models`.
+        let others = fitted.request.extra.get("models").and_then(Value::as_array);
+        for model in others.into_iter().flatten().filter_map(Value::as_str) {
+            let target = Target::new(&fitted.target.provider, model);
+            let other = self.dearest_price(&target, fitted.prompt, most);
+            usd = usd.zip(other).map(|(usd, other)| usd.max(other));
+        }
         if usd.is_none() && budget.usd.is_some() && budget.unpriced == Unpriced::Refuse {
             return Err(Error::PriceUnknown {
                 model: fitted.target.model.clone(),
@@ -97,23 +108,52 @@ impl Inner {
         }
         Ok(Worst {
             usd,
-            prompt_usd: price(fitted.prompt, 0),
+            prompt_usd: self.dearest_price(&fitted.target, fitted.prompt, 0),
             tokens: fitted.prompt.saturating_add(most),
             prompt_tokens: fitted.prompt,
         })
     }
 
+    /// The most that so many tokens of `target` can cost, by the table or by assumption.
+    fn dearest_price(&self, target: &Target, prompt: u64, output: u64) -> Option<Usd> {
+        let settings = &self.settings;
+        let row = settings.models.find(&target.provider, &target.model);
+        let listed = row.and_then(|row| row.dearest(prompt, output));
+        match settings.budget.unpriced {
+            Unpriced::Assume {
+                input,
+                output: per_million,
+            } if listed.is_none() => assumed(input, per_million).dearest(prompt, output),
+            _ => listed,
+        }
+    }
+
+    /// What the budget is charged for `reply`. Under a cap in dollars, one whose cost nobody knows is charged by the
+    /// same price that was reserved: else a cap would never be reached.
+    pub fn charge(&self, reply: &Reply, target: &Target) -> Option<Usd> {
+        let usage = &reply.usage;
+        reply.cost.usd.or_else(|| {
+            self.settings.budget.usd?;
+            self.dearest_price(target, usage.prompt(), usage.output)
+        })
+    }
+
+    /// The targets to ask after the first one. One that the request cannot be fitted to is not asked.
+    pub fn fallbacks(&self, request: &Request) -> VecDeque<Fitted> {
+        let targets = self.settings.fallback.iter();
+        targets
+            .filter_map(|target| self.fit(request, target.clone()).ok())
+            .collect()
+    }
+
     /// The worst over the whole chain of targets.
-    pub fn dearest(&self, first: &Fitted, request: &Request) -> Result<Worst, Error> {
+    pub fn dearest(&self, first: &Fitted, others: &VecDeque<Fitted>) -> Result<Worst, Error> {
         let mut worst = self.worst(first)?;
-        for target in &self.settings.fallback {
-            // A target that the request cannot be fitted to is not asked.
-            if let Ok(fitted) = self.fit(request, target.clone()) {
-                let other = self.worst(&fitted)?;
-                worst.usd = worst.usd.max(other.usd);
-                worst.prompt_usd = worst.prompt_usd.max(other.prompt_usd);
-                worst.tokens = worst.tokens.max(other.tokens);
-            }
+        for fitted in others {
+            let other = self.worst(fitted)?;
+            worst.usd = worst.usd.max(other.usd);
+            worst.prompt_usd = worst.prompt_usd.max(other.prompt_usd);
+            worst.tokens = worst.tokens.max(other.tokens);
         }
         Ok(worst)
     }
@@ -122,7 +162,7 @@ impl Inner {
     pub fn complete_reply(&self, reply: &mut Reply, fitted: &Fitted, source: Option<ReplySource>) {
         if !reply.usage.known && reply.usage.total() == 0 {
             reply.usage.input = fitted.prompt;
-            reply.usage.output = (reply.text().len() as u64).div_ceil(3);
+            reply.usage.output = Bytes3::content(&reply.content);
         }
         reply.warnings.clone_from(&fitted.warnings);
         if let Some(source) = source {

@@ -1,8 +1,10 @@
 //! A stream in the hands of the caller, with everything it holds until its last event.
 
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
-use futures_util::{StreamExt as _, stream};
+use futures_util::{Stream, StreamExt as _};
 use tracing::Span;
 
 use crate::client::Inner;
@@ -10,7 +12,7 @@ use crate::fit::Fitted;
 use crate::layers::budget::Reservation;
 use crate::layers::gate::Pass;
 use crate::layers::record::Tape;
-use crate::layers::timeout::{Elapsed, Watchdog};
+use crate::layers::timeout::Watchdog;
 use crate::types::{Attempt, Event, EventStream, Reply, ReplySource};
 use crate::{Error, trace};
 
@@ -34,52 +36,49 @@ pub(crate) struct Live {
 
 impl Live {
     pub fn into_events(self) -> EventStream {
-        EventStream::new(stream::unfold(Some(self), |live| async {
-            let mut live = live?;
-            let item = live.next().await?;
-            // Nothing follows the last event or an error; what is held goes with it.
-            let goes_on = !matches!(item, Ok(Event::Done(_)) | Err(_));
-            Some((item, goes_on.then_some(live)))
-        }))
+        EventStream::new(LiveEvents(Some(self)))
     }
 
-    async fn next(&mut self) -> Option<Result<Event, Error>> {
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Event, Error>>> {
         let event = match self.first.take() {
-            Some(first) => Ok(first),
-            None => self.read().await?,
+            Some(first) => Some(Ok(first)),
+            None => ready!(self.poll_read(context)),
         };
-        Some(match event {
-            Ok(Event::Done(reply)) => self.arrive(reply).map(Event::Done),
-            Ok(event) => Ok(event),
-            Err(error) => Err(self.fail(error)),
+        Poll::Ready(match event {
+            Some(Ok(Event::Done(reply))) => Some(self.arrive(reply).map(Event::Done)),
+            Some(Err(error)) => Some(Err(self.fail(error))),
+            other => other,
         })
     }
 
-    async fn read(&mut self) -> Option<Result<Event, Error>> {
-        let Some(deadline) = &mut self.deadline else {
-            return self.events.next().await;
-        };
-        match deadline.guard(self.events.next()).await {
-            Ok(event) => event,
-            Err(Elapsed) => Some(Err(Error::Deadline {
-                last: None,
-                trail: Box::default(),
-            })),
+    fn poll_read(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Event, Error>>> {
+        if let Poll::Ready(event) = self.events.poll_next_unpin(context) {
+            return Poll::Ready(event);
         }
+        let Some(deadline) = &mut self.deadline else {
+            return Poll::Pending;
+        };
+        ready!(deadline.poll_elapsed(context));
+        Poll::Ready(Some(Err(Error::Deadline {
+            last: None,
+            trail: Box::default(),
+        })))
     }
 
     fn arrive(&mut self, mut reply: Box<Reply>) -> Result<Box<Reply>, Error> {
-        if let Some(mut tape) = self.tape.take() {
-            tape.finish(None, true)?;
-        }
         self.inner
             .complete_reply(&mut reply, &self.fitted, self.source.take());
         reply.attempts = std::mem::take(&mut self.attempts);
         if let Some(hold) = self.hold.take() {
-            hold.settle(&reply.cost, &reply.usage);
+            // The reply is paid for, whether it can be written down or not.
+            let usd = self.inner.charge(&reply, &self.fitted.target);
+            hold.settle(usd, &reply.usage);
         }
         if let Some(pass) = &self.pass {
             pass.settle(reply.usage.total());
+        }
+        if let Some(mut tape) = self.tape.take() {
+            tape.finish(None, true)?;
         }
         trace::answered(&self.span, &reply);
         Ok(reply)
@@ -99,5 +98,24 @@ impl Live {
         error.trail_mut().attempts = std::mem::take(&mut self.attempts);
         trace::failed(&self.span, &error);
         error
+    }
+}
+
+/// The events of an open stream. Written out instead of with `unfold`, which would move all of it for every event.
+struct LiveEvents(Option<Live>);
+
+impl Stream for LiveEvents {
+    type Item = Result<Event, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let Some(live) = &mut self.0 else {
+            return Poll::Ready(None);
+        };
+        let item = ready!(live.poll(context));
+        if matches!(item, None | Some(Ok(Event::Done(_)) | Err(_))) {
+            // Nothing follows; what is held goes now.
+            self.0 = None;
+        }
+        Poll::Ready(item)
     }
 }

@@ -42,8 +42,8 @@ impl Outgoing {
             }
         }
         // A wish in so many words is the retry's to obey; resets are of the whole allowance and much later.
-        let wishes = response.header("retry-after").is_some()
-            || response.header("retry-after-ms").is_some();
+        let wishes =
+            response.header("retry-after").is_some() || response.header("retry-after-ms").is_some();
         if let Some(lane) = self.lane.as_ref().filter(|_| !wishes) {
             lane.learn(self.clock.as_ref(), &response.headers);
         }

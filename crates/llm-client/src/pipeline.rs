@@ -1,5 +1,6 @@
 //! One call from the caller to the wire and back, through the layers in their order.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -7,10 +8,11 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng as _;
+use serde_json::Value;
 use tracing::{Instrument as _, Span};
 
 use crate::Error;
-use crate::cassette::{Line, root_of};
+use crate::cassette::{ErrorKind, Line, root_of};
 use crate::client::Inner;
 use crate::fit::Fitted;
 use crate::layers::budget::Reservation;
@@ -91,6 +93,8 @@ pub(crate) struct Flight {
 struct Traces {
     tape: Option<Tape>,
     pass: Option<Pass>,
+    /// The model began to answer, so the attempt may be billed even if the server says later that it failed.
+    begun: bool,
 }
 
 impl Flight {
@@ -119,50 +123,70 @@ impl Flight {
         let inner = self.inner.clone();
         let first = inner.fit(request, target)?;
         let asks_a_model = first.caps.offline.is_none();
-        let recorded = inner.recorder.is_some() || inner.player.is_some();
-        if asks_a_model && recorded {
-            let route = if self.mode == Mode::Count {
-                Route::CountTokens
+        if asks_a_model && let Some(player) = &inner.player {
+            let (root, question, path) = self.question(&first, request)?;
+            let line = player.next(&root, &question, &path)?;
+            let served = Target::new(&line.provider, &line.model);
+            let fitted = if served == first.target {
+                first
             } else {
-                Route::Complete
+                inner.fit(request, served)?
             };
-            let wire = first
-                .provider
-                .encode(&first.request, &first.target.model, route)?;
-            let (root, question) =
-                root_of(&first.target.provider, &wire, request.replay_key.as_deref())?;
-            if let Some(player) = &inner.player {
-                let line = player.next(&root, &question, &wire.path)?;
-                return self.replay(first, line).await;
-            }
-            self.place = inner.recorder.as_ref().map(|recorder| Place {
+            return self.replay(fitted, line).await;
+        }
+        if asks_a_model && let Some(recorder) = &inner.recorder {
+            recorder.check()?;
+            let (root, ..) = self.question(&first, request)?;
+            self.place = Some(Place {
                 n: recorder.next_occurrence(&root),
                 root,
                 call: self.call,
             });
         }
+        let others = match self.mode {
+            Mode::Count => VecDeque::new(),
+            _ => inner.fallbacks(request),
+        };
         if asks_a_model && self.mode != Mode::Count {
-            let worst = inner.dearest(&first, request)?;
+            let worst = inner.dearest(&first, &others)?;
             self.hold = Some(inner.ledger.reserve(worst)?);
         }
-        let result = self.chain(first, request).await;
+        let result = self.chain(first, others).await;
         result.map_err(|mut error| {
             error.trail_mut().attempts = std::mem::take(&mut self.attempts);
             error
         })
     }
 
-    /// Asks one target after another.
-    async fn chain(&mut self, first: Fitted, request: &Request) -> Result<Answer, Error> {
-        let inner = self.inner.clone();
-        let mut next = match self.mode {
-            Mode::Count => [].iter(),
-            _ => inner.settings.fallback.iter(),
+    /// What a cassette knows this call by: the hash of what is asked, what is asked, and the path.
+    fn question(
+        &self,
+        first: &Fitted,
+        request: &Request,
+    ) -> Result<(String, Value, String), Error> {
+        // A stream and a whole reply answer the same question.
+        let route = match self.mode {
+            Mode::Count => Route::CountTokens,
+            Mode::Whole | Mode::Stream => Route::Complete,
         };
+        let target = &first.target;
+        let wire = first
+            .provider
+            .encode(&first.request, &target.model, route)?;
+        let (root, question) = root_of(&target.provider, &wire, request.replay_key.as_deref())?;
+        Ok((root, question, wire.path))
+    }
+
+    /// Asks one target after another.
+    async fn chain(
+        &mut self,
+        first: Fitted,
+        mut others: VecDeque<Fitted>,
+    ) -> Result<Answer, Error> {
+        let inner = self.inner.clone();
         let mut fitted = Arc::new(first);
         loop {
-            // The next target that the request can be fitted to.
-            let following = next.find_map(|target| inner.fit(request, target.clone()).ok());
+            let following = others.pop_front();
             let result = self.target(&fitted, following.is_some()).await;
             let class = match (&result, &following) {
                 (Err(error), Some(_)) if moves_on(error, inner.settings.fallback_on) => {
@@ -179,7 +203,7 @@ impl Flight {
                 if let Some(attempt) = self.attempts.last_mut() {
                     attempt.class = Some(class.to_owned());
                 }
-                self.hold = Some(inner.ledger.reserve(inner.dearest(&following, request)?)?);
+                self.hold = Some(inner.ledger.reserve(inner.dearest(&following, &others)?)?);
             }
             trace::fallback(&fitted.target, &following.target, class);
             self.last = result.err().map(Box::new);
@@ -201,6 +225,7 @@ impl Flight {
             let mut traces = Traces {
                 tape: None,
                 pass: None,
+                begun: false,
             };
             let result = self.attempt(fitted, n, &mut traces).await;
             let mut attempt = Attempt {
@@ -224,31 +249,33 @@ impl Flight {
             if !matches!(error, Error::Refused { .. }) {
                 self.attempts.push(attempt);
             }
-            let billed = error.possibly_billed();
+            let billed = traces.begun || error.possibly_billed();
+            let policy = &inner.settings.retry;
+            let asked = retry::asked_of_all(&error, policy, inner.clock.now());
             let (error, next) = self.decide(error, n);
-            let is_final =
-                next.is_none() && !(another && moves_on(&error, inner.settings.fallback_on));
+            let goes_on =
+                next.is_some() || (another && moves_on(&error, inner.settings.fallback_on));
+            // The budget is asked before the line is written: without its consent this attempt was the last one.
+            let consent = match &mut self.hold {
+                Some(hold) if goes_on => hold.next_attempt(billed),
+                _ => Ok(()),
+            };
+            let is_final = !goes_on || consent.is_err();
             if let Some(mut tape) = traces.tape.take() {
                 tape.finish(Some(&error), is_final)?;
             }
-            if is_final {
-                // What may have been billed is charged when the reservation is dropped.
-                if let Some(hold) = self.hold.take()
-                    && !billed
-                {
-                    hold.refund();
-                }
-            } else if let Some(hold) = &mut self.hold {
-                hold.next_attempt(billed)?;
+            consent?;
+            // What may have been billed is charged when the reservation is dropped.
+            if let Some(hold) = self.hold.take_if(|_| is_final && !billed) {
+                hold.refund();
+            }
+            let busy = matches!(error, Error::RateLimited { .. } | Error::Overloaded { .. });
+            if let (Some(pass), Some(wait)) = (&traces.pass, next.filter(|_| busy).or(asked)) {
+                pass.lane().hold(inner.clock.as_ref(), wait);
             }
             let Some(next) = next else {
                 return Err(error);
             };
-            if matches!(error, Error::RateLimited { .. } | Error::Overloaded { .. })
-                && let Some(pass) = &traces.pass
-            {
-                pass.lane().hold(inner.clock.as_ref(), next);
-            }
             // The slot is free while this call waits.
             drop(traces);
             trace::retry(&fitted.target, &error, next);
@@ -304,7 +331,7 @@ impl Flight {
         let result = deadline
             .guard(async {
                 let most = fitted.request.max_tokens.or(fitted.caps.default_max_tokens);
-                let tokens = fitted.prompt + u64::from(most.unwrap_or(0));
+                let tokens = fitted.prompt.saturating_add(most.unwrap_or(0).into());
                 let pass = inner.gate.enter(fitted.target.clone(), tokens).await;
                 let lane = pass.as_ref().map(Pass::lane);
                 traces.pass = pass;
@@ -336,7 +363,7 @@ impl Flight {
                     transport,
                     sizes: inner.settings.sizes,
                 };
-                ask(&inner, fitted, &call, mode).await
+                ask(&inner, fitted, &call, mode, &mut traces.begun).await
             })
             .await;
         result.unwrap_or_else(|Elapsed| {
@@ -357,16 +384,17 @@ impl Flight {
         let inner = self.inner.clone();
         match open {
             Open::Whole(mut reply) => {
-                if let Some(mut tape) = traces.tape.take() {
-                    tape.finish(None, !self.moves_on_refusal(&reply))?;
-                }
                 inner.complete_reply(&mut reply, fitted, None);
                 reply.attempts.clone_from(&self.attempts);
+                // The reply is paid for, whether it can be written down or not.
                 if let Some(hold) = self.hold.take() {
-                    hold.settle(&reply.cost, &reply.usage);
+                    hold.settle(inner.charge(&reply, &fitted.target), &reply.usage);
                 }
                 if let Some(pass) = &traces.pass {
                     pass.settle(reply.usage.total());
+                }
+                if let Some(mut tape) = traces.tape.take() {
+                    tape.finish(None, !self.moves_on_refusal(&reply))?;
                 }
                 Ok(Answer::Whole(reply))
             }
@@ -403,18 +431,15 @@ impl Flight {
     /// Answers from a recorded attempt, through the codec that would read the server's bytes.
     async fn replay(self, fitted: Fitted, line: Arc<Line>) -> Result<Answer, Error> {
         let inner = self.inner;
-        let target = Target::new(&line.provider, &line.model);
-        let provider = inner.provider(&line.provider).ok_or_else(|| {
-            Error::cassette(None, format!("no provider is called {:?}", line.provider))
-        })?;
-        let fitted = Arc::new(Fitted {
-            provider: provider.clone(),
-            target: target.clone(),
-            ..fitted
-        });
+        fitted.warnings.iter().for_each(trace::warning);
+        let fitted = Arc::new(fitted);
+        let out_of_time = line
+            .error
+            .as_ref()
+            .is_some_and(|error| error.kind == ErrorKind::Deadline);
         let mut attempt = Attempt {
             n: line.attempt,
-            target,
+            target: fitted.target.clone(),
             status: line.response.as_ref().map(|response| response.status),
             class: None,
             wait: Duration::ZERO,
@@ -430,7 +455,7 @@ impl Flight {
             }),
             sizes: inner.settings.sizes,
         };
-        match ask(&inner, &fitted, &call, self.mode).await {
+        match ask(&inner, &fitted, &call, self.mode, &mut false).await {
             Ok(Open::Whole(mut reply)) => {
                 inner.complete_reply(&mut reply, &fitted, Some(ReplySource::Replay));
                 reply.attempts = vec![attempt];
@@ -460,6 +485,12 @@ impl Flight {
                     Decision::TooLong(asked) => too_long(asked, error),
                     _ => error,
                 };
+                if out_of_time && !matches!(error, Error::Deadline { .. }) {
+                    // The time was over before the wait that this failure asked for.
+                    let trail = Box::new(error.trail().clone());
+                    let last = Some(Box::new(error));
+                    error = Error::Deadline { last, trail };
+                }
                 attempt.class = Some(error.class().to_owned());
                 error.trail_mut().attempts = vec![attempt];
                 Err(error)
@@ -475,8 +506,14 @@ enum Open {
     Count(Count),
 }
 
-/// Asks the provider in the form that is wanted.
-async fn ask(inner: &Inner, fitted: &Fitted, call: &Call, mode: Mode) -> Result<Open, Error> {
+/// Asks the provider in the form that is wanted; `begun` is set when a stream inside has brought a part of the answer.
+async fn ask(
+    inner: &Inner,
+    fitted: &Fitted,
+    call: &Call,
+    mode: Mode,
+    begun: &mut bool,
+) -> Result<Open, Error> {
     let provider = &fitted.provider;
     let timeouts = &inner.settings.timeouts;
     let progressing = |events| progressing(events, &inner.clock, timeouts.progress);
@@ -484,7 +521,10 @@ async fn ask(inner: &Inner, fitted: &Fitted, call: &Call, mode: Mode) -> Result<
         Mode::Count => provider.count_tokens(call).await.map(Open::Count),
         Mode::Whole => {
             let reply = match fitted.route(timeouts.total) {
-                Route::Stream => progressing(provider.stream(call).await?).collect().await?,
+                Route::Stream => {
+                    let events = progressing(provider.stream(call).await?);
+                    events.collect_telling(begun).await?
+                }
                 _ => provider.send(call).await?,
             };
             Ok(Open::Whole(Box::new(reply)))

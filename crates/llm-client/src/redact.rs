@@ -2,6 +2,8 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 /// How a key is shown.
 const HIDDEN: &str = "[redacted]";
+/// A shorter key is a placeholder, such as `EMPTY` or `x` for a server that wants none, and a word of other texts.
+const LEAST: usize = 8;
 
 /// Takes keys out of texts: the exact one of a provider, and what looks like one.
 #[derive(Debug, Clone, Default)]
@@ -15,25 +17,49 @@ impl Redactor {
         Self { key }
     }
 
-    /// `text` without keys.
-    pub fn clean(&self, text: &str) -> String {
-        let exact = match &self.key {
-            Some(key) if !key.expose_secret().is_empty() => {
-                text.replace(key.expose_secret(), HIDDEN)
-            }
-            _ => text.to_owned(),
-        };
-        hide_patterns(&exact)
+    fn exact(&self) -> &str {
+        self.key.as_ref().map_or("", |key| key.expose_secret())
     }
 
-    /// `text` without the exact key and nothing else changed; for recorded bodies.
-    pub fn clean_exact(&self, text: String) -> String {
-        match &self.key {
-            Some(key) if text.contains(key.expose_secret()) => {
-                text.replace(key.expose_secret(), HIDDEN)
-            }
-            _ => text,
+    /// `text` without keys.
+    pub fn clean(&self, text: &str) -> String {
+        let key = self.exact();
+        if key.is_empty() || key.len() >= LEAST {
+            return hide_patterns(&self.clean_exact(text.to_owned()));
         }
+        hide_patterns(&text.replace(key, HIDDEN))
+    }
+
+    /// `text` without the exact key and nothing else changed; for recorded bodies. The ways in which JSON texts write
+    /// the key count as the key. A key of less than 8 bytes is hidden only where it is a whole text: in the midst of
+    /// others it would spoil what has nothing to do with it.
+    pub fn clean_exact(&self, text: String) -> String {
+        let key = self.exact();
+        if key.is_empty() {
+            return text;
+        }
+        if key.len() < LEAST {
+            return if text == key {
+                HIDDEN.to_owned()
+            } else {
+                text.replace(&format!("\"{key}\""), &format!("\"{HIDDEN}\""))
+            };
+        }
+        let hide = |text: String, form: &str| {
+            if text.contains(form) {
+                text.replace(form, HIDDEN)
+            } else {
+                text
+            }
+        };
+        let clean = hide(text, key);
+        if !key.contains(['"', '\\', '/']) {
+            return clean;
+        }
+        let quoted = key.replace('\\', r"\\").replace('"', r#"\""#);
+        // Some servers write `/` in that way, too.
+        let slashed = quoted.replace('/', r"\/");
+        hide(hide(clean, &slashed), &quoted)
     }
 }
 
@@ -94,5 +120,13 @@ mod tests {
         check("BEARER abcdefgh", "BEARER [redacted]");
         check("a task-force, ask-me sk-it", "a task-force, ask-me sk-it");
         check("größe sk-äöü", "größe sk-äöü");
+    }
+
+    #[test]
+    fn the_key_is_hidden_as_json_writes_it_too() {
+        let redactor = Redactor::new(Some(r#"a/b"c\de"#.into()));
+        for text in [r#"<a/b"c\de>"#, r#"<a/b\"c\\de>"#, r#"<a\/b\"c\\de>"#] {
+            assert_eq!(redactor.clean_exact(text.to_owned()), "<[redacted]>");
+        }
     }
 }

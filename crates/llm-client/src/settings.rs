@@ -62,7 +62,8 @@ impl Default for Timeouts {
 /// How much may be under way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Calls at the same time, over all targets.
+    /// Calls at the same time, over all targets. An open stream is one: with 1, a call inside of the loop that reads a
+    /// stream waits for it until the deadline.
     pub concurrency: usize,
     /// Requests a minute to one model at one host.
     pub requests_per_minute: Option<u32>,

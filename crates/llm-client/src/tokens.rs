@@ -24,8 +24,8 @@ pub trait Estimator: Send + Sync {
 ///
 /// Texts are: system blocks, text blocks, thoughts, names and arguments of tool calls, results of tools, the
 /// definitions of tools, the schema of the reply, documents whose media type is `text/...`, and the JSON of blocks
-/// that are nothing of these. Any other image or document counts as 1600 tokens: what a large picture has at most
-/// models.
+/// that are nothing of these. Any other image or document counts as 1600 tokens, what a large picture has at most
+/// models, and a document in the request as one for 50 bytes of it if that is more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Bytes3;
 
@@ -82,6 +82,8 @@ impl Bytes3 {
             MediaSource::Base64 { media_type, data } if media_type.starts_with("text/") => {
                 Self::bytes(data.len().div_ceil(4) * 3)
             }
+            // A dense page is some 100 KB of a file and 2000 tokens.
+            MediaSource::Base64 { data, .. } => MEDIA.max(data.len() as u64 / 66),
             _ => MEDIA,
         }
     }

@@ -32,7 +32,13 @@ impl Body {
                 self.set(name, value)?;
             }
         }
-        let text = serde_json::to_vec(&self.0)
+        // A long history is not moved again and again while the text grows.
+        let fields = self.0.iter();
+        let size: usize = fields
+            .map(|(name, value)| name.len() + value.get().len() + r#""":,"#.len())
+            .sum();
+        let mut text = Vec::with_capacity(size + "{}".len());
+        serde_json::to_writer(&mut text, &self.0)
             .map_err(|error| Error::refused("request", error.to_string()))?;
         Ok(text.into())
     }

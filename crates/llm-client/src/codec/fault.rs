@@ -5,6 +5,7 @@ use super::fields::Fields;
 use crate::error::{Error, Trail, UnavailableModel, Wish};
 use crate::redact::Redactor;
 use crate::transport::header;
+use crate::types::Reply;
 
 /// How much of a body is read for an error: a JSON error that is cut cannot be read.
 pub(crate) const BODY_READ: usize = 64 << 10;
@@ -38,8 +39,22 @@ pub(crate) fn of_response(
     };
     let mut error = found.into_error(asked, status, headers);
     let id = &mut error.trail_mut().request_id;
-    *id = id.take().or(body_id);
+    let body_id = || Some(cleaned(asked.redactor, &body_id?, WORD_KEPT));
+    *id = id.take().or_else(body_id);
     error
+}
+
+/// What came of a reply that broke off, for an error, where a key must not stand.
+pub(crate) fn partial(redactor: &Redactor, reply: Reply) -> Box<Reply> {
+    let Ok(text) = serde_json::to_string(&reply) else {
+        return Box::new(reply);
+    };
+    let clean = redactor.clean_exact(text.clone());
+    if clean == text {
+        return Box::new(reply);
+    }
+    let empty = || Reply::new(reply.model.clone(), Vec::new(), reply.stop.clone());
+    Box::new(serde_json::from_str(&clean).unwrap_or_else(|_| empty()))
 }
 
 /// The error that an `error` object in a reply with a success status, or in a stream, is.

@@ -1,6 +1,9 @@
 use std::collections::VecDeque;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
-use futures_util::{StreamExt as _, stream};
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt as _, stream};
 
 use crate::sse::SseDecoder;
 use crate::transport::HttpResponse;
@@ -8,7 +11,7 @@ use crate::types::{Event, EventStream, Reply};
 use crate::{BlockKind, Error, SizeCaps, ToolInput};
 
 /// Puts a reply together from the events of one provider's stream.
-pub(crate) trait Assembler: Send + 'static {
+pub(crate) trait Assembler: Send + Unpin + 'static {
     /// Takes one event of the wire and adds what it means to `out`.
     fn event(&mut self, name: &str, data: &str, out: &mut VecDeque<Event>) -> Result<(), Error>;
 
@@ -28,7 +31,9 @@ struct Reader<A> {
     assembler: A,
     out: VecDeque<Event>,
     sizes: SizeCaps,
-    read: u64,
+    size: u64,
+    /// How often the end of the body is still looked for after the last event.
+    turns: u8,
     over: bool,
     failed: Option<Error>,
 }
@@ -39,36 +44,47 @@ pub(crate) fn events<A: Assembler>(
     sizes: SizeCaps,
     assembler: A,
 ) -> EventStream {
-    let reader = Reader {
+    EventStream::new(Reader {
         response,
         decoder: SseDecoder::new(sizes.line),
         assembler,
         out: VecDeque::new(),
         sizes,
-        read: 0,
+        size: 0,
+        turns: 3,
         over: false,
         failed: None,
-    };
-    // Boxed, since `unfold` moves it in and out for every event.
-    EventStream::new(stream::unfold(Box::new(reader), |mut reader| async move {
-        reader.next().await.map(|item| (item, reader))
-    }))
+    })
 }
 
-impl<A: Assembler> Reader<A> {
-    async fn next(&mut self) -> Option<Result<Event, Error>> {
+impl<A: Assembler> Stream for Reader<A> {
+    type Item = Result<Event, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         loop {
             if let Some(event) = self.out.pop_front() {
-                return Some(Ok(event));
+                return Poll::Ready(Some(Ok(event)));
             }
             // What came before a failure is handed out first.
             if let Some(error) = self.failed.take() {
-                return Some(Err(error));
+                return Poll::Ready(Some(Err(error)));
             }
             if self.over {
-                return None;
+                return Poll::Ready(None);
             }
-            if let Err(mut error) = self.read().await {
+            let result = match self.response.body.poll_next_unpin(context) {
+                Poll::Ready(chunk) => self.read(chunk),
+                Poll::Pending if !self.assembler.is_complete() => return Poll::Pending,
+                // The connection's own task gets a few turns to see the end: only then can it serve another request.
+                Poll::Pending if self.turns > 0 => {
+                    self.turns -= 1;
+                    context.waker().wake_by_ref();
+                    return Poll::Pending;
+                }
+                // A server may leave the connection open: what is not there yet is not waited for.
+                Poll::Pending => self.complete(),
+            };
+            if let Err(mut error) = result {
                 let request_id = &mut error.trail_mut().request_id;
                 if request_id.is_none() {
                     *request_id = self.response.request_id().map(str::to_owned);
@@ -78,10 +94,12 @@ impl<A: Assembler> Reader<A> {
             }
         }
     }
+}
 
-    /// Reads one chunk of the body, or its end.
-    async fn read(&mut self) -> Result<(), Error> {
-        let Some(chunk) = self.response.body.next().await else {
+impl<A: Assembler> Reader<A> {
+    /// Takes one chunk of the body, or its end.
+    fn read(&mut self, chunk: Option<Result<Bytes, Error>>) -> Result<(), Error> {
+        let Some(chunk) = chunk else {
             self.over = true;
             if let Some(event) = self.decoder.finish()? {
                 self.assembler
@@ -90,14 +108,11 @@ impl<A: Assembler> Reader<A> {
             return self.assembler.end(self.decoder.is_pending(), &mut self.out);
         };
         let chunk = match chunk {
-            Err(_) if self.assembler.is_complete() => {
-                self.over = true;
-                return self.assembler.end(false, &mut self.out);
-            }
+            Err(_) if self.assembler.is_complete() => return self.complete(),
             chunk => chunk?,
         };
-        self.read += chunk.len() as u64;
-        if self.read > self.sizes.reply {
+        self.size += chunk.len() as u64;
+        if self.size > self.sizes.reply {
             return Err(Error::too_large("reply", self.sizes.reply));
         }
         self.decoder.push(&chunk);
@@ -106,6 +121,12 @@ impl<A: Assembler> Reader<A> {
                 .event(event.event, event.data, &mut self.out)?;
         }
         Ok(())
+    }
+
+    /// Ends with the reply, whatever becomes of the body.
+    fn complete(&mut self) -> Result<(), Error> {
+        self.over = true;
+        self.assembler.end(false, &mut self.out)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::types::{Cost, Usage, Usd};
+use crate::types::{Usage, Usd};
 use crate::{Amount, Budget, Error, Spend};
 
 /// The most that one attempt can take.
@@ -141,12 +141,12 @@ pub(crate) struct Reservation {
 }
 
 impl Reservation {
-    /// The reply came: charges what it says.
-    pub fn settle(mut self, cost: &Cost, usage: &Usage) {
+    /// The reply came: charges what it costs and used.
+    pub fn settle(mut self, usd: Option<Usd>, usage: &Usage) {
         self.held = false;
         self.ledger.with(|state| {
             release(state, self.worst);
-            charge(state, cost.usd, usage.total());
+            charge(state, usd, usage.total());
         });
     }
 
@@ -197,7 +197,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::types::CostSource;
 
     fn ledger(usd: i64) -> Arc<Ledger> {
         Arc::new(Ledger::new(Budget {
@@ -212,13 +211,6 @@ mod tests {
             prompt_usd: Some(Usd(prompt)),
             tokens: 10,
             prompt_tokens: 4,
-        }
-    }
-
-    fn cost(usd: i64) -> Cost {
-        Cost {
-            usd: Some(Usd(usd)),
-            from: CostSource::Provider,
         }
     }
 
@@ -261,7 +253,7 @@ mod tests {
         let mut call = ledger.reserve(worst(1, 1)).unwrap();
         call.next_attempt(true).unwrap();
         assert!(ledger.reserve(worst(1, 1)).is_err());
-        call.settle(&cost(1), &Usage::default());
+        call.settle(Some(Usd(1)), &Usage::default());
         assert_eq!(ledger.spent().reserved, Usd::ZERO);
     }
 
@@ -277,7 +269,7 @@ mod tests {
                         open.extend(held);
                         open.extend(ledger.reserve(worst(most, part)).ok().map(|call| (call, part)));
                     }
-                    (2, Some((call, part))) => call.settle(&cost(part), &Usage::default()),
+                    (2, Some((call, part))) => call.settle(Some(Usd(part)), &Usage::default()),
                     (3, Some((mut call, part))) => {
                         call.sent.store(true, Ordering::Relaxed);
                         if call.next_attempt(true).is_ok() {

@@ -13,6 +13,9 @@ use crate::{Clock, Limits};
 /// which is long after the next request would be let through.
 const LONGEST_HOLD: Duration = Duration::from_secs(10);
 
+/// The most that a reply can be over its estimate, in seconds of what may be taken: an hour.
+const LONGEST_DEBT: f64 = 3600.0;
+
 /// Lets calls through, first come, first served for each model at each host.
 pub(crate) struct Gate {
     clock: Arc<dyn Clock>,
@@ -82,7 +85,8 @@ impl Pass {
         self.lane.with(|state| {
             if let Some(bucket) = &mut state.tokens {
                 let level = bucket.level + self.estimate as f64 - tokens as f64;
-                bucket.level = level.min(bucket.most);
+                // A number that no server means must not close the lane for good.
+                bucket.level = level.clamp(-bucket.per_second * LONGEST_DEBT, bucket.most);
             }
         });
     }

@@ -12,7 +12,7 @@ use futures_util::{FutureExt as _, StreamExt as _};
 
 use crate::cassette::{
     Cassette, ErrorKind, Line, RecordedError, RecordedEvent, RecordedRequest, RecordedResponse,
-    SCHEMA_VERSION, body_fields,
+    SCHEMA_VERSION, Tail, body_fields,
 };
 use crate::sse::SseDecoder;
 use crate::transport::{HeaderText, HttpRequest, HttpResponse, Transport};
@@ -49,6 +49,18 @@ struct Written {
     torn: bool,
 }
 
+impl Written {
+    fn check(&self) -> Result<(), Error> {
+        if self.torn {
+            return Err(Error::cassette(
+                None,
+                "an earlier attempt could not be written whole, so no further one is recorded",
+            ));
+        }
+        Ok(())
+    }
+}
+
 impl Recorder {
     pub fn open(cassette: &Cassette, clock: Arc<dyn Clock>) -> Result<Self, ConfigError> {
         let (file, lines) = cassette
@@ -76,6 +88,15 @@ impl Recorder {
         *count - 1
     }
 
+    /// Whether lines can still be written. After a failed write the last one may be a part, and another behind it would
+    /// make the file unreadable; so nothing more is asked either, for it would be paid for and lost.
+    pub fn check(&self) -> Result<(), Error> {
+        self.file
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .check()
+    }
+
     fn write(&self, line: &Line) -> Result<(), Error> {
         let failed = |error: &dyn std::fmt::Display| {
             Error::cassette(None, format!("cannot write the recorded attempt: {error}"))
@@ -83,10 +104,7 @@ impl Recorder {
         let mut text = serde_json::to_vec(line).map_err(|error| failed(&error))?;
         text.push(b'\n');
         let mut written = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        if written.torn {
-            // After a failed write the last line may be a part: end it, or this one would be lost with it.
-            return Err(failed(&"an earlier line could not be written whole"));
-        }
+        written.check()?;
         let done = written.file.write_all(&text);
         written.torn = done.is_err();
         done.map_err(|error| failed(&error))?;
@@ -163,8 +181,9 @@ impl Tape {
         let Some(request) = heard.request else {
             return Ok(());
         };
+        let secrets = secrets(&request);
         let hide = &|text: String| {
-            secrets(&request)
+            secrets
                 .iter()
                 .fold(text, |text, secret| secret.clean_exact(text))
         };
@@ -172,22 +191,19 @@ impl Tape {
         let response = heard.response.map(|(status, headers)| {
             let streamed = crate::transport::header(&headers, "content-type")
                 .is_some_and(|kind| kind.starts_with("text/event-stream"));
-            let (mut events, mut body, mut body_text) = (None, None, None);
+            let (mut events, mut tail, mut body, mut body_text) = (None, None, None, None);
             if streamed {
-                events = Some(decode(&heard.chunks, heard.began, hide));
+                let decoded = decode(&heard.chunks, heard.began, hide);
+                (events, tail) = (Some(decoded.0), decoded.1);
             } else {
-                let whole: Vec<u8> = heard
-                    .chunks
-                    .iter()
-                    .flat_map(|(_, chunk)| chunk)
-                    .copied()
-                    .collect();
-                (body, body_text) = body_fields(&text(&whole));
+                let pieces: Vec<&[u8]> = heard.chunks.iter().map(|(_, chunk)| &chunk[..]).collect();
+                (body, body_text) = body_fields(&text(&pieces.concat()));
             }
             RecordedResponse {
                 status,
                 headers: kept(headers, hide),
                 events,
+                tail,
                 body,
                 body_text,
             }
@@ -267,12 +283,12 @@ fn kept(headers: Vec<(String, String)>, hide: impl Fn(String) -> String) -> Vec<
         .collect()
 }
 
-/// The whole events among these chunks. A cut one at the end is not kept: the stream is cut without it, too.
+/// The whole events among these chunks, and what is behind them.
 fn decode(
     chunks: &[(Duration, Bytes)],
     began: Duration,
     hide: impl Fn(String) -> String,
-) -> Vec<RecordedEvent> {
+) -> (Vec<RecordedEvent>, Option<Tail>) {
     let mut decoder = SseDecoder::new(u64::MAX);
     let mut events = Vec::new();
     let mut add = |at: Duration, event: crate::SseEvent<'_>| {
@@ -284,15 +300,21 @@ fn decode(
     };
     for (at, chunk) in chunks {
         decoder.push(chunk);
-        // What cannot be decoded was an error for the caller as well.
+        // What cannot be decoded is an error again at the end.
         while let Ok(Some(event)) = decoder.next_event() {
             add(*at, event);
         }
     }
-    if let (Some((at, _)), Ok(Some(event))) = (chunks.last(), decoder.finish()) {
-        add(*at, event);
-    }
-    events
+    let last = chunks.last().map_or(began, |(at, _)| *at);
+    let tail = match decoder.finish() {
+        Ok(Some(event)) => {
+            add(last, event);
+            None
+        }
+        Ok(None) => decoder.is_pending().then_some(Tail::Cut),
+        Err(_) => Some(Tail::NoUtf8),
+    };
+    (events, tail)
 }
 
 struct Listening {

@@ -8,7 +8,7 @@ use futures_util::future::BoxFuture;
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use serde_json::Value;
 
-use crate::cassette::{Cassette, Line, RecordedResponse};
+use crate::cassette::{Cassette, Line, RecordedResponse, Tail};
 use crate::transport::{HttpRequest, HttpResponse, Transport};
 use crate::{ConfigError, Error, Timeouts};
 
@@ -19,9 +19,9 @@ const COMPARED: usize = 1000;
 
 /// The lines of a cassette and how far each question was replayed.
 pub(crate) struct Player {
-    /// The last attempt of each occurrence of a question.
-    answers: HashMap<String, BTreeMap<u64, Arc<Line>>>,
-    asked: Mutex<HashMap<String, u64>>,
+    /// The last attempt of each occurrence of a question, in their order.
+    answers: HashMap<String, Vec<Arc<Line>>>,
+    asked: Mutex<HashMap<String, usize>>,
 }
 
 impl Player {
@@ -41,6 +41,10 @@ impl Player {
             let of_root = answers.entry(line.root.clone()).or_default();
             of_root.insert(line.n, Arc::new(line));
         }
+        let answers = answers
+            .into_iter()
+            .map(|(root, of_root)| (root, in_order(of_root)))
+            .collect();
         Ok(Self {
             answers,
             asked: Mutex::default(),
@@ -57,7 +61,7 @@ impl Player {
         };
         match self.answers.get(root) {
             None => Err(miss(self.nearest(question, path))),
-            Some(of_root) => match of_root.get(&n) {
+            Some(of_root) => match of_root.get(n) {
                 None => Err(miss(format!(
                     "this question was recorded {} times and is asked for the {}. time",
                     of_root.len(),
@@ -77,7 +81,7 @@ impl Player {
         // A map's order changes from run to run; the message must not.
         keys.sort();
         keys.into_iter()
-            .filter_map(|root| self.answers.get(root)?.values().next())
+            .filter_map(|root| self.answers.get(root)?.first())
             .filter(|line| line.request.path == path)
             .take(COMPARED)
             .filter_map(|line| {
@@ -103,6 +107,16 @@ impl Player {
                 },
             )
     }
+}
+
+/// The occurrences of a question by their rank, for numbers are missing: a call that is given up before it is sent, or
+/// refused by the budget, has one and no line. One that the recorder's end cut short gives way to those after it.
+fn in_order(of_root: BTreeMap<u64, Arc<Line>>) -> Vec<Arc<Line>> {
+    let any_whole = of_root.values().any(|line| line.final_hint);
+    of_root
+        .into_values()
+        .filter(|line| line.final_hint || !any_whole)
+        .collect()
 }
 
 fn miss(diff: String) -> Error {
@@ -186,6 +200,12 @@ fn respond(recorded: &RecordedResponse, failure: Option<Error>) -> HttpResponse 
     } else if let Some(text) = &recorded.body_text {
         body.push_str(text);
     }
+    let mut body = body.into_bytes();
+    body.extend_from_slice(match recorded.tail {
+        Some(Tail::Cut) => b"data",
+        Some(Tail::NoUtf8) => b"\xff\n",
+        None => b"",
+    });
     let chunks = std::iter::once(Ok(Bytes::from(body))).chain(failure.map(Err));
     HttpResponse {
         status: recorded.status,

@@ -60,6 +60,21 @@ pub(crate) fn decide(error: &Error, policy: &RetryPolicy, now: Timestamp) -> Dec
     }
 }
 
+/// How long the server wants nobody to ask again: of a 429 or a 529, whether this call tries again or not.
+pub(crate) fn asked_of_all(
+    error: &Error,
+    policy: &RetryPolicy,
+    now: Timestamp,
+) -> Option<Duration> {
+    let busy = matches!(
+        error,
+        Error::RateLimited { quota: false, .. } | Error::Overloaded { .. }
+    );
+    let asked = busy.then(|| wished(&error.trail().wish, now)).flatten();
+    // What is longer than any wait is nobody's to wait for: each call learns it at once.
+    asked.filter(|asked| *asked <= policy.longest_wish)
+}
+
 /// How long to wait after the attempt number `attempt` (from 0) failed.
 pub(crate) fn delay(
     wait: Wait,

@@ -1,12 +1,15 @@
 //! How long a server may be silent.
 
-use std::future::Future;
-use std::pin::pin;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use futures_util::future::{BoxFuture, Either, select};
-use futures_util::{FutureExt as _, StreamExt as _, stream};
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use futures_util::stream::BoxStream;
+use futures_util::{FutureExt as _, Stream, StreamExt as _, stream};
 
 use crate::transport::{HttpRequest, HttpResponse, Transport};
 use crate::types::{Event, EventStream};
@@ -18,6 +21,8 @@ pub(crate) struct Watchdog {
     clock: Arc<dyn Clock>,
     limit: Duration,
     heard: Duration,
+    /// Something was heard after that.
+    is_heard: bool,
     timer: BoxFuture<'static, ()>,
 }
 
@@ -30,30 +35,41 @@ impl Watchdog {
             clock: clock.clone(),
             limit,
             heard: clock.instant(),
+            is_heard: false,
             timer: clock.sleep(limit),
         }
     }
 
-    /// Starts the time again.
+    /// Starts the time again, from the moment that somebody waits.
     pub fn heard(&mut self) {
-        self.heard = self.clock.instant();
+        self.is_heard = true;
     }
 
     /// The result of `work`, if it comes in time.
     pub async fn guard<F: Future>(&mut self, work: F) -> Result<F::Output, Elapsed> {
         let mut work = pin!(work);
+        poll_fn(|context| match work.as_mut().poll(context) {
+            Poll::Ready(output) => Poll::Ready(Ok(output)),
+            Poll::Pending => self.poll_elapsed(context).map(Err),
+        })
+        .await
+    }
+
+    /// Waits for the end of the time. To be polled after what is waited for: so what comes together with the end is
+    /// in time.
+    pub fn poll_elapsed(&mut self, context: &mut Context<'_>) -> Poll<Elapsed> {
+        if std::mem::take(&mut self.is_heard) {
+            // Not for every sign of life: many may come without a wait between them.
+            self.heard = self.clock.instant();
+        }
         loop {
-            match select(work.as_mut(), &mut self.timer).await {
-                Either::Left((output, _)) => return Ok(output),
-                Either::Right(((), _)) => {
-                    let silent = self.clock.instant().saturating_sub(self.heard);
-                    let left = self.limit.saturating_sub(silent);
-                    // Even when it is over: a later guard must not wait on a finished timer.
-                    self.timer = self.clock.sleep(left);
-                    if left.is_zero() {
-                        return Err(Elapsed);
-                    }
-                }
+            ready!(self.timer.poll_unpin(context));
+            let silent = self.clock.instant().saturating_sub(self.heard);
+            let left = self.limit.saturating_sub(silent);
+            // Even when it is over: a later guard must not wait on a finished timer.
+            self.timer = self.clock.sleep(left);
+            if left.is_zero() {
+                return Poll::Ready(Elapsed);
             }
         }
     }
@@ -72,7 +88,7 @@ impl Timed {
             first_byte, idle, ..
         } = self.timeouts;
         let mut response;
-        let dog;
+        let (dog, phase, limit);
         if request.streams {
             // The time for the first byte goes on from the headers into the body.
             let mut first = Watchdog::new(&self.clock, first_byte);
@@ -80,34 +96,51 @@ impl Timed {
                 .guard(self.inner.execute(request))
                 .await
                 .map_err(|_| Error::timeout(TimeoutPhase::FirstByte, first_byte))??;
-            dog = (first, TimeoutPhase::FirstByte, first_byte);
+            (dog, phase, limit) = (first, TimeoutPhase::FirstByte, first_byte);
         } else {
             response = self.inner.execute(request).await?;
-            dog = (Watchdog::new(&self.clock, idle), TimeoutPhase::Idle, idle);
+            dog = Watchdog::new(&self.clock, idle);
+            (phase, limit) = (TimeoutPhase::Idle, idle);
         }
-        let clock = self.clock.clone();
-        let state = Some((response.body, dog));
-        response.body = stream::unfold(state, move |state| {
-            let clock = clock.clone();
-            async move {
-                let (mut body, (mut dog, phase, limit)) = state?;
-                match dog.guard(body.next()).await {
-                    Err(Elapsed) => Some((Err(Error::timeout(phase, limit)), None)),
-                    Ok(None) => None,
-                    Ok(Some(chunk)) => {
-                        let dog = if phase == TimeoutPhase::FirstByte {
-                            (Watchdog::new(&clock, idle), TimeoutPhase::Idle, idle)
-                        } else {
-                            dog.heard();
-                            (dog, phase, limit)
-                        };
-                        Some((chunk, Some((body, dog))))
-                    }
-                }
-            }
-        })
+        response.body = TimedBody {
+            body: response.body,
+            dog,
+            phase,
+            limit,
+            idle,
+        }
         .boxed();
         Ok(response)
+    }
+}
+
+/// A body that must not be silent. Written out instead of with `unfold`, which would move its state for every chunk.
+struct TimedBody {
+    body: BoxStream<'static, Result<Bytes, Error>>,
+    dog: Watchdog,
+    phase: TimeoutPhase,
+    limit: Duration,
+    /// The limit after the first byte.
+    idle: Duration,
+}
+
+impl Stream for TimedBody {
+    type Item = Result<Bytes, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let Poll::Ready(item) = self.body.poll_next_unpin(context) else {
+            ready!(self.dog.poll_elapsed(context));
+            // Closes the connection.
+            self.body = stream::empty().boxed();
+            return Poll::Ready(Some(Err(Error::timeout(self.phase, self.limit))));
+        };
+        if self.phase == TimeoutPhase::FirstByte {
+            self.dog = Watchdog::new(&self.dog.clock, self.idle);
+            (self.phase, self.limit) = (TimeoutPhase::Idle, self.idle);
+        } else {
+            self.dog.heard();
+        }
+        Poll::Ready(item)
     }
 }
 
@@ -123,18 +156,31 @@ pub(crate) fn progressing(
     clock: &Arc<dyn Clock>,
     limit: Duration,
 ) -> EventStream {
-    let state = Some((events, Watchdog::new(clock, limit)));
-    EventStream::new(stream::unfold(state, move |state| async move {
-        let (mut events, mut dog) = state?;
-        match dog.guard(events.next()).await {
-            Err(Elapsed) => Some((Err(Error::timeout(TimeoutPhase::Progress, limit)), None)),
-            Ok(item) => {
-                let item = item?;
-                if !matches!(item, Ok(Event::Ping)) {
-                    dog.heard();
-                }
-                Some((item, Some((events, dog))))
-            }
+    EventStream::new(Progressing {
+        events,
+        dog: Watchdog::new(clock, limit),
+    })
+}
+
+struct Progressing {
+    events: EventStream,
+    dog: Watchdog,
+}
+
+impl Stream for Progressing {
+    type Item = Result<Event, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let Poll::Ready(item) = self.events.poll_next_unpin(context) else {
+            ready!(self.dog.poll_elapsed(context));
+            // Closes the connection.
+            self.events = EventStream::new(stream::empty());
+            let error = Error::timeout(TimeoutPhase::Progress, self.dog.limit);
+            return Poll::Ready(Some(Err(error)));
+        };
+        if !matches!(item, Some(Ok(Event::Ping))) {
+            self.dog.heard();
         }
-    }))
+        Poll::Ready(item)
+    }
 }

@@ -37,6 +37,8 @@ impl Validator {
         // Offline: a reference can also be made remote by an `$id` above it.
         jsonschema::options()
             .offline()
+            // Patterns meet what models write: an engine that takes linear time, and knows no look-around.
+            .with_pattern_options(jsonschema::PatternOptions::regex())
             .build(schema)
             .map(Self)
             .map_err(|error| {

@@ -1,15 +1,16 @@
+use std::fmt;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt as _, StreamExt as _, TryStreamExt as _};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use url::Url;
+use url::{Position, Url};
 
 use super::{HeaderText, HttpRequest, HttpResponse, Method, Transport};
 use crate::{ConfigError, ConnectPhase, Error, TimeoutPhase};
 
 /// How the network is reached.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct HttpOptions {
     /// The longest wait for a connection.
     pub connect_timeout: Duration,
@@ -17,6 +18,21 @@ pub struct HttpOptions {
     pub proxy: Option<Url>,
     /// Certificates in PEM to trust beside the platform's.
     pub extra_roots: Vec<Vec<u8>>,
+}
+
+impl fmt::Debug for HttpOptions {
+    /// Without the user and password that a proxy's URL may hold.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let proxy = self
+            .proxy
+            .as_ref()
+            .map(|proxy| &proxy[Position::BeforeHost..Position::AfterPort]);
+        f.debug_struct("HttpOptions")
+            .field("connect_timeout", &self.connect_timeout)
+            .field("proxy", &proxy)
+            .field("extra_roots", &self.extra_roots.len())
+            .finish()
+    }
 }
 
 impl Default for HttpOptions {
@@ -72,6 +88,7 @@ impl HttpTransport {
             Method::Get => reqwest::Method::GET,
             Method::Post => reqwest::Method::POST,
         };
+        let host = request.url.authority().to_owned();
         let response = self
             .client
             .request(method, request.url)
@@ -79,7 +96,7 @@ impl HttpTransport {
             .body(request.body)
             .send()
             .await
-            .map_err(|error| self.send_error(error))?;
+            .map_err(|error| self.send_error(&host, error))?;
         let headers = response
             .headers()
             .iter()
@@ -97,7 +114,7 @@ impl HttpTransport {
         })
     }
 
-    fn send_error(&self, error: reqwest::Error) -> Error {
+    fn send_error(&self, host: &str, error: reqwest::Error) -> Error {
         if error.is_connect() && error.is_timeout() {
             return Error::timeout(TimeoutPhase::Connect, self.connect_timeout);
         }
@@ -108,7 +125,7 @@ impl HttpTransport {
         } else {
             ConnectPhase::Send
         };
-        Error::connect(phase, cause(error))
+        Error::connect(phase, format!("{host}: {}", cause(error)))
     }
 }
 

@@ -129,20 +129,26 @@ impl HttpResponse {
     /// # Errors
     /// The body's own error, or [`Error::TooLarge`] beyond `limit` bytes.
     pub async fn bytes(mut self, limit: u64) -> Result<Bytes, Error> {
+        let mut first = Bytes::new();
         let mut whole = BytesMut::new();
         while let Some(chunk) = self.body.next().await {
             let chunk = chunk?;
-            if (whole.len() + chunk.len()) as u64 > limit {
+            if (first.len() + whole.len() + chunk.len()) as u64 > limit {
                 return Err(Error::too_large("reply", limit));
             }
-            if whole.is_empty() {
+            if first.is_empty() && whole.is_empty() {
                 // The common reply comes in one piece: no copy.
-                whole = chunk.into();
+                first = chunk;
             } else {
+                whole.extend_from_slice(&std::mem::take(&mut first));
                 whole.extend_from_slice(&chunk);
             }
         }
-        Ok(whole.freeze())
+        Ok(if whole.is_empty() {
+            first
+        } else {
+            whole.freeze()
+        })
     }
 
     /// Reads the start of the body, for an error message: as much as came before `limit` or a failure.

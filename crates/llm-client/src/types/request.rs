@@ -126,7 +126,7 @@ pub struct Sampling {
     /// 0 to 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    /// Above 0, to 1.
+    /// 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub top_p: Option<f64>,
     /// At least 1.

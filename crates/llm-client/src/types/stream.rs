@@ -84,10 +84,17 @@ impl EventStream {
     ///
     /// # Errors
     /// The stream's own error; [`Error::StreamTruncated`] cannot be missed, for only `Done` makes a reply.
-    pub async fn collect(mut self) -> Result<Reply, Error> {
+    pub async fn collect(self) -> Result<Reply, Error> {
+        self.collect_telling(&mut false).await
+    }
+
+    /// Reads to the end; `begun` is set when a part of the answer came.
+    pub(crate) async fn collect_telling(mut self, begun: &mut bool) -> Result<Reply, Error> {
         while let Some(event) = self.next().await {
-            if let Event::Done(reply) = event? {
-                return Ok(*reply);
+            match event? {
+                Event::Done(reply) => return Ok(*reply),
+                Event::Ping | Event::Unknown { .. } => {}
+                _ => *begun = true,
             }
         }
         Err(Error::protocol(

@@ -40,7 +40,6 @@ impl Own {
         })
     }
 
-    #[cfg(feature = "schema")]
     pub fn with_caps(mut self, caps: Caps) -> Self {
         self.caps = caps;
         self

@@ -1,13 +1,8 @@
-use std::sync::Arc;
-use std::time::Duration;
-
 use llm_client::{
-    Anthropic, Auth, Block, BlockKind, Bytes3, Client, Count, CountPolicy, CountSource, Endpoint,
-    Error, Estimator, HttpResponse, MediaSource, Message, OutputFormat, Raw, Request, Role,
+    Block, BlockKind, Bytes3, Estimator, MediaSource, Message, OutputFormat, Raw, Request, Role,
     ToolInput, ToolSpec,
 };
 use serde_json::json;
-use test_support::{FakeClock, MemoryTransport, response};
 
 /// The tokens of `block` alone.
 fn of_block(block: Block) -> u64 {
@@ -103,112 +98,160 @@ fn a_block_of_an_unknown_type_counts_as_it_came() {
     assert_eq!(of_block(block), 5);
 }
 
-fn client(policy: CountPolicy, transport: Arc<MemoryTransport>) -> Client {
-    let endpoint = Endpoint::new("https://models.example", Auth::None).unwrap();
-    let clock = FakeClock::skip_up_to(Duration::from_secs(30));
-    Client::builder(Arc::new(Anthropic::new(endpoint)), Arc::new(clock))
-        .transport(transport)
-        .counts(policy)
-        .build()
-        .unwrap()
-}
+mod client {
+    //! Counting through the client: asked once, marked when nobody counted.
 
-fn json_reply(status: u16, body: &str) -> HttpResponse {
-    response(
-        status,
-        &[("content-type", "application/json")],
-        body.to_owned(),
-    )
-}
+    use std::sync::Arc;
 
-/// The count by a server that always answers this.
-async fn count(policy: CountPolicy, status: u16, body: &'static str) -> Result<Count, Error> {
-    let transport = MemoryTransport::new(move |_| Ok(json_reply(status, body)));
-    client(policy, Arc::new(transport))
-        .count_tokens(&Request::new("claude-opus-5-5", "abc"))
-        .await
-}
+    use llm_client::{CountPolicy, CountSource, Error, Estimator, HttpResponse, Request};
+    use test_support::response;
 
-fn is_estimate(count: &Count) -> bool {
-    count.tokens == 13
-        && matches!(&count.source, CountSource::Estimate { method, .. } if method == "bytes3")
-}
+    use crate::faults::{Wire, request, skipping};
+    use crate::memory::{body, client, json, nobody, server};
 
-#[tokio::test]
-async fn a_count_of_the_provider_is_exact_and_asked_for_once() {
-    let answers = [r#"{"input_tokens": 9}"#, r#"{"input_tokens": 5}"#];
-    let transport = Arc::new(MemoryTransport::queue(
-        answers.map(|body| Ok(json_reply(200, body))),
-    ));
-    let client = client(CountPolicy::ExactOnly, transport.clone());
-    let request = Request::new("claude-opus-5-5", "abc");
-    let exact = |tokens| Count {
-        tokens,
-        source: CountSource::Exact,
-    };
-    assert_eq!(client.count_tokens(&request).await.unwrap(), exact(9));
-    assert_eq!(client.count_tokens(&request).await.unwrap(), exact(9));
-    assert_eq!(transport.requests().len(), 1);
-    // Another body is another question.
-    let other = Request::new("claude-opus-5-5", "abcd");
-    assert_eq!(client.count_tokens(&other).await.unwrap(), exact(5));
-}
+    const WIRE: Wire = Wire::Anthropic;
 
-#[tokio::test]
-async fn without_the_route_the_count_is_an_estimate_or_an_error() {
-    for status in [404, 405, 501] {
-        let body = r#"{"detail": "Not Found"}"#;
-        let estimate = count(CountPolicy::Any, status, body).await.unwrap();
-        assert!(is_estimate(&estimate), "{status}: {estimate:?}");
-        let error = count(CountPolicy::ExactOnly, status, body)
-            .await
-            .unwrap_err();
-        assert_eq!(error.status(), Some(status));
+    fn counted(tokens: u64) -> HttpResponse {
+        json(200, format!("{{\"input_tokens\": {tokens}}}"))
     }
-}
 
-#[tokio::test]
-async fn a_model_that_is_not_found_has_no_estimate() {
-    let body = r#"{"type": "error", "error": {"type": "not_found_error", "message": "model: x"}}"#;
-    let error = count(CountPolicy::Any, 404, body).await.unwrap_err();
-    assert_eq!(error.class(), "model_unavailable");
-}
-
-#[tokio::test]
-async fn a_count_that_the_server_calls_an_estimate_is_one() {
-    let body = r#"{"input_tokens": 9, "litellm_count_source": "local_estimate"}"#;
-    let found = count(CountPolicy::Any, 200, body).await.unwrap();
-    assert_eq!(found.tokens, 9);
-    assert!(matches!(found.source, CountSource::Estimate { .. }));
-    assert!(count(CountPolicy::ExactOnly, 200, body).await.is_err());
-}
-
-#[tokio::test]
-async fn the_estimator_is_a_setting() {
-    struct Flat;
-    impl Estimator for Flat {
-        fn name(&self) -> &'static str {
-            "flat"
+    #[tokio::test]
+    async fn an_exact_count_is_asked_for_once_and_for_each_body() {
+        let mut n = 0;
+        let transport = server(move |_| {
+            n += 1;
+            Ok(counted(n))
+        });
+        let client = client(WIRE, &transport, &skipping()).build().unwrap();
+        let mut other = request();
+        other.model = "model-2".into();
+        for (asked, tokens) in [
+            (request(), 1),
+            (request(), 1),
+            (other.clone(), 2),
+            (request(), 1),
+        ] {
+            let count = client.count_tokens(&asked).await.unwrap();
+            assert_eq!((count.tokens, count.source), (tokens, CountSource::Exact));
         }
-        fn estimate(&self, _: &Request) -> u64 {
-            100
+        // What is not part of the prompt does not make another body.
+        other.max_tokens = Some(7);
+        other.stop = vec!["END".into()];
+        other.user_id = Some("someone".into());
+        assert_eq!(client.count_tokens(&other).await.unwrap().tokens, 2);
+        assert_eq!(transport.requests().len(), 2);
+        let sent = &transport.requests()[0];
+        assert_eq!(sent.path, "/v1/messages/count_tokens");
+        let body = body(sent);
+        let fields: Vec<_> = body.as_object().unwrap().keys().collect();
+        assert_eq!(fields, ["messages", "model"]);
+        // Counts cost nothing.
+        assert_eq!(client.spent(), llm_client::Spend::default());
+    }
+
+    #[tokio::test]
+    async fn clones_share_what_was_counted() {
+        let transport = server(|_| Ok(counted(5)));
+        let client = client(WIRE, &transport, &skipping()).build().unwrap();
+        client.clone().count_tokens(&request()).await.unwrap();
+        client.count_tokens(&request()).await.unwrap();
+        assert_eq!(transport.requests().len(), 1);
+    }
+
+    async fn nobody_counts(answer: fn() -> HttpResponse) {
+        let transport = server(move |_| Ok(answer()));
+        let any = client(WIRE, &transport, &skipping()).build().unwrap();
+        for _ in 0..2 {
+            let count = any.count_tokens(&request()).await.unwrap();
+            let CountSource::Estimate { method, reason } = count.source else {
+                panic!("it is marked exact")
+            };
+            assert!(!method.is_empty() && !reason.is_empty());
+            assert!(count.tokens > 0);
+        }
+        // An estimate is not kept: the route may come.
+        assert!(transport.requests().len() >= 2);
+        let exact = client(WIRE, &transport, &skipping()).counts(CountPolicy::ExactOnly);
+        assert!(
+            exact
+                .build()
+                .unwrap()
+                .count_tokens(&request())
+                .await
+                .is_err()
+        );
+    }
+
+    #[tokio::test]
+    async fn a_server_that_does_not_count_gives_an_estimate_or_an_error() {
+        nobody_counts(|| response(404, &[("content-type", "text/plain")], "no route")).await;
+        nobody_counts(|| json(404, r#"{"detail": "Not Found"}"#.into())).await;
+        nobody_counts(|| response(405, &[], "")).await;
+        nobody_counts(|| response(501, &[], "")).await;
+        nobody_counts(|| {
+            let body = r#"{"input_tokens": 9, "litellm_count_source": "local_estimate"}"#;
+            json(200, body.into())
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn the_estimate_is_that_of_the_estimator() {
+        let transport = server(|_| Ok(response(404, &[], "")));
+        let client = client(WIRE, &transport, &skipping()).build().unwrap();
+        let count = client.count_tokens(&request()).await.unwrap();
+        assert_eq!(count.tokens, 8 + 4 + 2);
+        assert!(matches!(count.source, CountSource::Estimate { method, .. } if method == "bytes3"));
+    }
+
+    #[tokio::test]
+    async fn a_protocol_without_counts_sends_nothing() {
+        let any = client(Wire::Openai, &nobody(), &skipping())
+            .build()
+            .unwrap();
+        let count = any.count_tokens(&request()).await.unwrap();
+        assert!(matches!(count.source, CountSource::Estimate { .. }));
+        let exact = client(Wire::Openai, &nobody(), &skipping()).counts(CountPolicy::ExactOnly);
+        let error = exact.build().unwrap().count_tokens(&request()).await;
+        assert!(matches!(error, Err(Error::Refused { .. })), "{error:?}");
+    }
+
+    #[tokio::test]
+    async fn a_model_that_is_gone_is_no_missing_route() {
+        let transport = server(|_| Ok(json(404, WIRE.error("not_found_error"))));
+        let client = client(WIRE, &transport, &skipping()).build().unwrap();
+        let error = client.count_tokens(&request()).await.unwrap_err();
+        let Error::ModelUnavailable { model, .. } = &error else {
+            panic!("{error:?}")
+        };
+        assert!(!model.active.is_empty());
+        assert_eq!(transport.requests().len(), 1);
+    }
+
+    #[tokio::test]
+    async fn other_errors_of_a_count_are_errors() {
+        for (status, class) in [(400, "bad_request"), (401, "auth"), (500, "server")] {
+            let transport = server(move |_| Ok(json(status, WIRE.error("api_error"))));
+            let client = client(WIRE, &transport, &skipping()).build().unwrap();
+            let error = client.count_tokens(&request()).await.unwrap_err();
+            assert_eq!(error.class(), class);
         }
     }
-    let endpoint = Endpoint::new("https://models.example", Auth::None).unwrap();
-    let client = Client::builder(
-        Arc::new(Anthropic::new(endpoint)),
-        Arc::new(FakeClock::skip_up_to(Duration::from_secs(30))),
-    )
-    .transport(Arc::new(MemoryTransport::new(|_| {
-        Ok(response(404, &[], "no such page"))
-    })))
-    .estimator(Arc::new(Flat))
-    .build()
-    .unwrap();
-    let found = client
-        .count_tokens(&Request::new("m", "abc"))
-        .await
-        .unwrap();
-    assert_eq!(found.tokens, 100);
-    assert!(matches!(found.source, CountSource::Estimate { method, .. } if method == "flat"));
+
+    #[tokio::test]
+    async fn the_estimator_is_a_setting() {
+        struct Flat;
+        impl Estimator for Flat {
+            fn name(&self) -> &'static str {
+                "flat"
+            }
+            fn estimate(&self, _: &Request) -> u64 {
+                100
+            }
+        }
+        let transport = server(|_| Ok(response(404, &[], "")));
+        let client = client(WIRE, &transport, &skipping()).estimator(Arc::new(Flat));
+        let count = client.build().unwrap().count_tokens(&request()).await;
+        assert_eq!(count.unwrap().tokens, 100);
+    }
 }

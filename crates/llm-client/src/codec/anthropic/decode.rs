@@ -1,3 +1,5 @@
+use std::collections::HashSet;
+
 use serde_json::value::RawValue;
 
 use crate::codec::fault::{self, Asked};
@@ -101,9 +103,10 @@ pub(super) fn reply(exchange: &Exchange, body: &[u8]) -> Result<Reply, Error> {
         }
     }
     let mut blocks = Vec::new();
+    let mut ids = HashSet::new();
     for raw in content.unwrap_or_default() {
         let kind = block_kind(&fields_of(raw))?;
-        check_tool_id(&blocks, &kind)?;
+        check_tool_id(&mut ids, &kind)?;
         blocks.push(received(exchange, kind, raw.to_owned().into()));
     }
     let usage = fields.raw("usage").map_or_else(Usage::default, |raw| {
@@ -211,15 +214,13 @@ fn tool_input(fields: &Fields<'_>) -> ToolInput {
 }
 
 /// The id of a call names it in its result, so it must be there and be the only one.
-pub(super) fn check_tool_id(before: &[Block], kind: &BlockKind) -> Result<(), Error> {
+pub(super) fn check_tool_id(before: &mut HashSet<String>, kind: &BlockKind) -> Result<(), Error> {
     let BlockKind::ToolUse { id, .. } = kind else {
         return Ok(());
     };
-    let same =
-        |block: &Block| matches!(&block.kind, BlockKind::ToolUse { id: other, .. } if other == id);
     if id.is_empty() {
         Err(Error::protocol("a tool_use block has no id"))
-    } else if before.iter().any(same) {
+    } else if !before.insert(id.clone()) {
         Err(Error::protocol("two tool_use blocks have the same id"))
     } else {
         Ok(())

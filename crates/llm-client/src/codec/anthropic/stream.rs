@@ -1,5 +1,5 @@
 use std::borrow::Cow;
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -8,9 +8,12 @@ use super::block::OpenBlock;
 use super::decode::{self, Exchange};
 use super::object::Object;
 use crate::Error;
-use crate::codec::Assembler;
 use crate::codec::fields::Fields;
+use crate::codec::{Assembler, fault};
 use crate::types::{Block, Event, Reply, Usage};
+
+/// Numbers of tokens are short, and each event has all of them: without a limit they would fill the memory.
+const LONGEST_USAGE: usize = 64 << 10;
 
 /// Puts a reply together from the events of the Messages API.
 ///
@@ -23,6 +26,8 @@ pub(super) struct Assembly {
     message: Object,
     usage: Object,
     blocks: Vec<Block>,
+    /// Those of the tool calls so far.
+    tool_ids: HashSet<String>,
     open: Option<OpenBlock>,
     /// Deltas of types this version does not know.
     unknown: Vec<Box<RawValue>>,
@@ -136,13 +141,13 @@ impl Assembler for Assembly {
 
     fn end(&mut self, _cut: bool, out: &mut VecDeque<Event>) -> Result<(), Error> {
         let complete = self.is_complete();
-        let reply = Box::new(self.take_reply());
+        let reply = self.take_reply();
         if complete {
-            out.push_back(Event::Done(reply));
+            out.push_back(Event::Done(Box::new(reply)));
             return Ok(());
         }
         Err(Error::StreamTruncated {
-            partial: reply,
+            partial: fault::partial(self.exchange.asked().redactor, reply),
             trail: Box::default(),
         })
     }
@@ -156,6 +161,7 @@ impl Assembly {
             message: Object::default(),
             usage: Object::default(),
             blocks: Vec::new(),
+            tool_ids: HashSet::new(),
             open: None,
             unknown: Vec::new(),
         }
@@ -172,7 +178,7 @@ impl Assembly {
             id: fields.text("id").unwrap_or_default(),
             model: fields.text("model").unwrap_or_default(),
         });
-        self.add_usage(fields.raw("usage"), out);
+        self.add_usage(fields.raw("usage"), out)?;
         self.message = message;
         Ok(())
     }
@@ -192,7 +198,7 @@ impl Assembly {
             return Err(Error::protocol(what));
         }
         let open = OpenBlock::new(content_block)?;
-        decode::check_tool_id(&self.blocks, open.kind())?;
+        decode::check_tool_id(&mut self.tool_ids, open.kind())?;
         open.announce(index, out);
         self.open = Some(open);
         Ok(())
@@ -265,8 +271,7 @@ impl Assembly {
                 _ => self.message.overwrite(name, value),
             }
         }
-        self.add_usage(event.fields().raw("usage"), out);
-        Ok(())
+        self.add_usage(event.fields().raw("usage"), out)
     }
 
     fn message_stop(&mut self) -> Result<(), Error> {
@@ -298,10 +303,25 @@ impl Assembly {
     }
 
     /// Takes over the numbers that are there: they are sums, not additions.
-    fn add_usage(&mut self, usage: Option<&RawValue>, out: &mut VecDeque<Event>) {
-        let Some(usage) = usage else { return };
+    fn add_usage(
+        &mut self,
+        usage: Option<&RawValue>,
+        out: &mut VecDeque<Event>,
+    ) -> Result<(), Error> {
+        let Some(usage) = usage else { return Ok(()) };
         self.usage.merge(usage);
-        out.push_back(Event::Usage(self.usage()));
+        let usage = self.usage();
+        if usage
+            .raw
+            .as_ref()
+            .is_some_and(|raw| raw.get().len() > LONGEST_USAGE)
+        {
+            return Err(Error::protocol(format!(
+                "the usage is longer than {LONGEST_USAGE} bytes"
+            )));
+        }
+        out.push_back(Event::Usage(usage));
+        Ok(())
     }
 
     fn usage(&self) -> Usage {

@@ -47,8 +47,8 @@ pub(super) fn reply(asking: &Asking, body: &[u8]) -> Result<Reply, Error> {
 
     let mut draft = Draft::default();
     draft.take_whole(asking, &said);
-    let content = draft.blocks(asking, false, None);
     let finish = choice.finish_reason.filled();
+    let content = draft.blocks(asking, cuts(finish), None);
     Ok(Reply {
         message_raw: echo(message, &draft),
         raw: Raw::parse(text).map_err(|_| unreadable("got"))?,
@@ -108,6 +108,11 @@ pub(super) fn stop(finish: Option<&str>, draft: &Draft) -> StopReason {
         "error" => StopReason::Error,
         other => StopReason::Other(other.to_owned()),
     }
+}
+
+/// The answer ends anywhere: what there is of the arguments of its calls is no reason to run them.
+pub(super) fn cuts(finish: Option<&str>) -> bool {
+    matches!(finish, Some("content_filter" | "error"))
 }
 
 /// The message as it came, as far as it can go back, under our ids.

@@ -25,6 +25,8 @@ pub(super) struct Draft {
     /// Which of the two is the thought: the first that said something.
     thought: Option<ReasoningField>,
     details: Vec<Map<String, Value>>,
+    /// Where the detail of a type and a number is.
+    detail_at: BTreeMap<(String, String), usize>,
     calls: Vec<Call>,
     by_index: BTreeMap<u64, usize>,
     ids: BTreeSet<String>,
@@ -203,13 +205,12 @@ impl Draft {
         let details: Vec<Map<String, Value>> =
             serde_json::from_str(details.get()).unwrap_or_default();
         for detail in details {
-            let same = |old: &&mut Map<String, Value>| {
-                detail.contains_key("index")
-                    && ["type", "index"]
-                        .iter()
-                        .all(|key| old.get(*key) == detail.get(*key))
-            };
-            let Some(old) = self.details.iter_mut().rev().find(same) else {
+            let shown = |key| detail.get(key).map(Value::to_string);
+            let at = shown("index").map(|index| {
+                let key = (shown("type").unwrap_or_default(), index);
+                *self.detail_at.entry(key).or_insert(self.details.len())
+            });
+            let Some(old) = at.and_then(|at| self.details.get_mut(at)) else {
                 self.details.push(detail);
                 continue;
             };

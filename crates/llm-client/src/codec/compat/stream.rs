@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::Asking;
-use super::decode::{Parts, copy, stop, usage};
+use super::decode::{Parts, copy, cuts, stop, usage};
 use super::draft::Draft;
 use super::wire::{Chunk, Text};
 use crate::Error;
@@ -119,7 +119,7 @@ impl Chunks {
     fn finish(&mut self, cut: bool, out: &mut VecDeque<Event>) -> Result<(), Error> {
         if cut || self.finish.is_none() {
             return Err(Error::StreamTruncated {
-                partial: Box::new(self.reply(true, None)?),
+                partial: fault::partial(&self.asking.redactor.clone(), self.reply(true, None)?),
                 trail: Box::new(fault::trail(&self.asking.headers)),
             });
         }
@@ -129,9 +129,9 @@ impl Chunks {
     }
 
     fn reply(&mut self, cut: bool, out: Option<&mut VecDeque<Event>>) -> Result<Reply, Error> {
-        let content = self.draft.blocks(&self.asking, cut, out);
-        let message = self.draft.assistant()?;
         let finish = self.finish.as_deref();
+        let content = self.draft.blocks(&self.asking, cut || cuts(finish), out);
+        let message = self.draft.assistant()?;
         let filled = |text| Some(text).filter(|text: &&str| !text.is_empty());
         let parts = Parts {
             id: filled(&self.id),

@@ -5,6 +5,7 @@
 pub mod anthropic;
 mod anthropic_replies;
 mod compat;
+mod prepare;
 mod stream_order;
 
 use std::collections::{BTreeMap, VecDeque};

@@ -1,0 +1,102 @@
+//! The client with all its layers against reqwest and serde by themselves, on loopback and in the same run.
+//!
+//! `cargo bench -p llm-client --bench throughput` prints one JSON line for each figure. Both sides run on one thread, the server
+//! on another one; they take turns, and the best of three rounds counts. `-- --short` takes shorter turns, `-- --check` fails
+//! when a ratio misses its goal by more than a fifth, `-- --only NAME` runs `calls`, `first`, `long`, `memory` or `parsing`.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "a benchmark reads the clock and its arguments and prints what it measured"
+)]
+#![expect(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
+
+mod calls;
+mod parsing;
+mod report;
+mod server;
+mod sides;
+mod streams;
+mod wire;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use report::Report;
+
+/// How often the two sides take turns; the best turn of each counts.
+const ROUNDS: usize = 3;
+
+/// How long to measure.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Scale {
+    Full,
+    Short,
+}
+
+impl Scale {
+    fn pick<T>(self, full: T, short: T) -> T {
+        match self {
+            Self::Full => full,
+            Self::Short => short,
+        }
+    }
+}
+
+/// One thread: what the layers cost is not hidden on another core.
+fn runtime() -> tokio::runtime::Runtime {
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    builder.enable_all().build().unwrap()
+}
+
+/// What this thread has spent on the processor: other load on the machine does not count.
+fn cpu_time() -> Duration {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanos = text.split(' ').next().and_then(|nanos| nanos.parse().ok());
+    Duration::from_nanos(nanos.unwrap_or(0))
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [first, side, server] = arguments.as_slice()
+        && first == streams::CHILD
+    {
+        streams::child(side, server.parse().unwrap());
+        return ExitCode::SUCCESS;
+    }
+    let has = |flag: &str| arguments.iter().any(|argument| argument == flag);
+    let scale = if has("--short") {
+        Scale::Short
+    } else {
+        Scale::Full
+    };
+    let only = arguments
+        .iter()
+        .skip_while(|argument| *argument != "--only")
+        .nth(1);
+    let runs = |name: &str| only.is_none_or(|only| only == name);
+    let mut report = Report::default();
+    if runs("calls") {
+        calls::throughput(&mut report, scale);
+    }
+    if runs("first") {
+        calls::first_event(&mut report, scale);
+    }
+    if runs("long") {
+        streams::long(&mut report, scale);
+    }
+    if runs("memory") {
+        streams::memory(&mut report);
+    }
+    if runs("parsing") && scale == Scale::Full {
+        parsing::run();
+    }
+    if has("--check") && !report.missed().is_empty() {
+        eprintln!(
+            "missed by more than a fifth: {}",
+            report.missed().join(", ")
+        );
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
+}

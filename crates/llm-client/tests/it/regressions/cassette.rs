@@ -1,0 +1,220 @@
+//! What a review found in recorded and replayed calls.
+
+use std::fs;
+use std::path::PathBuf;
+
+use futures_util::FutureExt as _;
+use llm_client::{Budget, Cassette, Error, Request};
+use tempfile::tempdir;
+use test_support::{FakeClock, response};
+
+use crate::faults::{BOTH, Wire, hello, read_stream, request, skipping};
+use crate::memory::{client, nobody, saying, server, whole};
+
+fn events(bytes: Vec<u8>) -> llm_client::HttpResponse {
+    response(200, &[("content-type", "text/event-stream")], bytes)
+}
+
+/// Streams that are cut or broken, recorded and replayed: what was no reply is none, what was one is the same.
+#[tokio::test]
+async fn a_stream_that_was_cut_anywhere_is_cut_in_its_replay() {
+    for wire in BOTH {
+        let pieces = wire.events(&hello());
+        let all = pieces.concat().into_bytes();
+        // Around the end of each event, and in the middle of it.
+        let mut places = Vec::new();
+        let mut end = 0;
+        for piece in &pieces {
+            places.push(end + piece.len() / 2);
+            end += piece.len();
+            places.extend(end - 3..=end);
+        }
+        for (at, bad) in places.into_iter().flat_map(|at| [(at, false), (at, true)]) {
+            let mut bytes = all[..at].to_vec();
+            if bad {
+                bytes.extend_from_slice(b"\xff\n\n");
+            }
+            let folder = tempdir().unwrap();
+            let path: PathBuf = folder.path().join("tape.jsonl");
+            let transport = server(move |_| Ok(events(bytes.clone())));
+            let recording = client(wire, &transport, &skipping())
+                .retry(crate::faults::no_retries())
+                .record(Cassette::new(&path))
+                .build()
+                .unwrap();
+            let (live, outcome) = read_stream(&recording, &request()).await;
+            drop(recording);
+            let replaying = client(wire, &nobody(), &FakeClock::new())
+                .replay(Cassette::new(&path))
+                .build()
+                .unwrap();
+            let (replayed, again) = read_stream(&replaying, &request()).await;
+            assert_eq!(live, replayed, "{wire:?} {at} {bad}");
+            match (outcome, again) {
+                (Ok(a), Ok(b)) => assert_eq!((a.content, a.raw), (b.content, b.raw)),
+                (Err(a), Err(b)) => assert_eq!(
+                    std::mem::discriminant(&a),
+                    std::mem::discriminant(&b),
+                    "{wire:?} {at} {bad}: {a} / {b}"
+                ),
+                (a, b) => panic!("{wire:?} {at} {bad}: {a:?} / {b:?}"),
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_was_never_sent_takes_no_place_in_the_cassette() {
+    let wire = Wire::Openai;
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("tape.jsonl");
+    let recording = client(wire, &saying(wire, &hello()), &skipping())
+        .record(Cassette::new(&path))
+        .budget(Budget {
+            tokens: Some(100),
+            ..Budget::default()
+        })
+        .build()
+        .unwrap();
+    let mut asked = Request::new("m", "hello");
+    asked.max_tokens = Some(60);
+    // Two at once: only one fits in the budget. Then the other is asked again.
+    let first = recording.stream(&asked).await.unwrap();
+    let refused = recording.complete(&asked).await.unwrap_err();
+    assert_eq!(refused.class(), "budget");
+    first.collect().await.unwrap();
+    recording.complete(&asked).await.unwrap();
+    drop(recording);
+    let replaying = client(wire, &nobody(), &FakeClock::new())
+        .replay(Cassette::new(&path))
+        .build()
+        .unwrap();
+    for n in 0..2 {
+        let reply = replaying.complete(&asked).await;
+        assert_eq!(reply.unwrap().text(), "hello yourself", "{n}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_was_dropped_before_it_was_sent_takes_no_place_either() {
+    let wire = Wire::Openai;
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("tape.jsonl");
+    let recording = client(wire, &saying(wire, &hello()), &skipping())
+        .record(Cassette::new(&path))
+        .limits(llm_client::Limits {
+            concurrency: 1,
+            ..llm_client::Limits::default()
+        })
+        .build()
+        .unwrap();
+    let other = recording
+        .stream(&Request::new("m", "another"))
+        .await
+        .unwrap();
+    // It waits for the only slot and is given up.
+    assert!(recording.complete(&request()).now_or_never().is_none());
+    drop(other);
+    recording.complete(&request()).await.unwrap();
+    drop(recording);
+    let replaying = client(wire, &nobody(), &FakeClock::new())
+        .replay(Cassette::new(&path))
+        .build()
+        .unwrap();
+    let reply = replaying.complete(&request()).await;
+    assert_eq!(reply.unwrap().text(), "hello yourself");
+}
+
+#[tokio::test]
+async fn a_list_of_models_touches_no_network_in_a_replay() {
+    let wire = Wire::Anthropic;
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("tape.jsonl");
+    fs::write(&path, "").unwrap();
+    let replaying = client(wire, &nobody(), &FakeClock::new())
+        .replay(Cassette::new(&path))
+        .build()
+        .unwrap();
+    let error = replaying.list_models().await.unwrap_err();
+    assert!(matches!(error, Error::ReplayMiss { .. }), "{error:?}");
+}
+
+#[tokio::test]
+async fn nothing_is_sent_that_cannot_be_recorded() {
+    let full = std::path::Path::new("/dev/full");
+    if !full.exists() {
+        return;
+    }
+    let wire = Wire::Anthropic;
+    let transport = saying(wire, &hello());
+    let recording = client(wire, &transport, &skipping())
+        .record(Cassette::new(full))
+        .build()
+        .unwrap();
+    for _ in 0..3 {
+        let error = recording.complete(&request()).await.unwrap_err();
+        assert!(matches!(error, Error::Cassette { .. }), "{error:?}");
+    }
+    // The first shows that the disk is full; the others would be paid for and lost.
+    assert_eq!(transport.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn a_dummy_key_does_not_spoil_the_recording() {
+    // What the documentation of local servers tells people to use as a key.
+    for key in ["EMPTY", "ollama", "none", "x"] {
+        let folder = tempdir().unwrap();
+        let path = folder.path().join("tape.jsonl");
+        let provider = || {
+            let endpoint = llm_client::Endpoint::new(
+                "http://127.0.0.1:1/v1",
+                llm_client::Auth::Bearer(key.into()),
+            );
+            std::sync::Arc::new(llm_client::Compat::new(
+                endpoint.unwrap(),
+                llm_client::Dialect::ollama(),
+            ))
+        };
+        let canned = test_support::Canned::text(format!("the {key} set is none of yours x"));
+        let transport = server(move |_| Ok(whole(Wire::Openai, &canned)));
+        let recording = llm_client::Client::builder(provider(), std::sync::Arc::new(skipping()))
+            .transport(transport)
+            .record(Cassette::new(&path))
+            .build()
+            .unwrap();
+        let live = recording.complete(&request()).await.unwrap();
+        drop(recording);
+        let replaying = llm_client::Client::builder(provider(), std::sync::Arc::new(skipping()))
+            .transport(nobody())
+            .replay(Cassette::new(&path))
+            .build()
+            .unwrap();
+        let replayed = replaying.complete(&request()).await;
+        assert_eq!(
+            replayed
+                .map(|reply| reply.text())
+                .map_err(|error| error.to_string()),
+            Ok(live.text()),
+            "{key}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_dummy_key_does_not_break_a_header() {
+    let wire = Wire::Openai;
+    let endpoint = llm_client::Endpoint::new(
+        "http://127.0.0.1:1/v1",
+        llm_client::Auth::Bearer("x".into()),
+    );
+    let provider = llm_client::Compat::new(endpoint.unwrap(), llm_client::Dialect::ollama());
+    let client = llm_client::Client::builder(
+        std::sync::Arc::new(provider),
+        std::sync::Arc::new(skipping()),
+    )
+    .transport(saying(wire, &hello()))
+    .build()
+    .unwrap();
+    let (_, outcome) = read_stream(&client, &request()).await;
+    assert_eq!(outcome.unwrap().text(), "hello yourself");
+}

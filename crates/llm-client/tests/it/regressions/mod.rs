@@ -1,0 +1,5 @@
+//! What reviews found and what was mended: each test failed before its fix.
+
+mod calls;
+mod cassette;
+mod hostile;
