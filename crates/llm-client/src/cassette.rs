@@ -5,6 +5,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -101,8 +102,7 @@ impl Lines {
             match Line::parse(bytes, index + 1) {
                 Ok(Some(line)) => found.lines.push(line),
                 Ok(None) => {}
-                // A writer that died leaves a last line without its end; anything else is damage.
-                Err(_) if last && !ended => found.torn_at = Some(start as u64),
+                Err(_) if last && !ended && is_torn(bytes) => found.torn_at = Some(start as u64),
                 Err(error) => return Err(error),
             }
             start += bytes.len();
@@ -119,6 +119,15 @@ impl Lines {
         }
         counts
     }
+}
+
+/// A writer that died leaves the start of a line, or the zeros of a disk that lost its power. Anything else is damage, or a
+/// file that is no cassette, and must not be cut.
+fn is_torn(bytes: &[u8]) -> bool {
+    const OPENING: &[u8] = br#"{"schema_version":"#;
+    let written = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
+    let shared = written.len().min(OPENING.len());
+    written[..shared] == OPENING[..shared] && serde_json::from_slice::<IgnoredAny>(bytes).is_err()
 }
 
 /// One attempt.

@@ -168,3 +168,15 @@ async fn two_clients_do_not_record_into_one_file() {
     drop(first);
     tape.recording(WIRE, &nobody()).build().unwrap();
 }
+
+#[tokio::test]
+async fn a_file_that_is_no_cassette_is_refused_and_left_as_it_is() {
+    let tape = Tape::new();
+    let newer = r#"{"schema_version":2,"root":"r"}"#;
+    for text in ["my only notes", "{\"a\":1", "\u{feff}text", newer] {
+        fs::write(&tape.path, text).unwrap();
+        let error = tape.recording(WIRE, &nobody()).build().err().unwrap();
+        assert!(matches!(error, ConfigError::Cassette(_)), "{error:?}");
+        assert_eq!(fs::read_to_string(&tape.path).unwrap(), text);
+    }
+}
