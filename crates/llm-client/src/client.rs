@@ -105,7 +105,7 @@ impl ClientBuilder {
         seed: u64;
         /// The longest replies to read.
         sizes: SizeCaps;
-        /// How the network is reached.
+        /// How the network is reached. The wait for a connection is that of [`Self::timeouts`].
         http: HttpOptions;
     }
 

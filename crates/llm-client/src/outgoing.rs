@@ -7,7 +7,6 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
 use crate::layers::gate::Lane;
-use crate::layers::record::secrets;
 use crate::transport::{HttpRequest, HttpResponse, Transport};
 use crate::{Clock, Error};
 
@@ -33,7 +32,7 @@ impl Outgoing {
         if let Some(sent) = &self.sent {
             sent.store(true, Ordering::Relaxed);
         }
-        let keys = secrets(&request);
+        let keys = request.secrets();
         let mut response = self.inner.execute(request).await?;
         for (_, value) in &mut response.headers {
             // A server that sends the key back must not get it into ids, errors and records.

@@ -220,7 +220,8 @@ impl Flight {
         let inner = self.inner.clone();
         fitted.warnings.iter().for_each(trace::warning);
         let mut wait = Duration::ZERO;
-        for n in 0.. {
+        let mut n = 0;
+        loop {
             let began = inner.clock.instant();
             let mut traces = Traces {
                 tape: None,
@@ -282,8 +283,8 @@ impl Flight {
             self.last = Some(Box::new(error));
             inner.clock.sleep(next).await;
             wait = next;
+            n += 1;
         }
-        Err(Error::protocol("the attempts ran out"))
     }
 
     /// What to do after the failure of attempt `n`: wait this long and try again, or give up with this error.

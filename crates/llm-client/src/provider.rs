@@ -93,8 +93,6 @@ pub struct Caps {
     pub structured: Structure,
     /// Thinking blocks are part of the protocol.
     pub thinking: bool,
-    /// Ids of tool calls are unique by contract: a double one breaks the protocol. Else they are made unique.
-    pub unique_tool_ids: bool,
     /// The longest body in bytes.
     pub max_body: Option<u64>,
     /// `max_tokens` is required; this is sent when the request has none.
@@ -129,7 +127,6 @@ impl Caps {
         count_tokens: true,
         structured: Structure::Schema,
         thinking: true,
-        unique_tool_ids: false,
         max_body: None,
         default_max_tokens: None,
         whole_by_stream: false,

@@ -94,18 +94,7 @@ impl SseDecoder {
     /// # Errors
     /// [`Error::TooLarge`] and, for bytes that are not UTF-8, [`Error::Protocol`].
     pub fn next_event(&mut self) -> Result<Option<SseEvent<'_>>, Error> {
-        self.clear_taken();
-        if self.failed.is_none() {
-            match self.read_event() {
-                Ok(true) => {
-                    self.taken = true;
-                    return Ok(Some(self.event.as_event()));
-                }
-                Ok(false) => {}
-                Err(failure) => self.fail(failure),
-            }
-        }
-        self.check().map(|()| None)
+        self.give(Self::read_event)
     }
 
     /// The body is over: the pending event, if it is complete. Then [`Self::is_pending`] tells of a cut one.
@@ -113,9 +102,22 @@ impl SseDecoder {
     /// # Errors
     /// As [`Self::next_event`].
     pub fn finish(&mut self) -> Result<Option<SseEvent<'_>>, Error> {
+        self.give(Self::read_rest)
+    }
+
+    /// Something was left over at the end: the stream was cut.
+    pub fn is_pending(&self) -> bool {
+        self.cut
+    }
+
+    /// The event that `read` completes. After an error there is nothing but that error.
+    fn give(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<bool, Failure>,
+    ) -> Result<Option<SseEvent<'_>>, Error> {
         self.clear_taken();
         if self.failed.is_none() {
-            match self.read_rest() {
+            match read(self) {
                 Ok(true) => {
                     self.taken = true;
                     return Ok(Some(self.event.as_event()));
@@ -125,11 +127,6 @@ impl SseDecoder {
             }
         }
         self.check().map(|()| None)
-    }
-
-    /// Something was left over at the end: the stream was cut.
-    pub fn is_pending(&self) -> bool {
-        self.cut
     }
 
     fn clear_taken(&mut self) {

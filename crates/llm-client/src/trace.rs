@@ -1,5 +1,6 @@
 //! Every name that goes into a trace stands here. No text of a prompt or a reply does.
 
+use std::path::Path;
 use std::time::Duration;
 
 use tracing::field::Empty;
@@ -94,6 +95,15 @@ pub(crate) fn fallback(from: &Target, to: &Target, class: &str) {
             error.type = class
         },
         "fallback"
+    );
+}
+
+/// A cassette ends in the middle of a line.
+pub(crate) fn torn(cassette: &Path) {
+    warn!(
+        target: "llm_client",
+        { llm.cassette = %cassette.display() },
+        "the last line is torn and left out"
     );
 }
 

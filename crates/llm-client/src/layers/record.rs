@@ -15,9 +15,9 @@ use crate::cassette::{
     SCHEMA_VERSION, Tail, body_fields,
 };
 use crate::sse::SseDecoder;
-use crate::transport::{HeaderText, HttpRequest, HttpResponse, Transport};
+use crate::transport::{HeaderText, HttpRequest, HttpResponse, Transport, is_event_stream};
 use crate::types::Target;
-use crate::{Clock, ConfigError, Error, Redactor};
+use crate::{Clock, ConfigError, Error};
 
 /// How long a line may wait for the disk.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
@@ -181,7 +181,7 @@ impl Tape {
         let Some(request) = heard.request else {
             return Ok(());
         };
-        let secrets = secrets(&request);
+        let secrets = request.secrets();
         let hide = &|text: String| {
             secrets
                 .iter()
@@ -189,8 +189,7 @@ impl Tape {
         };
         let text = |bytes: &[u8]| hide(String::from_utf8_lossy(bytes).into_owned());
         let response = heard.response.map(|(status, headers)| {
-            let streamed = crate::transport::header(&headers, "content-type")
-                .is_some_and(|kind| kind.starts_with("text/event-stream"));
+            let streamed = is_event_stream(&headers);
             let (mut events, mut tail, mut body, mut body_text) = (None, None, None, None);
             if streamed {
                 let decoded = decode(&heard.chunks, heard.began, hide);
@@ -251,22 +250,6 @@ impl Drop for Tape {
             let _ = self.finish(Some(&cancelled), true);
         }
     }
-}
-
-/// What takes the keys of this request out of texts.
-pub(crate) fn secrets(request: &HttpRequest) -> Vec<Redactor> {
-    request
-        .headers
-        .iter()
-        .filter_map(|(_, value)| match value {
-            HeaderText::Secret(_) => {
-                let key = value.expose();
-                let key = key.strip_prefix("Bearer ").unwrap_or(key);
-                Some(Redactor::new(Some(key.into())))
-            }
-            HeaderText::Open(_) => None,
-        })
-        .collect()
 }
 
 fn kept(headers: Vec<(String, String)>, hide: impl Fn(String) -> String) -> Vec<(String, String)> {

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::cassette::{Cassette, Line, RecordedResponse, Tail};
 use crate::transport::{HttpRequest, HttpResponse, Transport};
-use crate::{ConfigError, Error, Timeouts};
+use crate::{ConfigError, Error, Timeouts, trace};
 
 /// How many differences a miss shows.
 const SHOWN: usize = 8;
@@ -30,10 +30,7 @@ impl Player {
             .read()
             .map_err(|error| ConfigError::Cassette(Box::new(error)))?;
         if lines.torn_at.is_some() {
-            tracing::warn!(
-                cassette = %cassette.path().display(),
-                "the last line is torn and left out"
-            );
+            trace::torn(cassette.path());
         }
         let mut answers: HashMap<String, BTreeMap<u64, Arc<Line>>> = HashMap::new();
         for line in lines.lines {

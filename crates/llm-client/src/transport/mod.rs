@@ -13,7 +13,7 @@ use futures_util::stream::BoxStream;
 use secrecy::{ExposeSecret as _, SecretString};
 use url::Url;
 
-use crate::Error;
+use crate::{Error, Redactor};
 
 pub use http::{HttpOptions, HttpTransport};
 
@@ -57,6 +57,23 @@ pub struct HttpRequest {
     pub body: Bytes,
     /// An event stream is expected.
     pub streams: bool,
+}
+
+impl HttpRequest {
+    /// What takes the keys of this request out of texts.
+    pub(crate) fn secrets(&self) -> Vec<Redactor> {
+        self.headers
+            .iter()
+            .filter_map(|(_, value)| match value {
+                HeaderText::Secret(_) => {
+                    let key = value.expose();
+                    let key = key.strip_prefix("Bearer ").unwrap_or(key);
+                    Some(Redactor::new(Some(key.into())))
+                }
+                HeaderText::Open(_) => None,
+            })
+            .collect()
+    }
 }
 
 /// The value of a header. `Debug` does not show a secret one.
@@ -117,11 +134,7 @@ impl HttpResponse {
 
     /// The body is an event stream, by its content type.
     pub fn is_event_stream(&self) -> bool {
-        self.header("content-type").is_some_and(|kind| {
-            kind.trim_start()
-                .get(..17)
-                .is_some_and(|start| start.eq_ignore_ascii_case("text/event-stream"))
-        })
+        is_event_stream(&self.headers)
     }
 
     /// Reads the whole body.
@@ -162,6 +175,15 @@ impl HttpResponse {
         }
         start.freeze()
     }
+}
+
+/// The content type is that of an event stream.
+pub(crate) fn is_event_stream(headers: &[(String, String)]) -> bool {
+    header(headers, "content-type").is_some_and(|kind| {
+        kind.trim_start()
+            .get(..17)
+            .is_some_and(|start| start.eq_ignore_ascii_case("text/event-stream"))
+    })
 }
 
 /// The first header of this name (lower case).

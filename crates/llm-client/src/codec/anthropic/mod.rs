@@ -225,7 +225,6 @@ impl Provider for Anthropic {
             count_tokens: true,
             structured: Structure::Schema,
             thinking: true,
-            unique_tool_ids: true,
             max_body: Some(32_000_000),
             default_max_tokens: Some(encode::DEFAULT_MAX_TOKENS),
             whole_by_stream: true,
