@@ -1,0 +1,10 @@
+//! Pages as a browser reads them.
+
+mod data;
+mod hostile;
+mod parts;
+mod policy;
+mod props;
+mod reading;
+mod refusals;
+mod snapshot;
