@@ -252,6 +252,23 @@ fn texts_too_long_to_compare_are_both_shown() -> Outcome {
 }
 
 #[test]
+fn an_entry_is_cut_as_a_whole() -> Outcome {
+    let entry = Entry::new("e")
+        .text(Tone::Neutral, "a".repeat(15_000))
+        .text(Tone::Good, "b".repeat(15_000))
+        .text(Tone::Bad, "c");
+    let page = page(Section::new("s").list(SearchableList::new("l", [entry])))?;
+    let shown = texts(&page, "li .text")?.concat();
+    assert_eq!(shown.matches('b').count(), 5_000);
+    assert!(
+        shown.ends_with("b [cut: the first 20000 of 30001 characters]"),
+        "{}",
+        &shown[19_990..]
+    );
+    Ok(())
+}
+
+#[test]
 fn ten_thousand_messages_fit() -> Outcome {
     let entries = (0..10_000_u32).map(|n| {
         Entry::new(format!("m{n}"))
