@@ -6,6 +6,9 @@ use crate::number::fixed;
 use crate::text;
 use crate::tone::Tone;
 
+/// Bytes of a badge that stays in one line.
+const VERDICT: usize = 24;
+
 /// A value in a table or beside a name.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -122,7 +125,8 @@ impl Cell {
                 }
             },
             Self::Badge { text: word, tone } => html! {
-                span class={ "badge " (tone.class()) } {
+                // A verdict is not broken in a narrow column; what is no verdict may be.
+                span class={ "badge " (tone.class()) @if word.len() <= VERDICT { " whole" } } {
                     span class="sign" aria-hidden="true" { (tone.sign()) }
                     bdi { (text::markup(word, text::TITLE)) }
                 }

@@ -11,9 +11,11 @@ const ROWS: usize = 400;
 /// Columns that are drawn.
 const COLUMNS: usize = 240;
 /// Space for the numbers at the left and at the top.
-const MARGIN: f64 = 34.0;
+const MARGIN: f64 = 50.0;
 /// Every so many rows and columns have a number.
 const NUMBERED: usize = 5;
+/// Up to so many rows each has one.
+const FEW: usize = 20;
 
 /// A world of cells over time: a row for each moment, coloured cells, the one that matters marked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -179,7 +181,7 @@ impl SpaceTime {
                             rect class={ "cell-" (colour % 8) } x="1" y="1" width="16" height="16" {}
                             text class="letter" text-anchor="middle" x="9" y="13.5" { (letter(symbol)) }
                         }
-                        " " code { (text::visible(symbol.encode_utf8(&mut [0; 4]))) } " "
+                        " " span class="spoken" { (text::visible(symbol.encode_utf8(&mut [0; 4]))) " " }
                         @match meaning {
                             Some((_, meaning)) => bdi { (text::markup(meaning, text::TITLE)) },
                             None => "(not explained)",
@@ -237,8 +239,11 @@ fn first(wanted: usize, size: usize, all: usize) -> usize {
 fn numbers(window: &Window, columns: usize, side: f64) -> Markup {
     let rows = window.cells.len();
     let centre = |index: usize| MARGIN + side * (index as f64 + 0.5);
+    let every = if rows <= FEW { 1 } else { NUMBERED };
     html! {
-        @for row in (0..rows).filter(|row| (row + window.top).is_multiple_of(NUMBERED)) {
+        text class="axis-name" x="4" y=(coordinate(MARGIN - 8.0)) { "time" }
+        text class="axis-name" x=(coordinate(MARGIN)) y="16" { "cell" }
+        @for row in (0..rows).filter(|row| (row + window.top).is_multiple_of(every)) {
             text text-anchor="end" x=(coordinate(MARGIN - 6.0)) y=(coordinate(centre(row) + 4.0)) {
                 (row + window.top)
             }

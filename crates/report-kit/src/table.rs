@@ -59,6 +59,7 @@ impl Table {
             self.rows.iter().any(|row| row[column].is_number())
                 && filled.all(|cell| cell.is_number() || *cell == Cell::Missing)
         };
+        let numeric: Vec<bool> = (0..expected).map(numeric).collect();
         let caption = anchors.fresh();
         Ok(html! {
             // The box scrolls, so it takes the keyboard.
@@ -67,7 +68,7 @@ impl Table {
                     caption id=(caption) { (text::markup(&self.caption, text::TITLE)) }
                     thead { tr {
                         @for (index, column) in self.columns.iter().enumerate() {
-                            th scope="col" class=[numeric(index).then_some("number")] {
+                            th scope="col" class=[numeric[index].then_some("number")] {
                                 (text::markup(column, text::TITLE))
                             }
                         }
@@ -76,7 +77,8 @@ impl Table {
                         @for row in &self.rows {
                             tr {
                                 @for (index, cell) in row.iter().enumerate() {
-                                    @let class = cell.is_number().then_some("number");
+                                    @let right = cell.is_number() || (*cell == Cell::Missing && numeric[index]);
+                                    @let class = right.then_some("number");
                                     @if index == 0 {
                                         th scope="row" class=[class] { (cell.render(anchors)?) }
                                     } @else {

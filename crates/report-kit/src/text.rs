@@ -13,12 +13,12 @@ pub(crate) const BLOCK: usize = 20_000;
 
 /// The text with every character made visible that would hide, reorder or disappear.
 ///
-/// `\r\n` becomes `\n`; line feeds and tabs stay. Other ASCII controls become their control pictures (`␀`, `␛`). Direction
-/// controls, other controls, invisible characters, private use and noncharacters become `⟨U+202E⟩`. Letters of
-/// right-to-left scripts, combining marks and the joiners of emoji stay as they are.
+/// `\r\n` becomes `\n`; line feeds and tabs stay. Other controls, direction controls, invisible characters, private use and
+/// noncharacters become their code points (`⟨U+202E⟩`), which every font can show. Letters of right-to-left scripts,
+/// combining marks and the joiners of emoji stay as they are.
 ///
 /// ```
-/// assert_eq!(report_kit::visible("a\u{1b}[31m\u{202e}b\r\nc"), "a␛[31m⟨U+202E⟩b\nc");
+/// assert_eq!(report_kit::visible("a\u{1b}[31m\u{202e}b\r\nc"), "a⟨U+001B⟩[31m⟨U+202E⟩b\nc");
 /// ```
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_hidden) {
@@ -29,10 +29,6 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     while let Some(character) = rest.next() {
         match character {
             '\r' if rest.peek() == Some(&'\n') => {}
-            '\0'..='\x1f' if is_hidden(character) => {
-                shown.push(picture(0x2400 + u32::from(character)));
-            }
-            '\x7f' => shown.push('\u{2421}'),
             other if is_hidden(other) => {
                 shown.push_str(&code_point(other));
             }
@@ -44,10 +40,6 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 
 fn code_point(character: char) -> String {
     format!("⟨U+{:04X}⟩", u32::from(character))
-}
-
-fn picture(code: u32) -> char {
-    char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
 /// Whether a character shows nothing by itself, or changes how its neighbours are shown.

@@ -12,10 +12,10 @@ use crate::text;
 /// Bars that are drawn.
 const DRAWN: usize = 100;
 /// Characters of a name beside its bar.
-const NAME: usize = 28;
+const NAME: usize = 26;
 /// Height of a bar with the space around it.
 const ROW: f64 = 26.0;
-const LEFT: f64 = 210.0;
+const LEFT: f64 = 230.0;
 const RIGHT: f64 = WIDTH - 70.0;
 const TOP: f64 = 30.0;
 

@@ -1,0 +1,11 @@
+//! Pages as a browser reads them.
+
+mod contrast;
+mod data;
+mod hostile;
+mod parts;
+mod policy;
+mod props;
+mod reading;
+mod refusals;
+mod snapshot;

@@ -1,0 +1,93 @@
+//! What a page is to the parser of a browser.
+
+use std::error::Error;
+
+use report_kit::{
+    Axis, Bar, Cell, Entry, Page, Plot, Point, SearchableList, Section, Series, SpaceTime, Table,
+    TextDiff, Tone,
+};
+use scraper::{Html, Selector};
+
+/// The elements that a selector finds, in order.
+pub(crate) fn found<'a>(
+    page: &'a Html,
+    selector: &str,
+) -> Result<Vec<scraper::ElementRef<'a>>, Box<dyn Error>> {
+    let selector = Selector::parse(selector).map_err(|error| error.to_string())?;
+    Ok(page.select(&selector).collect())
+}
+
+/// The texts of those elements.
+pub(crate) fn texts(page: &Html, selector: &str) -> Result<Vec<String>, Box<dyn Error>> {
+    let elements = found(page, selector)?.into_iter();
+    Ok(elements.map(|element| element.text().collect()).collect())
+}
+
+/// Every element with its attributes, but for digests: two pages of the same shape have the same skeleton.
+pub(crate) fn skeleton(page: &Html) -> Vec<String> {
+    let elements = page
+        .tree
+        .nodes()
+        .filter_map(|node| node.value().as_element());
+    elements
+        .map(|element| {
+            let mut attributes: Vec<String> = (element.attrs())
+                .map(|(name, value)| format!("{name}={value}"))
+                .collect();
+            attributes.sort();
+            format!("{} {}", element.name(), attributes.join(" "))
+        })
+        .collect()
+}
+
+/// A page that has `text` in every place that takes one.
+pub(crate) fn filled_with(text: &str) -> Page {
+    let axis = || Axis::new(text);
+    let point = Point::new(1.0, 2.0).interval(1.0, 3.0).named(text);
+    let table = Table::new(text, [text, text, text, text, text]).row([
+        Cell::text(text),
+        Cell::code(text),
+        Cell::badge(text, Tone::Good),
+        Cell::link(text, "place"),
+        Cell::Several(vec![Cell::text(text), Cell::Missing]),
+    ]);
+    let section = Section::new(text)
+        .anchor("place")
+        .text(text)
+        .code(text, text)
+        .notice(Tone::Bad, text)
+        .facts([(text, Cell::text(text))])
+        .table(table)
+        .plot(
+            Plot::xy(text, axis(), axis())
+                .with(Series::points(text, [point]))
+                .with(Series::band(text, [(0.0, 1.0, 2.0)])),
+        )
+        .plot(Plot::histogram(text, axis(), [1.0, 2.0], 2))
+        .plot(Plot::bars(text, axis(), [Bar::new(text, 1.0)]))
+        .diff(TextDiff::words(text, text, "").named(text, text))
+        .diff(TextDiff::lines(text, "", text).named(text, text))
+        .list(SearchableList::new(
+            text,
+            [Entry::new(text)
+                .fact(text, text)
+                .text(Tone::Neutral, text)
+                .text(Tone::Bad, text)],
+        ))
+        .section(Section::new(text).folded().text(text));
+    Page::new(text)
+        .lead(text)
+        .notice(Tone::Caution, text)
+        .facts([(text, Cell::text(text))])
+        .section(section)
+        .section(Section::new(text))
+        .section(
+            Section::new(text).grid(
+                SpaceTime::new(text, ["..", ".>"])
+                    .symbol('.', text)
+                    .symbol('>', text)
+                    .mark(1, 1, text),
+            ),
+        )
+        .data("text", &text)
+}
