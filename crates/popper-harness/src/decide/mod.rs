@@ -36,7 +36,7 @@ use trial::Trial;
 ///
 /// Pure: the same universe, configuration, law and seed give the same verdict, for any number of threads, on any machine.
 pub struct Harness {
-    universe: Box<dyn Universe>,
+    universe: Arc<dyn Universe>,
     config: Config,
     sim_hash: String,
     config_hash: String,
@@ -67,9 +67,24 @@ impl Harness {
             sim_hash,
             config_hash: config.hash(),
             circuit,
-            universe,
+            universe: universe.into(),
             config,
         })
+    }
+
+    /// The same harness with another seed. The hash of the configuration stays, for the seed is not part of it.
+    #[must_use]
+    pub fn with_seed(&self, seed: u64) -> Self {
+        Self {
+            universe: Arc::clone(&self.universe),
+            config: Config {
+                seed,
+                ..self.config.clone()
+            },
+            sim_hash: self.sim_hash.clone(),
+            config_hash: self.config_hash.clone(),
+            circuit: Arc::clone(&self.circuit),
+        }
     }
 
     /// The universe whose laws are decided.

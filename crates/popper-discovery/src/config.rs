@@ -1,0 +1,122 @@
+//! What a run is told to do.
+
+use popper_harness::counterexample::universe_value;
+use popper_harness::decide::{Config, ConfigError, Harness};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::rank::Weights;
+
+/// The most proposals or tests of one iteration.
+const MAX_LAWS: usize = 10_000;
+
+/// How the loop turns. Every field has a default, so that `{}` is the default configuration.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LoopConfig {
+    /// Laws to ask for in an iteration (K), `1..=10000`.
+    pub propose: usize,
+    /// Laws to test in an iteration (M), `1..=10000`.
+    pub test: usize,
+    /// Whether symbols and names are disguised before a model sees them.
+    pub blind: bool,
+    /// Turns that tell a model what is wrong with its reply, at most 10.
+    pub repairs: u32,
+    /// Laws that are left from earlier iterations and take part in the ranking, the latest ones.
+    pub pool: u32,
+    /// Accepted laws in a snapshot.
+    pub accepted: u32,
+    /// Refuted laws in a snapshot.
+    pub falsified: u32,
+    /// Undecided laws in a snapshot.
+    pub unknown: u32,
+    /// Counterexamples in a snapshot.
+    pub gallery: u32,
+    /// Milliseconds after which an evaluation is given up as UNKNOWN `resource_limit`, which does not count as tested.
+    /// Results then depend on the machine, so there is no limit unless one is set.
+    pub wall_limit_ms: Option<u64>,
+    /// What counts how much in the ranking.
+    pub weights: Weights,
+}
+
+impl Default for LoopConfig {
+    fn default() -> Self {
+        Self {
+            propose: 20,
+            test: 10,
+            blind: true,
+            repairs: 2,
+            pool: 200,
+            accepted: 30,
+            falsified: 20,
+            unknown: 20,
+            gallery: 20,
+            wall_limit_ms: None,
+            weights: Weights::default(),
+        }
+    }
+}
+
+impl LoopConfig {
+    /// Checks every field.
+    ///
+    /// # Errors
+    /// [`ConfigError`] names the first field that is out of range.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let fail = |field, message| Err(ConfigError { field, message });
+        for (field, laws) in [("propose", self.propose), ("test", self.test)] {
+            if !(1..=MAX_LAWS).contains(&laws) {
+                return fail(field, format!("is {laws}, expected 1 to {MAX_LAWS}"));
+            }
+        }
+        if self.repairs > 10 {
+            return fail(
+                "repairs",
+                format!("is {}, expected at most 10", self.repairs),
+            );
+        }
+        if self.wall_limit_ms == Some(0) {
+            return fail("wall_limit_ms", "is 0, expected at least 1".into());
+        }
+        self.weights.check()
+    }
+}
+
+/// What makes a run the run it is: a run is only continued under an equal one. Kept in `runs.config_json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunConfig {
+    /// The version of the program that began the run; it does not matter for equality.
+    pub version: String,
+    /// The id of the built-in universe, or a whole definition.
+    pub universe: Value,
+    /// The harness.
+    pub harness: Config,
+    /// The loop.
+    #[serde(rename = "loop")]
+    pub discovery: LoopConfig,
+    /// Who proposes: `enumerative`, or a model's id.
+    pub proposer: String,
+}
+
+impl RunConfig {
+    /// The configuration of a run that is about to begin.
+    pub fn new(harness: &Harness, discovery: LoopConfig, proposer: String) -> Self {
+        Self {
+            version: env!("CARGO_PKG_VERSION").into(),
+            universe: universe_value(harness.universe()),
+            harness: harness.config().clone(),
+            discovery,
+            proposer,
+        }
+    }
+
+    /// Whether a run under the one may be continued under the other.
+    pub fn continues(&self, other: &Self) -> bool {
+        let unversioned = |config: &Self| Self {
+            version: String::new(),
+            ..config.clone()
+        };
+        unversioned(self) == unversioned(other)
+    }
+}

@@ -1,0 +1,195 @@
+//! From a verdict to the rows that keep it.
+
+use jiff::Timestamp;
+use popper_harness::counterexample::{COUNTEREXAMPLE_VERSION, Counterexample};
+use popper_harness::decide::{Config, Harness, Reason, Status, Verdict};
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::intake::sha256;
+use crate::row::{CapabilityRow, CounterexampleRow, EvaluationRow, LawRow, LawStatus, VerdictKey};
+use crate::store::{Decision, Finding, StoreError};
+
+/// How verdicts are written in columns.
+pub fn status_text(status: Status) -> &'static str {
+    match status {
+        Status::Pass => "PASS",
+        Status::Fail => "FAIL",
+        Status::Unknown => "UNKNOWN",
+    }
+}
+
+/// `law_evaluations.artifacts_json`.
+#[derive(Serialize, Deserialize)]
+struct Artifacts {
+    /// The configuration in force, with the seed of the attempt.
+    harness_config: Config,
+    /// sha256 of the verdict's JSON without `runtime_ms`.
+    verdict_digest: String,
+    /// `Counterexample::minimal`, which has no column of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    minimal: Option<bool>,
+}
+
+/// When an attempt was made.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Period {
+    pub started_at: Timestamp,
+    pub completed_at: Timestamp,
+    pub runtime_ms: u64,
+}
+
+impl Decision {
+    /// The rows of a verdict on a law of a run. `cut` says that the attempt was cut short by a limit on time: then it is stored,
+    /// and the law waits on.
+    pub(crate) fn new(
+        law: &LawRow,
+        harness: &Harness,
+        verdict: &Verdict,
+        period: Period,
+        cut: bool,
+    ) -> Self {
+        let verdict_digest = digest(verdict);
+        let artifacts = Artifacts {
+            harness_config: harness.config().clone(),
+            verdict_digest: verdict_digest.clone(),
+            minimal: verdict
+                .counterexample
+                .as_ref()
+                .map(|package| package.minimal),
+        };
+        let evaluation = EvaluationRow {
+            id: 0,
+            run_id: law.run_id,
+            law_id: law.id,
+            harness_config_hash: verdict.harness_config_hash.clone(),
+            seed: verdict.seed,
+            started_at: period.started_at,
+            completed_at: period.completed_at,
+            status: verdict.status,
+            reason_code: verdict.reason_code.map(reason_text),
+            evidence_json: json(&verdict.evidence),
+            power_metrics_json: json(&verdict.power),
+            runtime_ms: period.runtime_ms,
+            counterexample_id: None,
+            artifacts_json: json(&artifacts),
+            notes: verdict.notes.join("\n"),
+        };
+        let package = verdict.counterexample.as_ref();
+        let counterexample = package.map(|package| CounterexampleRow {
+            id: 0,
+            run_id: law.run_id,
+            law_evaluation_id: 0,
+            initial_state: package.initial_state.clone(),
+            config_json: json(&package.config),
+            seed: package.seed,
+            t: package.t,
+            t_fail: package.t_fail,
+            witness_json: json(&package.witness),
+            trajectory_excerpt_json: json(&package.trajectory_excerpt),
+            minimized: package.minimized,
+            created_at: period.completed_at,
+        });
+        let key = (!cut).then(|| VerdictKey {
+            law_fingerprint: law.law_fingerprint.clone(),
+            harness_config_hash: verdict.harness_config_hash.clone(),
+            sim_hash: verdict.sim_hash.clone(),
+            evaluation_id: 0,
+            verdict_digest: verdict_digest.clone(),
+        });
+        Self {
+            evaluation,
+            counterexample,
+            law_status: if cut {
+                LawStatus::Queued
+            } else {
+                LawStatus::Tested
+            },
+            key,
+            law_fingerprint: law.law_fingerprint.clone(),
+            verdict_digest,
+        }
+    }
+
+    /// Whether a stored attempt with the same run, law, configuration and seed has the same verdict, by its artifacts.
+    ///
+    /// # Errors
+    /// [`StoreError::Contradiction`] when it has not.
+    pub fn agrees_with(&self, artifacts_json: &str) -> Result<(), StoreError> {
+        let stored = serde_json::from_str::<Artifacts>(artifacts_json)
+            .map(|artifacts| artifacts.verdict_digest)
+            .unwrap_or_default();
+        if stored == self.verdict_digest {
+            return Ok(());
+        }
+        Err(StoreError::Contradiction {
+            law_fingerprint: self.law_fingerprint.clone(),
+            seed: self.evaluation.seed,
+            stored,
+            new: self.verdict_digest.clone(),
+        })
+    }
+}
+
+impl CapabilityRow {
+    /// Whether two rows say the same, whenever that was.
+    pub fn says_the_same(&self, other: &Self) -> bool {
+        self.universe_contract_json == other.universe_contract_json
+            && self.harness_capabilities_json == other.harness_capabilities_json
+    }
+}
+
+/// sha256 of a verdict's JSON with `runtime_ms` 0.
+fn digest(verdict: &Verdict) -> String {
+    let timeless = Verdict {
+        runtime_ms: 0,
+        ..verdict.clone()
+    };
+    sha256(&json(&timeless))
+}
+
+fn reason_text(reason: Reason) -> String {
+    json(&reason).trim_matches('"').to_owned()
+}
+
+/// A value of ours as JSON text: its types hold no map whose keys are no strings, so this cannot fail.
+pub(crate) fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+impl Finding {
+    /// The counterexample as the package that `replay` takes.
+    ///
+    /// # Errors
+    /// [`Error::Row`] when a column does not hold what this program writes.
+    pub fn package(&self) -> Result<Option<Counterexample>, Error> {
+        let Some(row) = &self.counterexample else {
+            return Ok(None);
+        };
+        let evaluation = &self.evaluation;
+        let artifacts: Artifacts = Error::json(
+            "law_evaluations",
+            evaluation.id,
+            "artifacts_json",
+            &evaluation.artifacts_json,
+        )?;
+        let (table, id) = ("counterexamples", row.id);
+        Ok(Some(Counterexample {
+            schema_version: COUNTEREXAMPLE_VERSION.to_owned(),
+            initial_state: row.initial_state.clone(),
+            config: Error::json(table, id, "config_json", &row.config_json)?,
+            seed: row.seed,
+            t: row.t,
+            t_fail: row.t_fail,
+            witness: Error::json(table, id, "witness_json", &row.witness_json)?,
+            trajectory_excerpt: Error::json(
+                table,
+                id,
+                "trajectory_excerpt_json",
+                &row.trajectory_excerpt_json,
+            )?,
+            minimized: row.minimized,
+            minimal: artifacts.minimal.unwrap_or(false),
+        }))
+    }
+}

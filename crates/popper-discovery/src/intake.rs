@@ -1,0 +1,180 @@
+//! From what a proposer wrote to rows: read, check, bring into normal form.
+
+use std::fmt::Write as _;
+
+use popper_harness::law::{Extensions, Law, Problem, Program, Unfit, syntax};
+use popper_harness::universe::Universe;
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::error::Error;
+use crate::proposer::Candidate;
+use crate::row::{LawRow, LawStatus};
+
+/// The most bytes of a name that goes into its column.
+const NAME_LIMIT: usize = 200;
+
+/// sha256 of a text, 64 hex digits.
+pub(crate) fn sha256(text: &str) -> String {
+    let digest = Sha256::digest(text);
+    digest.iter().fold(String::new(), |mut hex, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+/// The row for a candidate, `proposed` if it is a law of the language and `rejected_schema` with every reason if not.
+pub(crate) fn admit(
+    candidate: &Candidate,
+    universe: &dyn Universe,
+    language: Extensions,
+) -> LawRow {
+    let law = match &candidate.law {
+        Err(message) => Err(vec![Problem {
+            path: "$".into(),
+            message: message.clone(),
+        }]),
+        Ok(value) => Law::from_value(value.clone(), "$", language)
+            .map_err(|error| error.problems)
+            .and_then(|law| match unreadable(&law, universe) {
+                Some(problem) => Err(vec![problem]),
+                None => Ok(law),
+            }),
+    };
+    match law {
+        Ok(law) => accepted(&law, &candidate.raw),
+        Err(problems) => rejected(candidate, &problems),
+    }
+}
+
+/// The first expression or claim that does not parse. Names that nobody knows are for the harness to judge.
+fn unreadable(law: &Law, universe: &dyn Universe) -> Option<Problem> {
+    let Err(Unfit::Ambiguous(ambiguity)) = Program::compile(law, universe) else {
+        return None;
+    };
+    let index = |list: &str| {
+        let rest = ambiguity.field.strip_prefix(list)?;
+        let (index, key) = rest.strip_prefix('[')?.split_once(']')?;
+        Some((index.parse::<usize>().ok()?, key.to_owned()))
+    };
+    let text = if ambiguity.field == "claim" {
+        Some(&law.claim)
+    } else if let Some((index, _)) = index("observables") {
+        law.observables
+            .get(index)
+            .map(|observable| &observable.expr)
+    } else if let Some((index, key)) = index("preconditions") {
+        let condition = law.preconditions.get(index);
+        condition.map(|condition| {
+            if key == ".rhs" {
+                &condition.rhs
+            } else {
+                &condition.lhs
+            }
+        })
+    } else {
+        None
+    };
+    text.is_some_and(|text| syntax::parse(text).is_err())
+        .then(|| Problem {
+            path: format!("$.{}", ambiguity.field),
+            message: ambiguity.error.to_string(),
+        })
+}
+
+/// The text of a law with its white space folded.
+fn folded(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn accepted(law: &Law, raw: &str) -> LawRow {
+    let normal = law.normalized();
+    // What was absent in the law is an empty list or object in its column.
+    let column = |key: &str, absent: &str| match law.source.get(key) {
+        None | Some(Value::Null) => absent.to_owned(),
+        Some(value) => value.to_string(),
+    };
+    LawRow {
+        id: 0,
+        run_id: 0,
+        law_id: law.law_id.clone(),
+        law_fingerprint: law.fingerprint(),
+        schema_version: text(&normal, "schema_version"),
+        template: law.template.name().to_owned(),
+        quantifiers_json: normal["quantifiers"].to_string(),
+        preconditions_json: normal["preconditions"].to_string(),
+        observables_json: column("observables", "[]"),
+        claim_text: folded(&law.claim),
+        forbidden_text: folded(&law.forbidden),
+        proposed_tests_json: column("proposed_tests", "[]"),
+        capability_requirements_json: column("capability_requirements", "{}"),
+        created_iteration_id: 0,
+        raw_llm_json: raw.to_owned(),
+        normalized_json: normal.to_string(),
+        status: LawStatus::Proposed,
+    }
+}
+
+fn rejected(candidate: &Candidate, problems: &[Problem]) -> LawRow {
+    let source = candidate.law.as_ref().ok();
+    let field = |key: &str| {
+        let text = source.and_then(|law| law.get(key)).and_then(Value::as_str);
+        let text = folded(text.unwrap_or_default());
+        text.chars().take(NAME_LIMIT).collect::<String>()
+    };
+    let problems: Vec<Value> = problems
+        .iter()
+        .map(|problem| json!({"path": problem.path, "message": problem.message}))
+        .collect();
+    LawRow {
+        id: 0,
+        run_id: 0,
+        law_id: field("law_id"),
+        law_fingerprint: sha256(&format!("rejected\n{}", candidate.raw)),
+        schema_version: String::new(),
+        template: String::new(),
+        quantifiers_json: "{}".into(),
+        preconditions_json: "[]".into(),
+        observables_json: "[]".into(),
+        claim_text: field("claim"),
+        forbidden_text: field("forbidden"),
+        proposed_tests_json: "[]".into(),
+        capability_requirements_json: "{}".into(),
+        created_iteration_id: 0,
+        raw_llm_json: candidate.raw.clone(),
+        normalized_json: json!({ "problems": problems }).to_string(),
+        status: LawStatus::RejectedSchema,
+    }
+}
+
+fn text(value: &Value, key: &str) -> String {
+    value[key].as_str().unwrap_or_default().to_owned()
+}
+
+impl LawRow {
+    /// The law, built from the row alone: its normal form with the proposer's name, words and tests.
+    ///
+    /// # Errors
+    /// [`Error::Row`] when the row is not one that a proposal became.
+    pub fn law(&self) -> Result<Law, Error> {
+        let mut law: Map<String, Value> =
+            Error::json("laws", self.id, "normalized_json", &self.normalized_json)?;
+        let tests: Value = Error::json(
+            "laws",
+            self.id,
+            "proposed_tests_json",
+            &self.proposed_tests_json,
+        )?;
+        law.insert("law_id".into(), json!(self.law_id));
+        law.insert("claim".into(), json!(self.claim_text));
+        law.insert("forbidden".into(), json!(self.forbidden_text));
+        law.insert("proposed_tests".into(), tests);
+        // The extension was on when the law was taken in.
+        let language = Extensions {
+            local_transition: true,
+        };
+        Law::from_value(Value::Object(law), "$", language)
+            .map_err(|error| Error::row("laws", self.id, "normalized_json", error))
+    }
+}

@@ -1,0 +1,78 @@
+//! Propose laws about a universe, try to refute them, remember everything, and go on after a kill as if nothing had happened.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use popper_discovery::{
+//!     Discovery, Ended, EnumerativeProposer, LoopConfig, MemoryStore, Query, Still, Store as _, Unobserved, Which,
+//! };
+//! use popper_harness::decide::{Config, Harness, Status};
+//! use popper_harness::universe::KineticGrid;
+//!
+//! # futures_util::FutureExt::now_or_never(async {
+//! let harness = Harness::new(KineticGrid, Config::default())?;
+//! let proposer = EnumerativeProposer::default();
+//! let clock = Arc::new(Still("2026-11-22T00:00:00Z".parse()?));
+//! let config = LoopConfig { propose: 8, test: 4, ..LoopConfig::default() };
+//! let mut discovery =
+//!     Discovery::open(MemoryStore::default(), harness, config, EnumerativeProposer::ID, clock, Which::Latest).await?;
+//! assert_eq!(discovery.run_to(2, &proposer, &mut Unobserved).await?, Ended::Completed);
+//!
+//! let run = discovery.run().clone();
+//! for finding in discovery.store().findings(Query::all(&run)).await? {
+//!     println!("{:?} {}", finding.evaluation.status, finding.law.claim_text);
+//!     // Every refutation can be replayed from its rows alone.
+//!     if let Some(package) = finding.package()? {
+//!         assert_eq!(finding.evaluation.status, Status::Fail);
+//!         popper_harness::counterexample::replay(&package)?;
+//!     }
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # }).expect("nothing here waits")?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! **The one decision.** The store is the only memory. A snapshot is built from it alone, a model's answer is stored before it is
+//! read, what an iteration chose is stored before it is tested, and decisions are stored in small groups. So the state of a run is
+//! always a prefix of the same story, and resuming is nothing else than running.
+//!
+//! Nothing here reads a clock, a file or the environment: [`Clock`], [`Store`] and [`Proposer`] come in as values.
+//!
+//! Next: [`Discovery`] for the loop, [`Proposer`] for who proposes, [`Store`] for what is remembered, [`Snapshot`] for what a
+//! proposer is shown.
+
+mod clock;
+mod config;
+mod decision;
+mod discovery;
+mod enumerative;
+mod error;
+mod intake;
+mod memory;
+mod observer;
+mod proposer;
+mod rank;
+mod row;
+mod snapshot;
+mod store;
+mod summary;
+
+pub use clock::{Clock, Still};
+pub use config::{LoopConfig, RunConfig};
+pub use decision::status_text;
+pub use discovery::{Discovery, Ended, Which};
+pub use enumerative::EnumerativeProposer;
+pub use error::Error;
+pub use memory::MemoryStore;
+pub use observer::{Event, Observer, Unobserved};
+pub use proposer::{Candidate, Proposal, ProposeError, Proposer, Step};
+pub use rank::{Features, Ranked, Waiting, Weights, rank};
+pub use row::{
+    Call, CallRow, CapabilityRow, CounterexampleRow, EvaluationRow, Iteration, IterationStatus,
+    LawRow, LawStatus, Run, Usage, VerdictKey,
+};
+pub use snapshot::{
+    Accepted, Capabilities, Contract, Falsified, Snapshot, Specimen, Totals, Undecided,
+};
+pub use store::{Attempt, Decision, Finding, Plan, Query, Store, StoreError, Tally};
+pub use summary::{Selected, Summary, Verdicts};

@@ -1,0 +1,357 @@
+//! The store's twin in memory: what a test or a short experiment needs, and what a database is tested against.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+use popper_harness::decide::Status;
+
+use crate::row::{
+    CallRow, CapabilityRow, CounterexampleRow, EvaluationRow, Iteration, IterationStatus, LawRow,
+    LawStatus, Run, VerdictKey,
+};
+use crate::store::{Attempt, Decision, Finding, Plan, Query, Store, StoreError, Tally};
+
+/// All tables as lists; the key of a row is its place, counted from 1.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct MemoryStore {
+    /// `runs`
+    pub runs: Vec<Run>,
+    /// `iterations`
+    pub iterations: Vec<Iteration>,
+    /// `laws`
+    pub laws: Vec<LawRow>,
+    /// `law_evaluations`
+    pub evaluations: Vec<EvaluationRow>,
+    /// `counterexamples`
+    pub counterexamples: Vec<CounterexampleRow>,
+    /// `capability_snapshots`
+    pub capabilities: Vec<CapabilityRow>,
+    /// `llm_calls`
+    pub calls: Vec<CallRow>,
+    /// `verdict_keys`, by law, configuration and universe.
+    pub keys: BTreeMap<(String, String, String), VerdictKey>,
+}
+
+/// The key of the row that is pushed next.
+fn next_id<T>(rows: &[T]) -> i64 {
+    rows.len() as i64 + 1
+}
+
+fn get<T>(rows: &[T], id: i64) -> Option<&T> {
+    rows.get(usize::try_from(id - 1).ok()?)
+}
+
+fn get_mut<T>(rows: &mut [T], id: i64) -> Option<&mut T> {
+    rows.get_mut(usize::try_from(id - 1).ok()?)
+}
+
+/// The last `newest` of a list, if a number is given.
+fn newest<T>(mut rows: Vec<T>, newest: Option<u32>) -> Vec<T> {
+    if let Some(newest) = newest {
+        let skip = rows.len().saturating_sub(newest as usize);
+        rows.drain(..skip);
+    }
+    rows
+}
+
+impl MemoryStore {
+    /// What is known of a law of a run.
+    fn finding(&self, run: &Run, law: &LawRow) -> Option<Finding> {
+        let key = (
+            law.law_fingerprint.clone(),
+            run.harness_hash.clone(),
+            run.sim_hash.clone(),
+        );
+        let key = self.keys.get(&key)?;
+        let evaluation = get(&self.evaluations, key.evaluation_id)?;
+        let counterexample = evaluation.counterexample_id;
+        Some(Finding {
+            law: law.clone(),
+            evaluation: evaluation.clone(),
+            counterexample: counterexample
+                .and_then(|id| get(&self.counterexamples, id))
+                .cloned(),
+        })
+    }
+
+    fn store(&mut self, decision: &Decision) -> Result<(), StoreError> {
+        let new = &decision.evaluation;
+        let same = |row: &&EvaluationRow| {
+            (row.run_id, row.law_id, row.seed) == (new.run_id, new.law_id, new.seed)
+                && row.harness_config_hash == new.harness_config_hash
+        };
+        if let Some(stored) = self.evaluations.iter().find(same) {
+            return decision.agrees_with(&stored.artifacts_json);
+        }
+        let id = next_id(&self.evaluations);
+        let mut evaluation = EvaluationRow { id, ..new.clone() };
+        if let Some(counterexample) = &decision.counterexample {
+            let row = CounterexampleRow {
+                id: next_id(&self.counterexamples),
+                law_evaluation_id: id,
+                ..counterexample.clone()
+            };
+            evaluation.counterexample_id = Some(row.id);
+            self.counterexamples.push(row);
+        }
+        self.evaluations.push(evaluation);
+        if let Some(law) = get_mut(&mut self.laws, new.law_id) {
+            law.status = decision.law_status;
+        }
+        if let Some(key) = &decision.key {
+            let triple = (
+                key.law_fingerprint.clone(),
+                key.harness_config_hash.clone(),
+                key.sim_hash.clone(),
+            );
+            let stands = self.keys.get(&triple).is_some_and(|old| {
+                get(&self.evaluations, old.evaluation_id)
+                    .is_some_and(|old| old.status == Status::Fail)
+            });
+            if !stands {
+                let key = VerdictKey {
+                    evaluation_id: id,
+                    ..key.clone()
+                };
+                self.keys.insert(triple, key);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Store for MemoryStore {
+    async fn create_run(&mut self, run: &Run) -> Result<i64, StoreError> {
+        let id = next_id(&self.runs);
+        self.runs.push(Run { id, ..run.clone() });
+        Ok(id)
+    }
+
+    async fn runs(&mut self) -> Result<Vec<Run>, StoreError> {
+        Ok(self.runs.iter().rev().cloned().collect())
+    }
+
+    async fn iterations(&mut self, run_id: i64) -> Result<Vec<Iteration>, StoreError> {
+        let of_run = self.iterations.iter().filter(|row| row.run_id == run_id);
+        Ok(of_run.cloned().collect())
+    }
+
+    async fn iteration(
+        &mut self,
+        run_id: i64,
+        iteration_index: u32,
+    ) -> Result<Option<Iteration>, StoreError> {
+        let wanted = (run_id, iteration_index);
+        let mut rows = self.iterations.iter();
+        Ok(rows
+            .find(|row| (row.run_id, row.iteration_index) == wanted)
+            .cloned())
+    }
+
+    async fn last_iteration(&mut self, run_id: i64) -> Result<Option<Iteration>, StoreError> {
+        let of_run = self.iterations.iter().filter(|row| row.run_id == run_id);
+        Ok(of_run.max_by_key(|row| row.iteration_index).cloned())
+    }
+
+    async fn begin_iteration(
+        &mut self,
+        iteration: &Iteration,
+        capabilities: &CapabilityRow,
+    ) -> Result<i64, StoreError> {
+        let id = next_id(&self.iterations);
+        self.iterations.push(Iteration {
+            id,
+            ..iteration.clone()
+        });
+        let of_run = |row: &&CapabilityRow| row.run_id == iteration.run_id;
+        let last = self.capabilities.iter().rev().find(of_run);
+        if last.is_none_or(|last| !last.says_the_same(capabilities)) {
+            self.capabilities.push(CapabilityRow {
+                id: next_id(&self.capabilities),
+                iteration_id: id,
+                ..capabilities.clone()
+            });
+        }
+        Ok(id)
+    }
+
+    async fn mark_iteration(
+        &mut self,
+        iteration_id: i64,
+        status: IterationStatus,
+    ) -> Result<(), StoreError> {
+        if let Some(row) = get_mut(&mut self.iterations, iteration_id) {
+            row.status = status;
+        }
+        Ok(())
+    }
+
+    async fn plan_iteration(&mut self, plan: &Plan) -> Result<(), StoreError> {
+        for law in &plan.laws {
+            let id = next_id(&self.laws);
+            self.laws.push(LawRow { id, ..law.clone() });
+        }
+        for &(id, status) in &plan.moved {
+            if let Some(law) = get_mut(&mut self.laws, id) {
+                law.status = status;
+            }
+        }
+        if let Some(row) = get_mut(&mut self.iterations, plan.iteration_id) {
+            row.prompt_hash.clone_from(&plan.prompt_hash);
+            row.summary_json = Some(plan.summary_json.clone());
+        }
+        Ok(())
+    }
+
+    async fn complete_iteration(
+        &mut self,
+        iteration_id: i64,
+        completed_at: Timestamp,
+        summary_json: &str,
+    ) -> Result<(), StoreError> {
+        if let Some(row) = get_mut(&mut self.iterations, iteration_id) {
+            row.status = IterationStatus::Completed;
+            row.completed_at = Some(completed_at);
+            row.summary_json = Some(summary_json.to_owned());
+        }
+        Ok(())
+    }
+
+    async fn add_call(&mut self, call: &CallRow) -> Result<(), StoreError> {
+        let id = next_id(&self.calls);
+        self.calls.push(CallRow { id, ..call.clone() });
+        Ok(())
+    }
+
+    async fn calls(
+        &mut self,
+        run_id: i64,
+        iteration_id: Option<i64>,
+    ) -> Result<Vec<CallRow>, StoreError> {
+        let wanted = |row: &&CallRow| {
+            row.run_id == run_id && iteration_id.is_none_or(|id| row.iteration_id == id)
+        };
+        Ok(self.calls.iter().filter(wanted).cloned().collect())
+    }
+
+    async fn fingerprints(&mut self, run_id: i64) -> Result<BTreeSet<String>, StoreError> {
+        let of_run = self.laws.iter().filter(|row| row.run_id == run_id);
+        Ok(of_run.map(|row| row.law_fingerprint.clone()).collect())
+    }
+
+    async fn laws_by_fingerprint(
+        &mut self,
+        run_id: i64,
+        fingerprints: &[String],
+    ) -> Result<Vec<LawRow>, StoreError> {
+        let of_run = self.laws.iter().filter(|row| row.run_id == run_id);
+        let wanted = of_run.filter(|row| fingerprints.contains(&row.law_fingerprint));
+        Ok(wanted.cloned().collect())
+    }
+
+    async fn laws_by_status(
+        &mut self,
+        run_id: i64,
+        statuses: &[LawStatus],
+        limit: Option<u32>,
+    ) -> Result<Vec<LawRow>, StoreError> {
+        let of_run = self.laws.iter().filter(|row| row.run_id == run_id);
+        let wanted = of_run.filter(|row| statuses.contains(&row.status));
+        Ok(newest(wanted.cloned().collect(), limit))
+    }
+
+    async fn known(
+        &mut self,
+        fingerprints: &[String],
+        harness_config_hash: &str,
+        sim_hash: &str,
+    ) -> Result<BTreeMap<String, VerdictKey>, StoreError> {
+        let key = |law: &String| {
+            let triple = (law.clone(), harness_config_hash.into(), sim_hash.into());
+            self.keys.get(&triple).cloned()
+        };
+        let found = fingerprints
+            .iter()
+            .filter_map(|law| key(law).map(|key| (law.clone(), key)));
+        Ok(found.collect())
+    }
+
+    async fn attempts_at(
+        &mut self,
+        law_fingerprint: &str,
+        harness_config_hash: &str,
+        sim_hash: &str,
+    ) -> Result<Vec<Attempt>, StoreError> {
+        let made = self.evaluations.iter().filter(|row| {
+            row.harness_config_hash == harness_config_hash
+                && get(&self.runs, row.run_id).is_some_and(|run| run.sim_hash == sim_hash)
+                && get(&self.laws, row.law_id)
+                    .is_some_and(|law| law.law_fingerprint == law_fingerprint)
+        });
+        Ok(made.map(Attempt::of).collect())
+    }
+
+    async fn attempts_of(
+        &mut self,
+        run_id: i64,
+        law_ids: &[i64],
+        harness_config_hash: &str,
+    ) -> Result<Vec<Attempt>, StoreError> {
+        let made = self.evaluations.iter().filter(|row| {
+            row.run_id == run_id
+                && law_ids.contains(&row.law_id)
+                && row.harness_config_hash == harness_config_hash
+        });
+        Ok(made.map(Attempt::of).collect())
+    }
+
+    async fn commit(&mut self, decisions: &[Decision]) -> Result<(), StoreError> {
+        // All or none: what fails half-way leaves the old tables.
+        let mut new = self.clone();
+        for decision in decisions {
+            new.store(decision)?;
+        }
+        *self = new;
+        Ok(())
+    }
+
+    async fn findings(&mut self, query: Query<'_>) -> Result<Vec<Finding>, StoreError> {
+        let of_run = self
+            .laws
+            .iter()
+            .filter(|law| law.run_id == query.run.id && law.status == LawStatus::Tested);
+        let found = of_run
+            .filter_map(|law| self.finding(query.run, law))
+            .filter(|finding| {
+                query
+                    .status
+                    .is_none_or(|status| finding.evaluation.status == status)
+            });
+        Ok(newest(found.collect(), query.newest))
+    }
+
+    async fn tally(&mut self, run: &Run) -> Result<Tally, StoreError> {
+        let mut tally = Tally::default();
+        for law in self.laws.iter().filter(|law| law.run_id == run.id) {
+            *tally.laws.entry(law.status).or_default() += 1;
+        }
+        for finding in self.findings(Query::all(run)).await? {
+            let reason = finding.evaluation.reason_code;
+            let status = crate::decision::status_text(finding.evaluation.status).to_owned();
+            *tally.verdicts.entry((status, reason)).or_default() += 1;
+        }
+        let made = self.evaluations.iter().filter(|row| row.run_id == run.id);
+        tally.evaluations = made.count() as u64;
+        Ok(tally)
+    }
+}
+
+impl Attempt {
+    fn of(row: &EvaluationRow) -> Self {
+        Self {
+            law_id: row.law_id,
+            seed: row.seed,
+            status: row.status,
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Who watches a run, and may stop it.
+
+use futures_util::future::{self, BoxFuture};
+use popper_harness::decide::Verdict;
+
+use crate::summary::Summary;
+
+/// Something that happened.
+#[derive(Debug, Clone, Copy)]
+pub enum Event<'a> {
+    /// An iteration begins, or goes on after an interruption.
+    Iteration {
+        /// Its number, from 1.
+        index: u32,
+        /// The number of the last one.
+        total: u32,
+    },
+    /// A model answered.
+    Called(&'a crate::row::Call),
+    /// The laws to test are chosen.
+    Planned(&'a Summary),
+    /// A law was decided; it is durable with the next group.
+    Decided(&'a Verdict),
+    /// All decisions so far are durable.
+    Committed,
+    /// The iteration is complete.
+    Completed(&'a Summary),
+}
+
+/// Watches a run.
+pub trait Observer: Send {
+    /// Hears of an event.
+    fn event(&mut self, _event: Event<'_>) {}
+
+    /// Whether the run should stop after what is in flight; asked between two evaluations.
+    fn stop(&self) -> bool {
+        false
+    }
+
+    /// Resolves when the run should stop: an answer that is waited for is then given up.
+    fn stopped(&self) -> BoxFuture<'static, ()> {
+        Box::pin(future::pending())
+    }
+}
+
+/// Watches nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unobserved;
+
+impl Observer for Unobserved {}

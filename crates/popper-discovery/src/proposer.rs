@@ -1,0 +1,89 @@
+//! Who proposes laws.
+
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+
+use crate::row::Call;
+use crate::snapshot::Snapshot;
+
+/// A source of laws.
+///
+/// A proposer keeps nothing between two calls: all it may know is in the snapshot, so that a run which was killed goes on as if
+/// it had not been.
+pub trait Proposer: Send + Sync {
+    /// What the run calls it: `enumerative`, or a model's id.
+    fn id(&self) -> &str;
+
+    /// Asks for about `k` laws. `calls` are the calls that this iteration has made so far, in order; a proposer that asks a
+    /// model answers [`Step::Called`] for each new one, so that it is stored before it is read and never paid twice.
+    fn propose<'a>(
+        &'a self,
+        snapshot: &'a Snapshot,
+        k: usize,
+        calls: &'a [Call],
+    ) -> BoxFuture<'a, Result<Step, ProposeError>>;
+}
+
+/// What a proposer answers.
+#[derive(Debug, Clone)]
+pub enum Step {
+    /// A model was asked once more; store this and ask again.
+    Called(Box<Call>),
+    /// The laws.
+    Proposed(Proposal),
+}
+
+/// A batch of laws.
+#[derive(Debug, Clone, Default)]
+pub struct Proposal {
+    /// The whole answer as it came; empty where nobody was asked.
+    pub raw_text: String,
+    /// The laws, in the proposer's order.
+    pub candidates: Vec<Candidate>,
+    /// sha256 of the first request, where a model was asked.
+    pub prompt_hash: Option<String>,
+    /// What the proposer notes for its next turn.
+    pub research_log: Option<String>,
+    /// What could not be read of the answer as a whole.
+    pub problem: Option<String>,
+}
+
+/// Something that is meant as a law.
+#[derive(Debug, Clone)]
+pub struct Candidate {
+    /// As the proposer wrote it.
+    pub raw: String,
+    /// The law's JSON in the terms of the universe, or why there is none.
+    pub law: Result<Value, String>,
+}
+
+impl Candidate {
+    /// A law that needs no translation.
+    pub fn new(law: Value) -> Self {
+        Self {
+            raw: law.to_string(),
+            law: Ok(law),
+        }
+    }
+}
+
+/// Why there is no proposal.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProposeError {
+    /// The model could not be reached or did not answer; later it may.
+    #[error("the model gave no answer")]
+    Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// A cap on money or tokens is reached.
+    #[error("the budget is used up")]
+    Budget(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The request cannot be sent as it is; trying again does not help.
+    #[error("the model cannot be asked")]
+    Refused(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// A prompt that was to be blind holds a word that gives something away.
+    #[error("the prompt would give away {word:?}; nothing was sent")]
+    Leak {
+        /// The word or state.
+        word: String,
+    },
+}

@@ -1,0 +1,377 @@
+//! What a proposer is shown, built from the store alone.
+
+use std::collections::BTreeSet;
+
+use popper_harness::counterexample::{Moment, Witness};
+use popper_harness::decide::{Family, Harness, Status, Strength};
+use popper_harness::law::Template;
+use popper_harness::universe::Universe;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::config::LoopConfig;
+use crate::error::Error;
+use crate::row::{Iteration, LawStatus, Run};
+use crate::store::{Finding, Query, Store};
+use crate::summary::Summary;
+
+/// All that a proposer knows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// The number of the iteration, from 1.
+    pub iteration: u32,
+    /// The symbols and what may start; never the rule.
+    pub contract: Contract,
+    /// What may be said and tested.
+    pub capabilities: Capabilities,
+    /// Laws that passed, the latest last.
+    pub accepted: Vec<Accepted>,
+    /// Laws that were refuted, the latest last.
+    pub falsified: Vec<Falsified>,
+    /// Laws that were neither, the latest last.
+    pub unknown: Vec<Undecided>,
+    /// Refutations as unlike each other as possible.
+    pub gallery: Vec<Specimen>,
+    /// How much there is in all.
+    pub totals: Totals,
+    /// What the proposer noted in its last turn.
+    pub research_log: Option<String>,
+    /// The fingerprints of all laws of the run. For proposers that can compute them; in no prompt, and not stored.
+    #[serde(skip)]
+    pub proposed: BTreeSet<String>,
+}
+
+/// A universe as far as a proposer may know it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Contract {
+    /// The symbols in order; the first is the background.
+    pub symbols: Vec<char>,
+    /// The symbols that no state holds at t = 0.
+    pub initial_forbidden: Vec<char>,
+    /// The named transforms. The shifts (`shift_k`) always exist.
+    pub transforms: Vec<String>,
+    /// Whether `incoming_collisions` can be asked for.
+    pub has_incoming: bool,
+}
+
+impl Contract {
+    /// What a universe shows of itself.
+    pub fn of(universe: &dyn Universe) -> Self {
+        let alphabet = universe.alphabet();
+        let symbols = alphabet.chars().to_vec();
+        let may_start = |symbol: &char| {
+            alphabet
+                .symbol(*symbol)
+                .is_some_and(|symbol| universe.may_start(symbol))
+        };
+        Self {
+            initial_forbidden: symbols.iter().copied().filter(|s| !may_start(s)).collect(),
+            symbols,
+            transforms: universe
+                .transforms()
+                .iter()
+                .map(|t| t.name.clone())
+                .collect(),
+            has_incoming: universe.collision_symbol().is_some(),
+        }
+    }
+}
+
+/// What may be said and tested.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Capabilities {
+    /// The templates.
+    pub templates: Vec<String>,
+    /// The generator families that `proposed_tests` may name.
+    pub families: Vec<String>,
+    /// The extensions that are on.
+    pub extensions: Vec<String>,
+    /// The longest horizon that is tested as it stands.
+    pub max_t: u64,
+}
+
+impl Capabilities {
+    /// What a harness can do.
+    pub fn of(harness: &Harness) -> Self {
+        let config = harness.config();
+        let local = config.language().local_transition;
+        Self {
+            templates: Template::ALL
+                .iter()
+                .filter(|(template, _)| local || *template != Template::LocalTransition)
+                .map(|(_, name)| (*name).to_owned())
+                .collect(),
+            families: Family::SAMPLED
+                .iter()
+                .map(|f| f.name().to_owned())
+                .collect(),
+            extensions: config.extensions.clone(),
+            max_t: config.max_t,
+        }
+    }
+}
+
+/// A law that passed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Accepted {
+    /// sha256 of `law`.
+    pub law_fingerprint: String,
+    /// Its normal form.
+    pub law: Value,
+    /// How far the evidence reaches.
+    pub strength: Option<Strength>,
+    /// The same in words.
+    pub scope: String,
+}
+
+/// A law that was refuted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Falsified {
+    /// sha256 of `law`.
+    pub law_fingerprint: String,
+    /// Its normal form.
+    pub law: Value,
+    /// What refutes it.
+    pub counterexample: Specimen,
+}
+
+/// A law that is neither.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Undecided {
+    /// sha256 of `law`.
+    pub law_fingerprint: String,
+    /// Its normal form.
+    pub law: Value,
+    /// Why.
+    pub reason: String,
+    /// What would decide it.
+    pub needs: String,
+}
+
+/// A refutation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Specimen {
+    /// The template of the law that it refutes.
+    pub template: String,
+    /// The start.
+    pub initial_state: String,
+    /// The first step at which the claim fails.
+    pub t_fail: u64,
+    /// The states around it.
+    pub excerpt: Vec<Moment>,
+    /// What was measured there.
+    pub witness: Witness,
+}
+
+/// How much there is in all.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Totals {
+    /// Laws that passed.
+    pub pass: u64,
+    /// Laws that were refuted.
+    pub fail: u64,
+    /// Laws that are neither.
+    pub unknown: u64,
+    /// Proposals that are no law.
+    pub rejected: u64,
+    /// Laws that wait.
+    pub waiting: u64,
+}
+
+/// What would decide a law, by the reason why it is not decided.
+fn needs(reason: &str) -> &'static str {
+    match reason {
+        "missing_observable" => "say it with the observables that exist",
+        "missing_transform" => "use a transform that exists",
+        "missing_generator" => "ask for families of cases that exist",
+        "ambiguous_claim" => "one claim that parses and agrees with the law's own fields",
+        "evaluation_error" => {
+            "an expression that has a value everywhere: no divisor of 0, no overflow"
+        }
+        "unmet_preconditions" => "preconditions that more starts meet",
+        "vacuous_pass" => "an antecedent that is met in some run",
+        "tautological_claim" => "a claim that arbitrary states can violate",
+        "resource_limit" => "a shorter horizon or a smaller expression",
+        _ => "a claim that wrong neighbours of it would violate on the same cases",
+    }
+}
+
+impl Snapshot {
+    /// Builds the snapshot that an iteration starts from.
+    ///
+    /// # Errors
+    /// Those of the store, and [`Error::Row`] when a row does not hold what this program writes.
+    pub async fn build(
+        store: &mut impl Store,
+        run: &Run,
+        iteration: &Iteration,
+        harness: &Harness,
+        config: &LoopConfig,
+    ) -> Result<Self, Error> {
+        let mut latest = async |status, limit| {
+            let query = Query {
+                run,
+                status: Some(status),
+                newest: Some(limit),
+            };
+            store.findings(query).await
+        };
+        let accepted = latest(Status::Pass, config.accepted).await?;
+        // The gallery chooses among more than it shows.
+        let wide = config.falsified.max(config.gallery.saturating_mul(8));
+        let falsified = latest(Status::Fail, wide).await?;
+        let unknown = latest(Status::Unknown, config.unknown).await?;
+        let specimens = falsified
+            .iter()
+            .map(specimen)
+            .collect::<Result<Vec<_>, _>>()?;
+        let shown = falsified.len().saturating_sub(config.falsified as usize);
+        Ok(Self {
+            iteration: iteration.iteration_index,
+            contract: Contract::of(harness.universe()),
+            capabilities: Capabilities::of(harness),
+            accepted: accepted.iter().map(accept).collect::<Result<_, _>>()?,
+            gallery: diverse(&specimens, config.gallery as usize),
+            falsified: falsified
+                .iter()
+                .zip(specimens)
+                .skip(shown)
+                .map(|(finding, counterexample)| {
+                    Ok(Falsified {
+                        law_fingerprint: finding.law.law_fingerprint.clone(),
+                        law: normal_form(finding)?,
+                        counterexample,
+                    })
+                })
+                .collect::<Result<_, Error>>()?,
+            unknown: unknown.iter().map(undecided).collect::<Result<_, _>>()?,
+            totals: totals(store, run).await?,
+            research_log: research_log(store, run, iteration).await?,
+            proposed: store.fingerprints(run.id).await?,
+        })
+    }
+}
+
+fn normal_form(finding: &Finding) -> Result<Value, Error> {
+    let law = &finding.law;
+    Error::json("laws", law.id, "normalized_json", &law.normalized_json)
+}
+
+fn accept(finding: &Finding) -> Result<Accepted, Error> {
+    #[derive(Deserialize)]
+    struct Evidence {
+        strength: Option<Strength>,
+        scope: String,
+    }
+    let evaluation = &finding.evaluation;
+    let evidence: Evidence = Error::json(
+        "law_evaluations",
+        evaluation.id,
+        "evidence_json",
+        &evaluation.evidence_json,
+    )?;
+    Ok(Accepted {
+        law_fingerprint: finding.law.law_fingerprint.clone(),
+        law: normal_form(finding)?,
+        strength: evidence.strength,
+        scope: evidence.scope,
+    })
+}
+
+fn undecided(finding: &Finding) -> Result<Undecided, Error> {
+    let reason = finding.evaluation.reason_code.clone().unwrap_or_default();
+    Ok(Undecided {
+        law_fingerprint: finding.law.law_fingerprint.clone(),
+        law: normal_form(finding)?,
+        needs: needs(&reason).to_owned(),
+        reason,
+    })
+}
+
+fn specimen(finding: &Finding) -> Result<Specimen, Error> {
+    let Some(row) = &finding.counterexample else {
+        return Err(Error::row(
+            "law_evaluations",
+            finding.evaluation.id,
+            "counterexample_id",
+            "a FAIL without a counterexample",
+        ));
+    };
+    Ok(Specimen {
+        template: finding.law.template.clone(),
+        initial_state: row.initial_state.clone(),
+        t_fail: row.t_fail,
+        excerpt: Error::json(
+            "counterexamples",
+            row.id,
+            "trajectory_excerpt_json",
+            &row.trajectory_excerpt_json,
+        )?,
+        witness: Error::json("counterexamples", row.id, "witness_json", &row.witness_json)?,
+    })
+}
+
+/// At most `limit` refutations, each start once, turn by turn from each template and ring size, the latest of each first.
+fn diverse(specimens: &[Specimen], limit: usize) -> Vec<Specimen> {
+    let mut kinds: Vec<((&str, usize), Vec<&Specimen>)> = Vec::new();
+    let mut starts = BTreeSet::new();
+    for specimen in specimens.iter().rev() {
+        if !starts.insert(&specimen.initial_state) {
+            continue;
+        }
+        let kind = (
+            specimen.template.as_str(),
+            specimen.initial_state.chars().count(),
+        );
+        match kinds.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, members)) => members.push(specimen),
+            None => kinds.push((kind, vec![specimen])),
+        }
+    }
+    let longest = kinds.iter().map(|(_, members)| members.len()).max();
+    (0..longest.unwrap_or(0))
+        .flat_map(|round| {
+            kinds
+                .iter()
+                .filter_map(move |(_, members)| members.get(round))
+        })
+        .take(limit)
+        .map(|specimen| (*specimen).clone())
+        .collect()
+}
+
+async fn totals(store: &mut impl Store, run: &Run) -> Result<Totals, Error> {
+    let tally = store.tally(run).await?;
+    let laws = |status| tally.laws.get(&status).copied().unwrap_or(0);
+    let verdicts = |name: &str| {
+        let of_it = tally
+            .verdicts
+            .iter()
+            .filter(|((status, _), _)| status == name);
+        of_it.map(|(_, count)| count).sum()
+    };
+    Ok(Totals {
+        pass: verdicts("PASS"),
+        fail: verdicts("FAIL"),
+        unknown: verdicts("UNKNOWN"),
+        rejected: laws(LawStatus::RejectedSchema),
+        waiting: laws(LawStatus::Proposed) + laws(LawStatus::Queued),
+    })
+}
+
+/// The log of the iteration before this one; each takes over the last one's if it has none of its own.
+async fn research_log(
+    store: &mut impl Store,
+    run: &Run,
+    iteration: &Iteration,
+) -> Result<Option<String>, Error> {
+    let index = iteration.iteration_index.saturating_sub(1);
+    let Some(earlier) = store.iteration(run.id, index).await? else {
+        return Ok(None);
+    };
+    let Some(json) = &earlier.summary_json else {
+        return Ok(None);
+    };
+    let summary: Summary = Error::json("iterations", earlier.id, "summary_json", json)?;
+    Ok(summary.research_log)
+}
