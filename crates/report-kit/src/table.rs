@@ -70,7 +70,18 @@ impl Table {
             rows.iter().any(|row| row[column].is_number())
                 && filled.all(|cell| cell.is_number() || *cell == Cell::Missing)
         };
-        let numeric: Vec<bool> = (0..expected).map(numeric).collect();
+        // Numbers are never broken, and a column of words is not squeezed to one word a line.
+        let class = |column: usize| {
+            if numeric(column) {
+                return Some("number");
+            }
+            match rows.iter().map(|row| row[column].length()).max() {
+                Some(41..) => Some("long"),
+                Some(17..) => Some("middle"),
+                _ => None,
+            }
+        };
+        let classes: Vec<Option<&str>> = (0..expected).map(class).collect();
         let caption = anchors.fresh();
         Ok(html! {
             // The box scrolls, so it takes the keyboard.
@@ -79,7 +90,7 @@ impl Table {
                     caption id=(caption) { (text::markup(&self.caption, text::TITLE)) }
                     thead { tr {
                         @for (index, column) in self.columns.iter().enumerate() {
-                            th scope="col" class=[numeric[index].then_some("number")] {
+                            th scope="col" class=[classes[index]] {
                                 (text::markup(column, text::TITLE))
                             }
                         }
@@ -88,7 +99,8 @@ impl Table {
                         @for row in rows {
                             tr {
                                 @for (index, cell) in row.iter().enumerate() {
-                                    @let right = cell.is_number() || (*cell == Cell::Missing && numeric[index]);
+                                    @let numeric = classes[index] == Some("number");
+                                    @let right = cell.is_number() || (*cell == Cell::Missing && numeric);
                                     @let class = right.then_some("number");
                                     @if index == 0 {
                                         th scope="row" class=[class] { (cell.render(anchors)?) }

@@ -4,4 +4,12 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
+#[cfg(feature = "report")]
+mod browser;
+#[cfg(feature = "report")]
+mod hostile;
+#[cfg(feature = "report")]
+mod page;
+mod recall;
 mod rows;
+mod run;

@@ -257,6 +257,25 @@ fn a_limited_table_says_what_it_leaves_out() -> Outcome {
 }
 
 #[test]
+fn a_column_of_words_gets_room() -> Outcome {
+    let long = "a claim of more than forty bytes is long enough";
+    let table = Table::new("t", ["a", "b", "c", "d"]).row([
+        Cell::text("short"),
+        Cell::code("a name of middle length"),
+        Cell::Several(vec![Cell::badge("proved", Tone::Good), Cell::text(long)]),
+        Cell::Integer(1),
+    ]);
+    let page = page(Section::new("s").table(table))?;
+    let heads = found(&page, "thead th")?;
+    let classes: Vec<_> = heads.iter().map(|head| head.attr("class")).collect();
+    assert_eq!(
+        classes,
+        [None, Some("middle"), Some("long"), Some("number")]
+    );
+    Ok(())
+}
+
+#[test]
 fn the_place_of_a_folded_section_is_inside_of_it() -> Outcome {
     let section = Section::new("s")
         .facts([("to", Cell::link("there", "deep"))])
