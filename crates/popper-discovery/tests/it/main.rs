@@ -8,3 +8,12 @@ mod resume;
 mod rows;
 mod runs;
 mod scripted;
+#[cfg(feature = "report")]
+mod browser;
+#[cfg(feature = "report")]
+mod hostile;
+#[cfg(feature = "report")]
+mod page;
+mod recall;
+mod rows;
+mod run;
