@@ -4,6 +4,17 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
+#[cfg(feature = "report")]
+mod browser;
+#[cfg(feature = "report")]
+mod hostile;
 #[cfg(feature = "llm")]
 mod llm;
+#[cfg(feature = "report")]
+mod page;
+mod recall;
+mod resume;
 mod rows;
+mod run;
+mod runs;
+mod scripted;
