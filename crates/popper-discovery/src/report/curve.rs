@@ -24,7 +24,26 @@ pub(super) fn discovery(report: &Report) -> Section {
     .with(line("PASS", &|point| point.verdicts.pass))
     .with(line("FAIL", &|point| point.verdicts.fail))
     .with(line("UNKNOWN", &|point| point.verdicts.unknown));
-    section.plot(verdicts)
+    let section = section.plot(verdicts);
+    let widest = report
+        .recall
+        .iter()
+        .rev()
+        .find_map(|reach| reach.recall.as_ref());
+    match widest.filter(|recall| recall.dimension > 0) {
+        None => section,
+        Some(recall) => {
+            let name = format!(
+                "Independent conserved quantities, of {} there are",
+                recall.dimension
+            );
+            let axis = Axis::new("laws decided by this run").including(0.0);
+            let top = Axis::new("found")
+                .including(0.0)
+                .including(recall.dimension as f64);
+            section.plot(Plot::xy(name, axis, top).with(line("found", &|point| point.found)))
+        }
+    }
 }
 
 pub(super) fn recall(report: &Report) -> Section {

@@ -182,7 +182,7 @@ fn verdicts(report: &Report) -> Section {
             } else {
                 Cell::text(name(law))
             },
-            Cell::code(shortened(&law.wording.claim, CLAIM)),
+            Cell::code(shortened(&law.wording.whole(), CLAIM)),
             badge(law.status),
             match &law.refutation {
                 Some(refutation) => refuting(law, refutation, shown),

@@ -15,22 +15,26 @@ const REASONS: usize = 20;
 const RANKED: usize = 100;
 
 pub(super) fn undecided(report: &Report) -> Section {
-    let columns = ["Law", "Claim", "Reason", "What would decide it", "Notes"];
+    let columns = [
+        "Law",
+        "Claim",
+        "Reason",
+        "What was seen, and what would decide it",
+    ];
     let unknown = report
         .laws
         .iter()
         .filter(|law| law.status == Status::Unknown);
     let rows = unknown.map(|law| {
-        let reason = law.reason.clone().unwrap_or_default().replace('_', " ");
+        let mut seen = law.notes.join("; ");
+        if let Some(needs) = &law.needs {
+            seen = format!("{seen}\nNeeded: {needs}");
+        }
         [
             Cell::text(name(law)),
-            Cell::code(shortened(&law.wording.claim, 300)),
-            Cell::badge(reason, Tone::Caution),
-            Cell::from(law.needs.clone()),
-            match law.notes.len() {
-                0 => Cell::Missing,
-                _ => Cell::text(law.notes.join("\n")),
-            },
+            Cell::code(shortened(&law.wording.whole(), 300)),
+            Cell::text(law.reason.clone().unwrap_or_default().replace('_', " ")),
+            Cell::text(seen.trim()),
         ]
     });
     let table = Table::new("Laws that are neither accepted nor refuted", columns).rows(rows);
@@ -45,7 +49,7 @@ pub(super) fn rejected(report: &Report) -> Section {
         return section.text("Every proposal was a law of the language.");
     }
     let section = section.text(format!(
-        "{} no law of the language, so nothing was tested.",
+        "{} no law of the language: kept, and not tested.",
         counted(report.rejected.len() as u64, "proposal is", "proposals are")
     ));
     let section = if report.rejected.len() > LISTED {

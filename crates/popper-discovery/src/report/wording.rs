@@ -33,6 +33,16 @@ impl Wording {
     }
 }
 
+impl Wording {
+    /// The claim with its conditions.
+    pub(super) fn whole(&self) -> String {
+        if self.given.is_empty() {
+            return self.claim.clone();
+        }
+        format!("{}, given {}", self.claim, self.given.join(", "))
+    }
+}
+
 fn condition(condition: &Value) -> String {
     let side = |key| text(&condition[key]);
     let (left, right) = (spaced(&side("lhs")), spaced(&side("rhs")));

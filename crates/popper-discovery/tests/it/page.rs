@@ -2,9 +2,11 @@
 
 use popper_discovery::report::{Report, page};
 use popper_discovery::{Candidate, IterationStatus, MemoryStore, Run, Which};
+use popper_harness::decide::{Config, Harness};
+use popper_harness::universe::KineticGrid;
 use scraper::{ElementRef, Html, Selector};
 
-use crate::run::{batch, fixture_laws, invariant, run_in};
+use crate::run::{batch, fixture_laws, invariant, run_in, run_with};
 
 /// The elements that a selector finds, in order.
 pub(crate) fn found<'a>(page: &'a Html, selector: &str) -> Vec<ElementRef<'a>> {
@@ -187,6 +189,60 @@ async fn both_ways_of_a_symmetry_are_drawn() {
         let failure = diagram.failure.as_ref().unwrap();
         assert_eq!((failure.row, failure.column), (1, Some(1)));
     }
+}
+
+#[tokio::test]
+async fn the_cell_that_a_local_law_is_wrong_about_is_marked() {
+    let config = Config {
+        extensions: vec!["local_transition".into()],
+        ..Config::default()
+    };
+    let harness = Harness::new(KineticGrid, config).unwrap();
+    let law = serde_json::json!({
+        "law_id": "leaves", "template": "local_transition", "quantifiers": {"T": 10}, "claim": "a right-mover leaves its cell empty",
+        "forbidden": "one that does not", "trigger_symbol": ">", "result_op": "==", "result_symbol": ".",
+    });
+    let (mut store, run) = run_with(
+        harness,
+        MemoryStore::default(),
+        vec![batch([law])],
+        Which::Latest,
+    )
+    .await;
+    let report = Report::gather(&mut store, &run).await.unwrap();
+    let law = &report.laws[0];
+    assert_eq!(law.wording.claim, "after `>`: the cell == `.`");
+    let refutation = law.refutation.as_ref().unwrap();
+    assert_eq!(
+        (
+            refutation.package.initial_state.as_str(),
+            refutation.package.t_fail
+        ),
+        (">", 0)
+    );
+    let failure = refutation.diagrams[0].failure.as_ref().unwrap();
+    assert_eq!((failure.row, failure.column), (1, Some(0)));
+}
+
+#[tokio::test]
+async fn a_late_failure_is_drawn_around_its_step() {
+    // Two movers in a ring of 101 meet late; whoever says they never do is refuted there.
+    let law = serde_json::json!({
+        "law_id": "never", "template": "bound", "quantifiers": {"T": 200}, "claim": "x(t) <= 0", "forbidden": "a collision",
+        "observables": [{"name": "x", "expr": "count('X')"}],
+    });
+    let (mut store, run) = run_in(MemoryStore::default(), vec![batch([law])], Which::Latest).await;
+    let row = &mut store.counterexamples[0];
+    row.initial_state = format!(">{}<{}", ".".repeat(99), ".".repeat(50));
+    row.t_fail = 50;
+    let report = Report::gather(&mut store, &run).await.unwrap();
+    let diagram = &report.laws[0].refutation.as_ref().unwrap().diagrams[0];
+    assert_eq!((diagram.time, diagram.rows.len()), (13, 40));
+    let failure = diagram.failure.as_ref().unwrap();
+    assert_eq!((failure.row, failure.column), (37, None));
+    assert!(diagram.rows[37].contains('X') && !diagram.rows[36].contains('X'));
+    let page = parsed(&page(&report).render().unwrap());
+    assert!(texts(&page, ".marked").concat().contains("time 50: "));
 }
 
 #[tokio::test]
