@@ -299,8 +299,9 @@ async fn absurd_numbers_are_shown_or_refused() {
         (1_000_000, "too long to be drawn again"),
     ] {
         let mut store = store.clone();
-        let row = &mut store.counterexamples[0];
-        row.initial_state = ".>".repeat(cells / 2);
+        for row in &mut store.counterexamples {
+            row.initial_state = ".>".repeat(cells / 2);
+        }
         let report = Report::gather(&mut store, &run).await.unwrap();
         let mut notes = report.laws.iter().filter_map(|law| law.refutation.as_ref());
         let diagrams = &notes.next().unwrap().diagrams;
