@@ -6,7 +6,8 @@ use popper_harness::decide::{Config, Harness};
 use popper_harness::universe::KineticGrid;
 use scraper::{ElementRef, Html, Selector};
 
-use crate::run::{batch, fixture_laws, invariant, run_in, run_with};
+use crate::run::{batch, invariant, run_in, run_with};
+use crate::scripted::fixture_laws;
 
 /// The elements that a selector finds, in order.
 pub(crate) fn found<'a>(page: &'a Html, selector: &str) -> Vec<ElementRef<'a>> {

@@ -5,7 +5,8 @@ use popper_harness::span::span;
 use popper_harness::universe::{KineticGrid, TableUniverse, Universe};
 use serde_json::{Value, json};
 
-use crate::run::{batch, fixture_laws, harness_for, invariant, run_with};
+use crate::run::{batch, harness_for, invariant, run_with};
+use crate::scripted::fixture_laws;
 
 async fn recall(
     universe: impl Universe + Clone + 'static,

@@ -38,21 +38,6 @@ pub(crate) fn batch(laws: impl IntoIterator<Item = Value>) -> Proposal {
     }
 }
 
-/// The laws of the specification's fixtures.
-pub(crate) fn fixture_laws() -> Vec<Value> {
-    ["true", "false", "unknown"]
-        .iter()
-        .flat_map(|name| {
-            let path = format!(
-                "{}/../../fixtures/popper/laws/{name}.json",
-                env!("CARGO_MANIFEST_DIR")
-            );
-            let text = std::fs::read_to_string(path).unwrap();
-            serde_json::from_str::<Vec<Value>>(&text).unwrap()
-        })
-        .collect()
-}
-
 /// An invariant.
 pub(crate) fn invariant(name: &str, expr: &str) -> Value {
     json!({
