@@ -75,6 +75,8 @@ CREATE TABLE law_evaluations (
     UNIQUE (run_id, law_id, harness_config_hash, seed)
 ) STRICT;
 CREATE INDEX law_evaluations_by_status ON law_evaluations (run_id, status);
+-- For each new counterexample the database looks for attempts that were waiting for it: without this index, among all of them.
+CREATE INDEX law_evaluations_by_counterexample ON law_evaluations (counterexample_id) WHERE counterexample_id IS NOT NULL;
 
 CREATE TABLE counterexamples (
     id INTEGER NOT NULL PRIMARY KEY,

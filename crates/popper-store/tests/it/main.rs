@@ -4,6 +4,9 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
+mod atomic;
 mod conformance;
 mod dump;
+mod faults;
+mod made;
 mod run;
