@@ -8,11 +8,22 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, Sq
 use sqlx::{ConnectOptions as _, Connection as _, Sqlite, Transaction};
 
 use crate::fault::Place;
-use crate::lock::WriterLock;
+use crate::lock::{WriterLock, beside};
 use crate::schema::{self, Content};
 
 /// How long another program that holds `SQLite`'s own lock is waited for.
 const BUSY: Duration = Duration::from_secs(5);
+
+/// Bytes of a page in a new file. An attempt takes 4 kB, so four of them share a page and few spill over. Measured beside 4, 8 and
+/// 32 kB: docs/benchmarks.md.
+const PAGE: u32 = 16_384;
+
+/// The page cache, as the pragma writes KiB: half a GiB at most, taken only by files that are that large. It is meant to hold the two
+/// trees whose keys are hashes.
+const CACHE: &str = "-524288";
+
+/// Pages of the log after which they are written back: 128 MiB, so that a page that changes with each group is written once for many.
+const LOG: &str = "8192";
 
 /// What a database is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,9 +86,14 @@ impl Database {
         let named = Place::new(path);
         let path = find(path, access, &named)?;
         let place = named;
-        if path.exists() {
+        if let Ok(file) = path.metadata() {
+            // SQLite takes a file of one byte for an empty one.
+            if file.len() == 1 {
+                return Err(place.corrupt("one byte"));
+            }
             let (mut conn, options) = connect_to_read(&path, &place).await?;
             let content = schema::inspect(&mut conn, &place).await?;
+            whole(&mut conn, &path, &place).await?;
             if access == Access::Read && content == Content::Ours {
                 return Ok(Self {
                     conn: Some(conn),
@@ -226,12 +242,31 @@ async fn connect_to_read(
     }
 }
 
+/// Sees whether the file ends within its last page, which `SQLite` does not ask. Anything else that is damaged is met when it is
+/// read: to look for it here would take as long as reading the whole file.
+async fn whole(conn: &mut SqliteConnection, path: &Path, place: &Place) -> Result<(), StoreError> {
+    let size = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";
+    let expected: i64 = sqlx::query_scalar(size)
+        .fetch_one(conn)
+        .await
+        .map_err(|error| place.sql(error))?;
+    let length = |path: &Path| path.metadata().map_or(0, |file| file.len());
+    // While there is a log, pages may still be there alone. In this order: a log that is gone has been written back.
+    let logged = length(&beside(path, "-wal")) > 0;
+    let found = length(path);
+    if !logged && found < expected.cast_unsigned() {
+        return Err(place.corrupt(format!("{found} bytes, expected {expected}")));
+    }
+    Ok(())
+}
+
 fn writer(path: &Path) -> SqliteConnectOptions {
     common(path)
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
-        .pragma("cache_size", "-262144")
-        .pragma("wal_autocheckpoint", "16384")
+        .page_size(PAGE)
+        .pragma("cache_size", CACHE)
+        .pragma("wal_autocheckpoint", LOG)
 }
 
 /// Makes the tables in an empty file, all of them or none.

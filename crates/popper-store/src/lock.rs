@@ -24,7 +24,7 @@ impl WriterLock {
             .write(true)
             .create(true)
             .truncate(false)
-            .open(beside(database))
+            .open(beside(database, ".lock"))
             .map_err(|error| place.io(error))?;
         match file.try_lock() {
             Ok(()) => Ok(Self { _file: file }),
@@ -34,9 +34,9 @@ impl WriterLock {
     }
 }
 
-/// The path of the lock file.
-fn beside(database: &Path) -> PathBuf {
+/// The path with something after its name.
+pub(crate) fn beside(database: &Path, ending: &str) -> PathBuf {
     let mut path = database.as_os_str().to_owned();
-    path.push(".lock");
+    path.push(ending);
     path.into()
 }

@@ -12,15 +12,15 @@ use crate::fields::record;
 use crate::table::{Keys, Record};
 
 /// Rows in one INSERT, and values in one list. Smaller rests are cut into powers of two, so that few statements are prepared.
-const CHUNK: usize = 32;
+const CHUNK: usize = 128;
 
 pub(crate) const KNOWN_HEAD: &str = "SELECT law_fingerprint, evaluation_id, verdict_digest FROM verdict_keys \
      WHERE harness_config_hash = ";
 pub(crate) const ATTEMPTS_OF_HEAD: &str =
     "SELECT e.id, e.law_id, e.seed, e.status FROM law_evaluations e WHERE e.run_id = ";
 pub(crate) const LAWS_TALLY: &str =
-    "SELECT status, COUNT(*) FROM laws WHERE run_id = $1 GROUP BY status";
-pub(crate) const VERDICTS_TALLY: &str = "SELECT e.status, e.reason_code, COUNT(*) FROM laws l \
+    "SELECT MIN(id), status, COUNT(*) FROM laws WHERE run_id = $1 GROUP BY status";
+pub(crate) const VERDICTS_TALLY: &str = "SELECT MIN(e.id), e.status, e.reason_code, COUNT(*) FROM laws l \
      JOIN verdict_keys k ON k.law_fingerprint = l.law_fingerprint AND k.harness_config_hash = $1 AND k.sim_hash = $2 \
      JOIN law_evaluations e ON e.id = k.evaluation_id \
      WHERE l.run_id = $3 AND l.status = 'tested' GROUP BY e.status, e.reason_code";

@@ -330,6 +330,7 @@ impl Store for Database {
             .map_err(fault)?;
         for row in laws {
             let mut fields = Fields::new(&row, LAWS_TALLY, 0);
+            fields.key()?;
             tally.laws.insert(fields.word()?, fields.unsigned()?);
         }
         let verdicts = sqlx::query(sql::VERDICTS_TALLY)
@@ -341,6 +342,7 @@ impl Store for Database {
             .map_err(fault)?;
         for row in verdicts {
             let mut fields = Fields::new(&row, VERDICTS_TALLY, 0);
+            fields.key()?;
             let status: Status = fields.word()?;
             let verdict = (word(status).to_owned(), fields.get()?);
             tally.verdicts.insert(verdict, fields.unsigned()?);
@@ -361,11 +363,11 @@ const KEYS: Table = Table {
 };
 const LAWS_TALLY: Table = Table {
     name: "laws",
-    columns: &["status", "count"],
+    columns: &["id", "status", "count"],
 };
 const VERDICTS_TALLY: Table = Table {
     name: "law_evaluations",
-    columns: &["status", "reason_code", "count"],
+    columns: &["id", "status", "reason_code", "count"],
 };
 const ATTEMPTS: Table = Table {
     name: "law_evaluations",

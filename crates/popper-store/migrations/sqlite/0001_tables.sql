@@ -75,6 +75,8 @@ CREATE TABLE law_evaluations (
     UNIQUE (run_id, law_id, harness_config_hash, seed)
 ) STRICT;
 CREATE INDEX law_evaluations_by_status ON law_evaluations (run_id, status);
+-- For each new counterexample the database looks for attempts that were waiting for it: without this index, among all of them.
+CREATE INDEX law_evaluations_by_counterexample ON law_evaluations (counterexample_id) WHERE counterexample_id IS NOT NULL;
 
 CREATE TABLE counterexamples (
     id INTEGER NOT NULL PRIMARY KEY,
@@ -117,7 +119,8 @@ CREATE TABLE llm_calls (
 ) STRICT;
 CREATE INDEX llm_calls_by_run ON llm_calls (run_id);
 
--- What is decided in this database, whichever run decided it.
+-- What is decided in this database, whichever run decided it. The hashes scatter over the whole tree, so there is only one: the
+-- rows lie in the key's own tree.
 CREATE TABLE verdict_keys (
     law_fingerprint TEXT NOT NULL,
     harness_config_hash TEXT NOT NULL,
@@ -125,6 +128,6 @@ CREATE TABLE verdict_keys (
     evaluation_id INTEGER NOT NULL REFERENCES law_evaluations (id),
     verdict_digest TEXT NOT NULL,
     PRIMARY KEY (law_fingerprint, harness_config_hash, sim_hash)
-) STRICT;
+) STRICT, WITHOUT ROWID;
 
 INSERT INTO schema_version (version) VALUES (1);

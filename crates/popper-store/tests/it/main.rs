@@ -4,6 +4,11 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
+mod atomic;
 mod conformance;
 mod dump;
+mod faults;
+mod guide;
+mod made;
 mod run;
+mod values;
