@@ -1,5 +1,6 @@
 //! A law is put to the test as its row tells it: that must be the law that was proposed.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use popper_discovery::{
@@ -10,6 +11,7 @@ use popper_harness::decide::{Config, Harness, Verdict};
 use popper_harness::law::{Extensions, Law};
 use popper_harness::universe::KineticGrid;
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 
 /// Proposes a fixed list.
 struct Fixed(Vec<Value>);
@@ -49,6 +51,20 @@ fn fixture_laws() -> Vec<Value> {
 
 fn harness() -> Harness {
     Harness::new(KineticGrid, Config::default()).unwrap()
+}
+
+/// sha256 of a verdict's JSON without the time it took.
+fn digest(verdict: Verdict) -> String {
+    let timeless = Verdict {
+        runtime_ms: 0,
+        ..verdict
+    };
+    let digest = Sha256::digest(serde_json::to_string(&timeless).unwrap());
+    let mut hex = String::new();
+    for byte in digest {
+        write!(hex, "{byte:02x}").unwrap();
+    }
+    hex
 }
 
 #[tokio::test]
@@ -104,6 +120,15 @@ async fn every_fixture_law_gets_the_verdict_that_it_gets_without_a_row() {
                 package.minimal,
             )
         };
+        // The digest was taken of the verdict itself, so every field of it is told by the rows.
+        let rebuilt = finding.verdict(direct.sim_hash()).unwrap();
+        let artifacts: Value = serde_json::from_str(&finding.evaluation.artifacts_json).unwrap();
+        assert_eq!(
+            artifacts["verdict_digest"],
+            digest(rebuilt),
+            "{}",
+            law.law_id
+        );
         let package = finding.package().unwrap();
         assert_eq!(
             package.as_ref().map(start),
