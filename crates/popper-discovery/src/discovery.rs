@@ -113,6 +113,11 @@ impl<S: Store> Discovery<S> {
         &mut self.store
     }
 
+    /// Ends the work on the run and gives the store back.
+    pub fn into_store(self) -> S {
+        self.store
+    }
+
     /// Goes on until `total` iterations are complete.
     ///
     /// # Errors

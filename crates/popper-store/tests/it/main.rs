@@ -1,0 +1,9 @@
+//! Integration tests, one binary so that they link once.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test stops at the first surprise, and the line says which"
+)]
+
+mod conformance;
+mod dump;
+mod run;
