@@ -48,6 +48,8 @@ mod discovery;
 mod enumerative;
 mod error;
 mod intake;
+#[cfg(feature = "llm")]
+pub mod llm;
 mod memory;
 mod observer;
 mod proposer;
@@ -63,6 +65,8 @@ pub use decision::status_text;
 pub use discovery::{Discovery, Ended, Which};
 pub use enumerative::EnumerativeProposer;
 pub use error::Error;
+#[cfg(feature = "llm")]
+pub use llm::{LlmOptions, LlmProposer};
 pub use memory::MemoryStore;
 pub use observer::{Event, Observer, Unobserved};
 pub use proposer::{Candidate, Proposal, ProposeError, Proposer, Step};

@@ -4,4 +4,6 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
+#[cfg(feature = "llm")]
+mod llm;
 mod rows;
