@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::intake;
 use crate::observer::{Event, Observer};
 use crate::proposer::{Proposal, Proposer, Step};
-use crate::rank::{self, Waiting};
+use crate::rank::{Ranked, Ranker};
 use crate::row::{
     Call, CallRow, CapabilityRow, Iteration, IterationStatus, LawRow, LawStatus, Run,
 };
@@ -57,6 +57,7 @@ pub struct Discovery<S> {
     config: LoopConfig,
     clock: Arc<dyn Clock>,
     run: Run,
+    ranker: Ranker,
 }
 
 impl<S: Store> Discovery<S> {
@@ -100,6 +101,7 @@ impl<S: Store> Discovery<S> {
             config,
             clock,
             run,
+            ranker: Ranker::default(),
         })
     }
 
@@ -346,20 +348,17 @@ impl<S: Store> Discovery<S> {
     }
 
     /// Ranks what waits and queues the best.
-    async fn choose(
-        &mut self,
-        plan: &mut Draft,
-    ) -> Result<(Vec<rank::Ranked>, Vec<Selected>), Error> {
+    async fn choose(&mut self, plan: &mut Draft) -> Result<(Vec<Ranked>, Vec<Selected>), Error> {
         let query = Query {
             newest: Some(REMEMBERED),
             ..Query::all(&self.run)
         };
         let tested = self.store.findings(query).await?;
-        let waiting = plan
-            .candidates()
-            .map(Waiting::of)
-            .collect::<Result<Vec<_>, _>>()?;
-        let ranking = rank::rank(&waiting, &tested, &self.harness, &self.config.weights)?;
+        let waiting: Vec<&LawRow> = plan.candidates().collect();
+        let weights = &self.config.weights;
+        let ranking = self
+            .ranker
+            .rank(&waiting, &tested, &self.harness, weights)?;
         let chosen = ranking.iter().take(self.config.test);
         let mut selected = Vec::new();
         for ranked in chosen {

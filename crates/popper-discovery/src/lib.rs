@@ -70,7 +70,7 @@ pub use llm::{LlmOptions, LlmProposer};
 pub use memory::MemoryStore;
 pub use observer::{Event, Observer, Unobserved};
 pub use proposer::{Candidate, Proposal, ProposeError, Proposer, Step};
-pub use rank::{Features, Ranked, Waiting, Weights, rank};
+pub use rank::{Features, Ranked, Weights};
 pub use row::{
     Call, CallRow, CapabilityRow, CounterexampleRow, EvaluationRow, Iteration, IterationStatus,
     LawRow, LawStatus, Run, Usage, VerdictKey,

@@ -1,8 +1,16 @@
-//! Which laws to test first.
+//! Which laws to test first: the bold, new and telling ones.
+//!
+//! All measures but the words come from [`Program::content`]: what a law forbids of imagined histories. So the order in which laws
+//! are tested depends on what they say, never on what would come of the test.
 
-use popper_harness::decide::{ConfigError, Harness};
-use popper_harness::law::{Law, Program};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use popper_harness::Content;
+use popper_harness::decide::{ConfigError, Harness, Status};
+use popper_harness::law::Program;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::error::Error;
 use crate::row::LawRow;
@@ -16,7 +24,7 @@ pub struct Weights {
     pub risk: f64,
     /// How far it is from what is accepted and tested, in text and in behaviour.
     pub novelty: f64,
-    /// How much its verdict would tell between the laws that wait.
+    /// How much its verdict would tell between the laws that have survived so far.
     pub discrimination: f64,
     /// How sure it is that a verdict will come of it.
     pub testability: f64,
@@ -29,7 +37,7 @@ impl Default for Weights {
         Self {
             risk: 1.0,
             novelty: 1.0,
-            discrimination: 1.0,
+            discrimination: 0.5,
             testability: 0.5,
             redundancy: 1.0,
         }
@@ -46,28 +54,35 @@ impl Weights {
             ("weights.redundancy", self.redundancy),
         ] {
             if !(0.0..=1000.0).contains(&weight) {
-                return Err(ConfigError {
-                    field,
-                    message: format!("is {weight}, expected 0 to 1000"),
-                });
+                let message = format!("is {weight}, expected 0 to 1000");
+                return Err(ConfigError { field, message });
             }
         }
         Ok(())
+    }
+
+    fn score(&self, features: &Features) -> f64 {
+        self.risk * features.risk
+            + self.novelty * features.novelty
+            + self.discrimination * features.discrimination
+            + self.testability * features.testability
+            - self.redundancy * features.redundancy
     }
 }
 
 /// What the rank of a law is made of, each `0..=1`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Features {
-    /// How much it forbids.
+    /// The share of imagined histories that it forbids.
     pub risk: f64,
-    /// How far it is from what is accepted and tested.
+    /// Half the distance in words, half the distance in behaviour, to the nearest law that is tested.
     pub novelty: f64,
-    /// How much its verdict would tell between the laws that wait.
+    /// How unlike its rivals it is on average. A rival has the same template, forbids something, and is
+    /// neither refuted nor proved.
     pub discrimination: f64,
-    /// How sure it is that a verdict will come of it.
+    /// 0 for a law that cannot be run, and the less the more preconditions it has.
     pub testability: f64,
-    /// How much it repeats what stands before it.
+    /// How like the law before it in the ranking that is most like it.
     pub redundancy: f64,
 }
 
@@ -84,47 +99,275 @@ pub struct Ranked {
     pub score: f64,
 }
 
-/// A law that waits for its test.
-#[derive(Debug, Clone)]
-pub struct Waiting {
-    /// The law.
-    pub law_fingerprint: String,
-    /// The same, read.
-    pub law: Law,
+/// Ranks laws. What it has measured of a law it keeps, for speed alone.
+#[derive(Debug, Default)]
+pub(crate) struct Ranker {
+    profiles: BTreeMap<String, Arc<Profile>>,
 }
 
-impl Waiting {
-    /// From its row.
-    ///
-    /// # Errors
-    /// [`Error::Row`] when the row is not one that a proposal became.
-    pub fn of(row: &LawRow) -> Result<Self, Error> {
+/// What is measured of a law.
+#[derive(Debug)]
+struct Profile {
+    /// What the law says, as words and pairs of neighbouring words.
+    words: BTreeSet<String>,
+    template: String,
+    preconditions: usize,
+    /// None for a law that cannot be run.
+    behaviour: Option<Behaviour>,
+}
+
+#[derive(Debug)]
+struct Behaviour {
+    hash: String,
+    content: Content,
+}
+
+impl Profile {
+    fn of(row: &LawRow, harness: &Harness) -> Result<Self, Error> {
+        let normal: Value = Error::json("laws", row.id, "normalized_json", &row.normalized_json)?;
+        let universe = harness.universe();
+        let program = Program::compile(&row.law()?, universe).ok();
         Ok(Self {
-            law_fingerprint: row.law_fingerprint.clone(),
-            law: row.law()?,
+            template: row.template.clone(),
+            words: words(&normal),
+            preconditions: normal["preconditions"].as_array().map_or(0, Vec::len),
+            behaviour: program.map(|program| Behaviour {
+                hash: program.behaviour_hash(universe),
+                content: program.content(universe),
+            }),
         })
+    }
+
+    /// How alike two laws are in what they do, `0..=1`.
+    fn likeness(&self, other: &Self) -> f64 {
+        match (&self.behaviour, &other.behaviour) {
+            (Some(one), Some(other)) if one.hash == other.hash => 1.0,
+            (Some(one), Some(other)) => one.content.likeness(&other.content),
+            _ => 0.0,
+        }
+    }
+
+    /// Whether both say something, and in the same way.
+    fn is_rival_of(&self, other: &Self) -> bool {
+        let bold = |law: &Self| {
+            let behaviour = law.behaviour.as_ref();
+            behaviour.is_some_and(|behaviour| behaviour.content.share() > 0.0)
+        };
+        self.template == other.template && bold(self) && bold(other)
     }
 }
 
-/// Ranks the laws that wait, best first; equal scores keep their order.
-///
-/// # Errors
-/// [`Error::Row`] when a tested law cannot be read.
-pub fn rank(
-    waiting: &[Waiting],
-    _tested: &[Finding],
-    harness: &Harness,
-    _weights: &Weights,
-) -> Result<Vec<Ranked>, Error> {
-    Ok(waiting
+impl Ranker {
+    /// Ranks the laws that wait, best first; equal scores keep their order.
+    pub(crate) fn rank(
+        &mut self,
+        waiting: &[&LawRow],
+        tested: &[Finding],
+        harness: &Harness,
+        weights: &Weights,
+    ) -> Result<Vec<Ranked>, Error> {
+        let mut profiles = |laws: &mut dyn Iterator<Item = &LawRow>| {
+            laws.map(|law| self.profile(law, harness))
+                .collect::<Result<Vec<_>, _>>()
+        };
+        let candidates = profiles(&mut waiting.iter().copied())?;
+        let known = profiles(&mut tested.iter().map(|finding| &finding.law))?;
+        let open = tested
+            .iter()
+            .zip(&known)
+            .filter(|(finding, _)| is_open(finding));
+        let rivals: Vec<&Profile> = candidates
+            .iter()
+            .chain(open.map(|(_, profile)| profile))
+            .map(AsRef::as_ref)
+            .collect();
+        let mut left: Vec<(usize, Features)> = candidates
+            .iter()
+            .map(|law| features(law, &known, &rivals))
+            .enumerate()
+            .collect();
+        let mut ranking = Vec::new();
+        while let Some(best) = best(&left, weights) {
+            let (index, features) = left.remove(best);
+            let law = &candidates[index];
+            for (other, features) in &mut left {
+                let likeness = law.likeness(&candidates[*other]);
+                features.redundancy = features.redundancy.max(likeness);
+            }
+            ranking.push(Ranked {
+                law_fingerprint: waiting[index].law_fingerprint.clone(),
+                behaviour_hash: law
+                    .behaviour
+                    .as_ref()
+                    .map(|behaviour| behaviour.hash.clone()),
+                score: rounded(weights.score(&features)),
+                features: features.rounded(),
+            });
+        }
+        Ok(ranking)
+    }
+
+    fn profile(&mut self, law: &LawRow, harness: &Harness) -> Result<Arc<Profile>, Error> {
+        if let Some(known) = self.profiles.get(&law.law_fingerprint) {
+            return Ok(Arc::clone(known));
+        }
+        let profile = Arc::new(Profile::of(law, harness)?);
+        let fingerprint = law.law_fingerprint.clone();
+        self.profiles.insert(fingerprint, Arc::clone(&profile));
+        Ok(profile)
+    }
+}
+
+/// The place of the best score, the first of equals.
+fn best(left: &[(usize, Features)], weights: &Weights) -> Option<usize> {
+    let scores = left.iter().map(|(_, features)| weights.score(features));
+    let mut best: Option<(usize, f64)> = None;
+    for (place, score) in scores.enumerate() {
+        if best.is_none_or(|(_, highest)| score > highest) {
+            best = Some((place, score));
+        }
+    }
+    best.map(|(place, _)| place)
+}
+
+fn features(law: &Profile, tested: &[Arc<Profile>], rivals: &[&Profile]) -> Features {
+    let nearest = |likeness: &dyn Fn(&Profile) -> f64| {
+        tested
+            .iter()
+            .map(|other| likeness(other))
+            .fold(0.0, f64::max)
+    };
+    let in_words = nearest(&|other| jaccard(&law.words, &other.words));
+    let in_behaviour = nearest(&|other| law.likeness(other));
+    let distances: Vec<f64> = rivals
         .iter()
-        .map(|law| Ranked {
-            law_fingerprint: law.law_fingerprint.clone(),
-            behaviour_hash: Program::compile(&law.law, harness.universe())
-                .ok()
-                .map(|program| program.behaviour_hash(harness.universe())),
-            features: Features::default(),
-            score: 0.0,
-        })
-        .collect())
+        .filter(|rival| !std::ptr::eq(**rival, law) && law.is_rival_of(rival))
+        .map(|rival| 1.0 - law.likeness(rival))
+        .collect();
+    let content = law.behaviour.as_ref().map(|behaviour| &behaviour.content);
+    Features {
+        risk: content.map_or(0.0, Content::share),
+        novelty: 1.0 - f64::midpoint(in_words, in_behaviour),
+        discrimination: distances.iter().fold(0.0, |sum, distance| sum + distance)
+            / distances.len().max(1) as f64,
+        testability: content.map_or(0.0, |_| 1.0 / (1.0 + law.preconditions as f64)),
+        redundancy: 0.0,
+    }
+}
+
+/// Whether a tested law is neither refuted nor proved.
+fn is_open(finding: &Finding) -> bool {
+    finding.evaluation.status != Status::Fail
+        && !finding
+            .evaluation
+            .evidence_json
+            .contains(r#""strength":"proved""#)
+}
+
+/// What a law says, as words and pairs of neighbouring words: the values of its normal form in order.
+fn words(normal: &Value) -> BTreeSet<String> {
+    fn leaves(value: &Value, words: &mut Vec<String>) {
+        match value {
+            Value::Array(items) => items.iter().for_each(|item| leaves(item, words)),
+            Value::Object(map) => map.values().for_each(|item| leaves(item, words)),
+            Value::String(text) => words.push(text.clone()),
+            other => words.push(other.to_string()),
+        }
+    }
+    let mut list = Vec::new();
+    leaves(normal, &mut list);
+    let pairs = list.windows(2).map(|pair| pair.join(" "));
+    pairs.collect::<Vec<_>>().into_iter().chain(list).collect()
+}
+
+/// What two sets share over what they hold together; 1 for two empty ones.
+fn jaccard(one: &BTreeSet<String>, other: &BTreeSet<String>) -> f64 {
+    let shared = one.intersection(other).count();
+    let either = one.len() + other.len() - shared;
+    if either == 0 {
+        1.0
+    } else {
+        shared as f64 / either as f64
+    }
+}
+
+impl Features {
+    fn rounded(self) -> Self {
+        Self {
+            risk: rounded(self.risk),
+            novelty: rounded(self.novelty),
+            discrimination: rounded(self.discrimination),
+            testability: rounded(self.testability),
+            redundancy: rounded(self.redundancy),
+        }
+    }
+}
+
+/// To four places: enough to read, and short to store.
+fn rounded(number: f64) -> f64 {
+    (number * 1e4).round() / 1e4
+}
+
+#[cfg(test)]
+mod tests {
+    use popper_harness::decide::Config;
+    use popper_harness::law::Extensions;
+    use popper_harness::universe::KineticGrid;
+    use serde_json::json;
+
+    use super::*;
+    use crate::intake::admit;
+    use crate::proposer::Candidate;
+
+    fn law(template: &str, expr: &str, claim: &str) -> LawRow {
+        let law = json!({
+            "law_id": format!("{template} {expr}"), "template": template, "quantifiers": {"T": 20},
+            "observables": [{"name": "f", "expr": expr}], "claim": claim, "forbidden": "otherwise",
+        });
+        admit(&Candidate::new(law), &KineticGrid, Extensions::default())
+    }
+
+    fn ranking(laws: &[LawRow], tested: &[Finding]) -> Vec<Ranked> {
+        let harness = Harness::new(KineticGrid, Config::default()).unwrap();
+        let laws: Vec<&LawRow> = laws.iter().collect();
+        Ranker::default()
+            .rank(&laws, tested, &harness, &Weights::default())
+            .unwrap()
+    }
+
+    fn place(ranking: &[Ranked], law: &LawRow) -> usize {
+        let same = |ranked: &Ranked| ranked.law_fingerprint == law.law_fingerprint;
+        ranking.iter().position(same).unwrap()
+    }
+
+    #[test]
+    fn the_bold_come_before_the_timid_and_tautologies_last() {
+        let bold = law("invariant", "count('>') + count('X')", "f(t) == f(0)");
+        let timid = law("bound", "count('>')", "f(t) <= 6");
+        let empty = law("bound", "count('>')", "f(t) >= 0");
+        let order = ranking(&[empty.clone(), timid.clone(), bold.clone()], &[]);
+        let places = [&bold, &timid, &empty].map(|law| place(&order, law));
+        assert_eq!(places, [0, 1, 2], "{order:#?}");
+        assert!(order[2].features.risk.abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn what_says_the_same_in_other_words_waits() {
+        let one = law("invariant", "count('>') + count('>')", "f(t) == f(0)");
+        let same = law("invariant", "2*count('>')", "f(0) == f(t)");
+        let other = law("invariant", "count('<')", "f(t) == f(0)");
+        assert_ne!(one.law_fingerprint, same.law_fingerprint);
+        let order = ranking(&[one.clone(), same.clone(), other.clone()], &[]);
+        assert_eq!((place(&order, &same), order.len()), (2, 3), "{order:#?}");
+        assert!((order[2].features.redundancy - 1.0).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn a_law_that_cannot_be_run_is_last() {
+        let lost = law("invariant", "energy", "f(t) == f(0)");
+        let found = law("bound", "count('>')", "f(t) <= 9");
+        let order = ranking(&[lost.clone(), found], &[]);
+        assert_eq!(place(&order, &lost), 1);
+        assert_eq!(order[1].behaviour_hash, None);
+    }
 }

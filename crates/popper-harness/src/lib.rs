@@ -42,6 +42,7 @@
 //! what can be checked afterwards without trusting this crate's search, [`span`] for what there is to be found.
 
 mod behaviour;
+mod content;
 pub mod counterexample;
 pub mod decide;
 mod eval;
@@ -53,5 +54,6 @@ pub mod proof;
 pub mod span;
 pub mod universe;
 
+pub use content::Content;
 pub use eval::EvalError;
 pub use measure::{MeasureError, measure};

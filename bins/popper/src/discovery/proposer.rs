@@ -1,7 +1,7 @@
 //! Who proposes: decided by flags, the run's own row, and whether there is a model.
 
 use bin_support::{Failure, Model, ModelDefaults, ModelFlags, ProviderName, Session};
-use popper_discovery::{EnumerativeProposer, Proposer};
+use popper_discovery::{EnumerativeProposer, LlmOptions, LlmProposer, Proposer};
 
 use super::settings::Settings;
 use crate::cli::{ProposerName, Work};
@@ -11,7 +11,7 @@ use crate::error::Error;
 const DEFAULTS: ModelDefaults = ModelDefaults {
     program: "popper",
     provider: ProviderName::Anthropic,
-    model: "claude-opus-5-5",
+    model: LlmProposer::DEFAULT_MODEL,
 };
 
 /// The proposer for a run; `stored` is the one that the run has had so far.
@@ -48,7 +48,15 @@ pub fn choose(
     }
     match flags.open(&DEFAULTS, seed, session)? {
         Model::Offline => Ok(enumerative),
-        Model::Client { .. } => Err(Failure::usage(Error::OfflineModel)),
+        Model::Client { client, model, .. } => {
+            let options = LlmOptions {
+                blind: settings.discovery.blind,
+                seed,
+                repairs: settings.discovery.repairs,
+                ..LlmOptions::default()
+            };
+            Ok(Box::new(LlmProposer::new(client, model, options)))
+        }
     }
 }
 

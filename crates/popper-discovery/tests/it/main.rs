@@ -6,4 +6,7 @@
 
 #[cfg(feature = "llm")]
 mod llm;
+mod resume;
 mod rows;
+mod runs;
+mod scripted;

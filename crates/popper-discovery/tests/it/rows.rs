@@ -1,57 +1,15 @@
 //! A law is put to the test as its row tells it: that must be the law that was proposed.
 
 use std::fmt::Write as _;
-use std::sync::Arc;
 
-use popper_discovery::{
-    Candidate, Discovery, LawStatus, LoopConfig, MemoryStore, Proposal, ProposeError, Proposer,
-    Query, Snapshot, Step, Still, Store as _, Unobserved, Which,
-};
-use popper_harness::decide::{Config, Harness, Verdict};
+use popper_discovery::{LawStatus, LoopConfig, MemoryStore, Query, Store as _, Unobserved, Which};
+use popper_harness::counterexample::{Counterexample, replay};
+use popper_harness::decide::Verdict;
 use popper_harness::law::{Extensions, Law};
-use popper_harness::universe::KineticGrid;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-/// Proposes a fixed list.
-struct Fixed(Vec<Value>);
-
-impl Proposer for Fixed {
-    fn id(&self) -> &'static str {
-        "fixed"
-    }
-
-    fn propose<'a>(
-        &'a self,
-        _: &'a Snapshot,
-        _: usize,
-        _: &'a [popper_discovery::Call],
-    ) -> futures_util::future::BoxFuture<'a, Result<Step, ProposeError>> {
-        let candidates = self.0.iter().cloned().map(Candidate::new).collect();
-        Box::pin(std::future::ready(Ok(Step::Proposed(Proposal {
-            candidates,
-            ..Proposal::default()
-        }))))
-    }
-}
-
-fn fixture_laws() -> Vec<Value> {
-    ["true", "false", "unknown"]
-        .iter()
-        .flat_map(|name| {
-            let path = format!(
-                "{}/../../fixtures/popper/laws/{name}.json",
-                env!("CARGO_MANIFEST_DIR")
-            );
-            let text = std::fs::read_to_string(path).unwrap();
-            serde_json::from_str::<Vec<Value>>(&text).unwrap()
-        })
-        .collect()
-}
-
-fn harness() -> Harness {
-    Harness::new(KineticGrid, Config::default()).unwrap()
-}
+use crate::scripted::{Scripted, fixture_laws, harness, open};
 
 /// sha256 of a verdict's JSON without the time it took.
 fn digest(verdict: Verdict) -> String {
@@ -69,28 +27,23 @@ fn digest(verdict: Verdict) -> String {
 
 #[tokio::test]
 async fn every_fixture_law_gets_the_verdict_that_it_gets_without_a_row() {
-    let laws = fixture_laws();
     let config = LoopConfig {
         test: 1000,
         ..LoopConfig::default()
     };
-    let clock = Arc::new(Still("2026-11-22T00:00:00Z".parse().unwrap()));
-    let store = MemoryStore::default();
-    let mut discovery = Discovery::open(store, harness(), config, "fixed", clock, Which::Latest)
+    let mut discovery = open(MemoryStore::default(), harness(), &config, Which::Latest)
         .await
         .unwrap();
     discovery
-        .run_to(1, &Fixed(laws.clone()), &mut Unobserved)
+        .run_to(1, &Scripted::all_at_once(), &mut Unobserved)
         .await
         .unwrap();
     let run = discovery.run().clone();
     let findings = discovery.store().findings(Query::all(&run)).await.unwrap();
     let direct = harness();
     let mut compared = 0;
-    for law in laws {
-        let Ok(law) = Law::from_value(law, "$", Extensions::default()) else {
-            continue;
-        };
+    for law in fixture_laws() {
+        let law = Law::from_value(law, "$", Extensions::default()).unwrap();
         let Some(finding) = findings
             .iter()
             .find(|finding| finding.law.law_id == law.law_id)
@@ -113,7 +66,7 @@ async fn every_fixture_law_gets_the_verdict_that_it_gets_without_a_row() {
         assert_eq!(stored, reason, "{}", law.law_id);
         let stored: Value = serde_json::from_str(&finding.evaluation.evidence_json).unwrap();
         assert_eq!(stored["scope"], evidence.scope, "{}", law.law_id);
-        let start = |package: &popper_harness::counterexample::Counterexample| {
+        let place = |package: &Counterexample| {
             (
                 package.initial_state.clone(),
                 package.t_fail,
@@ -131,13 +84,54 @@ async fn every_fixture_law_gets_the_verdict_that_it_gets_without_a_row() {
         );
         let package = finding.package().unwrap();
         assert_eq!(
-            package.as_ref().map(start),
-            counterexample.as_ref().map(start)
+            package.as_ref().map(place),
+            counterexample.as_ref().map(place)
         );
         if let Some(package) = package {
-            popper_harness::counterexample::replay(&package).unwrap();
+            replay(&package).unwrap();
         }
         compared += 1;
     }
-    assert_eq!(compared, 33);
+    // The one that is left does not parse.
+    assert_eq!((compared, fixture_laws().len()), (33, 34));
+}
+
+#[tokio::test]
+async fn every_proposal_is_kept_and_a_broken_one_says_why() {
+    let config = LoopConfig::default();
+    let mut discovery = open(MemoryStore::default(), harness(), &config, Which::Latest)
+        .await
+        .unwrap();
+    discovery
+        .run_to(3, &Scripted::mixed(), &mut Unobserved)
+        .await
+        .unwrap();
+    let store = discovery.store();
+    let broken: Vec<_> = store
+        .laws
+        .iter()
+        .filter(|law| law.status == LawStatus::RejectedSchema)
+        .map(|law| {
+            (
+                law.law_id.as_str(),
+                law.raw_llm_json.as_str(),
+                law.normalized_json.as_str(),
+            )
+        })
+        .collect();
+    insta::assert_debug_snapshot!(broken);
+    let summaries: Vec<Value> = store
+        .iterations
+        .iter()
+        .map(|iteration| serde_json::from_str(iteration.summary_json.as_ref().unwrap()).unwrap())
+        .map(|mut summary: Value| {
+            let summary = summary.as_object_mut().unwrap();
+            let ranked = summary["ranking"].as_array().unwrap().len();
+            summary.remove("snapshot");
+            summary.remove("selected");
+            summary.insert("ranking".into(), ranked.into());
+            Value::Object(summary.clone())
+        })
+        .collect();
+    insta::assert_json_snapshot!(summaries);
 }

@@ -29,7 +29,8 @@ use crate::lanes::Circuit;
 use crate::law::{Law, Missing, Program, Unfit};
 use crate::universe::{Rule, Universe};
 use generators::knows_transform;
-pub(crate) use generators::start_symbols;
+pub(crate) use generators::{Draw, start_symbols};
+
 use trial::Trial;
 
 /// Decides laws of one universe.

@@ -1,0 +1,202 @@
+//! Wherever a run is cut, going on gives the rows of a run that was never cut.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use futures_util::future::{self, BoxFuture};
+use jiff::Timestamp;
+use popper_discovery::{
+    Attempt, CallRow, CapabilityRow, Decision, Ended, Error, Event, Finding, Iteration,
+    IterationStatus, LawRow, LawStatus, LoopConfig, MemoryStore, Observer, Plan, Query, Run, Store,
+    StoreError, Tally, Unobserved, VerdictKey, Which,
+};
+
+use crate::scripted::{Scripted, open, quick};
+
+const ITERATIONS: u32 = 3;
+
+fn config() -> LoopConfig {
+    LoopConfig {
+        test: 5,
+        ..LoopConfig::default()
+    }
+}
+
+async fn uninterrupted() -> MemoryStore {
+    let mut discovery = open(MemoryStore::default(), quick(), &config(), Which::Latest)
+        .await
+        .unwrap();
+    discovery
+        .run_to(ITERATIONS, &Scripted::mixed(), &mut Unobserved)
+        .await
+        .unwrap();
+    discovery.store().clone()
+}
+
+/// A store that dies at one of its writes: before it is done, or after it is durable and before anyone hears of it.
+struct Mortal<'a> {
+    store: &'a mut MemoryStore,
+    /// Writes left to do.
+    left: usize,
+    /// Whether the fatal write is done.
+    after: bool,
+}
+
+impl Mortal<'_> {
+    fn death() -> StoreError {
+        StoreError::Full {
+            place: "test".into(),
+        }
+    }
+
+    /// Whether the next write is the fatal one.
+    fn is_fatal(&mut self) -> bool {
+        let fatal = self.left == 0;
+        self.left = self.left.wrapping_sub(1);
+        fatal
+    }
+}
+
+/// Methods that write, with the way to die, and methods that read.
+macro_rules! mortal {
+    (write { $(fn $write:ident($($name:ident: $kind:ty),*) -> $out:ty;)* }
+     read { $(fn $read:ident($($arg:ident: $argkind:ty),*) -> $result:ty;)* }) => {
+        impl Store for Mortal<'_> {
+            $(async fn $write(&mut self, $($name: $kind),*) -> Result<$out, StoreError> {
+                if !self.is_fatal() {
+                    return self.store.$write($($name),*).await;
+                }
+                if self.after {
+                    self.store.$write($($name),*).await?;
+                }
+                Err(Self::death())
+            })*
+            $(async fn $read(&mut self, $($arg: $argkind),*) -> Result<$result, StoreError> {
+                self.store.$read($($arg),*).await
+            })*
+        }
+    };
+}
+
+mortal! {
+    write {
+        fn create_run(run: &Run) -> i64;
+        fn begin_iteration(iteration: &Iteration, capabilities: &CapabilityRow) -> i64;
+        fn mark_iteration(iteration_id: i64, status: IterationStatus) -> ();
+        fn plan_iteration(plan: &Plan) -> ();
+        fn complete_iteration(iteration_id: i64, completed_at: Timestamp, summary_json: &str) -> ();
+        fn add_call(call: &CallRow) -> ();
+        fn commit(decisions: &[Decision]) -> ();
+    }
+    read {
+        fn runs() -> Vec<Run>;
+        fn iterations(run_id: i64) -> Vec<Iteration>;
+        fn iteration(run_id: i64, iteration_index: u32) -> Option<Iteration>;
+        fn last_iteration(run_id: i64) -> Option<Iteration>;
+        fn calls(run_id: i64, iteration_id: Option<i64>) -> Vec<CallRow>;
+        fn fingerprints(run_id: i64) -> BTreeSet<String>;
+        fn laws_by_fingerprint(run_id: i64, fingerprints: &[String]) -> Vec<LawRow>;
+        fn laws_by_status(run_id: i64, statuses: &[LawStatus], newest: Option<u32>) -> Vec<LawRow>;
+        fn known(fingerprints: &[String], harness_config_hash: &str, sim_hash: &str) -> BTreeMap<String, VerdictKey>;
+        fn attempts_at(law_fingerprint: &str, harness_config_hash: &str, sim_hash: &str) -> Vec<Attempt>;
+        fn attempts_of(run_id: i64, law_ids: &[i64], harness_config_hash: &str) -> Vec<Attempt>;
+        fn findings(query: Query<'_>) -> Vec<Finding>;
+        fn evaluations(run_id: i64, after: i64, limit: u32) -> Vec<Finding>;
+        fn tally(run: &Run) -> Tally;
+    }
+}
+
+/// Runs until the store dies at this write. Whether it died.
+async fn run_mortal(store: &mut MemoryStore, left: usize, after: bool) -> bool {
+    let mortal = Mortal { store, left, after };
+    let Ok(mut discovery) = open(mortal, quick(), &config(), Which::Latest).await else {
+        return true;
+    };
+    match discovery
+        .run_to(ITERATIONS, &Scripted::mixed(), &mut Unobserved)
+        .await
+    {
+        Ok(ended) => {
+            assert_eq!(ended, Ended::Completed);
+            false
+        }
+        Err(Error::Store(StoreError::Full { .. })) => true,
+        Err(other) => panic!("{other}"),
+    }
+}
+
+#[tokio::test]
+async fn a_death_at_any_write_changes_nothing_in_the_end() {
+    let whole = uninterrupted().await;
+    for after in [false, true] {
+        let mut deaths = 0;
+        loop {
+            let mut store = MemoryStore::default();
+            if !run_mortal(&mut store, deaths, after).await {
+                break;
+            }
+            // Twice in a row, then to the end.
+            run_mortal(&mut store, 1, after).await;
+            assert!(!run_mortal(&mut store, usize::MAX, after).await);
+            assert_eq!(store, whole, "death at write {deaths}, after: {after}");
+            deaths += 1;
+        }
+        assert!(deaths > 3 * 3, "{deaths}");
+    }
+}
+
+/// Stops at the n-th event, while a model is waited for if asked so.
+struct Stopper {
+    left: usize,
+    in_calls: bool,
+}
+
+impl Observer for Stopper {
+    fn event(&mut self, _: Event<'_>) {
+        self.left = self.left.saturating_sub(1);
+    }
+
+    fn stop(&self) -> bool {
+        self.left == 0
+    }
+
+    fn stopped(&self) -> BoxFuture<'static, ()> {
+        if self.in_calls && self.left == 0 {
+            Box::pin(future::ready(()))
+        } else {
+            Box::pin(future::pending())
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_stop_at_any_event_is_marked_and_changes_nothing_in_the_end() {
+    let whole = uninterrupted().await;
+    for in_calls in [false, true] {
+        for left in 0.. {
+            let mut discovery = open(MemoryStore::default(), quick(), &config(), Which::Latest)
+                .await
+                .unwrap();
+            let mut stopper = Stopper { left, in_calls };
+            let script = Scripted::mixed();
+            let ended = discovery
+                .run_to(ITERATIONS, &script, &mut stopper)
+                .await
+                .unwrap();
+            if ended == Ended::Completed {
+                assert!(left > 20);
+                break;
+            }
+            let last = discovery.store().iterations.last().unwrap();
+            assert_eq!(last.status, IterationStatus::Aborted);
+            let store = discovery.store().clone();
+            let mut discovery = open(store, quick(), &config(), Which::Latest)
+                .await
+                .unwrap();
+            discovery
+                .run_to(ITERATIONS, &script, &mut Unobserved)
+                .await
+                .unwrap();
+            assert_eq!(*discovery.store(), whole, "stop at event {left}");
+        }
+    }
+}

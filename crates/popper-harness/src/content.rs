@@ -1,0 +1,257 @@
+//! The empirical content of a law: what it forbids, measured without looking at what happens.
+//!
+//! A law says the more the more it forbids. What it forbids is counted on a fixed sample of imagined histories: states of small
+//! rings at 0, t and t + 1 that are alike as a rule's states would be, but follow no rule. So two laws can be compared before
+//! either is tested, and a comparison gives nothing away about the universe.
+
+use crate::decide::{Draw, start_symbols};
+use crate::eval::{admitted, holds, observe};
+use crate::law::syntax::Time;
+use crate::law::{Claim, Formula, Program, Symmetry};
+use crate::universe::{State, Symbol, Universe};
+
+/// Histories in the sample.
+const HISTORIES: usize = 512;
+/// Their ring sizes, in turn: small ones, where much can coincide, and some on which larger bounds can break.
+const SIZES: [usize; 10] = [2, 3, 4, 5, 6, 7, 8, 12, 16, 24];
+/// States beside the first three of a history: for fixed times, and for the window of `eventually`.
+const OTHERS: usize = 3;
+
+/// What a law forbids of the sample: one bit a history.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Content([u64; HISTORIES / 64]);
+
+impl Content {
+    /// The share of histories that are forbidden, `0..=1`. A tautology forbids none.
+    pub fn share(&self) -> f64 {
+        self.count(|index| self.0[index]) / HISTORIES as f64
+    }
+
+    /// How alike two contents are, `0..=1`: what both forbid over what either forbids; 1 where neither forbids anything.
+    pub fn likeness(&self, other: &Self) -> f64 {
+        let either = self.count(|index| self.0[index] | other.0[index]);
+        if either == 0.0 {
+            return 1.0;
+        }
+        self.count(|index| self.0[index] & other.0[index]) / either
+    }
+
+    fn count(&self, word: impl Fn(usize) -> u64) -> f64 {
+        (0..self.0.len())
+            .map(|index| f64::from(word(index).count_ones()))
+            .sum()
+    }
+}
+
+impl Program {
+    /// What the law forbids of a sample of imagined histories that depends on nothing but the symbols.
+    ///
+    /// ```
+    /// use popper_harness::law::{Extensions, Law, Program};
+    /// use popper_harness::universe::KineticGrid;
+    ///
+    /// let content = |claim: &str| {
+    ///     let law = format!(
+    ///         r#"{{"law_id": "l", "template": "bound", "quantifiers": {{"T": 9}}, "claim": "{claim}", "forbidden": "f",
+    ///             "observables": [{{"name": "x", "expr": "count('X')"}}]}}"#
+    ///     );
+    ///     let law = Law::from_json(&law, Extensions::default())?;
+    ///     Ok::<_, Box<dyn std::error::Error>>(Program::compile(&law, &KineticGrid)?.content(&KineticGrid))
+    /// };
+    /// let (bold, timid) = (content("x(t) <= 0")?, content("x(t) <= 2")?);
+    /// assert!(bold.share() > timid.share());
+    /// assert_eq!(content("x(t) >= 0")?.share(), 0.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn content(&self, universe: &dyn Universe) -> Content {
+        let mut content = Content([0; HISTORIES / 64]);
+        for index in 0..HISTORIES {
+            if self.forbids(&History::imagine(universe, index), universe) {
+                content.0[index / 64] |= 1 << (index % 64);
+            }
+        }
+        content
+    }
+
+    /// Whether a history is one that the law forbids. What has no value is not forbidden.
+    fn forbids(&self, history: &History, universe: &dyn Universe) -> bool {
+        if admitted(&self.preconditions, &history.start, universe) != Ok(true) {
+            return false;
+        }
+        let says = |formula: &Formula, now: &State| {
+            let mut read = |index: usize, time: Time| {
+                let state = match time {
+                    Time::Now => now,
+                    Time::Next => &history.next,
+                    Time::At(0) => &history.start,
+                    Time::At(step) => &history.others[(step % OTHERS as u64) as usize],
+                };
+                observe(&self.observables[index], state, universe)
+            };
+            holds(formula, 1, &mut read)
+        };
+        match &self.claim {
+            Claim::Always {
+                antecedent,
+                consequent,
+                ..
+            } => {
+                let met = antecedent.as_ref().map(|p| says(p, &history.now));
+                met.is_none_or(|met| met == Ok(true)) && says(consequent, &history.now) == Ok(false)
+            }
+            Claim::Eventually {
+                antecedent,
+                consequent,
+                window,
+            } => {
+                let later = history.others.iter().take(*window as usize);
+                says(antecedent, &history.now) == Ok(true)
+                    && std::iter::once(&history.now)
+                        .chain(later)
+                        .all(|state| says(consequent, state) == Ok(false))
+            }
+            Claim::Commutes(symmetry) => {
+                let single = symmetry.each(history.now.len());
+                single
+                    .iter()
+                    .any(|single| single.apply(&history.now) != history.image)
+            }
+            Claim::Local {
+                trigger,
+                pattern,
+                parity,
+                equal,
+                result,
+            } => {
+                let (now, n) = (&history.now, history.now.len());
+                (0..n).any(|cell| {
+                    let around = [now[(cell + n - 1) % n], now[cell], now[(cell + 1) % n]];
+                    now[cell] == *trigger
+                        && pattern.is_none_or(|pattern| pattern == around)
+                        && parity.is_none_or(|parity| cell % 2 == usize::from(parity))
+                        && (history.next[cell] == *result) != *equal
+                })
+            }
+        }
+    }
+}
+
+/// States that could have followed each other, for all that is known.
+struct History {
+    start: State,
+    now: State,
+    next: State,
+    others: [State; OTHERS],
+    /// Where the path of a transformed start might be when the path itself is at `now`.
+    image: State,
+}
+
+impl History {
+    fn imagine(universe: &dyn Universe, index: usize) -> Self {
+        let mut draw = Draw::new(0, "", "content", index);
+        let symbols: Vec<Symbol> = (0..universe.alphabet().len() as Symbol).collect();
+        let starts = start_symbols(universe);
+        let start: State = (0..SIZES[index % SIZES.len()])
+            .map(|_| draw.pick(&starts))
+            .collect();
+        let now = neighbour(&start, &symbols, &mut draw);
+        let next = neighbour(&now, &symbols, &mut draw);
+        let others = std::array::from_fn(|_| neighbour(&now, &symbols, &mut draw));
+        let transforms = universe.transforms();
+        let image = match transforms.get(draw.below(transforms.len() + 1)) {
+            Some(transform) => Symmetry::Named(transform.clone()).apply(&now),
+            None => neighbour(&now, &symbols, &mut draw),
+        };
+        Self {
+            start,
+            now,
+            next,
+            others,
+            image,
+        }
+    }
+}
+
+/// A state like another one: the same, moved, with a cell changed, with two cells exchanged, or quite another one.
+fn neighbour(state: &State, symbols: &[Symbol], draw: &mut Draw) -> State {
+    let n = state.len();
+    let mut cells = state.to_vec();
+    match draw.below(6) {
+        0 => {}
+        1 => cells.rotate_right(1),
+        2 => cells.rotate_left(1),
+        3 => cells[draw.below(n)] = draw.pick(symbols),
+        4 => cells.swap(draw.below(n), draw.below(n)),
+        _ => cells.fill_with(|| draw.pick(symbols)),
+    }
+    cells.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::law::{Extensions, Law};
+    use crate::universe::{KineticGrid, random_universe};
+
+    fn content(law: serde_json::Value, universe: &dyn Universe) -> Content {
+        let mut law = law;
+        law["law_id"] = "l".into();
+        law["forbidden"] = "f".into();
+        law["quantifiers"] = serde_json::json!({"T": 9, "H": 2});
+        let law = Law::from_value(law, "$", Extensions::default()).unwrap();
+        Program::compile(&law, universe).unwrap().content(universe)
+    }
+
+    fn invariant(expr: &str) -> Content {
+        let observables = serde_json::json!([{"name": "f", "expr": expr}]);
+        let law = serde_json::json!({"template": "invariant", "claim": "f(t) == f(0)", "observables": observables});
+        content(law, &KineticGrid)
+    }
+
+    #[test]
+    fn other_words_forbid_the_same_and_another_law_does_not() {
+        let right = invariant("count('>') + count('X')");
+        assert_eq!(right, invariant("count('X') + count('>')"));
+        let left = invariant("count('<') + count('X')");
+        assert!(right.likeness(&left) < 0.9);
+        assert!((right.likeness(&right) - 1.0).abs() < f64::EPSILON);
+        assert!((0.2..0.8).contains(&right.share()), "{}", right.share());
+    }
+
+    #[test]
+    fn a_precondition_takes_content_away() {
+        let law = |preconditions| {
+            let observables = serde_json::json!([{"name": "f", "expr": "count('X')"}]);
+            serde_json::json!({
+                "template": "bound", "claim": "f(t) == 0",
+                "observables": observables, "preconditions": preconditions,
+            })
+        };
+        let bold = content(law(serde_json::json!([])), &KineticGrid);
+        let long = serde_json::json!([{"lhs": "grid_length", "op": ">", "rhs": 5}]);
+        let timid = content(law(long), &KineticGrid);
+        assert!(timid.share() > 0.0 && timid.share() < bold.share());
+    }
+
+    #[test]
+    fn transforms_are_told_apart() {
+        let symmetry = |name: &str| {
+            let law = serde_json::json!({"template": "symmetry_commutation", "claim": "c", "transform": name});
+            content(law, &KineticGrid)
+        };
+        let contents = ["mirror_swap", "mirror_only", "swap_only", "shift_1"].map(symmetry);
+        for (index, one) in contents.iter().enumerate() {
+            for other in &contents[..index] {
+                assert!(one.likeness(other) < 1.0);
+            }
+        }
+    }
+
+    #[test]
+    fn the_sample_depends_on_the_symbols_alone() {
+        let observables = serde_json::json!([{"name": "f", "expr": "count('a')"}]);
+        let law = serde_json::json!({"template": "invariant", "claim": "f(t) == f(0)", "observables": observables});
+        let of = |seed| content(law.clone(), &random_universe(seed));
+        assert_eq!(of(1), of(2));
+    }
+}
