@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures_util::future::{Either, select};
-use popper_harness::decide::{Harness, Status, Verdict};
+use popper_harness::decide::{Harness, Verdict};
 
 use crate::clock::Clock;
 use crate::config::{LoopConfig, RunConfig};
@@ -549,16 +549,6 @@ impl Group {
             observer.event(Event::Committed);
         }
         Ok(())
-    }
-}
-
-impl Verdicts {
-    fn count(&mut self, status: Status) {
-        match status {
-            Status::Pass => self.pass += 1,
-            Status::Fail => self.fail += 1,
-            Status::Unknown => self.unknown += 1,
-        }
     }
 }
 

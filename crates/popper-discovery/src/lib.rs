@@ -54,6 +54,9 @@ mod memory;
 mod observer;
 mod proposer;
 mod rank;
+mod recall;
+#[cfg(feature = "report")]
+pub mod report;
 mod row;
 mod snapshot;
 mod store;
@@ -71,6 +74,7 @@ pub use memory::MemoryStore;
 pub use observer::{Event, Observer, Unobserved};
 pub use proposer::{Candidate, Proposal, ProposeError, Proposer, Step};
 pub use rank::{Features, Ranked, Weights};
+pub use recall::{Recall, Sought, Stated};
 pub use row::{
     Call, CallRow, CapabilityRow, CounterexampleRow, EvaluationRow, Iteration, IterationStatus,
     LawRow, LawStatus, Run, Usage, VerdictKey,

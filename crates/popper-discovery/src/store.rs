@@ -165,7 +165,7 @@ impl<'a> Query<'a> {
 }
 
 /// How a run stands.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Laws by status.
     pub laws: BTreeMap<LawStatus, u64>,

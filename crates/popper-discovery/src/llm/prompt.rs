@@ -168,6 +168,12 @@ fn system(snapshot: &Snapshot, speaker: &Speaker<'_>) -> String {
 
 fn body(snapshot: &Snapshot, speaker: &Speaker<'_>) -> String {
     let totals = &snapshot.totals;
+    // What stands under its law already is not said twice.
+    let is_new = |specimen: &&Specimen| {
+        let mut shown = snapshot.falsified.iter().map(|law| &law.counterexample);
+        !shown.any(|shown| shown == *specimen)
+    };
+    let more: Vec<&Specimen> = snapshot.gallery.iter().filter(is_new).collect();
     prompts::SNAPSHOT.fill(&[
         ("iteration", &snapshot.iteration.to_string()),
         ("pass", &totals.pass.to_string()),
@@ -189,7 +195,7 @@ fn body(snapshot: &Snapshot, speaker: &Speaker<'_>) -> String {
         ),
         (
             "gallery",
-            &list(&snapshot.gallery, |specimen| gallery(specimen, speaker)),
+            &list(&more, |specimen| gallery(specimen, speaker)),
         ),
     ])
 }

@@ -9,6 +9,7 @@ use super::prompt::Prompt;
 use super::prompts;
 use super::reading::{Fault, Reading};
 use super::schema;
+use crate::config::LoopConfig;
 use crate::decision::json;
 use crate::proposer::{Candidate, Proposal, ProposeError, Proposer, Step};
 use crate::row::{Call, Usage};
@@ -39,6 +40,18 @@ impl Default for LlmOptions {
             seed: 0,
             repairs: 2,
             max_tokens: LlmProposer::MAX_TOKENS,
+        }
+    }
+}
+
+impl LlmOptions {
+    /// What the configuration of a run says, so that a run is continued as it was begun. `seed` is the harness's.
+    pub fn of(config: &LoopConfig, seed: u64) -> Self {
+        Self {
+            blind: config.blind,
+            seed,
+            repairs: config.repairs,
+            ..Self::default()
         }
     }
 }

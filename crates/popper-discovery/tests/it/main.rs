@@ -6,7 +6,17 @@
 
 #[cfg(feature = "llm")]
 mod llm;
+#[cfg(feature = "report")]
+mod browser;
+#[cfg(feature = "report")]
+mod hostile;
+#[cfg(feature = "llm")]
+mod llm;
+#[cfg(feature = "report")]
+mod page;
+mod recall;
 mod resume;
 mod rows;
+mod run;
 mod runs;
 mod scripted;

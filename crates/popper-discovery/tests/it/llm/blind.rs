@@ -3,7 +3,10 @@
 use std::fmt::Write as _;
 
 use popper_discovery::llm::{Disguise, prompts};
-use popper_discovery::{LlmOptions, LoopConfig, MemoryStore, Query, Store as _, Unobserved};
+use popper_discovery::{
+    LlmOptions, LoopConfig, MemoryStore, Query, Store as _, Undecided, Unobserved,
+};
+use popper_harness::law::{Extensions, Law};
 use popper_harness::universe::{KineticGrid, random_universe};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -73,6 +76,35 @@ async fn first_prompts_give_nothing_away_in_any_universe() {
             }
         }
         first_request(&beginning(KineticGrid, extensions), true).await;
+    }
+}
+
+#[tokio::test]
+async fn a_prompt_that_gives_something_away_is_not_sent() {
+    use popper_discovery::{Accepted, ProposeError, Proposer as _};
+    let accepted = |scope: &str| Accepted {
+        law_fingerprint: String::new(),
+        law: blind_law("a", "symmetry_commutation", &[], "commutes(T1)"),
+        strength: None,
+        scope: scope.into(),
+    };
+    for (scope, found) in [
+        ("every Moving_thing", "Moving_thing"),
+        ("start '..>'", "..>"),
+        ("start ..>", "..>"),
+    ] {
+        let model = Model::saying([reply("", &[])]);
+        let mut snapshot = beginning(KineticGrid, &[]);
+        snapshot.accepted.push(accepted(scope));
+        let step = model
+            .proposer(LlmOptions::default())
+            .propose(&snapshot, 20, &[])
+            .await;
+        assert!(
+            matches!(&step, Err(ProposeError::Leak { word }) if word == found),
+            "{step:?}"
+        );
+        assert!(model.bodies().is_empty());
     }
 }
 
@@ -342,6 +374,123 @@ proptest! {
     fn a_law_of_the_language_is_the_same_law_after_both_ways(text in text()) {
         let disguise = disguise();
         prop_assert_eq!(disguise.expression(&disguise.expression(&text)), text);
+    }
+}
+
+/// Expressions that parse, of known and unknown names and symbols.
+fn expression() -> impl Strategy<Value = String> {
+    let symbol = || {
+        proptest::sample::select(vec![
+            "A", "B", "K", "_", ">", "<", "X", ".", "Z", "é", "(", "?",
+        ])
+    };
+    let name = proptest::sample::select(vec![
+        "grid_length",
+        "cue",
+        "cue_alias",
+        "incoming_collisions",
+        "x",
+        "heat",
+        "right_movers",
+        "mirror_swap",
+        "T1",
+        "unknown_name",
+    ]);
+    let leaf = prop_oneof![
+        name.prop_map(str::to_owned),
+        symbol().prop_map(|a| format!("count('{a}')")),
+        (symbol(), symbol()).prop_map(|(a, b)| format!("count_pattern(\"{a}'{b}\")")),
+        (symbol(), symbol(), 0..9)
+            .prop_map(|(a, b, gap)| format!("gap_pairs('{a}', \"{b}\", {gap})")),
+        symbol().prop_map(|a| format!("speed_of('{a}', mirror(3))")),
+        any::<i32>().prop_map(|number| number.to_string()),
+    ];
+    leaf.prop_recursive(3, 8, 2, |inner| {
+        let op = proptest::sample::select(vec!["+", "-", "*", "%"]);
+        (inner.clone(), op, inner).prop_map(|(left, op, right)| format!("({left} {op} {right})"))
+    })
+}
+
+/// A law of the language as a model may write it.
+fn written_law() -> impl Strategy<Value = Value> {
+    let claims = vec![
+        ("invariant", "a(t) == a(0)"),
+        ("bound", "a(t) <= 3 or not b(t+1) > -2"),
+        ("monotone", "a(t+1) >= a(t)"),
+        ("implication_step", "a(t) > 0 -> b(t+1) == a(0) + t"),
+        ("eventually", "a(t) > 0 -> b(t) / 2 == grid_length"),
+        ("implication_state", "moving(t) -> 'swap'"),
+        ("bound", "it's a period: X > 3"),
+        ("symmetry_commutation", "commutes(T1)"),
+        ("symmetry_commutation", "commutes(mirror_swap)"),
+        ("symmetry_commutation", "commutes(shift_-1)"),
+        ("symmetry_commutation", "commutes(rotate_2d)"),
+        ("local_transition", "no matter"),
+    ];
+    let names = || {
+        proptest::sample::select(vec![
+            "T1",
+            "mirror_swap",
+            "F2",
+            "edge_wrapping_cases",
+            "heat",
+            "a 'b\nc",
+            "cue",
+            "speed",
+        ])
+    };
+    let cells = || proptest::sample::select(vec!["A", "X", "'", "\"", ".", "Z"]);
+    let parts = (
+        expression(),
+        expression(),
+        expression(),
+        proptest::sample::select(claims),
+    );
+    (parts, (names(), names(), names()), (cells(), cells(), cells())).prop_map(
+        |((a, b, condition, (template, claim)), (x, y, z), (left, middle, right))| {
+            json!({
+                "law_id": "law", "template": template, "quantifiers": {"T": 5, "H": 2}, "claim": claim, "forbidden": "no",
+                "observables": [{"name": "a", "expr": a}, {"name": "b", "expr": b}],
+                "preconditions": [{"lhs": condition, "op": ">=", "rhs": "b"}],
+                "capability_requirements": {"missing_observables": [x], "missing_transforms": [y], "missing_generators": [z]},
+                "trigger_symbol": middle, "neighbor_pattern": format!("{left}{middle}{right}"), "result_symbol": right,
+            })
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// A prompt that quotes a law must neither give something away nor be refused because of what a model made up: the run
+    /// could not go on.
+    #[test]
+    fn no_law_that_a_model_writes_spoils_the_prompts_after_it(laws in proptest::collection::vec(written_law(), 1..4), seed in 0_u64..3) {
+        for universe in [None, Some(seed)] {
+            let extensions = &["local_transition"];
+            let mut snapshot = match universe {
+                Some(seed) => beginning(random_universe(seed), extensions),
+                None => beginning(KineticGrid, extensions),
+            };
+            let disguise = Disguise::blind(&snapshot.contract, &snapshot.capabilities, 0);
+            for law in &laws {
+                let language = Extensions { local_transition: true };
+                let law = Law::from_value(disguise.law(law), "$", language);
+                prop_assert!(law.is_ok(), "{:?}", law);
+                let undecided = law.map(|law| Undecided {
+                    law_fingerprint: law.fingerprint(),
+                    law: law.normalized(),
+                    reason: "vacuous_pass".into(),
+                    needs: "an antecedent that is met in some run".into(),
+                });
+                snapshot.unknown.extend(undecided);
+            }
+            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            let body = runtime.block_on(first_request(&snapshot, true));
+            for text in scanned(&body) {
+                prop_assert_eq!(disguise.leaks(&text), None);
+            }
+        }
     }
 }
 

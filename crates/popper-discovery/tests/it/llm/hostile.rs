@@ -1,9 +1,14 @@
 //! Answers that are not what was asked for: stored raw, read as far as sound, and the iteration goes on.
 
+use std::sync::Arc;
+
+use llm_client::{Auth, Client, Compat, Dialect, Endpoint};
 use popper_discovery::{
-    IterationStatus, LawRow, LawStatus, LlmOptions, LoopConfig, MemoryStore, Summary, Unobserved,
+    IterationStatus, LawRow, LawStatus, LlmOptions, LlmProposer, LoopConfig, MemoryStore, Summary,
+    Unobserved,
 };
 use serde_json::{Value, json};
+use test_support::{Canned, FakeClock, MemoryTransport, response};
 
 use super::{Model, blind_law, open, reply};
 
@@ -272,4 +277,43 @@ async fn a_surplus_is_counted_and_not_read() {
     assert_eq!(turn.summary.proposed, 20);
     assert_eq!(turn.problem(), "5 laws more than the 20 that are read");
     assert!(turn.store.calls[0].call.reply_text.contains("law_24"));
+}
+
+#[tokio::test]
+async fn a_server_without_structured_output_gets_the_schema_as_text() {
+    let transport = MemoryTransport::new(|_| {
+        let canned = Canned::text(format!(
+            "Of course:\n```\n{}\n```",
+            reply("", &[law("a", 1)])
+        ));
+        Ok(response(
+            200,
+            &[("content-type", "application/json")],
+            canned.openai_json(),
+        ))
+    });
+    let transport = Arc::new(transport);
+    let endpoint = Endpoint::new("http://127.0.0.1:1/v1", Auth::None).unwrap();
+    let provider = Arc::new(Compat::new(endpoint, Dialect::generic()));
+    let client = Client::builder(provider, Arc::new(FakeClock::new())).transport(transport.clone());
+    let proposer = LlmProposer::new(
+        client.build().unwrap(),
+        "local-model",
+        LlmOptions::default(),
+    );
+    let mut discovery = open(MemoryStore::default(), LoopConfig::default()).await;
+    discovery
+        .run_to(1, &proposer, &mut Unobserved)
+        .await
+        .unwrap();
+    assert_eq!(discovery.store().laws.len(), 1);
+    let sent = transport.requests()[0].body.clone();
+    let body: Value = serde_json::from_slice(&sent).unwrap();
+    assert!(body.get("response_format").is_none());
+    let system = body["messages"][0].to_string();
+    assert!(
+        system.contains("JSON Schema") && system.contains("capability_requirements"),
+        "{system}"
+    );
+    assert!(discovery.store().calls[0].call.request_json.as_bytes() == sent);
 }
