@@ -35,7 +35,7 @@ const REMEMBERED: u32 = 200;
 pub enum Ended {
     /// All iterations are complete.
     Completed,
-    /// The observer stopped it; the iteration is marked `aborted`, and the next call goes on with it.
+    /// The observer stopped it; the iteration it was in, if it was in one, is marked `aborted`, and the next call goes on with it.
     Stopped,
 }
 
@@ -136,6 +136,7 @@ impl<S: Store> Discovery<S> {
                 Some(last) if last.status != IterationStatus::Completed => last,
                 Some(last) if last.iteration_index >= total => return Ok(Ended::Completed),
                 None if total == 0 => return Ok(Ended::Completed),
+                _ if observer.stop() => return Ok(Ended::Stopped),
                 last => {
                     let index = last.map_or(0, |last| last.iteration_index) + 1;
                     self.begin_iteration(index).await?

@@ -314,6 +314,15 @@ pub trait Store: Send {
         query: Query<'_>,
     ) -> impl Future<Output = Result<Vec<Finding>, StoreError>> + Send;
 
+    /// The attempts that a run made itself, in the order in which they were stored: at most `limit` after the one with the key
+    /// `after` (0 for the first ones).
+    fn evaluations(
+        &mut self,
+        run_id: i64,
+        after: i64,
+        limit: u32,
+    ) -> impl Future<Output = Result<Vec<Finding>, StoreError>> + Send;
+
     /// How a run stands.
     fn tally(&mut self, run: &Run) -> impl Future<Output = Result<Tally, StoreError>> + Send;
 }

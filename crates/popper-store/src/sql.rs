@@ -68,6 +68,19 @@ pub(crate) fn findings() -> String {
     )
 }
 
+/// The SELECT for the attempts of a run, a page at a time.
+pub(crate) fn evaluations() -> String {
+    format!(
+        "SELECT {}, {}, {} FROM law_evaluations e \
+         JOIN laws l ON l.id = e.law_id \
+         LEFT JOIN counterexamples c ON c.id = e.counterexample_id \
+         WHERE e.run_id = $1 AND e.id > $2 ORDER BY e.id LIMIT $3",
+        LawRow::TABLE.select("l"),
+        EvaluationRow::TABLE.select("e"),
+        CounterexampleRow::TABLE.select("c"),
+    )
+}
+
 /// Pieces of a list whose sizes are few.
 pub(crate) fn pieces<T>(mut list: &[T]) -> impl Iterator<Item = &[T]> {
     std::iter::from_fn(move || {

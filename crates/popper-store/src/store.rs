@@ -319,6 +319,23 @@ impl Store for Database {
         rows.iter().rev().map(finding).collect()
     }
 
+    async fn evaluations(
+        &mut self,
+        run_id: i64,
+        after: i64,
+        limit: u32,
+    ) -> Result<Vec<Finding>, StoreError> {
+        let (conn, place) = self.connection().await?;
+        let rows = sqlx::query(AssertSqlSafe(sql::evaluations()))
+            .bind(run_id)
+            .bind(after)
+            .bind(i64::from(limit))
+            .fetch_all(conn)
+            .await;
+        let rows = rows.map_err(|error| place.sql(error))?;
+        rows.iter().map(finding).collect()
+    }
+
     async fn tally(&mut self, run: &Run) -> Result<Tally, StoreError> {
         let work = &mut self.read().await?;
         let fault = |error| work.place.sql(error);

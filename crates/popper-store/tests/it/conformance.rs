@@ -87,6 +87,8 @@ async fn answers<S: Store>(discovery: &mut Discovery<S>) -> Value {
         "attempts": attempts,
         "attempts of": format!("{:?}", store.attempts_of(run.id, &ids, config).await.unwrap()),
         "findings": findings,
+        "evaluations": store.evaluations(run.id, 0, 1000).await.unwrap(),
+        "a page of them": store.evaluations(run.id, 2, 3).await.unwrap(),
         "tally": format!("{tally:?}"),
     })
 }
