@@ -35,11 +35,11 @@ pub struct Weights {
 impl Default for Weights {
     fn default() -> Self {
         Self {
-            risk: 1.0,
+            risk: 1.5,
             novelty: 1.0,
-            discrimination: 0.5,
+            discrimination: 1.0,
             testability: 0.5,
-            redundancy: 1.0,
+            redundancy: 0.5,
         }
     }
 }
@@ -77,7 +77,7 @@ pub struct Features {
     pub risk: f64,
     /// Half the distance in words, half the distance in behaviour, to the nearest law that is tested.
     pub novelty: f64,
-    /// How unlike its rivals it is on average. A rival has the same template, forbids something, and is
+    /// On what share of histories it disagrees with its rivals, on average. A rival has the same template, forbids something, and is
     /// neither refuted nor proved.
     pub discrimination: f64,
     /// 0 for a law that cannot be run, and the less the more preconditions it has.
@@ -143,6 +143,14 @@ impl Profile {
         match (&self.behaviour, &other.behaviour) {
             (Some(one), Some(other)) if one.hash == other.hash => 1.0,
             (Some(one), Some(other)) => one.content.likeness(&other.content),
+            _ => 0.0,
+        }
+    }
+
+    /// On how many imagined histories two laws disagree, `0..=1`.
+    fn difference(&self, other: &Self) -> f64 {
+        match (&self.behaviour, &other.behaviour) {
+            (Some(one), Some(other)) => one.content.difference(&other.content),
             _ => 0.0,
         }
     }
@@ -239,17 +247,17 @@ fn features(law: &Profile, tested: &[Arc<Profile>], rivals: &[&Profile]) -> Feat
     };
     let in_words = nearest(&|other| jaccard(&law.words, &other.words));
     let in_behaviour = nearest(&|other| law.likeness(other));
-    let distances: Vec<f64> = rivals
+    let differences: Vec<f64> = rivals
         .iter()
         .filter(|rival| !std::ptr::eq(**rival, law) && law.is_rival_of(rival))
-        .map(|rival| 1.0 - law.likeness(rival))
+        .map(|rival| law.difference(rival))
         .collect();
     let content = law.behaviour.as_ref().map(|behaviour| &behaviour.content);
     Features {
         risk: content.map_or(0.0, Content::share),
         novelty: 1.0 - f64::midpoint(in_words, in_behaviour),
-        discrimination: distances.iter().fold(0.0, |sum, distance| sum + distance)
-            / distances.len().max(1) as f64,
+        discrimination: differences.iter().fold(0.0, |sum, share| sum + share)
+            / differences.len().max(1) as f64,
         testability: content.map_or(0.0, |_| 1.0 / (1.0 + law.preconditions as f64)),
         redundancy: 0.0,
     }

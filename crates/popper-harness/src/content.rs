@@ -36,6 +36,11 @@ impl Content {
         self.count(|index| self.0[index] & other.0[index]) / either
     }
 
+    /// The share of histories that one of the two forbids and the other does not, `0..=1`.
+    pub fn difference(&self, other: &Self) -> f64 {
+        self.count(|index| self.0[index] ^ other.0[index]) / HISTORIES as f64
+    }
+
     fn count(&self, word: impl Fn(usize) -> u64) -> f64 {
         (0..self.0.len())
             .map(|index| f64::from(word(index).count_ones()))
@@ -172,16 +177,21 @@ impl History {
     }
 }
 
-/// A state like another one: the same, moved, with a cell changed, with two cells exchanged, or quite another one.
+/// A state like another one: the same, moved, with a cell or two changed, with two cells exchanged, and now and then quite
+/// another one. Small changes tell laws apart; a large one breaks all of them together.
 fn neighbour(state: &State, symbols: &[Symbol], draw: &mut Draw) -> State {
     let n = state.len();
     let mut cells = state.to_vec();
-    match draw.below(6) {
+    match draw.below(16) {
         0 => {}
-        1 => cells.rotate_right(1),
-        2 => cells.rotate_left(1),
-        3 => cells[draw.below(n)] = draw.pick(symbols),
-        4 => cells.swap(draw.below(n), draw.below(n)),
+        1..=2 => cells.rotate_right(1),
+        3..=4 => cells.rotate_left(1),
+        5..=10 => cells[draw.below(n)] = draw.pick(symbols),
+        11..=12 => {
+            cells[draw.below(n)] = draw.pick(symbols);
+            cells[draw.below(n)] = draw.pick(symbols);
+        }
+        13..=14 => cells.swap(draw.below(n), draw.below(n)),
         _ => cells.fill_with(|| draw.pick(symbols)),
     }
     cells.into()

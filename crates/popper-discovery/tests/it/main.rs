@@ -4,12 +4,12 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
-#[cfg(feature = "llm")]
-mod llm;
 #[cfg(feature = "report")]
 mod browser;
 #[cfg(feature = "report")]
 mod hostile;
+#[cfg(feature = "llm")]
+mod llm;
 #[cfg(feature = "llm")]
 mod llm;
 #[cfg(feature = "report")]
