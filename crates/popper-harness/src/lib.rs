@@ -55,5 +55,5 @@ pub mod span;
 pub mod universe;
 
 pub use content::Content;
-pub use eval::EvalError;
+pub use eval::{EvalError, holds, observe};
 pub use measure::{MeasureError, measure};

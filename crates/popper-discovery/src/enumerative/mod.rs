@@ -1,22 +1,68 @@
-//! A proposer that needs no model: it walks the language from small to large.
+//! A proposer that needs no model: it walks the claim grammar from small to large, guided by what was refuted and what survived.
+//!
+//! It knows what the snapshot shows and nothing else: no rule, no verdict but those. A law that a piece of a run seen so far
+//! breaks is not proposed, and none is proposed twice.
+
+mod additive;
+mod draft;
+mod evidence;
+mod mutation;
+mod phrase;
+mod walk;
+
+use std::collections::BTreeSet;
 
 use futures_util::future::{self, BoxFuture};
-use serde_json::{Value, json};
+use popper_harness::law::{Extensions, Law};
+use serde_json::Value;
 
 use crate::proposer::{Candidate, Proposal, ProposeError, Proposer, Step};
 use crate::row::Call;
 use crate::snapshot::Snapshot;
+use evidence::Evidence;
+use walk::{Stream, Walk};
 
 /// Proposes without a model.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct EnumerativeProposer {
-    /// Where its random choices come from.
+    /// Decides between laws of one size, and nothing else.
     pub seed: u64,
 }
 
 impl EnumerativeProposer {
     /// What runs call it.
     pub const ID: &str = "enumerative";
+
+    /// The laws that it proposes: a pure function of the snapshot, `k` and the seed. Fewer than `k` only where the grammar has
+    /// no more to say of the universe.
+    pub fn laws(&self, snapshot: &Snapshot, k: usize) -> Vec<Value> {
+        let evidence = Evidence::of(snapshot);
+        let walk = Walk::new(&snapshot.contract, &evidence, self.seed);
+        let mut sieve = Sieve {
+            snapshot,
+            evidence: &evidence,
+            seen: BTreeSet::new(),
+        };
+        let mut streams: Vec<Stream<'_>> = Kind::ALL
+            .iter()
+            .map(|kind| kind.stream(&walk, snapshot, &evidence))
+            .collect();
+        let mut laws = Vec::new();
+        while laws.len() < k {
+            let before = laws.len();
+            for kind in ROUND {
+                if laws.len() == k {
+                    break;
+                }
+                let tries = streams[*kind as usize].by_ref().take(TRIES);
+                laws.extend(tries.filter_map(|draft| sieve.pass(&draft)).take(1));
+            }
+            if laws.len() == before {
+                break;
+            }
+        }
+        laws
+    }
 }
 
 impl Proposer for EnumerativeProposer {
@@ -30,25 +76,121 @@ impl Proposer for EnumerativeProposer {
         k: usize,
         _calls: &'a [Call],
     ) -> BoxFuture<'a, Result<Step, ProposeError>> {
-        let first = (snapshot.iteration as usize - 1) * k;
-        let candidates = (first..first + k)
-            .map(|number| {
-                let symbol = snapshot.contract.symbols[number % snapshot.contract.symbols.len()];
-                Candidate::new(stub(symbol, number as u64 + 1))
-            })
-            .collect();
+        let laws = self.laws(snapshot, k);
         let proposal = Proposal {
-            candidates,
+            candidates: laws.into_iter().map(Candidate::new).collect(),
             ..Proposal::default()
         };
         Box::pin(future::ready(Ok(Step::Proposed(proposal))))
     }
 }
 
-fn stub(symbol: char, t: u64) -> Value {
-    json!({
-        "law_id": format!("count_{t}"), "template": "invariant", "quantifiers": {"T": t},
-        "observables": [{"name": "f", "expr": format!("count('{symbol}')")}],
-        "claim": "f(t) == f(0)", "forbidden": "a step that changes the count",
-    })
+/// Where laws come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Invariant,
+    Wide,
+    Symmetry,
+    Step,
+    Bound,
+    Monotone,
+    State,
+    Eventually,
+    Weaker,
+    Stronger,
+}
+
+/// How the kinds follow each other: a reader of the first few laws sees most of the language.
+const ROUND: &[Kind] = &[
+    Kind::Invariant,
+    Kind::Symmetry,
+    Kind::Step,
+    Kind::Invariant,
+    Kind::Bound,
+    Kind::Weaker,
+    Kind::Symmetry,
+    Kind::Invariant,
+    Kind::State,
+    Kind::Stronger,
+    Kind::Monotone,
+    Kind::Invariant,
+    Kind::Eventually,
+    Kind::Symmetry,
+    Kind::Step,
+    Kind::Weaker,
+    Kind::Invariant,
+    Kind::Bound,
+    Kind::Symmetry,
+    Kind::Stronger,
+    Kind::State,
+    Kind::Invariant,
+    Kind::Monotone,
+    Kind::Step,
+    Kind::Wide,
+];
+
+/// How many laws of one kind are looked at for one that is worth it.
+const TRIES: usize = 600;
+
+impl Kind {
+    const ALL: [Self; 10] = [
+        Self::Invariant,
+        Self::Wide,
+        Self::Symmetry,
+        Self::Step,
+        Self::Bound,
+        Self::Monotone,
+        Self::State,
+        Self::Eventually,
+        Self::Weaker,
+        Self::Stronger,
+    ];
+
+    fn stream<'a>(
+        self,
+        walk: &'a Walk<'a>,
+        snapshot: &'a Snapshot,
+        evidence: &'a Evidence,
+    ) -> Stream<'a> {
+        match self {
+            Self::Invariant => walk.invariants(),
+            Self::Wide => walk.wide_invariants(),
+            Self::Symmetry => walk.symmetries(),
+            Self::Step => walk.steps(),
+            Self::Bound => walk.bounds(),
+            Self::Monotone => walk.monotone(),
+            Self::State => walk.states(),
+            Self::Eventually => walk.eventually(),
+            Self::Weaker => mutation::weaker(snapshot, evidence),
+            Self::Stronger => mutation::stronger(snapshot, evidence),
+        }
+    }
+}
+
+/// Reads a law of the language without extensions.
+fn read(law: Value) -> Option<Law> {
+    Law::from_value(law, "$", Extensions::default()).ok()
+}
+
+/// What lets a law pass: it is new, and nothing seen breaks it.
+struct Sieve<'a> {
+    snapshot: &'a Snapshot,
+    evidence: &'a Evidence,
+    seen: BTreeSet<String>,
+}
+
+impl Sieve<'_> {
+    fn pass(&mut self, draft: &draft::Draft) -> Option<Value> {
+        let law = read(draft.law(&self.snapshot.contract.symbols))?;
+        let refuted = self
+            .evidence
+            .compile(&law)
+            .is_some_and(|program| self.evidence.refutes(&program));
+        if refuted {
+            return None;
+        }
+        let fingerprint = law.fingerprint();
+        let new = !self.snapshot.proposed.contains(&fingerprint) && self.seen.insert(fingerprint);
+        new.then_some(law.source)
+    }
 }

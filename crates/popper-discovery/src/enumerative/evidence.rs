@@ -1,0 +1,256 @@
+//! What the snapshot shows of the universe: pieces of runs. A law that one of them breaks is not worth a proposal.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+use popper_harness::law::syntax::{Op, Time};
+use popper_harness::law::{Claim, Formula, Observable, Program};
+use popper_harness::universe::{State, TableUniverse, Universe as _};
+use popper_harness::{EvalError, holds, observe};
+use serde_json::json;
+
+use super::draft::Draft;
+use crate::snapshot::{Contract, Snapshot, Specimen};
+
+/// A piece of a run: which state was seen at which step. Step 0 is always there.
+#[derive(Debug)]
+struct Piece {
+    seen: BTreeMap<u64, usize>,
+    /// Whether another piece holds the same states, so that its steps are not counted twice.
+    repeats: bool,
+}
+
+/// All pieces of runs that a snapshot shows.
+pub(super) struct Evidence {
+    /// A universe with the same symbols in which nothing ever happens: it reads states without knowing the rule.
+    still: Option<TableUniverse>,
+    states: Vec<State>,
+    pieces: Vec<Piece>,
+    /// The values of observables on every state, by observable; looked up only, never listed.
+    values: RefCell<HashMap<Observable, Column>>,
+}
+
+/// The values of an observable on every state; none where it has no value.
+type Column = Rc<Vec<Option<i64>>>;
+
+impl Evidence {
+    /// Reads a snapshot. What is no state of the universe is passed over.
+    pub(super) fn of(snapshot: &Snapshot) -> Self {
+        let still = still(&snapshot.contract);
+        let mut evidence = Self {
+            states: Vec::new(),
+            pieces: Vec::new(),
+            values: RefCell::default(),
+            still,
+        };
+        let mut index = BTreeMap::new();
+        let specimens = snapshot
+            .falsified
+            .iter()
+            .map(|falsified| &falsified.counterexample)
+            .chain(&snapshot.gallery);
+        for specimen in specimens {
+            evidence.add(specimen, &snapshot.contract, &mut index);
+        }
+        evidence
+    }
+
+    fn add(
+        &mut self,
+        specimen: &Specimen,
+        contract: &Contract,
+        index: &mut BTreeMap<State, usize>,
+    ) {
+        let Some(still) = &self.still else {
+            return;
+        };
+        let Ok(start) = still.alphabet().parse(&specimen.initial_state) else {
+            return;
+        };
+        let mut seen = BTreeMap::from([(0, start.clone())]);
+        for moment in &specimen.excerpt {
+            match still.alphabet().parse(&moment.state) {
+                Ok(state) if state.len() == start.len() => {
+                    seen.entry(moment.t).or_insert(state);
+                }
+                _ => return,
+            }
+        }
+        let seen: BTreeMap<u64, usize> = seen
+            .into_iter()
+            .map(|(t, state)| {
+                let place = *index.entry(state).or_insert_with_key(|state| {
+                    self.states.push(state.clone());
+                    self.states.len() - 1
+                });
+                (t, place)
+            })
+            .collect();
+        let known = |seen: &BTreeMap<u64, usize>| self.pieces.iter().any(|p| p.seen == *seen);
+        if known(&seen) {
+            return;
+        }
+        // What follows a state that may start is a run of its own.
+        let may_start = |place: usize| {
+            let text = still.alphabet().text(&self.states[place]);
+            !text.contains(contract.initial_forbidden.as_slice())
+        };
+        let later: Vec<BTreeMap<u64, usize>> = seen
+            .iter()
+            .filter(|&(&t, &place)| t > 0 && may_start(place))
+            .map(|(&first, _)| {
+                let rest = seen.range(first..);
+                rest.map(|(t, place)| (t - first, *place)).collect()
+            })
+            .filter(|seen: &BTreeMap<_, _>| seen.len() > 1 && !known(seen))
+            .collect();
+        self.pieces.push(Piece {
+            seen,
+            repeats: false,
+        });
+        self.pieces.extend(later.into_iter().map(|seen| Piece {
+            seen,
+            repeats: true,
+        }));
+    }
+
+    /// The states that were seen, each once.
+    pub(super) fn states(&self) -> &[State] {
+        &self.states
+    }
+
+    /// Every step that was seen: the state before and the state after, as places in [`states`](Self::states).
+    pub(super) fn steps(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let pieces = self.pieces.iter().filter(|piece| !piece.repeats);
+        pieces.flat_map(|piece| {
+            piece.seen.iter().filter_map(|(t, before)| {
+                let after = piece.seen.get(&t.checked_add(1)?)?;
+                Some((*before, *after))
+            })
+        })
+    }
+
+    /// A law as a program, where it can be read without the rule and the transforms.
+    pub(super) fn compile(&self, law: &popper_harness::law::Law) -> Option<Program> {
+        Program::compile(law, self.still.as_ref()?).ok()
+    }
+
+    /// Whether something that was seen breaks a law. What cannot be read off counts as not broken.
+    pub(super) fn refutes(&self, program: &Program) -> bool {
+        let columns: Vec<Column> = program
+            .observables
+            .iter()
+            .map(|observable| self.column(observable))
+            .collect();
+        let conditions: Vec<(Column, Op, Column)> = program
+            .preconditions
+            .iter()
+            .map(|condition| {
+                let (left, right) = (&condition.left, &condition.right);
+                (self.column(left), condition.op, self.column(right))
+            })
+            .collect();
+        self.pieces.iter().any(|piece| {
+            let admitted = piece.seen.get(&0).is_some_and(|&start| {
+                conditions.iter().all(|(left, op, right)| {
+                    matches!((left[start], right[start]), (Some(left), Some(right)) if op.compares(&left, &right))
+                })
+            });
+            admitted && piece.breaks(program, &columns)
+        })
+    }
+
+    /// Whether some step seen changes the value of an expression, or no step was seen at all.
+    pub(super) fn moves(&self, expr: &str) -> bool {
+        let mut steps = self.steps().peekable();
+        if steps.peek().is_none() {
+            return true;
+        }
+        let column = self.column_of(expr);
+        column.is_some_and(|column| steps.any(|(before, after)| column[before] != column[after]))
+    }
+
+    /// The least and the greatest value of an expression on all states seen.
+    pub(super) fn extremes(&self, expr: &str) -> Option<(i64, i64)> {
+        let column = self.column_of(expr)?;
+        let values = || column.iter().copied().flatten();
+        Some((values().min()?, values().max()?))
+    }
+
+    fn column_of(&self, expr: &str) -> Option<Column> {
+        let asking = Draft::invariant(expr, 1);
+        let program = self.compile(&super::read(asking.law(&[]))?)?;
+        Some(self.column(program.observables.first()?))
+    }
+
+    fn column(&self, observable: &Observable) -> Column {
+        if let Some(column) = self.values.borrow().get(observable) {
+            return Rc::clone(column);
+        }
+        let value = |state: &State| observe(observable, state, self.still.as_ref()?).ok();
+        let column = Rc::new(self.states.iter().map(value).collect());
+        let mut values = self.values.borrow_mut();
+        Rc::clone(values.entry(observable.clone()).or_insert(column))
+    }
+}
+
+impl Piece {
+    fn breaks(&self, program: &Program, columns: &[Column]) -> bool {
+        let holds_at = |formula: &Formula, t: u64| {
+            holds(formula, t, &mut |index, time| {
+                let step = match time {
+                    Time::At(step) => Some(step),
+                    Time::Now => Some(t),
+                    Time::Next => t.checked_add(1),
+                };
+                // A state that was not seen has no value, like one on which the expression has none: both leave the law open.
+                step.and_then(|step| self.seen.get(&step))
+                    .and_then(|&place| columns.get(index)?[place])
+                    .ok_or(EvalError::Overflow)
+            })
+            .ok()
+        };
+        match &program.claim {
+            Claim::Always {
+                antecedent,
+                consequent,
+                steps,
+            } => {
+                let end = program.horizon.saturating_add(u64::from(!*steps));
+                let met = |p: &Option<Formula>, t| match p {
+                    Some(p) => holds_at(p, t) == Some(true),
+                    None => true,
+                };
+                let mut times = self.seen.range(..end);
+                times.any(|(&t, _)| met(antecedent, t) && holds_at(consequent, t) == Some(false))
+            }
+            Claim::Eventually {
+                antecedent,
+                consequent,
+                window,
+            } => self.seen.range(..=program.horizon).any(|(&first, _)| {
+                let last = first.saturating_add(*window);
+                // The whole window must have been seen, which bounds it.
+                let whole =
+                    self.seen.range(first..=last).count() as u64 == window.saturating_add(1);
+                whole
+                    && holds_at(antecedent, first) == Some(true)
+                    && (first..=last).all(|t| holds_at(consequent, t) == Some(false))
+            }),
+            Claim::Commutes(_) | Claim::Local { .. } => false,
+        }
+    }
+}
+
+fn still(contract: &Contract) -> Option<TableUniverse> {
+    let table: serde_json::Map<String, serde_json::Value> = contract
+        .symbols
+        .iter()
+        .map(|symbol| (symbol.to_string(), json!(symbol)))
+        .collect();
+    let definition = json!({
+        "id": "still", "symbols": contract.symbols, "radius": 0, "rule": {"table": table},
+    });
+    TableUniverse::from_json(&definition.to_string()).ok()
+}
