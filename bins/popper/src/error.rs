@@ -3,7 +3,7 @@ use std::io;
 
 use crate::printable::printable;
 
-/// What is wrong with an input. Every message names the input it is about.
+/// What is wrong with an input or an output. Every message names what it is about.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -32,6 +32,29 @@ pub enum Error {
     NoLaws,
     #[error("interrupted: {left} laws are not decided")]
     Interrupted { left: usize },
+    #[error("cannot write {name}")]
+    Write {
+        name: String,
+        #[source]
+        source: io::Error,
+    },
+    #[error("the database has no run yet; `popper run` begins one")]
+    NoRuns,
+    #[error("{flag} has no meaning with --proposer enumerative")]
+    Meaningless { flag: &'static str },
+    #[error("a model is to propose, and --provider offline asks none")]
+    OfflineModel,
+    #[error("--law-fingerprint takes 8 to 64 hexadecimal digits")]
+    Fingerprint,
+    #[error(
+        "{count} laws have a fingerprint that begins with {asked}: {first}..; give more digits"
+    )]
+    AmbiguousFingerprint {
+        asked: String,
+        count: usize,
+        /// The first of them.
+        first: String,
+    },
     /// The input is well formed and not what the command needs.
     #[error("{name}: {message}")]
     Unfit { name: String, message: String },

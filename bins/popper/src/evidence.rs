@@ -167,19 +167,22 @@ impl Claimed {
     }
 }
 
-/// The evidence of a file: the file itself, or that of the verdicts in it. A verdict without any is passed over.
-fn exhibits(value: Value, pointer: &str) -> Vec<Exhibit> {
-    match value {
-        Value::Array(items) => {
-            let items = items.into_iter().enumerate();
-            items
-                .filter_map(|(index, item)| exhibit(item, format!("$[{index}]"), pointer))
-                .collect()
+/// The evidence of a file: the file itself, or that of the verdicts in it, where `export` writes them too. A verdict without any is
+/// passed over.
+fn exhibits(mut value: Value, pointer: &str) -> Vec<Exhibit> {
+    let exported = value.get_mut("evaluations").map(Value::take);
+    let (list, path) = match (exported, value) {
+        (Some(Value::Array(items)), _) => (items, "$.evaluations"),
+        (_, Value::Array(items)) => (items, "$"),
+        (_, other) => {
+            let found = exhibit(other, "$".to_owned(), pointer);
+            return found.into_iter().collect();
         }
-        other => exhibit(other, "$".to_owned(), pointer)
-            .into_iter()
-            .collect(),
-    }
+    };
+    list.into_iter()
+        .enumerate()
+        .filter_map(|(index, item)| exhibit(item, format!("{path}[{index}]"), pointer))
+        .collect()
 }
 
 fn exhibit(mut value: Value, path: String, pointer: &str) -> Option<Exhibit> {

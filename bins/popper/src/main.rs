@@ -1,12 +1,14 @@
-//! `popper`: the falsification harness on the command line.
+//! `popper`: laws about a universe, proposed and put to the test, on the command line.
 
 mod check;
 mod cli;
+mod discovery;
 mod error;
 mod evidence;
 mod expect;
 mod input;
 mod laws;
+mod output_file;
 mod printable;
 mod simulate;
 mod span;

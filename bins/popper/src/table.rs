@@ -50,17 +50,24 @@ impl Report {
         ]);
     }
 
-    /// The lines of the report: the table, the notes, and a summary.
-    pub fn lines(&self, broken: usize) -> String {
+    /// The table and the notes.
+    pub fn table(&self) -> String {
         let mut text = self.table.trim_fmt();
-        text.push_str("\n\n");
+        text.push('\n');
+        if !self.notes.is_empty() {
+            text.push('\n');
+        }
         for note in &self.notes {
             text.push_str(note);
             text.push('\n');
         }
-        if !self.notes.is_empty() {
-            text.push('\n');
-        }
+        text
+    }
+
+    /// The lines of the report: the table, the notes, and a summary.
+    pub fn lines(&self, broken: usize) -> String {
+        let mut text = self.table();
+        text.push('\n');
         text.push_str(&summary(self.counts, broken));
         text.push('\n');
         text

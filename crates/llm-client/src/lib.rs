@@ -99,7 +99,7 @@ pub use settings::{
 };
 pub use sse::{SseDecoder, SseEvent};
 #[cfg(feature = "schema")]
-pub use structured::{Structured, StructuredOpts};
+pub use structured::{JsonError, Structured, StructuredOpts, find_json, parse_json};
 pub use tokens::{Bytes3, Estimator};
 pub use tools::{
     LoopBounds, LoopError, LoopOutcome, LoopProgress, LoopStop, Step, ToolResult, Toolbox,

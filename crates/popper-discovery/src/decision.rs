@@ -2,8 +2,9 @@
 
 use jiff::Timestamp;
 use popper_harness::counterexample::{COUNTEREXAMPLE_VERSION, Counterexample};
-use popper_harness::decide::{Config, Harness, Reason, Status, Verdict};
+use popper_harness::decide::{Config, Harness, Reason, Status, VERDICT_VERSION, Verdict};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::error::Error;
 use crate::intake::sha256;
@@ -158,6 +159,34 @@ pub(crate) fn json(value: &impl Serialize) -> String {
 }
 
 impl Finding {
+    /// The verdict as the harness gave it, under the name that the law has in this run. `sim_hash` is the run's.
+    ///
+    /// # Errors
+    /// [`Error::Row`] when a column does not hold what this program writes.
+    pub fn verdict(&self, sim_hash: &str) -> Result<Verdict, Error> {
+        let row = &self.evaluation;
+        let (table, id) = ("law_evaluations", row.id);
+        let reason = |code: &String| {
+            let reason = serde_json::from_value(Value::String(code.clone()));
+            reason.map_err(|error| Error::row(table, id, "reason_code", error))
+        };
+        Ok(Verdict {
+            schema_version: VERDICT_VERSION.to_owned(),
+            law_id: self.law.law_id.clone(),
+            law_fingerprint: self.law.law_fingerprint.clone(),
+            sim_hash: sim_hash.to_owned(),
+            harness_config_hash: row.harness_config_hash.clone(),
+            seed: row.seed,
+            status: row.status,
+            reason_code: row.reason_code.as_ref().map(reason).transpose()?,
+            evidence: Error::json(table, id, "evidence_json", &row.evidence_json)?,
+            power: Error::json(table, id, "power_metrics_json", &row.power_metrics_json)?,
+            counterexample: self.package()?,
+            notes: row.notes.lines().map(str::to_owned).collect(),
+            runtime_ms: row.runtime_ms,
+        })
+    }
+
     /// The counterexample as the package that `replay` takes.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures_util::future::{Either, select};
-use popper_harness::decide::{Harness, Status, Verdict};
+use popper_harness::decide::{Harness, Verdict};
 
 use crate::clock::Clock;
 use crate::config::{LoopConfig, RunConfig};
@@ -35,7 +35,7 @@ const REMEMBERED: u32 = 200;
 pub enum Ended {
     /// All iterations are complete.
     Completed,
-    /// The observer stopped it; the iteration is marked `aborted`, and the next call goes on with it.
+    /// The observer stopped it; the iteration it was in, if it was in one, is marked `aborted`, and the next call goes on with it.
     Stopped,
 }
 
@@ -115,6 +115,11 @@ impl<S: Store> Discovery<S> {
         &mut self.store
     }
 
+    /// Ends the work on the run and gives the store back.
+    pub fn into_store(self) -> S {
+        self.store
+    }
+
     /// Goes on until `total` iterations are complete.
     ///
     /// # Errors
@@ -131,6 +136,7 @@ impl<S: Store> Discovery<S> {
                 Some(last) if last.status != IterationStatus::Completed => last,
                 Some(last) if last.iteration_index >= total => return Ok(Ended::Completed),
                 None if total == 0 => return Ok(Ended::Completed),
+                _ if observer.stop() => return Ok(Ended::Stopped),
                 last => {
                     let index = last.map_or(0, |last| last.iteration_index) + 1;
                     self.begin_iteration(index).await?
@@ -543,16 +549,6 @@ impl Group {
             observer.event(Event::Committed);
         }
         Ok(())
-    }
-}
-
-impl Verdicts {
-    fn count(&mut self, status: Status) {
-        match status {
-            Status::Pass => self.pass += 1,
-            Status::Fail => self.fail += 1,
-            Status::Unknown => self.unknown += 1,
-        }
     }
 }
 

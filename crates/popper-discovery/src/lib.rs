@@ -48,10 +48,15 @@ mod discovery;
 mod enumerative;
 mod error;
 mod intake;
+#[cfg(feature = "llm")]
+pub mod llm;
 mod memory;
 mod observer;
 mod proposer;
 mod rank;
+mod recall;
+#[cfg(feature = "report")]
+pub mod report;
 mod row;
 mod snapshot;
 mod store;
@@ -63,10 +68,13 @@ pub use decision::status_text;
 pub use discovery::{Discovery, Ended, Which};
 pub use enumerative::EnumerativeProposer;
 pub use error::Error;
+#[cfg(feature = "llm")]
+pub use llm::{LlmOptions, LlmProposer};
 pub use memory::MemoryStore;
 pub use observer::{Event, Observer, Unobserved};
 pub use proposer::{Candidate, Proposal, ProposeError, Proposer, Step};
 pub use rank::{Features, Ranked, Weights};
+pub use recall::{Recall, Sought, Stated};
 pub use row::{
     Call, CallRow, CapabilityRow, CounterexampleRow, EvaluationRow, Iteration, IterationStatus,
     LawRow, LawStatus, Run, Usage, VerdictKey,

@@ -64,14 +64,18 @@ impl MemoryStore {
         );
         let key = self.keys.get(&key)?;
         let evaluation = get(&self.evaluations, key.evaluation_id)?;
+        Some(self.attempt(law, evaluation))
+    }
+
+    fn attempt(&self, law: &LawRow, evaluation: &EvaluationRow) -> Finding {
         let counterexample = evaluation.counterexample_id;
-        Some(Finding {
+        Finding {
             law: law.clone(),
             evaluation: evaluation.clone(),
             counterexample: counterexample
                 .and_then(|id| get(&self.counterexamples, id))
                 .cloned(),
-        })
+        }
     }
 
     fn store(&mut self, decision: &Decision) -> Result<(), StoreError> {
@@ -328,6 +332,19 @@ impl Store for MemoryStore {
                     .is_none_or(|status| finding.evaluation.status == status)
             });
         Ok(newest(found.collect(), query.newest))
+    }
+
+    async fn evaluations(
+        &mut self,
+        run_id: i64,
+        after: i64,
+        limit: u32,
+    ) -> Result<Vec<Finding>, StoreError> {
+        let of_run = self.evaluations.iter().filter(|row| row.run_id == run_id);
+        let made = of_run
+            .filter(|row| row.id > after)
+            .filter_map(|row| Some(self.attempt(get(&self.laws, row.law_id)?, row)));
+        Ok(made.take(limit as usize).collect())
     }
 
     async fn tally(&mut self, run: &Run) -> Result<Tally, StoreError> {

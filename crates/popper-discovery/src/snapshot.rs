@@ -179,7 +179,7 @@ pub struct Totals {
 }
 
 /// What would decide a law, by the reason why it is not decided.
-fn needs(reason: &str) -> &'static str {
+pub(crate) fn needs(reason: &str) -> &'static str {
     match reason {
         "missing_observable" => "say it with the observables that exist",
         "missing_transform" => "use a transform that exists",

@@ -165,7 +165,7 @@ impl<'a> Query<'a> {
 }
 
 /// How a run stands.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Laws by status.
     pub laws: BTreeMap<LawStatus, u64>,
@@ -312,6 +312,15 @@ pub trait Store: Send {
     fn findings(
         &mut self,
         query: Query<'_>,
+    ) -> impl Future<Output = Result<Vec<Finding>, StoreError>> + Send;
+
+    /// The attempts that a run made itself, in the order in which they were stored: at most `limit` after the one with the key
+    /// `after` (0 for the first ones).
+    fn evaluations(
+        &mut self,
+        run_id: i64,
+        after: i64,
+        limit: u32,
     ) -> impl Future<Output = Result<Vec<Finding>, StoreError>> + Send;
 
     /// How a run stands.

@@ -1,5 +1,6 @@
 //! What an iteration leaves behind besides rows: `iterations.summary_json`.
 
+use popper_harness::decide::Status;
 use serde::{Deserialize, Serialize};
 
 use crate::rank::Ranked;
@@ -51,4 +52,14 @@ pub struct Verdicts {
     pub fail: u64,
     /// UNKNOWN.
     pub unknown: u64,
+}
+
+impl Verdicts {
+    pub(crate) fn count(&mut self, status: Status) {
+        match status {
+            Status::Pass => self.pass += 1,
+            Status::Fail => self.fail += 1,
+            Status::Unknown => self.unknown += 1,
+        }
+    }
 }

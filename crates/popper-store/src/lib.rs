@@ -1,30 +1,53 @@
-//! The database behind popper's discovery loop.
+//! The database behind popper's discovery loop: one `SQLite` file, embedded, safe against kill -9.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use popper_discovery::{Discovery, EnumerativeProposer, LoopConfig, Query, Still, Store as _, Unobserved, Which};
+//! use popper_harness::decide::{Config, Harness};
+//! use popper_harness::universe::KineticGrid;
+//! use popper_store::{Access, Database};
+//!
+//! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("popper.db");
+//! let harness = Harness::new(KineticGrid, Config::default())?;
+//! let clock = Arc::new(Still("2026-11-22T00:00:00Z".parse()?));
+//! let config = LoopConfig { propose: 8, test: 4, ..LoopConfig::default() };
+//!
+//! let database = Database::open(&path, Access::Write).await?;
+//! let proposer = EnumerativeProposer::default();
+//! let mut discovery =
+//!     Discovery::open(database, harness, config, EnumerativeProposer::ID, clock, Which::Latest).await?;
+//! discovery.run_to(2, &proposer, &mut Unobserved).await?;
+//! let run = discovery.run().clone();
+//!
+//! // Others may read meanwhile; they see what is committed.
+//! let mut reader = Database::open(&path, Access::Read).await?;
+//! let findings = reader.findings(Query::all(&run)).await?;
+//! assert_eq!(findings.len(), 8);
+//! discovery.into_store().close().await?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! **The one decision.** One process writes, and it knows that it is alone: it gives out the keys itself, so that a group of
+//! decisions is a few statements of many rows and one transaction. A lock on the file `NAME.lock` beside the database keeps others out, and
+//! dies with the process.
+//!
+//! **Durability.** Write-ahead log, `synchronous = FULL`: when a method answers, what it wrote has been handed to the disk (`fsync`).
+//! A killed process loses what was in flight and nothing else; so does a power cut, if the disk keeps its word about `fsync`.
+//!
+//! Next: [`Database::open`] for what can go wrong, [`popper_discovery::Store`] for what it does, `migrations/sqlite` for the tables.
 
-use std::path::Path;
+mod database;
+mod fault;
+mod fields;
+mod lock;
+mod schema;
+mod sql;
+mod store;
+mod table;
 
-use popper_discovery::StoreError;
-
-/// What a database is opened for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
-    /// To read and write; made if it is not there; no other process may write it meanwhile.
-    Write,
-    /// To read and write what exists already.
-    WriteExisting,
-    /// To read what exists already, also while another process writes it.
-    Read,
-}
-
-/// A database.
-#[derive(Debug)]
-pub struct Database {}
-
-impl Database {
-    /// Opens a database file.
-    ///
-    /// # Errors
-    /// See [`StoreError`].
-    pub async fn open(_path: &Path, _access: Access) -> Result<Self, StoreError> {
-        std::future::ready(Ok(Self {})).await
-    }
-}
+pub use database::{Access, Database};

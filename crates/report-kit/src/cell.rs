@@ -107,6 +107,18 @@ impl Cell {
         )
     }
 
+    /// How much room it asks of a column, in bytes of text.
+    pub(crate) fn length(&self) -> usize {
+        match self {
+            Self::Text(text)
+            | Self::Code(text)
+            | Self::Badge { text, .. }
+            | Self::Link { text, .. } => text.len(),
+            Self::Several(cells) => cells.iter().map(|cell| cell.length() + 1).sum(),
+            _ => 0,
+        }
+    }
+
     pub(crate) fn render(&self, anchors: &Anchors) -> Result<Markup, Error> {
         Ok(match self {
             Self::Text(words) => html! { bdi { (text::markup(words, text::CELL)) } },

@@ -156,12 +156,13 @@ impl Section {
         };
         let content = render_parts(&self.parts, level, anchors)?;
         Ok(html! {
-            section id=[id] {
-                @if self.folded {
-                    details { summary { (heading) } (content) }
-                } @else {
-                    (heading) (content)
+            @if self.folded {
+                // A browser unfolds what a link leads into, but not what it leads onto: the place is inside.
+                section {
+                    details { summary { (heading) } div class="folded" id=[id] { (content) } }
                 }
+            } @else {
+                section id=[id] { (heading) (content) }
             }
             "\n"
         })

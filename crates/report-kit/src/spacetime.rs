@@ -13,7 +13,7 @@ const COLUMNS: usize = 240;
 /// Space for the numbers at the left and at the top.
 const MARGIN: f64 = 50.0;
 /// Every so many rows and columns have a number.
-const NUMBERED: usize = 5;
+const NUMBERED: u64 = 5;
 /// Up to so many rows each has one.
 const FEW: usize = 20;
 
@@ -24,12 +24,14 @@ pub struct SpaceTime {
     rows: Vec<String>,
     symbols: Vec<(char, String)>,
     marks: Vec<Mark>,
+    origin: (u64, u64),
 }
 
+/// A cell that matters, or a whole row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Mark {
     row: usize,
-    column: usize,
+    column: Option<usize>,
     note: String,
 }
 
@@ -44,7 +46,16 @@ impl SpaceTime {
             rows: rows.into_iter().map(Into::into).collect(),
             symbols: Vec::new(),
             marks: Vec::new(),
+            origin: (0, 0),
         }
+    }
+
+    /// Says which time the first row is and which cell the first column, where the rows are a piece of a larger world. Only the
+    /// numbers that are shown change: marks are counted from the piece's own corner.
+    #[must_use]
+    pub fn origin(mut self, time: u64, cell: u64) -> Self {
+        self.origin = (time, cell);
+        self
     }
 
     /// Says what a character means. The first one is the background; the order decides the colours.
@@ -59,7 +70,18 @@ impl SpaceTime {
     pub fn mark(mut self, row: usize, column: usize, note: impl Into<String>) -> Self {
         self.marks.push(Mark {
             row,
-            column,
+            column: Some(column),
+            note: note.into(),
+        });
+        self
+    }
+
+    /// Marks a whole row, from 0, and says why: where no single cell is to blame.
+    #[must_use]
+    pub fn mark_row(mut self, row: usize, note: impl Into<String>) -> Self {
+        self.marks.push(Mark {
+            row,
+            column: None,
             note: note.into(),
         });
         self
@@ -78,11 +100,11 @@ impl SpaceTime {
                     (self.legend(&window))
                     @for mark in &self.marks {
                         p class="note marked" {
-                            span class="sign" aria-hidden="true" { "▢" } " time " (mark.row) ", cell " (mark.column) ": "
+                            span class="sign" aria-hidden="true" { "▢" } " " (self.place(mark)) ": "
                             bdi { (text::markup(&mark.note, text::CELL)) }
                         }
                     }
-                    @if let Some(note) = window.note() { p class="note" { (note) } }
+                    @if let Some(note) = window.note(self.origin) { p class="note" { (note) } }
                     details { summary { "The cells as text" }
                         div class="wide" tabindex="0" role="region" aria-labelledby=(caption) {
                             div class="text code cells" {
@@ -107,7 +129,7 @@ impl SpaceTime {
         let (row, column) = self
             .marks
             .first()
-            .map_or((0, 0), |mark| (mark.row, mark.column));
+            .map_or((0, 0), |mark| (mark.row, mark.column.unwrap_or(0)));
         let top = first(row, ROWS, height);
         let left = first(column, COLUMNS, width);
         let cells = (self.rows.iter().skip(top).take(ROWS))
@@ -156,7 +178,7 @@ impl SpaceTime {
                     width=(width) height=(height) viewBox={ "0 0 " (width) " " (height) } {
                     title id=(name) { (text::label(&self.title, text::TITLE)) }
                     desc id=(description) { (self.description(window)) }
-                    (numbers(window, columns, side))
+                    (numbers(window, columns, side, self.origin))
                     g transform={ "translate(" (coordinate(MARGIN)) " " (coordinate(MARGIN)) ")" } {
                         @for (symbol, colour) in &colours {
                             path class={ "cell-" (colour % 8) } d=(fields(window, *symbol, side)) {}
@@ -192,9 +214,21 @@ impl SpaceTime {
         }
     }
 
+    /// Where a mark is, in words.
+    fn place(&self, mark: &Mark) -> String {
+        let time = self.origin.0.saturating_add(mark.row as u64);
+        match mark.column {
+            Some(column) => {
+                let cell = self.origin.1.saturating_add(column as u64);
+                format!("time {time}, cell {cell}")
+            }
+            None => format!("time {time}"),
+        }
+    }
+
     fn description(&self, window: &Window) -> String {
         let marked = (self.marks.first()).map_or_else(String::new, |mark| {
-            format!(" Marked: time {}, cell {}.", mark.row, mark.column)
+            format!(" Marked: {}.", self.place(mark))
         });
         format!(
             "{} of {}, time runs downwards.{marked}",
@@ -214,13 +248,16 @@ struct Window {
 }
 
 impl Window {
-    fn note(&self) -> Option<String> {
+    fn note(&self, origin: (u64, u64)) -> Option<String> {
         let rows = self.cells.len();
         let columns = self.cells.iter().map(Vec::len).max().unwrap_or(0);
         (rows < self.height || columns < self.width).then(|| {
             format!(
                 "Cut: {rows} of {} rows from {}, {columns} of {} cells from {} are shown.",
-                self.height, self.top, self.width, self.left
+                self.height,
+                origin.0.saturating_add(self.top as u64),
+                self.width,
+                origin.1.saturating_add(self.left as u64)
             )
         })
     }
@@ -236,21 +273,23 @@ fn first(wanted: usize, size: usize, all: usize) -> usize {
 }
 
 /// The numbers of rows and columns.
-fn numbers(window: &Window, columns: usize, side: f64) -> Markup {
+fn numbers(window: &Window, columns: usize, side: f64, origin: (u64, u64)) -> Markup {
     let rows = window.cells.len();
     let centre = |index: usize| MARGIN + side * (index as f64 + 0.5);
     let every = if rows <= FEW { 1 } else { NUMBERED };
+    let time = |row: usize| origin.0.saturating_add((row + window.top) as u64);
+    let cell = |column: usize| origin.1.saturating_add((column + window.left) as u64);
     html! {
         text class="axis-name" x="4" y=(coordinate(MARGIN - 8.0)) { "time" }
         text class="axis-name" x=(coordinate(MARGIN)) y="16" { "cell" }
-        @for row in (0..rows).filter(|row| (row + window.top).is_multiple_of(every)) {
+        @for row in (0..rows).filter(|row| time(*row).is_multiple_of(every)) {
             text text-anchor="end" x=(coordinate(MARGIN - 6.0)) y=(coordinate(centre(row) + 4.0)) {
-                (row + window.top)
+                (time(row))
             }
         }
-        @for column in (0..columns).filter(|column| (column + window.left).is_multiple_of(NUMBERED)) {
+        @for column in (0..columns).filter(|column| cell(*column).is_multiple_of(NUMBERED)) {
             text text-anchor="middle" x=(coordinate(centre(column))) y=(coordinate(MARGIN - 8.0)) {
-                (column + window.left)
+                (cell(column))
             }
         }
     }
@@ -314,23 +353,23 @@ fn letter(symbol: char) -> char {
 
 /// A frame in two colours, which is seen on any ground.
 fn outline(window: &Window, mark: &Mark, side: f64) -> Markup {
-    let inside = mark
+    let line = mark
         .row
         .checked_sub(window.top)
-        .zip(mark.column.checked_sub(window.left));
-    let inside = inside.filter(|(row, column)| {
-        window
-            .cells
-            .get(*row)
-            .is_some_and(|line| *column < line.len())
+        .and_then(|row| Some((row, window.cells.get(row)?.len())));
+    let inside = line.and_then(|(row, length)| match mark.column {
+        None => (length > 0).then_some((row, 0, length)),
+        Some(column) => {
+            let column = column.checked_sub(window.left)?;
+            (column < length).then_some((row, column, 1))
+        }
     });
     html! {
-        @if let Some((row, column)) = inside {
-            @let x = coordinate(side * column as f64);
-            @let y = coordinate(side * row as f64);
-            @let side = coordinate(side);
-            rect class="frame-outer" x=(x) y=(y) width=(side) height=(side) {}
-            rect class="frame-inner" x=(x) y=(y) width=(side) height=(side) {}
+        @if let Some((row, column, cells)) = inside {
+            @let (x, y) = (coordinate(side * column as f64), coordinate(side * row as f64));
+            @let (width, height) = (coordinate(side * cells as f64), coordinate(side));
+            rect class="frame-outer" x=(x) y=(y) width=(width) height=(height) {}
+            rect class="frame-inner" x=(x) y=(y) width=(width) height=(height) {}
         }
     }
 }

@@ -11,6 +11,7 @@ pub struct Table {
     caption: String,
     columns: Vec<String>,
     rows: Vec<Vec<Cell>>,
+    limit: Option<usize>,
 }
 
 impl Table {
@@ -23,6 +24,7 @@ impl Table {
             caption: caption.into(),
             columns: columns.into_iter().map(Into::into).collect(),
             rows: Vec::new(),
+            limit: None,
         }
     }
 
@@ -41,6 +43,13 @@ impl Table {
         self
     }
 
+    /// Shows so many rows, the first ones; a line says how many there are. The data of the page is the place for all.
+    #[must_use]
+    pub fn limit(mut self, rows: usize) -> Self {
+        self.limit = Some(rows);
+        self
+    }
+
     pub(crate) fn render(&self, anchors: &Anchors) -> Result<Markup, Error> {
         let expected = self.columns.len();
         if let Some((index, row)) =
@@ -53,13 +62,26 @@ impl Table {
                 actual: row.len(),
             });
         }
+        let total = self.rows.len();
+        let rows = &self.rows[..total.min(self.limit.unwrap_or(total))];
         // A head stands over its numbers.
         let numeric = |column: usize| {
-            let mut filled = self.rows.iter().map(|row| &row[column]);
-            self.rows.iter().any(|row| row[column].is_number())
+            let mut filled = rows.iter().map(|row| &row[column]);
+            rows.iter().any(|row| row[column].is_number())
                 && filled.all(|cell| cell.is_number() || *cell == Cell::Missing)
         };
-        let numeric: Vec<bool> = (0..expected).map(numeric).collect();
+        // Numbers are never broken, and a column of words is not squeezed to one word a line.
+        let class = |column: usize| {
+            if numeric(column) {
+                return Some("number");
+            }
+            match rows.iter().map(|row| row[column].length()).max() {
+                Some(41..) => Some("long"),
+                Some(17..) => Some("middle"),
+                _ => None,
+            }
+        };
+        let classes: Vec<Option<&str>> = (0..expected).map(class).collect();
         let caption = anchors.fresh();
         Ok(html! {
             // The box scrolls, so it takes the keyboard.
@@ -68,16 +90,17 @@ impl Table {
                     caption id=(caption) { (text::markup(&self.caption, text::TITLE)) }
                     thead { tr {
                         @for (index, column) in self.columns.iter().enumerate() {
-                            th scope="col" class=[numeric[index].then_some("number")] {
+                            th scope="col" class=[classes[index]] {
                                 (text::markup(column, text::TITLE))
                             }
                         }
                     } }
                     tbody {
-                        @for row in &self.rows {
+                        @for row in rows {
                             tr {
                                 @for (index, cell) in row.iter().enumerate() {
-                                    @let right = cell.is_number() || (*cell == Cell::Missing && numeric[index]);
+                                    @let numeric = classes[index] == Some("number");
+                                    @let right = cell.is_number() || (*cell == Cell::Missing && numeric);
                                     @let class = right.then_some("number");
                                     @if index == 0 {
                                         th scope="row" class=[class] { (cell.render(anchors)?) }
@@ -91,6 +114,9 @@ impl Table {
                     }
                 }
                 @if self.rows.is_empty() { p class="none" { "No rows." } }
+                @if rows.len() < total {
+                    p class="note" { "The table has the first " (rows.len()) " of " (total) " rows." }
+                }
             }
         })
     }

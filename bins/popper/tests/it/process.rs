@@ -50,6 +50,18 @@ pub fn command(arguments: &[&str]) -> Command {
     command
 }
 
+/// The binary in an empty folder, without any key: what a newcomer has.
+pub fn fresh(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_popper"));
+    command
+        .args(arguments)
+        .current_dir(folder)
+        .env_remove("POPPER_API_KEY")
+        .env_remove("ANTHROPIC_API_KEY")
+        .stdin(Stdio::null());
+    command
+}
+
 pub fn popper(arguments: &[&str]) -> Ran {
     command(arguments).output().unwrap().into()
 }

@@ -80,6 +80,19 @@ impl Client {
             .await
     }
 
+    /// The request that also says what form the reply must have: by what the provider has for that, else in the system
+    /// text. For callers that read replies themselves, with [`find_json`](crate::find_json) and
+    /// [`parse_json`](crate::parse_json); what comes back is not checked. The request's own `format` is replaced.
+    #[must_use]
+    pub fn with_schema(&self, request: &Request, schema: &Value) -> Request {
+        let provider = &self.inner.settings.provider;
+        with_schema(
+            request,
+            schema,
+            provider.capabilities(&request.model).structured,
+        )
+    }
+
     async fn ask_structured<T>(
         &self,
         request: &Request,
@@ -88,13 +101,11 @@ impl Client {
         convert: impl Fn(&str, Value) -> Result<T, String>,
     ) -> Result<Structured<T>, Error> {
         let validator = Validator::new(schema).map_err(|why| Error::refused("schema", why))?;
-        let provider = &self.inner.settings.provider;
-        let native = if options.native {
-            provider.capabilities(&request.model).structured
+        let mut request = if options.native {
+            self.with_schema(request, schema)
         } else {
-            Structure::None
+            with_schema(request, schema, Structure::None)
         };
-        let mut request = with_schema(request, schema, native);
         let mut may_grow = options.grow_max_tokens;
         let mut repairs = 0;
         let mut usage = Usage {

@@ -8,8 +8,39 @@ use serde_json::{Map, Number, Value};
 
 use super::schema::cut;
 
+/// Why a text holds no JSON value that can be taken.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+#[non_exhaustive]
+pub struct JsonError {
+    /// What is wrong, with the place where there is one; short.
+    pub message: String,
+}
+
 /// The JSON that a reply holds: all of `text`, else what stands in its first fence that holds JSON, else the first
-/// object or array in the prose.
+/// object or array in the prose. Nothing of it is changed, and every byte is read a few times at most.
+///
+/// ```
+/// let json = llm_client::find_json("Here you are:\n```json\n{\"a\": 1}\n```")?;
+/// assert_eq!(json, "{\"a\": 1}");
+/// # Ok::<(), llm_client::JsonError>(())
+/// ```
+///
+/// # Errors
+/// There is none, or it is cut off. A piece of a broken value is never taken for the whole.
+pub fn find_json(text: &str) -> Result<&str, JsonError> {
+    find(text).map_err(|message| JsonError { message })
+}
+
+/// Reads JSON in which no object has a key twice, for readers disagree on which of the two counts.
+///
+/// # Errors
+/// It is not JSON, nests more than 128 deep, holds a number that no `f64` holds, or a key twice.
+pub fn parse_json(json: &str) -> Result<Value, JsonError> {
+    parse(json).map_err(|message| JsonError { message })
+}
+
+/// As [`find_json`].
 pub(super) fn find(text: &str) -> Result<&str, String> {
     let text = text.trim();
     if text.is_empty() {
@@ -104,7 +135,7 @@ fn place(text: &str, error: &serde_json::Error) -> usize {
     (line_start + error.column().saturating_sub(1)).min(text.len())
 }
 
-/// Reads JSON in which no object has a key twice: readers disagree on which of the two counts.
+/// As [`parse_json`].
 pub(crate) fn parse(json: &str) -> Result<Value, String> {
     serde_json::from_str::<Unique>(json)
         .map(|unique| unique.0)

@@ -1,6 +1,6 @@
 use llm_client::{
     Block, BlockKind, Caps, CostSource, Error, Message, Raw, Reply, Request, Role, StopReason,
-    Structure, Structured, StructuredOpts, Usd,
+    Structure, Structured, StructuredOpts, Usd, find_json, parse_json,
 };
 use serde_json::{Value, json};
 
@@ -79,6 +79,37 @@ async fn without_native_output_the_schema_stands_in_the_system_text() {
             "{structure:?} {native}"
         );
     }
+}
+
+#[tokio::test]
+async fn a_caller_that_reads_replies_itself_gets_the_same_request() {
+    let schema = json!({"title": "a b", "type": "object"});
+    for structure in [Structure::Schema, Structure::Object, Structure::None] {
+        let own = Own::replies([says("{}")]).with_caps(with_structure(structure));
+        let (client, own) = own.client().unwrap();
+        let shaped = client.with_schema(&ask(), &schema);
+        let options = StructuredOpts::default();
+        client
+            .structured_value(&ask(), &schema, options)
+            .await
+            .unwrap();
+        let sent = &own.requests()[0];
+        assert_eq!(
+            (&shaped.format, &shaped.system),
+            (&sent.format, &sent.system)
+        );
+    }
+}
+
+#[test]
+fn json_is_found_and_read_by_callers_too() {
+    let text = "Look:\n```json\n{\"a\": 1, \"a\": 2}\n```";
+    let json = find_json(text).unwrap();
+    assert_eq!(json, "{\"a\": 1, \"a\": 2}");
+    let twice = parse_json(json).unwrap_err().to_string();
+    assert!(twice.contains("stands twice"), "{twice}");
+    let cut = find_json("{\"a\": ").unwrap_err();
+    assert_eq!(cut.message, "the JSON is cut off");
 }
 
 #[tokio::test]

@@ -5,7 +5,19 @@
 )]
 
 mod enumerative;
+#[cfg(feature = "llm")]
+mod llm;
+#[cfg(feature = "report")]
+mod browser;
+#[cfg(feature = "report")]
+mod hostile;
+#[cfg(feature = "llm")]
+mod llm;
+#[cfg(feature = "report")]
+mod page;
+mod recall;
 mod resume;
 mod rows;
+mod run;
 mod runs;
 mod scripted;

@@ -100,6 +100,7 @@ mortal! {
         fn attempts_at(law_fingerprint: &str, harness_config_hash: &str, sim_hash: &str) -> Vec<Attempt>;
         fn attempts_of(run_id: i64, law_ids: &[i64], harness_config_hash: &str) -> Vec<Attempt>;
         fn findings(query: Query<'_>) -> Vec<Finding>;
+        fn evaluations(run_id: i64, after: i64, limit: u32) -> Vec<Finding>;
         fn tally(run: &Run) -> Tally;
     }
 }

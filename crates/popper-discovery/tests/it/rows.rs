@@ -1,12 +1,29 @@
 //! A law is put to the test as its row tells it: that must be the law that was proposed.
 
+use std::fmt::Write as _;
+
 use popper_discovery::{LawStatus, LoopConfig, MemoryStore, Query, Store as _, Unobserved, Which};
 use popper_harness::counterexample::{Counterexample, replay};
 use popper_harness::decide::Verdict;
 use popper_harness::law::{Extensions, Law};
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 
 use crate::scripted::{Scripted, fixture_laws, harness, open};
+
+/// sha256 of a verdict's JSON without the time it took.
+fn digest(verdict: Verdict) -> String {
+    let timeless = Verdict {
+        runtime_ms: 0,
+        ..verdict
+    };
+    let digest = Sha256::digest(serde_json::to_string(&timeless).unwrap());
+    let mut hex = String::new();
+    for byte in digest {
+        write!(hex, "{byte:02x}").unwrap();
+    }
+    hex
+}
 
 #[tokio::test]
 async fn every_fixture_law_gets_the_verdict_that_it_gets_without_a_row() {
@@ -56,6 +73,15 @@ async fn every_fixture_law_gets_the_verdict_that_it_gets_without_a_row() {
                 package.minimal,
             )
         };
+        // The digest was taken of the verdict itself, so every field of it is told by the rows.
+        let rebuilt = finding.verdict(direct.sim_hash()).unwrap();
+        let artifacts: Value = serde_json::from_str(&finding.evaluation.artifacts_json).unwrap();
+        assert_eq!(
+            artifacts["verdict_digest"],
+            digest(rebuilt),
+            "{}",
+            law.law_id
+        );
         let package = finding.package().unwrap();
         assert_eq!(
             package.as_ref().map(place),

@@ -7,6 +7,8 @@ mod algebra;
 #[cfg(test)]
 mod tests;
 
+use num_rational::Ratio;
+use num_traits::{CheckedDiv as _, CheckedMul as _, CheckedSub as _};
 use serde::Serialize;
 
 use crate::law::{Arith, Cells, Observable};
@@ -179,12 +181,18 @@ fn expression(terms: &[(String, i64)]) -> String {
 }
 
 impl Span {
-    /// Whether an observable is a combination of the basis, up to a constant.
-    ///
-    /// Only sums of ring-wide pattern counts, `incoming_collisions` and `grid_length` with integer coefficients can be; any
-    /// other observable (`leftmost`, a product, a remainder) is not additive and gives `false`, as does one whose windows, once
-    /// what is zero on every ring is taken off, are wider than [`width`](Self::width).
+    /// Whether an observable is a combination of the basis, up to a constant: [`coordinates`](Self::coordinates) exist.
     pub fn contains(&self, observable: &Observable) -> bool {
+        self.coordinates(observable).is_some()
+    }
+
+    /// An observable as a combination of the basis, up to a constant: one whole number for each entry of [`basis`](Self::basis),
+    /// all of them multiplied by the least positive number that makes them whole. The first belongs to the number of cells.
+    ///
+    /// Only sums of ring-wide pattern counts, `incoming_collisions` and `grid_length` with integer coefficients can have any; any
+    /// other observable (`leftmost`, a product, a remainder) is not additive and has none, as has one whose windows, once what is
+    /// zero on every ring is taken off, are wider than [`width`](Self::width), and one whose coordinates are beyond 64 bits.
+    pub fn coordinates(&self, observable: &Observable) -> Option<Vec<i64>> {
         let columns = Columns::new(self.rule.symbols(), self.width);
         let mut vector = Vector {
             rule: &self.rule,
@@ -192,24 +200,42 @@ impl Span {
             inside: vec![0; columns.patterns.len()],
             outside: std::collections::BTreeMap::new(),
         };
-        if vector.add(observable, 1).is_none() || vector.outside.values().any(|&entry| entry != 0) {
-            return false;
+        vector.add(observable, 1)?;
+        if vector.outside.values().any(|&entry| entry != 0) {
+            return None;
         }
-        let mut rest = vector.inside;
+        // Each basis vector leads where all others are 0, so the entry there says how much of it is in the sum.
+        let mut rest: Vec<Ratio<i128>> = vector.inside.into_iter().map(Ratio::from).collect();
+        let mut shares = Vec::with_capacity(self.vectors.len());
         for basis in &self.vectors {
-            // Each basis vector leads where all others are 0.
-            let Some(lead) = basis.iter().position(|&entry| entry != 0) else {
-                continue;
-            };
-            let (factor, keep) = (rest[lead], i128::from(basis[lead]));
+            let lead = basis.iter().position(|&entry| entry != 0)?;
+            let share = rest[lead].checked_div(&i128::from(basis[lead]).into())?;
             for (entry, &other) in rest.iter_mut().zip(basis) {
-                let Some(left) = entry.checked_mul(keep) else {
-                    return false;
-                };
-                *entry = left - factor * i128::from(other);
+                if other != 0 {
+                    *entry = entry.checked_sub(&share.checked_mul(&i128::from(other).into())?)?;
+                }
             }
+            shares.push(share);
         }
-        rest.iter().all(|&entry| entry == 0)
+        if rest.iter().any(|entry| *entry.numer() != 0) {
+            return None;
+        }
+        let common = shares.iter().try_fold(1i128, |common, share| {
+            (common / gcd(common, *share.denom())).checked_mul(*share.denom())
+        })?;
+        let whole = |share: &Ratio<i128>| {
+            let whole = share.numer().checked_mul(&(common / share.denom()))?;
+            i64::try_from(whole).ok()
+        };
+        shares.iter().map(whole).collect()
+    }
+}
+
+fn gcd(left: i128, right: i128) -> i128 {
+    if right == 0 {
+        left
+    } else {
+        gcd(right, left % right)
     }
 }
 

@@ -226,6 +226,45 @@ fn membership() {
 }
 
 #[test]
+fn coordinates_rebuild_the_observable() {
+    let two = span(&KineticGrid, 2).unwrap();
+    let of = |expr: &str| two.coordinates(&observable(expr, &KineticGrid));
+    assert_eq!(of("grid_length"), Some(vec![1, 0, 0, 0, 0]));
+    assert_eq!(of("count('.') - count('X')"), Some(vec![1, -1, -1, 0, 0]));
+    assert_eq!(
+        of("2*count('X') + count('<') + count('>') + 9"),
+        Some(vec![0, 1, 1, 0, 0])
+    );
+    assert_eq!(of("7"), Some(vec![0; 5]));
+    assert_eq!(of("count('X')"), None);
+    assert_eq!(
+        of("9223372036854775807 * (count('>') + count('X'))"),
+        Some(vec![0, i64::MAX, 0, 0, 0])
+    );
+    // Twice beyond 64 bits: no number is made up.
+    let most = "9223372036854775807 * (count('>') + count('X'))";
+    assert_eq!(of(&format!("{most} + {most}")), None);
+    for (index, quantity) in two.basis.iter().enumerate() {
+        let unit = (0..5).map(|place| i64::from(place == index)).collect();
+        assert_eq!(of(&quantity.expr), Some(unit), "{}", quantity.expr);
+    }
+    // On other rules a basis vector may lead with more than 1: the combination, times its denominator, is the observable.
+    let mut fractions = 0;
+    for seed in 0..200 {
+        let universe = random_universe(seed);
+        let found = span(&universe, 2).unwrap();
+        for (left, right) in found.basis.iter().zip(found.basis.iter().skip(1)) {
+            let sum = observable(&format!("3*({}) - ({})", left.expr, right.expr), &universe);
+            let coordinates = found.coordinates(&sum).unwrap();
+            let leads = coordinates.iter().filter(|&&entry| entry != 0).copied();
+            assert_eq!(leads.collect::<Vec<_>>(), [3, -1], "seed {seed}");
+            fractions += 1;
+        }
+    }
+    assert!(fractions > 10, "{fractions}");
+}
+
+#[test]
 fn too_wide_is_an_error() {
     assert_eq!(span(&KineticGrid, 0), Err(SpanError::ZeroWidth));
     for width in [6, 7, 30, usize::MAX] {

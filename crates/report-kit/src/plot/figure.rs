@@ -43,15 +43,12 @@ pub(super) struct Drawing {
 }
 
 impl Figure {
-    pub(super) fn render(mut self, title: &str, anchors: &Anchors) -> Result<Markup, Error> {
+    pub(super) fn render(self, title: &str, anchors: &Anchors) -> Result<Markup, Error> {
         let caption = anchors.fresh();
         let total = self.rows.len();
-        self.rows.truncate(ROWS);
-        if total > ROWS {
-            self.notes
-                .push(format!("The table has the first {ROWS} of {total} rows."));
-        }
-        let table = Table::new(format!("The numbers of: {title}"), self.columns).rows(self.rows);
+        let table = Table::new(format!("The numbers of: {title}"), self.columns)
+            .rows(self.rows)
+            .limit(ROWS);
         Ok(html! {
             figure class="plot" aria-labelledby=(caption) {
                 figcaption id=(caption) { span class="name" { (text::markup(title, text::TITLE)) } }

@@ -194,6 +194,104 @@ fn a_large_world_is_cut_around_its_mark() -> Outcome {
 }
 
 #[test]
+fn a_piece_of_a_world_keeps_its_numbers() -> Outcome {
+    let grid = SpaceTime::new("w", ["..>", ".>.", ">.."])
+        .origin(998, 40)
+        .mark_row(1, "here it fails")
+        .mark(2, 0, "and this one");
+    let page = page(Section::new("s").grid(grid))?;
+    let numbers = texts(&page, "svg.cells > text:not(.axis-name)")?;
+    assert_eq!(numbers, ["998", "999", "1000", "40"]);
+    let frames = found(&page, "svg .frame-inner")?;
+    let widths: Vec<_> = frames.iter().map(|frame| frame.attr("width")).collect();
+    assert_eq!(widths, [Some("54"), Some("18")]);
+    assert_eq!(
+        texts(&page, ".marked")?,
+        [
+            "▢ time 999: here it fails",
+            "▢ time 1000, cell 40: and this one"
+        ]
+    );
+    let desc = texts(&page, "desc")?.concat();
+    assert!(desc.ends_with("Marked: time 999."), "{desc}");
+    Ok(())
+}
+
+#[test]
+fn marks_outside_of_a_world_are_told_and_not_drawn() -> Outcome {
+    let grid = SpaceTime::new("w", ["", "."])
+        .origin(u64::MAX, u64::MAX)
+        .mark_row(0, "an empty row")
+        .mark_row(7, "no row")
+        .mark(1, usize::MAX, "no cell");
+    let page = page(Section::new("s").grid(grid))?;
+    assert!(found(&page, "svg .frame-inner")?.is_empty());
+    assert_eq!(texts(&page, ".marked")?.len(), 3);
+    Ok(())
+}
+
+#[test]
+fn a_limited_table_says_what_it_leaves_out() -> Outcome {
+    let rows = |limit| {
+        let rows = (0..30_u32).map(|n| [n.into(), Cell::text("row")]);
+        Table::new("t", ["n", "what"]).rows(rows).limit(limit)
+    };
+    let cut = page(Section::new("s").table(rows(10)))?;
+    assert_eq!(found(&cut, "tbody tr")?.len(), 10);
+    assert_eq!(
+        texts(&cut, ".wide .note")?,
+        ["The table has the first 10 of 30 rows."]
+    );
+    let whole = page(Section::new("s").table(rows(30)))?;
+    assert_eq!(found(&whole, "tbody tr")?.len(), 30);
+    assert!(found(&whole, ".wide .note")?.is_empty());
+    // A row that is not shown must be right all the same.
+    let wrong = rows(10).row([Cell::Missing]);
+    assert!(
+        Page::new("p")
+            .section(Section::new("s").table(wrong))
+            .render()
+            .is_err()
+    );
+    Ok(())
+}
+
+#[test]
+fn a_column_of_words_gets_room() -> Outcome {
+    let long = "a claim of more than forty bytes is long enough";
+    let table = Table::new("t", ["a", "b", "c", "d"]).row([
+        Cell::text("short"),
+        Cell::code("a name of middle length"),
+        Cell::Several(vec![Cell::badge("proved", Tone::Good), Cell::text(long)]),
+        Cell::Integer(1),
+    ]);
+    let page = page(Section::new("s").table(table))?;
+    let heads = found(&page, "thead th")?;
+    let classes: Vec<_> = heads.iter().map(|head| head.attr("class")).collect();
+    assert_eq!(
+        classes,
+        [None, Some("middle"), Some("long"), Some("number")]
+    );
+    Ok(())
+}
+
+#[test]
+fn the_place_of_a_folded_section_is_inside_of_it() -> Outcome {
+    let section = Section::new("s")
+        .facts([("to", Cell::link("there", "deep"))])
+        .section(
+            Section::new("folded")
+                .folded()
+                .section(Section::new("deep").anchor("deep").folded()),
+        );
+    let page = page(section)?;
+    // A browser unfolds every `details` that a link's target lies in.
+    assert_eq!(found(&page, "details details > #at-deep")?.len(), 1);
+    assert!(found(&page, "section[id] > details")?.is_empty());
+    Ok(())
+}
+
+#[test]
 fn a_word_diff_holds_both_texts() -> Outcome {
     let (old, new) = ("the quick fox", "the slow fox jumps");
     let page = page(Section::new("s").diff(TextDiff::words("d", old, new)))?;

@@ -1,9 +1,15 @@
 //! The command line: every flag, and which function a subcommand is.
 
+mod discovery;
+
 use std::path::PathBuf;
 
 use bin_support::{CommonFlags, Exit, Failure, SeedFlag, Session};
 
+pub use self::discovery::{
+    DEFAULT_DATABASE, DEFAULT_ITERATIONS, Export, Format, ProposerName, Resume, Retest, Run,
+    Status, Work,
+};
 use crate::{check, evidence, simulate, span, universe};
 
 /// Laws about a universe: refute them, prove them, or say why neither.
@@ -24,6 +30,19 @@ impl AsRef<CommonFlags> for Cli {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
+    /// Propose laws, test them, remember everything: begin a run or go on with one.
+    ///
+    /// Without --run-id it is the newest run with the same universe, configuration and proposer, else a new one. Ctrl-C ends after
+    /// the evaluation in flight, with exit code 130; nothing that is finished is lost, whatever ends the program.
+    Run(Run),
+    /// Go on with a run that stopped, or make a completed one longer (--iterations).
+    Resume(Resume),
+    /// Say how a run stands, also while it is under way.
+    Status(Status),
+    /// Decide a law once more, with the next seed.
+    Retest(Retest),
+    /// Write out a run: every row as JSON, or one row a law as CSV.
+    Export(Export),
     /// Decide laws: PASS, FAIL with the smallest counterexample, or UNKNOWN with the reason.
     ///
     /// A refuted law is a result: the exit code stays 0. A law that cannot be read is named on stderr, the others are still
@@ -101,7 +120,7 @@ pub struct Simulate {
 
 #[derive(Debug, clap::Args)]
 pub struct Document {
-    /// The file, or a verdict that holds it, or the array that `check --json` prints; `-` for stdin.
+    /// The file, or a verdict that holds it, or what `check --json` or `export` prints; `-` for stdin.
     #[arg(value_name = "FILE|-")]
     pub file: PathBuf,
 }
@@ -141,6 +160,11 @@ pub struct Span {
 
 pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
     match &cli.command {
+        Command::Run(run) => crate::discovery::run(run, session),
+        Command::Resume(resume) => crate::discovery::resume(resume, session),
+        Command::Status(status) => crate::discovery::status(status, session),
+        Command::Retest(retest) => crate::discovery::retest(retest, session),
+        Command::Export(export) => crate::discovery::export(export, session),
         Command::Check(check) => check::run(check, session),
         Command::Simulate(simulate) => simulate::run(simulate, session),
         Command::Replay(document) => evidence::replay(document, session),

@@ -1,0 +1,79 @@
+//! The database that a command works with, and the run in it.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::path::Path;
+
+use bin_support::{Exit, Failure};
+use popper_discovery::{Error, Run, RunConfig, Store};
+use popper_store::{Access, Database};
+
+use crate::error;
+use crate::printable::printable;
+
+/// Opens a database.
+pub async fn open(path: &Path, access: Access) -> Result<Database, Failure> {
+    let opened = Database::open(path, access).await;
+    opened.map_err(failure)
+}
+
+/// The error that ends the program: what was asked wrongly is a usage error.
+pub fn failure(error: impl Into<Error>) -> Failure {
+    let error = error.into();
+    let exit = match error {
+        Error::NoRun { .. } | Error::Differs { .. } | Error::NoLaw { .. } | Error::Config(_) => {
+            Exit::Usage
+        }
+        _ => Exit::Failed,
+    };
+    Failure::new(exit, Spoken(error))
+}
+
+/// An error in one printable line: it may quote a column or a reply.
+#[derive(Debug)]
+struct Spoken(Error);
+
+impl fmt::Display for Spoken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&spoken(&self.0))
+    }
+}
+
+impl StdError for Spoken {}
+
+/// An error and its sources as one printable line.
+pub fn spoken(error: &dyn StdError) -> String {
+    let mut line = error.to_string();
+    let mut next = error.source();
+    while let Some(source) = next {
+        line.push_str(": ");
+        line.push_str(&source.to_string());
+        next = source.source();
+    }
+    printable(&line)
+}
+
+/// The run with this id, or the newest.
+pub async fn run(store: &mut impl Store, id: Option<i64>) -> Result<Run, Failure> {
+    let mut runs = store.runs().await.map_err(failure)?;
+    match id {
+        None if runs.is_empty() => Err(Failure::new(Exit::Failed, error::Error::NoRuns)),
+        None => Ok(runs.swap_remove(0)),
+        Some(id) => match runs.into_iter().find(|run| run.id == id) {
+            Some(run) => Ok(run),
+            None => Err(failure(Error::NoRun { id })),
+        },
+    }
+}
+
+/// What a run was begun with.
+pub fn config(run: &Run) -> Result<RunConfig, Failure> {
+    serde_json::from_str(&run.config_json).map_err(|error| {
+        failure(Error::Row {
+            table: "runs",
+            id: run.id,
+            column: "config_json",
+            message: error.to_string(),
+        })
+    })
+}

@@ -1,0 +1,93 @@
+//! Commands that tell the user how to go on, ready to be pasted into a shell.
+
+use std::path::Path;
+
+use crate::cli::{DEFAULT_DATABASE, DEFAULT_ITERATIONS, Work};
+use crate::printable::printable;
+
+/// A command line in the making.
+pub struct Hint(String);
+
+impl Hint {
+    /// `popper COMMAND --run-id X`, with the database unless it is the usual one.
+    pub fn new(command: &str, run_id: i64, db: &Path) -> Self {
+        let mut hint = Self(format!("popper {command} --run-id {run_id}"));
+        if db != Path::new(DEFAULT_DATABASE) {
+            hint.add("--db", &db.display().to_string());
+        }
+        hint
+    }
+
+    /// The command that goes on with a run that has not ended. All that the run's row does not hold is repeated.
+    pub fn resume(run_id: i64, db: &Path, work: &Work) -> Self {
+        let mut hint = Self::new("resume", run_id, db);
+        if work.iterations != DEFAULT_ITERATIONS {
+            hint.add("--iterations", &work.iterations.to_string());
+        }
+        let flags = &work.model;
+        let path = |path: &Path| path.display().to_string();
+        for (flag, value) in [
+            ("--provider", flags.provider.map(|name| name.to_string())),
+            ("--base-url", flags.base_url.clone()),
+            ("--record", flags.record.as_deref().map(path)),
+            ("--replay", flags.replay.as_deref().map(path)),
+            ("--max-usd", flags.max_usd.map(|usd| usd.to_string())),
+        ] {
+            if let Some(value) = value {
+                hint.add(flag, value.trim_start_matches('$'));
+            }
+        }
+        hint
+    }
+
+    /// The command that makes a completed run longer by as many iterations as a run has.
+    pub fn longer(run_id: i64, db: &Path, work: &Work, completed: u32) -> Self {
+        let iterations = completed.saturating_add(DEFAULT_ITERATIONS);
+        let work = Work {
+            iterations,
+            ..work.clone()
+        };
+        Self::resume(run_id, db, &work)
+    }
+
+    fn add(&mut self, flag: &str, value: &str) {
+        self.0.push(' ');
+        self.0.push_str(flag);
+        self.0.push(' ');
+        self.0.push_str(&quoted(value));
+    }
+}
+
+impl std::fmt::Display for Hint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&printable(&self.0))
+    }
+}
+
+/// A word as a shell reads it back.
+fn quoted(word: &str) -> String {
+    let plain = |char: char| char.is_ascii_alphanumeric() || "_-./:=@%+,".contains(char);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_with_a_space_is_one_word() {
+        let hint = Hint::new("status", 3, Path::new("my runs/it's.db"));
+        let shown = r"popper status --run-id 3 --db 'my runs/it'\''s.db'";
+        assert_eq!(hint.to_string(), shown);
+    }
+
+    #[test]
+    fn the_usual_database_goes_without_saying() {
+        let hint = Hint::new("status", 3, Path::new(DEFAULT_DATABASE));
+        assert_eq!(hint.to_string(), "popper status --run-id 3");
+    }
+}

@@ -1,0 +1,77 @@
+//! Who proposes: decided by flags, the run's own row, and whether there is a model.
+
+use bin_support::{Failure, Model, ModelDefaults, ModelFlags, ProviderName, Session};
+use popper_discovery::{EnumerativeProposer, LlmOptions, LlmProposer, Proposer};
+
+use super::settings::Settings;
+use crate::cli::{ProposerName, Work};
+use crate::error::Error;
+
+/// The model that is asked where neither flags nor the run name one.
+const DEFAULTS: ModelDefaults = ModelDefaults {
+    program: "popper",
+    provider: ProviderName::Anthropic,
+    model: LlmProposer::DEFAULT_MODEL,
+};
+
+/// The proposer for a run; `stored` is the one that the run has had so far.
+pub fn choose(
+    work: &Work,
+    stored: Option<&str>,
+    settings: &Settings,
+    session: &Session,
+) -> Result<Box<dyn Proposer>, Failure> {
+    let seed = settings.harness.config().seed;
+    let enumerative = Box::new(EnumerativeProposer { seed });
+    let known = stored.filter(|id| *id != EnumerativeProposer::ID);
+    let must_ask = match (work.proposer, stored) {
+        (Some(ProposerName::Enumerative), _) => {
+            return match named(&work.model) {
+                Some(flag) => Err(Failure::usage(Error::Meaningless { flag })),
+                None => Ok(enumerative),
+            };
+        }
+        (None, None) => false,
+        (None, Some(_)) if known.is_none() && named(&work.model).is_none() => {
+            return Ok(enumerative);
+        }
+        (Some(ProposerName::Llm), _) | (None, Some(_)) => true,
+    };
+    let mut flags = work.model.clone();
+    if must_ask {
+        if flags.provider == Some(ProviderName::Offline) {
+            return Err(Failure::usage(Error::OfflineModel));
+        }
+        // Said aloud, the default is an order: a missing key is then an error and no reason to work without a model.
+        flags.provider = flags.provider.or(Some(DEFAULTS.provider));
+        flags.model = flags.model.or_else(|| known.map(str::to_owned));
+    }
+    match flags.open(&DEFAULTS, seed, session)? {
+        Model::Offline => Ok(enumerative),
+        Model::Client { client, model, .. } => {
+            let options = LlmOptions {
+                blind: settings.discovery.blind,
+                seed,
+                repairs: settings.discovery.repairs,
+                ..LlmOptions::default()
+            };
+            Ok(Box::new(LlmProposer::new(client, model, options)))
+        }
+    }
+}
+
+/// A flag that names a model, or a place to ask one.
+fn named(flags: &ModelFlags) -> Option<&'static str> {
+    let asks = flags
+        .provider
+        .is_some_and(|name| name != ProviderName::Offline);
+    let given = [
+        ("--provider", asks),
+        ("--base-url", flags.base_url.is_some()),
+        ("--model", flags.model.is_some()),
+        ("--replay", flags.replay.is_some()),
+        ("--record", flags.record.is_some()),
+    ];
+    let mut given = given.into_iter().filter(|(_, given)| *given);
+    given.next().map(|(flag, _)| flag)
+}

@@ -1,0 +1,138 @@
+//! `popper run` and `popper resume`.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use bin_support::{Exit, Failure, Interrupt, Session};
+use popper_discovery::{Discovery, Ended, Error, ProposeError, Proposer, Run, Store as _, Which};
+use popper_store::{Access, Database};
+
+use super::clock::SystemClock;
+use super::cost::Cost;
+use super::database::{self, failure, spoken};
+use super::hint::Hint;
+use super::settings::Settings;
+use super::standing::Standing;
+use super::watch::Watch;
+use super::{proposer, verdicts};
+use crate::cli::{self, Work};
+
+pub async fn run(args: &cli::Run, session: &mut Session) -> Result<Exit, Failure> {
+    let db = &args.database.db;
+    if let Some(id) = args.id {
+        return resume(db, id, &args.work, session).await;
+    }
+    // All that can be wrong with the flags is found before a database is made.
+    let settings = Settings::new(&args.work, None)?;
+    let proposer = proposer::choose(&args.work, None, &settings, session)?;
+    let store = database::open(db, Access::Write).await?;
+    let job = Job {
+        db,
+        work: &args.work,
+        which: if args.new { Which::New } else { Which::Latest },
+    };
+    job.run(store, settings, proposer.as_ref(), session).await
+}
+
+/// Goes on with a run, which says itself what it works with.
+pub async fn resume(
+    db: &Path,
+    id: i64,
+    work: &Work,
+    session: &mut Session,
+) -> Result<Exit, Failure> {
+    let mut store = database::open(db, Access::WriteExisting).await?;
+    let run = database::run(&mut store, Some(id)).await?;
+    let stored = database::config(&run)?;
+    let settings = Settings::new(work, Some(&stored))?;
+    let id = Some(run.discovery_model_id.as_str());
+    let proposer = proposer::choose(work, id, &settings, session)?;
+    let job = Job {
+        db,
+        work,
+        which: Which::Id(run.id),
+    };
+    job.run(store, settings, proposer.as_ref(), session).await
+}
+
+/// A run that is to be worked on.
+struct Job<'a> {
+    db: &'a Path,
+    work: &'a Work,
+    which: Which,
+}
+
+impl Job<'_> {
+    async fn run(
+        &self,
+        store: Database,
+        settings: Settings,
+        proposer: &dyn Proposer,
+        session: &mut Session,
+    ) -> Result<Exit, Failure> {
+        let Settings { harness, discovery } = settings;
+        let clock = Arc::new(SystemClock::new());
+        let discovery =
+            Discovery::open(store, harness, discovery, proposer.id(), clock, self.which).await;
+        let mut discovery = discovery.map_err(failure)?;
+        let run = discovery.run().clone();
+        let calls = discovery.store().calls(run.id, None).await;
+        let calls = calls.map_err(failure)?;
+        let interrupt = Interrupt::on_ctrl_c()?;
+        let mut watch = Watch::new(session.progress.clone(), interrupt, Cost::of(&calls));
+        tracing::info!("run {} in {}", run.id, crate::input::name(self.db));
+        let total = self.work.iterations;
+        let ended = discovery.run_to(total, proposer, &mut watch).await;
+        drop(watch);
+        let exit = match ended {
+            Ok(Ended::Completed) => {
+                self.conclude(&run, discovery.store(), session).await?;
+                Exit::Done
+            }
+            Ok(Ended::Stopped) => {
+                session.notice("interrupted: what is finished is kept");
+                self.say_how_to_go_on(&run, session);
+                Exit::Interrupted
+            }
+            Err(error) => {
+                session.notice(&spoken(&error));
+                self.say_how_to_go_on(&run, session);
+                return Ok(match error {
+                    Error::Propose(ProposeError::Budget(_)) => Exit::Interrupted,
+                    _ => Exit::Failed,
+                });
+            }
+        };
+        // One file is left, which can be copied as it is.
+        discovery.into_store().close().await.map_err(failure)?;
+        Ok(exit)
+    }
+
+    /// Prints what the run has found and where to go next.
+    async fn conclude(
+        &self,
+        run: &Run,
+        store: &mut Database,
+        session: &mut Session,
+    ) -> Result<(), Failure> {
+        let standing = Standing::of(store, run).await.map_err(failure)?;
+        let out = &mut session.results;
+        if self.work.json {
+            serde_json::to_writer_pretty(&mut *out, &standing)?;
+            writeln!(out)?;
+            return Ok(());
+        }
+        let table = verdicts::lines(store, run).await.map_err(failure)?;
+        writeln!(out, "{table}\n{}", standing.lines())?;
+        writeln!(out, "page       {}", Hint::new("report", run.id, self.db))?;
+        let more = Hint::longer(run.id, self.db, self.work, standing.iterations);
+        writeln!(out, "go on      {more}")?;
+        Ok(())
+    }
+
+    fn say_how_to_go_on(&self, run: &Run, session: &Session) {
+        let hint = Hint::resume(run.id, self.db, self.work);
+        session.notice(&format!("to go on: {hint}"));
+    }
+}

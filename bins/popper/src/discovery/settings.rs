@@ -1,0 +1,56 @@
+//! What a run works with: from its own row, a configuration file, and flags.
+
+use bin_support::Failure;
+use popper_discovery::{LoopConfig, RunConfig};
+use popper_harness::counterexample::universe_of;
+use popper_harness::decide::{Config, Harness};
+use popper_harness::universe::{KineticGrid, Universe};
+
+use super::config;
+use crate::cli::Work;
+use crate::universe;
+
+/// Harness and loop of a run.
+pub struct Settings {
+    pub harness: Harness,
+    pub discovery: LoopConfig,
+}
+
+impl Settings {
+    /// A file stands for all fields, so it wins over the run's own configuration as a whole; a flag wins over both. Whether a run
+    /// may go on like that is not decided here.
+    pub fn new(work: &Work, stored: Option<&RunConfig>) -> Result<Self, Failure> {
+        let (mut harness, mut discovery) = match (&work.config, stored) {
+            (Some(path), _) => config::read(path).map_err(Failure::usage)?,
+            (None, Some(stored)) => (stored.harness.clone(), stored.discovery.clone()),
+            (None, None) => (Config::default(), LoopConfig::default()),
+        };
+        harness.seed = work.seed.unwrap_or(harness.seed);
+        harness.exhaustive_n = work.exhaustive_n.unwrap_or(harness.exhaustive_n);
+        for name in &work.extension {
+            if !harness.extensions.contains(name) {
+                harness.extensions.push(name.clone());
+            }
+        }
+        discovery.propose = work.propose.unwrap_or(discovery.propose);
+        discovery.test = work.test.unwrap_or(discovery.test);
+        discovery.check().map_err(Failure::usage)?;
+        let universe: Box<dyn Universe> = match (&work.universe, stored) {
+            (Some(path), _) => universe::load(path).map_err(Failure::usage)?,
+            (None, Some(stored)) => universe_of(&stored.universe)?,
+            (None, None) => Box::new(KineticGrid),
+        };
+        Ok(Self {
+            harness: Harness::boxed(universe, harness).map_err(Failure::usage)?,
+            discovery,
+        })
+    }
+
+    /// The settings of a run as they stand in its row.
+    pub fn of(stored: &RunConfig) -> Result<Self, Failure> {
+        Ok(Self {
+            harness: Harness::boxed(universe_of(&stored.universe)?, stored.harness.clone())?,
+            discovery: stored.discovery.clone(),
+        })
+    }
+}

@@ -1,0 +1,120 @@
+//! The laws of a run as rows of a spreadsheet.
+
+use bin_support::Failure;
+use popper_discovery::{Error, Finding, LawRow, status_text};
+use popper_harness::decide::Verdict;
+use serde_json::Value;
+
+use super::database::failure;
+use super::export::Export;
+use crate::expect::word;
+
+const HEADER: [&str; 21] = [
+    "id",
+    "law_id",
+    "law_fingerprint",
+    "template",
+    "status",
+    "claim",
+    "forbidden",
+    "verdict",
+    "reason_code",
+    "strength",
+    "scope",
+    "complete",
+    "seed",
+    "evaluation_id",
+    "evaluation_run_id",
+    "initial_state",
+    "n",
+    "T",
+    "t_fail",
+    "minimal",
+    "notes",
+];
+
+/// One row a law, with the verdict that counts.
+pub fn csv(export: &Export) -> Result<Vec<u8>, Failure> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(HEADER)?;
+    for law in &export.laws {
+        let finding = export.findings.get(&law.id);
+        let row = row(law, finding, &export.run.sim_hash).map_err(failure)?;
+        writer.write_record(row.map(guarded))?;
+    }
+    Ok(writer.into_inner()?)
+}
+
+fn row(law: &LawRow, finding: Option<&Finding>, sim_hash: &str) -> Result<[String; 21], Error> {
+    let verdict: Option<Verdict> = finding
+        .map(|finding| finding.verdict(sim_hash))
+        .transpose()?;
+    let verdict = verdict.as_ref();
+    let made = finding.map(|finding| &finding.evaluation);
+    let found = verdict.and_then(|verdict| verdict.counterexample.as_ref());
+    let notes = match verdict {
+        Some(verdict) => verdict.notes.join("\n"),
+        None => problems(law),
+    };
+    let strength = verdict.and_then(|verdict| verdict.evidence.strength);
+    let number = |number: Option<i64>| number.map(|number| number.to_string());
+    Ok([
+        Some(law.id.to_string()),
+        Some(law.law_id.clone()),
+        Some(law.law_fingerprint.clone()),
+        Some(law.template.clone()),
+        Some(word(&law.status)),
+        Some(law.claim_text.clone()),
+        Some(law.forbidden_text.clone()),
+        made.map(|made| status_text(made.status).to_owned()),
+        made.and_then(|made| made.reason_code.clone()),
+        strength.as_ref().map(word),
+        verdict.map(|verdict| verdict.evidence.scope.clone()),
+        verdict.map(|verdict| verdict.evidence.complete.to_string()),
+        made.map(|made| made.seed.to_string()),
+        number(made.map(|made| made.id)),
+        number(made.map(|made| made.run_id)),
+        found.map(|found| found.initial_state.clone()),
+        found.map(|found| found.config.n.to_string()),
+        found.map(|found| found.t.to_string()),
+        found.map(|found| found.t_fail.to_string()),
+        found.map(|found| found.minimal.to_string()),
+        Some(notes),
+    ]
+    .map(Option::unwrap_or_default))
+}
+
+/// Why a proposal is no law, one reason a line.
+fn problems(law: &LawRow) -> String {
+    let normal: Value = serde_json::from_str(&law.normalized_json).unwrap_or_default();
+    let problems = normal.get("problems").and_then(Value::as_array);
+    let lines = problems.into_iter().flatten().map(|problem| {
+        let text = |key| problem.get(key).and_then(Value::as_str).unwrap_or_default();
+        format!("{}: {}", text("path"), text("message"))
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// A cell that no spreadsheet takes for a formula: one that begins like a formula gets a `'` in front.
+fn guarded(cell: String) -> String {
+    if cell.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+        format!("'{cell}")
+    } else {
+        cell
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_spreadsheet_would_compute_is_text() {
+        for cell in ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"] {
+            assert_eq!(guarded(cell.to_owned()), format!("'{cell}"));
+        }
+        for cell in ["", "a = b", "..><", "<script>"] {
+            assert_eq!(guarded(cell.to_owned()), cell);
+        }
+    }
+}

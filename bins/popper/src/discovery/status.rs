@@ -1,0 +1,26 @@
+//! `popper status`: how a run stands, also while it is under way.
+
+use std::io::Write as _;
+
+use bin_support::{Exit, Failure, Session};
+use popper_store::Access;
+
+use super::database::{self, failure};
+use super::standing::Standing;
+use super::verdicts;
+use crate::cli;
+
+pub async fn status(args: &cli::Status, session: &mut Session) -> Result<Exit, Failure> {
+    let mut store = database::open(&args.run.database.db, Access::Read).await?;
+    let run = database::run(&mut store, args.run.run_id).await?;
+    let standing = Standing::of(&mut store, &run).await.map_err(failure)?;
+    let out = &mut session.results;
+    if args.json {
+        serde_json::to_writer_pretty(&mut *out, &standing)?;
+        writeln!(out)?;
+    } else {
+        let table = verdicts::lines(&mut store, &run).await.map_err(failure)?;
+        write!(out, "{}\n{table}", standing.lines())?;
+    }
+    Ok(Exit::Done)
+}

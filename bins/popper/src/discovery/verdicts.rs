@@ -1,0 +1,39 @@
+//! The verdicts of a run as the table that `check` prints.
+
+use std::fmt::Write as _;
+
+use popper_discovery::{Error, Query, Run, Store};
+
+use crate::table::Report;
+
+/// The most laws that are printed, the latest ones.
+const SHOWN: u32 = 500;
+
+/// The table of the laws that are decided, or a line that says there are none.
+pub async fn lines(store: &mut impl Store, run: &Run) -> Result<String, Error> {
+    let query = Query {
+        newest: Some(SHOWN + 1),
+        ..Query::all(run)
+    };
+    let mut findings = store.findings(query).await?;
+    if findings.is_empty() {
+        return Ok("no law is decided yet\n".to_owned());
+    }
+    let more = findings.len() > SHOWN as usize;
+    if more {
+        findings.remove(0);
+    }
+    let mut report = Report::new();
+    for finding in &findings {
+        report.add(&finding.verdict(&run.sim_hash)?);
+    }
+    let mut text = report.table();
+    if more {
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "\nthe latest {SHOWN} laws; `popper export` has them all"
+        );
+    }
+    Ok(text)
+}

@@ -1,0 +1,104 @@
+//! Shows how a run gets on, and stops it at Ctrl-C.
+
+use std::time::Duration;
+
+use bin_support::{Interrupt, Progress};
+use futures_util::future::BoxFuture;
+use indicatif::ProgressBar;
+use popper_discovery::{Event, Observer, Summary};
+
+use super::cost::Cost;
+
+/// How often it is asked whether Ctrl-C was pressed while a model is waited for.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// The observer of a run at a terminal.
+pub struct Watch {
+    progress: Progress,
+    interrupt: Interrupt,
+    cost: Cost,
+    place: String,
+    bar: Option<ProgressBar>,
+}
+
+impl Watch {
+    /// `cost` is what the run has taken before.
+    pub fn new(progress: Progress, interrupt: Interrupt, cost: Cost) -> Self {
+        Self {
+            progress,
+            interrupt,
+            cost,
+            place: String::new(),
+            bar: None,
+        }
+    }
+
+    fn completed(&self, summary: &Summary) -> String {
+        let aside: Vec<String> = [
+            (summary.rejected, "no law"),
+            (summary.duplicates, "repeated"),
+            (summary.known.len() as u64, "known"),
+        ]
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+        let aside = if aside.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", aside.join(", "))
+        };
+        let verdicts = summary.verdicts.unwrap_or_default();
+        let cost = match self.cost.calls {
+            0 => String::new(),
+            _ => format!("; so far {}", self.cost),
+        };
+        format!(
+            "{}: {} proposed{aside}, {} tested: {} PASS, {} FAIL, {} UNKNOWN{cost}",
+            self.place,
+            summary.proposed,
+            summary.selected.len(),
+            verdicts.pass,
+            verdicts.fail,
+            verdicts.unknown,
+        )
+    }
+}
+
+impl Observer for Watch {
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Iteration { index, total } => {
+                self.place = format!("iteration {index} of {}", total.max(index));
+            }
+            Event::Called(call) => self.cost.add(call),
+            Event::Planned(summary) => {
+                let tests = summary.selected.len();
+                self.bar = Some(self.progress.bar(self.place.clone(), tests));
+            }
+            Event::Decided(_) => {
+                if let Some(bar) = &self.bar {
+                    bar.inc(1);
+                }
+            }
+            Event::Committed => {}
+            Event::Completed(summary) => {
+                self.bar = None;
+                tracing::info!("{}", self.completed(summary));
+            }
+        }
+    }
+
+    fn stop(&self) -> bool {
+        self.interrupt.is_raised()
+    }
+
+    fn stopped(&self) -> BoxFuture<'static, ()> {
+        let interrupt = self.interrupt.clone();
+        Box::pin(async move {
+            while !interrupt.is_raised() {
+                tokio::time::sleep(GLANCE).await;
+            }
+        })
+    }
+}

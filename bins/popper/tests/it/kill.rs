@@ -1,0 +1,223 @@
+//! A run that is killed, again and again, ends as if nothing had happened.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::process::{Ran, fresh};
+use crate::runs::Place;
+use crate::sql;
+
+/// Iterations of the runs here.
+const ITERATIONS: &str = "4";
+
+/// How long any process here may take; far more than it does.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+/// A place where an iteration tests so many laws: with some hundred it takes long enough to be met in its middle.
+fn place(laws: u32) -> Place {
+    Place::with(&json!({
+        "exhaustive_n": 6, "minimal_n": 6, "ladder": [8, 16, 33], "generations": 2,
+        "propose": laws, "test": laws,
+    }))
+}
+
+/// Begins the run of a place, or goes on with it.
+fn start(place: &Place) -> Child {
+    let arguments = [
+        "run",
+        "--config",
+        "config.json",
+        "--proposer",
+        "enumerative",
+        "--iterations",
+        ITERATIONS,
+        "--db",
+        "popper.db",
+    ];
+    fresh(place.path(), &arguments)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+fn finish(place: &Place) {
+    let ran: Ran = start(place).wait_with_output().unwrap().into();
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+}
+
+/// Numbers without a pattern, from a seed (`SplitMix64`).
+struct Draws(u64);
+
+impl Draws {
+    /// A share of a span.
+    fn share_of(&mut self, span: Duration) -> Duration {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        span.mul_f64((mixed ^ (mixed >> 31)) as f64 / u64::MAX as f64)
+    }
+}
+
+/// What a killed run was at, by what it left behind.
+fn phase(db: &Path) -> &'static str {
+    let last = "SELECT status || ' ' || (summary_json IS NOT NULL) FROM iterations \
+                ORDER BY iteration_index DESC LIMIT 1";
+    let Ok(last) = sql::try_column(db, last) else {
+        return "making the database";
+    };
+    match last.first().map(String::as_str) {
+        None => "beginning",
+        Some("running 0") => "proposing",
+        Some("running 1") => {
+            let open = "SELECT count(*) FROM laws WHERE status = 'queued'";
+            let begun = "SELECT count(*) FROM law_evaluations e JOIN laws l ON l.id = e.law_id \
+                         WHERE l.created_iteration_id = (SELECT max(id) FROM iterations)";
+            match (sql::number(db, open), sql::number(db, begun)) {
+                (0, _) => "completing",
+                (_, 0) => "testing, none stored",
+                _ => "testing, some stored",
+            }
+        }
+        Some(_) => "between iterations",
+    }
+}
+
+#[test]
+fn kill_9_at_any_instant_changes_nothing() {
+    let rounds = std::env::var("POPPER_KILLS").map_or(15, |rounds| rounds.parse().unwrap());
+    let reference = place(60);
+    let begun = Instant::now();
+    finish(&reference);
+    let whole = begun.elapsed();
+    let expected = sql::rows(&reference.db());
+
+    let mut draws = Draws(rounds);
+    let mut phases: BTreeMap<&str, u32> = BTreeMap::new();
+    let mut runs = 0;
+    let mut kills = 0;
+    while kills < rounds {
+        let place = place(60);
+        runs += 1;
+        loop {
+            let mut child = start(&place);
+            // The last kill lets the run live: every database is compared in the end.
+            if kills == rounds {
+                let ran: Ran = child.wait_with_output().unwrap().into();
+                assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+                break;
+            }
+            let instant = Instant::now() + draws.share_of(whole);
+            let ended = loop {
+                if let Some(status) = child.try_wait().unwrap() {
+                    break Some(status);
+                }
+                if Instant::now() >= instant {
+                    break None;
+                }
+                thread::yield_now();
+            };
+            if let Some(status) = ended {
+                let ran: Ran = child.wait_with_output().unwrap().into();
+                assert!(status.success(), "{}", ran.stderr);
+                break;
+            }
+            child.kill().unwrap();
+            child.wait().unwrap();
+            kills += 1;
+            *phases.entry(phase(&place.db())).or_default() += 1;
+        }
+        sql::assert_sound(&place.db());
+        assert_eq!(sql::rows(&place.db()), expected, "run {runs}");
+    }
+    println!("{kills} kills in {runs} runs: {phases:?}");
+}
+
+/// Waits until a statement on a database answers something, or a process ends.
+fn wait_for(child: &mut Child, db: &Path, statement: &str) -> bool {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            assert!(status.success(), "{status}");
+            return false;
+        }
+        assert!(Instant::now() < deadline, "nothing answers {statement}");
+        if sql::try_column(db, statement).is_ok_and(|rows| !rows.is_empty()) {
+            return true;
+        }
+        thread::yield_now();
+    }
+}
+
+/// Ctrl-C.
+fn interrupt(child: &Child) {
+    let id = child.id().to_string();
+    let sent = Command::new("kill").args(["-INT", &id]).status().unwrap();
+    assert!(sent.success());
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_stops_between_two_tests_and_the_run_goes_on_later() {
+    let reference = place(300);
+    finish(&reference);
+    // In the middle of the tests of the second iteration.
+    let some = "SELECT l.id FROM law_evaluations e JOIN laws l ON l.id = e.law_id \
+                JOIN iterations i ON i.id = l.created_iteration_id WHERE i.iteration_index = 2";
+    // A machine that is busy enough may miss the moment; then once more.
+    for _ in 0..20 {
+        let place = place(300);
+        let mut child = start(&place);
+        if !wait_for(&mut child, &place.db(), some) {
+            continue;
+        }
+        interrupt(&child);
+        let ran: Ran = child.wait_with_output().unwrap().into();
+        let status = place.status("1");
+        let last = &status["last_iteration"];
+        if ran.code == Some(0) || last["status"] == "completed" {
+            continue;
+        }
+        assert_eq!(ran.code, Some(130), "{}", ran.stderr);
+        assert_eq!(last["status"], "aborted", "{status}");
+        let hint = "popper: to go on: popper resume --run-id 1 --db popper.db --iterations 4\n";
+        assert!(ran.stderr.ends_with(hint), "{}", ran.stderr);
+        let shown = place.popper(&["status"]).stdout;
+        assert!(shown.contains("aborted: "), "{shown}");
+
+        let resumed = place.popper(&["resume", "--run-id", "1", "--iterations", ITERATIONS]);
+        assert_eq!(resumed.code, Some(0), "{}", resumed.stderr);
+        assert_eq!(sql::rows(&place.db()), sql::rows(&reference.db()));
+        sql::assert_sound(&place.db());
+        return;
+    }
+    panic!("no run was interrupted in the middle of an iteration");
+}
+
+#[test]
+fn one_process_at_a_time_writes_and_others_read() {
+    let place = place(300);
+    let mut child = start(&place);
+    assert!(wait_for(
+        &mut child,
+        &place.db(),
+        "SELECT 1 FROM iterations"
+    ));
+    let second = place.run(&["--iterations", "1"]);
+    let status = place.popper(&["status"]);
+    let still_running = child.try_wait().unwrap().is_none();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!((status.code, status.stderr.as_str()), (Some(0), ""));
+    if still_running {
+        assert_eq!((second.code, second.stdout.as_str()), (Some(1), ""));
+        let line = "popper: popper.db: in use by another process; let it finish or stop it, then try again\n";
+        assert_eq!(second.stderr, line);
+    }
+}

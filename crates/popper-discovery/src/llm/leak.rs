@@ -1,0 +1,191 @@
+//! Whether a prompt gives something away.
+
+use super::disguise::Disguise;
+
+/// Words that say what the ground truth is about, in lower case. Plurals and other forms stand for themselves.
+const ANSWERS: [&str; 50] = [
+    "annihilate",
+    "automata",
+    "automaton",
+    "ballistic",
+    "billiard",
+    "bounce",
+    "bounces",
+    "bouncing",
+    "collide",
+    "collided",
+    "collides",
+    "colliding",
+    "collision",
+    "collisions",
+    "conserved",
+    "elastic",
+    "gas",
+    "kinetic",
+    "leftward",
+    "leftwards",
+    "mirror",
+    "mirrored",
+    "mirrors",
+    "momenta",
+    "momentum",
+    "motion",
+    "move",
+    "moved",
+    "movement",
+    "movements",
+    "mover",
+    "movers",
+    "moves",
+    "moving",
+    "particle",
+    "particles",
+    "period",
+    "periodic",
+    "periodically",
+    "periodicity",
+    "periods",
+    "photon",
+    "rightward",
+    "rightwards",
+    "speed",
+    "streaming",
+    "swap",
+    "swapped",
+    "swaps",
+    "velocity",
+];
+
+/// What stands between blanks or brackets like a state and is none: the operators of the language.
+const OPERATORS: [&str; 21] = [
+    "->", "=>", "<=", ">=", "==", "!=", "<", ">", "+", "-", "*", "/", "%", "&&", "||", "!", "(",
+    ")", "()", "[]", "{}",
+];
+
+impl Disguise {
+    /// The first thing in a text that a blind model must not see: a symbol of the universe inside of quotes, a bare row of them,
+    /// the name of a transform, a family or an observable that has another one, or a word that says what the universe is about,
+    /// also as a part of a longer name. `None` in the open.
+    ///
+    /// A single symbol outside of quotes is no find: `>` is an operator, and a letter may be a word. Prompts write every state
+    /// and symbol in single quotes, so that none is missed.
+    pub fn leaks(&self, text: &str) -> Option<String> {
+        if self.is_open() {
+            return None;
+        }
+        self.hidden_symbols(text)
+            .or_else(|| self.hidden_word(text))
+            .map(str::to_owned)
+    }
+
+    fn hidden_symbols<'a>(&self, text: &'a str) -> Option<&'a str> {
+        let hidden = |c: char| self.hidden().contains(&c);
+        // Every second piece between single quotes is inside of them; a symbol is no blank, so quotes do not span lines.
+        let mut quoted = text
+            .lines()
+            .flat_map(|line| line.split('\'').skip(1).step_by(2));
+        let in_quotes = quoted.find(|inside| inside.chars().any(hidden));
+        // JSON quotes expressions as well, which hold operators: there only what is nothing but symbols counts.
+        let is_state =
+            |word: &&str| !word.is_empty() && !OPERATORS.contains(word) && word.chars().all(hidden);
+        let in_double = || text.split('"').find(is_state);
+        let bare = || {
+            text.split(|c: char| c.is_whitespace() || "\"',;:()[]{}".contains(c))
+                .filter(|word| word.chars().nth(1).is_some())
+                // A number or a word of the prompt may consist of symbols; a row with a dot or an arrow in it is a state.
+                .filter(|word| !word.chars().all(char::is_alphanumeric))
+                .find(is_state)
+        };
+        in_quotes.or_else(in_double).or_else(bare)
+    }
+
+    fn hidden_word<'a>(&self, text: &'a str) -> Option<&'a str> {
+        let names = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+        names.filter(|name| !name.is_empty()).find(|name| {
+            // A universe may call a transform by a word of every day, which then gives nothing away.
+            (name.contains('_') && self.hides(name)) || words(name).any(|word| is_answer(&word))
+        })
+    }
+}
+
+/// The words of a name, in lower case: `rightMovers_2` has three.
+fn words(name: &str) -> impl Iterator<Item = String> {
+    let mut words = vec![String::new()];
+    let mut last_lower = false;
+    for c in name.chars() {
+        if !c.is_alphabetic() || (last_lower && c.is_uppercase()) {
+            words.push(String::new());
+        }
+        if c.is_alphabetic()
+            && let Some(word) = words.last_mut()
+        {
+            word.extend(c.to_lowercase());
+        }
+        last_lower = c.is_lowercase();
+    }
+    words.into_iter()
+}
+
+fn is_answer(word: &str) -> bool {
+    ANSWERS.binary_search(&word).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use popper_harness::decide::{Config, Harness};
+    use popper_harness::universe::{KineticGrid, Universe, random_universe};
+
+    use super::*;
+    use crate::snapshot::{Capabilities, Contract};
+
+    fn blind(universe: impl Universe + 'static) -> Disguise {
+        let contract = Contract::of(&universe);
+        let harness = Harness::new(universe, Config::default()).unwrap();
+        Disguise::blind(&contract, &Capabilities::of(&harness), 0)
+    }
+
+    #[test]
+    fn the_words_are_sorted() {
+        assert!(ANSWERS.is_sorted());
+    }
+
+    #[test]
+    fn what_gives_something_away_is_found() {
+        let disguise = blind(KineticGrid);
+        for (text, found) in [
+            ("start '..><.X'", "..><.X"),
+            ("start ..><.X,", "..><.X"),
+            ("count('X') == 1", "X"),
+            ("count('_X') == 1", "_X"),
+            ("{\"result_symbol\": \"X\"}", "X"),
+            ("{\"state\": \">.\"}", ">."),
+            ("a Moving thing", "Moving"),
+            ("the right_movers", "right_movers"),
+            ("rightMovers", "rightMovers"),
+            ("commutes(mirror_only)", "mirror_only"),
+            ("edge_wrapping_cases", "edge_wrapping_cases"),
+            ("incoming_collisions", "incoming_collisions"),
+            ("a law of Kinetic_grid_v1", "Kinetic_grid_v1"),
+        ] {
+            assert_eq!(disguise.leaks(text).as_deref(), Some(found), "{text}");
+            assert_eq!(Disguise::open().leaks(text), None);
+        }
+    }
+
+    #[test]
+    fn operators_neutral_names_and_other_words_pass() {
+        let disguise = blind(KineticGrid);
+        for text in [
+            "o1(t) > 0 -> o1(t+1) < 2",
+            "{\"op\": \"<\", \"rhs\": \">=\"}",
+            "state '_AKB', T1, F3, cue. Remove it; 0.5",
+            "X marks a spot",
+        ] {
+            assert_eq!(disguise.leaks(text), None, "{text}");
+        }
+        let letters = blind(random_universe(3));
+        assert_eq!(letters.leaks("a cab, b = 10"), None);
+        assert_eq!(letters.leaks("'ab'").as_deref(), Some("ab"));
+        assert_eq!(letters.leaks("cab.").as_deref(), Some("cab."));
+    }
+}

@@ -1,0 +1,277 @@
+//! From what a model wrote to laws. Its text is data: what cannot be read is said, never guessed, and no string is edited.
+
+use std::fmt;
+
+use llm_client::{find_json, parse_json};
+use serde::de::{
+    DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::disguise::Disguise;
+use crate::proposer::Candidate;
+
+/// The longest law that is read, in bytes. One that fills every field of the language to its limit is longer and no law.
+pub(super) const MAX_LAW: usize = 256 << 10;
+/// The longest research log that is kept, in bytes.
+pub(super) const MAX_LOG: usize = 16 << 10;
+
+/// What an answer holds.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Reading<'a> {
+    /// The model's notes.
+    pub log: Option<String>,
+    /// The elements of `candidate_laws`, each as it was written, at most as many as were wanted.
+    pub laws: Vec<&'a str>,
+    /// How many more there are.
+    pub surplus: u64,
+    /// There is a list of laws, whole or not.
+    has_list: bool,
+    /// Why the answer is not of the form that was asked for. The laws are then those that stand whole before the fault.
+    pub fault: Option<Fault>,
+    /// What is wrong besides, and harms no law.
+    pub note: Option<String>,
+}
+
+/// Why an answer is not of the form that was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Fault {
+    pub what: String,
+    /// The text ends too early; what stands before its end is sound.
+    pub is_cut: bool,
+}
+
+impl<'a> Reading<'a> {
+    /// Reads an answer, and at most `limit` laws of it.
+    ///
+    /// Every byte is read a few times at most and nothing recurses, however long or deep the text is.
+    pub fn of(text: &'a str, limit: usize) -> Self {
+        let found = find_json(text);
+        let whole = found.as_ref().ok().map(|json| Self::read(json, limit));
+        if let Some(reading) = whole.as_ref().filter(|reading| reading.fault.is_none()) {
+            return reading.clone();
+        }
+        // Where an answer breaks off, or is broken in the middle, there is still what stands before; and what was found may be
+        // a piece of it.
+        let broken = starts(text).into_iter();
+        let broken = broken.map(|start| Self::read(&text[start..], limit));
+        let readings = whole.into_iter().chain(broken);
+        let best = readings.max_by_key(|reading| (reading.has_list, reading.laws.len()));
+        let mut reading = best.unwrap_or_default();
+        if let Err(error) = found {
+            let fault = reading.fault.take().filter(|_| reading.has_list);
+            let is_cut = fault.as_ref().is_some_and(|fault| fault.is_cut);
+            // Where the list was reached, the place where it breaks says more than that there is no JSON.
+            let what = fault.filter(|fault| !fault.is_cut).map(|fault| fault.what);
+            reading.fault = Some(Fault {
+                what: what.unwrap_or(error.message),
+                is_cut,
+            });
+        }
+        reading
+    }
+
+    fn read(json: &'a str, limit: usize) -> Self {
+        let mut reading = Self::default();
+        let mut raw_log = None;
+        let form = Form {
+            limit,
+            log: &mut raw_log,
+            reading: &mut reading,
+        };
+        let read = form.deserialize(&mut serde_json::Deserializer::from_str(json));
+        reading.fault = read.err().map(|error| Fault {
+            is_cut: error.is_eof(),
+            what: short(&error.to_string()),
+        });
+        reading.note_log(raw_log);
+        reading
+    }
+
+    /// What of an answer stands behind its last whole law.
+    pub fn rest(&self, text: &'a str) -> &'a str {
+        let Some(law) = self.laws.last() else {
+            return text;
+        };
+        // Each law is a part of the text.
+        let end = (law.as_ptr().addr() + law.len()).saturating_sub(text.as_ptr().addr());
+        let rest = text.get(end..).unwrap_or(text);
+        rest.trim_start_matches([' ', '\n', '\r', '\t', ','])
+    }
+
+    fn note_log(&mut self, raw: Option<&RawValue>) {
+        let Some(raw) = raw.filter(|raw| raw.get() != "null") else {
+            return;
+        };
+        match serde_json::from_str::<String>(raw.get()) {
+            Ok(mut log) => {
+                if log.len() > MAX_LOG {
+                    self.note = Some(format!(
+                        "research_log has {} bytes, the first {MAX_LOG} are kept",
+                        log.len()
+                    ));
+                    log.truncate(log.floor_char_boundary(MAX_LOG));
+                }
+                self.log = Some(log).filter(|log| !log.trim().is_empty());
+            }
+            Err(error) => self.note = Some(format!("research_log: {}", short(&error.to_string()))),
+        }
+    }
+
+    /// The laws in the terms of the universe.
+    pub fn candidates(&self, disguise: &Disguise) -> Vec<Candidate> {
+        let read = |raw: &&str| Candidate {
+            raw: (*raw).to_owned(),
+            law: law(raw).map(|law| disguise.law(&law)),
+        };
+        self.laws.iter().map(read).collect()
+    }
+
+    /// What was wrong and did not stop anything, for the summary.
+    pub fn problem(&self) -> Option<String> {
+        let cut = self.fault.as_ref().map(|fault| match self.laws.len() {
+            0 => fault.what.clone(),
+            laws => format!("{}; {laws} whole laws before that are kept", fault.what),
+        });
+        let surplus = (self.surplus > 0).then(|| {
+            format!(
+                "{} laws more than the {} that are read",
+                self.surplus,
+                self.laws.len()
+            )
+        });
+        let problems: Vec<String> = [cut, surplus, self.note.clone()]
+            .into_iter()
+            .flatten()
+            .collect();
+        (!problems.is_empty()).then(|| problems.join("; "))
+    }
+}
+
+/// One element of the list.
+fn law(raw: &str) -> Result<Value, String> {
+    if raw.len() > MAX_LAW {
+        return Err(format!(
+            "is {} bytes long, the limit is {MAX_LAW}",
+            raw.len()
+        ));
+    }
+    let value = parse_json(raw).map_err(|error| format!("cannot be read: {error}"))?;
+    let kind = match value {
+        Value::Object(_) => return Ok(value),
+        Value::Null => "null",
+        Value::Bool(_) => "a truth value",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+    };
+    Err(format!("expected a law (an object), found {kind}"))
+}
+
+/// Where an object may begin that does not end: at the first brace of all, and at the first one that begins a line.
+fn starts(text: &str) -> Vec<usize> {
+    let mut starts: Vec<usize> = text.find('{').into_iter().collect();
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let blank = line.len() - line.trim_start().len();
+        if line[blank..].starts_with('{') {
+            starts.push(at + blank);
+            break;
+        }
+        at += line.len();
+    }
+    starts.dedup();
+    starts
+}
+
+/// The start of a message, at most 400 bytes.
+fn short(message: &str) -> String {
+    message[..message.floor_char_boundary(400)].to_owned()
+}
+
+/// The whole answer. What it finds is kept outside, so that an error at the end does not lose what stands before.
+struct Form<'r, 'a> {
+    limit: usize,
+    log: &'r mut Option<&'a RawValue>,
+    reading: &'r mut Reading<'a>,
+}
+
+impl<'a> DeserializeSeed<'a> for Form<'_, 'a> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'a>>(self, source: D) -> Result<(), D::Error> {
+        source.deserialize_map(self)
+    }
+}
+
+impl<'a> Visitor<'a> for Form<'_, 'a> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("one object with research_log and candidate_laws")
+    }
+
+    fn visit_map<A: MapAccess<'a>>(self, mut fields: A) -> Result<(), A::Error> {
+        let mut has_laws = false;
+        let twice = |key: &str| A::Error::custom(format_args!("the key {key} stands twice"));
+        while let Some(key) = fields.next_key::<String>()? {
+            match key.as_str() {
+                "research_log" if self.log.is_some() => return Err(twice("research_log")),
+                "research_log" => *self.log = Some(fields.next_value()?),
+                "candidate_laws" if has_laws => return Err(twice("candidate_laws")),
+                "candidate_laws" => {
+                    has_laws = true;
+                    fields.next_value_seed(List {
+                        limit: self.limit,
+                        reading: self.reading,
+                    })?;
+                }
+                _ => {
+                    fields.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        if has_laws {
+            Ok(())
+        } else {
+            Err(A::Error::custom("the key candidate_laws is missing"))
+        }
+    }
+}
+
+/// The list of laws.
+struct List<'r, 'a> {
+    limit: usize,
+    reading: &'r mut Reading<'a>,
+}
+
+impl<'a> DeserializeSeed<'a> for List<'_, 'a> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'a>>(self, source: D) -> Result<(), D::Error> {
+        source.deserialize_seq(self)
+    }
+}
+
+impl<'a> Visitor<'a> for List<'_, 'a> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("candidate_laws to be an array")
+    }
+
+    fn visit_seq<A: SeqAccess<'a>>(self, mut items: A) -> Result<(), A::Error> {
+        self.reading.has_list = true;
+        while self.reading.laws.len() < self.limit {
+            let Some(item) = items.next_element::<&'a RawValue>()? else {
+                return Ok(());
+            };
+            self.reading.laws.push(item.get());
+        }
+        while items.next_element::<IgnoredAny>()?.is_some() {
+            self.reading.surplus += 1;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,110 @@
+//! What an expression is made of, as far as a disguise has to know: the same cuts that the grammar makes, without its errors.
+
+/// A piece of a text. The pieces of a text, one after another, are the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Piece<'a> {
+    /// What stands between two quotes, without them.
+    Quoted(&'a str),
+    /// A whole name.
+    Word(&'a str),
+    /// Anything else: operators, numbers, blanks, the quotes themselves.
+    Other(&'a str),
+}
+
+/// Cuts a text. A quote that is never closed is a character like any other.
+pub(super) fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
+    let mut rest = text;
+    let mut next = Next::Any;
+    // Behind the last quote of a kind none can be closed: found once, so that a text of quotes is still read in one go.
+    let mut unclosed = [false; 2];
+    std::iter::from_fn(move || {
+        match next {
+            Next::Inside(length) => {
+                next = Next::Closing;
+                return Some(Piece::Quoted(take(&mut rest, length)));
+            }
+            Next::Closing => {
+                next = Next::Any;
+                return Some(Piece::Other(take(&mut rest, 1)));
+            }
+            Next::Any => {}
+        }
+        let first = rest.chars().next()?;
+        Some(match first {
+            '\'' | '"' => {
+                let kind = usize::from(first == '"');
+                if !unclosed[kind] {
+                    match rest[1..].find(first) {
+                        Some(length) => next = Next::Inside(length),
+                        None => unclosed[kind] = true,
+                    }
+                }
+                Piece::Other(take(&mut rest, 1))
+            }
+            // A name cannot begin with a digit, but may follow one.
+            '0'..='9' => {
+                let length = run(rest, |c| c.is_ascii_digit());
+                Piece::Other(take(&mut rest, length))
+            }
+            c if c.is_alphabetic() || c == '_' => {
+                let length = run(rest, |c| c.is_alphanumeric() || c == '_');
+                Piece::Word(take(&mut rest, length))
+            }
+            c => Piece::Other(take(&mut rest, c.len_utf8())),
+        })
+    })
+}
+
+/// What comes next.
+#[derive(Clone, Copy)]
+enum Next {
+    Any,
+    /// So many bytes between two quotes.
+    Inside(usize),
+    /// The second quote.
+    Closing,
+}
+
+fn take<'a>(rest: &mut &'a str, length: usize) -> &'a str {
+    let (piece, after) = rest.split_at(length);
+    *rest = after;
+    piece
+}
+
+fn run(text: &str, wanted: impl Fn(char) -> bool) -> usize {
+    text.find(|c| !wanted(c)).unwrap_or(text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_cut_as_the_grammar_cuts_it() {
+        let text = "2cue + count('X\"')-_é9 \"a'b\" 'open";
+        let words: Vec<_> = pieces(text)
+            .filter(|piece| !matches!(piece, Piece::Other(_)))
+            .collect();
+        assert_eq!(
+            words,
+            [
+                Piece::Word("cue"),
+                Piece::Word("count"),
+                Piece::Quoted("X\""),
+                Piece::Word("_é9"),
+                Piece::Quoted("a'b"),
+                Piece::Word("open"),
+            ]
+        );
+    }
+
+    #[test]
+    fn the_pieces_are_the_text() {
+        for text in ["", "''", "'", "\"'\"'", "a'b'c\"", "é²'é'", "12_a"] {
+            let joined: String = pieces(text)
+                .map(|(Piece::Quoted(part) | Piece::Word(part) | Piece::Other(part))| part)
+                .collect();
+            assert_eq!(joined, text);
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! The accepted laws: what they rest on, and what the attempts to refute them were worth.
+
+use popper_harness::decide::{Power, Status};
+use popper_harness::proof::{Certificate, Method, Proof};
+use report_kit::{Cell, Section, Table};
+
+use super::page::{ROWS, TOLD, anchor, badge, evidence, name};
+use super::{Judged, Report};
+
+pub(super) fn section(report: &Report) -> Section {
+    let accepted: Vec<&Judged> = (report.laws.iter())
+        .filter(|law| law.status == Status::Pass)
+        .collect();
+    let mut section = Section::new("Accepted laws").anchor("accepted");
+    if accepted.is_empty() {
+        return section.text("No law was accepted.");
+    }
+    section = section.text("Strongest evidence first. A proof is data: popper verify checks it again, and it is in the data of this page.");
+    if accepted.len() > TOLD {
+        let note = format!("The first {TOLD} of {} are shown.", accepted.len());
+        section = section.text(note);
+    }
+    (accepted.into_iter().take(TOLD)).fold(section, |section, law| section.section(told(law)))
+}
+
+fn told(law: &Judged) -> Section {
+    let mut facts = vec![
+        ("Claim", Cell::code(&law.wording.claim)),
+        ("In the proposer's words", Cell::text(&law.claim)),
+        ("Said to refute it", Cell::text(&law.forbidden)),
+        ("Horizon", Cell::text(&law.wording.times)),
+    ];
+    if !law.wording.given.is_empty() {
+        facts.push(("Given", Cell::code(law.wording.given.join(", "))));
+    }
+    facts.extend([
+        ("Evidence", evidence(law)),
+        ("Steps watched", Cell::text(&law.evidence.horizon.note)),
+        ("Rings", Cell::text(rings(&law.power))),
+        ("Fingerprint", Cell::code(&law.law_fingerprint)),
+    ]);
+    let mut section = Section::new(name(law))
+        .anchor(anchor(law))
+        .folded()
+        .facts(facts);
+    if let Some(proof) = &law.evidence.proof {
+        section = section.text(proved(proof));
+    }
+    for note in &law.notes {
+        section = section.text(note);
+    }
+    if law.power.rings.iter().all(|ring| ring.exhausted) {
+        return section;
+    }
+    section.table(strata(&law.power))
+}
+
+/// What was checked, in words.
+fn proved(proof: &Proof) -> String {
+    let method = match proof.method {
+        Method::RuleCommutes => "The transform commutes with the local rule.",
+        Method::Homogeneity => "The rule is the same at every cell, so shifts commute with it.",
+        Method::RuleTable => "The local rule does what the law says.",
+        Method::WindowGraph => "No cycle of the window graph has the wrong sign.",
+        Method::Induction => {
+            "No cycle of the window graph has the wrong sign, from the start on and from step to step."
+        }
+    };
+    let facts = match &proof.certificate {
+        Certificate::RuleCommutes { neighbourhoods } => {
+            format!("Checked on all {neighbourhoods} neighbourhoods.")
+        }
+        Certificate::Homogeneity {} => "There is nothing to check.".to_owned(),
+        Certificate::RuleTable { windows, triggered } => {
+            format!("Checked on all {windows} windows, of which {triggered} hold the trigger.")
+        }
+        Certificate::Refutations(refutations) => format!(
+            "Ways in which the claim could fail, each refuted by potentials: {}.",
+            refutations.cases.len()
+        ),
+    };
+    format!("Proof: {method} {facts}")
+}
+
+/// Ring sizes in words.
+fn rings(power: &Power) -> String {
+    let used = |exhausted| {
+        let of_kind =
+            (power.rings.iter()).filter(move |ring| ring.exhausted == exhausted && ring.used > 0);
+        of_kind.map(|ring| ring.n)
+    };
+    let range = |sizes: &mut dyn Iterator<Item = usize>| {
+        let first = sizes.next()?;
+        Some((first, sizes.last().unwrap_or(first)))
+    };
+    let words = |name: &str, range: Option<(usize, usize)>| match range {
+        None => None,
+        Some((first, last)) if first == last => Some(format!("N = {first} {name}")),
+        Some((first, last)) => Some(format!("N = {first} to {last} {name}")),
+    };
+    let exhausted = words("exhausted", range(&mut used(true)));
+    let sampled = words("sampled", range(&mut used(false)));
+    let parts: Vec<String> = exhausted.into_iter().chain(sampled).collect();
+    parts.join(", ")
+}
+
+/// What was tried on each ring size that was not exhausted.
+fn strata(power: &Power) -> Table {
+    let columns = [
+        "N",
+        "Starts",
+        "Met the preconditions",
+        "Different",
+        "95 % bound on violations",
+    ];
+    let sampled = power.rings.iter().filter(|ring| !ring.exhausted);
+    Table::new("Sampled rings", columns)
+        .rows(sampled.map(|ring| {
+            [
+                ring.n.into(),
+                ring.attempted.into(),
+                ring.used.into(),
+                ring.distinct.into(),
+                bound(ring.violation_rate_upper_95),
+            ]
+        }))
+        .limit(ROWS)
+}
+
+fn bound(rate: Option<f64>) -> Cell {
+    rate.map_or(Cell::Missing, |rate| Cell::number(rate, 5))
+}
+
+/// What the attempts were worth, for every law that was run.
+pub(super) fn power(report: &Report) -> Section {
+    let columns = [
+        "Law",
+        "Verdict",
+        "Cases used",
+        "Different",
+        "Rings",
+        "Mutants refuted",
+        "Triggers",
+        "Collisions",
+        "Seam",
+        "Worst 95 % bound",
+    ];
+    let run = report.laws.iter().filter(|law| law.power.attempted > 0);
+    let rows = run.map(|law| {
+        let power = &law.power;
+        let bounds = power
+            .rings
+            .iter()
+            .filter_map(|ring| ring.violation_rate_upper_95);
+        let mutation = &power.mutation;
+        let mutants = match mutation.total {
+            0 => Cell::Missing,
+            total => Cell::text(format!("{} of {total}", mutation.refuted)),
+        };
+        let triggers = match power.triggers {
+            0 => Cell::Missing,
+            triggers => triggers.into(),
+        };
+        [
+            Cell::text(name(law)),
+            badge(law.status),
+            power.used.into(),
+            power.distinct.into(),
+            Cell::text(rings(power)),
+            mutants,
+            triggers,
+            Cell::number(power.collision_coverage, 2),
+            Cell::number(power.wrap_coverage, 2),
+            bound(bounds.reduce(f64::max)),
+        ]
+    });
+    Section::new("What the tests were worth")
+        .anchor("power")
+        .folded()
+        .text("Mutants are wrong neighbours of a law, tried on the same cases: a test that refutes none of them would not have noticed a wrong law. Triggers: how often the antecedent held. Collisions and seam: the share of cases that visited a symbol no start may hold, and that had something at the seam of the ring. The bound is the rule of three, on the ring size with the fewest different cases; rings that were exhausted need none.")
+        .table(Table::new("Power", columns).rows(rows).limit(ROWS))
+}

@@ -1,0 +1,130 @@
+//! How discovery went on, and how much of what there was to find was found.
+
+use report_kit::{Axis, Cell, Plot, Section, Series, Table, Tone};
+
+use super::page::counted;
+use super::{Point, Reach, Report};
+use crate::recall::Recall;
+
+pub(super) fn discovery(report: &Report) -> Section {
+    let line = |name: &str, value: &dyn Fn(&Point) -> u64| {
+        let points = report.curve.iter().enumerate();
+        let points = points.map(|(index, point)| (index as f64 + 1.0, value(point) as f64));
+        Series::line(name, std::iter::once((0.0, 0.0)).chain(points))
+    };
+    let section = Section::new("Discovery curve").anchor("curve");
+    if report.curve.is_empty() {
+        return section.text("This run has decided nothing itself.");
+    }
+    let verdicts = Plot::xy(
+        "Verdicts as they came",
+        Axis::new("laws decided by this run").including(0.0),
+        Axis::new("verdicts").including(0.0),
+    )
+    .with(line("PASS", &|point| point.verdicts.pass))
+    .with(line("FAIL", &|point| point.verdicts.fail))
+    .with(line("UNKNOWN", &|point| point.verdicts.unknown));
+    let section = section.plot(verdicts);
+    let widest = report
+        .recall
+        .iter()
+        .rev()
+        .find_map(|reach| reach.recall.as_ref());
+    match widest.filter(|recall| recall.dimension > 0) {
+        None => section,
+        Some(recall) => {
+            let name = format!(
+                "Independent conserved quantities, of {} there are",
+                recall.dimension
+            );
+            let axis = Axis::new("laws decided by this run").including(0.0);
+            let top = Axis::new("found")
+                .including(0.0)
+                .including(recall.dimension as f64);
+            section.plot(Plot::xy(name, axis, top).with(line("found", &|point| point.found)))
+        }
+    }
+}
+
+pub(super) fn recall(report: &Report) -> Section {
+    let section = Section::new("Recall of the additive conserved quantities")
+        .anchor("recall")
+        .text("Linear algebra gives every additive conserved quantity of the universe up to a window width, whatever was proposed. A quantity is found when it follows from accepted laws that hold on all rings, or on all from some size on. The number of cells is conserved everywhere and does not count.");
+    let section = report.recall.iter().fold(section, width);
+    let widest = report
+        .recall
+        .iter()
+        .rev()
+        .find_map(|reach| reach.recall.as_ref());
+    match widest.filter(|recall| !recall.outside.is_empty()) {
+        Some(recall) => section.section(beyond(recall)),
+        None => section,
+    }
+}
+
+fn width(section: Section, reach: &Reach) -> Section {
+    let title = match reach.width {
+        1 => "Windows of one cell".to_owned(),
+        width => format!("Windows of up to {width} cells"),
+    };
+    let Some(recall) = &reach.recall else {
+        let why = reach.problem.clone().unwrap_or_default();
+        return section.section(Section::new(title).text(format!("Not computed: {why}.")));
+    };
+    let found = format!(
+        "{} of {} found, by {}.",
+        recall.found,
+        counted(
+            recall.dimension as u64,
+            "independent quantity",
+            "independent quantities"
+        ),
+        counted(recall.inside.len() as u64, "accepted law", "accepted laws"),
+    );
+    let quantities = recall.quantities.iter().map(|quantity| {
+        let badge = if quantity.found {
+            Cell::badge("found", Tone::Good)
+        } else {
+            Cell::badge("not found", Tone::Neutral)
+        };
+        [Cell::code(&quantity.expr), badge]
+    });
+    let table = Table::new("A basis", ["Quantity", "Found"])
+        .rows(quantities)
+        .limit(200);
+    let part = Section::new(title).text(found);
+    section.section(if recall.dimension == 0 {
+        part
+    } else {
+        part.table(table)
+    })
+}
+
+/// What the laws were worth that state none of these quantities.
+fn beyond(recall: &Recall) -> Section {
+    let columns = [
+        "Template",
+        "Accepted",
+        "Refuted",
+        "Undecided",
+        "Share accepted",
+    ];
+    let rows = recall
+        .outside
+        .iter()
+        .map(|(name, verdicts)| (name.as_str(), *verdicts));
+    let all = (recall.outside.len() > 1).then(|| ("all of them", recall.beyond()));
+    let rows = rows.chain(all).map(|(name, verdicts)| {
+        let decided = verdicts.pass + verdicts.fail + verdicts.unknown;
+        [
+            Cell::text(name),
+            verdicts.pass.into(),
+            verdicts.fail.into(),
+            verdicts.unknown.into(),
+            Cell::number(verdicts.pass as f64 / decided as f64, 2),
+        ]
+    });
+    Section::new("What lies beyond")
+        .text(format!("Laws that state none of the quantities above, up to {} wide: symmetries, implications, bounds, and what was refuted.", counted(recall.width as u64, "cell", "cells")))
+        .table(Table::new("By template", columns).rows(rows))
+}

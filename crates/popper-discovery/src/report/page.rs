@@ -1,0 +1,276 @@
+//! The report as a page: its head, the table of verdicts, and what comes after it.
+
+use popper_harness::decide::{Status, Strength};
+use report_kit::{Cell, Page, Section, Table, Tone};
+
+use super::{Judged, Refutation, Report, accepted, curve, progress, refuted};
+use crate::decision::status_text;
+use crate::enumerative::EnumerativeProposer;
+use crate::row::IterationStatus;
+
+/// Laws in the table of verdicts, and in any other one.
+pub(super) const ROWS: usize = 500;
+/// Accepted laws that are told in full.
+pub(super) const TOLD: usize = 200;
+/// Characters of a name in a table.
+const NAME: usize = 60;
+/// Characters of a claim in a table.
+const CLAIM: usize = 300;
+
+/// The page of a run.
+///
+/// Everything that a proposer wrote is text on it and nothing else. The whole report is inside, as JSON with the name `report`.
+pub fn page(report: &Report) -> Page {
+    let mut page = Page::new(format!("Laws of {}", report.run.universe_id)).lead(lead(report));
+    for (tone, notice) in notices(report) {
+        page = page.notice(tone, notice);
+    }
+    page.facts(facts(report))
+        .section(verdicts(report))
+        .section(refuted::section(report))
+        .section(accepted::section(report))
+        .section(accepted::power(report))
+        .section(curve::discovery(report))
+        .section(curve::recall(report))
+        .section(progress::undecided(report))
+        .section(progress::rejected(report))
+        .section(progress::iterations(report))
+        .section(progress::log(report))
+        .section(progress::ranking(report))
+        .data("report", report)
+}
+
+/// "1 law", "3 laws".
+pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+fn lead(report: &Report) -> String {
+    let verdicts = &report.verdicts;
+    let completed = report
+        .iterations
+        .iter()
+        .filter(|turn| turn.status == IterationStatus::Completed)
+        .count() as u64;
+    let proposer = &report.run.discovery_model_id;
+    let proposer = if proposer == EnumerativeProposer::ID {
+        "The enumerative proposer".to_owned()
+    } else {
+        format!("The proposer {proposer}")
+    };
+    format!(
+        "{proposer} looked for laws of the universe {} in {}. Accepted: {}. Refuted by a counterexample: {}. Undecided: {}.",
+        report.run.universe_id,
+        counted(completed, "complete iteration", "complete iterations"),
+        verdicts.pass,
+        verdicts.fail,
+        verdicts.unknown,
+    )
+}
+
+fn notices(report: &Report) -> Vec<(Tone, String)> {
+    let mut notices = Vec::new();
+    if report.calls.count == 0 {
+        let text = "Offline: no model was asked. Every law comes from a program.";
+        let text = if report.run.discovery_model_id == EnumerativeProposer::ID {
+            text
+        } else {
+            "No call to a model is stored in this run."
+        };
+        notices.push((Tone::Info, text.to_owned()));
+    }
+    match report.iterations.last() {
+        None => notices.push((Tone::Caution, "No iteration has begun.".into())),
+        Some(turn) if turn.status == IterationStatus::Running => {
+            let text = format!(
+                "Iteration {} is under way or was cut off: what is told here is what was stored so far. popper resume --run-id {} goes on.",
+                turn.index, report.run.id
+            );
+            notices.push((Tone::Caution, text));
+        }
+        Some(turn) if turn.status == IterationStatus::Aborted => {
+            let text = format!(
+                "Iteration {} was stopped: what is told here is what was stored so far. popper resume --run-id {} goes on.",
+                turn.index, report.run.id
+            );
+            notices.push((Tone::Caution, text));
+        }
+        Some(_) => {}
+    }
+    let others = report.laws.iter().filter(|law| !law.own).count() as u64;
+    if others > 0 {
+        let text = format!(
+            "{} known from another run in the same database and not decided again.",
+            counted(others, "verdict was", "verdicts were")
+        );
+        notices.push((Tone::Info, text));
+    }
+    notices
+}
+
+fn facts(report: &Report) -> Vec<(&'static str, Cell)> {
+    let (run, config, calls) = (&report.run, &report.config, &report.calls);
+    let models = calls.models.iter().map(Cell::text).collect::<Vec<_>>();
+    let tokens = |tokens: u64| match (calls.count, calls.uncounted) {
+        (0, _) => Cell::Missing,
+        (_, 0) => Cell::from(tokens),
+        (_, silent) => Cell::text(format!("{tokens}, {silent} calls did not say")),
+    };
+    let cost = match (calls.count, calls.unpriced) {
+        (0, _) => Cell::Missing,
+        (_, 0) => Cell::text(dollars(calls.nano_usd)),
+        (count, unknown) if count == unknown => Cell::text("not known"),
+        (_, unknown) => Cell::text(format!(
+            "{}, {unknown} calls not known",
+            dollars(calls.nano_usd)
+        )),
+    };
+    let named = |models: Vec<Cell>| match models.len() {
+        0 => Cell::Missing,
+        _ => Cell::Several(models),
+    };
+    vec![
+        ("Run", run.id.into()),
+        ("Begun", Cell::text(run.created_at.to_string())),
+        ("Proposer", Cell::text(&run.discovery_model_id)),
+        ("Seed", config.harness.seed.into()),
+        ("Proposals asked for (K)", config.discovery.propose.into()),
+        ("Tests an iteration (M)", config.discovery.test.into()),
+        ("Laws waiting", report.waiting.into()),
+        ("Proposals that are no law", report.rejected.len().into()),
+        ("Model", named(models)),
+        ("Calls", calls.count.into()),
+        ("Tokens in", tokens(calls.input_tokens)),
+        ("Tokens out", tokens(calls.output_tokens)),
+        ("Cost", cost),
+        ("Program that began it", Cell::text(&config.version)),
+        ("Program that wrote this", env!("CARGO_PKG_VERSION").into()),
+        ("Universe (sim hash)", Cell::code(&run.sim_hash)),
+        ("Harness configuration", Cell::code(&run.harness_hash)),
+    ]
+}
+
+/// Billionths of a dollar as dollars.
+fn dollars(nano_usd: i64) -> String {
+    let sign = if nano_usd < 0 { "-" } else { "" };
+    let nano = nano_usd.unsigned_abs();
+    format!(
+        "{sign}${}.{:06}",
+        nano / 1_000_000_000,
+        nano / 1000 % 1_000_000
+    )
+}
+
+fn verdicts(report: &Report) -> Section {
+    let columns = ["Law", "Claim", "Verdict", "Evidence", "Fingerprint"];
+    let (mut told, mut drawn) = (0, 0);
+    let rows = report.laws.iter().map(|law| {
+        let shown = match law.status {
+            Status::Pass => {
+                told += 1;
+                told <= TOLD
+            }
+            Status::Fail => {
+                drawn += 1;
+                drawn <= super::gather::DRAWN
+            }
+            Status::Unknown => false,
+        };
+        [
+            if shown {
+                Cell::link(name(law), anchor(law))
+            } else {
+                Cell::text(name(law))
+            },
+            Cell::code(shortened(&law.wording.whole(), CLAIM)),
+            badge(law.status),
+            match &law.refutation {
+                Some(refutation) => refuting(law, refutation, shown),
+                None => evidence(law),
+            },
+            Cell::code(short(&law.law_fingerprint)),
+        ]
+    });
+    Section::new("Verdicts")
+        .anchor("verdicts")
+        .text("In a claim, [t] after an observable is the step at which it is read. The evidence says how far a verdict reaches: proved for every ring size, exhausted up to a ring size, or sampled.")
+        .table(Table::new("Laws with a verdict", columns).rows(rows).limit(ROWS))
+}
+
+/// The place of a law on the page.
+pub(super) fn anchor(law: &Judged) -> String {
+    format!("law-{}", law.id)
+}
+
+/// What a law is called: as the proposer called it, else by its fingerprint.
+pub(super) fn name(law: &Judged) -> String {
+    match law.law_id.trim() {
+        "" => short(&law.law_fingerprint),
+        name => shortened(name, NAME),
+    }
+}
+
+/// A fingerprint as far as one reads it.
+pub(super) fn short(fingerprint: &str) -> String {
+    fingerprint.chars().take(10).collect()
+}
+
+/// The beginning of a text.
+pub(super) fn shortened(text: &str, limit: usize) -> String {
+    match text.char_indices().nth(limit) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}
+
+pub(super) fn badge(status: Status) -> Cell {
+    let tone = match status {
+        Status::Pass => Tone::Good,
+        Status::Fail => Tone::Bad,
+        Status::Unknown => Tone::Caution,
+    };
+    Cell::badge(status_text(status), tone)
+}
+
+/// How a verdict was reached, or why there is none.
+pub(super) fn evidence(law: &Judged) -> Cell {
+    match law.status {
+        Status::Fail => Cell::text("a counterexample"),
+        Status::Unknown => Cell::text(law.reason.clone().unwrap_or_default().replace('_', " ")),
+        Status::Pass => {
+            let (word, tone) = strength(law.evidence.strength);
+            let badge = Cell::badge(word, tone);
+            Cell::Several(vec![badge, Cell::text(&law.evidence.scope)])
+        }
+    }
+}
+
+/// The counterexample of a law, with the way to its drawing.
+fn refuting(law: &Judged, refutation: &Refutation, shown: bool) -> Cell {
+    let cells = refutation.package.initial_state.chars().count();
+    let words = format!(
+        "counterexample of {}",
+        counted(cells as u64, "cell", "cells")
+    );
+    let link = if shown {
+        Cell::link(words, anchor(law))
+    } else {
+        Cell::text(words)
+    };
+    let minimal = refutation.package.minimal;
+    let size = if minimal {
+        "none is smaller"
+    } else {
+        "a smaller one may exist"
+    };
+    Cell::Several(vec![link, Cell::text(format!("({size})"))])
+}
+
+fn strength(strength: Option<Strength>) -> (&'static str, Tone) {
+    match strength {
+        Some(Strength::Proved) => ("proved", Tone::Good),
+        Some(Strength::Exhaustive) => ("exhausted", Tone::Info),
+        Some(Strength::Sampled) => ("sampled", Tone::Neutral),
+        None => ("none", Tone::Caution),
+    }
+}

@@ -1,0 +1,207 @@
+//! What became of the rest: undecided laws, rejected proposals, iteration by iteration.
+
+use popper_harness::decide::Status;
+use report_kit::{Cell, Entry, SearchableList, Section, Table, Tone};
+
+use super::page::{ROWS, counted, name, short, shortened};
+use super::{Rejected, Report, TurnPlan};
+use crate::row::IterationStatus;
+
+/// Rejected proposals that are listed.
+const LISTED: usize = 200;
+/// Reasons of one that are listed.
+const REASONS: usize = 20;
+/// Laws of a ranking that are listed.
+const RANKED: usize = 100;
+
+pub(super) fn undecided(report: &Report) -> Section {
+    let columns = [
+        "Law",
+        "Claim",
+        "Reason",
+        "What was seen, and what would decide it",
+    ];
+    let unknown = report
+        .laws
+        .iter()
+        .filter(|law| law.status == Status::Unknown);
+    let rows = unknown.map(|law| {
+        let mut seen = law.notes.join("; ");
+        if let Some(needs) = &law.needs {
+            seen = format!("{seen}\nNeeded: {needs}");
+        }
+        [
+            Cell::text(name(law)),
+            Cell::code(shortened(&law.wording.whole(), 300)),
+            Cell::text(law.reason.clone().unwrap_or_default().replace('_', " ")),
+            Cell::text(seen.trim()),
+        ]
+    });
+    let table = Table::new("Laws that are neither accepted nor refuted", columns).rows(rows);
+    Section::new("Undecided laws")
+        .anchor("undecided")
+        .table(table.limit(ROWS))
+}
+
+pub(super) fn rejected(report: &Report) -> Section {
+    let section = Section::new("Rejected proposals").anchor("rejected");
+    if report.rejected.is_empty() {
+        return section.text("Every proposal was a law of the language.");
+    }
+    let section = section.text(format!(
+        "{} no law of the language: kept, and not tested.",
+        counted(report.rejected.len() as u64, "proposal is", "proposals are")
+    ));
+    let section = if report.rejected.len() > LISTED {
+        section.text(format!("The first {LISTED} are listed."))
+    } else {
+        section
+    };
+    let entries = report.rejected.iter().take(LISTED).map(entry);
+    section.list(SearchableList::new("Proposals", entries))
+}
+
+fn entry(rejected: &Rejected) -> Entry {
+    let title = match rejected.law_id.trim() {
+        "" => "(without a name)",
+        name => name,
+    };
+    let entry = Entry::new(title).fact("iteration", rejected.iteration);
+    let reasons = rejected.problems.iter().take(REASONS);
+    let mut entry = reasons.fold(entry, |entry, problem| {
+        entry
+            .text(Tone::Bad, format!("{}: {}", problem.path, problem.message))
+            .text(Tone::Neutral, "\n")
+    });
+    if rejected.problems.len() > REASONS {
+        let more = rejected.problems.len() - REASONS;
+        entry = entry.text(Tone::Neutral, format!("and {more} more\n"));
+    }
+    let entry = entry.text(Tone::Neutral, rejected.raw.clone());
+    let kept = rejected.raw.chars().count() as u64;
+    if kept < rejected.raw_characters {
+        let note = format!(
+            "\nThe first {kept} of {} characters.",
+            rejected.raw_characters
+        );
+        entry.text(Tone::Neutral, note)
+    } else {
+        entry
+    }
+}
+
+pub(super) fn iterations(report: &Report) -> Section {
+    let columns = [
+        "Iteration",
+        "Status",
+        "Proposed",
+        "No law",
+        "There before",
+        "Known",
+        "To test",
+        "PASS",
+        "FAIL",
+        "UNKNOWN",
+    ];
+    let rows = report.iterations.iter().map(|turn| {
+        let status = match turn.status {
+            IterationStatus::Running => Cell::badge("running", Tone::Caution),
+            IterationStatus::Completed => Cell::badge("completed", Tone::Good),
+            IterationStatus::Aborted => Cell::badge("aborted", Tone::Caution),
+        };
+        let plan = turn.plan.as_ref();
+        let number = |read: &dyn Fn(&TurnPlan) -> u64| Cell::from(plan.map(read));
+        let verdicts = plan.and_then(|plan| plan.verdicts);
+        [
+            turn.index.into(),
+            status,
+            number(&|plan| plan.proposed),
+            number(&|plan| plan.rejected),
+            number(&|plan| plan.duplicates),
+            number(&|plan| plan.known),
+            number(&|plan| plan.selected),
+            verdicts.map(|verdicts| verdicts.pass).into(),
+            verdicts.map(|verdicts| verdicts.fail).into(),
+            verdicts.map(|verdicts| verdicts.unknown).into(),
+        ]
+    });
+    Section::new("Iterations")
+        .anchor("iterations")
+        .text("There before: the run had this law already. Known: the database had its verdict under the same universe and configuration, so it was not tested again. The verdicts of an iteration stand here once all of them are there.")
+        .table(Table::new("Iterations", columns).rows(rows).limit(ROWS))
+}
+
+pub(super) fn log(report: &Report) -> Section {
+    let noted = report.iterations.iter().filter_map(|turn| {
+        let plan = turn.plan.as_ref()?;
+        if plan.research_log.is_none() && plan.problem.is_none() {
+            return None;
+        }
+        let mut entry = Entry::new(format!("Iteration {}", turn.index));
+        if let Some(problem) = &plan.problem {
+            entry = entry
+                .text(
+                    Tone::Bad,
+                    format!("The answer could not be read as a whole: {problem}"),
+                )
+                .text(Tone::Neutral, "\n");
+        }
+        let log = plan.research_log.clone().unwrap_or_default();
+        Some(entry.text(Tone::Neutral, log))
+    });
+    let mut entries: Vec<Entry> = noted.collect();
+    let total = entries.len();
+    entries.truncate(ROWS);
+    let section = Section::new("Research log").anchor("log");
+    match total {
+        0 => section.text("The proposer noted nothing."),
+        _ if total > ROWS => section
+            .text(format!("The first {ROWS} of {total} notes are listed."))
+            .list(SearchableList::new("Notes", entries)),
+        _ => section.list(SearchableList::new("Notes", entries)),
+    }
+}
+
+pub(super) fn ranking(report: &Report) -> Section {
+    let section = Section::new("Ranking of the last iteration").anchor("ranking");
+    let Some(ranking) = &report.ranking else {
+        return section.text("Nothing was ranked.");
+    };
+    let columns = [
+        "Law",
+        "Tested",
+        "Score",
+        "Risk",
+        "Novelty",
+        "Discrimination",
+        "Testability",
+        "Redundancy",
+    ];
+    let rows = ranking.laws.iter().map(|ranked| {
+        let known = report
+            .laws
+            .iter()
+            .find(|law| law.law_fingerprint == ranked.law_fingerprint);
+        let features = &ranked.features;
+        let chosen = ranking.selected.contains(&ranked.law_fingerprint);
+        [
+            Cell::text(known.map_or_else(|| short(&ranked.law_fingerprint), name)),
+            if chosen {
+                Cell::text("yes")
+            } else {
+                Cell::Missing
+            },
+            Cell::number(ranked.score, 3),
+            Cell::number(features.risk, 3),
+            Cell::number(features.novelty, 3),
+            Cell::number(features.discrimination, 3),
+            Cell::number(features.testability, 3),
+            Cell::number(features.redundancy, 3),
+        ]
+    });
+    let title = format!("Laws that waited in iteration {}", ranking.iteration);
+    section
+        .folded()
+        .text("The score is the weighted sum of risk, novelty, discrimination and testability, less redundancy; each is from 0 to 1.")
+        .table(Table::new(title, columns).rows(rows).limit(RANKED))
+}

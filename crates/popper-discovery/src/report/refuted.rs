@@ -1,0 +1,139 @@
+//! The refutations, each with its drawing.
+
+use std::collections::BTreeMap;
+
+use popper_harness::decide::Status;
+use popper_harness::universe::KineticGrid;
+use report_kit::{Cell, Section, SpaceTime, Table};
+use serde_json::Value;
+
+use super::page::{anchor, counted, name};
+use super::wording::spaced;
+use super::{Diagram, Judged, Refutation, Report, gather};
+
+/// Observables of a witness that are told.
+const MEASURED: usize = 64;
+/// Characters of a state that is told in a line.
+const STATE: usize = 200;
+
+pub(super) fn section(report: &Report) -> Section {
+    let refuted: Vec<(&Judged, &Refutation)> = (report.laws.iter())
+        .filter(|law| law.status == Status::Fail)
+        .filter_map(|law| Some((law, law.refutation.as_ref()?)))
+        .collect();
+    let mut section = Section::new("Counterexamples").anchor("counterexamples");
+    if refuted.is_empty() {
+        return section.text("Nothing was refuted.");
+    }
+    section = section.text("Time runs downwards. The frame is where the claim fails. popper replay derives each of them again from its package, which is in the data of this page.");
+    if refuted.len() > gather::DRAWN {
+        section = section.text(format!(
+            "The first {} of {} are shown.",
+            gather::DRAWN,
+            refuted.len()
+        ));
+    }
+    let meanings = meanings(report);
+    (refuted.into_iter().take(gather::DRAWN)).fold(section, |section, (law, refutation)| {
+        section.section(shown(law, refutation, &meanings))
+    })
+}
+
+fn shown(law: &Judged, refutation: &Refutation, meanings: &[(char, &str)]) -> Section {
+    let package = &refutation.package;
+    let witness = &package.witness;
+    let cells = package.initial_state.chars().count() as u64;
+    let size = match (package.minimal, package.minimized) {
+        (true, _) => "no smaller one exists",
+        (false, true) => "made smaller; a smaller one may exist",
+        (false, false) => "as it was found; a smaller one may exist",
+    };
+    let sides = format!("{} {} {}", witness.left, witness.op, witness.right);
+    let start = super::page::shortened(&package.initial_state, STATE);
+    let mut facts = vec![
+        ("Claim", Cell::code(&law.wording.claim)),
+        ("In the proposer's words", Cell::text(&law.claim)),
+        ("Said to refute it", Cell::text(&law.forbidden)),
+        ("Horizon", Cell::text(&law.wording.times)),
+    ];
+    if !law.wording.given.is_empty() {
+        facts.push(("Given", Cell::code(law.wording.given.join(", "))));
+    }
+    facts.extend([
+        ("Start", Cell::code(start)),
+        (
+            "Size",
+            Cell::text(format!("{}: {size}", counted(cells, "cell", "cells"))),
+        ),
+        ("Fails at t", package.t_fail.into()),
+        ("What does not hold", Cell::code(sides)),
+    ]);
+    let section = Section::new(name(law)).anchor(anchor(law)).facts(facts);
+    let section = measured(section, &witness.now, &witness.next, package.t_fail);
+    (refutation.diagrams.iter()).fold(section, |section, diagram| {
+        let section = section.grid(drawing(diagram, meanings));
+        match &diagram.note {
+            Some(note) => section.text(note),
+            None => section,
+        }
+    })
+}
+
+/// What the observables are where the claim fails and one step on.
+fn measured(
+    section: Section,
+    now: &BTreeMap<String, Value>,
+    next: &BTreeMap<String, Value>,
+    t_fail: u64,
+) -> Section {
+    if now.is_empty() {
+        return section;
+    }
+    let value = |value: Option<&Value>| match value {
+        None => Cell::Missing,
+        Some(Value::String(reason)) => Cell::text(reason),
+        Some(value) => value
+            .as_i64()
+            .map_or_else(|| Cell::code(value.to_string()), Cell::from),
+    };
+    let columns = [
+        "Observable".to_owned(),
+        format!("t = {t_fail}"),
+        format!("t = {}", t_fail.saturating_add(1)),
+    ];
+    let rows = (now.iter()).map(|(expr, at)| {
+        [
+            Cell::code(spaced(expr)),
+            value(Some(at)),
+            value(next.get(expr)),
+        ]
+    });
+    section.table(Table::new("Witness", columns).rows(rows).limit(MEASURED))
+}
+
+/// What the symbols mean to a reader: known of the built-in universe, else only which one is the background.
+fn meanings(report: &Report) -> Vec<(char, &'static str)> {
+    let known: &[&str] = if report.config.universe == KineticGrid::ID {
+        &["empty", "moves right", "moves left", "both, in one cell"]
+    } else {
+        &["background"]
+    };
+    let meaning =
+        |(index, symbol): (usize, &char)| (*symbol, known.get(index).copied().unwrap_or(""));
+    report.symbols.iter().enumerate().map(meaning).collect()
+}
+
+fn drawing(diagram: &Diagram, meanings: &[(char, &str)]) -> SpaceTime {
+    let rows = diagram.rows.iter().cloned();
+    let mut grid = SpaceTime::new(&diagram.title, rows).origin(diagram.time, diagram.cell);
+    for (symbol, meaning) in meanings {
+        grid = grid.symbol(*symbol, *meaning);
+    }
+    match &diagram.failure {
+        None => grid,
+        Some(failure) => match failure.column {
+            Some(column) => grid.mark(failure.row, column, &failure.note),
+            None => grid.mark_row(failure.row, &failure.note),
+        },
+    }
+}

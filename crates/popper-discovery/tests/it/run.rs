@@ -1,0 +1,93 @@
+//! A run over proposals that are known beforehand.
+
+use std::sync::Arc;
+
+use futures_util::future::{BoxFuture, ready};
+use popper_discovery::{
+    Call, Candidate, Discovery, LoopConfig, MemoryStore, Proposal, ProposeError, Proposer, Run,
+    Snapshot, Step, Still, Unobserved, Which,
+};
+use popper_harness::decide::{Config, Harness};
+use popper_harness::universe::Universe;
+use serde_json::{Value, json};
+
+/// Proposes these batches, one an iteration, and nothing after them.
+pub(crate) struct Batches(pub(crate) Vec<Proposal>);
+
+impl Proposer for Batches {
+    fn id(&self) -> &'static str {
+        "batches"
+    }
+
+    fn propose<'a>(
+        &'a self,
+        snapshot: &'a Snapshot,
+        _: usize,
+        _: &'a [Call],
+    ) -> BoxFuture<'a, Result<Step, ProposeError>> {
+        let batch = self.0.get(snapshot.iteration as usize - 1).cloned();
+        Box::pin(ready(Ok(Step::Proposed(batch.unwrap_or_default()))))
+    }
+}
+
+/// A batch of laws.
+pub(crate) fn batch(laws: impl IntoIterator<Item = Value>) -> Proposal {
+    Proposal {
+        candidates: laws.into_iter().map(Candidate::new).collect(),
+        ..Proposal::default()
+    }
+}
+
+/// An invariant.
+pub(crate) fn invariant(name: &str, expr: &str) -> Value {
+    json!({
+        "law_id": name, "template": "invariant", "quantifiers": {"T": 40},
+        "observables": [{"name": "f", "expr": expr}],
+        "claim": "f(t) == f(0)", "forbidden": "a step that changes it",
+    })
+}
+
+/// A small harness, for speed.
+pub(crate) fn harness_for(universe: impl Universe + 'static) -> Harness {
+    let config = Config {
+        exhaustive_n: 6,
+        ladder: vec![7, 8, 12, 16, 33],
+        ..Config::default()
+    };
+    Harness::new(universe, config).unwrap()
+}
+
+/// Runs the batches over a store, and answers the run.
+#[cfg(feature = "report")]
+pub(crate) async fn run_in(
+    store: MemoryStore,
+    batches: Vec<Proposal>,
+    which: Which,
+) -> (MemoryStore, Run) {
+    let kinetic = popper_harness::universe::KineticGrid;
+    run_with(harness_for(kinetic), store, batches, which).await
+}
+
+pub(crate) async fn run_with(
+    harness: Harness,
+    store: MemoryStore,
+    batches: Vec<Proposal>,
+    which: Which,
+) -> (MemoryStore, Run) {
+    let config = LoopConfig {
+        test: 1000,
+        ..LoopConfig::default()
+    };
+    let clock = Arc::new(Still("2026-11-22T00:00:00Z".parse().unwrap()));
+    let mut discovery = Discovery::open(store, harness, config, "batches", clock, which)
+        .await
+        .unwrap();
+    let total = batches.len() as u32;
+    let proposer = Batches(batches);
+    discovery
+        .run_to(total, &proposer, &mut Unobserved)
+        .await
+        .unwrap();
+    let run = discovery.run().clone();
+    (std::mem::take(discovery.store()), run)
+}

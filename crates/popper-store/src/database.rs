@@ -1,0 +1,280 @@
+//! A database file: opened, held, and opened again when something went wrong.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use popper_discovery::StoreError;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous};
+use sqlx::{ConnectOptions as _, Connection as _, Sqlite, Transaction};
+
+use crate::fault::Place;
+use crate::lock::{WriterLock, beside};
+use crate::schema::{self, Content};
+
+/// How long another program that holds `SQLite`'s own lock is waited for.
+const BUSY: Duration = Duration::from_secs(5);
+
+/// Bytes of a page in a new file. An attempt takes 4 kB, so four of them share a page and few spill over. Measured beside 4, 8 and
+/// 32 kB: docs/benchmarks.md.
+const PAGE: u32 = 16_384;
+
+/// The page cache, as the pragma writes KiB: half a GiB at most, taken only by files that are that large. It is meant to hold the two
+/// trees whose keys are hashes.
+const CACHE: &str = "-524288";
+
+/// Pages of the log after which they are written back: 128 MiB, so that a page that changes with each group is written once for many.
+const LOG: &str = "8192";
+
+/// What a database is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// To read and write; made if it is not there, with the folders above it; no other process may write it meanwhile.
+    Write,
+    /// To read and write what exists already.
+    WriteExisting,
+    /// To read what exists already, also while another process writes it.
+    Read,
+}
+
+/// A database file.
+///
+/// A writing method that fails, or whose future is dropped, leaves nothing: the connection is then given up and opened anew
+/// before the next use, because `SQLite` itself ends a transaction on some errors and not on others.
+#[derive(Debug)]
+pub struct Database {
+    /// None only while it is opened anew, or when that failed.
+    conn: Option<SqliteConnection>,
+    /// Whether a transaction was begun and not seen to end.
+    suspect: bool,
+    options: SqliteConnectOptions,
+    place: Place,
+    /// Given back last.
+    _lock: Option<WriterLock>,
+}
+
+/// A transaction that leaves nothing unless it is committed.
+pub(crate) struct Work<'a> {
+    pub(crate) tx: Transaction<'a, Sqlite>,
+    suspect: &'a mut bool,
+    pub(crate) place: &'a Place,
+}
+
+impl Work<'_> {
+    pub(crate) async fn commit(self) -> Result<(), StoreError> {
+        let Self { tx, suspect, place } = self;
+        tx.commit().await.map_err(|error| place.sql(error))?;
+        *suspect = false;
+        Ok(())
+    }
+
+    pub(crate) async fn undo(self) -> Result<(), StoreError> {
+        let Self { tx, suspect, place } = self;
+        tx.rollback().await.map_err(|error| place.sql(error))?;
+        *suspect = false;
+        Ok(())
+    }
+}
+
+impl Database {
+    /// Opens a database file.
+    ///
+    /// # Errors
+    /// [`StoreError::Missing`] unless it may be made; [`StoreError::Locked`] at once when another process has it open for
+    /// writing; [`StoreError::Newer`]; [`StoreError::Corrupt`] for what is no database, or one of another program, neither of which
+    /// is changed; [`StoreError::ReadOnly`] and [`StoreError::Full`] as the system says.
+    pub async fn open(path: &Path, access: Access) -> Result<Self, StoreError> {
+        let named = Place::new(path);
+        let path = find(path, access, &named)?;
+        let place = named;
+        if let Ok(file) = path.metadata() {
+            // SQLite takes a file of one byte for an empty one.
+            if file.len() == 1 {
+                return Err(place.corrupt("one byte"));
+            }
+            let (mut conn, options) = connect_to_read(&path, &place).await?;
+            let content = schema::inspect(&mut conn, &place).await?;
+            whole(&mut conn, &path, &place).await?;
+            if access == Access::Read && content == Content::Ours {
+                return Ok(Self {
+                    conn: Some(conn),
+                    suspect: false,
+                    options,
+                    place,
+                    _lock: None,
+                });
+            }
+            conn.close().await.map_err(|error| place.sql(error))?;
+            if content == Content::Empty && access != Access::Write {
+                return Err(place.missing());
+            }
+        }
+        let lock = WriterLock::take(&path, &place)?;
+        let options = writer(&path);
+        let create = options.clone().create_if_missing(access == Access::Write);
+        let mut conn = create.connect().await.map_err(|error| place.sql(error))?;
+        settle(&mut conn, &place).await?;
+        Ok(Self {
+            conn: Some(conn),
+            suspect: false,
+            options,
+            place,
+            _lock: Some(lock),
+        })
+    }
+
+    /// Closes the file: what is in the write-ahead log goes into it. Dropping a database does the same later, and says nothing.
+    ///
+    /// # Errors
+    /// Whatever the database says; all that was committed is durable even then.
+    pub async fn close(mut self) -> Result<(), StoreError> {
+        match self.conn.take() {
+            Some(conn) => conn.close().await.map_err(|error| self.place.sql(error)),
+            None => Ok(()),
+        }
+    }
+
+    /// A connection without an open transaction.
+    pub(crate) async fn connection(
+        &mut self,
+    ) -> Result<(&mut SqliteConnection, &Place), StoreError> {
+        if self.suspect
+            && let Some(conn) = self.conn.take()
+        {
+            // Whether that went well does not matter: nothing of it is committed.
+            let _ = conn.close().await;
+        }
+        if self.conn.is_none() {
+            let conn = self.options.connect().await;
+            self.conn = Some(conn.map_err(|error| self.place.sql(error))?);
+            self.suspect = false;
+        }
+        match &mut self.conn {
+            Some(conn) => Ok((conn, &self.place)),
+            None => Err(self.place.missing()),
+        }
+    }
+
+    /// Begins to write.
+    pub(crate) async fn write(&mut self) -> Result<Work<'_>, StoreError> {
+        self.connection().await?;
+        self.suspect = true;
+        self.begin("BEGIN IMMEDIATE").await
+    }
+
+    /// Begins to read several answers that belong together.
+    pub(crate) async fn read(&mut self) -> Result<Work<'_>, StoreError> {
+        self.connection().await?;
+        self.begin("BEGIN").await
+    }
+
+    async fn begin(&mut self, statement: &'static str) -> Result<Work<'_>, StoreError> {
+        let (Some(conn), place) = (&mut self.conn, &self.place) else {
+            return Err(self.place.missing());
+        };
+        let tx = conn
+            .begin_with(statement)
+            .await
+            .map_err(|error| place.sql(error))?;
+        Ok(Work {
+            tx,
+            suspect: &mut self.suspect,
+            place,
+        })
+    }
+}
+
+/// The file itself: two names of one file must find one lock.
+fn find(path: &Path, access: Access, place: &Place) -> Result<PathBuf, StoreError> {
+    match path.canonicalize() {
+        Ok(path) if path.is_dir() => Err(place.corrupt("a folder")),
+        Ok(path) => Ok(path),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && access == Access::Write => {
+            let (Some(name), parent) = (path.file_name(), path.parent()) else {
+                return Err(place.io(error));
+            };
+            let parent = match parent {
+                Some(parent) if parent != Path::new("") => parent,
+                _ => Path::new("."),
+            };
+            std::fs::create_dir_all(parent).map_err(|error| place.io(error))?;
+            let parent = parent.canonicalize().map_err(|error| place.io(error))?;
+            Ok(parent.join(name))
+        }
+        Err(error) => Err(place.io(error)),
+    }
+}
+
+fn common(path: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new()
+        .filename(path)
+        .busy_timeout(BUSY)
+        .foreign_keys(true)
+        .statement_cache_capacity(200)
+        .disable_statement_logging()
+}
+
+/// Reads, and makes nothing.
+async fn connect_to_read(
+    path: &Path,
+    place: &Place,
+) -> Result<(SqliteConnection, SqliteConnectOptions), StoreError> {
+    let options = common(path).read_only(true);
+    let connected = match options.connect().await {
+        Ok(mut conn) => {
+            let looked: Result<i64, _> = sqlx::query_scalar("SELECT count(*) FROM sqlite_master")
+                .fetch_one(&mut conn)
+                .await;
+            looked.map(|_| conn)
+        }
+        Err(error) => Err(error),
+    };
+    match connected {
+        Ok(conn) => Ok((conn, options)),
+        Err(error) => match place.sql(error) {
+            // There is no write-ahead log, and none can be made in this folder: then nobody writes, and the file is all there is.
+            StoreError::ReadOnly { .. } => {
+                let options = options.immutable(true);
+                let conn = options.connect().await.map_err(|error| place.sql(error))?;
+                Ok((conn, options))
+            }
+            error => Err(error),
+        },
+    }
+}
+
+/// Sees whether the file ends within its last page, which `SQLite` does not ask. Anything else that is damaged is met when it is
+/// read: to look for it here would take as long as reading the whole file.
+async fn whole(conn: &mut SqliteConnection, path: &Path, place: &Place) -> Result<(), StoreError> {
+    let size = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";
+    let expected: i64 = sqlx::query_scalar(size)
+        .fetch_one(conn)
+        .await
+        .map_err(|error| place.sql(error))?;
+    let length = |path: &Path| path.metadata().map_or(0, |file| file.len());
+    // While there is a log, pages may still be there alone. In this order: a log that is gone has been written back.
+    let logged = length(&beside(path, "-wal")) > 0;
+    let found = length(path);
+    if !logged && found < expected.cast_unsigned() {
+        return Err(place.corrupt(format!("{found} bytes, expected {expected}")));
+    }
+    Ok(())
+}
+
+fn writer(path: &Path) -> SqliteConnectOptions {
+    common(path)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Full)
+        .page_size(PAGE)
+        .pragma("cache_size", CACHE)
+        .pragma("wal_autocheckpoint", LOG)
+}
+
+/// Makes the tables in an empty file, all of them or none.
+async fn settle(conn: &mut SqliteConnection, place: &Place) -> Result<(), StoreError> {
+    let fault = |error| place.sql(error);
+    let mut tx = conn.begin_with("BEGIN IMMEDIATE").await.map_err(fault)?;
+    if schema::inspect(&mut tx, place).await? == Content::Empty {
+        schema::migrate(&mut tx, place).await?;
+    }
+    tx.commit().await.map_err(fault)
+}

@@ -1,0 +1,208 @@
+//! The statements. All of them are SQL that `SQLite` and `PostgreSQL` share: `$n`, `ON CONFLICT`, `LIMIT`, no function of one of
+//! them alone. What only `SQLite` knows stands in `database.rs`, `schema.rs` and the migrations.
+
+use popper_discovery::{
+    CallRow, CounterexampleRow, EvaluationRow, Iteration, LawRow, Run, StoreError, VerdictKey,
+};
+use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use sqlx::{AssertSqlSafe, QueryBuilder, Sqlite};
+
+use crate::fault::Place;
+use crate::fields::record;
+use crate::table::{Keys, Record};
+
+/// Rows in one INSERT, and values in one list. Smaller rests are cut into powers of two, so that few statements are prepared.
+const CHUNK: usize = 128;
+
+pub(crate) const KNOWN_HEAD: &str = "SELECT law_fingerprint, evaluation_id, verdict_digest FROM verdict_keys \
+     WHERE harness_config_hash = ";
+pub(crate) const ATTEMPTS_OF_HEAD: &str =
+    "SELECT e.id, e.law_id, e.seed, e.status FROM law_evaluations e WHERE e.run_id = ";
+pub(crate) const LAWS_TALLY: &str =
+    "SELECT MIN(id), status, COUNT(*) FROM laws WHERE run_id = $1 GROUP BY status";
+pub(crate) const VERDICTS_TALLY: &str = "SELECT MIN(e.id), e.status, e.reason_code, COUNT(*) FROM laws l \
+     JOIN verdict_keys k ON k.law_fingerprint = l.law_fingerprint AND k.harness_config_hash = $1 AND k.sim_hash = $2 \
+     JOIN law_evaluations e ON e.id = k.evaluation_id \
+     WHERE l.run_id = $3 AND l.status = 'tested' GROUP BY e.status, e.reason_code";
+pub(crate) const EVALUATIONS_TALLY: &str = "SELECT COUNT(*) FROM law_evaluations WHERE run_id = $1";
+pub(crate) const FINGERPRINTS: &str = "SELECT law_fingerprint FROM laws WHERE run_id = $1";
+pub(crate) const ATTEMPTS_AT: &str = "SELECT e.id, e.law_id, e.seed, e.status FROM runs r \
+     JOIN laws l ON l.run_id = r.id AND l.law_fingerprint = $1 \
+     JOIN law_evaluations e ON e.run_id = r.id AND e.law_id = l.id AND e.harness_config_hash = $2 \
+     WHERE r.sim_hash = $3 ORDER BY e.id";
+pub(crate) const STORED_ATTEMPT: &str = "SELECT artifacts_json FROM law_evaluations \
+     WHERE run_id = $1 AND law_id = $2 AND harness_config_hash = $3 AND seed = $4";
+/// A FAIL stands; any other verdict makes way.
+pub(crate) const REPLACE_KEY: &str = " ON CONFLICT (law_fingerprint, harness_config_hash, sim_hash) DO UPDATE SET \
+     evaluation_id = excluded.evaluation_id, verdict_digest = excluded.verdict_digest \
+     WHERE NOT EXISTS (SELECT 1 FROM law_evaluations e WHERE e.id = verdict_keys.evaluation_id AND e.status = 'FAIL')";
+pub(crate) const SKIP_ATTEMPT: &str =
+    " ON CONFLICT (run_id, law_id, harness_config_hash, seed) DO NOTHING";
+pub(crate) const MARK: &str = "UPDATE iterations SET status = $1 WHERE id = $2";
+pub(crate) const PLANNED: &str =
+    "UPDATE iterations SET prompt_hash = $1, summary_json = $2 WHERE id = $3";
+pub(crate) const COMPLETE: &str =
+    "UPDATE iterations SET status = $1, completed_at = $2, summary_json = $3 WHERE id = $4";
+
+/// A SELECT of whole rows with this ending.
+pub(crate) fn rows_of<R: Record>(ending: &str) -> String {
+    let table = R::TABLE;
+    format!(
+        "SELECT {} FROM {} x {ending}",
+        table.select("x"),
+        table.name
+    )
+}
+
+/// The SELECT for findings, without verdict or limit.
+pub(crate) fn findings() -> String {
+    format!(
+        "SELECT {}, {}, {} FROM laws l \
+         JOIN verdict_keys k ON k.law_fingerprint = l.law_fingerprint AND k.harness_config_hash = $1 AND k.sim_hash = $2 \
+         JOIN law_evaluations e ON e.id = k.evaluation_id \
+         LEFT JOIN counterexamples c ON c.id = e.counterexample_id \
+         WHERE l.run_id = $3 AND l.status = 'tested'",
+        LawRow::TABLE.select("l"),
+        EvaluationRow::TABLE.select("e"),
+        CounterexampleRow::TABLE.select("c"),
+    )
+}
+
+/// The SELECT for the attempts of a run, a page at a time.
+pub(crate) fn evaluations() -> String {
+    format!(
+        "SELECT {}, {}, {} FROM law_evaluations e \
+         JOIN laws l ON l.id = e.law_id \
+         LEFT JOIN counterexamples c ON c.id = e.counterexample_id \
+         WHERE e.run_id = $1 AND e.id > $2 ORDER BY e.id LIMIT $3",
+        LawRow::TABLE.select("l"),
+        EvaluationRow::TABLE.select("e"),
+        CounterexampleRow::TABLE.select("c"),
+    )
+}
+
+/// Pieces of a list whose sizes are few.
+pub(crate) fn pieces<T>(mut list: &[T]) -> impl Iterator<Item = &[T]> {
+    std::iter::from_fn(move || {
+        let fits = list.len().min(CHUNK);
+        if fits == 0 {
+            return None;
+        }
+        // The greatest power of two that fits.
+        let (piece, rest) = list.split_at(1 << fits.ilog2());
+        list = rest;
+        Some(piece)
+    })
+}
+
+/// Inserts rows; answers how many were.
+pub(crate) async fn insert<R: Record>(
+    conn: &mut SqliteConnection,
+    rows: &[(Keys, &R)],
+    ending: &str,
+) -> Result<u64, sqlx::Error> {
+    let mut inserted = 0;
+    for piece in pieces(rows) {
+        let mut statement = QueryBuilder::<Sqlite>::new(R::TABLE.insert());
+        statement.push_values(piece, |mut values, (keys, row)| {
+            row.write(*keys, &mut values);
+        });
+        statement.push(ending);
+        inserted += statement.build().execute(&mut *conn).await?.rows_affected();
+    }
+    Ok(inserted)
+}
+
+/// Inserts one row under the next key; answers the key.
+pub(crate) async fn insert_next<R: Record>(
+    conn: &mut SqliteConnection,
+    row: &R,
+    link: Option<i64>,
+) -> Result<i64, sqlx::Error> {
+    let id = last_id::<R>(&mut *conn).await? + 1;
+    insert(conn, &[(Keys { id, link }, row)], "").await?;
+    Ok(id)
+}
+
+/// The greatest key of a table, 0 if it is empty. There is one writer, so the next ones are free.
+pub(crate) async fn last_id<R: Record>(conn: &mut SqliteConnection) -> Result<i64, sqlx::Error> {
+    let sql = format!("SELECT COALESCE(MAX(id), 0) FROM {}", R::TABLE.name);
+    sqlx::query_scalar(AssertSqlSafe(sql)).fetch_one(conn).await
+}
+
+/// Inserts keys, or moves them. No key may come twice.
+pub(crate) async fn insert_keys(
+    conn: &mut SqliteConnection,
+    keys: &[VerdictKey],
+) -> Result<(), sqlx::Error> {
+    for piece in pieces(keys) {
+        let mut statement = QueryBuilder::<Sqlite>::new(
+            "INSERT INTO verdict_keys \
+             (law_fingerprint, harness_config_hash, sim_hash, evaluation_id, verdict_digest) ",
+        );
+        statement.push_values(piece, |mut values, key| {
+            values
+                .push_bind(&key.law_fingerprint)
+                .push_bind(&key.harness_config_hash)
+                .push_bind(&key.sim_hash)
+                .push_bind(key.evaluation_id)
+                .push_bind(&key.verdict_digest);
+        });
+        statement.push(REPLACE_KEY);
+        statement.build().execute(&mut *conn).await?;
+    }
+    Ok(())
+}
+
+/// Gives laws a status.
+pub(crate) async fn move_laws(
+    conn: &mut SqliteConnection,
+    status: &'static str,
+    ids: &[i64],
+) -> Result<(), sqlx::Error> {
+    for piece in pieces(ids) {
+        let mut statement = QueryBuilder::<Sqlite>::new("UPDATE laws SET status = ");
+        statement.push_bind(status).push(" WHERE id IN (");
+        let mut list = statement.separated(", ");
+        for id in piece {
+            list.push_bind(*id);
+        }
+        list.push_unseparated(")");
+        statement.build().execute(&mut *conn).await?;
+    }
+    Ok(())
+}
+
+/// The rows of an answer, all of one table.
+pub(crate) fn records<R: Record>(
+    rows: Result<Vec<SqliteRow>, sqlx::Error>,
+    place: &Place,
+) -> Result<Vec<R>, StoreError> {
+    let rows = rows.map_err(|error| place.sql(error))?;
+    rows.iter().map(|row| record(row, 0)).collect()
+}
+
+/// The statements for rows of a run.
+pub(crate) fn runs() -> String {
+    rows_of::<Run>("ORDER BY x.id DESC")
+}
+
+pub(crate) fn iterations() -> String {
+    rows_of::<Iteration>("WHERE x.run_id = $1 ORDER BY x.id")
+}
+
+pub(crate) fn iteration() -> String {
+    rows_of::<Iteration>("WHERE x.run_id = $1 AND x.iteration_index = $2")
+}
+
+pub(crate) fn last_iteration() -> String {
+    rows_of::<Iteration>("WHERE x.run_id = $1 ORDER BY x.iteration_index DESC LIMIT 1")
+}
+
+pub(crate) fn calls() -> String {
+    rows_of::<CallRow>("WHERE x.run_id = $1 ORDER BY x.id")
+}
+
+pub(crate) fn calls_of_iteration() -> String {
+    rows_of::<CallRow>("WHERE x.run_id = $1 AND x.iteration_id = $2 ORDER BY x.id")
+}

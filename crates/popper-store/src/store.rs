@@ -1,0 +1,565 @@
+//! The database as a [`Store`].
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+use popper_discovery::{
+    Attempt, CallRow, CapabilityRow, CounterexampleRow, Decision, EvaluationRow, Finding,
+    Iteration, IterationStatus, LawRow, LawStatus, Plan, Query, Run, Store, StoreError, Tally,
+    VerdictKey,
+};
+use popper_harness::decide::Status;
+use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use sqlx::{AssertSqlSafe, Encode, QueryBuilder, Sqlite, Type};
+
+use crate::database::Database;
+use crate::fault::Place;
+use crate::fields::{Fields, record};
+use crate::sql::{self, pieces};
+use crate::table::{Keys, Record, Table, signed, time_text, word};
+
+/// LIMIT that is none.
+const ALL: i64 = i64::MAX;
+
+impl Store for Database {
+    async fn create_run(&mut self, run: &Run) -> Result<i64, StoreError> {
+        let mut work = self.write().await?;
+        let id = sql::insert_next(&mut work.tx, run, None)
+            .await
+            .map_err(|error| work.place.sql(error))?;
+        work.commit().await?;
+        Ok(id)
+    }
+
+    async fn runs(&mut self) -> Result<Vec<Run>, StoreError> {
+        let (conn, place) = self.connection().await?;
+        let rows = sqlx::query(AssertSqlSafe(sql::runs()))
+            .fetch_all(conn)
+            .await;
+        sql::records(rows, place)
+    }
+
+    async fn iterations(&mut self, run_id: i64) -> Result<Vec<Iteration>, StoreError> {
+        let (conn, place) = self.connection().await?;
+        let query = sqlx::query(AssertSqlSafe(sql::iterations())).bind(run_id);
+        sql::records(query.fetch_all(conn).await, place)
+    }
+
+    async fn iteration(
+        &mut self,
+        run_id: i64,
+        iteration_index: u32,
+    ) -> Result<Option<Iteration>, StoreError> {
+        let (conn, place) = self.connection().await?;
+        let query = sqlx::query(AssertSqlSafe(sql::iteration()))
+            .bind(run_id)
+            .bind(i64::from(iteration_index));
+        Ok(sql::records(query.fetch_all(conn).await, place)?.pop())
+    }
+
+    async fn last_iteration(&mut self, run_id: i64) -> Result<Option<Iteration>, StoreError> {
+        let (conn, place) = self.connection().await?;
+        let query = sqlx::query(AssertSqlSafe(sql::last_iteration())).bind(run_id);
+        Ok(sql::records(query.fetch_all(conn).await, place)?.pop())
+    }
+
+    async fn begin_iteration(
+        &mut self,
+        iteration: &Iteration,
+        capabilities: &CapabilityRow,
+    ) -> Result<i64, StoreError> {
+        let mut work = self.write().await?;
+        let fault = |error| work.place.sql(error);
+        let id = sql::insert_next(&mut work.tx, iteration, None)
+            .await
+            .map_err(fault)?;
+        let last = sql::rows_of::<CapabilityRow>("WHERE x.run_id = $1 ORDER BY x.id DESC LIMIT 1");
+        let last = sqlx::query(AssertSqlSafe(last))
+            .bind(iteration.run_id)
+            .fetch_optional(&mut *work.tx)
+            .await
+            .map_err(fault)?;
+        let last: Option<CapabilityRow> = last.as_ref().map(|row| record(row, 0)).transpose()?;
+        if last.is_none_or(|last| !last.says_the_same(capabilities)) {
+            sql::insert_next(&mut work.tx, capabilities, Some(id))
+                .await
+                .map_err(fault)?;
+        }
+        work.commit().await?;
+        Ok(id)
+    }
+
+    async fn mark_iteration(
+        &mut self,
+        iteration_id: i64,
+        status: IterationStatus,
+    ) -> Result<(), StoreError> {
+        let mut work = self.write().await?;
+        sqlx::query(sql::MARK)
+            .bind(word(status))
+            .bind(iteration_id)
+            .execute(&mut *work.tx)
+            .await
+            .map_err(|error| work.place.sql(error))?;
+        work.commit().await
+    }
+
+    async fn plan_iteration(&mut self, plan: &Plan) -> Result<(), StoreError> {
+        let mut work = self.write().await?;
+        store_plan(&mut work.tx, plan)
+            .await
+            .map_err(|error| work.place.sql(error))?;
+        work.commit().await
+    }
+
+    async fn complete_iteration(
+        &mut self,
+        iteration_id: i64,
+        completed_at: Timestamp,
+        summary_json: &str,
+    ) -> Result<(), StoreError> {
+        let mut work = self.write().await?;
+        sqlx::query(sql::COMPLETE)
+            .bind(word(IterationStatus::Completed))
+            .bind(time_text(completed_at))
+            .bind(summary_json)
+            .bind(iteration_id)
+            .execute(&mut *work.tx)
+            .await
+            .map_err(|error| work.place.sql(error))?;
+        work.commit().await
+    }
+
+    async fn add_call(&mut self, call: &CallRow) -> Result<(), StoreError> {
+        let mut work = self.write().await?;
+        sql::insert_next(&mut work.tx, call, None)
+            .await
+            .map_err(|error| work.place.sql(error))?;
+        work.commit().await
+    }
+
+    async fn calls(
+        &mut self,
+        run_id: i64,
+        iteration_id: Option<i64>,
+    ) -> Result<Vec<CallRow>, StoreError> {
+        let (conn, place) = self.connection().await?;
+        let query = match iteration_id {
+            None => sqlx::query(AssertSqlSafe(sql::calls())).bind(run_id),
+            Some(iteration) => sqlx::query(AssertSqlSafe(sql::calls_of_iteration()))
+                .bind(run_id)
+                .bind(iteration),
+        };
+        sql::records(query.fetch_all(conn).await, place)
+    }
+
+    async fn fingerprints(&mut self, run_id: i64) -> Result<BTreeSet<String>, StoreError> {
+        let (conn, place) = self.connection().await?;
+        let rows: Vec<String> = sqlx::query_scalar(sql::FINGERPRINTS)
+            .bind(run_id)
+            .fetch_all(conn)
+            .await
+            .map_err(|error| place.sql(error))?;
+        Ok(rows.into_iter().collect())
+    }
+
+    async fn laws_by_fingerprint(
+        &mut self,
+        run_id: i64,
+        fingerprints: &[String],
+    ) -> Result<Vec<LawRow>, StoreError> {
+        let work = &mut self.read().await?;
+        let mut laws: Vec<LawRow> = Vec::new();
+        for piece in pieces(&distinct(fingerprints)) {
+            let head = sql::rows_of::<LawRow>("WHERE x.run_id = ");
+            let mut query = QueryBuilder::<Sqlite>::new(head);
+            query.push_bind(run_id).push(" AND x.law_fingerprint IN (");
+            list(&mut query, piece);
+            let rows = query.build().fetch_all(&mut *work.tx).await;
+            laws.extend(sql::records::<LawRow>(rows, work.place)?);
+        }
+        laws.sort_by_key(|law| law.id);
+        Ok(laws)
+    }
+
+    async fn laws_by_status(
+        &mut self,
+        run_id: i64,
+        statuses: &[LawStatus],
+        newest: Option<u32>,
+    ) -> Result<Vec<LawRow>, StoreError> {
+        let (conn, place) = self.connection().await?;
+        let head = sql::rows_of::<LawRow>("WHERE x.run_id = ");
+        let mut query = QueryBuilder::<Sqlite>::new(head);
+        query.push_bind(run_id).push(" AND x.status IN (");
+        let words: Vec<&str> = statuses.iter().map(|status| word(*status)).collect();
+        list(&mut query, &words);
+        query.push(" ORDER BY x.id DESC LIMIT ");
+        query.push_bind(newest.map_or(ALL, i64::from));
+        let mut laws = sql::records(query.build().fetch_all(conn).await, place)?;
+        laws.reverse();
+        Ok(laws)
+    }
+
+    async fn known(
+        &mut self,
+        fingerprints: &[String],
+        harness_config_hash: &str,
+        sim_hash: &str,
+    ) -> Result<BTreeMap<String, VerdictKey>, StoreError> {
+        let work = &mut self.read().await?;
+        let mut known = BTreeMap::new();
+        for piece in pieces(fingerprints) {
+            let mut query = QueryBuilder::<Sqlite>::new(sql::KNOWN_HEAD);
+            query.push_bind(harness_config_hash);
+            query.push(" AND sim_hash = ").push_bind(sim_hash);
+            query.push(" AND law_fingerprint IN (");
+            list(&mut query, piece);
+            let rows = query.build().fetch_all(&mut *work.tx).await;
+            for row in rows.map_err(|error| work.place.sql(error))? {
+                let mut fields = Fields::new(&row, KEYS, 0);
+                let law_fingerprint: String = fields.get()?;
+                let key = VerdictKey {
+                    law_fingerprint: law_fingerprint.clone(),
+                    harness_config_hash: harness_config_hash.to_owned(),
+                    sim_hash: sim_hash.to_owned(),
+                    evaluation_id: fields.get()?,
+                    verdict_digest: fields.get()?,
+                };
+                known.insert(law_fingerprint, key);
+            }
+        }
+        Ok(known)
+    }
+
+    async fn attempts_at(
+        &mut self,
+        law_fingerprint: &str,
+        harness_config_hash: &str,
+        sim_hash: &str,
+    ) -> Result<Vec<Attempt>, StoreError> {
+        let (conn, place) = self.connection().await?;
+        let rows = sqlx::query(sql::ATTEMPTS_AT)
+            .bind(law_fingerprint)
+            .bind(harness_config_hash)
+            .bind(sim_hash)
+            .fetch_all(conn)
+            .await;
+        attempts(rows, place)
+    }
+
+    async fn attempts_of(
+        &mut self,
+        run_id: i64,
+        law_ids: &[i64],
+        harness_config_hash: &str,
+    ) -> Result<Vec<Attempt>, StoreError> {
+        let work = &mut self.read().await?;
+        let mut made = Vec::new();
+        let ids: BTreeSet<i64> = law_ids.iter().copied().collect();
+        let ids: Vec<i64> = ids.into_iter().collect();
+        for piece in pieces(&ids) {
+            let mut query = QueryBuilder::<Sqlite>::new(sql::ATTEMPTS_OF_HEAD);
+            query.push_bind(run_id);
+            query.push(" AND e.harness_config_hash = ");
+            query.push_bind(harness_config_hash);
+            query.push(" AND e.law_id IN (");
+            list(&mut query, piece);
+            made.extend(keyed_attempts(
+                query.build().fetch_all(&mut *work.tx).await,
+                work.place,
+            )?);
+        }
+        made.sort_by_key(|(id, _)| *id);
+        Ok(made.into_iter().map(|(_, attempt)| attempt).collect())
+    }
+
+    async fn commit(&mut self, decisions: &[Decision]) -> Result<(), StoreError> {
+        let mut work = self.write().await?;
+        if store_new(&mut work.tx, decisions)
+            .await
+            .map_err(|error| work.place.sql(error))?
+        {
+            return work.commit().await;
+        }
+        // One of them is there already. That is rare: one by one.
+        work.undo().await?;
+        let mut work = self.write().await?;
+        for decision in decisions {
+            let stored = stored_attempt(&mut work.tx, &decision.evaluation).await;
+            match stored.map_err(|error| work.place.sql(error))? {
+                Some(artifacts_json) => decision.agrees_with(&artifacts_json)?,
+                None => {
+                    store_new(&mut work.tx, std::slice::from_ref(decision))
+                        .await
+                        .map_err(|error| work.place.sql(error))?;
+                }
+            }
+        }
+        work.commit().await
+    }
+
+    async fn findings(&mut self, query: Query<'_>) -> Result<Vec<Finding>, StoreError> {
+        let (conn, place) = self.connection().await?;
+        let mut sql = sql::findings();
+        if query.status.is_some() {
+            sql.push_str(" AND e.status = $5");
+        }
+        sql.push_str(" ORDER BY l.id DESC LIMIT $4");
+        let mut statement = sqlx::query(AssertSqlSafe(sql))
+            .bind(&query.run.harness_hash)
+            .bind(&query.run.sim_hash)
+            .bind(query.run.id)
+            .bind(query.newest.map_or(ALL, i64::from));
+        if let Some(status) = query.status {
+            statement = statement.bind(word(status));
+        }
+        let rows = statement.fetch_all(conn).await;
+        let rows = rows.map_err(|error| place.sql(error))?;
+        rows.iter().rev().map(finding).collect()
+    }
+
+    async fn evaluations(
+        &mut self,
+        run_id: i64,
+        after: i64,
+        limit: u32,
+    ) -> Result<Vec<Finding>, StoreError> {
+        let (conn, place) = self.connection().await?;
+        let rows = sqlx::query(AssertSqlSafe(sql::evaluations()))
+            .bind(run_id)
+            .bind(after)
+            .bind(i64::from(limit))
+            .fetch_all(conn)
+            .await;
+        let rows = rows.map_err(|error| place.sql(error))?;
+        rows.iter().map(finding).collect()
+    }
+
+    async fn tally(&mut self, run: &Run) -> Result<Tally, StoreError> {
+        let work = &mut self.read().await?;
+        let fault = |error| work.place.sql(error);
+        let mut tally = Tally::default();
+        let laws = sqlx::query(sql::LAWS_TALLY)
+            .bind(run.id)
+            .fetch_all(&mut *work.tx)
+            .await
+            .map_err(fault)?;
+        for row in laws {
+            let mut fields = Fields::new(&row, LAWS_TALLY, 0);
+            fields.key()?;
+            tally.laws.insert(fields.word()?, fields.unsigned()?);
+        }
+        let verdicts = sqlx::query(sql::VERDICTS_TALLY)
+            .bind(&run.harness_hash)
+            .bind(&run.sim_hash)
+            .bind(run.id)
+            .fetch_all(&mut *work.tx)
+            .await
+            .map_err(fault)?;
+        for row in verdicts {
+            let mut fields = Fields::new(&row, VERDICTS_TALLY, 0);
+            fields.key()?;
+            let status: Status = fields.word()?;
+            let verdict = (word(status).to_owned(), fields.get()?);
+            tally.verdicts.insert(verdict, fields.unsigned()?);
+        }
+        let evaluations: i64 = sqlx::query_scalar(sql::EVALUATIONS_TALLY)
+            .bind(run.id)
+            .fetch_one(&mut *work.tx)
+            .await
+            .map_err(fault)?;
+        tally.evaluations = evaluations.cast_unsigned();
+        Ok(tally)
+    }
+}
+
+const KEYS: Table = Table {
+    name: "verdict_keys",
+    columns: &["law_fingerprint", "evaluation_id", "verdict_digest"],
+};
+const LAWS_TALLY: Table = Table {
+    name: "laws",
+    columns: &["id", "status", "count"],
+};
+const VERDICTS_TALLY: Table = Table {
+    name: "law_evaluations",
+    columns: &["id", "status", "reason_code", "count"],
+};
+const ATTEMPTS: Table = Table {
+    name: "law_evaluations",
+    columns: &["id", "law_id", "seed", "status"],
+};
+
+/// A list without repetitions.
+fn distinct(texts: &[String]) -> Vec<&str> {
+    let texts: BTreeSet<&str> = texts.iter().map(String::as_str).collect();
+    texts.into_iter().collect()
+}
+
+/// `.., .., ..)`
+fn list<T>(query: &mut QueryBuilder<Sqlite>, values: &[T])
+where
+    for<'t> &'t T: Encode<'t, Sqlite> + Type<Sqlite>,
+{
+    let mut list = query.separated(", ");
+    for value in values {
+        list.push_bind(value);
+    }
+    list.push_unseparated(")");
+}
+
+fn keyed_attempts(
+    rows: Result<Vec<SqliteRow>, sqlx::Error>,
+    place: &Place,
+) -> Result<Vec<(i64, Attempt)>, StoreError> {
+    let rows = rows.map_err(|error| place.sql(error))?;
+    let attempt = |row: &SqliteRow| {
+        let mut fields = Fields::new(row, ATTEMPTS, 0);
+        let id = fields.key()?;
+        let attempt = Attempt {
+            law_id: fields.get()?,
+            seed: fields.unsigned()?,
+            status: fields.word()?,
+        };
+        Ok((id, attempt))
+    };
+    rows.iter().map(attempt).collect()
+}
+
+fn attempts(
+    rows: Result<Vec<SqliteRow>, sqlx::Error>,
+    place: &Place,
+) -> Result<Vec<Attempt>, StoreError> {
+    let keyed = keyed_attempts(rows, place)?;
+    Ok(keyed.into_iter().map(|(_, attempt)| attempt).collect())
+}
+
+fn finding(row: &SqliteRow) -> Result<Finding, StoreError> {
+    let evaluation = LawRow::TABLE.columns.len();
+    let counterexample = evaluation + EvaluationRow::TABLE.columns.len();
+    let evaluation: EvaluationRow = record(row, evaluation)?;
+    let counterexample = evaluation
+        .counterexample_id
+        .map(|_| record::<CounterexampleRow>(row, counterexample))
+        .transpose()?;
+    Ok(Finding {
+        law: record(row, 0)?,
+        evaluation,
+        counterexample,
+    })
+}
+
+async fn store_plan(conn: &mut SqliteConnection, plan: &Plan) -> Result<(), sqlx::Error> {
+    let first = sql::last_id::<LawRow>(&mut *conn).await? + 1;
+    let laws: Vec<(Keys, &LawRow)> = (first..)
+        .map(|id| Keys { id, link: None })
+        .zip(&plan.laws)
+        .collect();
+    sql::insert(&mut *conn, &laws, "").await?;
+    move_laws(&mut *conn, plan.moved.iter().copied()).await?;
+    sqlx::query(sql::PLANNED)
+        .bind(&plan.prompt_hash)
+        .bind(&plan.summary_json)
+        .bind(plan.iteration_id)
+        .execute(conn)
+        .await?;
+    Ok(())
+}
+
+/// Gives each law the last status that is said of it.
+async fn move_laws(
+    conn: &mut SqliteConnection,
+    moved: impl Iterator<Item = (i64, LawStatus)>,
+) -> Result<(), sqlx::Error> {
+    let last: BTreeMap<i64, LawStatus> = moved.collect();
+    let mut by_status: BTreeMap<LawStatus, Vec<i64>> = BTreeMap::new();
+    for (id, status) in last {
+        by_status.entry(status).or_default().push(id);
+    }
+    for (status, ids) in by_status {
+        sql::move_laws(&mut *conn, word(status), &ids).await?;
+    }
+    Ok(())
+}
+
+async fn stored_attempt(
+    conn: &mut SqliteConnection,
+    evaluation: &EvaluationRow,
+) -> Result<Option<String>, sqlx::Error> {
+    sqlx::query_scalar(sql::STORED_ATTEMPT)
+        .bind(evaluation.run_id)
+        .bind(evaluation.law_id)
+        .bind(&evaluation.harness_config_hash)
+        .bind(signed(evaluation.seed))
+        .fetch_optional(conn)
+        .await
+}
+
+/// Stores decisions that are not there yet. False if one is, or if two are the same: then the transaction is of no use.
+async fn store_new(
+    conn: &mut SqliteConnection,
+    decisions: &[Decision],
+) -> Result<bool, sqlx::Error> {
+    let first = sql::last_id::<EvaluationRow>(&mut *conn).await? + 1;
+    let mut next = sql::last_id::<CounterexampleRow>(&mut *conn).await? + 1;
+    let mut evaluations = Vec::new();
+    let mut counterexamples = Vec::new();
+    let mut keys = LastKeys::default();
+    for (id, decision) in (first..).zip(decisions) {
+        let mut link = None;
+        if let Some(row) = &decision.counterexample {
+            let own = Keys {
+                id: next,
+                link: Some(id),
+            };
+            counterexamples.push((own, row));
+            link = Some(next);
+            next += 1;
+        }
+        evaluations.push((Keys { id, link }, &decision.evaluation));
+        if let Some(key) = &decision.key {
+            keys.add(key, id, decision.evaluation.status);
+        }
+    }
+    let inserted = sql::insert(&mut *conn, &evaluations, sql::SKIP_ATTEMPT).await?;
+    if inserted != evaluations.len() as u64 {
+        return Ok(false);
+    }
+    sql::insert(&mut *conn, &counterexamples, "").await?;
+    let moved = decisions
+        .iter()
+        .map(|decision| (decision.evaluation.law_id, decision.law_status));
+    move_laws(&mut *conn, moved).await?;
+    sql::insert_keys(conn, &keys.rows()).await?;
+    Ok(true)
+}
+
+/// What a group leaves of each key: the first FAIL, else the last attempt.
+#[derive(Default)]
+struct LastKeys<'a>(BTreeMap<(&'a str, &'a str, &'a str), (&'a VerdictKey, i64, Status)>);
+
+impl<'a> LastKeys<'a> {
+    fn add(&mut self, key: &'a VerdictKey, id: i64, status: Status) {
+        let triple = (
+            key.law_fingerprint.as_str(),
+            key.harness_config_hash.as_str(),
+            key.sim_hash.as_str(),
+        );
+        let stands = self
+            .0
+            .get(&triple)
+            .is_some_and(|(_, _, status)| *status == Status::Fail);
+        if !stands {
+            self.0.insert(triple, (key, id, status));
+        }
+    }
+
+    fn rows(&self) -> Vec<VerdictKey> {
+        let row = |(key, id, _): &(&VerdictKey, i64, Status)| VerdictKey {
+            evaluation_id: *id,
+            ..(*key).clone()
+        };
+        self.0.values().map(row).collect()
+    }
+}

@@ -1,0 +1,270 @@
+//! The database remembers what its twin in memory remembers, row by row, and answers as it does.
+
+use popper_discovery::{
+    CounterexampleRow, Decision, Discovery, Ended, EvaluationRow, Event, Finding, IterationStatus,
+    LawRow, LawStatus, LoopConfig, MemoryStore, Observer, Query, Run, Store, Unobserved,
+    VerdictKey, Which,
+};
+use popper_harness::decide::{Config, Status};
+use popper_store::{Access, Database};
+use serde_json::{Value, json};
+
+use crate::{dump, run};
+
+/// Stops after some decisions.
+struct StopAfter(u32);
+
+impl Observer for StopAfter {
+    fn event(&mut self, event: Event<'_>) {
+        if matches!(event, Event::Decided(_)) {
+            self.0 -= 1;
+        }
+    }
+
+    fn stop(&self) -> bool {
+        self.0 == 0
+    }
+}
+
+fn config() -> LoopConfig {
+    LoopConfig {
+        propose: 13,
+        test: 7,
+        ..LoopConfig::default()
+    }
+}
+
+/// Everything that a store answers about a run.
+async fn answers<S: Store>(discovery: &mut Discovery<S>) -> Value {
+    let run = discovery.run().clone();
+    let store = discovery.store();
+    let all = [
+        LawStatus::Proposed,
+        LawStatus::RejectedSchema,
+        LawStatus::Queued,
+        LawStatus::Tested,
+    ];
+    let laws = store.laws_by_status(run.id, &all, None).await.unwrap();
+    let fingerprints: Vec<String> = laws.iter().map(|law| law.law_fingerprint.clone()).collect();
+    let ids: Vec<i64> = laws.iter().map(|law| law.id).collect();
+    let (config, universe) = (&run.harness_hash, &run.sim_hash);
+    let mut findings = Vec::new();
+    for status in [
+        None,
+        Some(Status::Pass),
+        Some(Status::Fail),
+        Some(Status::Unknown),
+    ] {
+        for newest in [None, Some(0), Some(1), Some(3)] {
+            let query = Query {
+                run: &run,
+                status,
+                newest,
+            };
+            findings.push(store.findings(query).await.unwrap());
+        }
+    }
+    let mut attempts = Vec::new();
+    for law in &fingerprints {
+        let made = store.attempts_at(law, config, universe).await.unwrap();
+        attempts.push(format!("{made:?}"));
+    }
+    let tally = store.tally(&run).await.unwrap();
+    json!({
+        "runs": store.runs().await.unwrap(),
+        "iterations": store.iterations(run.id).await.unwrap(),
+        "second": store.iteration(run.id, 2).await.unwrap(),
+        "no such": store.iteration(run.id, 99).await.unwrap(),
+        "last": store.last_iteration(run.id).await.unwrap(),
+        "laws": laws,
+        "some": store.laws_by_status(run.id, &all[..2], Some(3)).await.unwrap(),
+        "none": store.laws_by_status(run.id, &[], None).await.unwrap(),
+        "by fingerprint": store.laws_by_fingerprint(run.id, &fingerprints).await.unwrap(),
+        "fingerprints": store.fingerprints(run.id).await.unwrap(),
+        "known": store.known(&fingerprints, config, universe).await.unwrap(),
+        "calls": store.calls(run.id, None).await.unwrap(),
+        "calls of one": store.calls(run.id, Some(2)).await.unwrap(),
+        "attempts": attempts,
+        "attempts of": format!("{:?}", store.attempts_of(run.id, &ids, config).await.unwrap()),
+        "findings": findings,
+        "evaluations": store.evaluations(run.id, 0, 1000).await.unwrap(),
+        "a page of them": store.evaluations(run.id, 2, 3).await.unwrap(),
+        "tally": format!("{tally:?}"),
+    })
+}
+
+/// A life: iterations, an abort, a retest, the same laws again in a second run, another seed near the end of the numbers, and
+/// what only decisions made by hand can bring.
+async fn life<S: Store>(store: S) -> (S, Vec<Value>) {
+    let proposer = run::Scripted(run::laws(), " with a NUL \0 and a quote '");
+    let mut said = Vec::new();
+    let mut first = run::open(store, 0, config(), Which::Latest).await;
+    let ended = first
+        .run_to(2, &proposer, &mut StopAfter(10))
+        .await
+        .unwrap();
+    assert_eq!(ended, Ended::Stopped);
+    said.push(answers(&mut first).await);
+    let ended = first.run_to(2, &proposer, &mut Unobserved).await.unwrap();
+    assert_eq!(ended, Ended::Completed);
+    let run = first.run().clone();
+    let findings = first.store().findings(Query::all(&run)).await.unwrap();
+    let law = findings[0].law.law_fingerprint.clone();
+    first.retest(&law).await.unwrap();
+    said.push(answers(&mut first).await);
+
+    let mut second = run::open(first.into_store(), 0, config(), Which::New).await;
+    second.run_to(2, &proposer, &mut Unobserved).await.unwrap();
+    said.push(answers(&mut second).await);
+
+    let rest = run::Scripted(run::laws().split_off(26), "");
+    let mut far = run::open(second.into_store(), u64::MAX - 1, config(), Which::New).await;
+    far.run_to(1, &rest, &mut Unobserved).await.unwrap();
+    said.push(answers(&mut far).await);
+    let law = {
+        let run = far.run().clone();
+        let findings = far.store().findings(Query::all(&run)).await.unwrap();
+        assert!(
+            findings
+                .iter()
+                .any(|finding| finding.evaluation.seed == u64::MAX - 1)
+        );
+        findings[0].law.law_fingerprint.clone()
+    };
+    far.retest(&law).await.unwrap();
+    said.push(answers(&mut far).await);
+
+    let (store, more) = by_hand(far.into_store(), &run).await;
+    said.extend(more);
+    let mut first = run::open(store, 0, config(), Which::Id(run.id)).await;
+    said.push(answers(&mut first).await);
+    (first.into_store(), said)
+}
+
+/// A decision on a law, shaped after a stored one.
+fn decision(like: &Finding, law: &LawRow, seed: u64, status: Status) -> Decision {
+    let mut evaluation = EvaluationRow {
+        id: 0,
+        run_id: law.run_id,
+        law_id: law.id,
+        seed,
+        status,
+        counterexample_id: None,
+        ..like.evaluation.clone()
+    };
+    let verdict_digest = format!("digest of {seed} {status:?}");
+    evaluation.artifacts_json =
+        json!({"harness_config": Config::default(), "verdict_digest": verdict_digest}).to_string();
+    let counterexample = (status == Status::Fail).then(|| CounterexampleRow {
+        id: 0,
+        run_id: law.run_id,
+        seed,
+        t: u64::MAX,
+        ..like.counterexample.clone().unwrap()
+    });
+    Decision {
+        law_status: LawStatus::Tested,
+        key: Some(VerdictKey {
+            law_fingerprint: law.law_fingerprint.clone(),
+            harness_config_hash: evaluation.harness_config_hash.clone(),
+            sim_hash: "a universe".into(),
+            evaluation_id: 0,
+            verdict_digest: verdict_digest.clone(),
+        }),
+        evaluation,
+        counterexample,
+        law_fingerprint: law.law_fingerprint.clone(),
+        verdict_digest,
+    }
+}
+
+/// Attempts that were cut short, groups with repetitions, keys that move and keys that stay.
+async fn by_hand<S: Store>(mut store: S, run: &Run) -> (S, Vec<Value>) {
+    let refuted = Query {
+        status: Some(Status::Fail),
+        ..Query::all(run)
+    };
+    let like = store.findings(refuted).await.unwrap().remove(0);
+    let all = [LawStatus::Tested, LawStatus::Proposed, LawStatus::Queued];
+    let laws = store.laws_by_status(run.id, &all, None).await.unwrap();
+    let cut = Decision {
+        law_status: LawStatus::Queued,
+        key: None,
+        ..decision(&like, &laws[0], 1000, Status::Unknown)
+    };
+    let make = |law: usize, seed, status| decision(&like, &laws[law], seed, status);
+    let (pass, fail, unknown) = (Status::Pass, Status::Fail, Status::Unknown);
+    let contradiction = Decision {
+        verdict_digest: "another".into(),
+        ..make(1, 1001, unknown)
+    };
+    let groups: Vec<Vec<Decision>> = vec![
+        vec![],
+        vec![cut.clone()],
+        vec![cut.clone()],
+        vec![make(1, 1001, unknown), make(1, 1002, pass)],
+        // A key moves from UNKNOWN to PASS to FAIL, and stays there.
+        vec![make(1, 1003, fail)],
+        vec![make(1, 1004, pass)],
+        // The same within one group, beside what is there already and what comes twice.
+        vec![
+            make(2, 1001, pass),
+            make(2, 1002, fail),
+            make(2, 1003, unknown),
+            make(3, 1001, fail),
+            make(3, 1002, fail),
+        ],
+        vec![
+            make(4, 1, pass),
+            make(1, 1003, fail),
+            make(4, 1, pass),
+            make(4, 2, fail),
+            make(4, 3, unknown),
+        ],
+        // One that disagrees takes the whole group with it.
+        vec![make(5, 1, pass), contradiction, make(5, 2, pass)],
+        // More than one statement takes.
+        (0..100)
+            .map(|seed| make(6, seed + 5000, if seed % 3 == 0 { fail } else { pass }))
+            .collect(),
+    ];
+    let mut said = Vec::new();
+    for group in groups {
+        let answer = store.commit(&group).await;
+        said.push(json!(answer.map_err(|error| error.to_string())));
+    }
+    let contradictions = said
+        .iter()
+        .filter(|answer| !answer["Err"].is_null())
+        .count();
+    assert_eq!(contradictions, 1, "{said:?}");
+    let ids: Vec<i64> = laws.iter().map(|law| law.id).collect();
+    let made = store.attempts_of(run.id, &ids, &run.harness_hash).await;
+    said.push(json!(format!("{made:?}")));
+    for (iteration_id, status) in [
+        (1, IterationStatus::Aborted),
+        (99, IterationStatus::Running),
+    ] {
+        store.mark_iteration(iteration_id, status).await.unwrap();
+    }
+    (store, said)
+}
+
+#[tokio::test]
+async fn a_whole_life_leaves_the_same_rows_and_answers() {
+    let (memory, expected) = life(MemoryStore::default()).await;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("popper.db");
+    let (database, said) = life(Database::open(&path, Access::Write).await.unwrap()).await;
+    for (index, (said, expected)) in said.iter().zip(&expected).enumerate() {
+        assert_eq!(said, expected, "answer {index}");
+    }
+    assert_eq!(said.len(), expected.len());
+    let expected = dump::of_memory(&memory);
+    assert_eq!(dump::of_file(&path).await, expected);
+    database.close().await.unwrap();
+    assert_eq!(dump::of_file(&path).await, expected);
+    for (table, rows) in &expected {
+        assert!(rows.len() > 1, "{table} is hardly tested");
+    }
+}

@@ -1,0 +1,14 @@
+//! Integration tests, one binary so that they link once.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test stops at the first surprise, and the line says which"
+)]
+
+mod atomic;
+mod conformance;
+mod dump;
+mod faults;
+mod guide;
+mod made;
+mod run;
+mod values;

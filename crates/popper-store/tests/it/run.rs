@@ -1,0 +1,119 @@
+//! Runs to test with: the fixture laws, a proposer that hands them out, a clock that ticks by itself.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use jiff::Timestamp;
+use popper_discovery::{
+    Call, Candidate, Clock, Discovery, LoopConfig, Proposal, ProposeError, Proposer, Snapshot,
+    Step, Store, Which,
+};
+use popper_harness::decide::{Config, Harness};
+use popper_harness::universe::KineticGrid;
+use serde_json::Value;
+
+/// All fixture laws, the true, the false and the undecided ones mixed, and some texts that are no laws.
+pub fn laws() -> Vec<Candidate> {
+    let files: Vec<Vec<Value>> = ["true", "false", "unknown"]
+        .iter()
+        .map(|name| {
+            let root = env!("CARGO_MANIFEST_DIR");
+            let path = format!("{root}/../../fixtures/popper/laws/{name}.json");
+            let text = std::fs::read_to_string(path).unwrap();
+            serde_json::from_str(&text).unwrap()
+        })
+        .collect();
+    let longest = files.iter().map(Vec::len).max().unwrap();
+    let mut laws: Vec<Candidate> = (0..longest)
+        .flat_map(|index| files.iter().filter_map(move |file| file.get(index)))
+        .cloned()
+        .map(Candidate::new)
+        .collect();
+    let broken = [
+        "no JSON at all",
+        "quotes ' \" ` ; DROP TABLE laws; --",
+        "a NUL \0 within",
+        "beyond the plane: \u{1F9EA} \u{10FFFF}",
+    ];
+    laws.extend(broken.iter().map(|text| Candidate {
+        raw: (*text).to_owned(),
+        law: Err("is no JSON".to_owned()),
+    }));
+    laws
+}
+
+/// Hands out the laws, some an iteration, after two calls that it makes up, with this in their replies.
+pub struct Scripted(pub Vec<Candidate>, pub &'static str);
+
+impl Scripted {
+    pub const ID: &str = "scripted";
+}
+
+impl Proposer for Scripted {
+    fn id(&self) -> &'static str {
+        Self::ID
+    }
+
+    fn propose<'a>(
+        &'a self,
+        snapshot: &'a Snapshot,
+        k: usize,
+        calls: &'a [Call],
+    ) -> BoxFuture<'a, Result<Step, ProposeError>> {
+        let step = if calls.len() < 2 {
+            Step::Called(Box::new(Call {
+                model_id: "a model".into(),
+                prompt_hash: format!("prompt {}", snapshot.iteration),
+                request_json: serde_json::to_string(snapshot).unwrap(),
+                reply_text: format!("reply {}{}", calls.len(), self.1),
+                usage_json: "{}".into(),
+            }))
+        } else {
+            let skip = (snapshot.iteration as usize - 1) * k;
+            let candidates = self.0.iter().skip(skip).take(k).cloned().collect();
+            Step::Proposed(Proposal {
+                candidates,
+                prompt_hash: Some(calls[0].prompt_hash.clone()),
+                research_log: Some(format!("after {skip}")),
+                ..Proposal::default()
+            })
+        };
+        Box::pin(std::future::ready(Ok(step)))
+    }
+}
+
+/// A clock on which every look takes a millisecond.
+#[derive(Default)]
+pub struct Ticking {
+    now: AtomicU64,
+    elapsed: AtomicU64,
+}
+
+impl Clock for Ticking {
+    fn now(&self) -> Timestamp {
+        let first: Timestamp = "2026-11-22T00:00:00Z".parse().unwrap();
+        first + Duration::from_millis(self.now.fetch_add(1, Ordering::Relaxed))
+    }
+
+    fn elapsed(&self) -> Duration {
+        Duration::from_millis(self.elapsed.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+pub fn harness(seed: u64) -> Harness {
+    let config = Config {
+        seed,
+        ..Config::default()
+    };
+    Harness::new(KineticGrid, config).unwrap()
+}
+
+/// Opens a run of the scripted proposer.
+pub async fn open<S: Store>(store: S, seed: u64, config: LoopConfig, which: Which) -> Discovery<S> {
+    let clock = Arc::new(Ticking::default());
+    Discovery::open(store, harness(seed), config, Scripted::ID, clock, which)
+        .await
+        .unwrap()
+}
