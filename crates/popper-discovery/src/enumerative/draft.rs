@@ -118,7 +118,7 @@ impl Draft {
         law.insert("template".into(), json!(self.template.name()));
         law.insert("quantifiers".into(), quantifiers.into());
         law.insert("law_id".into(), json!(self.id(symbols)));
-        law.insert("forbidden".into(), json!(self.forbidden()));
+        law.insert("forbidden".into(), json!(self.forbidden(symbols)));
         let conditions = self.preconditions.iter();
         let conditions: Vec<Value> = conditions
             .map(|[lhs, op, rhs]| json!({"lhs": lhs, "op": op, "rhs": rhs}))
@@ -176,9 +176,15 @@ impl Draft {
         id.chars().take(ID_LIMIT).collect()
     }
 
-    fn forbidden(&self) -> String {
+    fn forbidden(&self, symbols: &[char]) -> String {
         let t = self.t;
-        let text = |phrase: &Phrase| phrase.text(&|expr| format!("[{expr}]"));
+        let names = self.claim().map(|claim| Names::of(claim, symbols));
+        let name = |expr: &str| {
+            names
+                .as_ref()
+                .map_or_else(String::new, |names| names.name(expr))
+        };
+        let text = |phrase: &Phrase| phrase.text(&name);
         match &self.said {
             Said::Commutes(transform) => format!(
                 "a start and a t <= {t} for which {transform} before t steps and {transform} after t steps give different states"
@@ -189,11 +195,7 @@ impl Draft {
                     text(p),
                     text(q)
                 ),
-                None => format!(
-                    "a step t <= {t} at which {} and not {}",
-                    text(p),
-                    conjunct(q, &text)
-                ),
+                None => format!("a step t <= {t} at which {} and not ({})", text(p), text(q)),
             },
             Said::Claim(Phrase::Bin(op, left, right)) if op.is_comparison() => {
                 format!(
@@ -206,11 +208,6 @@ impl Draft {
             Said::Claim(claim) => format!("a step t <= {t} at which not ({})", text(claim)),
         }
     }
-}
-
-/// A phrase behind `not`.
-fn conjunct(phrase: &Phrase, text: &dyn Fn(&Phrase) -> String) -> String {
-    format!("({})", text(phrase))
 }
 
 /// Whether a claim says of some expressions that each stays what it was at the start, and nothing else.

@@ -4,6 +4,9 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
+mod enumerative;
+#[cfg(feature = "llm")]
+mod llm;
 #[cfg(feature = "report")]
 mod browser;
 #[cfg(feature = "report")]

@@ -1,0 +1,246 @@
+//! What holds of every proposal.
+
+use std::collections::BTreeSet;
+
+use popper_discovery::{EnumerativeProposer, Snapshot, Specimen};
+use popper_harness::decide::{Harness, Status};
+use popper_harness::law::{Extensions, Law, Program};
+use popper_harness::universe::{KineticGrid, TableUniverse, Universe, random_universe};
+use popper_harness::{holds, observe};
+use serde_json::Value;
+
+use super::{Order, empty, fixture, hasty, read, story, whole_loop};
+
+/// Whether one state of an excerpt, or two that follow each other, break a law that has no precondition. Written anew from the
+/// meaning of the templates, for claims about single states and steps.
+fn broken(law: &Law, specimen: &Specimen, universe: &dyn Universe) -> bool {
+    use popper_harness::law::syntax::Time;
+    let Ok(program) = Program::compile(law, universe) else {
+        return false;
+    };
+    let popper_harness::law::Claim::Always {
+        antecedent,
+        consequent,
+        steps,
+    } = &program.claim
+    else {
+        return false;
+    };
+    let parse = |text: &str| universe.alphabet().parse(text).unwrap();
+    let start = parse(&specimen.initial_state);
+    let met = program.preconditions.iter().all(|condition| {
+        let left = observe(&condition.left, &start, universe).unwrap();
+        let right = observe(&condition.right, &start, universe).unwrap();
+        condition.op.compares(&left, &right)
+    });
+    let last = program.horizon - u64::from(*steps);
+    met && specimen
+        .excerpt
+        .iter()
+        .filter(|m| m.t <= last)
+        .any(|moment| {
+            // The run is made from the start with the rule, which the proposer does not know.
+            let now = parse(&moment.state);
+            assert_eq!(now, universe.evolve(&start, moment.t));
+            let after = specimen.excerpt.iter().find(|m| m.t == moment.t + 1);
+            if *steps && after.is_none() {
+                return false;
+            }
+            let after = universe.step(&now);
+            let mut value = |index: usize, time| {
+                let state = match time {
+                    Time::Now => &now,
+                    Time::Next => &after,
+                    Time::At(_) => &start,
+                };
+                observe(&program.observables[index], state, universe)
+            };
+            let antecedent = antecedent
+                .as_ref()
+                .is_none_or(|p| holds(p, moment.t, &mut value) == Ok(true));
+            antecedent && holds(consequent, moment.t, &mut value) == Ok(false)
+        })
+}
+
+/// Whether a law speaks of what the excerpts do not show: collisions that a rule announces.
+fn needs_the_rule(law: &Value) -> bool {
+    law.to_string().contains("incoming_collisions")
+}
+
+fn check(universe: &dyn Universe, turns: &[(Snapshot, Vec<Value>)]) {
+    let mut proposed = BTreeSet::new();
+    for (snapshot, laws) in turns {
+        assert_eq!(laws.len(), 20, "{}", snapshot.iteration);
+        for source in laws {
+            let law = read(source);
+            Program::compile(&law, universe).unwrap();
+            assert!(proposed.insert(law.fingerprint()), "{source}");
+            let shown = snapshot.falsified.iter().map(|f| &f.counterexample);
+            for specimen in shown.chain(&snapshot.gallery) {
+                let open = needs_the_rule(source);
+                assert!(
+                    open || !broken(&law, specimen, universe),
+                    "{source} {specimen:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn no_law_twice_none_that_was_seen_to_break_each_one_of_the_language() {
+    for seed in 0..3 {
+        let grid = story(KineticGrid, hasty(), seed, Order::Proposed, 6);
+        check(&KineticGrid, &grid.turns);
+        let universe = random_universe(seed);
+        let random = story(universe.clone(), hasty(), seed, Order::Shuffled(seed), 6);
+        check(&universe, &random.turns);
+    }
+    for number in [30, 90, 110, 184] {
+        let universe = fixture(&format!("elementary_{number}"));
+        let elementary = story(universe.clone(), hasty(), 1, Order::Proposed, 6);
+        check(&universe, &elementary.turns);
+    }
+}
+
+#[tokio::test]
+async fn the_whole_loop_takes_every_proposal_and_decides_it() {
+    let tested = whole_loop(KineticGrid, 0).await;
+    assert_eq!(tested.len(), 50);
+    let unknown = tested
+        .iter()
+        .filter(|(_, status)| *status == Status::Unknown);
+    assert_eq!(unknown.count(), 0);
+}
+
+#[test]
+fn the_same_snapshot_gives_the_same_laws() {
+    let story = story(random_universe(4), hasty(), 9, Order::Proposed, 3);
+    let proposer = EnumerativeProposer { seed: 9 };
+    for (snapshot, laws) in &story.turns {
+        assert_eq!(*laws, proposer.laws(snapshot, 20));
+    }
+    // The seed chooses among equals.
+    let snapshot = &story.turns[0].0;
+    let other = EnumerativeProposer { seed: 10 };
+    assert_ne!(proposer.laws(snapshot, 20), other.laws(snapshot, 20));
+}
+
+/// A universe with this many symbols in which every cell becomes what its left neighbour was.
+fn shifting(symbols: usize) -> TableUniverse {
+    let symbols: String = ".abct1+-".chars().take(symbols).collect();
+    let patterns: Vec<Value> = symbols
+        .chars()
+        .map(|symbol| serde_json::json!([format!("{symbol}??"), symbol.to_string()]))
+        .collect();
+    let universe = serde_json::json!({
+        "id": "shifting", "symbols": symbols, "radius": 1, "rule": {"patterns": patterns, "default": "."},
+    });
+    TableUniverse::from_json(&universe.to_string()).unwrap()
+}
+
+#[test]
+fn the_walk_does_not_end_whatever_the_symbols() {
+    for symbols in 1..=8 {
+        let universe = shifting(symbols);
+        let mut snapshot = empty(&Harness::new(universe.clone(), hasty()).unwrap());
+        for k in [20, 1000] {
+            let laws = EnumerativeProposer::default().laws(&snapshot, k);
+            assert_eq!(laws.len(), k, "{symbols} symbols");
+            for law in &laws {
+                let law = read(law);
+                Program::compile(&law, &universe).unwrap();
+                assert!(snapshot.proposed.insert(law.fingerprint()));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_walk_does_not_end_after_a_long_run() {
+    let story = story(KineticGrid, hasty(), 3, Order::Proposed, 8);
+    let (snapshot, _) = story.turns.last().unwrap();
+    let laws = EnumerativeProposer { seed: 3 }.laws(snapshot, 1000);
+    assert_eq!(laws.len(), 1000);
+}
+
+#[test]
+fn a_damaged_snapshot_is_data() {
+    let story = story(KineticGrid, hasty(), 0, Order::Proposed, 2);
+    let mut snapshot = story.turns[1].0.clone();
+    for (place, falsified) in snapshot.falsified.iter_mut().enumerate() {
+        let specimen = &mut falsified.counterexample;
+        match place % 5 {
+            0 => specimen.initial_state = String::new(),
+            1 => specimen.initial_state = "??".into(),
+            2 => specimen.excerpt[0].t = u64::MAX,
+            3 => specimen.excerpt[0].state = ">".repeat(40),
+            _ => falsified.law = Value::Null,
+        }
+    }
+    for specimen in &mut snapshot.gallery {
+        specimen.excerpt.clear();
+    }
+    snapshot.contract.symbols = vec!['\'', '?'];
+    EnumerativeProposer::default().laws(&snapshot, 20);
+    snapshot.contract.symbols.clear();
+    EnumerativeProposer::default().laws(&snapshot, 20);
+}
+
+/// A law in words that nobody proposed, refuted and accepted: mutations are laws, too.
+#[test]
+fn laws_of_others_are_mutated() {
+    let claims = [
+        ("bound", "-(f(t)) + 2 * (g(t) - 3) <= 4 * f(0)"),
+        ("bound", "f(t) % 2 == 0 or not (g(t) == 1 and f(t) > g(t))"),
+        (
+            "implication_step",
+            "f(t) >= 2 and g(t) == 0 -> f(t+1) + g(t+1) >= t",
+        ),
+        ("eventually", "f(t) == 1 -> g(t) / 2 < 3"),
+    ];
+    let story = story(KineticGrid, hasty(), 0, Order::Proposed, 2);
+    let mut snapshot = story.turns[1].0.clone();
+    for (template, claim) in claims {
+        let law = serde_json::json!({
+            "law_id": "other", "template": template, "quantifiers": {"T": 12, "H": 3}, "claim": claim, "forbidden": "not so",
+            "observables": [{"name": "f", "expr": "max_gap('.') - count_odd('>')"}, {"name": "g", "expr": "-(count('X')) + 3"}],
+            "preconditions": [{"lhs": 3, "op": "<=", "rhs": "f + grid_length"}],
+        });
+        let law = Law::from_value(law, "$", Extensions::default()).unwrap();
+        Program::compile(&law, &KineticGrid).unwrap();
+        for falsified in &mut snapshot.falsified {
+            falsified.law = law.normalized();
+        }
+        for accepted in &mut snapshot.accepted {
+            accepted.law = law.normalized();
+        }
+        let laws = EnumerativeProposer::default().laws(&snapshot, 60);
+        let mutants = laws
+            .iter()
+            .filter(|law| law.to_string().contains("max_gap"));
+        let mut found = 0;
+        for mutant in mutants {
+            let mutant = read(mutant);
+            Program::compile(&mutant, &KineticGrid).unwrap();
+            assert_ne!(mutant.fingerprint(), law.fingerprint());
+            found += 1;
+        }
+        assert!(found > 0, "{claim}");
+    }
+}
+
+#[test]
+fn hardly_a_proposal_is_undecidable() {
+    for seed in 0..4 {
+        let story = story(KineticGrid, hasty(), seed, Order::Proposed, 5);
+        let unknown = story
+            .tested
+            .iter()
+            .filter(|(_, verdict)| verdict.status == Status::Unknown);
+        let unknown: Vec<_> = unknown
+            .map(|(law, verdict)| (&law.law_id, verdict.reason_code))
+            .collect();
+        assert!(unknown.len() <= 2, "{unknown:?}");
+    }
+}
