@@ -286,6 +286,8 @@ async fn measure(rows: usize) -> Value {
         let total: f64 = spent.iter().sum();
         let per_row = total / (groups * GROUP) as f64;
         let first = *first.get_or_insert(per_row);
+        spent.sort_by(f64::total_cmp);
+        let median = spent[spent.len() / 2];
         let slowest = spent.iter().copied().fold(0.0, f64::max);
         levels.push(json!({
             "rows": level,
@@ -293,6 +295,7 @@ async fn measure(rows: usize) -> Value {
             "evaluations_per_s": (1.0 / per_row).round(),
             "processor_us_each": (growing.committing * 1e6 / (groups * GROUP) as f64).round(),
             "growth": (per_row / first * 100.0).round() / 100.0,
+            "evaluations_per_s_of_the_median_group": (GROUP as f64 / median).round(),
             "slowest_group_ms": (slowest * 1e3).round(),
             "laws_per_s": ((groups * GROUP) as f64 / growing.planning).round(),
             "lookups_per_s": growing.look_up(ASKED, 50).await.round(),

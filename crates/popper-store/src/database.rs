@@ -14,6 +14,17 @@ use crate::schema::{self, Content};
 /// How long another program that holds `SQLite`'s own lock is waited for.
 const BUSY: Duration = Duration::from_secs(5);
 
+/// Bytes of a page in a new file. An attempt takes 4 kB, so four of them share a page and few spill over. Measured beside 4, 8 and
+/// 32 kB: docs/benchmarks.md.
+const PAGE: u32 = 16_384;
+
+/// The page cache, as the pragma writes KiB: half a GiB at most, taken only by files that are that large. It is meant to hold the two
+/// trees whose keys are hashes.
+const CACHE: &str = "-524288";
+
+/// Pages of the log after which they are written back: 128 MiB, so that a page that changes with each group is written once for many.
+const LOG: &str = "8192";
+
 /// What a database is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
@@ -253,8 +264,9 @@ fn writer(path: &Path) -> SqliteConnectOptions {
     common(path)
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
-        .pragma("cache_size", "-262144")
-        .pragma("wal_autocheckpoint", "16384")
+        .page_size(PAGE)
+        .pragma("cache_size", CACHE)
+        .pragma("wal_autocheckpoint", LOG)
 }
 
 /// Makes the tables in an empty file, all of them or none.

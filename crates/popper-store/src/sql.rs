@@ -12,7 +12,7 @@ use crate::fields::record;
 use crate::table::{Keys, Record};
 
 /// Rows in one INSERT, and values in one list. Smaller rests are cut into powers of two, so that few statements are prepared.
-const CHUNK: usize = 32;
+const CHUNK: usize = 128;
 
 pub(crate) const KNOWN_HEAD: &str = "SELECT law_fingerprint, evaluation_id, verdict_digest FROM verdict_keys \
      WHERE harness_config_hash = ";

@@ -119,7 +119,8 @@ CREATE TABLE llm_calls (
 ) STRICT;
 CREATE INDEX llm_calls_by_run ON llm_calls (run_id);
 
--- What is decided in this database, whichever run decided it.
+-- What is decided in this database, whichever run decided it. The hashes scatter over the whole tree, so there is only one: the
+-- rows lie in the key's own tree.
 CREATE TABLE verdict_keys (
     law_fingerprint TEXT NOT NULL,
     harness_config_hash TEXT NOT NULL,
@@ -127,6 +128,6 @@ CREATE TABLE verdict_keys (
     evaluation_id INTEGER NOT NULL REFERENCES law_evaluations (id),
     verdict_digest TEXT NOT NULL,
     PRIMARY KEY (law_fingerprint, harness_config_hash, sim_hash)
-) STRICT;
+) STRICT, WITHOUT ROWID;
 
 INSERT INTO schema_version (version) VALUES (1);

@@ -94,7 +94,7 @@ async fn answers<S: Store>(discovery: &mut Discovery<S>) -> Value {
 /// A life: iterations, an abort, a retest, the same laws again in a second run, another seed near the end of the numbers, and
 /// what only decisions made by hand can bring.
 async fn life<S: Store>(store: S) -> (S, Vec<Value>) {
-    let proposer = run::Scripted(run::laws());
+    let proposer = run::Scripted(run::laws(), " with a NUL \0 and a quote '");
     let mut said = Vec::new();
     let mut first = run::open(store, 0, config(), Which::Latest).await;
     let ended = first
@@ -115,7 +115,7 @@ async fn life<S: Store>(store: S) -> (S, Vec<Value>) {
     second.run_to(2, &proposer, &mut Unobserved).await.unwrap();
     said.push(answers(&mut second).await);
 
-    let rest = run::Scripted(run::laws().split_off(26));
+    let rest = run::Scripted(run::laws().split_off(26), "");
     let mut far = run::open(second.into_store(), u64::MAX - 1, config(), Which::New).await;
     far.run_to(1, &rest, &mut Unobserved).await.unwrap();
     said.push(answers(&mut far).await);

@@ -262,7 +262,7 @@ async fn a_truncated_file_is_said_to_be_damaged() {
     let (_folder, path) = filled().await;
     let whole = std::fs::read(&path).unwrap();
     let mut refusals = 0;
-    for length in (1..whole.len()).step_by(2039) {
+    for length in (1..whole.len()).step_by(8191) {
         let folder = tempfile::tempdir().unwrap();
         let cut = folder.path().join("cut.db");
         std::fs::write(&cut, &whole[..length]).unwrap();
@@ -365,7 +365,7 @@ fn skipped(what: &str) {
 async fn a_full_disk_loses_nothing_and_takes_the_same_commit_later() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().as_os_str();
-    let size = ["-t", "tmpfs", "-o", "size=2m", "tmpfs"].map(std::ffi::OsStr::new);
+    let size = ["-t", "tmpfs", "-o", "size=8m", "tmpfs"].map(std::ffi::OsStr::new);
     if !system("mount", &[&size[..], &[place]].concat()) {
         return skipped("no right to mount a small disk");
     }
@@ -374,7 +374,7 @@ async fn a_full_disk_loses_nothing_and_takes_the_same_commit_later() {
     });
     let path = folder.path().join("popper.db");
     let ballast = folder.path().join("ballast");
-    std::fs::write(&ballast, vec![1; 700_000]).unwrap();
+    std::fs::write(&ballast, vec![1; 3 << 20]).unwrap();
     let mut database = made::write(&path).await;
     let laws = made::queue(&mut database, 150).await;
     let mut seed = 0;
@@ -409,7 +409,7 @@ async fn a_full_disk_loses_nothing_and_takes_the_same_commit_later() {
 async fn a_disk_that_is_full_from_the_start_gets_no_half_database() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().as_os_str();
-    let size = ["-t", "tmpfs", "-o", "size=1m", "tmpfs"].map(std::ffi::OsStr::new);
+    let size = ["-t", "tmpfs", "-o", "size=4m", "tmpfs"].map(std::ffi::OsStr::new);
     if !system("mount", &[&size[..], &[place]].concat()) {
         return skipped("no right to mount a small disk");
     }
@@ -418,8 +418,8 @@ async fn a_disk_that_is_full_from_the_start_gets_no_half_database() {
     });
     let path = folder.path().join("popper.db");
     let ballast = folder.path().join("ballast");
-    for room in (0..60).step_by(4) {
-        let bytes = 1024 * 1024 - room * 4096;
+    for room in (0..80).step_by(5) {
+        let bytes = (4 << 20) - room * 16_384;
         std::fs::write(&ballast, vec![1; bytes]).unwrap();
         match Database::open(&path, Access::Write).await {
             Ok(database) => drop(database),

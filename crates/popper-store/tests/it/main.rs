@@ -8,5 +8,7 @@ mod atomic;
 mod conformance;
 mod dump;
 mod faults;
+mod guide;
 mod made;
 mod run;
+mod values;

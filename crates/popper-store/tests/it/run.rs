@@ -44,8 +44,8 @@ pub fn laws() -> Vec<Candidate> {
     laws
 }
 
-/// Hands out the laws, some an iteration, after one call that it makes up.
-pub struct Scripted(pub Vec<Candidate>);
+/// Hands out the laws, some an iteration, after two calls that it makes up, with this in their replies.
+pub struct Scripted(pub Vec<Candidate>, pub &'static str);
 
 impl Scripted {
     pub const ID: &str = "scripted";
@@ -67,7 +67,7 @@ impl Proposer for Scripted {
                 model_id: "a model".into(),
                 prompt_hash: format!("prompt {}", snapshot.iteration),
                 request_json: serde_json::to_string(snapshot).unwrap(),
-                reply_text: format!("reply {} with a NUL \0 and a quote '", calls.len()),
+                reply_text: format!("reply {}{}", calls.len(), self.1),
                 usage_json: "{}".into(),
             }))
         } else {

@@ -1,0 +1,164 @@
+//! Values from one end of their range to the other, and texts that nobody expects.
+
+use popper_discovery::{Call, CallRow, LawStatus, Query, Run, Store as _};
+use popper_harness::decide::Status;
+use popper_store::{Access, Database};
+
+use crate::made;
+
+fn texts() -> Vec<String> {
+    vec![
+        String::new(),
+        "\0".into(),
+        "before\0after\0".into(),
+        "'; DROP TABLE laws; --".into(),
+        "\"quoted\" `and` [bracketed] $1 ?1 :name @name %s {}".into(),
+        "\u{1F9EA}\u{10FFFF}\u{FEFF}\u{202E}e\u{301}".into(),
+        "line\r\nfeed\tand \u{1b}[31mcolour".into(),
+        "<script>alert(1)</script>".into(),
+        "x".repeat(10 << 20),
+    ]
+}
+
+#[tokio::test]
+async fn every_text_comes_back_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("popper.db");
+    let mut database = made::write(&path).await;
+    let law = made::queue(&mut database, 1).await.remove(0);
+    let mut calls = Vec::new();
+    for (turn, text) in texts().into_iter().enumerate() {
+        let call = CallRow {
+            id: turn as i64 + 1,
+            run_id: 1,
+            iteration_id: 1,
+            turn: turn as u32,
+            created_at: made::time(),
+            call: Call {
+                model_id: text.chars().take(50).collect(),
+                prompt_hash: "hash".into(),
+                request_json: text.clone(),
+                reply_text: text.clone(),
+                usage_json: "{}".into(),
+            },
+        };
+        database.add_call(&call).await.unwrap();
+        let mut decision = made::decision(&law, turn as u64, Status::Fail);
+        decision.evaluation.notes.clone_from(&text);
+        decision
+            .counterexample
+            .as_mut()
+            .unwrap()
+            .initial_state
+            .clone_from(&text);
+        decision
+            .key
+            .as_mut()
+            .unwrap()
+            .law_fingerprint
+            .push_str(&text);
+        database.commit(&[decision]).await.unwrap();
+        let asked = [law.law_fingerprint.clone() + &text];
+        assert_eq!(
+            database
+                .known(&asked, "config", "universe")
+                .await
+                .unwrap()
+                .len(),
+            1
+        );
+        calls.push(call);
+    }
+    database.close().await.unwrap();
+    let mut database = Database::open(&path, Access::Read).await.unwrap();
+    assert_eq!(database.calls(1, None).await.unwrap(), calls);
+    assert_eq!(made::sound_counts(&path).await[0], texts().len() as i64);
+}
+
+#[tokio::test]
+async fn every_unsigned_number_comes_back_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("popper.db");
+    let mut database = made::write(&path).await;
+    let laws = made::queue(&mut database, 1).await;
+    let numbers = [
+        0,
+        1,
+        i64::MAX as u64,
+        i64::MAX as u64 + 1,
+        u64::MAX - 1,
+        u64::MAX,
+    ];
+    for number in numbers {
+        let mut decision = made::decision(&laws[0], number, Status::Fail);
+        decision.evaluation.runtime_ms = number;
+        let counterexample = decision.counterexample.as_mut().unwrap();
+        (counterexample.t, counterexample.t_fail) = (number, number);
+        // A key that is not yet taken, so that each attempt becomes a finding.
+        decision.key.as_mut().unwrap().harness_config_hash = format!("config {number}");
+        database.commit(&[decision]).await.unwrap();
+    }
+    let mut reader = Database::open(&path, Access::Read).await.unwrap();
+    let made = reader
+        .attempts_of(1, &[laws[0].id], "config")
+        .await
+        .unwrap();
+    let seeds: Vec<u64> = made.iter().map(|attempt| attempt.seed).collect();
+    assert_eq!(seeds, numbers);
+    for number in numbers {
+        let run = Run {
+            id: 1,
+            harness_hash: format!("config {number}"),
+            ..made::run()
+        };
+        let finding = reader.findings(Query::all(&run)).await.unwrap().remove(0);
+        let counterexample = finding.counterexample.unwrap();
+        let evaluation = finding.evaluation;
+        assert_eq!(
+            [
+                evaluation.seed,
+                evaluation.runtime_ms,
+                counterexample.seed,
+                counterexample.t,
+                counterexample.t_fail
+            ],
+            [number; 5]
+        );
+        assert_eq!(evaluation.started_at, made::time());
+    }
+}
+
+#[tokio::test]
+async fn lists_of_any_length_can_be_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("popper.db");
+    let mut database = made::write(&path).await;
+    let laws = made::queue(&mut database, 10_000).await;
+    database
+        .commit(&made::decisions(&laws[..2345]))
+        .await
+        .unwrap();
+    let fingerprints: Vec<String> = laws.iter().map(|law| law.law_fingerprint.clone()).collect();
+    let ids: Vec<i64> = laws.iter().map(|law| law.id).collect();
+    let known = database
+        .known(&fingerprints, "config", "universe")
+        .await
+        .unwrap();
+    assert_eq!(known.len(), 2345);
+    let found = database
+        .laws_by_fingerprint(1, &fingerprints)
+        .await
+        .unwrap();
+    assert_eq!(found.len(), 10_000);
+    assert_eq!(
+        database.attempts_of(1, &ids, "config").await.unwrap().len(),
+        2345
+    );
+    let queued = database
+        .laws_by_status(1, &[LawStatus::Queued], Some(7))
+        .await
+        .unwrap();
+    let last: Vec<i64> = queued.iter().map(|law| law.id).collect();
+    assert_eq!(last, [9994, 9995, 9996, 9997, 9998, 9999, 10_000]);
+    assert_eq!(made::sound_counts(&path).await, made::expected_counts(2345));
+}
