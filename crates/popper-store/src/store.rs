@@ -415,7 +415,8 @@ fn attempts(
     rows: Result<Vec<SqliteRow>, sqlx::Error>,
     place: &Place,
 ) -> Result<Vec<Attempt>, StoreError> {
-    let keyed = keyed_attempts(rows, place)?;
+    let mut keyed = keyed_attempts(rows, place)?;
+    keyed.sort_by_key(|(id, _)| *id);
     Ok(keyed.into_iter().map(|(_, attempt)| attempt).collect())
 }
 
