@@ -260,6 +260,12 @@ impl Growing {
     }
 }
 
+/// Milliseconds of a question.
+async fn millis<T>(question: impl Future<Output = T>) -> f64 {
+    let spent = seconds(question).await;
+    (spent * 1e5).round() / 100.0
+}
+
 fn bytes(path: &Path) -> u64 {
     std::fs::metadata(path).map_or(0, |file| file.len())
 }
@@ -289,7 +295,30 @@ async fn measure(rows: usize) -> Value {
         spent.sort_by(f64::total_cmp);
         let median = spent[spent.len() / 2];
         let slowest = spent.iter().copied().fold(0.0, f64::max);
+        let law = growing.known[0].clone();
+        let run = growing.run.clone();
+        let database = &mut growing.database;
+        let refuted = Query {
+            status: Some(Status::Fail),
+            newest: Some(160),
+            ..Query::all(&run)
+        };
+        let (config, universe) = (&run.harness_hash, &run.sim_hash);
+        let asked = [
+            (
+                "attempts_at",
+                millis(database.attempts_at(&law, config, universe)).await,
+            ),
+            ("findings", millis(database.findings(refuted)).await),
+            ("fingerprints", millis(database.fingerprints(run.id)).await),
+            ("tally", millis(database.tally(&run)).await),
+        ];
+        let asked: serde_json::Map<String, Value> = asked
+            .into_iter()
+            .map(|(question, millis)| (question.to_owned(), json!(millis)))
+            .collect();
         levels.push(json!({
+            "questions_of_an_iteration_ms": asked,
             "rows": level,
             "groups": groups,
             "evaluations_per_s": (1.0 / per_row).round(),

@@ -44,6 +44,7 @@
 mod database;
 mod fault;
 mod fields;
+mod group;
 mod lock;
 mod schema;
 mod sql;

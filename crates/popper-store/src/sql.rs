@@ -26,10 +26,11 @@ pub(crate) const VERDICTS_TALLY: &str = "SELECT MIN(e.id), e.status, e.reason_co
      WHERE l.run_id = $3 AND l.status = 'tested' GROUP BY e.status, e.reason_code";
 pub(crate) const EVALUATIONS_TALLY: &str = "SELECT COUNT(*) FROM law_evaluations WHERE run_id = $1";
 pub(crate) const FINGERPRINTS: &str = "SELECT law_fingerprint FROM laws WHERE run_id = $1";
+/// Run by run, each by its indexes: an ORDER BY here would make `SQLite` go through all attempts, which are in that order already.
 pub(crate) const ATTEMPTS_AT: &str = "SELECT e.id, e.law_id, e.seed, e.status FROM runs r \
-     JOIN laws l ON l.run_id = r.id AND l.law_fingerprint = $1 \
-     JOIN law_evaluations e ON e.run_id = r.id AND e.law_id = l.id AND e.harness_config_hash = $2 \
-     WHERE r.sim_hash = $3 ORDER BY e.id";
+     CROSS JOIN laws l CROSS JOIN law_evaluations e \
+     WHERE r.sim_hash = $3 AND l.run_id = r.id AND l.law_fingerprint = $1 \
+     AND e.run_id = r.id AND e.law_id = l.id AND e.harness_config_hash = $2";
 pub(crate) const STORED_ATTEMPT: &str = "SELECT artifacts_json FROM law_evaluations \
      WHERE run_id = $1 AND law_id = $2 AND harness_config_hash = $3 AND seed = $4";
 /// A FAIL stands; any other verdict makes way.

@@ -4,15 +4,11 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
-mod enumerative;
-#[cfg(feature = "llm")]
-mod llm;
 #[cfg(feature = "report")]
 mod browser;
+mod enumerative;
 #[cfg(feature = "report")]
 mod hostile;
-#[cfg(feature = "llm")]
-mod llm;
 #[cfg(feature = "llm")]
 mod llm;
 #[cfg(feature = "report")]

@@ -78,25 +78,14 @@ fn skipped(what: &str) {
 /// What the program `sqlite3` answers, where it is installed.
 fn sqlite3(path: &Path, sql: &str) -> Option<String> {
     let mut command = Command::new("sqlite3");
-    match command
-        .args(["-readonly", "-line"])
-        .arg(path)
-        .arg(sql)
-        .output()
-    {
-        Ok(answer) => {
-            assert!(
-                answer.status.success(),
-                "{}",
-                String::from_utf8_lossy(&answer.stderr)
-            );
-            Some(String::from_utf8(answer.stdout).unwrap())
-        }
-        Err(_) => {
-            skipped("there is no sqlite3 on the PATH");
-            None
-        }
-    }
+    let command = command.args(["-readonly", "-line"]).arg(path).arg(sql);
+    let Ok(answer) = command.output() else {
+        skipped("there is no sqlite3 on the PATH");
+        return None;
+    };
+    let complaint = String::from_utf8_lossy(&answer.stderr);
+    assert!(answer.status.success(), "{complaint}");
+    Some(String::from_utf8(answer.stdout).unwrap())
 }
 
 #[tokio::test]
