@@ -330,3 +330,25 @@ fn names_from_the_database_cannot_steer_a_terminal() {
         );
     }
 }
+
+#[test]
+fn a_report_is_one_file_under_the_usual_name_or_another() {
+    let place = Place::new();
+    assert_eq!(place.run(&["--iterations", "1"]).code, Some(0));
+    for (flags, name) in [
+        (&["report"] as &[&str], "popper-run-1.html"),
+        (&["report", "--run-id", "1", "-o", "page.html"], "page.html"),
+    ] {
+        let ran = place.popper(flags);
+        let said = format!("{name}\n");
+        assert_eq!(
+            (ran.code, ran.stdout, ran.stderr),
+            (Some(0), said, String::new())
+        );
+        let page = std::fs::read_to_string(place.path().join(name)).unwrap();
+        assert!(
+            page.starts_with("<!DOCTYPE html>") && page.trim_end().ends_with("</html>"),
+            "{name}"
+        );
+    }
+}

@@ -4,8 +4,6 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
-#[cfg(feature = "llm")]
-mod llm;
 #[cfg(feature = "report")]
 mod browser;
 #[cfg(feature = "report")]
