@@ -202,13 +202,34 @@ fn the_row_of_a_run_says_how_it_goes_on() {
 }
 
 #[test]
+fn a_universe_from_a_file_is_kept_with_the_run() {
+    let place = Place::new();
+    let random = fresh(place.path(), &["universe", "random", "--seed", "3"])
+        .output()
+        .unwrap();
+    std::fs::write(place.path().join("rule.json"), random.stdout).unwrap();
+    let flags = ["--iterations", "1", "--universe", "rule.json"];
+    assert_eq!(place.run(&flags).code, Some(0));
+    std::fs::remove_file(place.path().join("rule.json")).unwrap();
+    let resumed = place.popper(&["resume", "--run-id", "1", "--iterations", "2"]);
+    assert_eq!(resumed.code, Some(0), "{}", resumed.stderr);
+    let document = place.popper(&["export"]).json();
+    std::fs::write(place.path().join("run.json"), document.to_string()).unwrap();
+    let replayed: Ran = fresh(place.path(), &["replay", "run.json"])
+        .output()
+        .unwrap()
+        .into();
+    assert_eq!(replayed.code, Some(0), "{}", replayed.text());
+}
+
+#[test]
 fn another_universe_or_configuration_is_refused_with_both_hashes() {
     let place = Place::new();
     assert_eq!(place.run(&["--iterations", "1"]).code, Some(0));
-    let rule = place.path().join("rule.json");
-    let random = fresh(place.path(), &["universe", "random", "--seed", "3"]);
-    let random = { random }.output().unwrap().stdout;
-    std::fs::write(rule, random).unwrap();
+    let random = fresh(place.path(), &["universe", "random", "--seed", "3"])
+        .output()
+        .unwrap();
+    std::fs::write(place.path().join("rule.json"), random.stdout).unwrap();
     let rows = sql::rows(&place.db());
     for (flags, what) in [
         (["--universe", "rule.json"], "universe"),
