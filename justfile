@@ -25,6 +25,10 @@ fuzz:
     PROPTEST_CASES=10000000 cargo test -p popper-harness --test it -- --exact fuzz::observable_grammar
     PROPTEST_CASES=1000000 cargo test -p popper-harness --test it -- --exact fuzz::universe_loader
 
+# Kills a discovery run two hundred times at random instants and compares what is left with an undisturbed run.
+soak:
+    POPPER_KILLS=200 cargo test -p popper --test it -- --exact kill::kill_9_at_any_instant_changes_nothing --nocapture
+
 # Runs the opt-in tests of the client against model servers by others (docs/peers.md).
 peers:
     cargo xtask peers

@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use bin_support::{Exit, Failure, Session};
 use comfy_table::Table;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use crate::Error;
 use crate::workspace::{Workspace, finish, finish_into};
@@ -52,8 +53,18 @@ pub fn run(workspace: &Workspace, session: &mut Session) -> Result<Exit, Failure
     Ok(exit)
 }
 
-/// Decides the laws of the fixtures and holds the verdicts against what is expected of them.
+/// Decides the laws of the fixtures, holds the verdicts against what is expected of them, and lets a run propose laws of its own.
 fn popper(workspace: &Workspace) -> Result<Outcome, Error> {
+    let folder = workspace.demo_folder("popper")?;
+    let checked = check(workspace, &folder)?;
+    let (found, file) = discover(workspace, &folder)?;
+    Ok(Outcome {
+        result: format!("{checked}\n{found}"),
+        file,
+    })
+}
+
+fn check(workspace: &Workspace, folder: &Path) -> Result<String, Error> {
     let laws = json_files(workspace, "fixtures/popper/laws")?;
     let check = || {
         let mut command = workspace.binary("popper");
@@ -62,19 +73,48 @@ fn popper(workspace: &Workspace) -> Result<Outcome, Error> {
         command
     };
     finish(&mut check())?;
-    let file = workspace.demo_folder("popper")?.join("verdicts.json");
+    let file = folder.join("verdicts.json");
     finish_into(&file, check().arg("--json"))?;
-    let text = fs::read(&file).map_err(|source| Error::File {
-        path: file.clone(),
-        source,
-    })?;
-    match serde_json::from_slice::<Vec<Verdict>>(&text) {
-        Ok(verdicts) => Ok(Outcome {
-            result: summary(&verdicts),
-            file,
-        }),
-        Err(source) => Err(Error::Output { path: file, source }),
+    let verdicts: Vec<Verdict> = json(&file)?;
+    let count = |status| {
+        let of_it = verdicts.iter().filter(|verdict| verdict.status == status);
+        of_it.count() as u64
+    };
+    let counts = [count("PASS"), count("FAIL"), count("UNKNOWN")];
+    Ok(format!("as expected: {}", summary(counts)))
+}
+
+/// A run of its own, from nothing; answers what it found and where its page is.
+fn discover(workspace: &Workspace, folder: &Path) -> Result<(String, PathBuf), Error> {
+    let run = folder.join("run");
+    if run.exists() {
+        fs::remove_dir_all(&run).map_err(|source| Error::File {
+            path: run.clone(),
+            source,
+        })?;
     }
+    let popper = |command: &str| {
+        let mut popper = workspace.binary("popper");
+        popper.arg(command).arg("--db").arg(run.join("popper.db"));
+        popper
+    };
+    let stands = folder.join("run.json");
+    let flags = ["--iterations", "5", "--proposer", "enumerative", "--json"];
+    finish_into(&stands, popper("run").args(flags))?;
+    let page = folder.join("run.html");
+    finish(popper("report").arg("--output").arg(&page))?;
+    let standing: Standing = json(&stands)?;
+    let count = |verdict| {
+        let of_it = standing
+            .verdicts
+            .iter()
+            .filter(|one| one.verdict == verdict);
+        of_it.map(|one| one.laws).sum()
+    };
+    let counts = [count("PASS"), count("FAIL"), count("UNKNOWN")];
+    let iterations = standing.iterations;
+    let found = format!("{iterations} iterations: {}", summary(counts));
+    Ok((found, page))
 }
 
 /// The part of a verdict that the table counts.
@@ -83,16 +123,35 @@ struct Verdict {
     status: String,
 }
 
-fn summary(verdicts: &[Verdict]) -> String {
-    let count = |status| {
-        verdicts
-            .iter()
-            .filter(|verdict| verdict.status == status)
-            .count()
-    };
-    let (pass, fail, unknown) = (count("PASS"), count("FAIL"), count("UNKNOWN"));
-    let laws = verdicts.len();
-    format!("{laws} laws as expected: {pass} PASS, {fail} FAIL, {unknown} UNKNOWN")
+/// The part of a run's standing that the table shows.
+#[derive(Deserialize)]
+struct Standing {
+    iterations: u32,
+    verdicts: Vec<Verdicts>,
+}
+
+#[derive(Deserialize)]
+struct Verdicts {
+    verdict: String,
+    laws: u64,
+}
+
+fn summary([pass, fail, unknown]: [u64; 3]) -> String {
+    let laws = pass + fail + unknown;
+    format!("{laws} laws, {pass} PASS, {fail} FAIL, {unknown} UNKNOWN")
+}
+
+/// What a command wrote.
+fn json<T: DeserializeOwned>(file: &Path) -> Result<T, Error> {
+    let path = || file.to_owned();
+    let text = fs::read(file).map_err(|source| Error::File {
+        path: path(),
+        source,
+    })?;
+    serde_json::from_slice(&text).map_err(|source| Error::Output {
+        path: path(),
+        source,
+    })
 }
 
 /// The `.json` files of `folder`, as they read from the root, in order of name.
@@ -117,12 +176,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_summary_counts_each_status() {
-        let text = r#"[{"status": "PASS", "law_id": "a"}, {"status": "FAIL"}, {"status": "PASS"}]"#;
-        let verdicts: Vec<Verdict> = serde_json::from_str(text).unwrap();
-        assert_eq!(
-            summary(&verdicts),
-            "3 laws as expected: 2 PASS, 1 FAIL, 0 UNKNOWN"
-        );
+    fn what_popper_writes_is_read_for_the_table() {
+        let text = r#"{"run_id": 1, "iterations": 5, "verdicts": [{"verdict": "PASS", "reason": null, "laws": 3}]}"#;
+        let standing: Standing = serde_json::from_str(text).unwrap();
+        assert_eq!((standing.iterations, standing.verdicts[0].laws), (5, 3));
+        assert_eq!(summary([2, 1, 0]), "3 laws, 2 PASS, 1 FAIL, 0 UNKNOWN");
     }
 }

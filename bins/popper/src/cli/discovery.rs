@@ -134,6 +134,15 @@ pub struct Export {
     pub output: Option<PathBuf>,
 }
 
+#[derive(Debug, clap::Args)]
+pub struct Report {
+    #[command(flatten)]
+    pub run: RunFlag,
+    /// The file; it is replaced as a whole or not at all [default: popper-run-ID.html].
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
     /// One document with every row of the run.

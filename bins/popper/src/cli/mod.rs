@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use bin_support::{CommonFlags, Exit, Failure, SeedFlag, Session};
 
 pub use self::discovery::{
-    DEFAULT_DATABASE, DEFAULT_ITERATIONS, Export, Format, ProposerName, Resume, Retest, Run,
-    Status, Work,
+    DEFAULT_DATABASE, DEFAULT_ITERATIONS, Export, Format, ProposerName, Report, Resume, Retest,
+    Run, Status, Work,
 };
 use crate::{check, evidence, simulate, span, universe};
 
@@ -43,6 +43,8 @@ enum Command {
     Retest(Retest),
     /// Write out a run: every row as JSON, or one row a law as CSV.
     Export(Export),
+    /// Write a run as one page for a browser, which needs no network.
+    Report(Report),
     /// Decide laws: PASS, FAIL with the smallest counterexample, or UNKNOWN with the reason.
     ///
     /// A refuted law is a result: the exit code stays 0. A law that cannot be read is named on stderr, the others are still
@@ -164,6 +166,7 @@ pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
         Command::Resume(resume) => crate::discovery::resume(resume, session),
         Command::Status(status) => crate::discovery::status(status, session),
         Command::Retest(retest) => crate::discovery::retest(retest, session),
+        Command::Report(report) => crate::discovery::report(report, session),
         Command::Export(export) => crate::discovery::export(export, session),
         Command::Check(check) => check::run(check, session),
         Command::Simulate(simulate) => simulate::run(simulate, session),

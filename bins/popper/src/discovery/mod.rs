@@ -7,6 +7,7 @@ mod database;
 mod export;
 mod hint;
 mod proposer;
+mod report;
 mod retest;
 mod run;
 mod settings;
@@ -39,4 +40,8 @@ pub fn retest(args: &cli::Retest, session: &mut Session) -> Result<Exit, Failure
 
 pub fn export(args: &cli::Export, session: &mut Session) -> Result<Exit, Failure> {
     block_on(export::export(args, session))?
+}
+
+pub fn report(args: &cli::Report, session: &mut Session) -> Result<Exit, Failure> {
+    block_on(report::report(args, session))?
 }

@@ -156,7 +156,7 @@ fn wait_for(child: &mut Child, db: &Path, statement: &str) -> bool {
 }
 
 /// Ctrl-C.
-fn interrupt(child: &Child) {
+pub fn interrupt(child: &Child) {
     let id = child.id().to_string();
     let sent = Command::new("kill").args(["-INT", &id]).status().unwrap();
     assert!(sent.success());

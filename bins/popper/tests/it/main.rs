@@ -12,6 +12,7 @@ mod export;
 mod guide;
 mod hostile;
 mod kill;
+mod models;
 mod process;
 mod runs;
 mod schema;

@@ -202,13 +202,34 @@ fn the_row_of_a_run_says_how_it_goes_on() {
 }
 
 #[test]
+fn a_universe_from_a_file_is_kept_with_the_run() {
+    let place = Place::new();
+    let random = fresh(place.path(), &["universe", "random", "--seed", "3"])
+        .output()
+        .unwrap();
+    std::fs::write(place.path().join("rule.json"), random.stdout).unwrap();
+    let flags = ["--iterations", "1", "--universe", "rule.json"];
+    assert_eq!(place.run(&flags).code, Some(0));
+    std::fs::remove_file(place.path().join("rule.json")).unwrap();
+    let resumed = place.popper(&["resume", "--run-id", "1", "--iterations", "2"]);
+    assert_eq!(resumed.code, Some(0), "{}", resumed.stderr);
+    let document = place.popper(&["export"]).json();
+    std::fs::write(place.path().join("run.json"), document.to_string()).unwrap();
+    let replayed: Ran = fresh(place.path(), &["replay", "run.json"])
+        .output()
+        .unwrap()
+        .into();
+    assert_eq!(replayed.code, Some(0), "{}", replayed.text());
+}
+
+#[test]
 fn another_universe_or_configuration_is_refused_with_both_hashes() {
     let place = Place::new();
     assert_eq!(place.run(&["--iterations", "1"]).code, Some(0));
-    let rule = place.path().join("rule.json");
-    let random = fresh(place.path(), &["universe", "random", "--seed", "3"]);
-    let random = { random }.output().unwrap().stdout;
-    std::fs::write(rule, random).unwrap();
+    let random = fresh(place.path(), &["universe", "random", "--seed", "3"])
+        .output()
+        .unwrap();
+    std::fs::write(place.path().join("rule.json"), random.stdout).unwrap();
     let rows = sql::rows(&place.db());
     for (flags, what) in [
         (["--universe", "rule.json"], "universe"),
@@ -327,6 +348,28 @@ fn names_from_the_database_cannot_steer_a_terminal() {
         assert!(
             arguments[0] != "status" || text.contains(r"\u{1b}[2J<scri"),
             "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_report_is_one_file_under_the_usual_name_or_another() {
+    let place = Place::new();
+    assert_eq!(place.run(&["--iterations", "1"]).code, Some(0));
+    for (flags, name) in [
+        (&["report"] as &[&str], "popper-run-1.html"),
+        (&["report", "--run-id", "1", "-o", "page.html"], "page.html"),
+    ] {
+        let ran = place.popper(flags);
+        let said = format!("{name}\n");
+        assert_eq!(
+            (ran.code, ran.stdout, ran.stderr),
+            (Some(0), said, String::new())
+        );
+        let page = std::fs::read_to_string(place.path().join(name)).unwrap();
+        assert!(
+            page.starts_with("<!DOCTYPE html>") && page.trim_end().ends_with("</html>"),
+            "{name}"
         );
     }
 }

@@ -225,3 +225,38 @@ fn a_full_disk_ends_a_run_with_one_line_and_how_to_go_on() {
     let resumed = place.popper(&["resume", "--run-id", "1", "--iterations", "1"]);
     assert_eq!(resumed.code, Some(0), "{}", resumed.stderr);
 }
+
+#[test]
+fn a_read_only_file_system_is_read_and_not_written() {
+    let place = Place::new();
+    let small = place.path().join("small");
+    fs::create_dir(&small).unwrap();
+    let Some(_mounted) = Small::mount(&small, "10m") else {
+        eprintln!("skipped: no file system can be mounted here");
+        return;
+    };
+    let at = |arguments: &[&str]| -> Ran {
+        let arguments = [arguments, &["--db", "small/popper.db"]].concat();
+        let ran = crate::process::fresh(place.path(), &arguments).output();
+        ran.unwrap().into()
+    };
+    let flags = [
+        "--config",
+        "config.json",
+        "--iterations",
+        "1",
+        "--provider",
+        "offline",
+    ];
+    assert_eq!(at(&[&["run"] as &[&str], &flags].concat()).code, Some(0));
+    let remounted = Command::new("mount")
+        .args(["-o", "remount,ro"])
+        .arg(&small)
+        .status();
+    assert!(remounted.unwrap().success());
+    for command in &COMMANDS[..2] {
+        assert_refused(&at(command), "small/popper.db: read-only", command[0]);
+    }
+    let status = at(&["status"]);
+    assert_eq!((status.code, status.stderr.as_str()), (Some(0), ""));
+}

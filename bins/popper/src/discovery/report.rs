@@ -1,0 +1,26 @@
+//! `popper report`: a run as one page that needs no network.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use bin_support::{Exit, Failure, Session};
+use popper_discovery::report::{Report, page};
+use popper_store::Access;
+
+use super::database::{self, failure};
+use crate::cli;
+use crate::{input, output_file};
+
+pub async fn report(args: &cli::Report, session: &mut Session) -> Result<Exit, Failure> {
+    let mut store = database::open(&args.run.database.db, Access::Read).await?;
+    let run = database::run(&mut store, args.run.run_id).await?;
+    let report = Report::gather(&mut store, &run).await.map_err(failure)?;
+    let html = page(&report).render()?;
+    let path = match &args.output {
+        Some(path) => path.clone(),
+        None => PathBuf::from(format!("popper-run-{}.html", run.id)),
+    };
+    output_file::write(&path, |file| file.write_all(html.as_bytes()))?;
+    writeln!(session.results, "{}", input::name(&path))?;
+    Ok(Exit::Done)
+}
