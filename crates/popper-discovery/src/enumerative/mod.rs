@@ -48,17 +48,19 @@ impl EnumerativeProposer {
             .map(|kind| kind.stream(&walk, snapshot, &evidence))
             .collect();
         let mut laws = Vec::new();
-        while laws.len() < k {
-            let before = laws.len();
+        let mut open = Kind::ALL.to_vec();
+        while laws.len() < k && !open.is_empty() {
             for kind in ROUND {
                 if laws.len() == k {
                     break;
                 }
-                let tries = streams[*kind as usize].by_ref().take(TRIES);
-                laws.extend(tries.filter_map(|draft| sieve.pass(&draft)).take(1));
-            }
-            if laws.len() == before {
-                break;
+                if !open.contains(kind) {
+                    continue;
+                }
+                match sieve.next(&mut streams[*kind as usize]) {
+                    Some(law) => laws.push(law),
+                    None => open.retain(|other| other != kind),
+                }
             }
         }
         laws
@@ -129,8 +131,8 @@ const ROUND: &[Kind] = &[
     Kind::Wide,
 ];
 
-/// How many laws of one kind are looked at for one that is worth it.
-const TRIES: usize = 600;
+/// How many laws of one kind may be broken in a row before the kind is given up for this time.
+const TRIES: usize = 200;
 
 impl Kind {
     const ALL: [Self; 10] = [
@@ -180,17 +182,42 @@ struct Sieve<'a> {
 }
 
 impl Sieve<'_> {
-    fn pass(&mut self, draft: &draft::Draft) -> Option<Value> {
-        let law = read(draft.law(&self.snapshot.contract.symbols))?;
-        let refuted = self
-            .evidence
-            .compile(&law)
-            .is_some_and(|program| self.evidence.refutes(&program));
-        if refuted {
-            return None;
+    /// The next law of a stream that passes; none at its end, or where what was seen breaks one after the other.
+    fn next(&mut self, stream: &mut Stream<'_>) -> Option<Value> {
+        let mut broken = 0;
+        while broken < TRIES {
+            match self.pass(&stream.next()?) {
+                Passage::New(law) => return Some(law),
+                // As many as were proposed, and no more.
+                Passage::Known => {}
+                Passage::Broken => broken += 1,
+            }
+        }
+        None
+    }
+
+    fn pass(&mut self, draft: &draft::Draft) -> Passage {
+        let Some(law) = read(draft.law(&self.snapshot.contract.symbols)) else {
+            return Passage::Broken;
+        };
+        let program = self.evidence.compile(&law);
+        if program.is_some_and(|program| self.evidence.refutes(&program)) {
+            return Passage::Broken;
         }
         let fingerprint = law.fingerprint();
-        let new = !self.snapshot.proposed.contains(&fingerprint) && self.seen.insert(fingerprint);
-        new.then_some(law.source)
+        if self.snapshot.proposed.contains(&fingerprint) || !self.seen.insert(fingerprint) {
+            return Passage::Known;
+        }
+        Passage::New(law.source)
     }
+}
+
+/// What becomes of a law in the sieve.
+enum Passage {
+    /// It is worth a proposal.
+    New(Value),
+    /// It was proposed before.
+    Known,
+    /// Something seen breaks it.
+    Broken,
 }
