@@ -131,7 +131,10 @@ fn facts(report: &Report) -> Vec<(&'static str, Cell)> {
     };
     vec![
         ("Run", run.id.into()),
-        ("Begun", Cell::text(run.created_at.to_string())),
+        (
+            "Begun",
+            Cell::text(run.created_at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()),
+        ),
         ("Proposer", Cell::text(&run.discovery_model_id)),
         ("Seed", config.harness.seed.into()),
         ("Proposals asked for (K)", config.discovery.propose.into()),

@@ -73,7 +73,11 @@ fn claim(normal: &Map<String, Value>) -> String {
             .is_some_and(|name| name == "eventually");
         match conserved(tree) {
             Some(observable) => format!("conserved: {}", open(&spaced(observable))),
-            None if waits => format!("{} (within H steps)", written(tree, 0)),
+            None if waits => {
+                let window = normal.get("quantifiers").map(|all| text(&all["H"]));
+                let window = window.unwrap_or_default();
+                format!("{} (within {window} steps)", written(tree, 0))
+            }
             None => written(tree, 0),
         }
     } else if let Some(transform) = field("transform") {

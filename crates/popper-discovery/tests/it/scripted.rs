@@ -105,9 +105,11 @@ pub fn harness() -> Harness {
 /// One that does not try hard, where only the rows matter.
 pub fn quick() -> Harness {
     let config = Config {
-        exhaustive_n: 5,
-        minimal_n: 5,
-        ladder: (1..=16).collect(),
+        exhaustive_n: 3,
+        minimal_n: 3,
+        ladder: (1..=8).collect(),
+        adversarial: false,
+        min_cases: 10,
         ..Config::default()
     };
     Harness::new(KineticGrid, config).unwrap()
