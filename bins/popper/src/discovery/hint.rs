@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use bin_support::ProviderName;
+
 use crate::cli::{DEFAULT_DATABASE, DEFAULT_ITERATIONS, Work};
 use crate::printable::printable;
 
@@ -25,9 +27,11 @@ impl Hint {
             hint.add("--iterations", &work.iterations.to_string());
         }
         let flags = &work.model;
+        // That no model is asked stands in the run's row.
+        let provider = flags.provider.filter(|name| *name != ProviderName::Offline);
         let path = |path: &Path| path.display().to_string();
         for (flag, value) in [
-            ("--provider", flags.provider.map(|name| name.to_string())),
+            ("--provider", provider.map(|name| name.to_string())),
             ("--base-url", flags.base_url.clone()),
             ("--record", flags.record.as_deref().map(path)),
             ("--replay", flags.replay.as_deref().map(path)),

@@ -55,36 +55,86 @@ fn finish(place: &Place) {
 struct Draws(u64);
 
 impl Draws {
-    /// A share of a span.
-    fn share_of(&mut self, span: Duration) -> Duration {
+    fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        span.mul_f64((mixed ^ (mixed >> 31)) as f64 / u64::MAX as f64)
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A share of a span.
+    fn share_of(&mut self, span: Duration) -> Duration {
+        span.mul_f64(self.next() as f64 / u64::MAX as f64)
     }
 }
 
-/// What a killed run was at, by what it left behind.
+/// When to kill: a moment after the run begins, or after it is seen at something.
+struct Aim {
+    at: Option<&'static str>,
+    delay: Duration,
+}
+
+impl Aim {
+    /// Instants alone would nearly all fall into the longest phase.
+    fn draw(draws: &mut Draws, whole: Duration) -> Self {
+        let short = Duration::from_millis(60);
+        let (at, span) = match draws.next() % 4 {
+            0 => (None, whole),
+            1 => (None, short),
+            2 => (Some(UNSTORED), short),
+            _ => (Some(STORED), short),
+        };
+        Self {
+            at,
+            delay: draws.share_of(span),
+        }
+    }
+
+    /// Kills the process at that moment, unless it ends before. Whether it was killed.
+    fn shoot(&self, child: &mut Child, db: &Path) -> bool {
+        let mut seen = self.at.is_none().then(Instant::now);
+        loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                assert!(status.success(), "{status}");
+                return false;
+            }
+            if seen.is_none() && self.at == Some(phase(db)) {
+                seen = Some(Instant::now());
+            }
+            if seen.is_some_and(|seen| seen.elapsed() >= self.delay) {
+                child.kill().unwrap();
+                child.wait().unwrap();
+                return true;
+            }
+            thread::yield_now();
+        }
+    }
+}
+
+/// Laws are tested, and none of them is stored yet.
+const UNSTORED: &str = "testing, none stored";
+/// Laws are tested, and some of them are stored.
+const STORED: &str = "testing, some stored";
+
+/// What a run is at, by what is in the database.
 fn phase(db: &Path) -> &'static str {
-    let last = "SELECT status || ' ' || (summary_json IS NOT NULL) FROM iterations \
-                ORDER BY iteration_index DESC LIMIT 1";
-    let Ok(last) = sql::try_column(db, last) else {
+    let statement = "SELECT CASE \
+        WHEN i.status <> 'running' THEN 'between' \
+        WHEN i.summary_json IS NULL THEN 'proposing' \
+        WHEN NOT EXISTS (SELECT 1 FROM laws WHERE status = 'queued') THEN 'completing' \
+        WHEN EXISTS (SELECT 1 FROM law_evaluations e WHERE e.started_at >= i.started_at) THEN 'stored' \
+        ELSE 'unstored' END \
+        FROM iterations i ORDER BY i.iteration_index DESC LIMIT 1";
+    let Ok(last) = sql::try_column(db, statement) else {
         return "making the database";
     };
     match last.first().map(String::as_str) {
         None => "beginning",
-        Some("running 0") => "proposing",
-        Some("running 1") => {
-            let open = "SELECT count(*) FROM laws WHERE status = 'queued'";
-            let begun = "SELECT count(*) FROM law_evaluations e JOIN laws l ON l.id = e.law_id \
-                         WHERE l.created_iteration_id = (SELECT max(id) FROM iterations)";
-            match (sql::number(db, open), sql::number(db, begun)) {
-                (0, _) => "completing",
-                (_, 0) => "testing, none stored",
-                _ => "testing, some stored",
-            }
-        }
+        Some("proposing") => "proposing",
+        Some("unstored") => UNSTORED,
+        Some("stored") => STORED,
+        Some("completing") => "completing",
         Some(_) => "between iterations",
     }
 }
@@ -106,30 +156,16 @@ fn kill_9_at_any_instant_changes_nothing() {
         let place = place(60);
         runs += 1;
         loop {
-            let mut child = start(&place);
-            // The last kill lets the run live: every database is compared in the end.
+            // After the last kill the run lives: every database is compared in the end.
             if kills == rounds {
-                let ran: Ran = child.wait_with_output().unwrap().into();
-                assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+                finish(&place);
                 break;
             }
-            let instant = Instant::now() + draws.share_of(whole);
-            let ended = loop {
-                if let Some(status) = child.try_wait().unwrap() {
-                    break Some(status);
-                }
-                if Instant::now() >= instant {
-                    break None;
-                }
-                thread::yield_now();
-            };
-            if let Some(status) = ended {
-                let ran: Ran = child.wait_with_output().unwrap().into();
-                assert!(status.success(), "{}", ran.stderr);
+            let aim = Aim::draw(&mut draws, whole);
+            let mut child = start(&place);
+            if !aim.shoot(&mut child, &place.db()) {
                 break;
             }
-            child.kill().unwrap();
-            child.wait().unwrap();
             kills += 1;
             *phases.entry(phase(&place.db())).or_default() += 1;
         }
@@ -137,6 +173,8 @@ fn kill_9_at_any_instant_changes_nothing() {
         assert_eq!(sql::rows(&place.db()), expected, "run {runs}");
     }
     println!("{kills} kills in {runs} runs: {phases:?}");
+    let main = ["proposing", UNSTORED, STORED];
+    assert!(rounds < 100 || main.iter().all(|phase| phases.contains_key(phase)));
 }
 
 /// Waits until a statement on a database answers something, or a process ends.
@@ -165,14 +203,14 @@ pub fn interrupt(child: &Child) {
 #[cfg(unix)]
 #[test]
 fn ctrl_c_stops_between_two_tests_and_the_run_goes_on_later() {
-    let reference = place(300);
+    let reference = place(60);
     finish(&reference);
     // In the middle of the tests of the second iteration.
     let some = "SELECT l.id FROM law_evaluations e JOIN laws l ON l.id = e.law_id \
                 JOIN iterations i ON i.id = l.created_iteration_id WHERE i.iteration_index = 2";
     // A machine that is busy enough may miss the moment; then once more.
     for _ in 0..20 {
-        let place = place(300);
+        let place = place(60);
         let mut child = start(&place);
         if !wait_for(&mut child, &place.db(), some) {
             continue;
@@ -202,7 +240,7 @@ fn ctrl_c_stops_between_two_tests_and_the_run_goes_on_later() {
 
 #[test]
 fn one_process_at_a_time_writes_and_others_read() {
-    let place = place(300);
+    let place = place(60);
     let mut child = start(&place);
     assert!(wait_for(
         &mut child,

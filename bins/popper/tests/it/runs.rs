@@ -81,6 +81,19 @@ fn a_newcomer_gets_a_run_without_a_key() {
         assert!(ran.stderr.contains(&line), "{}", ran.stderr);
     }
     assert!(ran.stdout.contains("| law "), "{}", ran.stdout);
+    // The four conserved quantities that a physicist would name, and the mirror.
+    let passed = "SELECT l.law_id FROM laws l JOIN law_evaluations e ON e.law_id = l.id \
+                  WHERE e.status = 'PASS'";
+    let passed = sql::column(&db, passed);
+    for law in [
+        "conserved_gt_plus_X",
+        "conserved_lt_plus_X",
+        "conserved_gt_minus_lt",
+        "conserved_gt_plus_lt_plus_2_X",
+        "symmetry_mirror_swap",
+    ] {
+        assert!(passed.iter().any(|name| name == law), "{law}: {passed:?}");
+    }
     assert!(
         ran.stdout.contains("popper report --run-id 1"),
         "{}",
