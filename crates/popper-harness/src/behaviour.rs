@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 use crate::decide::{Rings, Watch, start_symbols};
 use crate::eval::{Horizon, Run, admitted, fraction, holds, observe, step_of};
 use crate::law::{Claim, Formula, Program};
-use crate::universe::{State, Universe, windows};
+use crate::universe::{State, Symbol, Universe, windows};
 
 /// Rings up to this size are run.
 const LARGEST: usize = 6;
@@ -17,6 +17,7 @@ impl Program {
     /// both sides of its comparison, or P and Q of an implication, 64 hex digits.
     ///
     /// Truth alone would not do: all true laws agree there. Two laws with one hash say the same of small rings, in other words.
+    /// Of a law that does not see rotations, one start of each class is enough.
     pub fn behaviour_hash(&self, universe: &dyn Universe) -> String {
         let mut hash = Sha256::new();
         let window = if let Claim::Eventually { window, .. } = self.claim {
@@ -31,11 +32,15 @@ impl Program {
         ));
         let rings = Rings::new(self, universe, STEPS);
         let starts = start_symbols(universe);
+        let turned = self.is_rotation_invariant();
         for n in 1..=LARGEST {
             let (Watch::Exact(horizon) | Watch::Beginning(horizon)) = rings.watch(n) else {
                 continue;
             };
             for word in windows(starts.len(), n) {
+                if turned && !is_least_rotation(&word) {
+                    continue;
+                }
                 let start: State = word
                     .iter()
                     .map(|&index| starts[usize::from(index)])
@@ -94,6 +99,11 @@ impl Program {
         }
         parts.concat()
     }
+}
+
+/// Whether no rotation of a word comes before it.
+fn is_least_rotation(word: &[Symbol]) -> bool {
+    (1..word.len()).all(|k| word.iter().le(word[k..].iter().chain(&word[..k])))
 }
 
 #[cfg(test)]
