@@ -17,6 +17,7 @@ check:
 bench:
     cargo bench -p popper-harness --bench lanes --bench decide
     cargo bench -p llm-client --bench throughput
+    cargo bench -p popper-store --bench growth -- 100000
 
 # The fuzz targets, one after another, about ten minutes each on two cores.
 fuzz:

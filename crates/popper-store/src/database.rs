@@ -15,7 +15,7 @@ use crate::schema::{self, Content};
 const BUSY: Duration = Duration::from_secs(5);
 
 /// Bytes of a page in a new file. An attempt takes 4 kB, so four of them share a page and few spill over. Measured beside 4, 8 and
-/// 32 kB: docs/benchmarks.md.
+/// 32 kB, see `docs/benchmarks.md`.
 const PAGE: u32 = 16_384;
 
 /// The page cache, as the pragma writes KiB: half a GiB at most, taken only by files that are that large. It is meant to hold the two
