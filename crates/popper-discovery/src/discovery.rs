@@ -27,6 +27,8 @@ use crate::summary::{Selected, Summary, Verdicts};
 const GROUP_ROWS: usize = 1000;
 /// .. or the first of them has waited this long. What a kill can lose is at most one such group.
 const GROUP_TIME: Duration = Duration::from_millis(50);
+/// Attempts after which a law that a limit on time always cuts leaves its place to others; `retest` still tries it.
+const MOST_ATTEMPTS: usize = 3;
 /// Tested laws that novelty is measured against, the latest ones.
 const REMEMBERED: u32 = 200;
 
@@ -191,7 +193,10 @@ impl<S: Store> Discovery<S> {
         observer: &mut dyn Observer,
     ) -> Result<bool, Error> {
         let mut summary = match &iteration.summary_json {
-            Some(json) => Error::json("iterations", iteration.id, "summary_json", json)?,
+            Some(json) => {
+                let summary = Error::json("iterations", iteration.id, "summary_json", json)?;
+                self.take_over(iteration, summary).await?
+            }
             None => match self.plan(iteration, proposer, observer).await? {
                 Some(summary) => summary,
                 None => return Ok(false),
@@ -208,6 +213,43 @@ impl<S: Store> Discovery<S> {
             .await?;
         observer.event(Event::Completed(&summary));
         Ok(true)
+    }
+
+    /// Takes over what another run has decided while this iteration lay still.
+    async fn take_over(
+        &mut self,
+        iteration: &Iteration,
+        mut summary: Summary,
+    ) -> Result<Summary, Error> {
+        let chosen = summary.selected.iter();
+        let chosen: Vec<String> = chosen.map(|law| law.law_fingerprint.clone()).collect();
+        let laws = self.store.laws_by_fingerprint(self.run.id, &chosen).await?;
+        let (config, universe) = (self.harness.config_hash(), self.harness.sim_hash());
+        let known = self.store.known(&chosen, config, universe).await?;
+        // A law that this run decided is `tested` already.
+        let settled: Vec<&LawRow> = laws
+            .iter()
+            .filter(|law| law.status == LawStatus::Queued)
+            .filter(|law| known.contains_key(&law.law_fingerprint))
+            .collect();
+        if settled.is_empty() {
+            return Ok(summary);
+        }
+        for law in &settled {
+            let same = |chosen: &Selected| chosen.law_fingerprint == law.law_fingerprint;
+            summary.selected.retain(|chosen| !same(chosen));
+            summary.known.push(law.law_fingerprint.clone());
+        }
+        let moved = settled.iter().map(|law| (law.id, LawStatus::Tested));
+        let plan = Plan {
+            iteration_id: iteration.id,
+            laws: Vec::new(),
+            moved: moved.collect(),
+            prompt_hash: iteration.prompt_hash.clone(),
+            summary_json: json(&summary),
+        };
+        self.store.plan_iteration(&plan).await?;
+        Ok(summary)
     }
 
     /// Everything before the tests. None if the observer stopped it.
@@ -359,27 +401,27 @@ impl<S: Store> Discovery<S> {
         let ranking = self
             .ranker
             .rank(&waiting, &tested, &self.harness, weights)?;
-        let chosen = ranking.iter().take(self.config.test);
         let mut selected = Vec::new();
-        for ranked in chosen {
-            let seed = self.next_seed(&ranked.law_fingerprint).await?;
-            selected.push(Selected {
-                law_fingerprint: ranked.law_fingerprint.clone(),
-                seed,
-            });
+        for ranked in &ranking {
+            if selected.len() == self.config.test {
+                break;
+            }
+            let made = self.attempts_at(&ranked.law_fingerprint).await?;
+            if made.len() < MOST_ATTEMPTS {
+                selected.push(Selected {
+                    law_fingerprint: ranked.law_fingerprint.clone(),
+                    seed: next_seed(self.harness.config().seed, &made),
+                });
+            }
         }
         plan.queue(&selected);
         Ok((ranking, selected))
     }
 
-    /// The seed of the next attempt at a law: the configuration's, plus one for each attempt that was made.
-    async fn next_seed(&mut self, law_fingerprint: &str) -> Result<u64, Error> {
+    async fn attempts_at(&mut self, law_fingerprint: &str) -> Result<Vec<Attempt>, Error> {
         let (config, universe) = (self.harness.config_hash(), self.harness.sim_hash());
-        let made = self
-            .store
-            .attempts_at(law_fingerprint, config, universe)
-            .await?;
-        Ok(next_seed(self.harness.config().seed, &made))
+        let made = self.store.attempts_at(law_fingerprint, config, universe);
+        Ok(made.await?)
     }
 
     /// Decides the selected laws that are not decided yet. None if the observer stopped it.
@@ -476,7 +518,8 @@ impl<S: Store> Discovery<S> {
         let law = law.ok_or_else(|| Error::NoLaw {
             law_fingerprint: law_fingerprint.to_owned(),
         })?;
-        let seed = self.next_seed(law_fingerprint).await?;
+        let made = self.attempts_at(law_fingerprint).await?;
+        let seed = next_seed(self.harness.config().seed, &made);
         let (decision, verdict) = self.decide(law, seed)?;
         self.store.commit(&[decision]).await?;
         Ok(verdict)
@@ -552,9 +595,13 @@ impl Group {
     }
 }
 
+/// The first seed from the configuration's on that no attempt has had.
 fn next_seed(first: u64, made: &[Attempt]) -> u64 {
-    let last = made.iter().map(|attempt| attempt.seed).max();
-    last.map_or(first, |last| last.wrapping_add(1))
+    let mut seed = first;
+    while made.iter().any(|attempt| attempt.seed == seed) {
+        seed = seed.wrapping_add(1);
+    }
+    seed
 }
 
 /// Why a run cannot go on as asked.

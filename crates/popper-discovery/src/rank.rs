@@ -99,7 +99,7 @@ pub struct Ranked {
     pub score: f64,
 }
 
-/// Ranks laws. What it has measured of a law it keeps, for speed alone.
+/// Ranks laws. What it measured of a law for one ranking it keeps for the next, for speed alone.
 #[derive(Debug, Default)]
 pub(crate) struct Ranker {
     profiles: BTreeMap<String, Arc<Profile>>,
@@ -180,6 +180,9 @@ impl Ranker {
         };
         let candidates = profiles(&mut waiting.iter().copied())?;
         let known = profiles(&mut tested.iter().map(|finding| &finding.law))?;
+        // What nobody holds beside this list is not of this ranking.
+        self.profiles
+            .retain(|_, profile| Arc::strong_count(profile) > 1);
         let open = tested
             .iter()
             .zip(&known)

@@ -271,7 +271,12 @@ fn threshold(phrase: &Phrase) -> Option<(String, Time, i64)> {
     }
 }
 
-/// Two laws of one kind as one.
+/// Whether a phrase is no conjunction.
+fn is_simple(phrase: &Phrase) -> bool {
+    !matches!(phrase, Phrase::Bin(Op::And, ..))
+}
+
+/// Two laws of one kind as one. What is joined already is not joined again: that would only reword it.
 fn joined(one: &Draft, other: &Draft) -> Option<Draft> {
     let alike = one.template == other.template
         && one.h == other.h
@@ -284,10 +289,15 @@ fn joined(one: &Draft, other: &Draft) -> Option<Draft> {
             Template::ImplicationStep | Template::ImplicationState,
             Phrase::Bin(Op::Implies, p, q),
             Phrase::Bin(Op::Implies, same, more),
-        ) if p == same => (**p)
+        ) if p == same && is_simple(q) && is_simple(more) && q != more => (**p)
             .clone()
             .then((**q).clone().op(Op::And, (**more).clone())),
-        (Template::Bound, claim, more) if claim.expressions() == more.expressions() => {
+        (Template::Bound, claim, more)
+            if claim.expressions() == more.expressions()
+                && is_simple(claim)
+                && is_simple(more)
+                && claim != more =>
+        {
             claim.clone().op(Op::And, more.clone())
         }
         _ => return None,

@@ -85,15 +85,17 @@ impl Disguise {
             .lines()
             .flat_map(|line| line.split('\'').skip(1).step_by(2));
         let in_quotes = quoted.find(|inside| inside.chars().any(hidden));
-        // JSON quotes expressions as well, which hold operators: there only what is nothing but symbols counts.
-        let is_state =
-            |word: &&str| !word.is_empty() && !OPERATORS.contains(word) && word.chars().all(hidden);
+        // Elsewhere only a row of symbols counts, one with a dot or an arrow in it: `T` and `5` are words and numbers of the prompt
+        // even where they are symbols too.
+        let is_state = |word: &&str| {
+            word.chars().nth(1).is_some()
+                && !OPERATORS.contains(word)
+                && !word.chars().all(char::is_alphanumeric)
+                && word.chars().all(hidden)
+        };
         let in_double = || text.split('"').find(is_state);
         let bare = || {
             text.split(|c: char| c.is_whitespace() || "\"',;:()[]{}".contains(c))
-                .filter(|word| word.chars().nth(1).is_some())
-                // A number or a word of the prompt may consist of symbols; a row with a dot or an arrow in it is a state.
-                .filter(|word| !word.chars().all(char::is_alphanumeric))
                 .find(is_state)
         };
         in_quotes.or_else(in_double).or_else(bare)
@@ -133,8 +135,9 @@ fn is_answer(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use popper_harness::decide::{Config, Harness};
-    use popper_harness::universe::{KineticGrid, Universe, random_universe};
+    use popper_harness::universe::{KineticGrid, TableUniverse, Universe, random_universe};
 
+    use super::super::prompts;
     use super::*;
     use crate::snapshot::{Capabilities, Contract};
 
@@ -157,7 +160,6 @@ mod tests {
             ("start ..><.X,", "..><.X"),
             ("count('X') == 1", "X"),
             ("count('_X') == 1", "_X"),
-            ("{\"result_symbol\": \"X\"}", "X"),
             ("{\"state\": \">.\"}", ">."),
             ("a Moving thing", "Moving"),
             ("the right_movers", "right_movers"),
@@ -170,6 +172,24 @@ mod tests {
             assert_eq!(disguise.leaks(text).as_deref(), Some(found), "{text}");
             assert_eq!(Disguise::open().leaks(text), None);
         }
+    }
+
+    #[test]
+    fn a_world_of_digits_letters_and_marks_does_not_trip_over_our_own_words() {
+        let world = r#"{"id": "w", "symbols": "5T:2H", "radius": 1,
+            "rule": {"patterns": [["?5?", "T"]], "default": "5"}}"#;
+        let disguise = blind(TableUniverse::from_json(world).unwrap());
+        let shown = [
+            prompts::SYSTEM,
+            prompts::TEMPLATES,
+            prompts::SNAPSHOT,
+            prompts::REQUEST,
+            prompts::REPAIR,
+        ];
+        for prompt in shown {
+            assert_eq!(disguise.leaks(prompt.text), None, "{}", prompt.name);
+        }
+        assert!(disguise.leaks("start '5T:2'").is_some());
     }
 
     #[test]

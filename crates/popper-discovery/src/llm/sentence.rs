@@ -32,7 +32,7 @@ const LANGUAGE: [&str; 16] = [
 const MAX_LINE: usize = 2000;
 /// The largest ring that is shown, in cells.
 const MAX_CELLS: usize = 200;
-/// What stands for a name that a model made up and that would give something away if it were repeated.
+/// What stands for a name that a model made up.
 const UNKNOWN: &str = "unknown_name";
 
 /// Says things in the words that the model knows.
@@ -71,15 +71,14 @@ impl Sentence {
 }
 
 impl Speaker<'_> {
-    /// A symbol. One that the universe does not have is the model's own invention, unless it is a physical one that was guessed.
+    /// A symbol. One that the universe does not have is a guess of the model's, or a physical one: to tell these apart would tell
+    /// what the physical ones are.
     fn symbol(&self, symbol: char) -> char {
-        let shown = self.disguise.symbol(symbol);
-        if self.contract.symbols.contains(&symbol) {
-            return shown;
+        if self.contract.symbols.contains(&symbol) || self.disguise.is_open() {
+            self.disguise.symbol(symbol)
+        } else {
+            '?'
         }
-        let harmless =
-            (shown.is_alphanumeric() || shown == '_') && !self.disguise.hidden().contains(&shown);
-        if harmless { shown } else { '?' }
     }
 
     /// A state in quotes.
@@ -92,10 +91,10 @@ impl Speaker<'_> {
         format!("'{shown}'")
     }
 
-    /// A name that the model made up; the harness does not know it.
+    /// A name that the harness does not know. A blind model sees none of them again: to hide only the physical ones would point
+    /// at them.
     fn coined(&self, name: String) -> String {
-        let is_name = name.chars().all(|c| c.is_alphanumeric() || c == '_');
-        if is_name && self.disguise.leaks(&name).is_none() {
+        if self.disguise.is_open() {
             name
         } else {
             UNKNOWN.to_owned()
@@ -218,15 +217,14 @@ impl Speaker<'_> {
         (!names.is_empty()).then(|| names.join(", "))
     }
 
-    /// A claim that nobody could read: the model's own text, unless that gives something away by chance.
+    /// A claim that nobody could read: the model's own text, which a blind model does not see again either.
     fn own_words(&self, claim: &str) -> String {
-        let shown = self.disguise.expression(claim);
-        // A quote that is not closed would spoil the scan of the line.
-        let is_plain = !shown.contains(['\n', '\'', '"']) && shown.len() <= MAX_LINE;
-        if self.disguise.leaks(&shown).is_some() || !is_plain {
-            "(a text that cannot be read)".to_owned()
+        // A quote that is not closed would spoil the line.
+        let is_plain = !claim.contains(['\n', '\'', '"']) && claim.len() <= MAX_LINE;
+        if self.disguise.is_open() && is_plain {
+            claim.to_owned()
         } else {
-            shown
+            "(a text that cannot be read)".to_owned()
         }
     }
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use popper_discovery::{
-    Clock, Discovery, Error, LawStatus, LoopConfig, MemoryStore, Query, Store as _, Summary,
-    Unobserved, Which,
+    Clock, Discovery, Error, Event, LawStatus, LoopConfig, MemoryStore, Observer, Query,
+    Store as _, Summary, Unobserved, Which,
 };
 use popper_harness::decide::{Config, Harness, Status};
 use popper_harness::universe::KineticGrid;
@@ -206,4 +206,75 @@ async fn what_a_limit_on_time_cuts_is_stored_and_waits_for_the_next_attempt() {
     }
     // In the second iteration some of them were tried again, under the next seed.
     assert!(cut.iter().any(|row| row.seed == 1));
+}
+
+/// Stops before the n-th evaluation.
+struct StopAfter(usize);
+
+impl Observer for StopAfter {
+    fn event(&mut self, event: Event<'_>) {
+        if matches!(event, Event::Decided(_)) {
+            self.0 -= 1;
+        }
+    }
+
+    fn stop(&self) -> bool {
+        self.0 == 0
+    }
+}
+
+#[tokio::test]
+async fn what_another_run_decided_meanwhile_is_taken_over() {
+    let config = LoopConfig::default();
+    let script = Scripted::mixed();
+    let store = MemoryStore::default();
+    let mut first = open(store, quick(), &config, Which::Latest).await.unwrap();
+    first.run_to(3, &script, &mut StopAfter(4)).await.unwrap();
+    let id = first.run().id;
+    let mut second = finished(Which::New, first.store().clone()).await;
+    let store = second.store().clone();
+    let mut first = open(store, quick(), &config, Which::Id(id)).await.unwrap();
+    first.run_to(3, &script, &mut Unobserved).await.unwrap();
+    let store = first.store();
+    let mut decided = std::collections::BTreeSet::new();
+    for row in &store.evaluations {
+        let law = &store.laws[usize::try_from(row.law_id - 1).unwrap()];
+        assert!(decided.insert(&law.law_fingerprint), "{}", law.law_id);
+    }
+    let left = store
+        .laws
+        .iter()
+        .filter(|law| law.status == LawStatus::Queued);
+    assert_eq!(left.count(), 0);
+}
+
+#[tokio::test]
+async fn a_retest_finds_a_seed_that_is_free_also_at_the_end_of_the_numbers() {
+    let config = Config {
+        seed: u64::MAX,
+        ..quick().config().clone()
+    };
+    let harness = Harness::new(KineticGrid, config).unwrap();
+    let loop_config = LoopConfig::default();
+    let store = MemoryStore::default();
+    let mut discovery = open(store, harness, &loop_config, Which::Latest)
+        .await
+        .unwrap();
+    discovery
+        .run_to(1, &Scripted::mixed(), &mut Unobserved)
+        .await
+        .unwrap();
+    let law = discovery
+        .store()
+        .keys
+        .values()
+        .next()
+        .unwrap()
+        .law_fingerprint
+        .clone();
+    let mut seeds = Vec::new();
+    for _ in 0..3 {
+        seeds.push(discovery.retest(&law).await.unwrap().seed);
+    }
+    assert_eq!(seeds, [0, 1, 2]);
 }
