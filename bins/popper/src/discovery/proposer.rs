@@ -49,12 +49,7 @@ pub fn choose(
     match flags.open(&DEFAULTS, seed, session)? {
         Model::Offline => Ok(enumerative),
         Model::Client { client, model, .. } => {
-            let options = LlmOptions {
-                blind: settings.discovery.blind,
-                seed,
-                repairs: settings.discovery.repairs,
-                ..LlmOptions::default()
-            };
+            let options = LlmOptions::of(&settings.discovery, seed);
             Ok(Box::new(LlmProposer::new(client, model, options)))
         }
     }

@@ -4,7 +4,7 @@ use popper_harness::decide::{Power, Status};
 use popper_harness::proof::{Certificate, Method, Proof};
 use report_kit::{Cell, Section, Table};
 
-use super::page::{ROWS, TOLD, anchor, badge, evidence, name};
+use super::page::{ROWS, TOLD, anchor, badge, evidence, name, said};
 use super::{Judged, Report};
 
 pub(super) fn section(report: &Report) -> Section {
@@ -24,15 +24,7 @@ pub(super) fn section(report: &Report) -> Section {
 }
 
 fn told(law: &Judged) -> Section {
-    let mut facts = vec![
-        ("Claim", Cell::code(&law.wording.claim)),
-        ("In the proposer's words", Cell::text(&law.claim)),
-        ("Said to refute it", Cell::text(&law.forbidden)),
-        ("Horizon", Cell::text(&law.wording.times)),
-    ];
-    if !law.wording.given.is_empty() {
-        facts.push(("Given", Cell::code(law.wording.given.join(", "))));
-    }
+    let mut facts = said(law);
     facts.extend([
         ("Evidence", evidence(law)),
         ("Steps watched", Cell::text(&law.evidence.horizon.note)),

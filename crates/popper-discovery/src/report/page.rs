@@ -205,6 +205,20 @@ pub(super) fn anchor(law: &Judged) -> String {
     format!("law-{}", law.id)
 }
 
+/// What a law says, in our words and in the proposer's.
+pub(super) fn said(law: &Judged) -> Vec<(&'static str, Cell)> {
+    let mut facts = vec![
+        ("Claim", Cell::code(&law.wording.claim)),
+        ("In the proposer's words", Cell::text(&law.claim)),
+        ("Said to refute it", Cell::text(&law.forbidden)),
+        ("Horizon", Cell::text(&law.wording.times)),
+    ];
+    if !law.wording.given.is_empty() {
+        facts.push(("Given", Cell::code(law.wording.given.join(", "))));
+    }
+    facts
+}
+
 /// What a law is called: as the proposer called it, else by its fingerprint.
 pub(super) fn name(law: &Judged) -> String {
     match law.law_id.trim() {

@@ -7,7 +7,7 @@ use popper_harness::universe::KineticGrid;
 use report_kit::{Cell, Section, SpaceTime, Table};
 use serde_json::Value;
 
-use super::page::{anchor, counted, name};
+use super::page::{anchor, counted, name, said};
 use super::wording::spaced;
 use super::{Diagram, Judged, Refutation, Report, gather};
 
@@ -50,15 +50,7 @@ fn shown(law: &Judged, refutation: &Refutation, meanings: &[(char, &str)]) -> Se
     };
     let sides = format!("{} {} {}", witness.left, witness.op, witness.right);
     let start = super::page::shortened(&package.initial_state, STATE);
-    let mut facts = vec![
-        ("Claim", Cell::code(&law.wording.claim)),
-        ("In the proposer's words", Cell::text(&law.claim)),
-        ("Said to refute it", Cell::text(&law.forbidden)),
-        ("Horizon", Cell::text(&law.wording.times)),
-    ];
-    if !law.wording.given.is_empty() {
-        facts.push(("Given", Cell::code(law.wording.given.join(", "))));
-    }
+    let mut facts = said(law);
     facts.extend([
         ("Start", Cell::code(start)),
         (

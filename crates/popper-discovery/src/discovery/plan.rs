@@ -1,0 +1,281 @@
+//! Before the tests: asking, taking in, ranking, choosing. All of it becomes durable in one step.
+
+use std::collections::BTreeSet;
+
+use futures_util::future::{Either, select};
+
+use super::Discovery;
+use crate::decision::json;
+use crate::error::Error;
+use crate::intake;
+use crate::observer::{Event, Observer};
+use crate::proposer::{Proposal, Proposer, Step};
+use crate::rank::Ranked;
+use crate::row::{Call, CallRow, Iteration, LawRow, LawStatus};
+use crate::snapshot::Snapshot;
+use crate::store::{Attempt, Plan, Query, Store};
+use crate::summary::{Selected, Summary};
+
+/// Attempts after which a law that a limit on time always cuts leaves its place to others; `retest` still tries it.
+const MOST_ATTEMPTS: usize = 3;
+/// Tested laws that novelty is measured against, the latest ones.
+const REMEMBERED: u32 = 200;
+
+impl<S: Store> Discovery<S> {
+    /// Takes over what another run has decided while this iteration lay still.
+    pub(super) async fn take_over(
+        &mut self,
+        iteration: &Iteration,
+        mut summary: Summary,
+    ) -> Result<Summary, Error> {
+        let chosen = summary.selected.iter();
+        let chosen: Vec<String> = chosen.map(|law| law.law_fingerprint.clone()).collect();
+        let laws = self.store.laws_by_fingerprint(self.run.id, &chosen).await?;
+        let (config, universe) = (self.harness.config_hash(), self.harness.sim_hash());
+        let known = self.store.known(&chosen, config, universe).await?;
+        // A law that this run decided is `tested` already.
+        let settled: Vec<&LawRow> = laws
+            .iter()
+            .filter(|law| law.status == LawStatus::Queued)
+            .filter(|law| known.contains_key(&law.law_fingerprint))
+            .collect();
+        if settled.is_empty() {
+            return Ok(summary);
+        }
+        for law in &settled {
+            let same = |chosen: &Selected| chosen.law_fingerprint == law.law_fingerprint;
+            summary.selected.retain(|chosen| !same(chosen));
+            summary.known.push(law.law_fingerprint.clone());
+        }
+        let moved = settled.iter().map(|law| (law.id, LawStatus::Tested));
+        let plan = Plan {
+            iteration_id: iteration.id,
+            laws: Vec::new(),
+            moved: moved.collect(),
+            prompt_hash: iteration.prompt_hash.clone(),
+            summary_json: json(&summary),
+        };
+        self.store.plan_iteration(&plan).await?;
+        Ok(summary)
+    }
+
+    /// Everything before the tests. None if the observer stopped it.
+    pub(super) async fn plan(
+        &mut self,
+        iteration: &Iteration,
+        proposer: &dyn Proposer,
+        observer: &mut dyn Observer,
+    ) -> Result<Option<Summary>, Error> {
+        let (run, harness, config) = (&self.run, &self.harness, &self.config);
+        let snapshot = Snapshot::build(&mut self.store, run, iteration, harness, config).await?;
+        let proposal = self
+            .proposal(iteration, &snapshot, proposer, observer)
+            .await?;
+        let Some(proposal) = proposal else {
+            return Ok(None);
+        };
+        let mut plan = self.take_in(iteration, &snapshot, &proposal).await?;
+        let known = self.settle_known(&mut plan).await?;
+        let (ranking, selected) = self.choose(&mut plan).await?;
+        let count = |status| plan.laws.iter().filter(|law| law.status == status).count() as u64;
+        let proposed = proposal.candidates.len() as u64;
+        let summary = Summary {
+            research_log: proposal
+                .research_log
+                .or_else(|| snapshot.research_log.clone()),
+            snapshot,
+            problem: proposal.problem,
+            proposed,
+            rejected: count(LawStatus::RejectedSchema),
+            duplicates: proposed - plan.laws.len() as u64,
+            known,
+            ranking,
+            selected,
+            verdicts: None,
+        };
+        let stored = Plan {
+            iteration_id: iteration.id,
+            laws: plan.laws,
+            moved: plan.moved,
+            prompt_hash: proposal.prompt_hash,
+            summary_json: json(&summary),
+        };
+        self.store.plan_iteration(&stored).await?;
+        Ok(Some(summary))
+    }
+
+    /// Asks the proposer until it has laws, storing each call before it is read. None if the observer stopped it.
+    async fn proposal(
+        &mut self,
+        iteration: &Iteration,
+        snapshot: &Snapshot,
+        proposer: &dyn Proposer,
+        observer: &mut dyn Observer,
+    ) -> Result<Option<Proposal>, Error> {
+        let stored = self.store.calls(self.run.id, Some(iteration.id)).await?;
+        let mut calls: Vec<Call> = stored.into_iter().map(|row| row.call).collect();
+        loop {
+            let step = proposer.propose(snapshot, self.config.propose, &calls);
+            let step = match select(step, observer.stopped()).await {
+                Either::Left((step, _)) => step?,
+                Either::Right(_) => return Ok(None),
+            };
+            match step {
+                Step::Proposed(proposal) => return Ok(Some(proposal)),
+                Step::Called(call) => {
+                    let row = CallRow {
+                        id: 0,
+                        run_id: self.run.id,
+                        iteration_id: iteration.id,
+                        turn: calls.len() as u32,
+                        created_at: self.clock.now(),
+                        call: *call,
+                    };
+                    self.store.add_call(&row).await?;
+                    observer.event(Event::Called(&row.call));
+                    calls.push(row.call);
+                }
+            }
+        }
+    }
+
+    /// The rows for new proposals, and the laws that were waiting.
+    async fn take_in(
+        &mut self,
+        iteration: &Iteration,
+        snapshot: &Snapshot,
+        proposal: &Proposal,
+    ) -> Result<Draft, Error> {
+        let language = self.harness.config().language();
+        let mut seen: BTreeSet<String> = BTreeSet::new();
+        let mut laws = Vec::new();
+        for candidate in &proposal.candidates {
+            let law = intake::admit(candidate, self.harness.universe(), language);
+            let fingerprint = &law.law_fingerprint;
+            if !snapshot.proposed.contains(fingerprint) && seen.insert(fingerprint.clone()) {
+                laws.push(LawRow {
+                    run_id: self.run.id,
+                    created_iteration_id: iteration.id,
+                    ..law
+                });
+            }
+        }
+        let statuses = [LawStatus::Proposed, LawStatus::Queued];
+        let pool = Some(self.config.pool);
+        let waiting = self
+            .store
+            .laws_by_status(self.run.id, &statuses, pool)
+            .await?;
+        Ok(Draft {
+            laws,
+            waiting,
+            moved: Vec::new(),
+        })
+    }
+
+    /// Marks what the database knows already as tested; answers the fingerprints.
+    async fn settle_known(&mut self, plan: &mut Draft) -> Result<Vec<String>, Error> {
+        let asked: Vec<String> = plan
+            .candidates()
+            .map(|law| law.law_fingerprint.clone())
+            .collect();
+        let (config, universe) = (self.harness.config_hash(), self.harness.sim_hash());
+        let known = self.store.known(&asked, config, universe).await?;
+        for law in &mut plan.laws {
+            if known.contains_key(&law.law_fingerprint) {
+                law.status = LawStatus::Tested;
+            }
+        }
+        let (settled, waiting) = std::mem::take(&mut plan.waiting)
+            .into_iter()
+            .partition(|law: &LawRow| known.contains_key(&law.law_fingerprint));
+        plan.waiting = waiting;
+        let settled: Vec<LawRow> = settled;
+        plan.moved
+            .extend(settled.iter().map(|law| (law.id, LawStatus::Tested)));
+        Ok(known.into_keys().collect())
+    }
+
+    /// Ranks what waits and queues the best.
+    async fn choose(&mut self, plan: &mut Draft) -> Result<(Vec<Ranked>, Vec<Selected>), Error> {
+        let query = Query {
+            newest: Some(REMEMBERED),
+            ..Query::all(&self.run)
+        };
+        let tested = self.store.findings(query).await?;
+        let waiting: Vec<&LawRow> = plan.candidates().collect();
+        let weights = &self.config.weights;
+        let ranking = self
+            .ranker
+            .rank(&waiting, &tested, &self.harness, weights)?;
+        let mut selected = Vec::new();
+        for ranked in &ranking {
+            if selected.len() == self.config.test {
+                break;
+            }
+            let made = self.attempts_at(&ranked.law_fingerprint).await?;
+            if made.len() < MOST_ATTEMPTS {
+                selected.push(Selected {
+                    law_fingerprint: ranked.law_fingerprint.clone(),
+                    seed: next_seed(self.harness.config().seed, &made),
+                });
+            }
+        }
+        plan.queue(&selected);
+        Ok((ranking, selected))
+    }
+
+    pub(super) async fn attempts_at(
+        &mut self,
+        law_fingerprint: &str,
+    ) -> Result<Vec<Attempt>, Error> {
+        let (config, universe) = (self.harness.config_hash(), self.harness.sim_hash());
+        let made = self.store.attempts_at(law_fingerprint, config, universe);
+        Ok(made.await?)
+    }
+}
+
+/// What an iteration is about to store.
+struct Draft {
+    /// New proposals.
+    laws: Vec<LawRow>,
+    /// Laws of earlier iterations that are not tested yet.
+    waiting: Vec<LawRow>,
+    /// Changes of status of stored laws.
+    moved: Vec<(i64, LawStatus)>,
+}
+
+impl Draft {
+    /// The laws that could be tested.
+    fn candidates(&self) -> impl Iterator<Item = &LawRow> {
+        let open = |law: &&LawRow| matches!(law.status, LawStatus::Proposed | LawStatus::Queued);
+        self.waiting.iter().chain(self.laws.iter().filter(open))
+    }
+
+    fn queue(&mut self, selected: &[Selected]) {
+        let chosen: BTreeSet<&str> = selected
+            .iter()
+            .map(|selected| selected.law_fingerprint.as_str())
+            .collect();
+        for law in &mut self.laws {
+            if law.status == LawStatus::Proposed && chosen.contains(law.law_fingerprint.as_str()) {
+                law.status = LawStatus::Queued;
+            }
+        }
+        let queued = self
+            .waiting
+            .iter()
+            .filter(|law| chosen.contains(law.law_fingerprint.as_str()));
+        self.moved
+            .extend(queued.map(|law| (law.id, LawStatus::Queued)));
+    }
+}
+
+/// The first seed from the configuration's on that no attempt has had.
+pub(super) fn next_seed(first: u64, made: &[Attempt]) -> u64 {
+    let mut seed = first;
+    while made.iter().any(|attempt| attempt.seed == seed) {
+        seed = seed.wrapping_add(1);
+    }
+    seed
+}

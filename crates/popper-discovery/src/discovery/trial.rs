@@ -1,0 +1,136 @@
+//! The tests: laws are put to the harness, and decisions are stored in small groups.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use popper_harness::decide::Verdict;
+
+use super::Discovery;
+use crate::decision::Period;
+use crate::error::Error;
+use crate::observer::{Event, Observer};
+use crate::row::LawRow;
+use crate::store::{Decision, Store};
+use crate::summary::{Selected, Verdicts};
+
+/// Decisions are stored together until this many wait, ..
+const GROUP_ROWS: usize = 1000;
+/// .. or the first of them has waited this long. What a kill can lose is at most one such group.
+const GROUP_TIME: Duration = Duration::from_millis(50);
+
+impl<S: Store> Discovery<S> {
+    /// Decides the selected laws that are not decided yet. None if the observer stopped it.
+    pub(super) async fn test(
+        &mut self,
+        selected: &[Selected],
+        observer: &mut dyn Observer,
+    ) -> Result<Option<Verdicts>, Error> {
+        let fingerprints: Vec<String> = selected
+            .iter()
+            .map(|law| law.law_fingerprint.clone())
+            .collect();
+        let laws = self
+            .store
+            .laws_by_fingerprint(self.run.id, &fingerprints)
+            .await?;
+        let laws: BTreeMap<&str, &LawRow> = laws
+            .iter()
+            .map(|law| (law.law_fingerprint.as_str(), law))
+            .collect();
+        let ids: Vec<i64> = laws.values().map(|law| law.id).collect();
+        let config = self.harness.config_hash();
+        let made = self.store.attempts_of(self.run.id, &ids, config).await?;
+        let mut verdicts = Verdicts::default();
+        let mut group = Group::default();
+        for chosen in selected {
+            let Some(law) = laws.get(chosen.law_fingerprint.as_str()) else {
+                continue;
+            };
+            let attempt = (law.id, chosen.seed);
+            let before = made.iter().find(|made| (made.law_id, made.seed) == attempt);
+            if let Some(made) = before {
+                verdicts.count(made.status);
+                continue;
+            }
+            if observer.stop() {
+                group.commit(&mut self.store, observer).await?;
+                return Ok(None);
+            }
+            let begun = self.clock.elapsed();
+            let (decision, verdict) = self.decide(law, chosen.seed)?;
+            observer.event(Event::Decided(&verdict));
+            verdicts.count(verdict.status);
+            group.add(decision, begun);
+            if group.is_due(self.clock.elapsed()) {
+                group.commit(&mut self.store, observer).await?;
+            }
+        }
+        group.commit(&mut self.store, observer).await?;
+        Ok(Some(verdicts))
+    }
+
+    /// Puts a law to the harness.
+    pub(super) fn decide(&self, law: &LawRow, seed: u64) -> Result<(Decision, Verdict), Error> {
+        let reseeded;
+        let harness = if seed == self.harness.config().seed {
+            &self.harness
+        } else {
+            reseeded = self.harness.with_seed(seed);
+            &reseeded
+        };
+        let parsed = law.law()?;
+        let clock = self.clock.as_ref();
+        let started_at = clock.now();
+        let begun = clock.elapsed();
+        let limit = self.config.wall_limit_ms.map(Duration::from_millis);
+        let cut = AtomicBool::new(false);
+        let stop = || {
+            let over = limit.is_some_and(|limit| clock.elapsed().saturating_sub(begun) > limit);
+            cut.fetch_or(over, Ordering::Relaxed);
+            over
+        };
+        let mut verdict = harness.evaluate_until(&parsed, &stop);
+        verdict.runtime_ms = clock.elapsed().saturating_sub(begun).as_millis() as u64;
+        let period = Period {
+            started_at,
+            completed_at: clock.now(),
+            runtime_ms: verdict.runtime_ms,
+        };
+        let decision = Decision::new(law, harness, &verdict, period, cut.into_inner());
+        Ok((decision, verdict))
+    }
+}
+
+/// Decisions that wait to be stored together.
+#[derive(Default)]
+struct Group {
+    decisions: Vec<Decision>,
+    since: Duration,
+}
+
+impl Group {
+    fn add(&mut self, decision: Decision, begun: Duration) {
+        if self.decisions.is_empty() {
+            self.since = begun;
+        }
+        self.decisions.push(decision);
+    }
+
+    fn is_due(&self, now: Duration) -> bool {
+        self.decisions.len() >= GROUP_ROWS || now.saturating_sub(self.since) >= GROUP_TIME
+    }
+
+    async fn commit(
+        &mut self,
+        store: &mut impl Store,
+        observer: &mut dyn Observer,
+    ) -> Result<(), Error> {
+        if !self.decisions.is_empty() {
+            store.commit(&self.decisions).await?;
+            self.decisions.clear();
+            observer.event(Event::Committed);
+        }
+        Ok(())
+    }
+}
