@@ -38,6 +38,8 @@ pub enum Error {
         #[source]
         source: io::Error,
     },
+    #[error("{name}: the database itself, or a part of it; choose another file for the output")]
+    OverDatabase { name: String },
     #[error("the database has no run yet; `popper run` begins one")]
     NoRuns,
     #[error("{flag} has no meaning with --proposer enumerative")]

@@ -1,15 +1,15 @@
 //! The database that a command works with, and the run in it.
 
 use std::error::Error as StdError;
-use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::{fmt, fs};
 
 use bin_support::{Exit, Failure};
 use popper_discovery::{Error, Run, RunConfig, Store};
 use popper_store::{Access, Database};
 
-use crate::error;
 use crate::printable::printable;
+use crate::{error, input};
 
 /// Opens a database.
 pub async fn open(path: &Path, access: Access) -> Result<Database, Failure> {
@@ -51,6 +51,26 @@ pub fn spoken(error: &dyn StdError) -> String {
         next = source.source();
     }
     printable(&line)
+}
+
+/// Refuses to write a result to where the database stands, or one of the files that belong to it.
+pub fn spare(db: &Path, output: &Path) -> Result<(), Failure> {
+    let is_part = ["", "-wal", "-shm", ".lock"].iter().any(|suffix| {
+        let mut part = db.as_os_str().to_owned();
+        part.push(suffix);
+        let part = Path::new(&part);
+        let same = |(one, other): (PathBuf, PathBuf)| one == other;
+        part == output
+            || fs::canonicalize(part)
+                .ok()
+                .zip(fs::canonicalize(output).ok())
+                .is_some_and(same)
+    });
+    if is_part {
+        let name = input::name(output);
+        return Err(Failure::usage(error::Error::OverDatabase { name }));
+    }
+    Ok(())
 }
 
 /// The run with this id, or the newest.

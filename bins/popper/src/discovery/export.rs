@@ -37,7 +37,11 @@ pub struct Export {
 }
 
 pub async fn export(args: &cli::Export, session: &mut Session) -> Result<Exit, Failure> {
-    let mut store = database::open(&args.run.database.db, Access::Read).await?;
+    let db = &args.run.database.db;
+    if let Some(path) = &args.output {
+        database::spare(db, path)?;
+    }
+    let mut store = database::open(db, Access::Read).await?;
     let run = database::run(&mut store, args.run.run_id).await?;
     let export = Export::read(&mut store, run).await.map_err(failure)?;
     // All of it is understood before the first byte is written.

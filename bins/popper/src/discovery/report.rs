@@ -12,14 +12,16 @@ use crate::cli;
 use crate::{input, output_file};
 
 pub async fn report(args: &cli::Report, session: &mut Session) -> Result<Exit, Failure> {
-    let mut store = database::open(&args.run.database.db, Access::Read).await?;
+    let db = &args.run.database.db;
+    let mut store = database::open(db, Access::Read).await?;
     let run = database::run(&mut store, args.run.run_id).await?;
-    let report = Report::gather(&mut store, &run).await.map_err(failure)?;
-    let html = page(&report).render()?;
     let path = match &args.output {
         Some(path) => path.clone(),
         None => PathBuf::from(format!("popper-run-{}.html", run.id)),
     };
+    database::spare(db, &path)?;
+    let report = Report::gather(&mut store, &run).await.map_err(failure)?;
+    let html = page(&report).render()?;
     output_file::write(&path, |file| file.write_all(html.as_bytes()))?;
     writeln!(session.results, "{}", input::name(&path))?;
     Ok(Exit::Done)

@@ -24,6 +24,7 @@ pub async fn run(args: &cli::Run, session: &mut Session) -> Result<Exit, Failure
         return resume(db, id, &args.work, session).await;
     }
     // All that can be wrong with the flags is found before a database is made.
+    spare(db, &args.work)?;
     let settings = Settings::new(&args.work, None)?;
     let proposer = proposer::choose(&args.work, None, &settings, session)?;
     let store = database::open(db, Access::Write).await?;
@@ -42,6 +43,7 @@ pub async fn resume(
     work: &Work,
     session: &mut Session,
 ) -> Result<Exit, Failure> {
+    spare(db, work)?;
     let mut store = database::open(db, Access::WriteExisting).await?;
     let run = database::run(&mut store, Some(id)).await?;
     let stored = database::config(&run)?;
@@ -54,6 +56,12 @@ pub async fn resume(
         which: Which::Id(run.id),
     };
     job.run(store, settings, proposer.as_ref(), session).await
+}
+
+/// Refuses to record a talk with a model into the database.
+fn spare(db: &Path, work: &Work) -> Result<(), Failure> {
+    let record = work.model.record.as_ref();
+    record.map_or(Ok(()), |record| database::spare(db, record))
 }
 
 /// A run that is to be worked on.

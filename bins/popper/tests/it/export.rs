@@ -88,6 +88,35 @@ fn a_file_is_written_as_a_whole() {
 }
 
 #[test]
+fn no_output_takes_the_place_of_the_database() {
+    let place = Place::new();
+    let record = [
+        "--record",
+        "popper.db",
+        "--proposer",
+        "llm",
+        "--provider",
+        "llamacpp",
+    ];
+    let flags = [&["run", "--model", "m"], record.as_slice()].concat();
+    let ran = place.popper(&flags);
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    assert!(!place.db().exists());
+    assert_eq!(place.run(&["--iterations", "1"]).code, Some(0));
+    let before = exported(&place);
+    let inside = place.path().join("inside");
+    fs::create_dir(&inside).unwrap();
+    for output in ["popper.db", "inside/../popper.db", "popper.db.lock"] {
+        for command in ["export", "report"] {
+            let ran = place.popper(&[command, "-o", output]);
+            assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+            assert!(ran.stderr.contains("choose another file"), "{}", ran.stderr);
+        }
+    }
+    assert_eq!(exported(&place), before);
+}
+
+#[test]
 fn a_spreadsheet_has_one_row_a_law_and_computes_nothing() {
     let place = Place::new();
     assert_eq!(place.run(&["--iterations", "1"]).code, Some(0));
