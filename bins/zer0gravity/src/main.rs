@@ -1,0 +1,3 @@
+//! `zer0gravity`: semantic compression, measured, on the command line.
+
+fn main() {}

@@ -1,0 +1,152 @@
+//! How the stages of an experiment end.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A step of an experiment, in the order they are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StageName {
+    /// The tokens of the text.
+    CountOriginal,
+    /// The encoding.
+    Encode,
+    /// The tokens of the encoding.
+    CountEncoded,
+    /// The text again, by an agent that never saw it.
+    Decode,
+    /// How much of the meaning is kept.
+    JudgeSemantic,
+    /// How simple the rules are.
+    JudgeImplementability,
+    /// What an agent makes of the decoded instruction.
+    Execute,
+}
+
+/// How a stage ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StageStatus {
+    /// As it should.
+    Ok,
+    /// The model would not.
+    Refused,
+    /// The reply reached its limit.
+    Truncated,
+    /// The reply holds no text.
+    Empty,
+    /// A judge's reply holds no score, asked twice.
+    Unparseable,
+    /// The call failed.
+    ApiError,
+    /// It was not its turn any more.
+    NotRun,
+}
+
+impl StageName {
+    /// As it is written in results.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::CountOriginal => "count_original",
+            Self::Encode => "encode",
+            Self::CountEncoded => "count_encoded",
+            Self::Decode => "decode",
+            Self::JudgeSemantic => "judge_semantic",
+            Self::JudgeImplementability => "judge_implementability",
+            Self::Execute => "execute",
+        }
+    }
+}
+
+impl StageStatus {
+    /// As it is written in results.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Refused => "refused",
+            Self::Truncated => "truncated",
+            Self::Empty => "empty",
+            Self::Unparseable => "unparseable",
+            Self::ApiError => "api_error",
+            Self::NotRun => "not_run",
+        }
+    }
+}
+
+impl fmt::Display for StageName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Display for StageStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// How an experiment ended: as its first stage that did not end `ok`, or `ok`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// How.
+    pub status: StageStatus,
+    /// Where, unless it is `ok`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stage: Option<StageName>,
+    /// The class of an `api_error` (`auth`, `rate_limit`, `unsupported_offline`), or why it was `not_run`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// What happened, for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+}
+
+impl Outcome {
+    /// All stages ended `ok`.
+    pub const OK: Self = Self {
+        status: StageStatus::Ok,
+        stage: None,
+        kind: None,
+        detail: None,
+    };
+
+    /// Whether the experiment has a score.
+    pub fn is_ok(&self) -> bool {
+        self.status == StageStatus::Ok
+    }
+}
+
+/// Tokens as replies report them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct TokenUse {
+    /// Of prompts, cached ones included.
+    pub input: u64,
+    /// Of replies.
+    pub output: u64,
+}
+
+impl std::ops::AddAssign for TokenUse {
+    fn add_assign(&mut self, other: Self) {
+        self.input = self.input.saturating_add(other.input);
+        self.output = self.output.saturating_add(other.output);
+    }
+}
+
+/// What a stage took.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StageRecord {
+    /// Which.
+    pub stage: StageName,
+    /// How it ended.
+    pub status: StageStatus,
+    /// Why the (last) reply ends, in llm-client's words; none for counts and what was not run.
+    pub stop_reason: Option<String>,
+    /// Requests that were sent, repetitions included; 0 for what was not asked of a model.
+    pub attempts: u32,
+    /// Milliseconds of waiting for replies; of calls side by side the longest.
+    pub elapsed_ms: u64,
+    /// Tokens the replies report; none if they report nothing.
+    pub usage: Option<TokenUse>,
+}

@@ -1,0 +1,239 @@
+//! What is to be measured: encodings, cases, and how often.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::dataset::Case;
+use crate::hash::sha256_hex;
+use crate::prompts::{MAX_OUTPUT_TOKENS, PromptProfile};
+use crate::{Models, PortLabel};
+
+/// Everything that decides what is asked; a run directory holds it, and is only resumed with the same.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Plan {
+    /// The rules, each with an id of its own.
+    pub encodings: Vec<Encoding>,
+    /// The texts.
+    pub cases: Vec<PlannedCase>,
+    /// How.
+    pub config: Config,
+}
+
+/// A set of rules.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Encoding {
+    /// Unique in the plan: the file's name without its ending, or `default`.
+    pub id: String,
+    /// The file, as it was named; none for the default rules.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The rules.
+    pub rules: String,
+    /// Their SHA-256 in hex.
+    pub sha256: String,
+}
+
+impl Encoding {
+    /// The encoding `id` with these rules.
+    pub fn new(id: impl Into<String>, path: Option<String>, rules: impl Into<String>) -> Self {
+        let rules = rules.into();
+        Self {
+            id: id.into(),
+            path,
+            sha256: sha256_hex(rules.as_bytes()),
+            rules,
+        }
+    }
+}
+
+/// A text with the level it is of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedCase {
+    /// None for a dataset.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level: Option<u32>,
+    /// The text.
+    #[serde(flatten)]
+    pub case: Case,
+}
+
+/// How an experiment is run. What does not change a result (concurrency, where output goes) is not in it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
+pub struct Config {
+    /// Who answers.
+    pub port: PortLabel,
+    /// Which models.
+    pub models: Models,
+    /// Which prompts.
+    pub prompt_profile: PromptProfile,
+    /// The longest reply of encoder and decoder in tokens.
+    pub max_output_tokens: u32,
+    /// Encodings of each text, at least 1.
+    pub trials: u32,
+    /// Decodings of each encoding, at least 1.
+    pub decodes: u32,
+    /// Words of each judge on each decoding, at least 1.
+    pub judge_samples: u32,
+    /// Lets an agent carry out the decoded text of cases that expect a result.
+    pub execute: bool,
+    /// Judges each set of rules once and not for every case.
+    pub implementability_once: bool,
+    /// Reckons what the encodings save.
+    pub cost: bool,
+    /// Asks what a message costs beyond its text.
+    pub measure_wrapper: bool,
+    /// Reads judges as the reference does.
+    pub compat_judge_parse: bool,
+    /// Counts a quarter of the UTF-16 units where the provider does not count.
+    pub compat_token_fallback: bool,
+    /// Where random choices come from.
+    pub seed: u64,
+}
+
+impl Config {
+    /// One encoding and decoding of each text, all by `model`.
+    pub fn new(port: PortLabel, model: impl Into<String>) -> Self {
+        let model = model.into();
+        Self {
+            port,
+            models: Models {
+                encoder: model.clone(),
+                decoder: model.clone(),
+                judges: vec![model],
+            },
+            prompt_profile: PromptProfile::Seed,
+            max_output_tokens: MAX_OUTPUT_TOKENS,
+            trials: 1,
+            decodes: 1,
+            judge_samples: 1,
+            execute: false,
+            implementability_once: false,
+            cost: false,
+            measure_wrapper: false,
+            compat_judge_parse: false,
+            compat_token_fallback: false,
+            seed: 0,
+        }
+    }
+}
+
+/// One experiment of a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Item<'a> {
+    /// The rules.
+    pub encoding: &'a Encoding,
+    /// The text.
+    pub case: &'a PlannedCase,
+    /// Which encoding of the text, from 1.
+    pub trial: u32,
+    /// Which decoding of that, from 1.
+    pub decode: u32,
+}
+
+impl Plan {
+    /// The experiments in plan order: encodings, cases, trials, decodes.
+    pub fn items(&self) -> impl Iterator<Item = Item<'_>> {
+        let Config {
+            trials, decodes, ..
+        } = self.config;
+        self.encodings.iter().flat_map(move |encoding| {
+            self.cases.iter().flat_map(move |case| {
+                (1..=trials).flat_map(move |trial| {
+                    (1..=decodes).map(move |decode| Item {
+                        encoding,
+                        case,
+                        trial,
+                        decode,
+                    })
+                })
+            })
+        })
+    }
+
+    /// The SHA-256 of the plan as canonical JSON, in hex.
+    pub fn sha256(&self) -> String {
+        // `serde_json`'s objects are sorted in this workspace.
+        sha256_hex(self.value().to_string().as_bytes())
+    }
+
+    /// Where another plan differs, as paths such as `config.trials`; empty if it does not.
+    pub fn differences(&self, other: &Self) -> Vec<String> {
+        let mut paths = Vec::new();
+        differences(&self.value(), &other.value(), "", &mut paths);
+        paths
+    }
+
+    #[expect(
+        clippy::expect_used,
+        reason = "strings, numbers and booleans make JSON"
+    )]
+    fn value(&self) -> Value {
+        serde_json::to_value(self).expect("a plan as JSON")
+    }
+}
+
+fn differences(a: &Value, b: &Value, path: &str, found: &mut Vec<String>) {
+    let below = |name: &str| {
+        if path.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{path}.{name}")
+        }
+    };
+    match (a, b) {
+        (Value::Object(a), Value::Object(b)) => {
+            let names: std::collections::BTreeSet<_> = a.keys().chain(b.keys()).collect();
+            for name in names {
+                let (a, b) = (
+                    a.get(name).unwrap_or(&Value::Null),
+                    b.get(name).unwrap_or(&Value::Null),
+                );
+                differences(a, b, &below(name), found);
+            }
+        }
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+            for (index, (a, b)) in a.iter().zip(b).enumerate() {
+                differences(a, b, &below(&index.to_string()), found);
+            }
+        }
+        _ if a != b => found.push(path.to_owned()),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plans_say_where_they_differ() {
+        let port = PortLabel {
+            provider: "p".into(),
+            host: String::new(),
+            offline: false,
+        };
+        let one = Plan {
+            encodings: vec![Encoding::new("a", None, "x")],
+            cases: Vec::new(),
+            config: Config::new(port, "m"),
+        };
+        let mut other = one.clone();
+        assert_eq!(
+            (one.differences(&other), one.sha256() == other.sha256()),
+            (Vec::new(), true)
+        );
+        other.config.trials = 2;
+        other.encodings[0] = Encoding::new("a", None, "y");
+        assert_eq!(
+            one.differences(&other),
+            ["config.trials", "encodings.0.rules", "encodings.0.sha256"]
+        );
+        assert_ne!(one.sha256(), other.sha256());
+    }
+}

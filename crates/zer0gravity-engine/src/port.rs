@@ -1,0 +1,187 @@
+//! The seam to whoever answers: a model, a store in front of it, or rules that need none.
+
+use futures_util::future::BoxFuture;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::TokenUse;
+use crate::prompts::{Prompt, Role};
+
+/// Asks a model.
+pub trait ModelPort: Send + Sync {
+    /// One reply to one new conversation.
+    ///
+    /// # Errors
+    /// [`PortError`]: no reply came. A refusal and a cut reply are replies.
+    fn complete(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelReply, PortError>>;
+
+    /// The tokens of a conversation that holds one user message.
+    ///
+    /// # Errors
+    /// [`PortError`]: nobody who knows has counted.
+    fn count_tokens(&self, request: CountRequest) -> BoxFuture<'_, Result<TokenCount, PortError>>;
+
+    /// Who answers.
+    fn label(&self) -> PortLabel;
+}
+
+/// Time, from outside: it is recorded, and decides nothing.
+pub trait Clock: Send + Sync {
+    /// The time of day.
+    fn now(&self) -> Timestamp;
+    /// Milliseconds since some fixed moment, never going back.
+    fn monotonic_ms(&self) -> u64;
+}
+
+/// Who answers; part of every call's key, so that nobody's reply is taken for another's.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PortLabel {
+    /// The provider's name.
+    pub provider: String,
+    /// The server's host, with its port if it names one; empty for no server.
+    pub host: String,
+    /// No model is asked.
+    pub offline: bool,
+}
+
+/// A question to one role.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelRequest {
+    /// Who is asked.
+    pub role: Role,
+    /// The model's id.
+    pub model: String,
+    /// What is asked.
+    pub prompt: Prompt,
+    /// Tells equal questions apart; never sent.
+    pub repeat: Repeat,
+}
+
+/// A question for the tokens of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CountRequest {
+    /// Whose tokens.
+    pub model: String,
+    /// The one user message.
+    pub text: String,
+}
+
+/// The numbers that tell equal calls of a plan apart. Only those that the role repeats over are set, from 1.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+pub struct Repeat {
+    /// The encoding's id, for a judge of the rules that is asked for every case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub encoding: Option<String>,
+    /// The case's id, for the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub case: Option<String>,
+    /// Of the encoding.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trial: Option<u32>,
+    /// Of the decoding.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decode: Option<u32>,
+    /// Of the judge.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sample: Option<u32>,
+    /// 1, or 2 when the first reply held no score.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ask: Option<u32>,
+}
+
+/// A reply.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelReply {
+    /// Its text blocks, joined.
+    pub text: String,
+    /// Why it ends.
+    pub stop: Stop,
+    /// Tokens, if the reply reports them.
+    pub usage: Option<TokenUse>,
+    /// What it cost in nano-dollars, if that is known.
+    pub cost_nanos: Option<i64>,
+    /// What was sent and waited for.
+    pub call: CallFacts,
+}
+
+/// A number of tokens.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TokenCount {
+    /// Tokens.
+    pub tokens: u64,
+    /// What was sent and waited for.
+    pub call: CallFacts,
+}
+
+/// What a call took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CallFacts {
+    /// When it began; none where no clock was at hand.
+    pub started_at: Option<Timestamp>,
+    /// Until the reply was there.
+    pub elapsed_ms: u64,
+    /// Requests that were sent: 1, more after failures, 0 where no model was asked.
+    pub attempts: u32,
+}
+
+/// Why a reply ends.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stop {
+    /// The model was done.
+    EndTurn,
+    /// It reached `max_tokens`.
+    MaxTokens,
+    /// The context window is full.
+    ContextWindow,
+    /// The model will not answer.
+    Refusal,
+    /// A filter cut it.
+    ContentFilter,
+    /// In the provider's words.
+    Other(String),
+}
+
+impl Stop {
+    /// As it is written in results.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::EndTurn => "end_turn",
+            Self::MaxTokens => "max_tokens",
+            Self::ContextWindow => "context_window",
+            Self::Refusal => "refusal",
+            Self::ContentFilter => "content_filter",
+            Self::Other(word) => word,
+        }
+    }
+}
+
+/// Why no reply came.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[error("{message}")]
+pub struct PortError {
+    /// The class of the failure: those of `llm_client::Error::class`, `unsupported_offline`, `store`.
+    pub kind: String,
+    /// The HTTP status, if an answer came.
+    pub status: Option<u16>,
+    /// What happened and what to do; holds no key.
+    pub message: String,
+    /// What was sent and waited for.
+    pub call: CallFacts,
+}
+
+impl PortError {
+    /// A failure before anything was sent.
+    pub fn unsent(kind: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            kind: kind.into(),
+            status: None,
+            message: message.into(),
+            call: CallFacts::default(),
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! What each role is told. The texts are files beside this one.
+
+mod guarded;
+mod render;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+pub use guarded::Nonce;
+pub use render::render;
+
+/// The seed's encoder prompt, with `{encodingSystem}` for the rules.
+pub const ENCODER: &str = include_str!("encoder.txt");
+/// The seed's decoder prompt, with `{encodingSystem}` for the rules.
+pub const DECODER: &str = include_str!("decoder.txt");
+/// The seed's prompt for the judge of the meaning.
+pub const SEMANTIC_JUDGE: &str = include_str!("semantic_judge.txt");
+/// The seed's prompt for the judge of the rules.
+pub const IMPLEMENTABILITY_JUDGE: &str = include_str!("implementability_judge.txt");
+/// What the executor is told, in every profile.
+pub const EXECUTOR: &str = include_str!("executor.txt");
+/// What a judge is told whose reply held no score.
+pub const ASK_AGAIN: &str = include_str!("ask_again.txt");
+
+/// The longest reply of encoder and decoder in tokens, unless it is set.
+pub const MAX_OUTPUT_TOKENS: u32 = 4096;
+const MAX_JUDGE_TOKENS: u32 = 512;
+const MAX_EXECUTOR_TOKENS: u32 = 1024;
+
+/// A set of prompts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PromptProfile {
+    /// The user's own texts, byte for byte.
+    #[default]
+    Seed,
+    /// The judge has bands and anchors; the decoder gets the rules in the user turn; the encoder is told to shorten
+    /// instructions and not to carry them out.
+    Bands,
+    /// The judge's anchors of the seed; contestants' texts stand between delimiters that nobody can guess and are
+    /// declared to be data; the judge reasons before it scores.
+    Guarded,
+}
+
+/// Who is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Shortens the text.
+    Encoder,
+    /// Makes the text again and never saw it.
+    Decoder,
+    /// Compares the two.
+    SemanticJudge,
+    /// Judges the rules.
+    ImplementabilityJudge,
+    /// Carries out the decoded text.
+    Executor,
+}
+
+/// What a role gets to see, and nothing else: a decoder has no field for the original.
+#[derive(Debug, Clone, Copy)]
+pub enum RoleInput<'a> {
+    /// For the encoder.
+    Encode {
+        /// The rules.
+        rules: &'a str,
+        /// The text.
+        text: &'a str,
+    },
+    /// For the decoder.
+    Decode {
+        /// The rules.
+        rules: &'a str,
+        /// The encoding.
+        encoded: &'a str,
+    },
+    /// For the judge of the meaning.
+    Semantic {
+        /// The text.
+        original: &'a str,
+        /// The text again.
+        decoded: &'a str,
+    },
+    /// For the judge of the rules.
+    Implementability {
+        /// The rules.
+        rules: &'a str,
+    },
+    /// For the executor.
+    Execute {
+        /// The text again.
+        decoded: &'a str,
+    },
+}
+
+/// What is sent to a role.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prompt {
+    /// The system prompt.
+    pub system: String,
+    /// The conversation, the user's turn first.
+    pub messages: Vec<PromptMessage>,
+    /// The longest reply in tokens.
+    pub max_tokens: u32,
+    /// The JSON schema that the provider is to hold the reply to.
+    pub json_schema: Option<Value>,
+    /// The SHA-256 of the system prompt in hex.
+    pub sha256: String,
+}
+
+/// One turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PromptMessage {
+    /// Whose.
+    pub role: Turn,
+    /// What is said.
+    pub content: String,
+}
+
+/// Whose turn it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Turn {
+    /// Ours.
+    User,
+    /// The model's.
+    Assistant,
+}
+
+impl PromptMessage {
+    /// A turn of ours.
+    pub fn user(content: impl Into<String>) -> Self {
+        Self {
+            role: Turn::User,
+            content: content.into(),
+        }
+    }
+
+    /// A turn of the model.
+    pub fn assistant(content: impl Into<String>) -> Self {
+        Self {
+            role: Turn::Assistant,
+            content: content.into(),
+        }
+    }
+}

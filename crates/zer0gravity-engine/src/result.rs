@@ -1,0 +1,322 @@
+//! The result of one experiment, in the form and order of the JSON file.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::cost::Cost;
+use crate::flags::Flag;
+use crate::judge::JudgeStatus;
+use crate::prompts::PromptProfile;
+use crate::{Outcome, Scores, StageRecord, TokenSource, TokenUse};
+
+/// The version of the result's form.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// What one text became with one encoding: one (case, trial, decode). A failed one leaves out what it does not have,
+/// always [`Self::scores`] and [`Self::total`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExperimentResult {
+    /// The case.
+    pub test_case_id: String,
+    /// One sentence that names stage and cause; on failed ones only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// The text.
+    pub original_text: String,
+    /// What the encoder made of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub encoded_text: Option<String>,
+    /// What the decoder made of that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decoded_text: Option<String>,
+    /// The rules.
+    pub encoding_system: String,
+    /// Tokens of the text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub original_tokens: Option<i64>,
+    /// Tokens of the encoding.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub encoded_tokens: Option<i64>,
+    /// The saved share, three decimals, negative for an expansion.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "crate::number::plain_option"
+    )]
+    pub compression_ratio: Option<f64>,
+    /// The parts of the score.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scores: Option<ResultScores>,
+    /// 0 to 100; null when a compatible judge gave no number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total: Option<Points>,
+    /// How the score came about.
+    pub details: Details,
+    /// Who was asked, when, and what it took.
+    pub metadata: Metadata,
+    /// No model was asked.
+    pub offline: bool,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Every stage, in order.
+    pub stages: Vec<StageRecord>,
+    /// How near the decoded text is to the original, letter by letter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metrics: Option<Metrics>,
+    /// What a reader should look at; no flag changes the score.
+    pub flags: Vec<Flag>,
+    /// Whether the decoded instruction still gives the expected result.
+    pub procedural: Procedural,
+    /// What the encoding saves, if that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
+    /// The case's level, if it is of one.
+    pub level: Option<u32>,
+    /// Which encoding of the text, from 1.
+    pub trial: u32,
+    /// Which decoding of that, from 1.
+    pub decode: u32,
+    /// The encoding's id.
+    pub encoding_id: String,
+    /// The scores before they were judged anew.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous_scores: Option<PreviousScores>,
+    /// The version of this form.
+    #[serde(rename = "schema_version")]
+    pub schema_version: u32,
+}
+
+/// Points that may be missing: NaN, written as null, which only the compatible judge parser gives.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Points(#[serde(with = "crate::number::plain")] pub f64);
+
+/// The parts of the score as a result holds them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ResultScores {
+    /// 0 to 40.
+    pub token_efficiency: u8,
+    /// 0 to 40.
+    pub semantic_preservation: Points,
+    /// 0 to 15.
+    pub learnability: Points,
+    /// 0 to 5.
+    pub implementability: Points,
+}
+
+impl From<Scores> for ResultScores {
+    fn from(scores: Scores) -> Self {
+        let points = |points: u8| Points(f64::from(points));
+        Self {
+            token_efficiency: scores.token_efficiency,
+            semantic_preservation: points(scores.semantic_preservation),
+            learnability: points(scores.learnability),
+            implementability: points(scores.implementability),
+        }
+    }
+}
+
+/// What was scored before.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PreviousScores {
+    /// The parts.
+    pub scores: ResultScores,
+    /// Their sum.
+    pub total: Points,
+    /// Who judged.
+    pub judges: Vec<String>,
+    /// With which prompts.
+    pub prompt_profile: PromptProfile,
+}
+
+/// How the score came about.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Details {
+    /// The saved share in percent, one decimal, negative for an expansion.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "crate::number::plain_option"
+    )]
+    pub compression_percent: Option<f64>,
+    /// Why the judge gave its points for the meaning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub semantic_reasoning: Option<serde_json::Value>,
+    /// Why the judge gave its points for the rules.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub implementability_reasoning: Option<serde_json::Value>,
+    /// Every reply of the judge of the meaning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub semantic_judge: Option<JudgeRecord>,
+    /// Every reply of the judge of the rules.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub implementability_judge: Option<JudgeRecord>,
+    /// 15 times the share of decoders within 2 points of the best, of two and more; else null.
+    pub learnability_measured: Option<u8>,
+}
+
+/// What the judges of one thing said.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JudgeRecord {
+    /// The worst of the samples.
+    pub status: JudgeStatus,
+    /// Calls, those for a second try included.
+    pub asks: u32,
+    /// A score lay outside of its range.
+    pub clamped: bool,
+    /// One for each judge and sample.
+    pub samples: Vec<JudgeSample>,
+}
+
+/// One judge's word.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JudgeSample {
+    /// The judge.
+    pub model: String,
+    /// Which of its samples, from 1.
+    pub sample: u32,
+    /// Its points; none if the reply held none.
+    pub score: Option<Points>,
+    /// How they were read.
+    pub status: JudgeStatus,
+}
+
+/// Who was asked, when, and what it took.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Metadata {
+    /// The encoder's.
+    pub model: String,
+    /// When the first call began, UTC with milliseconds.
+    pub timestamp: String,
+    /// Waiting for replies, judges side by side counted once.
+    pub duration_ms: u64,
+    /// Calls, those answered from a store too, repetitions after failures not.
+    pub total_api_calls: u32,
+    /// Tokens the replies report.
+    pub total_tokens_used: TokenUse,
+    /// Repetitions after failures.
+    pub retries: u32,
+    /// Who serves the models.
+    pub provider: String,
+    /// Which models.
+    pub models: Models,
+    /// Who counted the tokens; none if nobody did.
+    pub token_source: Option<TokenSource>,
+    /// Which prompts.
+    pub prompt_profile: PromptProfile,
+    /// The SHA-256 of each system prompt, rules included, in hex.
+    pub prompt_sha256: PromptHashes,
+    /// The SHA-256 of the rules in hex.
+    pub rules_sha256: String,
+    /// The SHA-256 of the word list that decoded, offline only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lexicon_sha256: Option<String>,
+    /// This crate's version.
+    pub engine_version: String,
+    /// Where random choices come from.
+    pub randomness: Randomness,
+}
+
+/// The models of an experiment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Models {
+    /// Who encodes.
+    pub encoder: String,
+    /// Who decodes.
+    pub decoder: String,
+    /// Who judges: one, or a panel.
+    pub judges: Vec<String>,
+}
+
+/// SHA-256 of the system prompts in hex.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PromptHashes {
+    /// The encoder's.
+    pub encoder: String,
+    /// The decoder's.
+    pub decoder: String,
+    /// That of the judge of the meaning.
+    pub semantic_judge: String,
+    /// That of the judge of the rules.
+    pub implementability_judge: String,
+}
+
+/// Where random choices come from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Randomness {
+    /// The generator.
+    pub algorithm: String,
+    /// Its seed.
+    pub seed: u64,
+}
+
+impl Randomness {
+    /// `ChaCha20` from `seed`.
+    pub fn chacha20(seed: u64) -> Self {
+        Self {
+            algorithm: "ChaCha20".to_owned(),
+            seed,
+        }
+    }
+}
+
+/// How near the decoded text is to the original, letter by letter. Four decimals.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Metrics {
+    /// chrF++, 0 to 100.
+    #[serde(with = "crate::number::plain")]
+    pub chrf_pp: f64,
+    /// ROUGE-L F1, 0 to 1.
+    #[serde(with = "crate::number::plain")]
+    pub rouge_l: f64,
+    /// The kept share of numbers, names, negations and quoted code; none if the text has none.
+    #[serde(with = "crate::number::plain_option")]
+    pub literal_recall: Option<f64>,
+    /// Characters of the decoded text for one of the original.
+    #[serde(with = "crate::number::plain")]
+    pub length_ratio: f64,
+}
+
+/// Whether the decoded instruction still gives the expected result.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Procedural {
+    /// The verdict.
+    pub status: ProceduralStatus,
+    /// What the agent answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
+    /// What was expected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected: Option<String>,
+    /// What the decoded text does not say, if nothing can be carried out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
+}
+
+/// The verdict of the procedural check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProceduralStatus {
+    /// The expected result.
+    Pass,
+    /// Another one.
+    Fail,
+    /// The text does not say enough.
+    Undetermined,
+    /// Not asked for, or the case expects no result.
+    #[default]
+    NotRun,
+}
+
+/// A time as results hold it: UTC with milliseconds.
+#[expect(dead_code, reason = "used by the pipeline")]
+pub(crate) fn timestamp(time: Timestamp) -> String {
+    format!("{time:.3}")
+}

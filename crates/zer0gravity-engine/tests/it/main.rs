@@ -1,0 +1,3 @@
+//! What the engine promises, one module a topic.
+
+mod prompts;
