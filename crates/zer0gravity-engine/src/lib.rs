@@ -21,6 +21,10 @@ pub mod stats;
 mod text;
 mod tokens;
 
+pub use judge::{
+    CompatReply, JudgeReply, JudgeStatus, js_number, parse_judge_reply, parse_judge_reply_compat,
+    reply_text,
+};
 pub use outcome::{Outcome, StageName, StageRecord, StageStatus, TokenUse};
 pub use port::{
     CallFacts, Clock, CountRequest, ModelPort, ModelReply, ModelRequest, PortError, PortLabel,
