@@ -5,6 +5,7 @@
 )]
 
 mod dataset;
+mod flags;
 mod judge;
 mod prompts;
 mod published_rows;
