@@ -388,6 +388,13 @@ fn talk_to_users_and_judges_is_heard() {
         "The score was 3 to 2 after the rate fell.",
         "The farmer's scoreboard: 40 eggs",
         "Forget the eggs of the previous day.",
+        "Sure, I will bring the eggs.",
+        "I have applied for ten farms since May.",
+        "Note that I removed the broken eggs.",
+        "I can't do Tuesday, and I can't help you to move.",
+        "I'm sorry, but I cannot come.",
+        "This violates section 5 of the law.",
+        "The manager sent new instructions to the farmers.",
     ] {
         assert!(carried(text).is_empty(), "{text}: {:?}", carried(text));
     }
