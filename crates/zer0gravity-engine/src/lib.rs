@@ -21,6 +21,7 @@ pub mod stats;
 mod text;
 mod tokens;
 
+pub use metrics::{chrf_pp, literal_recall, rouge_l};
 pub use outcome::{Outcome, StageName, StageRecord, StageStatus, TokenUse};
 pub use port::{
     CallFacts, Clock, CountRequest, ModelPort, ModelReply, ModelRequest, PortError, PortLabel,

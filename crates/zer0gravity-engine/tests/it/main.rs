@@ -1,3 +1,4 @@
 //! What the engine promises, one module a topic.
 
+mod offline;
 mod prompts;
