@@ -42,6 +42,7 @@ pub use score::{
     fallback_tokens_chars4, learnability, round_half_up, score_all, score_all_f64,
     token_efficiency,
 };
+pub use stats::{Components, PairedResult, StatsError, paired_test, variance_components};
 pub use text::{js_trim, preview};
 pub use tokens::{
     LocalCounter, TokenSource, Tokenizers, estimated_message_tokens, estimated_text_tokens,

@@ -9,3 +9,4 @@ mod judge;
 mod prompts;
 mod published_rows;
 mod vectors;
+mod stats;
