@@ -27,6 +27,10 @@ pub mod store;
 mod text;
 mod tokens;
 
+pub use dataset::{
+    Case, CaseError, CaseFormat, CaseProblem, MAX_TEXT_BYTES, RulesError, Triple, normalise_rules,
+    parse_cases, parse_triples,
+};
 pub use judge::{
     CompatReply, JudgeReply, JudgeStatus, js_number, parse_judge_reply, parse_judge_reply_compat,
     reply_text,
