@@ -31,6 +31,7 @@ pub use dataset::{
     Case, CaseError, CaseFormat, CaseProblem, MAX_TEXT_BYTES, RulesError, Triple, normalise_rules,
     parse_cases, parse_triples,
 };
+pub use flags::{Flag, FlagId, FlagInput, Severity, detect};
 pub use judge::{
     CompatReply, JudgeReply, JudgeStatus, js_number, parse_judge_reply, parse_judge_reply_compat,
     reply_text,

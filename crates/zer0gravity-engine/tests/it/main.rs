@@ -5,6 +5,7 @@
 )]
 
 mod dataset;
+mod flags;
 mod judge;
 mod offline;
 mod prompts;
