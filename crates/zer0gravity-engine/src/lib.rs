@@ -21,6 +21,8 @@ pub mod stats;
 mod text;
 mod tokens;
 
+pub use codec::{Decoded, Lexicon, RuleCodec};
+pub use lint::{LintFinding, LintReport, lint};
 pub use metrics::{chrf_pp, literal_recall, rouge_l};
 pub use outcome::{Outcome, StageName, StageRecord, StageStatus, TokenUse};
 pub use port::{

@@ -1,4 +1,5 @@
 //! What the engine promises, one module a topic.
 
+mod lint;
 mod offline;
 mod prompts;
