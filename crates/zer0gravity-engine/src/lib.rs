@@ -39,6 +39,8 @@ pub use judge::{
 #[cfg(feature = "llm")]
 pub use llm::LlmPort;
 pub use matrix::{Event, RunError, run_matrix};
+pub use codec::{Decoded, Lexicon, RuleCodec};
+pub use lint::{LintFinding, LintReport, lint};
 pub use metrics::{chrf_pp, literal_recall, rouge_l};
 pub use offline::OfflineModel;
 pub use outcome::{Outcome, StageName, StageRecord, StageStatus, TokenUse};

@@ -7,6 +7,7 @@
 mod dataset;
 mod flags;
 mod judge;
+mod lint;
 mod offline;
 mod prompts;
 mod published_rows;
