@@ -26,6 +26,7 @@ pub use port::{
     CallFacts, Clock, CountRequest, ModelPort, ModelReply, ModelRequest, PortError, PortLabel,
     Repeat, Stop, TokenCount,
 };
+pub use report::{Comparison, Report, compare, export_csv, export_json};
 pub use result::{
     Details, ExperimentResult, JudgeRecord, JudgeSample, Metadata, Metrics, Models, Points,
     PreviousScores, Procedural, ProceduralStatus, PromptHashes, Randomness, ResultScores,

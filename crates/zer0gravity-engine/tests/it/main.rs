@@ -5,4 +5,5 @@
 )]
 
 mod prompts;
+mod report;
 mod stats;
