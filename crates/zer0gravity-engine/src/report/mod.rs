@@ -12,6 +12,8 @@ mod export;
 mod grouped;
 mod judges;
 mod outcomes;
+#[cfg(feature = "report")]
+mod page;
 mod spent;
 mod statistics;
 
@@ -29,6 +31,8 @@ pub use compare::{Changes, Comparison, Difference, ItemName, NewFailure, PairNam
 pub use export::{CSV_COLUMNS, export_csv, export_json};
 pub use judges::{JudgeStatistics, Judges, Panel};
 pub use outcomes::{OutcomeCount, Outcomes};
+#[cfg(feature = "report")]
+pub use page::page;
 pub use spent::{EncodingCost, RunCost};
 pub use statistics::{CaseStatistics, EncodingStatistics, Pairwise, Statistics};
 

@@ -3,4 +3,8 @@
 mod comparison;
 mod csv;
 mod figures;
+#[cfg(feature = "report")]
+mod hostile;
+#[cfg(feature = "report")]
+mod page;
 mod sample;
