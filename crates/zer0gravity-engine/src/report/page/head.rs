@@ -71,7 +71,7 @@ fn unscored(report: &Report) -> String {
         format!(" Most often: {}{stage} ({}).", row.status, row.count)
     });
     format!(
-        "None of {} gave a score.{most}",
+        "No score came out of {}.{most}",
         counted(report.outcomes.items, "experiment", "experiments")
     )
 }

@@ -8,6 +8,9 @@ use super::head::probability;
 use super::{ROWS, SIGNIFICANT, SIGNS, counted, mean, number};
 use crate::report::{CaseStatistics, EncodingStatistics, Pairwise, Report};
 
+/// Pairs that are shown: ten encodings have 45 of them.
+const PAIRS: usize = 20;
+
 /// The encodings by their total, best first; those without one at the end.
 fn ranked(report: &Report) -> Vec<&EncodingStatistics> {
     let mut ranked: Vec<_> = report.statistics.per_encoding.iter().collect();
@@ -196,33 +199,47 @@ pub(super) fn head_to_head(report: &Report) -> Option<Section> {
         text.push_str(&further);
     }
     let columns = [
-        "First",
-        "Second",
+        "Ahead",
+        "Behind",
         "Common texts",
-        "First minus second",
+        "By points",
         "p",
         "p, adjusted",
         "Reading",
     ];
-    let rows = pairs.iter().map(|pair| {
-        let difference = match (pair.mean_difference, pair.ci95) {
-            (Some(mean), Some(ci)) => Cell::interval(mean, ci.low, ci.high, 1),
-            (mean, _) => number(mean, 1),
-        };
-        let told = |p: Option<f64>| p.map(probability).into();
-        [
-            Cell::text(&pair.a),
-            Cell::text(&pair.b),
-            pair.cases.into(),
-            difference,
-            told(pair.p),
-            told(pair.p_holm),
-            reading(pair),
-        ]
-    });
     let table = Table::new("Pairs of encodings, clearest first", columns);
+    let table = table.rows(pairs.into_iter().map(row)).limit(PAIRS);
     let section = Section::new("Head to head").anchor("pairs").text(text);
-    Some(section.table(table.rows(rows).limit(ROWS)))
+    Some(section.table(table))
+}
+
+/// A pair, the better one first.
+fn row(pair: &Pairwise) -> [Cell; 7] {
+    let turned = pair.mean_difference.is_some_and(|mean| mean < 0.0);
+    let (ahead, behind) = if turned {
+        (&pair.b, &pair.a)
+    } else {
+        (&pair.a, &pair.b)
+    };
+    let difference = match (pair.mean_difference, pair.ci95) {
+        (Some(mean), Some(ci)) if turned => Cell::interval(-mean, -ci.high, -ci.low, 1),
+        (Some(mean), Some(ci)) => Cell::interval(mean, ci.low, ci.high, 1),
+        (mean, _) => number(mean.map(f64::abs), 1),
+    };
+    let told = |p: Option<f64>| p.map(probability).into();
+    [
+        Cell::text(ahead),
+        Cell::text(behind),
+        pair.cases.into(),
+        difference,
+        told(pair.p),
+        told(pair.p_holm),
+        match pair.p_holm {
+            Some(p) if p <= SIGNIFICANT => Cell::badge("told apart", Tone::Good),
+            Some(_) => Cell::badge("not told apart", Tone::Neutral),
+            None => Cell::Missing,
+        },
+    ]
 }
 
 /// The common texts that can give an adjusted p of 0.05: the smallest one is 2 / 2^n, times the pairs.
@@ -230,17 +247,6 @@ fn needed(pairs: usize) -> usize {
     let least = |texts: i32| 2.0_f64.powi(1 - texts) * pairs as f64;
     let needed = (1..64).find(|texts| least(*texts) <= SIGNIFICANT);
     needed.unwrap_or(64) as usize
-}
-
-fn reading(pair: &Pairwise) -> Cell {
-    match (pair.p_holm, pair.mean_difference) {
-        (Some(p), Some(difference)) if p <= SIGNIFICANT => {
-            let better = if difference > 0.0 { "first" } else { "second" };
-            Cell::badge(format!("the {better} is better"), Tone::Good)
-        }
-        (Some(_), _) => Cell::badge("not told apart", Tone::Neutral),
-        _ => Cell::Missing,
-    }
 }
 
 pub(super) fn by_length(report: &Report) -> Option<Section> {
