@@ -49,6 +49,9 @@ pub use port::{
     CallFacts, Clock, CountRequest, Material, ModelPort, ModelReply, ModelRequest, PortError,
     PortLabel, Repeat, Stop, TokenCount,
 };
+#[cfg(feature = "report")]
+pub use report::page;
+pub use report::{Comparison, Report, compare, export_csv, export_json};
 pub use result::{
     Details, ExperimentResult, JudgeRecord, JudgeSample, Metadata, Metrics, Models, Points,
     PreviousScores, Procedural, ProceduralStatus, PromptHashes, Randomness, ResultScores,

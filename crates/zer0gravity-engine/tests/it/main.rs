@@ -11,5 +11,6 @@ mod lint;
 mod offline;
 mod prompts;
 mod published_rows;
+mod report;
 mod stats;
 mod vectors;
