@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::{Answer, FaultServer, Received};
+use crate::{Answer, FaultServer, Received, Signal};
 use hold::Hold;
 pub use mode::StubMode;
 pub use role::StubRole;
@@ -22,8 +22,8 @@ pub use role::StubRole;
 ///
 /// It speaks Anthropic's protocol (`POST /v1/messages` and `POST /v1/messages/count_tokens`, whole replies) and tells
 /// the role from the system prompt. The encoder drops the inner vowels of words of four letters and more, the decoder
-/// knows every text that was ever encoded here, judges give 38 and 4 points. An encoder refuses a text that holds
-/// [`CompressionStub::REFUSED`]. `GET /__stats` tells what came, `POST /__reset?mode=ok&latency=50` begins anew.
+/// knows every text that was ever encoded here, judges give 38 and 4 points. What a text holds can matter, too:
+/// [`CompressionStub::REFUSED`], [`CompressionStub::HELD`]. `GET /__stats` tells what came, `POST /__reset?mode=ok&latency=50` begins anew.
 ///
 /// ```
 /// use test_support::{CompressionStub, StubMode};
@@ -73,6 +73,8 @@ struct State {
     /// Roles that a mode `…_once` has struck.
     struck: HashSet<StubRole>,
     hold: Option<Hold>,
+    /// What calls with [`CompressionStub::HELD`] wait for.
+    held: Signal,
     /// Texts by what they were encoded to.
     originals: HashMap<String, String>,
 }
@@ -80,6 +82,8 @@ struct State {
 impl CompressionStub {
     /// An encoder refuses a text that holds this, in every mode.
     pub const REFUSED: &str = "[refuse]";
+    /// A call that holds this in its messages is not answered before [`Self::release`].
+    pub const HELD: &str = "[hold]";
 
     /// A stub that goes wrong in this way.
     pub fn start(mode: StubMode) -> Self {
@@ -129,6 +133,15 @@ impl CompressionStub {
     /// call; then all at once, and so on. For the mode [`StubMode::Ok`]. The sizes of the waves are [`Self::waves`].
     pub fn hold(&self, experiments: usize, limit: usize) {
         self.state().hold = Some(Hold::new(experiments, limit));
+    }
+
+    /// Answers what is held, by [`Self::hold`] or [`Self::HELD`], and holds nothing from now on.
+    pub fn release(&self) {
+        let mut state = self.state();
+        state.held.fire();
+        if let Some(hold) = &mut state.hold {
+            hold.end();
+        }
     }
 
     /// How many calls each wave had since [`Self::hold`].
@@ -192,14 +205,17 @@ impl State {
         self.connections.insert(received.connection);
         let body = received.json();
         let (status, answer) = self.reply(role, &body);
-        self.calls.push(StubCall { role, status, body });
         let mut first = Answer::raw();
+        if body["messages"].to_string().contains(CompressionStub::HELD) {
+            first = first.wait(&self.held);
+        }
         if let Some(hold) = &mut self.hold {
             first = first.wait(&hold.came(role));
         }
         if !self.latency.is_zero() {
             first = first.pause(self.latency);
         }
+        self.calls.push(StubCall { role, status, body });
         answer.after(first)
     }
 

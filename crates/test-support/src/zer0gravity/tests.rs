@@ -252,6 +252,23 @@ async fn replies_are_held_until_no_further_call_can_come() {
     }
 }
 
+#[tokio::test]
+async fn what_is_held_comes_when_it_is_released() {
+    let stub = CompressionStub::start(StubMode::Ok);
+    // An experiment more than there are: the wave is never full.
+    stub.hold(2, 8);
+    let held = ask(&stub, ENCODER, "Hello");
+    let marked = ask(&stub, ENCODER, "Hello [hold]");
+    let release = async {
+        stub.server().wait_in_flight(1).await;
+        stub.release();
+    };
+    let (said, ()) = tokio::join!(held, release);
+    assert_eq!(said, "Hllo");
+    assert_eq!(marked.await, "Hllo [hld]");
+    assert_eq!(stub.waves(), [1, 1]);
+}
+
 #[test]
 fn every_mode_can_be_named() {
     for mode in StubMode::all() {
