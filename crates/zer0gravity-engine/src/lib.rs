@@ -21,6 +21,11 @@ pub mod stats;
 mod text;
 mod tokens;
 
+pub use metrics::{chrf_pp, literal_recall, rouge_l};
+pub use judge::{
+    CompatReply, JudgeReply, JudgeStatus, js_number, parse_judge_reply, parse_judge_reply_compat,
+    reply_text,
+};
 pub use outcome::{Outcome, StageName, StageRecord, StageStatus, TokenUse};
 pub use port::{
     CallFacts, Clock, CountRequest, ModelPort, ModelReply, ModelRequest, PortError, PortLabel,
@@ -37,6 +42,7 @@ pub use score::{
     fallback_tokens_chars4, learnability, round_half_up, score_all, score_all_f64,
     token_efficiency,
 };
+pub use stats::{Components, PairedResult, StatsError, paired_test, variance_components};
 pub use text::{js_trim, preview};
 pub use tokens::{
     LocalCounter, TokenSource, Tokenizers, estimated_message_tokens, estimated_text_tokens,

@@ -1,7 +1,7 @@
 //! Texts as ECMAScript trims them and as a summary shows them.
 
 /// Whether ECMAScript's `trim` takes it: Unicode's white space without U+0085, and U+FEFF.
-fn is_js_space(char: char) -> bool {
+pub(crate) fn is_js_space(char: char) -> bool {
     (char.is_whitespace() && char != '\u{85}') || char == '\u{feff}'
 }
 

@@ -1,6 +1,23 @@
 //! What judges reply, read without inventing a number.
+//!
+//! [`parse_judge_reply`] is the reader of the engine. [`parse_judge_reply_compat`] reads as ECMAScript code with `JSON.parse` and
+//! `Number` would, for whoever has to reproduce numbers that were made that way.
+
+mod braces;
+mod coercion;
+mod compat;
+mod json;
+mod reply;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+pub use coercion::js_number;
+pub use compat::{CompatReply, parse_judge_reply_compat};
+pub use reply::{JudgeReply, parse_judge_reply};
+
+use crate::js_trim;
+use crate::text::is_js_space;
 
 /// How a judge's reply was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -14,36 +31,37 @@ pub enum JudgeStatus {
     Unparseable,
 }
 
-/// A judge's reply, read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct JudgeReply {
-    /// How.
-    pub status: JudgeStatus,
-    /// The points, held to the range; none for what is unparseable.
-    pub score: Option<u8>,
-    /// Why; empty if it does not say.
-    pub reasoning: String,
-    /// The score lay outside of its range.
-    pub clamped: bool,
+/// The text of a reply: its blocks of type `text` joined without separator. Other blocks, and text blocks without a text, are
+/// dropped.
+///
+/// ```
+/// use serde_json::json;
+/// use zer0gravity_engine::reply_text;
+/// let blocks = [
+///     json!({"type": "thinking", "thinking": "9"}),
+///     json!({"type": "text", "text": "a"}),
+///     json!({"type": "text", "text": "b"}),
+/// ];
+/// assert_eq!(reply_text(&blocks), "ab");
+/// ```
+pub fn reply_text(blocks: &[Value]) -> String {
+    blocks
+        .iter()
+        .filter(|block| block.get("type").and_then(Value::as_str) == Some("text"))
+        .filter_map(|block| block.get("text").and_then(Value::as_str))
+        .collect()
 }
 
-/// A judge's reply, read as the reference reads it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct CompatReply {
-    /// The points, held to the range, or NaN.
-    pub score: f64,
-    /// Why, as it came.
-    pub reasoning: serde_json::Value,
-}
-
-/// Reads a judge's reply; points are held to 0..=max.
-pub fn parse_judge_reply(raw: &str, max: u8) -> JudgeReply {
-    let _ = (raw, max);
-    todo!("helper B")
-}
-
-/// Reads a judge's reply as the reference does, number for number.
-pub fn parse_judge_reply_compat(raw: &str, max: u8) -> CompatReply {
-    let _ = (raw, max);
-    todo!("helper B")
+/// A reply without white space at its ends and without the code fence around it, if it begins with one.
+fn unfenced(raw: &str) -> &str {
+    const FENCE: &str = "```";
+    let text = js_trim(raw);
+    let Some(inside) = text.strip_prefix(FENCE) else {
+        return text;
+    };
+    let inside = inside
+        .strip_prefix("json")
+        .unwrap_or(inside)
+        .trim_start_matches(is_js_space);
+    js_trim(inside.strip_suffix(FENCE).unwrap_or(inside))
 }

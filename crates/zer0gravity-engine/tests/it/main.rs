@@ -1,3 +1,12 @@
 //! What the engine promises, one module a topic.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test stops at the first surprise, and the line says which"
+)]
 
+mod offline;
+mod judge;
 mod prompts;
+mod published_rows;
+mod vectors;
+mod stats;

@@ -1,0 +1,271 @@
+//! What a file of vectors says, against what the engine says. Shared with the tests, which take this file in.
+
+use serde_json::{Map, Value, json};
+use zer0gravity_engine::{
+    Details, Points, TokenPair, compression_percent, compression_ratio, fallback_tokens_chars4,
+    js_number, js_trim, learnability, parse_judge_reply_compat, reply_text, score_all,
+    score_all_f64, token_efficiency,
+};
+
+/// One array of the file.
+pub struct Group {
+    /// Its key.
+    pub name: String,
+    /// How many entries it has.
+    pub total: usize,
+    /// One line for each entry that is not as the file says.
+    pub failures: Vec<String>,
+}
+
+impl Group {
+    /// How many entries are as the file says.
+    pub fn passed(&self) -> usize {
+        self.total - self.failures.len()
+    }
+}
+
+type Entry = Map<String, Value>;
+type Check = fn(&Entry, &Map<String, Value>) -> Result<(), String>;
+
+/// Every group of the file in the order of the format, or what is wrong with the file.
+pub fn groups(file: &Value) -> Result<Vec<Group>, String> {
+    const CHECKS: [(&str, Check); 10] = [
+        ("tokenEfficiency", token_efficiency_entry),
+        ("learnability", learnability_entry),
+        ("judgeSemantic", judge_semantic_entry),
+        ("judgeImplementability", judge_implementability_entry),
+        ("scoreAll", score_all_entry),
+        ("countTokensFallback", fallback_entry),
+        ("encodeBlocks", encode_entry),
+        ("decodeBlocks", decode_entry),
+        ("rows", published_entry),
+        ("earlier", published_entry),
+    ];
+    // `notes` is text, and `requestShape` tells of requests that the engine does not send.
+    const TOLD: [&str; 5] = [
+        "schema_version",
+        "source",
+        "notes",
+        "requestShape",
+        "counts",
+    ];
+
+    let file = file.as_object().ok_or("the file is no JSON object")?;
+    if file.get("schema_version") != Some(&json!(1)) {
+        return Err("`schema_version` is not 1".to_owned());
+    }
+    let known = |name: &str| TOLD.contains(&name) || CHECKS.iter().any(|(known, _)| *known == name);
+    if let Some(name) = file.keys().find(|name| !known(name)) {
+        return Err(format!("`{name}` is no group of the format"));
+    }
+    let mut groups = Vec::new();
+    for (name, check) in CHECKS {
+        let Some(entries) = file.get(name) else {
+            continue;
+        };
+        let entries = entries
+            .as_array()
+            .ok_or_else(|| format!("`{name}` is no array"))?;
+        let counted = file.get("counts").and_then(|counts| counts.get(name));
+        if counted.is_some_and(|count| *count != json!(entries.len())) {
+            return Err(format!("`{name}` has not as many entries as `counts` says"));
+        }
+        let failures = entries.iter().filter_map(|entry| {
+            let checked = entry
+                .as_object()
+                .ok_or_else(|| "no object".to_owned())
+                .and_then(|entry| check(entry, file));
+            checked
+                .err()
+                .map(|error| format!("{name}: {entry}: {error}"))
+        });
+        groups.push(Group {
+            name: name.to_owned(),
+            total: entries.len(),
+            failures: failures.collect(),
+        });
+    }
+    Ok(groups)
+}
+
+/// An `f64` as the engine writes it: an integer without a point, NaN as null.
+fn written(number: f64) -> Value {
+    json!(Points(number))
+}
+
+/// `found` against the value of `key`, where `"NaN"` and `"-0"` stand for these numbers.
+fn number(entry: &Entry, key: &str, found: f64) -> Result<(), String> {
+    let expected = match entry.get(key) {
+        None => return Err(format!("`{key}` is missing")),
+        Some(Value::String(name)) if name == "NaN" => Value::Null,
+        Some(Value::String(name)) if name == "-0" => json!(0),
+        Some(expected) => expected.clone(),
+    };
+    same(key, &expected, &written(found))
+}
+
+fn same(what: &str, expected: &Value, found: &Value) -> Result<(), String> {
+    if expected == found {
+        Ok(())
+    } else {
+        Err(format!("{what} should be {expected}, is {found}"))
+    }
+}
+
+fn text<'a>(entry: &'a Entry, key: &str) -> Result<&'a str, String> {
+    let value = entry.get(key).and_then(Value::as_str);
+    value.ok_or_else(|| format!("`{key}` is no text"))
+}
+
+fn blocks(entry: &Entry) -> Result<String, String> {
+    let blocks = entry.get("blocks").and_then(Value::as_array);
+    Ok(reply_text(blocks.ok_or("`blocks` is no array")?))
+}
+
+fn tokens(entry: &Entry) -> Result<TokenPair, String> {
+    let tokens = |key: &str| {
+        let value = entry.get(key).and_then(Value::as_i64);
+        value.ok_or_else(|| format!("`{key}` is no integer"))
+    };
+    Ok(TokenPair {
+        original: tokens("originalTokens")?,
+        encoded: tokens("encodedTokens")?,
+    })
+}
+
+/// The percent, also as a result holds it.
+fn percent(entry: &Entry, found: f64) -> Result<(), String> {
+    number(entry, "compressionPercent", found)?;
+    let details = json!(Details {
+        compression_percent: Some(found),
+        ..Details::default()
+    });
+    same(
+        "compressionPercent in a result",
+        &written(found),
+        &details["compressionPercent"],
+    )
+}
+
+fn token_efficiency_entry(entry: &Entry, _: &Entry) -> Result<(), String> {
+    let tokens = tokens(entry)?;
+    number(entry, "score", token_efficiency(tokens).into())?;
+    number(entry, "compressionRatioField", compression_ratio(tokens))?;
+    percent(entry, compression_percent(tokens))
+}
+
+fn learnability_entry(entry: &Entry, _: &Entry) -> Result<(), String> {
+    let semantic = entry.get("semantic").ok_or("`semantic` is missing")?;
+    // "NaN" is no number, and so becomes one.
+    number(entry, "learnability", learnability(js_number(semantic)))
+}
+
+fn judge(entry: &Entry, max: u8) -> Result<(String, Value), String> {
+    let reply = if entry.contains_key("blocks") {
+        blocks(entry)?
+    } else {
+        text(entry, "reply")?.to_owned()
+    };
+    let read = parse_judge_reply_compat(&reply, max);
+    number(entry, "score", read.score)?;
+    Ok((reply, read.reasoning))
+}
+
+fn judge_semantic_entry(entry: &Entry, _: &Entry) -> Result<(), String> {
+    let (_, reasoning) = judge(entry, 40)?;
+    let expected = entry.get("reasoning").ok_or("`reasoning` is missing")?;
+    same("reasoning", expected, &reasoning)
+}
+
+fn judge_implementability_entry(entry: &Entry, file: &Map<String, Value>) -> Result<(), String> {
+    let (reply, reasoning) = judge(entry, 5)?;
+    if entry.get("reasoningSameAsSemantic") != Some(&json!(true)) {
+        return Ok(());
+    }
+    let semantic = file.get("judgeSemantic").and_then(Value::as_array);
+    let twin = semantic
+        .and_then(|entries| entries.iter().find(|twin| twin["reply"] == json!(reply)))
+        .ok_or("there is no such reply in `judgeSemantic`")?;
+    same("reasoning", &twin["reasoning"], &reasoning)
+}
+
+fn score_all_entry(entry: &Entry, _: &Entry) -> Result<(), String> {
+    let raw = |key: &str| {
+        let value = entry.get(key).map(js_number);
+        value.ok_or_else(|| format!("`{key}` is missing"))
+    };
+    let card = score_all_f64(
+        tokens(entry)?,
+        raw("judgeSemanticScore")?,
+        raw("judgeImplementabilityScore")?,
+    );
+    let scores = entry
+        .get("scores")
+        .and_then(Value::as_object)
+        .ok_or("`scores` is no object")?;
+    number(
+        scores,
+        "tokenEfficiency",
+        card.scores.token_efficiency.into(),
+    )?;
+    number(
+        scores,
+        "semanticPreservation",
+        card.scores.semantic_preservation,
+    )?;
+    number(scores, "learnability", card.scores.learnability)?;
+    number(scores, "implementability", card.scores.implementability)?;
+    number(entry, "total", card.total)?;
+    percent(entry, card.compression_percent)?;
+    let expected = entry.get("asJson").ok_or("`asJson` is missing")?;
+    let found = json!({"scores": card.scores, "total": Points(card.total)});
+    // Compared as text: 40 and 40.0 are not the same there.
+    same(
+        "asJson",
+        &json!(expected.to_string()),
+        &json!(found.to_string()),
+    )
+}
+
+fn fallback_entry(entry: &Entry, _: &Entry) -> Result<(), String> {
+    let text = text(entry, "text")?;
+    let blank = js_trim(text).is_empty();
+    let tokens = if blank {
+        0
+    } else {
+        fallback_tokens_chars4(text)
+    };
+    number(entry, "tokensWhenApiFails", tokens as f64)?;
+    let called = entry.get("apiCalled").ok_or("`apiCalled` is missing")?;
+    same("apiCalled", called, &json!(!blank))
+}
+
+fn encode_entry(entry: &Entry, _: &Entry) -> Result<(), String> {
+    let expected = entry.get("encodedText").ok_or("`encodedText` is missing")?;
+    same("encodedText", expected, &json!(blocks(entry)?))
+}
+
+fn decode_entry(entry: &Entry, _: &Entry) -> Result<(), String> {
+    let expected = entry.get("decodedText").ok_or("`decodedText` is missing")?;
+    same("decodedText", expected, &json!(js_trim(&blocks(entry)?)))
+}
+
+/// A stored result: everything follows from the tokens and the judges' points.
+fn published_entry(entry: &Entry, _: &Entry) -> Result<(), String> {
+    let scores = entry.get("scores").ok_or("`scores` is missing")?;
+    let points = |key: &str| {
+        let value = scores.get(key).and_then(Value::as_u64);
+        let value = value.and_then(|value| u8::try_from(value).ok());
+        value.ok_or_else(|| format!("`{key}` is no number of points"))
+    };
+    let tokens = tokens(entry)?;
+    let card = score_all(
+        tokens,
+        points("semanticPreservation")?,
+        points("implementability")?,
+    );
+    same("scores", scores, &json!(card.scores))?;
+    number(entry, "total", card.total.into())?;
+    number(entry, "compressionRatio", compression_ratio(tokens))?;
+    percent(entry, card.compression_percent)
+}

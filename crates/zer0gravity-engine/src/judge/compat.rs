@@ -1,0 +1,107 @@
+//! A judge's reply read as the reference reads it.
+
+use serde_json::Value;
+
+use super::coercion::json_number;
+use super::json::Json;
+use super::unfenced;
+use crate::score::held;
+
+/// How much of a reply without JSON stands in its reasoning, in UTF-16 units.
+const QUOTED_UNITS: usize = 200;
+
+/// A judge's reply, read as the reference reads it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CompatReply {
+    /// The points, held to the range, or NaN.
+    pub score: f64,
+    /// Why, as it came.
+    pub reasoning: Value,
+}
+
+/// Reads a judge's reply as the reference does, number for number: `score` of the JSON value goes through ECMAScript's `Number()`;
+/// a reply that is no JSON gives its first run of digits, or 0. Points are held to 0..=max.
+///
+/// One thing is not as there: values nested more than 100 deep count as no JSON.
+///
+/// ```
+/// use zer0gravity_engine::parse_judge_reply_compat;
+/// assert_eq!(parse_judge_reply_compat(r#"{"score": "0x1F"}"#, 40).score, 31.0);
+/// assert!(parse_judge_reply_compat(r#"{"Score": 35}"#, 40).score.is_nan());
+/// let prose = parse_judge_reply_compat("On a 0-40 scale: 35", 40);
+/// assert_eq!(prose.score, 0.0);
+/// assert_eq!(prose.reasoning, "Parse error — raw response: On a 0-40 scale: 35");
+/// ```
+pub fn parse_judge_reply_compat(raw: &str, max: u8) -> CompatReply {
+    match Json::parse(unfenced(raw)) {
+        // A property of null cannot be asked for.
+        None | Some(Json::Null) => CompatReply {
+            score: held(first_digits(raw), max),
+            reasoning: notice(raw).into(),
+        },
+        Some(root) => CompatReply {
+            score: held(root.get("score").map_or(f64::NAN, json_number), max),
+            reasoning: root
+                .get("reasoning")
+                .filter(|reasoning| reasoning.truthy())
+                .map_or_else(|| "".into(), |reasoning| reasoning.clone().into_value()),
+        },
+    }
+}
+
+/// The first run of ASCII digits as a number, else 0.
+fn first_digits(text: &str) -> f64 {
+    let from = text.trim_start_matches(|char: char| !char.is_ascii_digit());
+    let end = from
+        .find(|char: char| !char.is_ascii_digit())
+        .unwrap_or(from.len());
+    from[..end].parse().unwrap_or(0.0)
+}
+
+fn notice(raw: &str) -> String {
+    let units: Vec<u16> = raw.encode_utf16().take(QUOTED_UNITS).collect();
+    format!(
+        "Parse error — raw response: {}",
+        String::from_utf16_lossy(&units)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_the_vectors_do_not_show() {
+        for (raw, score, reasoning) in [
+            ("null", 0.0, json!("Parse error — raw response: null")),
+            (r#"{"score":1e999}"#, 40.0, json!("")),
+            (r#"{"score":-1e999}"#, 0.0, json!("")),
+            (r#"{"score":5,"reasoning":1e999}"#, 5.0, json!(null)),
+            (
+                r#"{"score":5,"reasoning":"\ud83d!"}"#,
+                5.0,
+                json!("\u{fffd}!"),
+            ),
+            (r#"{"score":true,"reasoning":false}"#, 1.0, json!("")),
+            (
+                r#"{"score":5,"reasoning":{"a":[1.0]}}"#,
+                5.0,
+                json!({"a": [1]}),
+            ),
+            ("```json\u{a0}{\"score\": 7}\u{a0}```", 7.0, json!("")),
+            (
+                "no digit",
+                0.0,
+                json!("Parse error — raw response: no digit"),
+            ),
+        ] {
+            let reply = parse_judge_reply_compat(raw, 40);
+            assert_eq!((reply.score, reply.reasoning), (score, reasoning), "{raw}");
+        }
+        let digits = "9".repeat(5000);
+        let reply = parse_judge_reply_compat(&format!("x{digits}"), 5);
+        assert_eq!(reply.score.to_bits(), 5_f64.to_bits());
+    }
+}
