@@ -21,11 +21,11 @@ pub mod stats;
 mod text;
 mod tokens;
 
-pub use metrics::{chrf_pp, literal_recall, rouge_l};
 pub use judge::{
     CompatReply, JudgeReply, JudgeStatus, js_number, parse_judge_reply, parse_judge_reply_compat,
     reply_text,
 };
+pub use metrics::{chrf_pp, literal_recall, rouge_l};
 pub use outcome::{Outcome, StageName, StageRecord, StageStatus, TokenUse};
 pub use port::{
     CallFacts, Clock, CountRequest, ModelPort, ModelReply, ModelRequest, PortError, PortLabel,

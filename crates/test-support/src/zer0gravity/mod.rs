@@ -7,7 +7,7 @@ mod role;
 mod toy;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -36,8 +36,17 @@ pub use role::StubRole;
 /// ```
 pub struct CompressionStub {
     server: FaultServer,
-    state: Arc<Mutex<State>>,
+    shared: Arc<Shared>,
 }
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    called: Condvar,
+}
+
+/// A test that waits longer than this for a call has failed.
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A request to a model or for a count.
 #[derive(Clone, Debug)]
@@ -87,15 +96,18 @@ impl CompressionStub {
 
     /// A stub that goes wrong in this way.
     pub fn start(mode: StubMode) -> Self {
-        let state = Arc::new(Mutex::new(State {
-            mode,
-            ..State::default()
-        }));
+        let shared = Arc::<Shared>::default();
         let server = FaultServer::play({
-            let state = state.clone();
-            move |received| state.lock().unwrap().answer(received)
+            let shared = shared.clone();
+            move |received| {
+                let answer = shared.state.lock().unwrap().answer(received);
+                shared.called.notify_all();
+                answer
+            }
         });
-        Self { server, state }
+        let stub = Self { server, shared };
+        stub.reset(mode);
+        stub
     }
 
     /// The base URL for a client, `http://127.0.0.1:PORT`.
@@ -116,6 +128,23 @@ impl CompressionStub {
     /// The calls so far, summed up.
     pub fn stats(&self) -> StubStats {
         self.state().stats()
+    }
+
+    /// Blocks the thread until so many calls came.
+    pub fn wait_calls(&self, calls: usize) {
+        let few = |state: &mut State| state.calls.len() < calls;
+        let waited = self
+            .shared
+            .called
+            .wait_timeout_while(self.state(), PATIENCE, few);
+        let (state, waited) = waited.unwrap();
+        let came = state.calls.len();
+        // A panic with the lock held would be one of the server, too.
+        drop(state);
+        assert!(
+            !waited.timed_out(),
+            "waited in vain for {calls} calls, {came} came"
+        );
     }
 
     /// Forgets all calls and goes wrong in another way from now on, without latency. What encodings stand for stays
@@ -152,7 +181,7 @@ impl CompressionStub {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap()
+        self.shared.state.lock().unwrap()
     }
 }
 

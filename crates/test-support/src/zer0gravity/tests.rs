@@ -261,6 +261,7 @@ async fn what_is_held_comes_when_it_is_released() {
     let marked = ask(&stub, ENCODER, "Hello [hold]");
     let release = async {
         stub.server().wait_in_flight(1).await;
+        stub.wait_calls(1);
         stub.release();
     };
     let (said, ()) = tokio::join!(held, release);

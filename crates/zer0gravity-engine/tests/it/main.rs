@@ -4,9 +4,9 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
-mod offline;
 mod judge;
+mod offline;
 mod prompts;
 mod published_rows;
-mod vectors;
 mod stats;
+mod vectors;
