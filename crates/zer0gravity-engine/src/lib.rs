@@ -7,9 +7,14 @@ pub mod flags;
 mod hash;
 pub mod judge;
 pub mod lint;
+#[cfg(feature = "llm")]
+mod llm;
+mod matrix;
 pub mod metrics;
 mod number;
+mod offline;
 mod outcome;
+pub mod pipeline;
 pub mod plan;
 mod port;
 pub mod procedure;
@@ -18,18 +23,29 @@ pub mod report;
 mod result;
 mod score;
 pub mod stats;
+pub mod store;
 mod text;
 mod tokens;
 
+pub use dataset::{
+    Case, CaseError, CaseFormat, CaseProblem, MAX_TEXT_BYTES, RulesError, Triple, normalise_rules,
+    parse_cases, parse_triples,
+};
 pub use judge::{
     CompatReply, JudgeReply, JudgeStatus, js_number, parse_judge_reply, parse_judge_reply_compat,
     reply_text,
 };
 pub use metrics::{chrf_pp, literal_recall, rouge_l};
+#[cfg(feature = "llm")]
+pub use llm::LlmPort;
+pub use matrix::{Event, RunError, run_matrix};
+pub use metrics::{chrf_pp, literal_recall, rouge_l};
+pub use offline::OfflineModel;
 pub use outcome::{Outcome, StageName, StageRecord, StageStatus, TokenUse};
+pub use pipeline::{Context, run_experiment};
 pub use port::{
-    CallFacts, Clock, CountRequest, ModelPort, ModelReply, ModelRequest, PortError, PortLabel,
-    Repeat, Stop, TokenCount,
+    CallFacts, Clock, CountRequest, Material, ModelPort, ModelReply, ModelRequest, PortError,
+    PortLabel, Repeat, Stop, TokenCount,
 };
 pub use result::{
     Details, ExperimentResult, JudgeRecord, JudgeSample, Metadata, Metrics, Models, Points,

@@ -316,7 +316,6 @@ pub enum ProceduralStatus {
 }
 
 /// A time as results hold it: UTC with milliseconds.
-#[expect(dead_code, reason = "used by the pipeline")]
 pub(crate) fn timestamp(time: Timestamp) -> String {
     format!("{time:.3}")
 }

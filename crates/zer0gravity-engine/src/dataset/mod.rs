@@ -1,7 +1,18 @@
-//! Texts to be encoded: the three levels, and datasets of one's own.
+//! Texts to be encoded: the three levels, datasets of one's own, and triples that others encoded and decoded.
 
 mod case;
+mod error;
 mod level;
+mod record;
+mod rules;
+mod triple;
 
-pub use case::Case;
+pub use case::{Case, parse_cases};
+pub use error::{CaseError, CaseProblem};
 pub use level::{LEVELS, Level};
+pub use record::CaseFormat;
+pub use rules::{RulesError, normalise_rules};
+pub use triple::{Triple, parse_triples};
+
+/// How long a text may be unless its user says otherwise, in bytes: 1 MiB. Longer ones are parsed; whoever runs them decides.
+pub const MAX_TEXT_BYTES: usize = 1 << 20;

@@ -1,0 +1,138 @@
+//! The command line: every flag, and which function a subcommand is.
+
+mod flags;
+
+use std::path::PathBuf;
+
+use bin_support::{CommonFlags, Exit, Failure, Session};
+
+pub use self::flags::{Asking, Checks, Judging, Repeats, Texts};
+use crate::{matrix, run};
+
+/// Zer0 Gr@vity: encode a text, let a fresh agent decode it, score the round trip on 100 points.
+#[derive(Debug, clap::Parser)]
+#[command(name = "zer0gravity", version, propagate_version = true)]
+pub struct Cli {
+    #[command(flatten)]
+    common: CommonFlags,
+    #[command(subcommand)]
+    command: Command,
+}
+
+impl AsRef<CommonFlags> for Cli {
+    fn as_ref(&self) -> &CommonFlags {
+        &self.common
+    }
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Run the experiment on a level, on all of them or on a dataset, with one encoding system.
+    ///
+    /// The results are a JSON array on stdout or in --output, the summary is on stderr. Without a key no model is asked: the
+    /// default rules, and others that are mechanical, are then carried out by a program, and every result says `offline`.
+    Run(Run),
+    /// Run every encoding system on every text, as often as asked for, into a directory that can be resumed.
+    Matrix(Matrix),
+    /// Go on with a run that stopped: only the missing calls are made.
+    Resume(Resume),
+    /// Judge a finished run anew: only judges are asked.
+    Rescore(Rescore),
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Run {
+    #[command(flatten)]
+    pub texts: Texts,
+    /// The encoding system: a text file [default: the built-in rules].
+    #[arg(long, value_name = "PATH")]
+    pub encoding: Option<PathBuf>,
+    /// Write the results to this file and nothing to stdout.
+    #[arg(long, value_name = "PATH")]
+    pub output: Option<PathBuf>,
+    /// Keep every call in this directory: an interrupted run is then resumed by the same command, or by `resume`.
+    #[arg(long, value_name = "DIR")]
+    pub run_dir: Option<PathBuf>,
+    /// Print what each role is told, and ask nobody.
+    #[arg(long)]
+    pub show_prompts: bool,
+    #[command(flatten)]
+    pub asking: Asking,
+    #[command(flatten)]
+    pub repeats: Repeats,
+    #[command(flatten)]
+    pub checks: Checks,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Matrix {
+    /// The encoding systems: text files [default: the built-in rules].
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    pub encoding: Vec<PathBuf>,
+    #[command(flatten)]
+    pub texts: Texts,
+    /// Where the run is kept: plan, calls and report.
+    #[arg(long, value_name = "DIR")]
+    pub run_dir: PathBuf,
+    #[command(flatten)]
+    pub asking: Asking,
+    #[command(flatten)]
+    pub repeats: Repeats,
+    #[command(flatten)]
+    pub checks: Checks,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Resume {
+    /// The run's directory.
+    #[arg(value_name = "DIR")]
+    pub dir: PathBuf,
+    #[command(flatten)]
+    pub model: bin_support::ModelFlags,
+    /// A table of prices that goes before the built-in one.
+    #[arg(long, value_name = "FILE")]
+    pub prices: Option<PathBuf>,
+    #[command(flatten)]
+    pub checks: Checks,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Rescore {
+    /// The run's directory.
+    #[arg(value_name = "DIR")]
+    pub dir: PathBuf,
+    #[command(flatten)]
+    pub judging: Judging,
+    /// The prompts that the judges get [default: the run's].
+    #[arg(long, value_name = "PROFILE")]
+    pub prompt_profile: Option<flags::Profile>,
+    #[command(flatten)]
+    pub model: bin_support::ModelFlags,
+    /// A table of prices that goes before the built-in one.
+    #[arg(long, value_name = "FILE")]
+    pub prices: Option<PathBuf>,
+    #[command(flatten)]
+    pub checks: Checks,
+}
+
+pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
+    let quiet = cli.common.quiet;
+    match &cli.command {
+        Command::Run(args) => run::run(args, quiet, session),
+        Command::Matrix(args) => matrix::matrix(args, quiet, session),
+        Command::Resume(args) => matrix::resume(args, quiet, session),
+        Command::Rescore(args) => matrix::rescore(args, quiet, session),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_definitions_are_consistent() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,93 @@
+use thiserror::Error;
+
+/// A line of a dataset that cannot be used, or a whole file.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{file}:{line}: {problem}")]
+pub struct CaseError {
+    /// The file, as its reader named it.
+    pub file: String,
+    /// From 1: where the case begins, or where the file stops being what it should be.
+    pub line: usize,
+    /// What is wrong.
+    pub problem: CaseProblem,
+}
+
+/// What is wrong with a line or a file.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum CaseProblem {
+    /// Of the whole file.
+    #[error("not UTF-8")]
+    NotUtf8,
+    /// Of the whole file.
+    #[error("no case in it")]
+    NoCase,
+    /// The parser's words, without their place.
+    #[error("not JSON: {0}")]
+    NotJson(String),
+    /// Each case is a JSON object, and so is a level file.
+    #[error("not a JSON object")]
+    NotAnObject,
+    /// The header row of a CSV file lacks a column that every case needs.
+    #[error("no column `{0}`")]
+    MissingColumn(&'static str),
+    /// The header row of a CSV file names a column twice.
+    #[error("column `{0}` twice")]
+    DoubledColumn(String),
+    /// A CSV row is not as long as the header row.
+    #[error("{found} cells, the header row has {expected}")]
+    CellCount {
+        /// Cells of the row.
+        found: usize,
+        /// Cells of the header row.
+        expected: usize,
+    },
+    /// A quotation mark of a CSV row has no partner; rows behind it may be lost to it.
+    #[error("a quotation mark without its partner")]
+    OpenQuote,
+    /// A field that every case needs.
+    #[error("no `{0}`")]
+    Missing(&'static str),
+    /// A field of another type.
+    #[error("`{field}` is {found}, not {expected}")]
+    WrongType {
+        /// The field.
+        field: &'static str,
+        /// What it is, such as `a number`.
+        found: &'static str,
+        /// What it should be.
+        expected: &'static str,
+    },
+    /// An id has 1 to 128 characters.
+    #[error("`id` has {0} characters, not 1 to 128")]
+    IdLength(usize),
+    /// An id has no control characters.
+    #[error("`id` holds a control character")]
+    IdControl,
+    /// An id is unique in its file.
+    #[error("id `{id}` again, first on line {first}")]
+    DuplicateId {
+        /// The id.
+        id: String,
+        /// Where it stood before.
+        first: usize,
+    },
+    /// Token numbers come together or not at all.
+    #[error("`{present}` without `{absent}`")]
+    OneTokenNumber {
+        /// The one that is there.
+        present: &'static str,
+        /// The other one.
+        absent: &'static str,
+    },
+    /// A number is whole and within its range.
+    #[error("`{field}` is {found}, not a whole number from 0 to {max}")]
+    BadNumber {
+        /// The field.
+        field: &'static str,
+        /// As it is written.
+        found: String,
+        /// The largest.
+        max: u64,
+    },
+}

@@ -1,0 +1,73 @@
+use super::record::{Record, read};
+use super::{Case, CaseError, CaseFormat, CaseProblem};
+use crate::{MAX_IMPLEMENTABILITY, MAX_SEMANTIC, TokenPair};
+
+/// A text that was encoded and decoded somewhere else, to be scored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Triple {
+    /// The text.
+    pub case: Case,
+    /// Its encoding.
+    pub encoded_text: String,
+    /// The text again.
+    pub decoded_text: String,
+    /// The rules, if they are known.
+    pub encoding_system: Option<String>,
+    /// Both token numbers, neither negative; none if somebody has to count.
+    pub tokens: Option<TokenPair>,
+    /// A judge's points for the meaning, 0 to 40.
+    pub semantic_score: Option<u8>,
+    /// A judge's points for the rules, 0 to 5.
+    pub implementability_score: Option<u8>,
+}
+
+/// The triples of a file, and everything that is wrong with it; as [`parse_cases`](super::parse_cases) with the fields
+/// `encodedText`, `decodedText`, `encodingSystem`, `originalTokens`, `encodedTokens`, `semanticScore` and
+/// `implementabilityScore`.
+///
+/// ```
+/// use zer0gravity_engine::{CaseFormat, TokenPair, parse_triples};
+/// let file = b"id,text,encodedText,decodedText,originalTokens,encodedTokens\n1,Hello,Hll,Hello,8,9\n2,a,b,c,5,\n";
+/// let (triples, errors) = parse_triples(file, CaseFormat::Csv, "t.csv");
+/// assert_eq!(triples[0].tokens, Some(TokenPair { original: 8, encoded: 9 }));
+/// assert_eq!(errors[0].to_string(), "t.csv:3: `originalTokens` without `encodedTokens`");
+/// ```
+pub fn parse_triples(
+    bytes: &[u8],
+    format: CaseFormat,
+    name: &str,
+) -> (Vec<Triple>, Vec<CaseError>) {
+    const REQUIRED: [&str; 4] = ["id", "text", "encodedText", "decodedText"];
+    read(bytes, format, name, &REQUIRED, |record, case| {
+        Ok(Triple {
+            case,
+            encoded_text: record.required("encodedText")?,
+            decoded_text: record.required("decodedText")?,
+            encoding_system: record.text("encodingSystem")?,
+            tokens: tokens(record)?,
+            semantic_score: points(record, "semanticScore", MAX_SEMANTIC)?,
+            implementability_score: points(record, "implementabilityScore", MAX_IMPLEMENTABILITY)?,
+        })
+    })
+}
+
+fn tokens(record: &Record) -> Result<Option<TokenPair>, CaseProblem> {
+    const ORIGINAL: &str = "originalTokens";
+    const ENCODED: &str = "encodedTokens";
+    // Up to here an `f64`, in which the score is reckoned, holds every integer.
+    const MAX: u64 = 1 << 53;
+    let one = |present, absent| Err(CaseProblem::OneTokenNumber { present, absent });
+    match (record.whole(ORIGINAL, MAX)?, record.whole(ENCODED, MAX)?) {
+        (Some(original), Some(encoded)) => Ok(Some(TokenPair {
+            original: original as i64,
+            encoded: encoded as i64,
+        })),
+        (None, None) => Ok(None),
+        (Some(_), None) => one(ORIGINAL, ENCODED),
+        (None, Some(_)) => one(ENCODED, ORIGINAL),
+    }
+}
+
+fn points(record: &Record, field: &'static str, max: u8) -> Result<Option<u8>, CaseProblem> {
+    Ok(record.whole(field, max.into())?.map(|points| points as u8))
+}
