@@ -5,11 +5,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bin_support::{Failure, Model, ModelDefaults, ModelFlags, ProviderName, Session};
-use llm_client::{CountPolicy, ModelTable};
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, ready};
+use llm_client::{CountPolicy, ModelTable};
 use zer0gravity_engine::prompts::Role;
-use zer0gravity_engine::{CountRequest, LlmPort, ModelPort, ModelReply, ModelRequest, OfflineModel, PortError, PortLabel, TokenCount, Tokenizers};
+use zer0gravity_engine::{
+    CountRequest, LlmPort, ModelPort, ModelReply, ModelRequest, OfflineModel, PortError, PortLabel,
+    TokenCount, Tokenizers,
+};
 
 use crate::error::Error;
 use crate::selection;
@@ -100,7 +103,10 @@ pub fn open(
     let opened = flags.open_with(&DEFAULTS, seed, session, settings)?;
     match opened {
         Model::Offline => {
-            if let Some((flag, _)) = others.iter().find(|(_, model)| *model != OfflineModel::NAME) {
+            if let Some((flag, _)) = others
+                .iter()
+                .find(|(_, model)| *model != OfflineModel::NAME)
+            {
                 return Err(Failure::usage(Error::OfflineRole { flag }));
             }
             Ok(Asked {
@@ -117,10 +123,14 @@ pub fn open(
             provider,
             host,
         } => {
-            if let Some((flag, _)) = others.iter().find(|(_, model)| *model == OfflineModel::NAME) {
+            if let Some((flag, _)) = others
+                .iter()
+                .find(|(_, model)| *model == OfflineModel::NAME)
+            {
                 return Err(Failure::usage(Error::OfflineRole { flag }));
             }
-            let models = std::iter::once(model.as_str()).chain(others.iter().map(|(_, model)| *model));
+            let models =
+                std::iter::once(model.as_str()).chain(others.iter().map(|(_, model)| *model));
             if flags.max_usd.is_some() && flags.replay.is_none() {
                 priced(&table, provider, models)?;
             }

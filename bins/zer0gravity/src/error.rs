@@ -2,8 +2,8 @@ use std::io;
 use std::path::PathBuf;
 
 use bin_support::printable;
-use zer0gravity_engine::dataset::CaseError;
 use zer0gravity_engine::RulesError;
+use zer0gravity_engine::dataset::CaseError;
 
 /// What is wrong with an input, an output or flags. Every message names what it is about.
 #[derive(Debug, thiserror::Error)]
@@ -38,7 +38,9 @@ pub enum Error {
     BadLines { path: PathBuf, lines: usize },
     #[error(transparent)]
     Case(#[from] CaseError),
-    #[error("case {id}: the text has {bytes} bytes, more than 1 MiB; --allow-long runs it all the same")]
+    #[error(
+        "case {id}: the text has {bytes} bytes, more than 1 MiB; --allow-long runs it all the same"
+    )]
     LongText { id: String, bytes: usize },
     #[error("{flag} names a model, and offline no model is asked: all roles or none")]
     OfflineRole { flag: &'static str },
@@ -63,7 +65,10 @@ pub enum Error {
     },
     #[error("{}: no run; `run --run-dir` or `matrix` begins one", name(path))]
     NoRun { path: PathBuf },
-    #[error("{}: the run is not finished; `zer0gravity resume` goes on with it", name(path))]
+    #[error(
+        "{}: the run is not finished; `zer0gravity resume` goes on with it",
+        name(path)
+    )]
     Unfinished { path: PathBuf },
     #[error("a file of prices")]
     Prices(#[source] llm_client::ConfigError),

@@ -63,9 +63,15 @@ fn cancelled_by(interrupt: Interrupt) -> CancellationToken {
 pub fn exit(results: &[ExperimentResult], left_out: usize, checks: &Checks) -> Exit {
     let stopped = |result: &&ExperimentResult| {
         result.outcome.status == StageStatus::NotRun
-            && matches!(result.outcome.kind.as_deref(), Some("interrupted" | "budget"))
+            && matches!(
+                result.outcome.kind.as_deref(),
+                Some("interrupted" | "budget")
+            )
     };
-    let failed = results.iter().filter(|result| !result.outcome.is_ok()).count();
+    let failed = results
+        .iter()
+        .filter(|result| !result.outcome.is_ok())
+        .count();
     let totals: Vec<_> = (results.iter())
         .filter_map(|result| Some(result.total?.0))
         .filter(|total| !total.is_nan())
@@ -77,7 +83,9 @@ pub fn exit(results: &[ExperimentResult], left_out: usize, checks: &Checks) -> E
         Exit::Failed
     } else if failed > 0 || left_out > 0 {
         Exit::SomeFailed
-    } else if checks.min_total.is_some_and(|least| mean < least || mean.is_nan())
+    } else if checks
+        .min_total
+        .is_some_and(|least| mean < least || mean.is_nan())
         || checks.fail_on_flag && results.iter().any(|result| !result.flags.is_empty())
     {
         Exit::CheckFailed

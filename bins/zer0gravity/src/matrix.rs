@@ -53,9 +53,15 @@ pub fn rescore(args: &Rescore, quiet: bool, session: &mut Session) -> Result<Exi
     }
     let mut plan = directory.plan().clone();
     if !args.judging.judge_model.is_empty() {
-        plan.config.models.judges.clone_from(&args.judging.judge_model);
+        plan.config
+            .models
+            .judges
+            .clone_from(&args.judging.judge_model);
     }
-    plan.config.judge_profile = args.prompt_profile.map(Into::into).or(plan.config.judge_profile);
+    plan.config.judge_profile = args
+        .prompt_profile
+        .map(Into::into)
+        .or(plan.config.judge_profile);
     let asked = open(&directory, &args.model, args.prices.as_deref(), session)?;
     // What failed before it was judged would be encoded again: it stays as it is.
     let judged = |result: &ExperimentResult| result.decoded_text.is_some();
@@ -94,13 +100,18 @@ fn open(
     let mut flags = flags.clone();
     flags.provider = flags.provider.or(provider);
     flags.model = flags.model.or_else(|| Some(config.models.encoder.clone()));
-    flags.base_url = flags.base_url.or_else(|| directory.base_url().map(str::to_owned));
+    flags.base_url = flags
+        .base_url
+        .or_else(|| directory.base_url().map(str::to_owned));
     let asked = ask::open(&flags, prices, &[], config.seed, session)?;
     let (label, planned) = (asked.port.label(), &config.port);
     let differences: Vec<_> = [
         ("config.port.provider", label.provider != planned.provider),
         ("config.port.host", label.host != planned.host),
-        ("config.models.encoder", asked.model != config.models.encoder),
+        (
+            "config.models.encoder",
+            asked.model != config.models.encoder,
+        ),
     ]
     .into_iter()
     .filter_map(|(name, differs)| differs.then(|| name.to_owned()))
@@ -127,7 +138,11 @@ fn perform(
     let mut report = experiment::perform(plan, asked, store, session)?;
     directory.frozen_at().clone_into(&mut report.created_at);
     // Judged anew, a run remembers what it scored before, however often it is resumed.
-    for (new, old) in report.results.iter_mut().zip(known.iter().flat_map(|known| &known.results)) {
+    for (new, old) in report
+        .results
+        .iter_mut()
+        .zip(known.iter().flat_map(|known| &known.results))
+    {
         new.previous_scores.clone_from(&old.previous_scores);
     }
     directory.write_report(&report)?;
@@ -148,7 +163,9 @@ fn conclude(
     let exit = experiment::exit(&report.results, left_out, checks);
     if exit == Exit::Interrupted {
         let place = bin_support::printable(&directory.path().display().to_string());
-        session.notice(&format!("interrupted: what is finished is kept; go on with `zer0gravity resume {place}`"));
+        session.notice(&format!(
+            "interrupted: what is finished is kept; go on with `zer0gravity resume {place}`"
+        ));
     }
     Ok(exit)
 }

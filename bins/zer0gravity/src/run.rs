@@ -24,8 +24,12 @@ pub fn run(args: &Run, quiet: bool, session: &mut Session) -> Result<Exit, Failu
     if args.show_prompts {
         return show_prompts(&encodings[0].rules, &args.asking, session);
     }
-    let Selected { cases, left_out } =
-        selection::texts(&args.texts, args.asking.skip_bad, args.asking.allow_long, session)?;
+    let Selected { cases, left_out } = selection::texts(
+        &args.texts,
+        args.asking.skip_bad,
+        args.asking.allow_long,
+        session,
+    )?;
     let asked = open(&args.asking, session)?;
     let plan = Plan {
         encodings,
@@ -62,7 +66,12 @@ pub fn open(asking: &Asking, session: &Session) -> Result<Asked, Failure> {
     let judges = asking.judging.judge_model.iter();
     let others: Vec<_> = judges
         .map(|model| ("--judge-model", model.as_str()))
-        .chain(asking.decoder_model.iter().map(|model| ("--decoder-model", model.as_str())))
+        .chain(
+            asking
+                .decoder_model
+                .iter()
+                .map(|model| ("--decoder-model", model.as_str())),
+        )
         .collect();
     ask::open(
         &asking.model,
@@ -83,7 +92,10 @@ pub fn config(asking: &Asking, repeats: &Repeats, asked: &Asked) -> Config {
     Config {
         models: Models {
             encoder: model.clone(),
-            decoder: asking.decoder_model.clone().unwrap_or_else(|| model.clone()),
+            decoder: asking
+                .decoder_model
+                .clone()
+                .unwrap_or_else(|| model.clone()),
             judges,
         },
         prompt_profile: asking.prompt_profile.into(),
@@ -124,11 +136,37 @@ fn write_results(
 /// Prints what each role would be told, with the places of texts named.
 fn show_prompts(rules: &str, asking: &Asking, session: &mut Session) -> Result<Exit, Failure> {
     let inputs = [
-        ("encoder", RoleInput::Encode { rules, text: "<text>" }),
-        ("decoder", RoleInput::Decode { rules, encoded: "<encoded text>" }),
-        ("semanticJudge", RoleInput::Semantic { original: "<text>", decoded: "<decoded text>" }),
-        ("implementabilityJudge", RoleInput::Implementability { rules }),
-        ("executor", RoleInput::Execute { decoded: "<decoded text>" }),
+        (
+            "encoder",
+            RoleInput::Encode {
+                rules,
+                text: "<text>",
+            },
+        ),
+        (
+            "decoder",
+            RoleInput::Decode {
+                rules,
+                encoded: "<encoded text>",
+            },
+        ),
+        (
+            "semanticJudge",
+            RoleInput::Semantic {
+                original: "<text>",
+                decoded: "<decoded text>",
+            },
+        ),
+        (
+            "implementabilityJudge",
+            RoleInput::Implementability { rules },
+        ),
+        (
+            "executor",
+            RoleInput::Execute {
+                decoded: "<decoded text>",
+            },
+        ),
     ];
     let prompts = inputs.map(|(role, input)| {
         let prompt = render(asking.prompt_profile.into(), input, Nonce::default());

@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use bin_support::{Failure, Session};
+use zer0gravity_engine::DEFAULT_RULES;
 use zer0gravity_engine::dataset::{
     Case, CaseFormat, LEVELS, Level, MAX_TEXT_BYTES, normalise_rules, parse_cases,
 };
-use zer0gravity_engine::DEFAULT_RULES;
 use zer0gravity_engine::plan::{Encoding, PlannedCase};
 
 use crate::cli::Texts;
@@ -34,10 +34,20 @@ pub fn encodings(paths: &[PathBuf]) -> Result<Vec<Encoding>, Error> {
         .map(|path| {
             let stem = path.file_stem().unwrap_or_default().to_string_lossy();
             let id = (1..)
-                .map(|n| if n == 1 { stem.to_string() } else { format!("{stem}-{n}") })
+                .map(|n| {
+                    if n == 1 {
+                        stem.to_string()
+                    } else {
+                        format!("{stem}-{n}")
+                    }
+                })
                 .find(|id| taken.insert(id.clone()))
                 .unwrap_or_default();
-            Ok(Encoding::new(id, Some(path.display().to_string()), rules(path)?))
+            Ok(Encoding::new(
+                id,
+                Some(path.display().to_string()),
+                rules(path)?,
+            ))
         })
         .collect()
 }
@@ -91,7 +101,9 @@ fn levels(number: Option<u32>) -> Vec<PlannedCase> {
 
 fn dataset(path: &Path, skip_bad: bool, session: &Session) -> Result<Selected, Failure> {
     let shown = path.display().to_string();
-    let format = CaseFormat::of(&shown).ok_or_else(|| Error::Format { path: path.to_owned() });
+    let format = CaseFormat::of(&shown).ok_or_else(|| Error::Format {
+        path: path.to_owned(),
+    });
     let bytes = read(path).map_err(Failure::usage)?;
     let (cases, errors) = parse_cases(&bytes, format.map_err(Failure::usage)?, &shown);
     for error in &errors {

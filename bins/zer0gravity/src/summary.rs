@@ -36,7 +36,11 @@ impl Summary {
     fn text(&self, results: &[ExperimentResult]) -> String {
         let mut text = format!("Zer0 Gr@vity Experiment Results\n{}\n", "=".repeat(32));
         if self.offline {
-            line(&mut text, "Provider:", "offline (deterministic rules; no model was asked)");
+            line(
+                &mut text,
+                "Provider:",
+                "offline (deterministic rules; no model was asked)",
+            );
         }
         for result in results {
             self.result(&mut text, result);
@@ -58,20 +62,37 @@ impl Summary {
                 let _ = write!(heading, ", {name}");
             }
         }
-        let _ = writeln!(text, "{heading}: \"{}\"", printable(&preview(&result.original_text)));
+        let _ = writeln!(
+            text,
+            "{heading}: \"{}\"",
+            printable(&preview(&result.original_text))
+        );
         let (Some(scores), Some(total)) = (result.scores, result.total) else {
             let outcome = &result.outcome;
             let stage = outcome.stage.map_or("", |stage| stage.as_str());
             let detail = printable(outcome.detail.as_deref().unwrap_or_default());
-            field(text, "Failed:", format!("{} at {stage}: {detail}", outcome.status));
+            field(
+                text,
+                "Failed:",
+                format!("{} at {stage}: {detail}", outcome.status),
+            );
             return;
         };
-        let (Some(original), Some(encoded)) = (result.original_tokens, result.encoded_tokens) else {
+        let (Some(original), Some(encoded)) = (result.original_tokens, result.encoded_tokens)
+        else {
             return;
         };
         let percent = round_half_up(TokenPair { original, encoded }.raw_percent());
-        field(text, "Compression:", format!("{percent}% ({original} → {encoded} tokens)"));
-        field(text, "Semantic:", format!("{}/40", scores.semantic_preservation.0));
+        field(
+            text,
+            "Compression:",
+            format!("{percent}% ({original} → {encoded} tokens)"),
+        );
+        field(
+            text,
+            "Semantic:",
+            format!("{}/40", scores.semantic_preservation.0),
+        );
         field(text, "Total:", format!("{}/100", total.0));
         if self.verbose {
             verbose(text, result);
@@ -82,13 +103,32 @@ impl Summary {
 /// What `--verbose` adds.
 fn verbose(text: &mut String, result: &ExperimentResult) {
     let Some(scores) = result.scores else { return };
-    field(text, "Efficiency:", format!("{}/40", scores.token_efficiency));
-    field(text, "Learnability:", format!("{}/15", scores.learnability.0));
-    field(text, "Implementable:", format!("{}/5", scores.implementability.0));
-    let source = result.metadata.token_source.map_or("none", |source| source.as_str());
+    field(
+        text,
+        "Efficiency:",
+        format!("{}/40", scores.token_efficiency),
+    );
+    field(
+        text,
+        "Learnability:",
+        format!("{}/15", scores.learnability.0),
+    );
+    field(
+        text,
+        "Implementable:",
+        format!("{}/5", scores.implementability.0),
+    );
+    let source = result
+        .metadata
+        .token_source
+        .map_or("none", |source| source.as_str());
     field(text, "Tokens source:", source);
-    let flags: Vec<_> = result.flags.iter().map(|flag| flag.id.as_str()).collect();
-    let flags = if flags.is_empty() { "none".to_owned() } else { flags.join(", ") };
+    let flags: Vec<_> = (result.flags.iter()).map(|flag| format!("{:?}", flag.id)).collect();
+    let flags = if flags.is_empty() {
+        "none".to_owned()
+    } else {
+        flags.join(", ")
+    };
     field(text, "Flags:", flags);
 }
 

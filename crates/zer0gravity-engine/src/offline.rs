@@ -27,14 +27,26 @@ impl OfflineModel {
 
 impl ModelPort for OfflineModel {
     fn complete(&self, _: ModelRequest) -> BoxFuture<'_, Result<ModelReply, PortError>> {
-        ready(Err(PortError::unsent("unsupported_offline", "to be written"))).boxed()
+        ready(Err(PortError::unsent(
+            "unsupported_offline",
+            "to be written",
+        )))
+        .boxed()
     }
 
     fn count_tokens(&self, _: CountRequest) -> BoxFuture<'_, Result<TokenCount, PortError>> {
-        ready(Err(PortError::unsent("unsupported_offline", "offline nobody counts exactly"))).boxed()
+        ready(Err(PortError::unsent(
+            "unsupported_offline",
+            "offline nobody counts exactly",
+        )))
+        .boxed()
     }
 
     fn label(&self) -> PortLabel {
-        PortLabel { provider: Self::NAME.to_owned(), host: String::new(), offline: true }
+        PortLabel {
+            provider: Self::NAME.to_owned(),
+            host: String::new(),
+            offline: true,
+        }
     }
 }
