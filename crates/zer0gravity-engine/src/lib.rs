@@ -35,7 +35,6 @@ pub use judge::{
     CompatReply, JudgeReply, JudgeStatus, js_number, parse_judge_reply, parse_judge_reply_compat,
     reply_text,
 };
-pub use metrics::{chrf_pp, literal_recall, rouge_l};
 #[cfg(feature = "llm")]
 pub use llm::LlmPort;
 pub use matrix::{Event, RunError, run_matrix};

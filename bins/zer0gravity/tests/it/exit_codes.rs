@@ -1,5 +1,7 @@
 //! Each exit code, and which one wins.
 
+use std::time::Duration;
+
 use serde_json::json;
 use test_support::{CompressionStub, StubMode};
 
@@ -16,7 +18,6 @@ fn lines(texts: &[&str]) -> String {
 fn run(mode: StubMode, arguments: &[&str], code: i32) {
     let place = Place::new();
     place.file("some.jsonl", lines(&["Hello world!", "[refuse] it"]));
-    place.file("same.jsonl", lines(&["a b c"]));
     let stub = CompressionStub::start(mode);
     place.asking(&stub, arguments).exits(code);
 }
@@ -28,7 +29,6 @@ fn all_scored_is_0() {
         &["run", "--level", "1", "--min-total", "70"],
         0,
     );
-    run(StubMode::Ok, &["run", "--level", "1", "--fail-on-flag"], 0);
 }
 
 #[test]
@@ -61,10 +61,6 @@ fn a_check_that_does_not_hold_is_4() {
         &["run", "--level", "1", "--min-total", "73"],
         4,
     );
-    // The encoding is the text.
-    let arguments = ["run", "--dataset", "same.jsonl", "--fail-on-flag"];
-    run(StubMode::Ok, &arguments, 4);
-    run(StubMode::Ok, &arguments[..3], 0);
 }
 
 #[cfg(unix)]
@@ -73,20 +69,21 @@ fn ctrl_c_is_130_and_what_is_finished_is_written() {
     // The reply that finishes the first text may be under way when the signal comes; then once more.
     for _ in 0..20 {
         let (place, stub) = (Place::new(), CompressionStub::start(StubMode::Ok));
+        // The program may look for the signal now and then only: a reply on its way comes after that.
+        stub.set_latency(Duration::from_millis(200));
         place.file("set.jsonl", lines(&["Hello world!", "[hold] it"]));
         let child = place.start_asking(&stub, &["run", "--dataset", "set.jsonl"]);
         stub.wait_calls(7);
+        bin_support::block_on(stub.server().wait_in_flight(1)).unwrap();
         signal(child.id(), "-INT");
         stub.release();
         let ran = finish(child).exits(130);
         assert_eq!(stub.stats().calls, 7);
         let results = ran.results();
-        assert!(
-            column(results.get(1..).unwrap_or_default(), "/outcome/status")
-                .iter()
-                .all(|status| status == "not_run")
-        );
-        if results.first().is_some_and(|first| first["total"] == 73) {
+        let rest = results.get(1..).unwrap_or_default();
+        assert_eq!(column(rest, "/outcome/kind"), ["interrupted"]);
+        assert_eq!(column(rest, "/outcome/status"), ["not_run"]);
+        if results[0]["total"] == 73 {
             return;
         }
     }

@@ -125,3 +125,22 @@ fn mechanical_rules_of_ones_own_work() {
         column(&results, "/originalText")[1]
     );
 }
+
+#[test]
+fn the_summary_says_so() {
+    let ran = Place::new()
+        .alone(&["run", "--level", "1", "--provider", "offline"])
+        .exits(0);
+    let head = "\
+Zer0 Gr@vity Experiment Results
+================================
+Provider:      offline (deterministic rules; no model was asked)
+Level 1a: \"Hello world!\"
+  Compression: ";
+    assert!(ran.stderr.starts_with(head), "{}", ran.stderr);
+    assert!(
+        ran.stderr.ends_with("/100 (2 of 2 scored)\n"),
+        "{}",
+        ran.stderr
+    );
+}

@@ -35,13 +35,9 @@ impl Ran {
     /// Fails the test unless the program ended with this code; shows why.
     #[track_caller]
     pub fn exits(self, code: i32) -> Self {
-        assert_eq!(
-            self.code,
-            Some(code),
-            "\n--- stdout\n{}\n--- stderr\n{}",
-            self.stdout,
-            self.stderr
-        );
+        let start: String = self.stdout.chars().take(800).collect();
+        let told = format!("\n--- stderr\n{}\n--- stdout\n{start}", self.stderr);
+        assert_eq!(self.code, Some(code), "{told}");
         self
     }
 }

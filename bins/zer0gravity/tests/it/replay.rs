@@ -67,10 +67,7 @@ fn what_was_not_recorded_fails_and_is_not_asked() {
         ["ok", "ok", "api_error", "api_error"]
     );
     assert_eq!(column(&results[2..], "/outcome/kind"), ["replay_miss"; 2]);
-    assert_eq!(
-        column(&results[2..], "/outcome/stage"),
-        ["count_original"; 2]
-    );
+    assert_eq!(column(&results[2..], "/outcome/stage"), ["encode"; 2]);
     assert_eq!(stub.stats().calls, calls);
 }
 

@@ -85,3 +85,33 @@ fn output_goes_to_a_file() {
     assert_eq!(ran.stdout, "");
     assert_eq!(place.read_json("new/scored.json")[0]["total"], 59);
 }
+
+#[test]
+fn bad_lines_are_all_listed() {
+    let place = Place::new();
+    let triple = |id: &str, rest: &str| {
+        format!(
+            "{{\"id\": \"{id}\", \"text\": \"Hello\", \"encodedText\": \"Hllo\", \"decodedText\": \"Hello\"{rest}}}\n"
+        )
+    };
+    let lines = [
+        triple("good", ""),
+        triple("one", ", \"originalTokens\": 5"),
+        triple("negative", ", \"originalTokens\": 5, \"encodedTokens\": -1"),
+        triple(
+            "fraction",
+            ", \"originalTokens\": 5.5, \"encodedTokens\": 1",
+        ),
+        "{\"id\": \"undecoded\", \"text\": \"Hello\", \"encodedText\": \"Hllo\"}\n".to_owned(),
+    ];
+    place.file("triples.jsonl", lines.concat());
+    let arguments = ["score", "triples.jsonl"];
+    let ran = place.alone(&arguments).exits(2);
+    assert!(ran.stderr.contains("triples.jsonl"), "{}", ran.stderr);
+    for line in 2..=5 {
+        let listed = ran.stderr.contains(&format!("line {line}"))
+            || ran.stderr.contains(&format!(":{line}"));
+        assert!(listed, "line {line}\n{}", ran.stderr);
+    }
+}
+

@@ -98,25 +98,6 @@ Average:       63.7/100 (3 of 4 scored)
 }
 
 #[test]
-fn of_an_offline_run_says_so() {
-    let ran = Place::new()
-        .alone(&["run", "--level", "1", "--provider", "offline"])
-        .exits(0);
-    let head = "\
-Zer0 Gr@vity Experiment Results
-================================
-Provider:      offline (deterministic rules; no model was asked)
-Level 1a: \"Hello world!\"
-  Compression: ";
-    assert!(ran.stderr.starts_with(head), "{}", ran.stderr);
-    assert!(
-        ran.stderr.ends_with("/100 (2 of 2 scored)\n"),
-        "{}",
-        ran.stderr
-    );
-}
-
-#[test]
 fn quiet_says_nothing() {
     for mode in [StubMode::Ok, StubMode::RefusalEncode] {
         let ran = asked(mode, &["run", "--level", "1", "--quiet"]);

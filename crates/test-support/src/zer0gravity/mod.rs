@@ -11,6 +11,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use crate::{Answer, FaultServer, Received, Signal};
 use hold::Hold;
@@ -70,6 +71,8 @@ pub struct StubStats {
     pub max_in_flight: usize,
     /// Connections that calls came by.
     pub connections: usize,
+    /// From the first call to the last.
+    pub span: Duration,
 }
 
 #[derive(Default)]
@@ -79,6 +82,8 @@ struct State {
     calls: Vec<StubCall>,
     connections: BTreeSet<usize>,
     max_in_flight: usize,
+    /// When the first call came, and the last.
+    times: Option<(Instant, Instant)>,
     /// Roles that a mode `…_once` has struck.
     struck: HashSet<StubRole>,
     hold: Option<Hold>,
@@ -206,6 +211,9 @@ impl State {
             by_role,
             max_in_flight: self.max_in_flight,
             connections: self.connections.len(),
+            span: self
+                .times
+                .map_or(Duration::ZERO, |(first, last)| last - first),
         }
     }
 
@@ -232,6 +240,8 @@ impl State {
     fn call(&mut self, received: &Received, role: StubRole) -> Answer {
         self.max_in_flight = self.max_in_flight.max(received.in_flight);
         self.connections.insert(received.connection);
+        let now = Instant::now();
+        self.times = Some((self.times.map_or(now, |(first, _)| first), now));
         let body = received.json();
         let (status, answer) = self.reply(role, &body);
         let mut first = Answer::raw();
@@ -276,6 +286,7 @@ impl StubStats {
         json!({
             "calls": self.calls, "byRole": by_role,
             "maxInFlight": self.max_in_flight, "connections": self.connections,
+            "spanMs": self.span.as_secs_f64() * 1e3,
         })
     }
 }
