@@ -10,4 +10,5 @@ mod offline;
 mod prompts;
 mod published_rows;
 mod stats;
+mod store;
 mod vectors;
