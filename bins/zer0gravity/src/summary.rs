@@ -42,11 +42,17 @@ impl Summary {
                 "offline (deterministic rules; no model was asked)",
             );
         }
-        for result in results {
+        for (index, result) in results.iter().enumerate() {
+            if index > 0 {
+                text.push('\n');
+            }
             self.result(&mut text, result);
+        }
+        let average = average(results);
+        if !average.is_empty() {
             text.push('\n');
         }
-        text + &average(results)
+        text + &average
     }
 
     fn result(&self, text: &mut String, result: &ExperimentResult) {
@@ -123,7 +129,9 @@ fn verbose(text: &mut String, result: &ExperimentResult) {
         .token_source
         .map_or("none", |source| source.as_str());
     field(text, "Tokens source:", source);
-    let flags: Vec<_> = (result.flags.iter()).map(|flag| format!("{:?}", flag.id)).collect();
+    let flags: Vec<_> = (result.flags.iter())
+        .map(|flag| format!("{:?}", flag.id))
+        .collect();
     let flags = if flags.is_empty() {
         "none".to_owned()
     } else {

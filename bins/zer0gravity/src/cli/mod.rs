@@ -54,7 +54,7 @@ pub struct Run {
     #[arg(long, value_name = "DIR")]
     pub run_dir: Option<PathBuf>,
     /// Print what each role is told, and ask nobody.
-    #[arg(long)]
+    #[arg(long, group = "texts")]
     pub show_prompts: bool,
     #[command(flatten)]
     pub asking: Asking,

@@ -11,6 +11,7 @@ pub(super) struct Hold {
     possible: usize,
     wave: Vec<StubRole>,
     release: Signal,
+    ended: bool,
     pub sizes: Vec<usize>,
 }
 
@@ -22,6 +23,7 @@ impl Hold {
             possible: experiments,
             wave: Vec::new(),
             release: Signal::new(),
+            ended: false,
             sizes: Vec::new(),
         }
     }
@@ -30,14 +32,24 @@ impl Hold {
     pub fn came(&mut self, role: StubRole) -> Signal {
         self.wave.push(role);
         let release = self.release.clone();
-        if self.wave.len() >= self.possible.min(self.limit) {
-            self.sizes.push(self.wave.len());
-            let after: usize = self.wave.iter().map(|role| role.calls_after()).sum();
-            self.possible = (self.possible + after).saturating_sub(self.wave.len());
-            self.wave.clear();
-            self.release.fire();
-            self.release = Signal::new();
+        if self.ended || self.wave.len() >= self.possible.min(self.limit) {
+            self.let_go();
         }
         release
+    }
+
+    /// Whoever waits has waited long enough, and nobody waits from now on.
+    pub fn end(&mut self) {
+        self.ended = true;
+        self.let_go();
+    }
+
+    fn let_go(&mut self) {
+        self.sizes.push(self.wave.len());
+        let after: usize = self.wave.iter().map(|role| role.calls_after()).sum();
+        self.possible = (self.possible + after).saturating_sub(self.wave.len());
+        self.wave.clear();
+        self.release.fire();
+        self.release = Signal::new();
     }
 }

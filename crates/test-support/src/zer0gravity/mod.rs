@@ -7,12 +7,13 @@ mod role;
 mod toy;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
-use crate::{Answer, FaultServer, Received};
+use crate::{Answer, FaultServer, Received, Signal};
 use hold::Hold;
 pub use mode::StubMode;
 pub use role::StubRole;
@@ -22,8 +23,8 @@ pub use role::StubRole;
 ///
 /// It speaks Anthropic's protocol (`POST /v1/messages` and `POST /v1/messages/count_tokens`, whole replies) and tells
 /// the role from the system prompt. The encoder drops the inner vowels of words of four letters and more, the decoder
-/// knows every text that was ever encoded here, judges give 38 and 4 points. An encoder refuses a text that holds
-/// [`CompressionStub::REFUSED`]. `GET /__stats` tells what came, `POST /__reset?mode=ok&latency=50` begins anew.
+/// knows every text that was ever encoded here, judges give 38 and 4 points. What a text holds can matter, too:
+/// [`CompressionStub::REFUSED`], [`CompressionStub::HELD`]. `GET /__stats` tells what came, `POST /__reset?mode=ok&latency=50` begins anew.
 ///
 /// ```
 /// use test_support::{CompressionStub, StubMode};
@@ -36,8 +37,17 @@ pub use role::StubRole;
 /// ```
 pub struct CompressionStub {
     server: FaultServer,
-    state: Arc<Mutex<State>>,
+    shared: Arc<Shared>,
 }
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    called: Condvar,
+}
+
+/// A test that waits longer than this for a call has failed.
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A request to a model or for a count.
 #[derive(Clone, Debug)]
@@ -61,6 +71,8 @@ pub struct StubStats {
     pub max_in_flight: usize,
     /// Connections that calls came by.
     pub connections: usize,
+    /// From the first call to the last.
+    pub span: Duration,
 }
 
 #[derive(Default)]
@@ -70,9 +82,13 @@ struct State {
     calls: Vec<StubCall>,
     connections: BTreeSet<usize>,
     max_in_flight: usize,
+    /// When the first call came, and the last.
+    times: Option<(Instant, Instant)>,
     /// Roles that a mode `…_once` has struck.
     struck: HashSet<StubRole>,
     hold: Option<Hold>,
+    /// What calls with [`CompressionStub::HELD`] wait for.
+    held: Signal,
     /// Texts by what they were encoded to.
     originals: HashMap<String, String>,
 }
@@ -80,18 +96,23 @@ struct State {
 impl CompressionStub {
     /// An encoder refuses a text that holds this, in every mode.
     pub const REFUSED: &str = "[refuse]";
+    /// A call that holds this in its messages is not answered before [`Self::release`].
+    pub const HELD: &str = "[hold]";
 
     /// A stub that goes wrong in this way.
     pub fn start(mode: StubMode) -> Self {
-        let state = Arc::new(Mutex::new(State {
-            mode,
-            ..State::default()
-        }));
+        let shared = Arc::<Shared>::default();
         let server = FaultServer::play({
-            let state = state.clone();
-            move |received| state.lock().unwrap().answer(received)
+            let shared = shared.clone();
+            move |received| {
+                let answer = shared.state.lock().unwrap().answer(received);
+                shared.called.notify_all();
+                answer
+            }
         });
-        Self { server, state }
+        let stub = Self { server, shared };
+        stub.reset(mode);
+        stub
     }
 
     /// The base URL for a client, `http://127.0.0.1:PORT`.
@@ -114,6 +135,23 @@ impl CompressionStub {
         self.state().stats()
     }
 
+    /// Blocks the thread until so many calls came.
+    pub fn wait_calls(&self, calls: usize) {
+        let few = |state: &mut State| state.calls.len() < calls;
+        let waited = self
+            .shared
+            .called
+            .wait_timeout_while(self.state(), PATIENCE, few);
+        let (state, waited) = waited.unwrap();
+        let came = state.calls.len();
+        // A panic with the lock held would be one of the server, too.
+        drop(state);
+        assert!(
+            !waited.timed_out(),
+            "waited in vain for {calls} calls, {came} came"
+        );
+    }
+
     /// Forgets all calls and goes wrong in another way from now on, without latency. What encodings stand for stays
     /// known: a client may go on with what it has.
     pub fn reset(&self, mode: StubMode) {
@@ -131,6 +169,15 @@ impl CompressionStub {
         self.state().hold = Some(Hold::new(experiments, limit));
     }
 
+    /// Answers what is held, by [`Self::hold`] or [`Self::HELD`], and holds nothing from now on.
+    pub fn release(&self) {
+        let mut state = self.state();
+        state.held.fire();
+        if let Some(hold) = &mut state.hold {
+            hold.end();
+        }
+    }
+
     /// How many calls each wave had since [`Self::hold`].
     pub fn waves(&self) -> Vec<usize> {
         let state = self.state();
@@ -139,7 +186,7 @@ impl CompressionStub {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap()
+        self.shared.state.lock().unwrap()
     }
 }
 
@@ -164,6 +211,9 @@ impl State {
             by_role,
             max_in_flight: self.max_in_flight,
             connections: self.connections.len(),
+            span: self
+                .times
+                .map_or(Duration::ZERO, |(first, last)| last - first),
         }
     }
 
@@ -190,16 +240,21 @@ impl State {
     fn call(&mut self, received: &Received, role: StubRole) -> Answer {
         self.max_in_flight = self.max_in_flight.max(received.in_flight);
         self.connections.insert(received.connection);
+        let now = Instant::now();
+        self.times = Some((self.times.map_or(now, |(first, _)| first), now));
         let body = received.json();
         let (status, answer) = self.reply(role, &body);
-        self.calls.push(StubCall { role, status, body });
         let mut first = Answer::raw();
+        if body["messages"].to_string().contains(CompressionStub::HELD) {
+            first = first.wait(&self.held);
+        }
         if let Some(hold) = &mut self.hold {
             first = first.wait(&hold.came(role));
         }
         if !self.latency.is_zero() {
             first = first.pause(self.latency);
         }
+        self.calls.push(StubCall { role, status, body });
         answer.after(first)
     }
 
@@ -231,6 +286,7 @@ impl StubStats {
         json!({
             "calls": self.calls, "byRole": by_role,
             "maxInFlight": self.max_in_flight, "connections": self.connections,
+            "spanMs": self.span.as_secs_f64() * 1e3,
         })
     }
 }

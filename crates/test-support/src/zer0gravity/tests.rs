@@ -205,9 +205,11 @@ async fn statistics_are_kept_until_a_reset() {
     }
     send(&stub, "/v1/messages/count_tokens", &nothing).await;
     let (_, _, stats) = send(&stub, "/__stats", &nothing).await.unwrap();
-    let stats: Value = serde_json::from_str(&stats).unwrap();
+    let mut stats: Value = serde_json::from_str(&stats).unwrap();
+    assert!(stats["spanMs"].take().as_f64().unwrap() > 0.0);
     let by_role = json!({"count": {"200": 1}, "encoder": {"200": 1, "500": 1}});
-    let expected = json!({"calls": 3, "byRole": by_role, "maxInFlight": 1, "connections": 3});
+    let expected =
+        json!({"calls": 3, "byRole": by_role, "maxInFlight": 1, "connections": 3, "spanMs": null});
     assert_eq!(stats, expected);
     assert_eq!(stub.calls()[1].body["messages"][0]["content"], "Hello");
 
@@ -250,6 +252,24 @@ async fn replies_are_held_until_no_further_call_can_come() {
         assert_eq!(stub.waves(), waves, "{limit}");
         assert_eq!(stub.stats().max_in_flight, limit.min(4));
     }
+}
+
+#[tokio::test]
+async fn what_is_held_comes_when_it_is_released() {
+    let stub = CompressionStub::start(StubMode::Ok);
+    // An experiment more than there are: the wave is never full.
+    stub.hold(2, 8);
+    let held = ask(&stub, ENCODER, "Hello");
+    let marked = ask(&stub, ENCODER, "Hello [hold]");
+    let release = async {
+        stub.server().wait_in_flight(1).await;
+        stub.wait_calls(1);
+        stub.release();
+    };
+    let (said, ()) = tokio::join!(held, release);
+    assert_eq!(said, "Hllo");
+    assert_eq!(marked.await, "Hllo [hld]");
+    assert_eq!(stub.waves(), [1, 1]);
 }
 
 #[test]

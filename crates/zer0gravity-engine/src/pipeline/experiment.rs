@@ -5,7 +5,7 @@ use jiff::Timestamp;
 
 use super::Context;
 use super::roles::{self, Encoded};
-use super::score::{Judgement, panel};
+use super::score::{Judgement, Panel, panel};
 use super::stage::{Failure, Stage, Tally};
 use super::tokens::{self, Counted, Evidence};
 use crate::flags::{FlagInput, detect};
@@ -15,10 +15,10 @@ use crate::procedure::{self, Procedure};
 use crate::prompts::{Nonce, PromptProfile, RoleInput, render};
 use crate::result::timestamp;
 use crate::{
-    Details, ExperimentResult, Metadata, Metrics, Outcome, Points, Procedural, ProceduralStatus,
-    PromptHashes, Randomness, Repeat, ResultScores, SCHEMA_VERSION, StageName, StageRecord,
-    StageStatus, TokenPair, TokenSource, compression_percent, compression_ratio, js_trim,
-    score_all_f64,
+    Details, ExperimentResult, JudgeRecord, Metadata, Metrics, Outcome, Points, Procedural,
+    ProceduralStatus, PromptHashes, Randomness, Repeat, ResultScores, SCHEMA_VERSION, StageName,
+    StageRecord, StageStatus, TokenPair, TokenSource, compression_percent, compression_ratio,
+    js_trim, score_all_f64,
 };
 
 /// Runs one experiment. It always gives a result: what failed is told in [`ExperimentResult::outcome`].
@@ -35,9 +35,13 @@ struct Run<'a> {
     begun: Timestamp,
     encoded: Option<String>,
     decoded: Option<String>,
+    /// What the provider counted.
+    counts: [Option<u64>; 2],
     tokens: Option<(TokenPair, TokenSource)>,
     semantic: Option<Judgement>,
     implementability: Option<Judgement>,
+    semantic_record: Option<JudgeRecord>,
+    implementability_record: Option<JudgeRecord>,
     procedural: Procedural,
     stages: Vec<StageRecord>,
     /// Stages side by side count as one wait.
@@ -59,9 +63,12 @@ impl<'a> Run<'a> {
             begun: ctx.clock.now(),
             encoded: None,
             decoded: None,
+            counts: [None; 2],
             tokens: None,
             semantic: None,
             implementability: None,
+            semantic_record: None,
+            implementability_record: None,
             procedural: Procedural {
                 expected: item.case.case.expected_output.clone(),
                 ..Procedural::default()
@@ -85,6 +92,7 @@ impl<'a> Run<'a> {
         }
         let counted = tokens::count(port, config, text).await;
         let original = self.take_count(StageName::CountOriginal, counted)?;
+        self.counts[0] = original;
 
         let mut encoder = item.role_config(&config.models.encoder);
         encoder.repeat = Repeat {
@@ -104,6 +112,7 @@ impl<'a> Run<'a> {
             self.skip(StageName::CountEncoded);
             None
         };
+        self.counts[1] = encoded_count;
 
         let mut decoder = item.role_config(&config.models.decoder);
         decoder.repeat = Repeat {
@@ -123,7 +132,7 @@ impl<'a> Run<'a> {
             original: text,
             encoded: &encoded,
             decoder_system: &system,
-            counts: [original, encoded_count],
+            counts: self.counts,
             usage: [encoder_usage, decoder_usage],
         };
         self.tokens = Some(tokens::settle(&evidence, config, self.ctx.counter));
@@ -148,10 +157,13 @@ impl<'a> Run<'a> {
     /// Takes in the stages that ran side by side.
     fn judged(
         &mut self,
-        semantic: Stage<Judgement>,
-        implementability: Stage<Judgement>,
+        semantic: Panel,
+        implementability: Panel,
         executed: Option<Stage<String>>,
     ) -> Result<(), Ended> {
+        self.semantic_record = semantic.record;
+        self.implementability_record = implementability.record;
+        let (semantic, implementability) = (semantic.stage, implementability.stage);
         let waits = [&semantic.tally, &implementability.tally].map(|tally| tally.elapsed_ms);
         let executing = executed.as_ref().map_or(0, |stage| stage.tally.elapsed_ms);
         self.waited_ms += waits.into_iter().max().unwrap_or(0).max(executing);
@@ -267,8 +279,8 @@ impl<'a> Run<'a> {
                 .as_deref()
                 .map(|decoded| Metrics::of(&case.text, decoded)),
             encoding_system: item.encoding.rules.clone(),
-            original_tokens: pair.map(|pair| pair.original),
-            encoded_tokens: pair.map(|pair| pair.encoded),
+            original_tokens: self.kept(0, pair.map(|pair| pair.original)),
+            encoded_tokens: self.kept(1, pair.map(|pair| pair.encoded)),
             compression_ratio: pair.map(compression_ratio),
             scores: scored.map(|card| ResultScores {
                 token_efficiency: card.scores.token_efficiency,
@@ -294,6 +306,12 @@ impl<'a> Run<'a> {
             encoded_text: self.encoded,
             decoded_text: self.decoded,
         }
+    }
+
+    /// A number of tokens; what was counted before an experiment ended early is not lost.
+    fn kept(&self, index: usize, settled: Option<i64>) -> Option<i64> {
+        let counted = || i64::try_from(self.counts[index]?).ok();
+        settled.or_else(counted)
     }
 
     fn flags(&self) -> Vec<crate::flags::Flag> {
@@ -330,15 +348,12 @@ impl<'a> Run<'a> {
                 .as_ref()
                 .map(|judgement| judgement.reasoning.clone())
         };
-        let record = |judgement: &Option<Judgement>| {
-            judgement.as_ref().map(|judgement| judgement.record.clone())
-        };
         Details {
             compression_percent: pair.map(compression_percent),
             semantic_reasoning: reasoning(&self.semantic),
             implementability_reasoning: reasoning(&self.implementability),
-            semantic_judge: record(&self.semantic),
-            implementability_judge: record(&self.implementability),
+            semantic_judge: self.semantic_record.clone(),
+            implementability_judge: self.implementability_record.clone(),
             learnability_measured: None,
         }
     }
@@ -346,6 +361,8 @@ impl<'a> Run<'a> {
     fn metadata(&self) -> Metadata {
         let config = self.item.config;
         let offline = config.port.offline;
+        let counted = self.counts.iter().any(Option::is_some);
+        let counted = counted.then_some(TokenSource::Api);
         Metadata {
             model: config.models.encoder.clone(),
             timestamp: timestamp(self.total.started_at.unwrap_or(self.begun)),
@@ -355,7 +372,7 @@ impl<'a> Run<'a> {
             retries: if offline { 0 } else { self.total.retries() },
             provider: config.port.provider.clone(),
             models: config.models.clone(),
-            token_source: self.tokens.map(|(_, source)| source),
+            token_source: self.tokens.map(|(_, source)| source).or(counted),
             prompt_profile: config.prompt_profile,
             prompt_sha256: hashes(
                 config.prompt_profile,

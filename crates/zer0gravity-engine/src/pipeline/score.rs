@@ -10,7 +10,7 @@ use crate::judge::JudgeStatus;
 use crate::plan::Item;
 use crate::prompts::{Role, RoleInput};
 use crate::stats::panel_score;
-use crate::{JudgeRecord, JudgeSample, Points, Repeat};
+use crate::{JudgeRecord, JudgeSample, Points, Repeat, StageStatus};
 
 /// What all judges of one thing said, and what it comes to.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,16 +19,19 @@ pub(crate) struct Judgement {
     pub points: f64,
     /// Of the first judge's first word.
     pub reasoning: Value,
-    pub record: JudgeRecord,
+}
+
+/// What came of asking the judges.
+#[derive(Debug)]
+pub(crate) struct Panel {
+    pub stage: Stage<Judgement>,
+    /// Every word that was read, those without a score too; none if nobody said a word.
+    pub record: Option<JudgeRecord>,
 }
 
 /// Asks every judge for every sample, side by side. One that gives no score fails the whole: a judge that is silent on
 /// hard texts must not raise their mean.
-pub(crate) async fn panel(
-    ctx: &Context<'_>,
-    item: &Item<'_>,
-    input: RoleInput<'_>,
-) -> Stage<Judgement> {
+pub(crate) async fn panel(ctx: &Context<'_>, item: &Item<'_>, input: RoleInput<'_>) -> Panel {
     let config = item.config;
     let words = (config.models.judges.iter())
         .flat_map(|model| (1..=config.judge_samples).map(move |sample| (model, sample)));
@@ -43,17 +46,45 @@ pub(crate) async fn panel(
     });
     let mut tally = Tally::default();
     let mut spoken = Vec::new();
+    let mut samples = Vec::new();
+    let mut clamped = false;
     let mut failure = None;
     for (model, sample, stage) in join_all(asked).await {
         tally.beside(&stage.tally);
+        let read = |score, status| JudgeSample {
+            model: model.clone(),
+            sample,
+            score,
+            status,
+        };
         match stage.value {
-            Ok(verdict) => spoken.push((model.as_str(), sample, verdict)),
-            Err(one) => failure = failure.or(Some(one)),
+            Ok(verdict) => {
+                samples.push(read(Some(Points(verdict.score)), verdict.status));
+                clamped |= verdict.clamped;
+                spoken.push((model.as_str(), verdict));
+            }
+            Err(one) => {
+                if one.status == StageStatus::Unparseable {
+                    samples.push(read(None, JudgeStatus::Unparseable));
+                }
+                failure = failure.or(Some(one));
+            }
         }
     }
-    Stage {
-        value: failure.map_or_else(|| Ok(judgement(&spoken, tally.calls)), Err::<_, Failure>),
-        tally,
+    let record = samples
+        .iter()
+        .map(|sample| sample.status)
+        .max()
+        .map(|status| JudgeRecord {
+            status,
+            asks: tally.calls,
+            clamped,
+            samples,
+        });
+    let value = failure.map_or_else(|| Ok(judgement(&spoken)), Err::<_, Failure>);
+    Panel {
+        stage: Stage { value, tally },
+        record,
     }
 }
 
@@ -77,31 +108,15 @@ fn repeat(item: &Item<'_>, role: Role, sample: u32) -> Repeat {
 }
 
 /// `spoken` holds at least one word, those of one judge side by side.
-fn judgement(spoken: &[(&str, u32, Verdict)], asks: u32) -> Judgement {
+fn judgement(spoken: &[(&str, Verdict)]) -> Judgement {
     let of_each: Vec<Vec<f64>> = spoken
         .chunk_by(|one, next| one.0 == next.0)
-        .map(|words| words.iter().map(|(_, _, verdict)| verdict.score).collect())
+        .map(|words| words.iter().map(|(_, verdict)| verdict.score).collect())
         .collect();
-    let record = JudgeRecord {
-        status: (spoken.iter().map(|(_, _, verdict)| verdict.status))
-            .max()
-            .unwrap_or(JudgeStatus::Unparseable),
-        asks,
-        clamped: spoken.iter().any(|(_, _, verdict)| verdict.clamped),
-        samples: (spoken.iter())
-            .map(|(model, sample, verdict)| JudgeSample {
-                model: (*model).to_owned(),
-                sample: *sample,
-                score: Some(Points(verdict.score)),
-                status: verdict.status,
-            })
-            .collect(),
-    };
     Judgement {
         points: panel_score(&of_each).unwrap_or(f64::NAN),
         reasoning: spoken
             .first()
-            .map_or(Value::Null, |(_, _, verdict)| verdict.reasoning.clone()),
-        record,
+            .map_or(Value::Null, |(_, verdict)| verdict.reasoning.clone()),
     }
 }

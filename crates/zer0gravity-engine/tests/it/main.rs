@@ -13,4 +13,5 @@ mod prompts;
 mod published_rows;
 mod report;
 mod stats;
+mod store;
 mod vectors;
