@@ -27,6 +27,7 @@ pub mod store;
 mod text;
 mod tokens;
 
+pub use codec::{Decoded, Lexicon, RuleCodec};
 pub use dataset::{
     Case, CaseError, CaseFormat, CaseProblem, MAX_TEXT_BYTES, RulesError, Triple, normalise_rules,
     parse_cases, parse_triples,
@@ -36,11 +37,10 @@ pub use judge::{
     CompatReply, JudgeReply, JudgeStatus, js_number, parse_judge_reply, parse_judge_reply_compat,
     reply_text,
 };
+pub use lint::{LintFinding, LintReport, lint};
 #[cfg(feature = "llm")]
 pub use llm::LlmPort;
 pub use matrix::{Event, RunError, run_matrix};
-pub use codec::{Decoded, Lexicon, RuleCodec};
-pub use lint::{LintFinding, LintReport, lint};
 pub use metrics::{chrf_pp, literal_recall, rouge_l};
 pub use offline::OfflineModel;
 pub use outcome::{Outcome, StageName, StageRecord, StageStatus, TokenUse};
