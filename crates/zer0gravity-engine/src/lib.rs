@@ -28,6 +28,9 @@ mod text;
 mod tokens;
 
 pub use codec::{Decoded, Lexicon, RuleCodec};
+pub use cost::{
+    Amortised, Cost, CostCurve, Messages, MoneySaved, Saving, amortised, known_wrapper_tokens,
+};
 pub use dataset::{
     Case, CaseError, CaseFormat, CaseProblem, MAX_TEXT_BYTES, RulesError, Triple, normalise_rules,
     parse_cases, parse_triples,
