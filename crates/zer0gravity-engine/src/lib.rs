@@ -29,6 +29,7 @@ pub use port::{
     CallFacts, Clock, CountRequest, ModelPort, ModelReply, ModelRequest, PortError, PortLabel,
     Repeat, Stop, TokenCount,
 };
+pub use procedure::{Procedure, Step, run_procedure};
 pub use result::{
     Details, ExperimentResult, JudgeRecord, JudgeSample, Metadata, Metrics, Models, Points,
     PreviousScores, Procedural, ProceduralStatus, PromptHashes, Randomness, ResultScores,

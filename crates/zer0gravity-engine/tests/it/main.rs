@@ -2,4 +2,5 @@
 
 mod lint;
 mod offline;
+mod procedure;
 mod prompts;
