@@ -10,6 +10,7 @@ mod flags;
 mod judge;
 mod lint;
 mod offline;
+mod procedure;
 mod prompts;
 mod published_rows;
 mod report;
