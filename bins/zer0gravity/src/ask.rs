@@ -110,7 +110,7 @@ pub fn open(
                 return Err(Failure::usage(Error::OfflineRole { flag }));
             }
             Ok(Asked {
-                port: Arc::new(OfflineModel::new(counter.clone())),
+                port: Arc::new(OfflineModel),
                 model: OfflineModel::NAME.to_owned(),
                 concurrency,
                 counter,

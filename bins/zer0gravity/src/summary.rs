@@ -129,9 +129,7 @@ fn verbose(text: &mut String, result: &ExperimentResult) {
         .token_source
         .map_or("none", |source| source.as_str());
     field(text, "Tokens source:", source);
-    let flags: Vec<_> = (result.flags.iter())
-        .map(|flag| format!("{:?}", flag.id))
-        .collect();
+    let flags: Vec<_> = result.flags.iter().map(|flag| flag.id.as_str()).collect();
     let flags = if flags.is_empty() {
         "none".to_owned()
     } else {

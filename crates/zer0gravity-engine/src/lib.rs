@@ -27,14 +27,17 @@ pub mod store;
 mod text;
 mod tokens;
 
+pub use codec::{Decoded, Lexicon, RuleCodec};
 pub use dataset::{
     Case, CaseError, CaseFormat, CaseProblem, MAX_TEXT_BYTES, RulesError, Triple, normalise_rules,
     parse_cases, parse_triples,
 };
+pub use flags::{Flag, FlagId, FlagInput, Severity, detect};
 pub use judge::{
     CompatReply, JudgeReply, JudgeStatus, js_number, parse_judge_reply, parse_judge_reply_compat,
     reply_text,
 };
+pub use lint::{LintFinding, LintReport, lint};
 #[cfg(feature = "llm")]
 pub use llm::LlmPort;
 pub use matrix::{Event, RunError, run_matrix};
@@ -46,6 +49,9 @@ pub use port::{
     CallFacts, Clock, CountRequest, Material, ModelPort, ModelReply, ModelRequest, PortError,
     PortLabel, Repeat, Stop, TokenCount,
 };
+#[cfg(feature = "report")]
+pub use report::page;
+pub use report::{Comparison, Report, compare, export_csv, export_json};
 pub use result::{
     Details, ExperimentResult, JudgeRecord, JudgeSample, Metadata, Metrics, Models, Points,
     PreviousScores, Procedural, ProceduralStatus, PromptHashes, Randomness, ResultScores,

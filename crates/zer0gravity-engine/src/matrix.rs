@@ -128,28 +128,3 @@ fn with_measured_learnability(
     }
     results
 }
-
-impl Report {
-    /// TEMPORARY until the report is merged.
-    fn new(
-        config: Option<Config>,
-        encodings: Vec<ReportedEncoding>,
-        cases: Vec<crate::plan::PlannedCase>,
-        results: Vec<ExperimentResult>,
-        created_at: String,
-        seed: u64,
-    ) -> Self {
-        Self {
-            schema_version: 1,
-            kind: crate::report::KIND.into(),
-            engine_version: env!("CARGO_PKG_VERSION").into(),
-            created_at,
-            offline: config.as_ref().is_some_and(|config| config.port.offline),
-            config,
-            encodings,
-            cases,
-            results,
-            randomness: crate::Randomness::chacha20(seed),
-        }
-    }
-}

@@ -8,6 +8,7 @@ use super::roles::{self, Encoded};
 use super::score::{Judgement, Panel, panel};
 use super::stage::{Failure, Stage, Tally};
 use super::tokens::{self, Counted, Evidence};
+use crate::codec::Lexicon;
 use crate::flags::{FlagInput, detect};
 use crate::metrics;
 use crate::plan::Item;
@@ -339,6 +340,8 @@ impl<'a> Run<'a> {
             semantic: (self.semantic.as_ref())
                 .filter(|judgement| !judgement.points.is_nan())
                 .map(|judgement| judgement.points as u8),
+            chrf_pp: metrics::chrf_pp(&case.text, decoded),
+            literal_recall: metrics::literal_recall(&case.text, decoded),
         })
     }
 
@@ -380,7 +383,7 @@ impl<'a> Run<'a> {
                 &self.item.encoding.rules,
             ),
             rules_sha256: self.item.encoding.sha256.clone(),
-            lexicon_sha256: None,
+            lexicon_sha256: offline.then(|| Lexicon::english().sha256().to_owned()),
             engine_version: env!("CARGO_PKG_VERSION").to_owned(),
             randomness: Randomness::chacha20(config.seed),
         }

@@ -5,10 +5,13 @@
 )]
 
 mod dataset;
+mod flags;
 mod judge;
+mod lint;
 mod offline;
 mod prompts;
 mod published_rows;
+mod report;
 mod stats;
 mod store;
 mod vectors;

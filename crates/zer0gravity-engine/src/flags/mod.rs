@@ -1,0 +1,257 @@
+//! What a reader of a result should look at. No flag changes a score.
+//!
+//! Texts are compared as sequences of case-folded words. What the original says itself is never held against an encoding of it.
+//! Everything here takes time in proportion to the texts.
+
+mod echo;
+mod executed;
+mod hidden;
+mod injection;
+mod leak;
+mod phrases;
+mod talk;
+mod words;
+
+use serde::{Deserialize, Serialize};
+
+use self::injection::{Original, Source};
+
+/// Something to look at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Flag {
+    /// Which rule raised it.
+    pub id: FlagId,
+    /// How bad that is if it is true.
+    pub severity: Severity,
+    /// What was found, in a few words.
+    pub evidence: String,
+}
+
+/// The rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FlagId {
+    /// The encoding is the text.
+    IdentityEncoding,
+    /// The encoding has more tokens than the text.
+    Expansion,
+    /// The instruction was carried out instead of encoded.
+    ExecutedAnswer,
+    /// The judge and the letters say different things.
+    JudgeMetricDisagreement,
+    /// The rules hold the text.
+    RulesContainText,
+    /// The encoding repeats the encoder's instructions.
+    PromptEcho,
+    /// The encoding or the decoded text repeats the rules.
+    RulesEcho,
+    /// The encoding or the decoded text talks about the task.
+    SelfTalk,
+    /// Somebody speaks to the judge.
+    JudgeInjection,
+    /// The decoded text looks like a refusal.
+    PossibleRefusalText,
+    /// Characters that nobody sees.
+    HiddenCharacters,
+    /// Numbers, names or negations are lost.
+    LiteralLoss,
+}
+
+/// How bad it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Good to know.
+    Info,
+    /// The score may mislead.
+    Warning,
+    /// The score is worth nothing if this is true.
+    Critical,
+}
+
+/// What the rules look at.
+#[derive(Debug, Clone, Copy)]
+pub struct FlagInput<'a> {
+    /// The rules.
+    pub rules: &'a str,
+    /// The whole prompt that the encoder got, rules included.
+    pub encoder_prompt: &'a str,
+    /// The text.
+    pub original: &'a str,
+    /// Its encoding.
+    pub encoding: &'a str,
+    /// The text again.
+    pub decoded: &'a str,
+    /// What carrying out the text gives.
+    pub expected_output: Option<&'a str>,
+    /// Tokens of the text.
+    pub original_tokens: i64,
+    /// Tokens of the encoding.
+    pub encoded_tokens: i64,
+    /// The judge's points for the meaning, 0 to 40.
+    pub semantic: Option<u8>,
+    /// chrF++ of text and decoded text, 0 to 100.
+    pub chrf_pp: f64,
+    /// The kept share of literals, 0 to 1; none if the text has none.
+    pub literal_recall: Option<f64>,
+}
+
+impl FlagId {
+    /// Every rule, in order.
+    pub const ALL: [Self; 12] = [
+        Self::IdentityEncoding,
+        Self::Expansion,
+        Self::ExecutedAnswer,
+        Self::JudgeMetricDisagreement,
+        Self::RulesContainText,
+        Self::PromptEcho,
+        Self::RulesEcho,
+        Self::SelfTalk,
+        Self::JudgeInjection,
+        Self::PossibleRefusalText,
+        Self::HiddenCharacters,
+        Self::LiteralLoss,
+    ];
+
+    /// As it is written in results, such as `executed_answer`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::IdentityEncoding => "identity_encoding",
+            Self::Expansion => "expansion",
+            Self::ExecutedAnswer => "executed_answer",
+            Self::JudgeMetricDisagreement => "judge_metric_disagreement",
+            Self::RulesContainText => "rules_contain_text",
+            Self::PromptEcho => "prompt_echo",
+            Self::RulesEcho => "rules_echo",
+            Self::SelfTalk => "self_talk",
+            Self::JudgeInjection => "judge_injection",
+            Self::PossibleRefusalText => "possible_refusal_text",
+            Self::HiddenCharacters => "hidden_characters",
+            Self::LiteralLoss => "literal_loss",
+        }
+    }
+
+    /// How bad it is if it is true.
+    pub fn severity(self) -> Severity {
+        match self {
+            Self::Expansion => Severity::Info,
+            Self::ExecutedAnswer | Self::RulesContainText | Self::JudgeInjection => {
+                Severity::Critical
+            }
+            _ => Severity::Warning,
+        }
+    }
+
+    /// What was found, if the rule is broken.
+    fn evidence(self, input: &FlagInput<'_>) -> Option<String> {
+        let FlagInput {
+            rules,
+            original,
+            encoding,
+            decoded,
+            ..
+        } = *input;
+        let carried = [("encoding", encoding), ("decoded text", decoded)];
+        // The first of the two texts in which something is found, and what.
+        let quoted = |find: &dyn Fn(&str) -> Option<String>| {
+            carried
+                .iter()
+                .find_map(|(name, text)| Some(format!("{name}: \"{}\"", find(text)?)))
+        };
+        match self {
+            Self::IdentityEncoding => {
+                same_words(encoding, original).then(|| "the encoding is the text".to_owned())
+            }
+            Self::Expansion => (input.encoded_tokens > input.original_tokens).then(|| {
+                format!(
+                    "{} tokens became {}",
+                    input.original_tokens, input.encoded_tokens
+                )
+            }),
+            Self::ExecutedAnswer => {
+                let expected = input.expected_output?;
+                quoted(&|text| executed::executed_answer(text, original, expected))
+            }
+            Self::JudgeMetricDisagreement => disagreement(input),
+            Self::RulesContainText => leak::rules_contain_text(rules, original),
+            Self::PromptEcho => echo::prompt_echo(encoding, input.encoder_prompt, original)
+                .map(|run| format!("encoding: \"{run}\"")),
+            Self::RulesEcho => quoted(&|text| echo::rules_echo(text, rules, original)),
+            Self::SelfTalk => quoted(&|text| talk::self_talk(text, original)),
+            Self::JudgeInjection => {
+                let original = Original::new(original);
+                injection::judge_injection(rules, Source::Rules, &original)
+                    .map(|said| format!("rules: \"{said}\""))
+                    .or_else(|| {
+                        quoted(&|text| injection::judge_injection(text, Source::Carried, &original))
+                    })
+            }
+            Self::PossibleRefusalText => {
+                talk::refusal(decoded, original).map(|phrase| format!("decoded text: \"{phrase}\""))
+            }
+            Self::HiddenCharacters => {
+                [("rules", rules)]
+                    .iter()
+                    .chain(&carried)
+                    .find_map(|(name, text)| {
+                        let char = hidden::hidden_character(text, original)?;
+                        Some(format!("{name}: U+{:04X}", u32::from(char)))
+                    })
+            }
+            Self::LiteralLoss => input
+                .literal_recall
+                .filter(|recall| *recall < 0.5)
+                .map(|recall| format!("literal recall {recall:.2}")),
+        }
+    }
+}
+
+/// Every flag that is raised, in the order of [`FlagId`].
+///
+/// ```
+/// use zer0gravity_engine::{FlagId, FlagInput, detect};
+/// let flags = detect(&FlagInput {
+///     rules: "Drop articles.",
+///     encoder_prompt: "Encode. RULES: Drop articles.",
+///     original: "Close the door.",
+///     encoding: "Here is the encoded text: Close door.",
+///     decoded: "Close the door.",
+///     expected_output: None,
+///     original_tokens: 5,
+///     encoded_tokens: 9,
+///     semantic: Some(40),
+///     chrf_pp: 100.0,
+///     literal_recall: None,
+/// });
+/// let ids: Vec<_> = flags.iter().map(|flag| flag.id).collect();
+/// assert_eq!(ids, [FlagId::Expansion, FlagId::SelfTalk]);
+/// ```
+pub fn detect(input: &FlagInput<'_>) -> Vec<Flag> {
+    FlagId::ALL
+        .into_iter()
+        .filter_map(|id| {
+            Some(Flag {
+                id,
+                severity: id.severity(),
+                evidence: id.evidence(input)?,
+            })
+        })
+        .collect()
+}
+
+/// Whether two texts differ in white space at most.
+fn same_words(a: &str, b: &str) -> bool {
+    a.split_whitespace().eq(b.split_whitespace())
+}
+
+fn disagreement(input: &FlagInput<'_>) -> Option<String> {
+    // On fewer words chrF++ says little.
+    const WORDS: usize = 8;
+    let semantic = input.semantic?;
+    let chrf = input.chrf_pp;
+    let lenient =
+        semantic >= 30 && chrf < 30.0 && words::words(input.original).nth(WORDS - 1).is_some();
+    let strict =
+        semantic <= 10 && chrf >= 45.0 && input.literal_recall.is_some_and(|recall| recall >= 0.8);
+    (lenient || strict).then(|| format!("{semantic} of 40 points, chrF++ {chrf:.1}"))
+}
