@@ -68,7 +68,8 @@ pub fn rescore(args: &Rescore, quiet: bool, session: &mut Session) -> Result<Exi
     let mut report = perform(&directory, &plan, &asked.judges_only(), session)?;
     for (new, old) in report.results.iter_mut().zip(&old.results) {
         if judged(old) {
-            new.previous_scores = previous(old);
+            // A judge that failed has no scores to leave behind: those before it stay.
+            new.previous_scores = previous(old).or_else(|| old.previous_scores.clone());
         } else {
             *new = old.clone();
         }

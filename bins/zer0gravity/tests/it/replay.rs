@@ -1,10 +1,11 @@
 //! Runs that were recorded, and scores that are judged anew.
 
 use std::net::TcpListener;
+use std::time::Duration;
 
 use test_support::{CompressionStub, StubMode};
 
-use crate::program::{Place, column, timeless};
+use crate::program::{Place, column, finish, signal, timeless};
 
 #[test]
 fn a_replay_is_the_same_run_without_a_socket() {
@@ -110,4 +111,57 @@ fn rescore_asks_judges_only_and_keeps_the_old_scores() {
         }
         assert_eq!(new["metadata"]["models"]["judges"][0], "other");
     }
+}
+
+#[test]
+fn a_rescore_that_fails_does_not_lose_the_old_scores() {
+    let (place, stub) = (Place::new(), CompressionStub::start(StubMode::Ok));
+    place
+        .asking(&stub, &["run", "--level", "1", "--run-dir", "dir"])
+        .exits(0);
+    let rescore = ["rescore", "dir", "--judge-model", "other"];
+    stub.reset(StubMode::NoScore);
+    place.asking(&stub, &rescore).exits(1);
+    let scores = |report: &serde_json::Value| {
+        let results = report["results"].as_array().unwrap().clone();
+        column(&results, "/previousScores/total")
+    };
+    assert_eq!(scores(&place.read_json("dir/report.json")), ["73", "72"]);
+    stub.reset(StubMode::Ok);
+    let again = ["rescore", "dir", "--judge-model", "third"];
+    place.asking(&stub, &again).exits(0);
+    assert_eq!(scores(&place.read_json("dir/report.json")), ["73", "72"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_rescore_that_is_interrupted_goes_on_and_keeps_the_old_scores() {
+    let (place, stub) = (Place::new(), CompressionStub::start(StubMode::Ok));
+    place
+        .asking(&stub, &["run", "--level", "1", "--run-dir", "dir"])
+        .exits(0);
+    stub.reset(StubMode::Ok);
+    // Two results have four calls to judges; one at a time, the second is not sent.
+    stub.set_latency(Duration::from_millis(200));
+    let rescore = [
+        "rescore",
+        "dir",
+        "--judge-model",
+        "other",
+        "--concurrency",
+        "1",
+    ];
+    let child = place.start_asking(&stub, &rescore);
+    stub.wait_calls(1);
+    signal(child.id(), "-INT");
+    finish(child).exits(130);
+    assert!(stub.stats().calls < 4);
+    stub.set_latency(Duration::ZERO);
+    place.asking(&stub, &["resume", "dir"]).exits(0);
+    assert_eq!(stub.stats().calls, 4);
+    let results = place.read_json("dir/report.json")["results"].clone();
+    let results = results.as_array().unwrap();
+    assert_eq!(column(results, "/total"), ["73", "72"]);
+    assert_eq!(column(results, "/previousScores/total"), ["73", "72"]);
+    assert_eq!(column(results, "/metadata/models/judges/0"), ["other"; 2]);
 }
