@@ -4,7 +4,7 @@ use std::path::Path;
 
 use bin_support::{Exit, Failure, ModelFlags, ProviderName, Session};
 use clap::ValueEnum as _;
-use zer0gravity_engine::plan::Plan;
+use zer0gravity_engine::plan::{Config, Plan};
 use zer0gravity_engine::report::Report;
 use zer0gravity_engine::{ExperimentResult, PreviousScores, StageStatus};
 
@@ -25,7 +25,11 @@ pub fn matrix(args: &Matrix, quiet: bool, session: &mut Session) -> Result<Exit,
     let plan = Plan {
         encodings,
         cases,
-        config: run::config(asking, &args.repeats, &asked),
+        config: Config {
+            // What is compared here is what encodings are worth.
+            cost: true,
+            ..run::config(asking, &args.repeats, asked.port.label(), &asked.model)
+        },
     };
     let directory = RunDir::begin(&args.run_dir, &plan, &asking.model)?;
     let report = perform(&directory, &plan, &asked, session)?;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use bin_support::{Failure, Session};
 use zer0gravity_engine::DEFAULT_RULES;
 use zer0gravity_engine::dataset::{
-    Case, CaseFormat, LEVELS, Level, MAX_TEXT_BYTES, normalise_rules, parse_cases,
+    Case, CaseError, CaseFormat, LEVELS, Level, MAX_TEXT_BYTES, normalise_rules, parse_cases,
 };
 use zer0gravity_engine::plan::{Encoding, PlannedCase};
 
@@ -106,20 +106,31 @@ fn dataset(path: &Path, skip_bad: bool, session: &Session) -> Result<Selected, F
     });
     let bytes = read(path).map_err(Failure::usage)?;
     let (cases, errors) = parse_cases(&bytes, format.map_err(Failure::usage)?, &shown);
-    for error in &errors {
-        session.report(error);
-    }
-    if !errors.is_empty() && (!skip_bad || cases.is_empty()) {
-        return Err(Failure::usage(Error::BadLines {
-            path: path.to_owned(),
-            lines: errors.len(),
-        }));
-    }
+    report_bad_lines(path, &errors, skip_bad && !cases.is_empty(), session)?;
     let planned = |case: Case| PlannedCase { level: None, case };
     Ok(Selected {
         cases: cases.into_iter().map(planned).collect(),
         left_out: errors.len(),
     })
+}
+
+/// Reports every line that cannot be used; they end the command unless they are to be left out.
+pub fn report_bad_lines(
+    path: &Path,
+    errors: &[CaseError],
+    leave_out: bool,
+    session: &Session,
+) -> Result<(), Failure> {
+    for error in errors {
+        session.report(error);
+    }
+    if errors.is_empty() || leave_out {
+        return Ok(());
+    }
+    Err(Failure::usage(Error::BadLines {
+        path: path.to_owned(),
+        lines: errors.len(),
+    }))
 }
 
 /// The bytes of a file of at most 256 MiB.

@@ -28,6 +28,17 @@ impl Summary {
         }
     }
 
+    /// Of texts that came from elsewhere.
+    pub fn of_given(offline: bool, verbose: bool) -> Self {
+        Self {
+            offline,
+            verbose,
+            encodings: false,
+            trials: false,
+            decodes: false,
+        }
+    }
+
     /// Prints it. A stderr that nobody reads is no failure.
     pub fn print(&self, results: &[ExperimentResult]) {
         let _ = io::stderr().write_all(self.text(results).as_bytes());
