@@ -20,6 +20,7 @@ use crate::{ask, output, run, selection};
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Estimated {
+    #[serde(rename = "schema_version")]
     schema_version: u32,
     model: String,
     experiments: u64,

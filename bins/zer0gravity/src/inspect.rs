@@ -25,7 +25,7 @@ pub fn lint(args: &Lint, session: &mut Session) -> Result<Exit, Failure> {
 
 pub fn report(args: &ShowReport) -> Result<Exit, Failure> {
     let source = Source::of(&args.source);
-    let file = output::begin(&args.html, &source.files())?;
+    let file = output::begin(&args.html, source.files())?;
     let html = page(&source.read()?).render()?;
     file.finish(|file| file.write_all(html.as_bytes()))?;
     Ok(Exit::Done)
@@ -39,7 +39,7 @@ pub fn export(args: &Export) -> Result<Exit, Failure> {
     ];
     for (path, text) in outputs {
         if let Some(path) = path {
-            let file = output::begin(path, &source.files())?;
+            let file = output::begin(path, source.files())?;
             let text = text(&source.read()?);
             file.finish(|file| file.write_all(text.as_bytes()))?;
         }

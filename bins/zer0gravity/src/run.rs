@@ -62,7 +62,7 @@ pub fn run(args: &Run, quiet: bool, session: &mut Session) -> Result<Exit, Failu
     };
     let mut report = experiment::perform(&plan, &asked, store, session)?;
     if let Some(directory) = directory {
-        report.created_at = directory.frozen_at().to_owned();
+        directory.frozen_at().clone_into(&mut report.created_at);
         directory.write_report(&report)?;
     }
     output::json(file, &report.results, session)?;

@@ -1,6 +1,6 @@
 //! From flags to a plan: which encodings and which texts.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -28,28 +28,29 @@ pub fn encodings(paths: &[PathBuf]) -> Result<Vec<Encoding>, Error> {
     if paths.is_empty() {
         return Ok(vec![Encoding::new("default", None, DEFAULT_RULES)]);
     }
-    let mut taken = HashSet::new();
+    let mut taken = HashMap::<String, u32>::new();
     paths
         .iter()
         .map(|path| {
             let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-            let id = (1..)
-                .map(|n| {
-                    if n == 1 {
-                        stem.to_string()
-                    } else {
-                        format!("{stem}-{n}")
-                    }
-                })
-                .find(|id| taken.insert(id.clone()))
-                .unwrap_or_default();
             Ok(Encoding::new(
-                id,
+                unique(&stem, &mut taken),
                 Some(path.display().to_string()),
                 rules(path)?,
             ))
         })
         .collect()
+}
+
+/// `name`, or `name-2` and so on where it is taken.
+fn unique(name: &str, taken: &mut HashMap<String, u32>) -> String {
+    let uses = taken.entry(name.to_owned()).or_default();
+    *uses += 1;
+    if *uses == 1 {
+        return name.to_owned();
+    }
+    let numbered = format!("{name}-{uses}");
+    unique(&numbered, taken)
 }
 
 /// The rules of a file.

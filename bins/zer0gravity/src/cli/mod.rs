@@ -56,6 +56,7 @@ enum Command {
 }
 
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_field_names, reason = "fields are named as their flags")]
 pub struct Run {
     #[command(flatten)]
     pub texts: Texts,

@@ -146,7 +146,9 @@ impl<'a> Run<'a> {
                 StageName::CountEncoded,
                 StageName::Decode,
             ];
-            unasked.into_iter().for_each(|stage| self.skip(stage));
+            for stage in unasked {
+                self.skip(stage);
+            }
             return Ok(triple.decoded_text.clone());
         }
         let counted = tokens::count(port, config, &triple.case.text).await;
