@@ -28,6 +28,9 @@ mod text;
 mod tokens;
 
 pub use codec::{Decoded, Lexicon, RuleCodec};
+pub use cost::{
+    Amortised, Cost, CostCurve, Messages, MoneySaved, Saving, amortised, known_wrapper_tokens,
+};
 pub use dataset::{
     Case, CaseError, CaseFormat, CaseProblem, MAX_TEXT_BYTES, RulesError, Triple, normalise_rules,
     parse_cases, parse_triples,
@@ -40,7 +43,7 @@ pub use judge::{
 pub use lint::{LintFinding, LintReport, lint};
 #[cfg(feature = "llm")]
 pub use llm::LlmPort;
-pub use matrix::{Event, RunError, run_matrix};
+pub use matrix::{Event, RunError, run_matrix, score_triples};
 pub use metrics::{chrf_pp, literal_recall, rouge_l};
 pub use offline::OfflineModel;
 pub use outcome::{Outcome, StageName, StageRecord, StageStatus, TokenUse};
@@ -52,6 +55,7 @@ pub use port::{
 #[cfg(feature = "report")]
 pub use report::page;
 pub use report::{Comparison, Report, compare, export_csv, export_json};
+pub use procedure::{Procedure, Step, run_procedure};
 pub use result::{
     Details, ExperimentResult, JudgeRecord, JudgeSample, Metadata, Metrics, Models, Points,
     PreviousScores, Procedural, ProceduralStatus, PromptHashes, Randomness, ResultScores,

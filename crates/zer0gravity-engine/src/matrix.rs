@@ -1,12 +1,15 @@
 //! All experiments of a plan, side by side within one limit, their results in plan order.
 
+use std::collections::HashMap;
+
 use futures_util::StreamExt as _;
 use futures_util::stream;
 use tokio_util::sync::CancellationToken;
 
+use crate::dataset::Triple;
 use crate::lint::lint;
 use crate::pipeline::{Context, run_experiment};
-use crate::plan::{Config, Plan};
+use crate::plan::{Config, Encoding, Item, Plan, PlannedCase};
 use crate::report::{Report, ReportedEncoding};
 use crate::result::timestamp;
 use crate::round_half_up;
@@ -50,35 +53,8 @@ pub async fn run_matrix(
     on_event: &mut dyn FnMut(Event<'_>),
 ) -> Result<Report, RunError> {
     let created_at = timestamp(ctx.clock.now());
-    let port = StoredPort::new(ctx.port, ctx.clock, ctx.store, ctx.concurrency, cancel);
-    let results = {
-        let inner = Context {
-            port: &port,
-            ..*ctx
-        };
-        let inner = &inner;
-        let items: Vec<_> = plan.items().collect();
-        let total = items.len();
-        // As many experiments as calls: more would only wait for each other.
-        let mut running = stream::iter(items.into_iter().enumerate())
-            .map(|(index, item)| async move { (index, run_experiment(inner, &item).await) })
-            .buffer_unordered(ctx.concurrency.max(1));
-        let mut ended = Vec::with_capacity(total);
-        while let Some((index, result)) = running.next().await {
-            let done = ended.len() + 1;
-            on_event(Event::Ended {
-                done,
-                total,
-                result: &result,
-            });
-            ended.push((index, result));
-        }
-        ended.sort_by_key(|(index, _)| *index);
-        ended.into_iter().map(|(_, result)| result).collect()
-    };
-    if let Some(error) = port.into_broken() {
-        return Err(error.into());
-    }
+    let items = plan.items().collect();
+    let results = run_items(ctx, items, cancel, on_event).await?;
     let results = with_measured_learnability(results, &plan.config);
     let encodings = plan.encodings.iter().map(|encoding| ReportedEncoding {
         id: encoding.id.clone(),
@@ -95,6 +71,92 @@ pub async fn run_matrix(
         created_at,
         plan.config.seed,
     ))
+}
+
+/// Scores texts that were encoded and decoded somewhere else, by the judges of `config`; what is given is not asked for.
+/// Results come in the order of `triples`.
+///
+/// # Errors
+/// As [`run_matrix`].
+pub async fn score_triples(
+    ctx: &Context<'_>,
+    config: &Config,
+    triples: &[Triple],
+    cancel: CancellationToken,
+    on_event: &mut dyn FnMut(Event<'_>),
+) -> Result<Vec<ExperimentResult>, RunError> {
+    let mut encodings: Vec<Encoding> = Vec::new();
+    let mut places = Vec::with_capacity(triples.len());
+    let mut known = HashMap::new();
+    for triple in triples {
+        let rules = triple.encoding_system.as_deref().unwrap_or_default();
+        let place = *known.entry(rules).or_insert_with(|| {
+            encodings.push(Encoding::new(
+                format!("given-{}", encodings.len() + 1),
+                None,
+                rules,
+            ));
+            encodings.len() - 1
+        });
+        places.push(place);
+    }
+    let cases: Vec<_> = (triples.iter())
+        .map(|triple| PlannedCase {
+            level: None,
+            case: triple.case.clone(),
+        })
+        .collect();
+    let items = triples
+        .iter()
+        .zip(&cases)
+        .zip(places)
+        .map(|((triple, case), place)| Item {
+            config,
+            encoding: &encodings[place],
+            case,
+            trial: 1,
+            decode: 1,
+            given: Some(triple),
+        });
+    run_items(ctx, items.collect(), cancel, on_event).await
+}
+
+/// Runs experiments side by side; their results come in the order of `items`.
+async fn run_items(
+    ctx: &Context<'_>,
+    items: Vec<Item<'_>>,
+    cancel: CancellationToken,
+    on_event: &mut dyn FnMut(Event<'_>),
+) -> Result<Vec<ExperimentResult>, RunError> {
+    let port = StoredPort::new(ctx.port, ctx.clock, ctx.store, ctx.concurrency, cancel);
+    let results = {
+        let inner = Context {
+            port: &port,
+            ..*ctx
+        };
+        let inner = &inner;
+        let total = items.len();
+        // As many experiments as calls: more would only wait for each other.
+        let mut running = stream::iter(items.iter().enumerate())
+            .map(|(index, item)| async move { (index, run_experiment(inner, item).await) })
+            .buffer_unordered(ctx.concurrency.max(1));
+        let mut ended = Vec::with_capacity(total);
+        while let Some((index, result)) = running.next().await {
+            let done = ended.len() + 1;
+            on_event(Event::Ended {
+                done,
+                total,
+                result: &result,
+            });
+            ended.push((index, result));
+        }
+        ended.sort_by_key(|(index, _)| *index);
+        ended.into_iter().map(|(_, result)| result).collect()
+    };
+    match port.into_broken() {
+        Some(error) => Err(error.into()),
+        None => Ok(results),
+    }
 }
 
 /// Fills in [`crate::Details::learnability_measured`]: of the decodings of one encoding, the share within 2 points of the

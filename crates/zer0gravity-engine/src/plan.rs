@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::dataset::Case;
+use crate::dataset::{Case, Triple};
 use crate::hash::sha256_hex;
 use crate::pipeline::RoleConfig;
 use crate::prompts::{MAX_OUTPUT_TOKENS, PromptProfile};
@@ -160,6 +160,8 @@ pub struct Item<'a> {
     pub trial: u32,
     /// Which decoding of that, from 1.
     pub decode: u32,
+    /// Encoding and decoded text, if they come from elsewhere and are only to be scored.
+    pub given: Option<&'a Triple>,
 }
 
 impl Plan {
@@ -177,6 +179,7 @@ impl Plan {
                         case,
                         trial,
                         decode,
+                        given: None,
                     })
                 })
             })

@@ -148,22 +148,35 @@ pub(crate) struct Found<'a> {
     pub quotes: Vec<&'a str>,
 }
 
-/// Matches `pattern` at the beginning of `tokens`.
+/// What a sentence may be made of.
 ///
-/// A pattern is made of elements between spaces: `a|b` is one of these words or marks, `NUM` a number in digits or as a
-/// word, `QUOTE` a quoted piece; `[a|b]` may be missing.
-pub(crate) fn find<'a>(pattern: &str, tokens: &[Placed<'a>]) -> Option<Found<'a>> {
-    let elements: Vec<&str> = pattern.split_whitespace().collect();
-    let mut found = Found::default();
-    found.length = matched(&elements, tokens, 0, &mut found)?;
-    Some(found)
+/// Elements stand between spaces: `a|b` is one of these words or marks, `NUM` a number in digits or as a word, `QUOTE` a
+/// quoted piece; `[a|b]` may be missing.
+#[derive(Debug, Clone)]
+pub(crate) struct Pattern<'p> {
+    elements: Vec<&'p str>,
+}
+
+impl<'p> Pattern<'p> {
+    pub fn new(pattern: &'p str) -> Self {
+        Self {
+            elements: pattern.split_whitespace().collect(),
+        }
+    }
+
+    /// Matches at the beginning of `tokens`.
+    pub fn find<'a>(&self, tokens: &[Placed<'a>]) -> Option<Found<'a>> {
+        let mut found = Found::default();
+        found.length = matched(&self.elements, tokens, 0, &mut found)?;
+        Some(found)
+    }
 }
 
 /// The first of `patterns` that takes all of `tokens`.
 pub(crate) fn find_whole<'a>(patterns: &[&str], tokens: &[Placed<'a>]) -> Option<Found<'a>> {
     patterns
         .iter()
-        .filter_map(|pattern| find(pattern, tokens))
+        .filter_map(|pattern| Pattern::new(pattern).find(tokens))
         .find(|found| found.length == tokens.len())
 }
 
@@ -308,17 +321,15 @@ mod tests {
     #[test]
     fn patterns_take_words_numbers_and_quotes() {
         let text = tokens("drop vowels longer than twenty-six letters 'x' done");
-        let found = find(
-            "drop|remove [all] vowels [longer] than NUM letters QUOTE",
-            &text,
-        );
+        let found =
+            Pattern::new("drop|remove [all] vowels [longer] than NUM letters QUOTE").find(&text);
         let expected = Found {
             length: 8,
             numbers: vec![26],
             quotes: vec!["x"],
         };
         assert_eq!(found, Some(expected));
-        assert_eq!(find("drop consonants", &text), None);
+        assert_eq!(Pattern::new("drop consonants").find(&text), None);
         assert!(find_whole(&["drop", "drop vowels"], &text).is_none());
         for (text, number) in [
             ("7", Some((7, 1))),

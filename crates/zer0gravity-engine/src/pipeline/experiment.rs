@@ -4,11 +4,12 @@ use futures_util::future::{OptionFuture, join3};
 use jiff::Timestamp;
 
 use super::Context;
-use super::roles::{self, Encoded};
+use super::roles::{self, RoleConfig};
 use super::score::{Judgement, Panel, panel};
 use super::stage::{Failure, Stage, Tally};
 use super::tokens::{self, Counted, Evidence};
 use crate::codec::Lexicon;
+use crate::dataset::Triple;
 use crate::flags::{FlagInput, detect};
 use crate::metrics;
 use crate::plan::Item;
@@ -50,6 +51,9 @@ struct Run<'a> {
     waited_ms: u64,
 }
 
+/// The provider of points that came with the texts.
+const GIVEN: &str = "given";
+
 /// The stage at which an experiment ended.
 struct Ended {
     stage: StageName,
@@ -81,9 +85,7 @@ impl<'a> Run<'a> {
     }
 
     async fn stages(&mut self) -> Result<(), Ended> {
-        let (port, item) = (self.ctx.port, self.item);
-        let (config, text, rules) = (item.config, &item.case.case.text, &item.encoding.rules);
-        if js_trim(text).is_empty() {
+        if js_trim(&self.item.case.case.text).is_empty() {
             let failure = Failure::new(StageStatus::Empty, "the text is blank");
             let stage = Stage::<()> {
                 value: Err(failure),
@@ -91,9 +93,19 @@ impl<'a> Run<'a> {
             };
             return self.take(StageName::CountOriginal, stage).map(drop);
         }
+        let decoded = match self.item.given {
+            Some(triple) => self.given(triple).await?,
+            None => self.round_trip().await?,
+        };
+        self.judge(&decoded).await
+    }
+
+    /// Encodes and decodes, and counts on the way; gives the decoded text.
+    async fn round_trip(&mut self) -> Result<String, Ended> {
+        let (port, item) = (self.ctx.port, self.item);
+        let (config, text, rules) = (item.config, &item.case.case.text, &item.encoding.rules);
         let counted = tokens::count(port, config, text).await;
-        let original = self.take_count(StageName::CountOriginal, counted)?;
-        self.counts[0] = original;
+        self.counts[0] = self.take_count(StageName::CountOriginal, counted)?;
 
         let mut encoder = item.role_config(&config.models.encoder);
         encoder.repeat = Repeat {
@@ -104,52 +116,99 @@ impl<'a> Run<'a> {
         let encoder_usage = stage.tally.usage;
         let encoded = self.take(StageName::Encode, stage)?;
         self.encoded = Some(encoded.text.clone());
+        self.count_encoded(&encoded.text).await?;
 
-        // One source for both numbers: without the first, the second is of no use.
-        let encoded_count = if original.is_some() || config.compat_token_fallback {
-            let counted = tokens::count(port, config, &encoded.text).await;
-            self.take_count(StageName::CountEncoded, counted)?
-        } else {
-            self.skip(StageName::CountEncoded);
-            None
-        };
-        self.counts[1] = encoded_count;
-
-        let mut decoder = item.role_config(&config.models.decoder);
-        decoder.repeat = Repeat {
-            trial: Some(item.trial),
-            decode: Some(item.decode),
-            ..Repeat::default()
-        };
+        let decoder = self.decoder();
         let stage = roles::decode(port, &decoder, rules, &encoded.text).await;
         let decoder_usage = stage.tally.usage;
-        let Encoded {
-            text: decoded,
-            system,
-        } = self.take(StageName::Decode, stage)?;
-        self.decoded = Some(decoded.clone());
-
+        let decoded = self.take(StageName::Decode, stage)?;
+        self.decoded = Some(decoded.text.clone());
         let evidence = Evidence {
-            original: text,
-            encoded: &encoded,
-            decoder_system: &system,
+            texts: [text, &encoded.text],
+            systems: [&encoded.system, &decoded.system],
             counts: self.counts,
             usage: [encoder_usage, decoder_usage],
         };
         self.tokens = Some(tokens::settle(&evidence, config, self.ctx.counter));
+        Ok(decoded.text)
+    }
 
-        let semantic = panel(
-            self.ctx,
-            item,
-            RoleInput::Semantic {
-                original: text,
-                decoded: &decoded,
+    /// Takes the texts as they were given, and counts if nobody has; gives the decoded text.
+    async fn given(&mut self, triple: &Triple) -> Result<String, Ended> {
+        let (port, config) = (self.ctx.port, self.item.config);
+        self.encoded = Some(triple.encoded_text.clone());
+        self.decoded = Some(triple.decoded_text.clone());
+        if let Some(pair) = triple.tokens {
+            self.tokens = Some((pair, TokenSource::Given));
+            let unasked = [
+                StageName::CountOriginal,
+                StageName::Encode,
+                StageName::CountEncoded,
+                StageName::Decode,
+            ];
+            unasked.into_iter().for_each(|stage| self.skip(stage));
+            return Ok(triple.decoded_text.clone());
+        }
+        let counted = tokens::count(port, config, &triple.case.text).await;
+        self.counts[0] = self.take_count(StageName::CountOriginal, counted)?;
+        self.skip(StageName::Encode);
+        self.count_encoded(&triple.encoded_text).await?;
+        self.skip(StageName::Decode);
+        let evidence = Evidence {
+            texts: [&triple.case.text, &triple.encoded_text],
+            systems: ["", ""],
+            counts: self.counts,
+            usage: [None, None],
+        };
+        self.tokens = Some(tokens::settle(&evidence, config, self.ctx.counter));
+        Ok(triple.decoded_text.clone())
+    }
+
+    /// One source for both numbers: without the first, the second is of no use.
+    async fn count_encoded(&mut self, encoded: &str) -> Result<(), Ended> {
+        let config = self.item.config;
+        if self.counts[0].is_some() || config.compat_token_fallback || config.port.offline {
+            let counted = tokens::count(self.ctx.port, config, encoded).await;
+            self.counts[1] = self.take_count(StageName::CountEncoded, counted)?;
+        } else {
+            self.skip(StageName::CountEncoded);
+        }
+        Ok(())
+    }
+
+    fn decoder(&self) -> RoleConfig {
+        let item = self.item;
+        RoleConfig {
+            repeat: Repeat {
+                trial: Some(item.trial),
+                decode: Some(item.decode),
+                ..Repeat::default()
             },
+            ..item.role_config(&item.config.models.decoder)
+        }
+    }
+
+    /// Lets the judges speak, and an agent carry out the decoded text beside them. Points that were given need no judge.
+    async fn judge(&mut self, decoded: &str) -> Result<(), Ended> {
+        let (ctx, item) = (self.ctx, self.item);
+        let (config, original, rules) = (item.config, &item.case.case.text, &item.encoding.rules);
+        let points = |pick: fn(&Triple) -> Option<u8>| item.given.and_then(pick);
+        let semantic = panel(
+            ctx,
+            item,
+            RoleInput::Semantic { original, decoded },
+            points(|triple| triple.semantic_score),
         );
-        let implementability = panel(self.ctx, item, RoleInput::Implementability { rules });
+        let implementability = panel(
+            ctx,
+            item,
+            RoleInput::Implementability { rules },
+            points(|triple| triple.implementability_score),
+        );
         let executes = config.execute && !config.port.offline && self.procedural.expected.is_some();
+        let decoder = self.decoder();
         let executed =
-            OptionFuture::from(executes.then(|| roles::execute(port, &decoder, &decoded)));
+            OptionFuture::from(executes.then(|| roles::execute(ctx.port, &decoder, decoded)));
         let (semantic, implementability, executed) =
             join3(semantic, implementability, executed).await;
         self.judged(semantic, implementability, executed)
@@ -373,7 +432,11 @@ impl<'a> Run<'a> {
             total_api_calls: if offline { 0 } else { self.total.calls },
             total_tokens_used: self.total.usage.unwrap_or_default(),
             retries: if offline { 0 } else { self.total.retries() },
-            provider: config.port.provider.clone(),
+            provider: if (self.item.given).is_some_and(|triple| triple.semantic_score.is_some()) {
+                GIVEN.to_owned()
+            } else {
+                config.port.provider.clone()
+            },
             models: config.models.clone(),
             token_source: self.tokens.map(|(_, source)| source).or(counted),
             prompt_profile: config.prompt_profile,

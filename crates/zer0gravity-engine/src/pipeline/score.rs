@@ -10,7 +10,7 @@ use crate::judge::JudgeStatus;
 use crate::plan::Item;
 use crate::prompts::{Role, RoleInput};
 use crate::stats::panel_score;
-use crate::{JudgeRecord, JudgeSample, Points, Repeat, StageStatus};
+use crate::{JudgeRecord, JudgeSample, Points, Repeat, StageStatus, js_trim};
 
 /// What all judges of one thing said, and what it comes to.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,10 +29,42 @@ pub(crate) struct Panel {
     pub record: Option<JudgeRecord>,
 }
 
+impl Panel {
+    /// What needs no judge.
+    fn settled(value: Result<Judgement, Failure>) -> Self {
+        Self {
+            stage: Stage {
+                value,
+                tally: Tally::default(),
+            },
+            record: None,
+        }
+    }
+}
+
 /// Asks every judge for every sample, side by side. One that gives no score fails the whole: a judge that is silent on
 /// hard texts must not raise their mean.
-pub(crate) async fn panel(ctx: &Context<'_>, item: &Item<'_>, input: RoleInput<'_>) -> Panel {
+///
+/// Points that were `given` with the texts are taken as they are, and nobody is asked.
+pub(crate) async fn panel(
+    ctx: &Context<'_>,
+    item: &Item<'_>,
+    input: RoleInput<'_>,
+    given: Option<u8>,
+) -> Panel {
     let config = item.config;
+    if let Some(points) = given {
+        return Panel::settled(Ok(Judgement {
+            points: f64::from(points),
+            reasoning: Value::from("given"),
+        }));
+    }
+    if let RoleInput::Implementability { rules } = input
+        && js_trim(rules).is_empty()
+    {
+        let detail = "there are no rules to judge, and no points for them were given";
+        return Panel::settled(Err(Failure::new(StageStatus::Empty, detail)));
+    }
     let words = (config.models.judges.iter())
         .flat_map(|model| (1..=config.judge_samples).map(move |sample| (model, sample)));
     let asked = words.map(|(model, sample)| async move {

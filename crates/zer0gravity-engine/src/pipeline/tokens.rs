@@ -1,6 +1,5 @@
 //! The two token numbers of an experiment: always of one source.
 
-use super::roles::Encoded;
 use super::stage::{Failure, Stage, Tally};
 use crate::plan::Config;
 use crate::prompts::PromptProfile;
@@ -52,11 +51,11 @@ pub(crate) async fn count(port: &dyn ModelPort, config: &Config, text: &str) -> 
     Stage { value, tally }
 }
 
-/// What the numbers can be taken from.
+/// What the numbers can be taken from; of the text first, then of its encoding.
 pub(crate) struct Evidence<'a> {
-    pub original: &'a str,
-    pub encoded: &'a Encoded,
-    pub decoder_system: &'a str,
+    pub texts: [&'a str; 2],
+    /// The system prompts of encoder and decoder.
+    pub systems: [&'a str; 2],
     /// What the provider counted.
     pub counts: [Option<u64>; 2],
     /// What the encoder's and the decoder's reply report.
@@ -69,7 +68,7 @@ pub(crate) fn settle(
     config: &Config,
     counter: &dyn LocalCounter,
 ) -> (TokenPair, TokenSource) {
-    let texts = [evidence.original, &evidence.encoded.text];
+    let texts = evidence.texts;
     let (numbers, source) = match (evidence.counts, evidence.usage) {
         ([Some(original), Some(encoded)], _) => ([original, encoded], TokenSource::Api),
         (counts, _) if config.compat_token_fallback => {
@@ -84,14 +83,13 @@ pub(crate) fn settle(
                 && config.prompt_profile == PromptProfile::Seed =>
         {
             let beyond = |usage: TokenUse, system: &str| {
-                usage
-                    .input
-                    .saturating_sub(estimated_text_tokens(system, counter))
-                    .max(1)
+                let system = estimated_text_tokens(system, counter);
+                usage.input.saturating_sub(system).max(1)
             };
+            let [encoder_system, decoder_system] = evidence.systems;
             let numbers = [
-                beyond(encoder, &evidence.encoded.system),
-                beyond(decoder, evidence.decoder_system),
+                beyond(encoder, encoder_system),
+                beyond(decoder, decoder_system),
             ];
             (numbers, TokenSource::Usage)
         }

@@ -199,7 +199,8 @@ fn pairwise(encodings: &[(&str, Vec<&Group<'_>>)], seed: u64) -> Vec<Pairwise> {
             let (of_a, of_b): (Vec<f64>, Vec<f64>) = (totals[second].iter())
                 .filter_map(|(case, total)| Some((*own.get(case)?, *total)))
                 .unzip();
-            let mut rng = random(seed, &[a, b]);
+            // In one order of the names: who stands first in the plan decides nothing.
+            let mut rng = random(seed, &[a.min(b), a.max(b)]);
             let PairedResult {
                 n,
                 mean_difference,

@@ -4,11 +4,13 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
+mod cost;
 mod dataset;
 mod flags;
 mod judge;
 mod lint;
 mod offline;
+mod procedure;
 mod prompts;
 mod published_rows;
 mod report;

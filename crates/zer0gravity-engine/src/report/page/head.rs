@@ -85,27 +85,15 @@ fn reach(total: &Estimate) -> String {
 /// What a total is made of.
 fn merits(encoding: &EncodingStatistics) -> String {
     let saved = encoding.compression_percent.mean;
-    let saved = saved.map(|saved| {
-        if saved < 0.0 {
-            format!(
-                "its encodings have {:.1} % more tokens than the texts",
-                -saved
-            )
-        } else {
-            format!("its encodings have {saved:.1} % fewer tokens than the texts")
-        }
-    });
-    let kept = encoding.semantic_preservation.mean;
-    let kept = kept.map(|kept| {
-        format!("readers who never saw a text kept {kept:.1} of 40 points of its meaning")
-    });
-    match (saved, kept) {
-        (Some(saved), Some(kept)) => {
-            let first: String = saved.chars().take(1).flat_map(char::to_uppercase).collect();
-            format!("{first}{}, and {kept}.", saved.get(1..).unwrap_or_default())
-        }
-        _ => String::new(),
-    }
+    let (Some(saved), Some(kept)) = (saved, encoding.semantic_preservation.mean) else {
+        return String::new();
+    };
+    let than = if saved < 0.0 { "more" } else { "fewer" };
+    format!(
+        "Texts encoded by {} have {:.1} % {than} tokens, and readers who never saw them kept {kept:.1} of 40 points of their meaning.",
+        encoding.encoding_id,
+        saved.abs(),
+    )
 }
 
 /// Whether the best is told apart from the next.

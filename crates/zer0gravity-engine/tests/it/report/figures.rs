@@ -220,6 +220,12 @@ fn random_tests_are_drawn_from_the_seed_and_the_names() {
     let third = run(&["a", "b", "c"], 0);
     assert_eq!(third.pairwise[0].p, Some(p));
     assert_ne!(run(&["a", "b"], 1).pairwise[0].p, Some(p));
+    // Nor does it matter who stands first.
+    let turned = run(&["b", "a"], 0);
+    assert_eq!(
+        (turned.pairwise[0].a.as_str(), turned.pairwise[0].p),
+        ("b", Some(p))
+    );
 }
 
 #[test]

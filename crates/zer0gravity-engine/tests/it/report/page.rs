@@ -135,7 +135,7 @@ fn leads_say_the_result() {
     let one = tokens(item("e", "a", "x"), 100, 110);
     assert_eq!(
         lead(vec![one, broken.clone()]),
-        "e scores 54.0 of 100 points on 1 text. Its encodings have 10.0 % more tokens than the texts, and readers who never saw a text kept 36.0 of 40 points of its meaning. 1 of 2 experiments failed and is in no mean."
+        "e scores 54.0 of 100 points on 1 text. Texts encoded by e have 10.0 % more tokens, and readers who never saw them kept 36.0 of 40 points of their meaning. 1 of 2 experiments failed and is in no mean."
     );
     let mut many = Vec::new();
     for case in 0..8 {

@@ -1,0 +1,154 @@
+//! What an encoding saves, and when it has paid for its rules.
+
+mod curve;
+mod dollars;
+
+use serde::{Deserialize, Serialize};
+
+pub use curve::{Amortised, CostCurve, Messages, amortised};
+
+use crate::number::rounded;
+
+/// The model for which it is known what a message adds to its text.
+const MEASURED_MODEL: &str = "claude-sonnet-4-5-20250929";
+const MEASURED_WRAPPER: u64 = 7;
+
+/// What an encoding saves, in tokens and money.
+///
+/// Begin with [`Cost::new`], which sets what follows from token numbers alone; what was spent is added by whoever spent it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Cost {
+    /// Tokens of the rules.
+    pub rules_tokens: u64,
+    /// Tokens that a message has beyond its text, if that is known for the model.
+    pub wrapper_tokens: Option<u64>,
+    /// Of whole messages.
+    pub gross: Saving,
+    /// Of the texts in them; none if it is not known what a message adds.
+    pub net: Option<Saving>,
+    /// What is saved of each of so many messages when the rules are sent once with them.
+    pub amortised: Vec<Amortised>,
+    /// From so many messages on the rules have paid for themselves; none if nothing is saved.
+    pub break_even_messages: Option<u64>,
+    /// Tokens that finding this out has taken, prompts and replies.
+    pub tokens_spent: u64,
+    /// What that has cost in nano-dollars, if it is known. In JSON dollars as a text, such as `"0.000123"`.
+    #[serde(with = "dollars::option")]
+    pub usd: Option<i64>,
+    /// What 1,000 messages save, one for each list of prices.
+    pub per_1000_messages: Vec<MoneySaved>,
+}
+
+/// A text's tokens before and after.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Saving {
+    /// Of the text.
+    pub o: i64,
+    /// Of its encoding.
+    pub e: i64,
+    /// What is saved, one decimal, negative for an expansion; 0 if `o` is 0 or less.
+    #[serde(with = "crate::number::plain")]
+    pub percent: f64,
+}
+
+/// What 1,000 messages save.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MoneySaved {
+    /// Whose prices, and of when.
+    pub prices: String,
+    /// In nano-dollars, negative for an expansion. In JSON dollars as a text.
+    #[serde(with = "dollars::plain")]
+    pub usd_saved: i64,
+}
+
+impl Cost {
+    /// The cost of a text of `o` tokens that became `e`, by rules of `rules` tokens. `wrapper` is what a message adds to its text.
+    /// Nothing is spent yet, and no prices are known.
+    ///
+    /// ```
+    /// use zer0gravity_engine::Cost;
+    /// let cost = Cost { tokens_spent: 4_000, usd: Some(21_000), ..Cost::new(86, 78, 278, Some(7)) };
+    /// assert_eq!(cost.break_even_messages, Some(35));
+    /// assert_eq!(cost.gross.percent, 9.3);
+    /// assert_eq!(cost.net.map(|net| (net.o, net.e, net.percent)), Some((79, 71, 10.1)));
+    /// ```
+    pub fn new(o: u64, e: u64, rules: u64, wrapper: Option<u64>) -> Self {
+        let CostCurve {
+            amortised,
+            break_even_messages,
+        } = amortised(o, e, rules);
+        Self {
+            rules_tokens: rules,
+            wrapper_tokens: wrapper,
+            gross: Saving::new(signed(o), signed(e)),
+            net: wrapper.map(signed).map(|wrapper| {
+                Saving::new(
+                    signed(o).saturating_sub(wrapper),
+                    signed(e).saturating_sub(wrapper),
+                )
+            }),
+            amortised,
+            break_even_messages,
+            tokens_spent: 0,
+            usd: None,
+            per_1000_messages: Vec::new(),
+        }
+    }
+}
+
+impl Saving {
+    fn new(o: i64, e: i64) -> Self {
+        let percent = percent_saved(o as f64, e as f64);
+        Self { o, e, percent }
+    }
+}
+
+impl MoneySaved {
+    /// What 1,000 messages of `o` tokens save that become `e`, at `price` nano-dollars for a million tokens of a prompt. The rules
+    /// are not in it. Rounded down to the nano-dollar, so that a saving is never shown too high.
+    ///
+    /// ```
+    /// use zer0gravity_engine::MoneySaved;
+    /// // $3 for a million tokens.
+    /// assert_eq!(MoneySaved::new("2026-01", 86, 78, 3_000_000_000).usd_saved, 24_000_000);
+    /// ```
+    pub fn new(prices: impl Into<String>, o: u64, e: u64, price: i64) -> Self {
+        // 1,000 messages, and a price for 1,000,000 tokens.
+        const MESSAGES_PER_PRICE: i128 = 1_000;
+        let saved = (i128::from(o) - i128::from(e))
+            .saturating_mul(i128::from(price))
+            .div_euclid(MESSAGES_PER_PRICE);
+        let limit = if saved < 0 { i64::MIN } else { i64::MAX };
+        Self {
+            prices: prices.into(),
+            usd_saved: i64::try_from(saved).unwrap_or(limit),
+        }
+    }
+}
+
+/// What a message of `model` adds to the tokens of its text, as far as it was measured once and for all.
+///
+/// ```
+/// use zer0gravity_engine::known_wrapper_tokens;
+/// assert_eq!(known_wrapper_tokens("claude-sonnet-4-5-20250929"), Some(7));
+/// assert_eq!(known_wrapper_tokens("another"), None);
+/// ```
+pub fn known_wrapper_tokens(model: &str) -> Option<u64> {
+    (model == MEASURED_MODEL).then_some(MEASURED_WRAPPER)
+}
+
+fn signed(tokens: u64) -> i64 {
+    i64::try_from(tokens).unwrap_or(i64::MAX)
+}
+
+/// `(o - e) / o * 100` with one decimal, halves up; 0 if `o` is 0 or less.
+fn percent_saved(o: f64, e: f64) -> f64 {
+    if o <= 0.0 {
+        return 0.0;
+    }
+    let percent = rounded((o - e) / o * 100.0, 1);
+    // -0 is 0.
+    if percent == 0.0 { 0.0 } else { percent }
+}
