@@ -14,5 +14,7 @@ fn a_flag_is_4_if_that_is_asked_for() {
     assert_eq!(flagged[0]["flags"][0]["id"], "identity_encoding");
     let unasked = place.asking(&stub, &arguments[..3]).exits(0).results();
     assert_eq!(column(&unasked, "/total"), column(&flagged, "/total"));
-    place.asking(&stub, &["run", "--level", "1", "--fail-on-flag"]).exits(0);
+    place
+        .asking(&stub, &["run", "--level", "1", "--fail-on-flag"])
+        .exits(0);
 }
