@@ -8,7 +8,10 @@ use zer0gravity_engine::plan::Plan;
 use zer0gravity_engine::{ExperimentResult, TokenPair, preview, round_half_up};
 
 /// How results are told.
-#[expect(clippy::struct_excessive_bools, reason = "each is a part that is shown or not")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a part that is shown or not"
+)]
 pub struct Summary {
     offline: bool,
     verbose: bool,
