@@ -19,6 +19,10 @@ bench:
     cargo bench -p llm-client --bench throughput
     cargo bench -p popper-store --bench growth -- 100000
 
+# zer0gravity against a server on this machine: wall, processor time, memory, calls. ZG_REFERENCE_CMD runs the reference in turn.
+bench-zer0gravity *RUNS:
+    cargo bench -p zer0gravity --bench side_by_side -- {{RUNS}}
+
 # The fuzz targets, one after another, about ten minutes each on two cores.
 fuzz:
     PROPTEST_CASES=600000 cargo test -p popper-harness --test it -- --exact fuzz::law_parser

@@ -1,7 +1,7 @@
 use std::fmt::Display;
 use std::io;
 
-use crate::printable::printable;
+use bin_support::printable;
 
 /// What is wrong with an input or an output. Every message names what it is about.
 #[derive(Debug, thiserror::Error)]
@@ -32,12 +32,6 @@ pub enum Error {
     NoLaws,
     #[error("interrupted: {left} laws are not decided")]
     Interrupted { left: usize },
-    #[error("cannot write {name}")]
-    Write {
-        name: String,
-        #[source]
-        source: io::Error,
-    },
     #[error("{name}: the database itself, or a part of it; choose another file for the output")]
     OverDatabase { name: String },
     #[error("the database has no run yet; `popper run` begins one")]

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::cli;
 use crate::error::Error;
 use crate::input::Text;
-use crate::printable::{printable, shortened};
+use bin_support::{printable, shortened};
 
 /// Something that a file or a verdict may carry and that can be checked again.
 trait Evidence: DeserializeOwned {

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::error::Error;
 use crate::input::Text;
-use crate::printable::printable;
+use bin_support::printable;
 
 /// What is expected of each law, by `law_id`.
 pub struct Expectations(HashMap<String, Expectation>);

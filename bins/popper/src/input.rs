@@ -76,6 +76,6 @@ pub fn name(path: &Path) -> String {
     if is_stdin(path) {
         "stdin".to_owned()
     } else {
-        crate::printable::printable(&path.display().to_string())
+        bin_support::printable(&path.display().to_string())
     }
 }

@@ -8,8 +8,6 @@ mod evidence;
 mod expect;
 mod input;
 mod laws;
-mod output_file;
-mod printable;
 mod simulate;
 mod span;
 mod table;

@@ -5,8 +5,8 @@ use std::io::Write as _;
 use bin_support::{Exit, Failure, Session};
 use popper_harness::span::span;
 
-use crate::printable::printable;
 use crate::{cli, universe};
+use bin_support::printable;
 
 pub fn run(args: &cli::Span, session: &mut Session) -> Result<Exit, Failure> {
     let universe = universe::load(&args.universe.universe).map_err(Failure::usage)?;

@@ -5,7 +5,7 @@ use popper_harness::counterexample::Counterexample;
 use popper_harness::decide::{Status, Strength, Verdict};
 
 use crate::expect::{Difference, word};
-use crate::printable::{printable, shortened};
+use bin_support::{printable, shortened};
 
 /// The longest name and the longest state that fit into a line, in characters.
 const NAME: usize = 40;

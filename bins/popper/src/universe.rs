@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::cli;
 use crate::error::Error;
 use crate::input::Text;
-use crate::printable::printable;
+use bin_support::printable;
 
 /// What the built-in universe is called on the command line; its id is [`KineticGrid::ID`].
 pub const BUILT_IN: &str = "kinetic_grid";

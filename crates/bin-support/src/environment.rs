@@ -1,4 +1,4 @@
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::Error;
 
@@ -11,6 +11,11 @@ pub(crate) fn load(start: &Path) -> Result<(), Error> {
     else {
         return Ok(());
     };
+    load_file(path)
+}
+
+/// Sets the variables of the file at `path` that the environment does not have yet.
+pub(crate) fn load_file(path: PathBuf) -> Result<(), Error> {
     match dotenvy::from_path(&path) {
         Ok(()) => Ok(()),
         Err(dotenvy::Error::Io(source)) => Err(Error::EnvFileUnreadable { path, source }),
@@ -38,7 +43,6 @@ pub(crate) fn variable(name: &str) -> Option<String> {
 )]
 mod tests {
     use std::fs;
-    use std::path::PathBuf;
 
     use super::*;
 

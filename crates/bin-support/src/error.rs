@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use llm_client::ConfigError;
 
-use crate::ProviderName;
+use crate::{ProviderName, printable};
 
 /// What can go wrong before or beside a program's own work.
 #[derive(Debug, thiserror::Error)]
@@ -36,6 +36,15 @@ pub enum Error {
     /// stdout took no more, for a reason other than a reader that went away.
     #[error("cannot write the results to stdout")]
     Results {
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// A file of results cannot be written.
+    #[error("cannot write {}", printable(&path.display().to_string()))]
+    OutputFile {
+        /// The file.
+        path: PathBuf,
         /// Why.
         #[source]
         source: io::Error,

@@ -1,3 +1,5 @@
+use std::path::PathBuf;
+
 /// The flags of every binary; `#[command(flatten)]` them into the top `clap` struct. They may stand before or
 /// after a subcommand.
 #[derive(Debug, Clone, clap::Args)]
@@ -8,6 +10,9 @@ pub struct CommonFlags {
     /// How log lines are written on stderr.
     #[arg(long, global = true, value_enum, value_name = "FORMAT", default_value_t = LogFormat::Text)]
     pub log_format: LogFormat,
+    /// Read variables from this file, and not from the nearest `.env`. Real variables go first.
+    #[arg(long, global = true, value_name = "FILE")]
+    pub env_file: Option<PathBuf>,
 }
 
 /// How log lines are written.

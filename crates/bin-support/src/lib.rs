@@ -54,7 +54,8 @@
 //! goes away (`| head`) ends every binary quietly, a full disk under stdout is an error and not a lost line, and
 //! an error is printed once, as `program: message: source: ...`.
 //!
-//! Next: [`Exit`] for the codes, [`CommonFlags`] for the flags, [`Model`] for a program that asks one, [`Interrupt`] for work that can stop half-way.
+//! Next: [`Exit`] for the codes, [`CommonFlags`] for the flags, [`Model`] for a program that asks one, [`Interrupt`] for work that
+//! can stop half-way, [`OutputFile`] for files that are whole or not there.
 
 mod environment;
 mod error;
@@ -63,6 +64,8 @@ mod flags;
 mod interrupt;
 mod logging;
 mod model;
+mod output_file;
+mod printable;
 mod progress;
 mod results;
 mod run;
@@ -73,6 +76,8 @@ pub use exit::{Exit, Failure};
 pub use flags::{CommonFlags, LogFormat, SeedFlag};
 pub use interrupt::Interrupt;
 pub use model::{Model, ModelDefaults, ModelFlags, ProviderName};
+pub use output_file::{OutputFile, write_file};
+pub use printable::{printable, shortened};
 pub use progress::Progress;
 pub use results::Results;
 pub use run::{Session, run};

@@ -55,7 +55,7 @@ impl Session {
     }
 }
 
-/// The body of every `main`: reads `.env` and the flags, starts the log, calls `execute`, prints its error.
+/// The body of every `main`: reads the flags and `.env`, starts the log, calls `execute`, prints its error.
 ///
 /// Wrong flags end with 2 and the usage, `--help` with 0, a `.env` that does not parse with 2. When the reader of
 /// stdout goes away and `execute` passes that error on, the program ends with 0 and without a word.
@@ -63,7 +63,6 @@ pub fn run<C>(execute: impl FnOnce(&C, &mut Session) -> Result<Exit, Failure>) -
 where
     C: Parser + AsRef<CommonFlags>,
 {
-    let environment = load_environment();
     let cli = match C::try_parse() {
         Ok(cli) => cli,
         Err(answer) => {
@@ -77,6 +76,7 @@ where
             .into();
         }
     };
+    let environment = load_environment(cli.as_ref());
     let progress = Progress::new(cli.as_ref().quiet);
     logging::start(cli.as_ref(), &progress);
     let program = C::command().get_name().to_owned();
@@ -99,7 +99,10 @@ where
     clippy::disallowed_methods,
     reason = "the working directory is where the search for `.env` starts"
 )]
-fn load_environment() -> Result<(), Error> {
+fn load_environment(flags: &CommonFlags) -> Result<(), Error> {
+    if let Some(file) = &flags.env_file {
+        return environment::load_file(file.clone());
+    }
     // Without a working directory there is no place to search from.
     std::env::current_dir().map_or(Ok(()), |folder| environment::load(&folder))
 }

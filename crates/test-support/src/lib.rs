@@ -56,12 +56,14 @@ mod clock;
 mod memory;
 mod model;
 mod server;
+mod zer0gravity;
 
 pub use canned::Canned;
 pub use clock::FakeClock;
 pub use memory::{MemoryTransport, response, streamed};
 pub use model::{Ask, Rule, ScriptedModel};
 pub use server::{Answer, Closed, FaultServer, Received, Signal, closed_port};
+pub use zer0gravity::{CompressionStub, StubCall, StubMode, StubRole, StubStats};
 
 use std::path::{Path, PathBuf};
 

@@ -7,9 +7,14 @@ pub mod flags;
 mod hash;
 pub mod judge;
 pub mod lint;
+#[cfg(feature = "llm")]
+mod llm;
+mod matrix;
 pub mod metrics;
 mod number;
+mod offline;
 mod outcome;
+pub mod pipeline;
 pub mod plan;
 mod port;
 pub mod procedure;
@@ -18,9 +23,11 @@ pub mod report;
 mod result;
 mod score;
 pub mod stats;
+pub mod store;
 mod text;
 mod tokens;
 
+pub use codec::{Decoded, Lexicon, RuleCodec};
 pub use cost::{
     Amortised, Cost, CostCurve, Messages, MoneySaved, Saving, amortised, known_wrapper_tokens,
 };
@@ -33,11 +40,22 @@ pub use judge::{
     CompatReply, JudgeReply, JudgeStatus, js_number, parse_judge_reply, parse_judge_reply_compat,
     reply_text,
 };
+pub use lint::{LintFinding, LintReport, lint};
+#[cfg(feature = "llm")]
+pub use llm::LlmPort;
+pub use matrix::{Event, RunError, run_matrix, score_triples};
+pub use metrics::{chrf_pp, literal_recall, rouge_l};
+pub use offline::OfflineModel;
 pub use outcome::{Outcome, StageName, StageRecord, StageStatus, TokenUse};
+pub use pipeline::{Context, run_experiment};
 pub use port::{
-    CallFacts, Clock, CountRequest, ModelPort, ModelReply, ModelRequest, PortError, PortLabel,
-    Repeat, Stop, TokenCount,
+    CallFacts, Clock, CountRequest, Material, ModelPort, ModelReply, ModelRequest, PortError,
+    PortLabel, Repeat, Stop, TokenCount,
 };
+pub use procedure::{Procedure, Step, run_procedure};
+#[cfg(feature = "report")]
+pub use report::page;
+pub use report::{Comparison, Report, compare, export_csv, export_json};
 pub use result::{
     Details, ExperimentResult, JudgeRecord, JudgeSample, Metadata, Metrics, Models, Points,
     PreviousScores, Procedural, ProceduralStatus, PromptHashes, Randomness, ResultScores,
@@ -49,6 +67,7 @@ pub use score::{
     fallback_tokens_chars4, learnability, round_half_up, score_all, score_all_f64,
     token_efficiency,
 };
+pub use stats::{Components, PairedResult, StatsError, paired_test, variance_components};
 pub use text::{js_trim, preview};
 pub use tokens::{
     LocalCounter, TokenSource, Tokenizers, estimated_message_tokens, estimated_text_tokens,

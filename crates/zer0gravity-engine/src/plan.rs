@@ -3,10 +3,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::dataset::Case;
+use crate::dataset::{Case, Triple};
 use crate::hash::sha256_hex;
+use crate::pipeline::RoleConfig;
 use crate::prompts::{MAX_OUTPUT_TOKENS, PromptProfile};
-use crate::{Models, PortLabel};
+use crate::{Models, PortLabel, Repeat};
 
 /// Everything that decides what is asked; a run directory holds it, and is only resumed with the same.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -72,6 +73,9 @@ pub struct Config {
     pub models: Models,
     /// Which prompts.
     pub prompt_profile: PromptProfile,
+    /// Which prompts for the judges, if others: after judging anew.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judge_profile: Option<PromptProfile>,
     /// The longest reply of encoder and decoder in tokens.
     pub max_output_tokens: u32,
     /// Encodings of each text, at least 1.
@@ -108,6 +112,7 @@ impl Config {
                 judges: vec![model],
             },
             prompt_profile: PromptProfile::Seed,
+            judge_profile: None,
             max_output_tokens: MAX_OUTPUT_TOKENS,
             trials: 1,
             decodes: 1,
@@ -121,11 +126,32 @@ impl Config {
             seed: 0,
         }
     }
+
+    /// Which prompts the judges get.
+    pub fn judge_profile(&self) -> PromptProfile {
+        self.judge_profile.unwrap_or(self.prompt_profile)
+    }
+}
+
+impl Item<'_> {
+    /// How `model` is asked in a role of this experiment, before its repeat numbers are set.
+    pub(crate) fn role_config(&self, model: &str) -> RoleConfig {
+        RoleConfig {
+            model: model.to_owned(),
+            profile: self.config.prompt_profile,
+            max_output_tokens: self.config.max_output_tokens,
+            seed: self.config.seed,
+            repeat: Repeat::default(),
+            compat_judge_parse: self.config.compat_judge_parse,
+        }
+    }
 }
 
 /// One experiment of a plan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Item<'a> {
+    /// How.
+    pub config: &'a Config,
     /// The rules.
     pub encoding: &'a Encoding,
     /// The text.
@@ -134,6 +160,8 @@ pub struct Item<'a> {
     pub trial: u32,
     /// Which decoding of that, from 1.
     pub decode: u32,
+    /// Encoding and decoded text, if they come from elsewhere and are only to be scored.
+    pub given: Option<&'a Triple>,
 }
 
 impl Plan {
@@ -146,10 +174,12 @@ impl Plan {
             self.cases.iter().flat_map(move |case| {
                 (1..=trials).flat_map(move |trial| {
                     (1..=decodes).map(move |decode| Item {
+                        config: &self.config,
                         encoding,
                         case,
                         trial,
                         decode,
+                        given: None,
                     })
                 })
             })

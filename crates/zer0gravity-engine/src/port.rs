@@ -54,8 +54,20 @@ pub struct ModelRequest {
     pub model: String,
     /// What is asked.
     pub prompt: Prompt,
+    /// What the prompt was made of, for ports that ask no model.
+    pub material: Material,
     /// Tells equal questions apart; never sent.
     pub repeat: Repeat,
+}
+
+/// What a prompt was made of: what the role gets to see, and nothing else.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Material {
+    /// The rules; empty where the role does not see them.
+    pub rules: String,
+    /// For the encoder the text, for the decoder the encoding, for the judge of the meaning the text and the decoded
+    /// one, for the executor the decoded one.
+    pub texts: Vec<String>,
 }
 
 /// A question for the tokens of a text.
@@ -172,6 +184,9 @@ pub struct PortError {
     pub message: String,
     /// What was sent and waited for.
     pub call: CallFacts,
+    /// It was not sent: the run had come to its end, `kind` says why.
+    #[serde(default)]
+    pub stopped: bool,
 }
 
 impl PortError {
@@ -182,6 +197,7 @@ impl PortError {
             status: None,
             message: message.into(),
             call: CallFacts::default(),
+            stopped: false,
         }
     }
 }

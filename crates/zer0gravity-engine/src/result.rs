@@ -49,7 +49,11 @@ pub struct ExperimentResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scores: Option<ResultScores>,
     /// 0 to 100; null when a compatible judge gave no number.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "present"
+    )]
     pub total: Option<Points>,
     /// How the score came about.
     pub details: Details,
@@ -91,6 +95,11 @@ pub struct ExperimentResult {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Points(#[serde(with = "crate::number::plain")] pub f64);
+
+/// A key that is there has a value: null is a number that is missing, and no missing key.
+fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Points>, D::Error> {
+    Points::deserialize(from).map(Some)
+}
 
 /// The parts of the score as a result holds them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -316,7 +325,6 @@ pub enum ProceduralStatus {
 }
 
 /// A time as results hold it: UTC with milliseconds.
-#[expect(dead_code, reason = "used by the pipeline")]
 pub(crate) fn timestamp(time: Timestamp) -> String {
     format!("{time:.3}")
 }

@@ -54,8 +54,8 @@ impl TokenPair {
         (original - encoded) / original
     }
 
-    /// The saved share in percent, unrounded.
-    pub(crate) fn raw_percent(self) -> f64 {
+    /// The saved share in percent, unrounded; negative for an expansion.
+    pub fn raw_percent(self) -> f64 {
         self.saved() * 100.0
     }
 }

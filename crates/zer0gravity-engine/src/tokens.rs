@@ -69,6 +69,19 @@ pub enum TokenSource {
     Given,
 }
 
+impl TokenSource {
+    /// As it is written in results.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Api => "api",
+            Self::Usage => "usage",
+            Self::Local => "local",
+            Self::Chars4 => "chars4",
+            Self::Given => "given",
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,8 +8,8 @@ use bin_support::{Exit, Failure};
 use popper_discovery::{Error, Run, RunConfig, Store};
 use popper_store::{Access, Database};
 
-use crate::printable::printable;
 use crate::{error, input};
+use bin_support::printable;
 
 /// Opens a database.
 pub async fn open(path: &Path, access: Access) -> Result<Database, Failure> {

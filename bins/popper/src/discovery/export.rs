@@ -13,7 +13,6 @@ use serde_json::{Map, Value, json};
 use super::database::{self, failure};
 use super::sheet;
 use crate::cli::{self, Format};
-use crate::output_file;
 
 /// The version of the document's form.
 const EXPORT_VERSION: &str = "1.0.0";
@@ -50,7 +49,7 @@ pub async fn export(args: &cli::Export, session: &mut Session) -> Result<Exit, F
         Format::Csv => sheet::csv(&export)?,
     };
     match &args.output {
-        Some(path) => output_file::write(path, |file| file.write_all(&text))?,
+        Some(path) => bin_support::write_file(path, |file| file.write_all(&text))?,
         None => session.results.write_all(&text)?,
     }
     Ok(Exit::Done)

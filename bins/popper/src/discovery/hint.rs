@@ -5,7 +5,7 @@ use std::path::Path;
 use bin_support::ProviderName;
 
 use crate::cli::{DEFAULT_DATABASE, DEFAULT_ITERATIONS, Work};
-use crate::printable::printable;
+use bin_support::printable;
 
 /// A command line in the making.
 pub struct Hint(String);

@@ -9,7 +9,7 @@ use popper_store::Access;
 
 use super::database::{self, failure};
 use crate::cli;
-use crate::{input, output_file};
+use crate::input;
 
 pub async fn report(args: &cli::Report, session: &mut Session) -> Result<Exit, Failure> {
     let db = &args.run.database.db;
@@ -22,7 +22,7 @@ pub async fn report(args: &cli::Report, session: &mut Session) -> Result<Exit, F
     database::spare(db, &path)?;
     let report = Report::gather(&mut store, &run).await.map_err(failure)?;
     let html = page(&report).render()?;
-    output_file::write(&path, |file| file.write_all(html.as_bytes()))?;
+    bin_support::write_file(&path, |file| file.write_all(html.as_bytes()))?;
     writeln!(session.results, "{}", input::name(&path))?;
     Ok(Exit::Done)
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::cost::Cost;
 use crate::expect::word;
-use crate::printable::printable;
+use bin_support::printable;
 
 /// All of it, in the form that `--json` prints.
 #[derive(Debug, Serialize)]

@@ -1,1 +1,20 @@
 //! The program as its users run it.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test stops at the first surprise, and the line says which"
+)]
+
+mod bad_input;
+mod budget;
+mod concurrency;
+mod exit_codes;
+mod faults;
+mod flags;
+mod keys;
+mod matrix;
+mod offline;
+mod program;
+mod replay;
+mod resume;
+mod run;
+mod summary;

@@ -53,7 +53,13 @@ pub(crate) fn choose(
         return offline(flags);
     };
     let asked = flags.provider.is_some() || flags.base_url.is_some() || flags.replay.is_some();
-    let base = flags.base_url.as_deref().or(protocol.base_url());
+    let moved = (provider == ProviderName::Anthropic)
+        .then(|| variable("ANTHROPIC_BASE_URL"))
+        .flatten()
+        .filter(|base| !base.is_empty());
+    let base = (flags.base_url.as_deref())
+        .or(moved.as_deref())
+        .or(protocol.base_url());
     let loopback = match base {
         Some(base) => Endpoint::new(base, Auth::None)
             .map_err(Error::Model)?
@@ -298,6 +304,24 @@ mod tests {
         assert_eq!(
             decide("--base-url http://localhost:9/", &[POPPER_KEY]),
             "anthropic http://localhost:9/ default-model POPPER_API_KEY"
+        );
+    }
+
+    #[test]
+    fn a_variable_moves_anthropic_where_no_flag_does() {
+        let moved = ("ANTHROPIC_BASE_URL", "http://127.0.0.1:9/");
+        assert!(decide("", &[moved]).starts_with("notice: "));
+        assert_eq!(
+            decide("--provider anthropic", &[moved]),
+            "anthropic http://127.0.0.1:9/ default-model no key"
+        );
+        assert_eq!(
+            decide("--base-url http://localhost:8/", &[moved]),
+            "anthropic http://localhost:8/ default-model no key"
+        );
+        assert_eq!(
+            decide("--provider ollama --model m", &[moved]),
+            "ollama http://127.0.0.1:11434/v1 m no key"
         );
     }
 

@@ -4,8 +4,8 @@ mod flags;
 use std::sync::Arc;
 
 use llm_client::{
-    Anthropic, Budget, Cassette, Client, Compat, ConfigError, Limits, Provider, SystemClock,
-    Unpriced,
+    Anthropic, Budget, Cassette, Client, ClientBuilder, Compat, Endpoint, Limits, Provider,
+    SystemClock, Unpriced,
 };
 
 use crate::{Error, Failure, Session, environment};
@@ -18,7 +18,8 @@ pub use flags::{ModelFlags, ProviderName};
 /// What a program asks, by flags, environment and defaults.
 ///
 /// - **Provider**: `--provider`, else the program's. `--base-url` moves it to another address and does not change its
-///   protocol: for any server of chat completions say `--provider generic --base-url URL`.
+///   protocol: for any server of chat completions say `--provider generic --base-url URL`. `ANTHROPIC_BASE_URL` moves
+///   Anthropic where the flag does not say, and like a default it decides nothing else.
 /// - **Key**: `<PROGRAM>_API_KEY`, else the provider's own variable; an empty one counts as absent. The provider's own
 ///   is not sent to a server on this machine.
 /// - **No key**: fine for a server on this machine, for a server of one's own (llama.cpp, Ollama, vLLM, generic) and
@@ -38,6 +39,8 @@ pub enum Model {
         model: String,
         /// Who serves it; for results.
         provider: ProviderName,
+        /// The server's host, with its port if the address names one; for results.
+        host: String,
     },
 }
 
@@ -53,6 +56,20 @@ impl ModelFlags {
         seed: u64,
         session: &Session,
     ) -> Result<Model, Failure> {
+        self.open_with(defaults, seed, session, |client| client)
+    }
+
+    /// As [`Self::open`], with further settings of the client.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_with(
+        &self,
+        defaults: &ModelDefaults,
+        seed: u64,
+        session: &Session,
+        settings: impl FnOnce(ClientBuilder) -> ClientBuilder,
+    ) -> Result<Model, Failure> {
         match choose(self, defaults, environment::variable).map_err(Failure::usage)? {
             Choice::Offline { notice } => {
                 if let Some(notice) = notice {
@@ -61,6 +78,7 @@ impl ModelFlags {
                 Ok(Model::Offline)
             }
             Choice::Ask(target) => {
+                let host = host(&target.endpoint);
                 let provider: Arc<dyn Provider> = match target.protocol {
                     Protocol::Messages => Arc::new(Anthropic::new(target.endpoint)),
                     Protocol::ChatCompletions(dialect) => {
@@ -68,22 +86,18 @@ impl ModelFlags {
                     }
                 };
                 Ok(Model::Client {
-                    client: self
-                        .client(provider, unpriced(target.provider), seed)
+                    client: settings(self.client(provider, unpriced(target.provider), seed))
+                        .build()
                         .map_err(|error| Failure::usage(Error::Model(error)))?,
                     model: target.model,
                     provider: target.provider,
+                    host,
                 })
             }
         }
     }
 
-    fn client(
-        &self,
-        provider: Arc<dyn Provider>,
-        unpriced: Unpriced,
-        seed: u64,
-    ) -> Result<Client, ConfigError> {
+    fn client(&self, provider: Arc<dyn Provider>, unpriced: Unpriced, seed: u64) -> ClientBuilder {
         let mut limits = Limits::default();
         if let Some(concurrency) = self.concurrency {
             limits.concurrency = concurrency.get();
@@ -103,7 +117,17 @@ impl ModelFlags {
         if let Some(path) = &self.replay {
             builder = builder.replay(Cassette::new(path));
         }
-        builder.build()
+        builder
+    }
+}
+
+/// `HOST` or `HOST:PORT`, as the address has it.
+fn host(endpoint: &Endpoint) -> String {
+    let base = endpoint.base();
+    let host = base.host_str().unwrap_or_default();
+    match base.port() {
+        Some(port) => format!("{host}:{port}"),
+        None => host.to_owned(),
     }
 }
 

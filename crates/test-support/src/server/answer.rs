@@ -1,4 +1,5 @@
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use bytes::Bytes;
 
@@ -25,6 +26,7 @@ pub(super) enum Step {
     Repeat(Bytes, u64),
     Dribble(Bytes),
     Wait(Signal),
+    Pause(Duration),
     Fire(Signal),
     Stall,
     Close,
@@ -151,6 +153,22 @@ impl Answer {
         self.step(Step::Wait(signal.clone()))
     }
 
+    /// Goes on after so long, by the server's own timer. For servers that are slow on purpose; what a test waits for
+    /// is a [`Signal`].
+    #[must_use]
+    pub fn pause(self, time: Duration) -> Self {
+        self.step(Step::Pause(time))
+    }
+
+    /// Puts what is to be written so far, the head too, behind what `first` does.
+    #[must_use]
+    pub fn after(mut self, first: Self) -> Self {
+        let mut steps = first.into_steps();
+        steps.extend(self.head_bytes().map(Step::Write));
+        steps.append(&mut self.steps);
+        Self { head: None, steps }
+    }
+
     /// Fires the signal: the test learns that the server got here.
     #[must_use]
     pub fn fire(self, signal: &Signal) -> Self {
@@ -173,6 +191,11 @@ impl Answer {
     #[must_use]
     pub fn reset(self) -> Self {
         self.step(Step::Reset)
+    }
+
+    fn into_steps(self) -> Vec<Step> {
+        let head = self.head_bytes().map(Step::Write);
+        head.into_iter().chain(self.steps).collect()
     }
 
     fn step(mut self, step: Step) -> Self {

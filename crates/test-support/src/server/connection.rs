@@ -17,6 +17,8 @@ pub struct Received {
     pub connection: usize,
     /// Which request of the server it is, from 0.
     pub number: usize,
+    /// How many requests of the server were being answered when it came, itself included.
+    pub in_flight: usize,
     /// Such as `POST`.
     pub method: String,
     /// With the query.
@@ -111,6 +113,7 @@ async fn perform(write: &mut WriteHalf<'_>, answer: &Answer) -> io::Result<Next>
                 }
             }
             Step::Wait(signal) => signal.wait().await,
+            Step::Pause(time) => tokio::time::sleep(*time).await,
             Step::Fire(signal) => signal.fire(),
             Step::Stall => std::future::pending().await,
             Step::Close => return Ok(Next::Close),
@@ -145,6 +148,7 @@ async fn read_request(
     let mut received = Received {
         connection,
         number: 0,
+        in_flight: 0,
         method: first.next().unwrap_or_default().to_owned(),
         path: first.next().unwrap_or_default().to_owned(),
         headers: lines

@@ -201,6 +201,9 @@ impl Shared {
         let received = {
             let mut requests = self.requests.lock().unwrap();
             received.number = requests.len();
+            // All connections are served by one thread: nothing changes in between.
+            let counts = *self.counts.borrow();
+            received.in_flight = counts.received - counts.answered + 1;
             requests.push(received.clone());
             received
         };

@@ -77,6 +77,25 @@ async fn steps_wait_for_signals_and_tell_how_far_they_got() {
 }
 
 #[tokio::test]
+async fn an_answer_after_a_signal_writes_nothing_before_it() {
+    let go = Signal::new();
+    let slow = Answer::raw().wait(&go).pause(Duration::from_millis(1));
+    let server = FaultServer::replies([Answer::json(200, "late").after(slow)]);
+    let (mut first, mut second) = (connect(&server).await, connect(&server).await);
+    for (number, stream) in [&mut first, &mut second].into_iter().enumerate() {
+        stream.write_all(POST.as_bytes()).await.unwrap();
+        server.wait_requests(number + 1).await;
+    }
+    let kind = first.try_read(&mut [0]).unwrap_err().kind();
+    assert_eq!(kind, io::ErrorKind::WouldBlock);
+    go.fire();
+    read_until(&mut first, "late").await;
+    read_until(&mut second, "late").await;
+    let in_flight: Vec<_> = server.requests().iter().map(|one| one.in_flight).collect();
+    assert_eq!(in_flight, [1, 2]);
+}
+
+#[tokio::test]
 async fn a_reset_is_a_reset_and_a_close_is_a_close() {
     let server = FaultServer::replies([Answer::raw().reset(), Answer::raw().close()]);
     let mut first = connect(&server).await;

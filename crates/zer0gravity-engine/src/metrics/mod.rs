@@ -1,1 +1,12 @@
-//! To be written.
+//! How near two texts are, measured without a judge.
+//!
+//! [`chrf_pp`] and [`rouge_l`] give the numbers of the usual Python packages; [`literal_recall`] counts what a
+//! paraphrase must not change: numbers, names, negations, quoted code.
+
+mod chrf;
+mod literals;
+mod rouge;
+
+pub use chrf::chrf_pp;
+pub use literals::literal_recall;
+pub use rouge::rouge_l;

@@ -1,10 +1,40 @@
 //! A whole run: its results, what they come to, and the forms it is shown in.
+//!
+//! [`Report::new`] computes everything from the results, so that a report and a plain array of results
+//! ([`Report::of_results`]) say the same. [`Report::read`] takes both forms back. What is derived is rounded to six
+//! decimals: more are noise, and these survive every JSON reader unchanged.
+//!
+//! Next: [`Statistics`] for means, intervals and tests, [`compare`] for two runs, [`export_csv`] for a spreadsheet, `page`
+//! for one HTML file.
+
+mod compare;
+mod export;
+mod grouped;
+mod judges;
+mod outcomes;
+#[cfg(feature = "report")]
+mod page;
+mod spent;
+mod statistics;
+
+use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
+use crate::dataset::Case;
 use crate::lint::LintReport;
 use crate::plan::{Config, PlannedCase};
-use crate::{ExperimentResult, Randomness};
+use crate::{ExperimentResult, Randomness, SCHEMA_VERSION};
+
+pub use compare::{Changes, Comparison, Difference, ItemName, NewFailure, PairName, compare};
+pub use export::{CSV_COLUMNS, export_csv, export_json};
+pub use judges::{JudgeStatistics, Judges, Panel};
+pub use outcomes::{OutcomeCount, Outcomes};
+#[cfg(feature = "report")]
+pub use page::page;
+pub use spent::{EncodingCost, RunCost};
+pub use statistics::{CaseStatistics, EncodingStatistics, Pairwise, Statistics};
 
 /// The `kind` of a report's JSON.
 pub const KIND: &str = "zer0gravity.report";
@@ -24,6 +54,10 @@ pub struct Report {
     pub created_at: String,
     /// No model was asked.
     pub offline: bool,
+    /// The replies came from a recording and nothing was sent. Results do not tell (they equal the recorded ones), so
+    /// whoever replays sets it; written only when true.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replayed: bool,
     /// How it was run; none for results that came without a plan.
     pub config: Option<Config>,
     /// The rules.
@@ -32,6 +66,12 @@ pub struct Report {
     pub cases: Vec<PlannedCase>,
     /// One for each experiment, in plan order.
     pub results: Vec<ExperimentResult>,
+    /// How the experiments ended.
+    pub outcomes: Outcomes,
+    /// What the scores come to.
+    pub statistics: Statistics,
+    /// What the run took.
+    pub cost: RunCost,
     /// Where random choices come from.
     pub randomness: Randomness,
 }
@@ -50,4 +90,137 @@ pub struct ReportedEncoding {
     pub rules_tokens: Option<u64>,
     /// What can be said of the rules.
     pub lint: LintReport,
+}
+
+/// Why a file is no report.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ReportError {
+    /// It is not JSON, or not of this form.
+    #[error("not a report and not an array of results: {source}")]
+    Json {
+        /// What and where.
+        #[from]
+        source: serde_json::Error,
+    },
+    /// It is JSON of another kind.
+    #[error("kind {found:?} where {KIND:?} is needed")]
+    Kind {
+        /// What it says.
+        found: String,
+    },
+    /// Another program version wrote it.
+    #[error("schema_version {found} where {SCHEMA_VERSION} is needed")]
+    Version {
+        /// What it says.
+        found: u32,
+    },
+}
+
+impl Report {
+    /// The report of `results`, which are in plan order. `created_at` is UTC with milliseconds; `seed` decides the random
+    /// sign flips of tests over many cases.
+    pub fn new(
+        config: Option<Config>,
+        encodings: Vec<ReportedEncoding>,
+        cases: Vec<PlannedCase>,
+        results: Vec<ExperimentResult>,
+        created_at: String,
+        seed: u64,
+    ) -> Self {
+        let offline = match &config {
+            Some(config) => config.port.offline,
+            None => !results.is_empty() && results.iter().all(|result| result.offline),
+        };
+        Self {
+            schema_version: SCHEMA_VERSION,
+            kind: KIND.to_owned(),
+            engine_version: env!("CARGO_PKG_VERSION").to_owned(),
+            created_at,
+            offline,
+            replayed: false,
+            outcomes: Outcomes::of(&results),
+            statistics: Statistics::of(&encodings, &results, seed),
+            cost: RunCost::of(&encodings, &results),
+            config,
+            encodings,
+            cases,
+            results,
+            randomness: Randomness::chacha20(seed),
+        }
+    }
+
+    /// The report of results that came without a plan. Encodings and cases are those that occur, in that order; rules were
+    /// not counted and not linted; the time is that of the earliest result, the seed that of the first.
+    pub fn of_results(results: Vec<ExperimentResult>) -> Self {
+        let mut seen = HashSet::new();
+        let encodings = (results.iter())
+            .filter(|result| seen.insert(&result.encoding_id))
+            .map(|result| ReportedEncoding {
+                id: result.encoding_id.clone(),
+                path: None,
+                sha256: result.metadata.rules_sha256.clone(),
+                rules_tokens: None,
+                lint: LintReport::default(),
+            })
+            .collect();
+        let mut seen = HashSet::new();
+        let cases = (results.iter())
+            .filter(|result| seen.insert(&result.test_case_id))
+            .map(|result| PlannedCase {
+                level: result.level,
+                case: Case {
+                    id: result.test_case_id.clone(),
+                    text: result.original_text.clone(),
+                    expected_output: result.procedural.expected.clone(),
+                    ..Case::default()
+                },
+            })
+            .collect();
+        let times = results.iter().map(|result| &result.metadata.timestamp);
+        let created_at = times.min().cloned().unwrap_or_default();
+        let seed = results.first().map_or(0, |r| r.metadata.randomness.seed);
+        Self::new(None, encodings, cases, results, created_at, seed)
+    }
+
+    /// Reads `report.json`, or the array of results that `run` writes.
+    ///
+    /// # Errors
+    /// [`ReportError`]: it is not JSON, or of another form, kind or version.
+    ///
+    /// ```
+    /// use zer0gravity_engine::Report;
+    /// let report = Report::read("[]").unwrap();
+    /// assert_eq!(report.outcomes.items, 0);
+    /// assert!(Report::read("{}").is_err());
+    /// ```
+    pub fn read(json: &str) -> Result<Self, ReportError> {
+        /// What tells whether the rest can be read.
+        #[derive(Deserialize)]
+        struct Head {
+            schema_version: u32,
+            kind: String,
+        }
+        let json = json.trim_start_matches('\u{feff}');
+        if json.trim_start().starts_with('[') {
+            let results: Vec<ExperimentResult> = serde_json::from_str(json)?;
+            let other = results.iter().find(|r| r.schema_version != SCHEMA_VERSION);
+            return match other {
+                Some(other) => Err(ReportError::Version {
+                    found: other.schema_version,
+                }),
+                None => Ok(Self::of_results(results)),
+            };
+        }
+        let head: Head = serde_json::from_str(json)?;
+        if head.kind != KIND {
+            return Err(ReportError::Kind { found: head.kind });
+        }
+        if head.schema_version != SCHEMA_VERSION {
+            return Err(ReportError::Version {
+                found: head.schema_version,
+            });
+        }
+        Ok(serde_json::from_str(json)?)
+    }
 }

@@ -1,1 +1,34 @@
-//! To be written.
+//! What numbers of a repeated experiment come to: means with intervals, tests of differences, and where the spread comes from.
+//!
+//! Every sum runs in the order of its input, so the same input gives the same bits. Random flips come from the generator
+//! that is handed in.
+//!
+//! Next: [`mean_with_interval`] for one mean, [`paired_test`] and [`holm`] for differences, [`variance_components`] for
+//! repeats, [`panel_score`] and [`krippendorff_alpha`] for judges.
+
+mod agreement;
+mod components;
+mod holm;
+mod interval;
+mod median;
+mod paired;
+
+pub use agreement::krippendorff_alpha;
+pub use components::{Components, StatsError, pooled_variance_components, variance_components};
+pub use holm::holm;
+pub use interval::{Estimate, Interval, mean_with_interval};
+pub use median::{panel_score, sample_median};
+pub use paired::{EXACT_FLIPS_UP_TO, PairedResult, RANDOM_FLIPS, paired_test};
+
+/// The mean; none of nothing.
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// The sum of squared distances from `center`.
+fn squares(values: impl IntoIterator<Item = f64>, center: f64) -> f64 {
+    values
+        .into_iter()
+        .map(|value| (value - center) * (value - center))
+        .sum()
+}

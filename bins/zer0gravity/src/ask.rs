@@ -1,0 +1,202 @@
+//! Whom a command asks: a model behind the client, or the rules that need none.
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Arc;
+
+use bin_support::{Failure, Model, ModelDefaults, ModelFlags, ProviderName, Session};
+use futures_util::FutureExt as _;
+use futures_util::future::{BoxFuture, ready};
+use llm_client::{CountPolicy, ModelTable};
+use zer0gravity_engine::pipeline::PriceList;
+use zer0gravity_engine::prompts::Role;
+use zer0gravity_engine::{
+    CountRequest, LlmPort, ModelPort, ModelReply, ModelRequest, OfflineModel, PortError, PortLabel,
+    TokenCount, Tokenizers,
+};
+
+use crate::error::Error;
+use crate::selection;
+
+/// Requests under way at the same time, unless it is said.
+pub const CONCURRENCY: usize = 8;
+const MOST: usize = 1000;
+
+/// The model that is asked where no flag names one.
+pub const DEFAULT_MODEL: &str = "claude-sonnet-4-5-20250929";
+
+const DEFAULTS: ModelDefaults = ModelDefaults {
+    program: "zer0gravity",
+    provider: ProviderName::Anthropic,
+    model: DEFAULT_MODEL,
+};
+
+/// Who answers.
+#[derive(Clone)]
+pub struct Asked {
+    pub port: Arc<dyn ModelPort>,
+    /// The model's id, or `offline`.
+    pub model: String,
+    pub concurrency: usize,
+    pub counter: Arc<Tokenizers>,
+    /// Replies come from a cassette.
+    pub replay: bool,
+    /// What a prompt costs, if that is known.
+    pub prices: Vec<PriceList>,
+}
+
+impl Asked {
+    /// The same, for judges alone: what others have not said already stays unsaid.
+    pub fn judges_only(&self) -> Self {
+        Self {
+            port: Arc::new(JudgesOnly(self.port.clone())),
+            ..self.clone()
+        }
+    }
+}
+
+/// A port that puts nothing but questions to judges.
+struct JudgesOnly(Arc<dyn ModelPort>);
+
+impl ModelPort for JudgesOnly {
+    fn complete(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelReply, PortError>> {
+        match request.role {
+            Role::SemanticJudge | Role::ImplementabilityJudge => self.0.complete(request),
+            Role::Encoder | Role::Decoder | Role::Executor => ready(Err(unasked())).boxed(),
+        }
+    }
+
+    fn count_tokens(&self, _: CountRequest) -> BoxFuture<'_, Result<TokenCount, PortError>> {
+        ready(Err(unasked())).boxed()
+    }
+
+    fn label(&self) -> PortLabel {
+        self.0.label()
+    }
+}
+
+fn unasked() -> PortError {
+    PortError::unsent("rescore", "only judges are asked when a run is judged anew")
+}
+
+/// Makes ready whom the flags name; nothing is sent. `others` are the models of further roles, each with its flag.
+pub fn open(
+    flags: &ModelFlags,
+    prices: Option<&Path>,
+    others: &[(&'static str, &str)],
+    seed: u64,
+    session: &Session,
+) -> Result<Asked, Failure> {
+    let concurrency = flags.concurrency.map_or(CONCURRENCY, NonZeroUsize::get);
+    if concurrency > MOST {
+        return Err(Failure::usage(Error::OutOfRange {
+            flag: "--concurrency",
+            found: concurrency,
+        }));
+    }
+    let flags = ModelFlags {
+        concurrency: NonZeroUsize::new(concurrency),
+        ..flags.clone()
+    };
+    let table = table(prices)?;
+    let settings = {
+        let table = table.clone();
+        // An estimate of the client would be of another source than ours.
+        |client: llm_client::ClientBuilder| client.models(table).counts(CountPolicy::ExactOnly)
+    };
+    let counter = Arc::new(Tokenizers::default());
+    let opened = flags.open_with(&DEFAULTS, seed, session, settings)?;
+    match opened {
+        Model::Offline => {
+            if let Some((flag, _)) = others
+                .iter()
+                .find(|(_, model)| *model != OfflineModel::NAME)
+            {
+                return Err(Failure::usage(Error::OfflineRole { flag }));
+            }
+            Ok(Asked {
+                port: Arc::new(OfflineModel),
+                model: OfflineModel::NAME.to_owned(),
+                concurrency,
+                counter,
+                replay: false,
+                prices: Vec::new(),
+            })
+        }
+        Model::Client {
+            client,
+            model,
+            provider,
+            host,
+        } => {
+            if let Some((flag, _)) = others
+                .iter()
+                .find(|(_, model)| *model == OfflineModel::NAME)
+            {
+                return Err(Failure::usage(Error::OfflineRole { flag }));
+            }
+            let models =
+                std::iter::once(model.as_str()).chain(others.iter().map(|(_, model)| *model));
+            if flags.max_usd.is_some() && flags.replay.is_none() {
+                priced(&table, provider, models)?;
+            }
+            let prices = price_list(&table, provider, &model).into_iter().collect();
+            let label = PortLabel {
+                provider: provider.to_string(),
+                host,
+                offline: false,
+            };
+            Ok(Asked {
+                port: Arc::new(LlmPort::new(client, label)),
+                model,
+                concurrency,
+                counter,
+                replay: flags.replay.is_some(),
+                prices,
+            })
+        }
+    }
+}
+
+/// The built-in prices, and before them those of a file.
+pub fn table(prices: Option<&Path>) -> Result<ModelTable, Failure> {
+    let embedded = ModelTable::embedded();
+    let Some(path) = prices else {
+        return Ok(embedded);
+    };
+    let bytes = selection::read(path).map_err(Failure::usage)?;
+    let own = ModelTable::parse(&String::from_utf8_lossy(&bytes));
+    let own = own.map_err(|error| Failure::usage(Error::Prices(error)))?;
+    Ok(embedded.overridden_by(&own))
+}
+
+/// What a prompt of `model` costs, and who says so.
+fn price_list(table: &ModelTable, provider: ProviderName, model: &str) -> Option<PriceList> {
+    let found = table.find(provider.as_str(), model)?;
+    Some(PriceList {
+        name: format!("{provider} {model}, prices of {}", table.read_on()),
+        input_nanos: found.price(0)?.input.0,
+    })
+}
+
+/// A cap can only be kept where prices are known; better said before the first call than by it.
+fn priced<'a>(
+    table: &ModelTable,
+    provider: ProviderName,
+    models: impl Iterator<Item = &'a str>,
+) -> Result<(), Failure> {
+    // A server of one's own sends no bills.
+    if let ProviderName::Llamacpp | ProviderName::Ollama | ProviderName::Vllm = provider {
+        return Ok(());
+    }
+    let known = |model: &str| {
+        let found = table.find(provider.as_str(), model);
+        found.is_some_and(|model| model.price(0).is_some())
+    };
+    match models.into_iter().find(|model| !known(model)) {
+        None => Ok(()),
+        Some(model) => Err(Failure::usage(Error::Unpriced {
+            model: model.to_owned(),
+        })),
+    }
+}

@@ -1,0 +1,134 @@
+//! Runs a plan: the store, Ctrl-C, progress, and the exit code its results come to.
+
+use std::sync::Mutex;
+use std::thread;
+use std::time::Duration;
+
+use bin_support::{Exit, Failure, Interrupt, Session};
+use tokio_util::sync::CancellationToken;
+use zer0gravity_engine::plan::{Config, Plan};
+use zer0gravity_engine::report::Report;
+use zer0gravity_engine::store::{CallStore, MemoryStore};
+use zer0gravity_engine::{
+    Context, Event, ExperimentResult, RunError, StageStatus, Triple, run_matrix, score_triples,
+};
+
+use crate::ask::Asked;
+use crate::cli::Checks;
+use crate::clock::SystemClock;
+
+/// How often it is asked whether Ctrl-C was pressed.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// Runs a plan to its end, or until it is interrupted.
+pub fn perform(
+    plan: &Plan,
+    asked: &Asked,
+    store: Box<dyn CallStore>,
+    session: &Session,
+) -> Result<Report, Failure> {
+    let total = plan.items().count();
+    let work = async |context: &Context<'_>, cancel, show: &mut dyn FnMut(Event<'_>)| {
+        run_matrix(context, plan, cancel, show).await
+    };
+    let mut report = watched(asked, store, total, session, work)?;
+    report.replayed = asked.replay;
+    Ok(report)
+}
+
+/// Scores texts of other tools, or as many as come before an interruption.
+pub fn score(
+    config: &Config,
+    triples: &[Triple],
+    asked: &Asked,
+    session: &Session,
+) -> Result<Vec<ExperimentResult>, Failure> {
+    let store = Box::new(MemoryStore::default());
+    let work = async |context: &Context<'_>, cancel, show: &mut dyn FnMut(Event<'_>)| {
+        score_triples(context, config, triples, cancel, show).await
+    };
+    watched(asked, store, triples.len(), session, work)
+}
+
+/// Does work in the engine with a bar that shows how far it is, until it ends or Ctrl-C ends it.
+fn watched<T>(
+    asked: &Asked,
+    store: Box<dyn CallStore>,
+    total: usize,
+    session: &Session,
+    work: impl AsyncFnOnce(
+        &Context<'_>,
+        CancellationToken,
+        &mut dyn FnMut(Event<'_>),
+    ) -> Result<T, RunError>,
+) -> Result<T, Failure> {
+    let cancel = cancelled_by(Interrupt::on_ctrl_c()?);
+    let store = Mutex::new(store);
+    let clock = SystemClock::new();
+    let context = Context {
+        port: asked.port.as_ref(),
+        clock: &clock,
+        counter: asked.counter.as_ref(),
+        store: &store,
+        concurrency: asked.concurrency,
+        prices: &asked.prices,
+        pricing: None,
+    };
+    let bar = session.progress.bar("experiments", total);
+    let mut show = |event: Event<'_>| {
+        if let Event::Ended { done, .. } = event {
+            bar.set_position(done as u64);
+        }
+    };
+    let done = bin_support::block_on(work(&context, cancel, &mut show))?;
+    drop(bar);
+    Ok(done?)
+}
+
+/// A token that Ctrl-C cancels. The thread ends with the process: the work beside it may keep the only other one busy.
+fn cancelled_by(interrupt: Interrupt) -> CancellationToken {
+    let token = CancellationToken::new();
+    let watched = token.clone();
+    thread::spawn(move || {
+        while !interrupt.is_raised() {
+            thread::sleep(GLANCE);
+        }
+        watched.cancel();
+    });
+    token
+}
+
+/// What results come to: the worst that happened, then the checks that were asked for.
+pub fn exit(results: &[ExperimentResult], left_out: usize, checks: &Checks) -> Exit {
+    let stopped = |result: &&ExperimentResult| {
+        result.outcome.status == StageStatus::NotRun
+            && matches!(
+                result.outcome.kind.as_deref(),
+                Some("interrupted" | "budget")
+            )
+    };
+    let failed = results
+        .iter()
+        .filter(|result| !result.outcome.is_ok())
+        .count();
+    let totals: Vec<_> = (results.iter())
+        .filter_map(|result| Some(result.total?.0))
+        .filter(|total| !total.is_nan())
+        .collect();
+    let mean = totals.iter().sum::<f64>() / totals.len() as f64;
+    if results.iter().any(|result| stopped(&result)) {
+        Exit::Interrupted
+    } else if failed == results.len() {
+        Exit::Failed
+    } else if failed > 0 || left_out > 0 {
+        Exit::SomeFailed
+    } else if checks
+        .min_total
+        .is_some_and(|least| mean < least || mean.is_nan())
+        || checks.fail_on_flag && results.iter().any(|result| !result.flags.is_empty())
+    {
+        Exit::CheckFailed
+    } else {
+        Exit::Done
+    }
+}

@@ -1,0 +1,172 @@
+//! `zer0gravity run`: one encoding system, the results as a JSON array.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use bin_support::{Exit, Failure, Session};
+use serde_json::json;
+use zer0gravity_engine::plan::{Config, Plan};
+use zer0gravity_engine::prompts::{Nonce, RoleInput, render};
+use zer0gravity_engine::store::{CallStore, MemoryStore};
+use zer0gravity_engine::{Models, PortLabel};
+
+use crate::ask::{self, Asked};
+use crate::cli::{Asking, Repeats, Run};
+use crate::run_dir::RunDir;
+use crate::selection::{self, Selected};
+use crate::summary::Summary;
+use crate::{experiment, output};
+
+pub fn run(args: &Run, quiet: bool, session: &mut Session) -> Result<Exit, Failure> {
+    let paths: Vec<_> = args.encoding.iter().cloned().collect();
+    let encodings = selection::encodings(&paths).map_err(Failure::usage)?;
+    if args.show_prompts {
+        return show_prompts(&encodings[0].rules, &args.asking, session);
+    }
+    let Selected { cases, left_out } = selection::texts(
+        &args.texts,
+        args.asking.skip_bad,
+        args.asking.allow_long,
+        session,
+    )?;
+    let asked = open(&args.asking, session)?;
+    let plan = Plan {
+        encodings,
+        cases,
+        config: config(
+            &args.asking,
+            &args.repeats,
+            asked.port.label(),
+            &asked.model,
+        ),
+    };
+    // Whether it can be written is found out before anything is spent.
+    let inputs = || {
+        let files = [&args.encoding, &args.texts.dataset, &args.asking.prices];
+        let talks = [&args.asking.model.replay, &args.asking.model.record];
+        files
+            .into_iter()
+            .chain(talks)
+            .flatten()
+            .map(PathBuf::as_path)
+    };
+    let file = args.output.as_deref();
+    let file = file.map(|path| output::begin(path, inputs())).transpose()?;
+    let directory = match &args.run_dir {
+        Some(path) => Some(RunDir::begin(path, &plan, &args.asking.model)?),
+        None => None,
+    };
+    let store: Box<dyn CallStore> = match &directory {
+        Some(directory) => Box::new(directory.calls(session)?),
+        None => Box::new(MemoryStore::default()),
+    };
+    let mut report = experiment::perform(&plan, &asked, store, session)?;
+    if let Some(directory) = directory {
+        directory.frozen_at().clone_into(&mut report.created_at);
+        directory.write_report(&report)?;
+    }
+    output::json(file, &report.results, session)?;
+    if !quiet {
+        Summary::of(&plan, args.checks.verbose).print(&report.results);
+    }
+    Ok(experiment::exit(&report.results, left_out, &args.checks))
+}
+
+/// Whom the flags of `run` and `matrix` name.
+pub fn open(asking: &Asking, session: &Session) -> Result<Asked, Failure> {
+    let judges = asking.judging.judge_model.iter();
+    let others: Vec<_> = judges
+        .map(|model| ("--judge-model", model.as_str()))
+        .chain(
+            asking
+                .decoder_model
+                .iter()
+                .map(|model| ("--decoder-model", model.as_str())),
+        )
+        .collect();
+    ask::open(
+        &asking.model,
+        asking.prices.as_deref(),
+        &others,
+        asking.seed.seed,
+        session,
+    )
+}
+
+/// How a plan is run, by the flags of `run` and `matrix`.
+pub fn config(asking: &Asking, repeats: &Repeats, port: PortLabel, model: &str) -> Config {
+    let judges = match asking.judging.judge_model.as_slice() {
+        [] => vec![model.to_owned()],
+        given => given.to_vec(),
+    };
+    let decoder = asking.decoder_model.as_deref().unwrap_or(model);
+    Config {
+        models: Models {
+            encoder: model.to_owned(),
+            decoder: decoder.to_owned(),
+            judges,
+        },
+        prompt_profile: asking.prompt_profile.into(),
+        max_output_tokens: asking.max_output_tokens,
+        trials: repeats.trials,
+        decodes: repeats.decodes,
+        judge_samples: repeats.judge_samples,
+        execute: asking.execute,
+        implementability_once: asking.implementability_once,
+        cost: asking.cost,
+        measure_wrapper: asking.measure_wrapper,
+        compat_judge_parse: asking.compat_judge_parse,
+        compat_token_fallback: asking.compat_token_fallback,
+        seed: asking.seed.seed,
+        ..Config::new(port, model)
+    }
+}
+
+/// Prints what each role would be told, with the places of texts named.
+fn show_prompts(rules: &str, asking: &Asking, session: &mut Session) -> Result<Exit, Failure> {
+    let inputs = [
+        (
+            "encoder",
+            RoleInput::Encode {
+                rules,
+                text: "<text>",
+            },
+        ),
+        (
+            "decoder",
+            RoleInput::Decode {
+                rules,
+                encoded: "<encoded text>",
+            },
+        ),
+        (
+            "semanticJudge",
+            RoleInput::Semantic {
+                original: "<text>",
+                decoded: "<decoded text>",
+            },
+        ),
+        (
+            "implementabilityJudge",
+            RoleInput::Implementability { rules },
+        ),
+        (
+            "executor",
+            RoleInput::Execute {
+                decoded: "<decoded text>",
+            },
+        ),
+    ];
+    let prompts = inputs.map(|(role, input)| {
+        let prompt = render(asking.prompt_profile.into(), input, Nonce::default());
+        json!({
+            "role": role,
+            "system": prompt.system,
+            "messages": prompt.messages,
+            "sha256": prompt.sha256,
+        })
+    });
+    serde_json::to_writer_pretty(&mut session.results, &prompts)?;
+    session.results.write_all(b"\n")?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,233 @@
+//! A run's directory: the plan, every call, the report, and the lock that keeps a second process out.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use bin_support::{Failure, ModelFlags, Session, write_file};
+use serde::{Deserialize, Serialize};
+use zer0gravity_engine::plan::Plan;
+use zer0gravity_engine::report::Report;
+use zer0gravity_engine::store::{JsonlStore, StoreError};
+
+use crate::error::Error;
+
+const SCHEMA_VERSION: u64 = 1;
+
+/// A run's directory, locked as long as this lives.
+pub struct RunDir {
+    path: PathBuf,
+    record: Record,
+    _lock: File,
+}
+
+/// `run.json`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Record {
+    #[serde(rename = "schema_version")]
+    schema_version: u64,
+    kind: String,
+    engine_version: String,
+    /// When the rules were frozen: before the first call.
+    frozen_at: String,
+    plan_sha256: String,
+    /// By encoding.
+    rules_sha256: BTreeMap<String, String>,
+    /// Where the server is, if a flag said it: `resume` goes there again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    base_url: Option<String>,
+    plan: Plan,
+}
+
+impl RunDir {
+    /// Begins a run in `path`, or goes on with the same one.
+    pub fn begin(path: &Path, plan: &Plan, flags: &ModelFlags) -> Result<Self, Failure> {
+        fs::create_dir_all(path).map_err(|source| Error::Write {
+            path: path.to_owned(),
+            source,
+        })?;
+        let lock = lock(path)?;
+        if let Some(record) = read(path)? {
+            let differences = record.plan.differences(plan);
+            if !differences.is_empty() {
+                return Err(Failure::usage(Error::AnotherPlan {
+                    path: path.to_owned(),
+                    differences,
+                }));
+            }
+            return Ok(Self::of(path, record, lock));
+        }
+        let record = Record {
+            schema_version: SCHEMA_VERSION,
+            kind: "zer0gravity.run".to_owned(),
+            engine_version: env!("CARGO_PKG_VERSION").to_owned(),
+            frozen_at: format!("{:.3}", jiff::Timestamp::now()),
+            plan_sha256: plan.sha256(),
+            rules_sha256: (plan.encodings.iter())
+                .map(|encoding| (encoding.id.clone(), encoding.sha256.clone()))
+                .collect(),
+            base_url: flags.base_url.clone(),
+            plan: plan.clone(),
+        };
+        let directory = Self::of(path, record, lock);
+        directory.write_record()?;
+        Ok(directory)
+    }
+
+    /// The run in `path`.
+    pub fn open(path: &Path) -> Result<Self, Failure> {
+        if !path.join("run.json").is_file() {
+            return Err(Failure::usage(Error::NoRun {
+                path: path.to_owned(),
+            }));
+        }
+        let lock = lock(path)?;
+        match read(path)? {
+            Some(record) => Ok(Self::of(path, record, lock)),
+            None => Err(Failure::usage(Error::NoRun {
+                path: path.to_owned(),
+            })),
+        }
+    }
+
+    fn of(path: &Path, record: Record, lock: File) -> Self {
+        Self {
+            path: path.to_owned(),
+            record,
+            _lock: lock,
+        }
+    }
+
+    /// What is to be run.
+    pub fn plan(&self) -> &Plan {
+        &self.record.plan
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// When the plan was frozen.
+    pub fn frozen_at(&self) -> &str {
+        &self.record.frozen_at
+    }
+
+    /// Where the server is, if a flag said it.
+    pub fn base_url(&self) -> Option<&str> {
+        self.record.base_url.as_deref()
+    }
+
+    /// Replaces the plan, after judging anew.
+    pub fn replace_plan(&mut self, plan: Plan) -> Result<(), Failure> {
+        self.record.plan_sha256 = plan.sha256();
+        self.record.plan = plan;
+        self.write_record()
+    }
+
+    /// The calls so far; a notice tells of a torn last line.
+    pub fn calls(&self, session: &Session) -> Result<JsonlStore, Failure> {
+        let path = self.path.join("calls.jsonl");
+        let opened = JsonlStore::open(&path).map_err(|error| match error {
+            StoreError::SchemaVersion { .. } => Failure::usage(error),
+            other => other.into(),
+        });
+        let (store, torn) = opened?;
+        if let Some(torn) = torn {
+            session.notice(&format!(
+                "{}, line {}: cut off, {} bytes: it was not written to its end",
+                bin_support::printable(&path.display().to_string()),
+                torn.line,
+                torn.bytes
+            ));
+        }
+        Ok(store)
+    }
+
+    /// The report, if there is one.
+    pub fn report(&self) -> Result<Option<Report>, Failure> {
+        let path = self.path.join("report.json");
+        match fs::read(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(Error::Read { path, source }.into()),
+            Ok(bytes) => Ok(Some(parse(&path, "a report", &bytes)?)),
+        }
+    }
+
+    /// Writes the report.
+    pub fn write_report(&self, report: &Report) -> Result<(), Failure> {
+        write_json(&self.path.join("report.json"), report)
+    }
+
+    fn write_record(&self) -> Result<(), Failure> {
+        write_json(&self.path.join("run.json"), &self.record)
+    }
+}
+
+fn write_json(path: &Path, value: &impl Serialize) -> Result<(), Failure> {
+    write_file(path, |file| {
+        serde_json::to_writer_pretty(&mut *file, value)?;
+        file.write_all(b"\n")
+    })?;
+    Ok(())
+}
+
+/// Held until it is dropped, or the process ends in whatever way.
+fn lock(path: &Path) -> Result<File, Failure> {
+    let name = path.join("run.lock");
+    let failed = |source| Error::Write {
+        path: name.clone(),
+        source,
+    };
+    let file = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(&name)
+        .map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(Failure::usage(Error::InUse {
+            path: path.to_owned(),
+        })),
+        Err(TryLockError::Error(source)) => Err(failed(source).into()),
+    }
+}
+
+/// `run.json`, if there is one.
+fn read(path: &Path) -> Result<Option<Record>, Failure> {
+    let path = path.join("run.json");
+    let bytes = match fs::read(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(Error::Read { path, source }.into()),
+        Ok(bytes) => bytes,
+    };
+    parse(&path, "a run", &bytes).map(Some)
+}
+
+/// A JSON file of ours, whose version is looked at first.
+pub fn parse<T: serde::de::DeserializeOwned>(
+    path: &Path,
+    what: &'static str,
+    bytes: &[u8],
+) -> Result<T, Failure> {
+    #[derive(Deserialize)]
+    struct Version {
+        schema_version: u64,
+    }
+    let bad = |error: serde_json::Error| Error::Form {
+        path: path.to_owned(),
+        what,
+        message: error.to_string(),
+    };
+    let version: Version = serde_json::from_slice(bytes).map_err(bad)?;
+    if version.schema_version != SCHEMA_VERSION {
+        return Err(Failure::usage(Error::SchemaVersion {
+            path: path.to_owned(),
+            found: version.schema_version,
+        }));
+    }
+    Ok(serde_json::from_slice(bytes).map_err(bad)?)
+}

@@ -1,0 +1,181 @@
+//! What a run came to, for people, on stderr.
+
+use std::fmt::{Display, Write as _};
+use std::io::{self, Write as _};
+
+use bin_support::printable;
+use zer0gravity_engine::plan::Plan;
+use zer0gravity_engine::{ExperimentResult, TokenPair, preview, round_half_up};
+
+/// How results are told.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a part that is shown or not"
+)]
+pub struct Summary {
+    offline: bool,
+    verbose: bool,
+    /// Several encodings, trials or decodings: a result's heading says which it is.
+    encodings: bool,
+    trials: bool,
+    decodes: bool,
+}
+
+impl Summary {
+    pub fn of(plan: &Plan, verbose: bool) -> Self {
+        Self {
+            offline: plan.config.port.offline,
+            verbose,
+            encodings: plan.encodings.len() > 1,
+            trials: plan.config.trials > 1,
+            decodes: plan.config.decodes > 1,
+        }
+    }
+
+    /// Of texts that came from elsewhere.
+    pub fn of_given(offline: bool, verbose: bool) -> Self {
+        Self {
+            offline,
+            verbose,
+            encodings: false,
+            trials: false,
+            decodes: false,
+        }
+    }
+
+    /// Prints it. A stderr that nobody reads is no failure.
+    pub fn print(&self, results: &[ExperimentResult]) {
+        let _ = io::stderr().write_all(self.text(results).as_bytes());
+    }
+
+    fn text(&self, results: &[ExperimentResult]) -> String {
+        let mut text = format!("Zer0 Gr@vity Experiment Results\n{}\n", "=".repeat(32));
+        if self.offline {
+            line(
+                &mut text,
+                "Provider:",
+                "offline (deterministic rules; no model was asked)",
+            );
+        }
+        for (index, result) in results.iter().enumerate() {
+            if index > 0 {
+                text.push('\n');
+            }
+            self.result(&mut text, result);
+        }
+        let average = average(results);
+        if !average.is_empty() {
+            text.push('\n');
+        }
+        text + &average
+    }
+
+    fn result(&self, text: &mut String, result: &ExperimentResult) {
+        let kind = result.level.map_or("Case", |_| "Level");
+        let id = printable(&result.test_case_id);
+        let mut heading = format!("{kind} {id}");
+        for (shown, name) in [
+            (self.encodings, printable(&result.encoding_id)),
+            (self.trials, format!("trial {}", result.trial)),
+            (self.decodes, format!("decode {}", result.decode)),
+        ] {
+            if shown {
+                let _ = write!(heading, ", {name}");
+            }
+        }
+        let _ = writeln!(
+            text,
+            "{heading}: \"{}\"",
+            printable(&preview(&result.original_text))
+        );
+        let (Some(scores), Some(total)) = (result.scores, result.total) else {
+            let outcome = &result.outcome;
+            let stage = outcome.stage.map_or("", |stage| stage.as_str());
+            let detail = printable(outcome.detail.as_deref().unwrap_or_default());
+            field(
+                text,
+                "Failed:",
+                format!("{} at {stage}: {detail}", outcome.status),
+            );
+            return;
+        };
+        let (Some(original), Some(encoded)) = (result.original_tokens, result.encoded_tokens)
+        else {
+            return;
+        };
+        let percent = round_half_up(TokenPair { original, encoded }.raw_percent());
+        field(
+            text,
+            "Compression:",
+            format!("{percent}% ({original} → {encoded} tokens)"),
+        );
+        field(
+            text,
+            "Semantic:",
+            format!("{}/40", scores.semantic_preservation.0),
+        );
+        field(text, "Total:", format!("{}/100", total.0));
+        if self.verbose {
+            verbose(text, result);
+        }
+    }
+}
+
+/// What `--verbose` adds.
+fn verbose(text: &mut String, result: &ExperimentResult) {
+    let Some(scores) = result.scores else { return };
+    field(
+        text,
+        "Efficiency:",
+        format!("{}/40", scores.token_efficiency),
+    );
+    field(
+        text,
+        "Learnability:",
+        format!("{}/15", scores.learnability.0),
+    );
+    field(
+        text,
+        "Implementable:",
+        format!("{}/5", scores.implementability.0),
+    );
+    let source = result
+        .metadata
+        .token_source
+        .map_or("none", |source| source.as_str());
+    field(text, "Tokens source:", source);
+    let flags: Vec<_> = result.flags.iter().map(|flag| flag.id.as_str()).collect();
+    let flags = if flags.is_empty() {
+        "none".to_owned()
+    } else {
+        flags.join(", ")
+    };
+    field(text, "Flags:", flags);
+}
+
+/// The last line; none where nothing was scored.
+pub fn average(results: &[ExperimentResult]) -> String {
+    let totals: Vec<_> = (results.iter())
+        .filter_map(|result| Some(result.total?.0))
+        .filter(|total| !total.is_nan())
+        .collect();
+    if totals.is_empty() {
+        return String::new();
+    }
+    let mean = totals.iter().sum::<f64>() / totals.len() as f64;
+    let mean = round_half_up(mean * 10.0) / 10.0;
+    let scored = format!("{mean}/100 ({} of {} scored)", totals.len(), results.len());
+    let mut text = String::new();
+    line(&mut text, "Average:", scored);
+    text
+}
+
+/// A line of its own: `Average:       74.5/100`.
+fn line(text: &mut String, name: &str, value: impl Display) {
+    let _ = writeln!(text, "{name:<15}{value}");
+}
+
+/// A line of a result: `  Total:       93/100`.
+fn field(text: &mut String, name: &str, value: impl Display) {
+    let _ = writeln!(text, "  {name:<13}{value}");
+}

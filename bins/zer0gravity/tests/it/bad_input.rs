@@ -1,0 +1,309 @@
+//! What is wrong before a call is made, and how it is said.
+
+use std::fs;
+use std::io::Write as _;
+
+use test_support::{CompressionStub, StubMode};
+
+use crate::program::{Place, Ran, column, finish, start};
+
+/// Runs with a stub that must not be asked; the program says these words on stderr and nothing on stdout.
+#[track_caller]
+fn refuses(place: &Place, arguments: &[&str], code: i32, words: &[&str]) -> Ran {
+    let stub = CompressionStub::start(StubMode::Ok);
+    let ran = place.asking(&stub, arguments).exits(code);
+    assert_eq!(stub.stats().calls, 0, "{arguments:?}");
+    said(ran, arguments, words)
+}
+
+#[track_caller]
+fn said(ran: Ran, arguments: &[&str], words: &[&str]) -> Ran {
+    assert_eq!(ran.stdout, "", "{arguments:?}");
+    for word in words {
+        assert!(
+            ran.stderr.contains(word),
+            "{arguments:?}: {word}\n{}",
+            ran.stderr
+        );
+    }
+    ran
+}
+
+#[test]
+fn usage() {
+    let place = Place::new();
+    place.file("set.jsonl", r#"{"id": "a", "text": "b"}"#);
+    for arguments in [
+        &[][..],
+        &["frobnicate"],
+        &["--level", "1"],
+        &["run", "--levle", "1"],
+        &["run", "--level"],
+        &["run", "--level", "1", "--encoding"],
+    ] {
+        let ran = said(place.alone(arguments).exits(2), arguments, &[]);
+        assert!(
+            ran.stderr.contains("Usage:") || ran.stderr.contains("--help"),
+            "{}",
+            ran.stderr
+        );
+    }
+    for arguments in [
+        &["run"][..],
+        &["run", "--level", "1", "--all"],
+        &["run", "--all", "--dataset", "set.jsonl"],
+        &["run", "--level", "1", "--dataset", "set.jsonl"],
+    ] {
+        let ran = refuses(&place, arguments, 2, &["--level", "--all", "--dataset"]);
+        assert!(ran.stderr.contains("Usage:"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn levels() {
+    for level in ["abc", "0", "-1", "1.9", "9", "", "99999999999999999999"] {
+        let arguments = ["run", &format!("--level={level}")];
+        refuses(&Place::new(), &arguments, 2, &["1", "2", "3"]);
+    }
+    refuses(&Place::new(), &["run", "--level", "-1"], 2, &[]);
+}
+
+#[test]
+fn rules() {
+    let place = Place::new();
+    fs::create_dir(place.path("folder")).unwrap();
+    place.file("binary.txt", b"drop \xff vowels");
+    place.file("blank.txt", " \n\t\u{feff}\n");
+    place.file("empty.txt", "");
+    place.file("large.txt", "x".repeat((1 << 20) + 1));
+    for (path, reason) in [
+        ("missing.txt", ""),
+        ("folder", "directory"),
+        ("binary.txt", "UTF-8"),
+        ("blank.txt", "blank"),
+        ("empty.txt", ""),
+        ("large.txt", "1048576"),
+    ] {
+        let arguments = ["run", "--level", "1", "--encoding", path];
+        refuses(&place, &arguments, 2, &[path, reason]);
+    }
+    place.file("largest.txt", "x".repeat(1 << 20));
+    let stub = CompressionStub::start(StubMode::Ok);
+    let arguments = ["run", "--level", "3", "--encoding", "largest.txt"];
+    place.asking(&stub, &arguments).exits(0);
+}
+
+#[test]
+fn datasets() {
+    let place = Place::new();
+    place.file("binary.jsonl", b"{\"id\": \"a\", \"text\": \"\xff\"}");
+    place.file("empty.jsonl", "");
+    place.file("empty.json", "[]");
+    place.file("empty.csv", "id,text\n");
+    place.file("odd.yaml", "id: a");
+    for (path, reason) in [
+        ("missing.jsonl", ""),
+        ("binary.jsonl", "UTF-8"),
+        ("empty.jsonl", "no case"),
+        ("empty.json", "no case"),
+        ("empty.csv", "no case"),
+        ("odd.yaml", ""),
+    ] {
+        refuses(&place, &["run", "--dataset", path], 2, &[path, reason]);
+    }
+    let long = format!(
+        "{{\"id\": \"long\", \"text\": \"{}\"}}\n",
+        "x ".repeat((1 << 19) + 1)
+    );
+    place.file("long.jsonl", long);
+    refuses(
+        &place,
+        &["run", "--dataset", "long.jsonl"],
+        2,
+        &["long", "1 MiB", "--allow-long"],
+    );
+    let stub = CompressionStub::start(StubMode::Ok);
+    let arguments = ["run", "--dataset", "long.jsonl", "--allow-long", "--quiet"];
+    place.asking(&stub, &arguments).exits(0);
+}
+
+#[test]
+fn lines_of_a_dataset_are_all_listed_and_can_be_skipped() {
+    let place = Place::new();
+    let lines = [
+        r#"{"id": "good", "text": "Hello world!"}"#,
+        r#"{"id": "cut", "text": "#,
+        r#"{"text": "no id"}"#,
+        r#"{"id": "textless"}"#,
+        r#"{"id": 5, "text": "number"}"#,
+        r#"{"id": "good", "text": "twice"}"#,
+        r#"{"id": "", "text": "no name"}"#,
+        r#"{"id": "bell\u0007", "text": "control"}"#,
+        r#"["id", "text"]"#,
+        r#"{"id": "last", "text": "Hello world!"}"#,
+    ];
+    place.file("set.jsonl", lines.join("\n"));
+    let ran = refuses(
+        &place,
+        &["run", "--dataset", "set.jsonl"],
+        2,
+        &["set.jsonl"],
+    );
+    for line in 2..=9 {
+        let named = [format!("line {line}"), format!(":{line}")];
+        let listed = named.iter().any(|named| ran.stderr.contains(named));
+        assert!(listed, "line {line}\n{}", ran.stderr);
+    }
+    for line in [1, 10] {
+        assert!(
+            !ran.stderr.contains(&format!("line {line}:")),
+            "{}",
+            ran.stderr
+        );
+    }
+    let stub = CompressionStub::start(StubMode::Ok);
+    let arguments = ["run", "--dataset", "set.jsonl", "--skip-bad"];
+    let ran = place.asking(&stub, &arguments).exits(3);
+    assert_eq!(column(&ran.results(), "/testCaseId"), ["good", "last"]);
+    assert_eq!(column(&ran.results(), "/outcome/status"), ["ok", "ok"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_output_that_cannot_be_written_is_found_before_the_first_call() {
+    let place = Place::new();
+    place.file("file", "x");
+    fs::create_dir(place.path("folder")).unwrap();
+    for path in ["file/below.json", "folder", "/proc/none/out.json"] {
+        refuses(
+            &place,
+            &["run", "--level", "1", "--output", path],
+            1,
+            &[path],
+        );
+    }
+    assert_eq!(place.read("file"), "x");
+}
+
+#[test]
+fn numbers() {
+    for flag in ["--trials", "--decodes", "--judge-samples", "--concurrency"] {
+        for number in ["0", "1001", "-1", "x", "1.5", "99999999999999999999"] {
+            let arguments = ["run", "--level", "1", &format!("{flag}={number}")];
+            refuses(&Place::new(), &arguments, 2, &[flag]);
+        }
+    }
+}
+
+#[test]
+fn cassettes() {
+    let place = Place::new();
+    place.file("calls.jsonl", "");
+    let same = [
+        "run",
+        "--level=1",
+        "--record=calls.jsonl",
+        "--replay=./calls.jsonl",
+    ];
+    said(place.alone(&same).exits(2), &same, &["calls.jsonl"]);
+    let missing = ["run", "--level=1", "--replay=missing.jsonl"];
+    said(place.alone(&missing).exits(2), &missing, &["missing.jsonl"]);
+}
+
+#[test]
+fn a_run_directory_in_use_or_of_another_plan() {
+    let (place, stub) = (Place::new(), CompressionStub::start(StubMode::Ok));
+    place.file("rules.txt", "RULES-9ab");
+    let matrix = [
+        "matrix",
+        "--encoding",
+        "rules.txt",
+        "--level",
+        "1",
+        "--run-dir",
+        "dir",
+    ];
+    place.asking(&stub, &matrix).exits(0);
+
+    let mut other = matrix.to_vec();
+    other.extend(["--trials", "2"]);
+    refuses(&place, &other, 2, &["dir", "trials"]);
+    place.file("rules.txt", "RULES-9ac");
+    refuses(&place, &matrix, 2, &["dir", "rules"]);
+    place.file("rules.txt", "RULES-9ab");
+
+    let run = place.read("dir/run.json");
+    assert!(run.contains("\"schema_version\": 1"), "{run}");
+    let newer = run.replace("\"schema_version\": 1", "\"schema_version\": 99");
+    place.file("dir/run.json", newer);
+    refuses(&place, &matrix, 2, &["schema_version", "99"]);
+    refuses(&place, &["resume", "dir"], 2, &["schema_version", "99"]);
+}
+
+#[test]
+fn a_run_directory_that_another_process_uses() {
+    let (place, stub) = (Place::new(), CompressionStub::start(StubMode::Ok));
+    place.file("set.jsonl", r#"{"id": "a", "text": "[hold] it"}"#);
+    let arguments = ["run", "--dataset", "set.jsonl", "--run-dir", "dir"];
+    let child = place.start_asking(&stub, &arguments);
+    stub.wait_calls(1);
+    refuses(&place, &arguments, 2, &["dir", "another process"]);
+    stub.release();
+    finish(child).exits(0);
+}
+
+#[test]
+fn a_provider_without_a_key() {
+    let place = Place::new();
+    for (provider, variable) in [
+        ("anthropic", "ANTHROPIC_API_KEY"),
+        ("openai", "OPENAI_API_KEY"),
+        ("openrouter", "OPENROUTER_API_KEY"),
+    ] {
+        let arguments = [
+            "run",
+            "--level",
+            "1",
+            "--provider",
+            provider,
+            "--model",
+            "m",
+        ];
+        let words = ["ZER0GRAVITY_API_KEY", variable];
+        said(place.alone(&arguments).exits(2), &arguments, &words);
+    }
+    let mixed = "run --level 1 --provider offline --judge-model m";
+    let mixed: Vec<_> = mixed.split(' ').collect();
+    said(place.alone(&mixed).exits(2), &mixed, &["offline"]);
+}
+
+#[test]
+fn a_price_that_is_not_known_cannot_be_capped() {
+    let arguments = [
+        "run",
+        "--level",
+        "1",
+        "--model",
+        "unheard-of",
+        "--max-usd",
+        "1",
+    ];
+    refuses(&Place::new(), &arguments, 2, &["unheard-of"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_under_stdout_is_a_failure() {
+    let Ok(full) = fs::OpenOptions::new().write(true).open("/dev/full") else {
+        return;
+    };
+    if (&full).write(b"x").is_ok() {
+        return;
+    }
+    let (place, stub) = (Place::new(), CompressionStub::start(StubMode::Ok));
+    let mut command = place.command(&["run", "--level", "3", "--quiet"]);
+    command
+        .args(crate::program::server(&stub.url()))
+        .stdout(full);
+    finish(start(&mut command)).exits(1);
+}

@@ -1,0 +1,49 @@
+//! `compare` and `estimate`.
+
+use test_support::{CompressionStub, StubMode};
+
+use crate::program::Place;
+
+#[test]
+fn a_drop_beyond_what_is_allowed_is_4() {
+    let (place, stub) = (Place::new(), CompressionStub::start(StubMode::Ok));
+    place
+        .asking(&stub, &["run", "--all", "--output", "old.json"])
+        .exits(0);
+    // As if the judge had seen less: every total is 10 points lower.
+    let mut worse = place.read("old.json");
+    for (total, lower) in [(73, 63), (72, 62), (75, 65), (67, 57)] {
+        worse = worse.replace(
+            &format!("\"total\": {total}"),
+            &format!("\"total\": {lower}"),
+        );
+    }
+    place.file("new.json", worse);
+    for (old, new, drop, code) in [
+        ("old.json", "new.json", "5", 4),
+        ("old.json", "new.json", "9.9", 4),
+        ("old.json", "new.json", "10", 0),
+        ("old.json", "old.json", "0", 0),
+        ("new.json", "old.json", "0", 0),
+    ] {
+        place
+            .alone(&["compare", old, new, "--max-drop", drop])
+            .exits(code);
+    }
+    place.alone(&["compare", "old.json", "new.json"]).exits(0);
+    place
+        .alone(&["compare", "old.json", "missing.json"])
+        .exits(2);
+}
+
+#[test]
+fn an_estimate_is_the_number_of_calls_and_makes_none() {
+    let (place, stub) = (Place::new(), CompressionStub::start(StubMode::Ok));
+    for (arguments, calls) in [(&["--all"][..], "24"), (&["--level", "1"], "12")] {
+        let mut all = vec!["estimate"];
+        all.extend(arguments);
+        let ran = place.asking(&stub, &all).exits(0);
+        assert!(ran.stdout.contains(calls), "{}", ran.stdout);
+    }
+    assert_eq!(stub.stats().calls, 0);
+}

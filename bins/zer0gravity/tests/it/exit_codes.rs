@@ -1,0 +1,106 @@
+//! Each exit code, and which one wins.
+
+use std::time::Duration;
+
+use serde_json::json;
+use test_support::{CompressionStub, StubMode};
+
+use crate::program::{Place, column, finish, signal};
+
+/// A dataset of these texts.
+fn lines(texts: &[&str]) -> String {
+    let lines = texts.iter().zip(1..);
+    let lines =
+        lines.map(|(text, n)| json!({"id": n.to_string(), "text": text}).to_string() + "\n");
+    lines.collect()
+}
+
+fn run(mode: StubMode, arguments: &[&str], code: i32) {
+    let place = Place::new();
+    place.file("some.jsonl", lines(&["Hello world!", "[refuse] it"]));
+    let stub = CompressionStub::start(mode);
+    place.asking(&stub, arguments).exits(code);
+}
+
+#[test]
+fn all_scored_is_0() {
+    run(
+        StubMode::Ok,
+        &["run", "--level", "1", "--min-total", "70"],
+        0,
+    );
+}
+
+#[test]
+fn all_failed_is_1() {
+    run(StubMode::RefusalEncode, &["run", "--all"], 1);
+    run(
+        StubMode::E401,
+        &["run", "--level", "1", "--min-total", "99"],
+        1,
+    );
+}
+
+#[test]
+fn usage_is_2() {
+    run(StubMode::Ok, &["run"], 2);
+    run(StubMode::Ok, &["run", "--level", "7"], 2);
+}
+
+#[test]
+fn some_failed_is_3_whatever_was_checked() {
+    run(StubMode::Ok, &["run", "--dataset", "some.jsonl"], 3);
+    let arguments = ["run", "--dataset", "some.jsonl", "--min-total", "99"];
+    run(StubMode::Ok, &arguments, 3);
+}
+
+#[test]
+fn a_check_that_does_not_hold_is_4() {
+    run(
+        StubMode::Ok,
+        &["run", "--level", "1", "--min-total", "73"],
+        4,
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_is_130_and_what_is_finished_is_written() {
+    // The reply that finishes the first text may be under way when the signal comes; then once more.
+    for _ in 0..20 {
+        let (place, stub) = (Place::new(), CompressionStub::start(StubMode::Ok));
+        // The program may look for the signal now and then only: a reply on its way comes after that.
+        stub.set_latency(Duration::from_millis(200));
+        place.file("set.jsonl", lines(&["Hello world!", "[hold] it"]));
+        let child = place.start_asking(&stub, &["run", "--dataset", "set.jsonl"]);
+        stub.wait_calls(7);
+        bin_support::block_on(stub.server().wait_in_flight(1)).unwrap();
+        signal(child.id(), "-INT");
+        stub.release();
+        let ran = finish(child).exits(130);
+        assert_eq!(stub.stats().calls, 7);
+        let results = ran.results();
+        let rest = results.get(1..).unwrap_or_default();
+        assert_eq!(column(rest, "/outcome/kind"), ["interrupted"]);
+        assert_eq!(column(rest, "/outcome/status"), ["not_run"]);
+        if results[0]["total"] == 73 {
+            return;
+        }
+    }
+    panic!("a finished item is not written");
+}
+
+#[cfg(unix)]
+#[test]
+fn one_more_ctrl_c_ends_at_once() {
+    let (place, stub) = (Place::new(), CompressionStub::start(StubMode::Ok));
+    place.file("set.jsonl", lines(&["[hold] it"]));
+    let arguments = ["run", "--dataset", "set.jsonl", "--run-dir", "dir"];
+    let mut child = place.start_asking(&stub, &arguments);
+    stub.wait_calls(1);
+    // Two signals that come together are one.
+    while child.try_wait().unwrap().is_none() {
+        signal(child.id(), "-INT");
+    }
+    finish(child).exits(130);
+}

@@ -1,0 +1,117 @@
+//! `score`: triples from anywhere.
+
+use serde_json::{Value, json};
+use test_support::fixture;
+
+use crate::program::{Place, column};
+
+/// The rows that were published, as triples with their given numbers.
+fn published() -> Vec<Value> {
+    let file = std::fs::read_to_string(fixture("zer0gravity/vectors/published_rows.json")).unwrap();
+    let file: Value = serde_json::from_str(&file).unwrap();
+    file["rows"].as_array().unwrap().clone()
+}
+
+fn triple(row: &Value) -> Value {
+    let id = format!(
+        "{} {}",
+        row["case"].as_str().unwrap(),
+        row["system"].as_str().unwrap()
+    );
+    json!({
+        "id": id, "text": "a text", "encodedText": "txt", "decodedText": "a text",
+        "originalTokens": row["originalTokens"], "encodedTokens": row["encodedTokens"],
+        "semanticScore": row["scores"]["semanticPreservation"],
+        "implementabilityScore": row["scores"]["implementability"],
+    })
+}
+
+#[test]
+fn given_scores_give_the_published_totals() {
+    let place = Place::new();
+    let rows = published();
+    let triples: Vec<_> = rows.iter().map(triple).collect();
+    let lines: Vec<_> = triples.iter().map(Value::to_string).collect();
+    place.file("rows.jsonl", lines.join("\n"));
+    place.file("rows.json", Value::from(triples).to_string());
+    for name in ["rows.jsonl", "rows.json"] {
+        let results = place.alone(&["score", name]).exits(0).results();
+        assert_eq!(results.len(), 17);
+        for (result, row) in results.iter().zip(&rows) {
+            assert_eq!(result["scores"], row["scores"], "{row}");
+            for name in [
+                "total",
+                "compressionRatio",
+                "originalTokens",
+                "encodedTokens",
+            ] {
+                let [found, expected] = [result, row].map(|of| of[name].as_f64());
+                assert_eq!(found, expected, "{name}: {row}");
+            }
+            let percent = result["details"]["compressionPercent"].as_f64();
+            assert_eq!(percent, row["compressionPercent"].as_f64());
+            assert_eq!(result["metadata"]["provider"], "given");
+        }
+    }
+}
+
+#[test]
+fn without_scores_and_tokens_both_are_made_here_and_marked() {
+    let place = Place::new();
+    let text = "The quick brown fox jumps over the lazy dog";
+    place.file(
+        "one.csv",
+        format!(
+            "id,text,encodedText,decodedText\nx,{text},θ qck brwn fox jmps vr θ lzy dog,{text}\n"
+        ),
+    );
+    let results = place.alone(&["score", "one.csv"]).exits(0).results();
+    let result = &results[0];
+    assert_eq!(result["testCaseId"], "x");
+    assert_eq!(result["metadata"]["tokenSource"], "local");
+    assert_eq!(result["offline"], true);
+    assert_eq!(result["scores"]["semanticPreservation"], 40);
+    assert!(result["total"].as_f64().is_some());
+    assert_eq!(column(&results, "/outcome/status"), ["ok"]);
+}
+
+#[test]
+fn output_goes_to_a_file() {
+    let place = Place::new();
+    place.file("row.jsonl", triple(&published()[0]).to_string());
+    let ran = place
+        .alone(&["score", "row.jsonl", "--output", "new/scored.json"])
+        .exits(0);
+    assert_eq!(ran.stdout, "");
+    assert_eq!(place.read_json("new/scored.json")[0]["total"], 59);
+}
+
+#[test]
+fn bad_lines_are_all_listed() {
+    let place = Place::new();
+    let triple = |id: &str, rest: &str| {
+        format!(
+            "{{\"id\": \"{id}\", \"text\": \"Hello\", \"encodedText\": \"Hllo\", \"decodedText\": \"Hello\"{rest}}}\n"
+        )
+    };
+    let lines = [
+        triple("good", ""),
+        triple("one", ", \"originalTokens\": 5"),
+        triple("negative", ", \"originalTokens\": 5, \"encodedTokens\": -1"),
+        triple(
+            "fraction",
+            ", \"originalTokens\": 5.5, \"encodedTokens\": 1",
+        ),
+        "{\"id\": \"undecoded\", \"text\": \"Hello\", \"encodedText\": \"Hllo\"}\n".to_owned(),
+    ];
+    place.file("triples.jsonl", lines.concat());
+    let arguments = ["score", "triples.jsonl"];
+    let ran = place.alone(&arguments).exits(2);
+    assert!(ran.stderr.contains("triples.jsonl"), "{}", ran.stderr);
+    for line in 2..=5 {
+        let listed = ran.stderr.contains(&format!("line {line}"))
+            || ran.stderr.contains(&format!(":{line}"));
+        assert!(listed, "line {line}\n{}", ran.stderr);
+    }
+}
+

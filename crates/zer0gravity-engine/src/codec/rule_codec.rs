@@ -1,0 +1,186 @@
+//! Rules that a machine can follow, followed both ways.
+
+use std::collections::HashSet;
+
+use crate::codec::Lexicon;
+use crate::codec::clause::{Clause, Rule, rules};
+use crate::codec::decoder::Decoding;
+use crate::codec::encoder::Encoding;
+use crate::codec::table::Table;
+use crate::hash::sha256_hex;
+use crate::lint::LintFinding;
+use crate::{DEFAULT_RULES, js_trim};
+
+/// An encoder and a decoder for rules made of mappings, dropped vowels and words, white space and what is to stay.
+///
+/// The default rules are recognised by their SHA-256 (of the text without white space at its ends, lines ended by
+/// LF) and followed to the letter, their vague parts included; others only as far as [`RuleCodec::is_mechanical`] says.
+#[derive(Debug, Clone)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a clause that rules have or have not"
+)]
+pub struct RuleCodec {
+    pub(super) forth: Table,
+    pub(super) back: Table,
+    /// Letters that are targets by themselves: as signs, they are no letters of a text.
+    signs: HashSet<char>,
+    pub(super) dropped: HashSet<String>,
+    /// Words of more letters than this lose their vowels.
+    pub(super) vowels: Option<usize>,
+    pub(super) keeps_names: bool,
+    pub(super) collapses_space: bool,
+    /// Signs that are meant as such stand between bars.
+    pub(super) bars: bool,
+    mechanical: bool,
+}
+
+/// What a decoder made of an encoding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decoded {
+    /// The text.
+    pub text: String,
+    /// Words without vowels that the lexicon does not know; they stand in the text as they came.
+    pub unresolved: usize,
+}
+
+impl RuleCodec {
+    /// A codec for `rules`, and a finding `ZG005` for each line that is not understood (with its number, and the piece
+    /// as evidence); none for the default rules.
+    ///
+    /// ```
+    /// use zer0gravity_engine::RuleCodec;
+    /// let (codec, findings) = RuleCodec::parse("Use 'u' for 'you'.\nBe brief.");
+    /// assert!(!codec.is_mechanical());
+    /// assert_eq!((findings[0].line, &*findings[0].evidence), (2, "Be brief"));
+    /// ```
+    pub fn parse(rules_text: &str) -> (Self, Vec<LintFinding>) {
+        let default = is_default(rules_text);
+        let rules = rules(rules_text);
+        let mut codec = Self::of(&rules);
+        if default {
+            codec.bars = true;
+            codec.mechanical = true;
+            return (codec, Vec::new());
+        }
+        let mut findings: Vec<LintFinding> = rules.iter().filter_map(not_understood).collect();
+        if rules.is_empty() {
+            findings.push(LintFinding {
+                code: "ZG005".to_owned(),
+                line: 1,
+                message: "there are no rules".to_owned(),
+                evidence: String::new(),
+            });
+        }
+        (codec, findings)
+    }
+
+    fn of(rules: &[Rule<'_>]) -> Self {
+        let mut codec = Self {
+            forth: Table::default(),
+            back: Table::default(),
+            signs: HashSet::new(),
+            dropped: HashSet::new(),
+            vowels: None,
+            keeps_names: false,
+            collapses_space: false,
+            bars: false,
+            mechanical: !rules.is_empty() && rules.iter().all(Rule::is_mechanical),
+        };
+        for clause in rules.iter().flat_map(|rule| &rule.clauses) {
+            match clause {
+                Clause::Map(mapping) => {
+                    codec.forth.insert(&mapping.source, &mapping.target);
+                    if !mapping.target.is_empty() {
+                        codec.back.insert(&mapping.target, &mapping.source);
+                    }
+                    let mut target = mapping.target.chars();
+                    if let (Some(sign), None) = (target.next(), target.next())
+                        && !sign.is_ascii_alphanumeric()
+                    {
+                        codec.signs.insert(sign);
+                    }
+                }
+                Clause::DropVowels { longer_than } => {
+                    let least = codec
+                        .vowels
+                        .map_or(*longer_than, |own| own.min(*longer_than));
+                    codec.vowels = Some(least);
+                }
+                Clause::DropWords(words) => codec.dropped.extend(words.iter().cloned()),
+                Clause::CollapseSpace => codec.collapses_space = true,
+                Clause::Keep { names } => codec.keeps_names |= names,
+            }
+        }
+        codec
+    }
+
+    /// Whether every line is understood.
+    pub fn is_mechanical(&self) -> bool {
+        self.mechanical
+    }
+
+    /// `text`, encoded.
+    ///
+    /// ```
+    /// use zer0gravity_engine::{DEFAULT_RULES, RuleCodec};
+    /// let (codec, _) = RuleCodec::parse(DEFAULT_RULES);
+    /// assert_eq!(codec.encode("Hello world!"), "Hll wrld!");
+    /// ```
+    pub fn encode(&self, text: &str) -> String {
+        Encoding::new(self, text).finish()
+    }
+
+    /// An encoding, decoded from these rules and `lexicon` alone.
+    ///
+    /// ```
+    /// use zer0gravity_engine::{DEFAULT_RULES, Lexicon, RuleCodec};
+    /// let (codec, _) = RuleCodec::parse(DEFAULT_RULES);
+    /// let decoded = codec.decode("θ qck brwn fox", Lexicon::english());
+    /// assert_eq!((&*decoded.text, decoded.unresolved), ("The quick brown fox", 0));
+    /// ```
+    pub fn decode(&self, encoded: &str, lexicon: &Lexicon) -> Decoded {
+        Decoding::new(self, encoded, lexicon).finish()
+    }
+
+    pub(super) fn is_letter(&self, char: char) -> bool {
+        char.is_alphabetic() && (char.is_ascii() || !self.signs.contains(&char))
+    }
+
+    pub(super) fn is_sign(&self, char: char) -> bool {
+        self.signs.contains(&char)
+    }
+}
+
+fn is_default(rules: &str) -> bool {
+    let plain = js_trim(rules).replace("\r\n", "\n");
+    plain.len() == DEFAULT_RULES.len()
+        && sha256_hex(plain.as_bytes()) == sha256_hex(DEFAULT_RULES.as_bytes())
+}
+
+/// The finding for a line that is not understood.
+pub(crate) fn not_understood(rule: &Rule<'_>) -> Option<LintFinding> {
+    if rule.is_mechanical() {
+        return None;
+    }
+    let unread = rule.unread.join(" … ");
+    Some(LintFinding {
+        code: "ZG005".to_owned(),
+        line: rule.line,
+        message: "a machine cannot follow this".to_owned(),
+        evidence: clipped(if unread.is_empty() {
+            rule.body
+        } else {
+            &unread
+        }),
+    })
+}
+
+/// `text`, or its beginning if it is long.
+pub(crate) fn clipped(text: &str) -> String {
+    const LONGEST: usize = 160;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

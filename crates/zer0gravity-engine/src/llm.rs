@@ -1,0 +1,171 @@
+//! Language models behind `llm-client` as the port.
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use llm_client::{Block, Client, CountSource, Error, Message, OutputFormat, Request, StopReason};
+
+use crate::prompts::{PromptMessage, Role, Turn};
+use crate::{
+    CallFacts, CountRequest, ModelPort, ModelReply, ModelRequest, PortError, PortLabel, Repeat,
+    Stop, TokenCount, TokenUse,
+};
+
+/// Asks a model through a client, with all of the client's layers: retries, budget, record and replay.
+pub struct LlmPort {
+    client: Client,
+    label: PortLabel,
+}
+
+impl LlmPort {
+    /// The port of `client`; `label` says whom it asks.
+    pub fn new(client: Client, label: PortLabel) -> Self {
+        Self { client, label }
+    }
+}
+
+impl ModelPort for LlmPort {
+    fn complete(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelReply, PortError>> {
+        async move {
+            let reply = self.client.complete(&wire(request)).await;
+            let reply = reply.map_err(|error| port_error(&error))?;
+            let usage = reply.usage.known.then(|| TokenUse {
+                input: reply.usage.prompt(),
+                output: reply.usage.output,
+            });
+            Ok(ModelReply {
+                text: reply.text(),
+                stop: stop(reply.stop),
+                usage,
+                cost_nanos: reply.cost.usd.map(|usd| usd.0),
+                call: facts(reply.attempts.len()),
+            })
+        }
+        .boxed()
+    }
+
+    fn count_tokens(&self, request: CountRequest) -> BoxFuture<'_, Result<TokenCount, PortError>> {
+        async move {
+            let request = Request::new(request.model, request.text);
+            let count = self.client.count_tokens(&request).await;
+            let count = count.map_err(|error| port_error(&error))?;
+            match count.source {
+                CountSource::Exact => Ok(TokenCount {
+                    tokens: count.tokens,
+                    call: facts(1),
+                }),
+                // A guess of the client is no better than ours, and not of the same kind.
+                CountSource::Estimate { reason, .. } => Err(PortError {
+                    call: facts(1),
+                    ..PortError::unsent("estimate", reason)
+                }),
+            }
+        }
+        .boxed()
+    }
+
+    fn label(&self) -> PortLabel {
+        self.label.clone()
+    }
+}
+
+fn wire(request: ModelRequest) -> Request {
+    let prompt = request.prompt;
+    Request {
+        model: request.model,
+        system: vec![Block::text(prompt.system)],
+        messages: prompt.messages.into_iter().map(message).collect(),
+        max_tokens: Some(prompt.max_tokens),
+        format: prompt.json_schema.map(|schema| OutputFormat {
+            name: "judgement".to_owned(),
+            schema,
+            strict: true,
+        }),
+        replay_key: Some(replay_key(request.role, &request.repeat)),
+        ..Request::default()
+    }
+}
+
+fn message(message: PromptMessage) -> Message {
+    match message.role {
+        Turn::User => Message::user(message.content),
+        Turn::Assistant => Message::assistant(message.content),
+    }
+}
+
+/// The role and the repeat numbers, in one order: equal requests of a run are told apart in a cassette.
+fn replay_key(role: Role, repeat: &Repeat) -> String {
+    let name = match role {
+        Role::Encoder => "encode",
+        Role::Decoder => "decode",
+        Role::SemanticJudge => "judge_semantic",
+        Role::ImplementabilityJudge => "judge_implementability",
+        Role::Executor => "execute",
+    };
+    let Repeat {
+        encoding,
+        case,
+        trial,
+        decode,
+        sample,
+        ask,
+    } = repeat;
+    let words = [("encoding", encoding), ("case", case)]
+        .into_iter()
+        .filter_map(|(name, word)| Some(format!(" {name}={}", word.as_ref()?)));
+    let numbers = [
+        ("trial", trial),
+        ("decode", decode),
+        ("sample", sample),
+        ("ask", ask),
+    ];
+    let numbers = numbers
+        .into_iter()
+        .filter_map(|(name, number)| Some(format!(" {name}={}", number.as_ref()?)));
+    words
+        .chain(numbers)
+        .fold(name.to_owned(), |key, part| key + &part)
+}
+
+fn stop(reason: StopReason) -> Stop {
+    match reason {
+        StopReason::EndTurn => Stop::EndTurn,
+        StopReason::MaxTokens => Stop::MaxTokens,
+        StopReason::ContextWindow => Stop::ContextWindow,
+        StopReason::Refusal => Stop::Refusal,
+        StopReason::ContentFilter => Stop::ContentFilter,
+        StopReason::StopSequence(_) => Stop::Other("stop_sequence".to_owned()),
+        StopReason::ToolUse => Stop::Other("tool_use".to_owned()),
+        StopReason::PauseTurn => Stop::Other("pause_turn".to_owned()),
+        StopReason::Error => Stop::Other("error".to_owned()),
+        StopReason::Other(word) => Stop::Other(word),
+        _ => Stop::Other("unknown".to_owned()),
+    }
+}
+
+fn port_error(error: &Error) -> PortError {
+    PortError {
+        status: error.status(),
+        call: facts(error.attempts().len()),
+        ..PortError::unsent(error.class(), sentence(error))
+    }
+}
+
+/// The error with what is behind it.
+fn sentence(error: &Error) -> String {
+    let mut text = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
+}
+
+/// Times are taken by whoever keeps the call.
+fn facts(attempts: usize) -> CallFacts {
+    CallFacts {
+        attempts: u32::try_from(attempts).unwrap_or(u32::MAX),
+        ..CallFacts::default()
+    }
+}

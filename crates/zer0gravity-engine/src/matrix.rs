@@ -1,0 +1,200 @@
+//! All experiments of a plan, side by side within one limit, their results in plan order.
+
+use std::collections::HashMap;
+
+use futures_util::StreamExt as _;
+use futures_util::stream;
+use tokio_util::sync::CancellationToken;
+
+use crate::dataset::Triple;
+use crate::lint::lint;
+use crate::pipeline::{Context, Pricing, run_experiment};
+use crate::plan::{Config, Encoding, Item, Plan, PlannedCase};
+use crate::report::{Report, ReportedEncoding};
+use crate::result::timestamp;
+use crate::round_half_up;
+use crate::store::{StoreError, StoredPort};
+use crate::{ExperimentResult, MAX_LEARNABILITY};
+
+/// What happens in a run, as it happens.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Event<'a> {
+    /// An experiment has ended, well or not.
+    Ended {
+        /// How many have by now.
+        done: usize,
+        /// Of how many.
+        total: usize,
+        /// What came of it.
+        result: &'a ExperimentResult,
+    },
+}
+
+/// Why a run gave no report.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// A call could not be kept. What was kept before is, and the run can be resumed.
+    #[error("a call cannot be kept")]
+    Store(#[from] StoreError),
+}
+
+/// Runs every experiment of `plan`. What the store of `ctx` holds is not asked again.
+///
+/// After `cancel` nothing more is sent; calls under way are waited for and kept. A dropped future loses no kept call.
+///
+/// # Errors
+/// [`RunError`]: the store takes no more calls. An experiment that fails is a result, not an error.
+pub async fn run_matrix(
+    ctx: &Context<'_>,
+    plan: &Plan,
+    cancel: CancellationToken,
+    on_event: &mut dyn FnMut(Event<'_>),
+) -> Result<Report, RunError> {
+    let created_at = timestamp(ctx.clock.now());
+    let port = StoredPort::new(ctx.port, ctx.clock, ctx.store, ctx.concurrency, cancel);
+    let asking = Context {
+        port: &port,
+        ..*ctx
+    };
+    let pricing = Pricing::measure(&asking, plan).await;
+    let asking = Context {
+        pricing: Some(&pricing),
+        ..asking
+    };
+    let results = run_items(&asking, plan.items().collect(), on_event).await;
+    if let Some(error) = port.broken() {
+        return Err(error.into());
+    }
+    let results = with_measured_learnability(results, &plan.config);
+    let encodings = plan.encodings.iter().map(|encoding| ReportedEncoding {
+        id: encoding.id.clone(),
+        path: encoding.path.clone(),
+        sha256: encoding.sha256.clone(),
+        rules_tokens: pricing.rules_tokens(&encoding.sha256),
+        lint: lint(&encoding.rules, ctx.counter),
+    });
+    Ok(Report::new(
+        Some(plan.config.clone()),
+        encodings.collect(),
+        plan.cases.clone(),
+        results,
+        created_at,
+        plan.config.seed,
+    ))
+}
+
+/// Scores texts that were encoded and decoded somewhere else, by the judges of `config`; what is given is not asked for.
+/// Results come in the order of `triples`.
+///
+/// # Errors
+/// As [`run_matrix`].
+pub async fn score_triples(
+    ctx: &Context<'_>,
+    config: &Config,
+    triples: &[Triple],
+    cancel: CancellationToken,
+    on_event: &mut dyn FnMut(Event<'_>),
+) -> Result<Vec<ExperimentResult>, RunError> {
+    let mut encodings: Vec<Encoding> = Vec::new();
+    let mut places = Vec::with_capacity(triples.len());
+    let mut known = HashMap::new();
+    for triple in triples {
+        let rules = triple.encoding_system.as_deref().unwrap_or_default();
+        let place = *known.entry(rules).or_insert_with(|| {
+            encodings.push(Encoding::new(
+                format!("given-{}", encodings.len() + 1),
+                None,
+                rules,
+            ));
+            encodings.len() - 1
+        });
+        places.push(place);
+    }
+    let cases: Vec<_> = (triples.iter())
+        .map(|triple| PlannedCase {
+            level: None,
+            case: triple.case.clone(),
+        })
+        .collect();
+    let items = triples
+        .iter()
+        .zip(&cases)
+        .zip(places)
+        .map(|((triple, case), place)| Item {
+            config,
+            encoding: &encodings[place],
+            case,
+            trial: 1,
+            decode: 1,
+            given: Some(triple),
+        });
+    let port = StoredPort::new(ctx.port, ctx.clock, ctx.store, ctx.concurrency, cancel);
+    let asking = Context {
+        port: &port,
+        ..*ctx
+    };
+    let results = run_items(&asking, items.collect(), on_event).await;
+    match port.broken() {
+        Some(error) => Err(error.into()),
+        None => Ok(results),
+    }
+}
+
+/// Runs experiments side by side; their results come in the order of `items`.
+async fn run_items(
+    ctx: &Context<'_>,
+    items: Vec<Item<'_>>,
+    on_event: &mut dyn FnMut(Event<'_>),
+) -> Vec<ExperimentResult> {
+    let total = items.len();
+    // As many experiments as calls: more would only wait for each other.
+    let mut running = stream::iter(items.iter().enumerate())
+        .map(|(index, item)| async move { (index, run_experiment(ctx, item).await) })
+        .buffer_unordered(ctx.concurrency.max(1));
+    let mut ended = Vec::with_capacity(total);
+    while let Some((index, result)) = running.next().await {
+        let done = ended.len() + 1;
+        on_event(Event::Ended {
+            done,
+            total,
+            result: &result,
+        });
+        ended.push((index, result));
+    }
+    ended.sort_by_key(|(index, _)| *index);
+    ended.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Fills in [`crate::Details::learnability_measured`]: of the decodings of one encoding, the share within 2 points of the
+/// best. Failed ones have no points and do not count.
+fn with_measured_learnability(
+    mut results: Vec<ExperimentResult>,
+    config: &Config,
+) -> Vec<ExperimentResult> {
+    const NEAR: f64 = 2.0;
+    if config.decodes < 2 {
+        return results;
+    }
+    for decodings in results.chunks_mut(config.decodes as usize) {
+        let points: Vec<_> = (decodings.iter())
+            .filter_map(|result| Some(result.scores?.semantic_preservation.0))
+            .filter(|points| !points.is_nan())
+            .collect();
+        if points.len() < 2 {
+            continue;
+        }
+        let best = points.iter().copied().fold(f64::MIN, f64::max);
+        let near = points
+            .iter()
+            .filter(|points| best - **points <= NEAR)
+            .count();
+        let share = near as f64 / points.len() as f64;
+        let measured = round_half_up(f64::from(MAX_LEARNABILITY) * share) as u8;
+        for result in decodings {
+            result.details.learnability_measured = Some(measured);
+        }
+    }
+    results
+}

@@ -1,0 +1,506 @@
+//! One text, one encoding: the stages in order, until one does not end well.
+
+use futures_util::future::{OptionFuture, join3};
+use jiff::Timestamp;
+
+use super::Context;
+use super::roles::{self, RoleConfig};
+use super::score::{Judgement, Panel, panel};
+use super::stage::{Failure, Stage, Tally};
+use super::tokens::{self, Counted, Evidence};
+use crate::codec::Lexicon;
+use crate::dataset::Triple;
+use crate::flags::{FlagInput, detect};
+use crate::metrics;
+use crate::plan::Item;
+use crate::procedure::{self, Procedure};
+use crate::prompts::{Nonce, PromptProfile, RoleInput, render};
+use crate::result::timestamp;
+use crate::{
+    Cost, Details, ExperimentResult, JudgeRecord, Metadata, Metrics, Outcome, Points, Procedural,
+    ProceduralStatus, PromptHashes, Randomness, Repeat, ResultScores, SCHEMA_VERSION, StageName,
+    StageRecord, StageStatus, TokenPair, TokenSource, compression_percent, compression_ratio,
+    js_trim, score_all_f64,
+};
+
+/// Runs one experiment. It always gives a result: what failed is told in [`ExperimentResult::outcome`].
+pub async fn run_experiment(ctx: &Context<'_>, item: &Item<'_>) -> ExperimentResult {
+    let mut run = Run::new(ctx, item);
+    let ended = run.stages().await;
+    run.result(ended.err())
+}
+
+/// What has come of an experiment so far.
+struct Run<'a> {
+    ctx: &'a Context<'a>,
+    item: &'a Item<'a>,
+    begun: Timestamp,
+    encoded: Option<String>,
+    decoded: Option<String>,
+    /// What the provider counted.
+    counts: [Option<u64>; 2],
+    tokens: Option<(TokenPair, TokenSource)>,
+    semantic: Option<Judgement>,
+    implementability: Option<Judgement>,
+    semantic_record: Option<JudgeRecord>,
+    implementability_record: Option<JudgeRecord>,
+    procedural: Procedural,
+    stages: Vec<StageRecord>,
+    /// Stages side by side count as one wait.
+    total: Tally,
+    waited_ms: u64,
+}
+
+/// The provider of points that came with the texts.
+const GIVEN: &str = "given";
+
+/// The stage at which an experiment ended.
+struct Ended {
+    stage: StageName,
+    failure: Failure,
+}
+
+impl<'a> Run<'a> {
+    fn new(ctx: &'a Context<'a>, item: &'a Item<'a>) -> Self {
+        Self {
+            ctx,
+            item,
+            begun: ctx.clock.now(),
+            encoded: None,
+            decoded: None,
+            counts: [None; 2],
+            tokens: None,
+            semantic: None,
+            implementability: None,
+            semantic_record: None,
+            implementability_record: None,
+            procedural: Procedural {
+                expected: item.case.case.expected_output.clone(),
+                ..Procedural::default()
+            },
+            stages: Vec::new(),
+            total: Tally::default(),
+            waited_ms: 0,
+        }
+    }
+
+    async fn stages(&mut self) -> Result<(), Ended> {
+        if js_trim(&self.item.case.case.text).is_empty() {
+            let failure = Failure::new(StageStatus::Empty, "the text is blank");
+            let stage = Stage::<()> {
+                value: Err(failure),
+                tally: Tally::default(),
+            };
+            return self.take(StageName::CountOriginal, stage).map(drop);
+        }
+        let decoded = match self.item.given {
+            Some(triple) => self.given(triple).await?,
+            None => self.round_trip().await?,
+        };
+        self.judge(&decoded).await
+    }
+
+    /// Encodes and decodes, and counts on the way; gives the decoded text.
+    async fn round_trip(&mut self) -> Result<String, Ended> {
+        let (port, item) = (self.ctx.port, self.item);
+        let (config, text, rules) = (item.config, &item.case.case.text, &item.encoding.rules);
+        let counted = tokens::count(port, config, text).await;
+        self.counts[0] = self.take_count(StageName::CountOriginal, counted)?;
+
+        let mut encoder = item.role_config(&config.models.encoder);
+        encoder.repeat = Repeat {
+            trial: Some(item.trial),
+            ..Repeat::default()
+        };
+        let stage = roles::encode(port, &encoder, rules, text).await;
+        let encoder_usage = stage.tally.usage;
+        let encoded = self.take(StageName::Encode, stage)?;
+        self.encoded = Some(encoded.text.clone());
+        self.count_encoded(&encoded.text).await?;
+
+        let decoder = self.decoder();
+        let stage = roles::decode(port, &decoder, rules, &encoded.text).await;
+        let decoder_usage = stage.tally.usage;
+        let decoded = self.take(StageName::Decode, stage)?;
+        self.decoded = Some(decoded.text.clone());
+        let evidence = Evidence {
+            texts: [text, &encoded.text],
+            systems: [&encoded.system, &decoded.system],
+            counts: self.counts,
+            usage: [encoder_usage, decoder_usage],
+        };
+        self.tokens = Some(tokens::settle(&evidence, config, self.ctx.counter));
+        Ok(decoded.text)
+    }
+
+    /// Takes the texts as they were given, and counts if nobody has; gives the decoded text.
+    async fn given(&mut self, triple: &Triple) -> Result<String, Ended> {
+        let (port, config) = (self.ctx.port, self.item.config);
+        self.encoded = Some(triple.encoded_text.clone());
+        self.decoded = Some(triple.decoded_text.clone());
+        if let Some(pair) = triple.tokens {
+            self.tokens = Some((pair, TokenSource::Given));
+            let unasked = [
+                StageName::CountOriginal,
+                StageName::Encode,
+                StageName::CountEncoded,
+                StageName::Decode,
+            ];
+            for stage in unasked {
+                self.skip(stage);
+            }
+            return Ok(triple.decoded_text.clone());
+        }
+        let counted = tokens::count(port, config, &triple.case.text).await;
+        self.counts[0] = self.take_count(StageName::CountOriginal, counted)?;
+        self.skip(StageName::Encode);
+        self.count_encoded(&triple.encoded_text).await?;
+        self.skip(StageName::Decode);
+        let evidence = Evidence {
+            texts: [&triple.case.text, &triple.encoded_text],
+            systems: ["", ""],
+            counts: self.counts,
+            usage: [None, None],
+        };
+        self.tokens = Some(tokens::settle(&evidence, config, self.ctx.counter));
+        Ok(triple.decoded_text.clone())
+    }
+
+    /// One source for both numbers: without the first, the second is of no use.
+    async fn count_encoded(&mut self, encoded: &str) -> Result<(), Ended> {
+        let config = self.item.config;
+        if self.counts[0].is_some() || config.compat_token_fallback || config.port.offline {
+            let counted = tokens::count(self.ctx.port, config, encoded).await;
+            self.counts[1] = self.take_count(StageName::CountEncoded, counted)?;
+        } else {
+            self.skip(StageName::CountEncoded);
+        }
+        Ok(())
+    }
+
+    fn decoder(&self) -> RoleConfig {
+        let item = self.item;
+        RoleConfig {
+            repeat: Repeat {
+                trial: Some(item.trial),
+                decode: Some(item.decode),
+                ..Repeat::default()
+            },
+            ..item.role_config(&item.config.models.decoder)
+        }
+    }
+
+    /// Lets the judges speak, and an agent carry out the decoded text beside them. Points that were given need no judge.
+    async fn judge(&mut self, decoded: &str) -> Result<(), Ended> {
+        let (ctx, item) = (self.ctx, self.item);
+        let (config, original, rules) = (item.config, &item.case.case.text, &item.encoding.rules);
+        let points = |pick: fn(&Triple) -> Option<u8>| item.given.and_then(pick);
+        let semantic = panel(
+            ctx,
+            item,
+            RoleInput::Semantic { original, decoded },
+            points(|triple| triple.semantic_score),
+        );
+        let implementability = panel(
+            ctx,
+            item,
+            RoleInput::Implementability { rules },
+            points(|triple| triple.implementability_score),
+        );
+        let executes = config.execute && !config.port.offline && self.procedural.expected.is_some();
+        let decoder = self.decoder();
+        let executed =
+            OptionFuture::from(executes.then(|| roles::execute(ctx.port, &decoder, decoded)));
+        let (semantic, implementability, executed) =
+            join3(semantic, implementability, executed).await;
+        self.judged(semantic, implementability, executed)
+    }
+
+    /// Takes in the stages that ran side by side.
+    fn judged(
+        &mut self,
+        semantic: Panel,
+        implementability: Panel,
+        executed: Option<Stage<String>>,
+    ) -> Result<(), Ended> {
+        self.semantic_record = semantic.record;
+        self.implementability_record = implementability.record;
+        let (semantic, implementability) = (semantic.stage, implementability.stage);
+        let waits = [&semantic.tally, &implementability.tally].map(|tally| tally.elapsed_ms);
+        let executing = executed.as_ref().map_or(0, |stage| stage.tally.elapsed_ms);
+        self.waited_ms += waits.into_iter().max().unwrap_or(0).max(executing);
+        let semantic = self.note(StageName::JudgeSemantic, semantic);
+        let implementability = self.note(StageName::JudgeImplementability, implementability);
+        // It decides no points, so its failure fails nothing else; the list of stages tells it.
+        if let Some(stage) = executed {
+            let answer = self.note(StageName::Execute, stage).ok();
+            self.check_procedure(answer);
+        } else if self.item.config.port.offline && self.procedural.expected.is_some() {
+            let answer = self.carry_out();
+            self.check_procedure(answer);
+        }
+        self.semantic = semantic.as_ref().ok().cloned();
+        self.implementability = implementability.as_ref().ok().cloned();
+        semantic?;
+        implementability.map(drop)
+    }
+
+    /// Carries out the decoded text by rules.
+    fn carry_out(&mut self) -> Option<String> {
+        match procedure::run_procedure(self.decoded.as_deref()?) {
+            Procedure::Answer(answer) => Some(answer),
+            Procedure::Undetermined { missing } => {
+                self.procedural.missing = missing.iter().map(ToString::to_string).collect();
+                None
+            }
+        }
+    }
+
+    /// Holds what the decoded instruction gives against what is expected.
+    fn check_procedure(&mut self, answer: Option<String>) {
+        let Some(expected) = &self.procedural.expected else {
+            return;
+        };
+        self.procedural.status = match &answer {
+            None => ProceduralStatus::Undetermined,
+            Some(answer) if procedure::matches_expected(answer, expected) => ProceduralStatus::Pass,
+            Some(_) => ProceduralStatus::Fail,
+        };
+        self.procedural.answer = answer;
+    }
+
+    /// Takes in a stage that nothing runs beside.
+    fn take<T>(&mut self, name: StageName, stage: Stage<T>) -> Result<T, Ended> {
+        self.waited_ms += stage.tally.elapsed_ms;
+        self.note(name, stage)
+    }
+
+    fn take_count(&mut self, name: StageName, counted: Counted) -> Result<Option<u64>, Ended> {
+        let status = tokens::status(&counted);
+        let number = self.take(name, counted);
+        if let Some(record) = self.stages.last_mut() {
+            record.status = status;
+        }
+        number
+    }
+
+    fn note<T>(&mut self, name: StageName, stage: Stage<T>) -> Result<T, Ended> {
+        self.stages.push(stage.record(name));
+        self.total.beside(&stage.tally);
+        stage.value.map_err(|failure| Ended {
+            stage: name,
+            failure,
+        })
+    }
+
+    fn skip(&mut self, stage: StageName) {
+        self.stages.push(StageRecord {
+            stage,
+            status: StageStatus::NotRun,
+            stop_reason: None,
+            attempts: 0,
+            elapsed_ms: 0,
+            usage: None,
+        });
+    }
+
+    fn result(mut self, ended: Option<Ended>) -> ExperimentResult {
+        const EVERY: [StageName; 6] = [
+            StageName::CountOriginal,
+            StageName::Encode,
+            StageName::CountEncoded,
+            StageName::Decode,
+            StageName::JudgeSemantic,
+            StageName::JudgeImplementability,
+        ];
+        for stage in EVERY.into_iter().skip(self.stages.len()) {
+            self.skip(stage);
+        }
+        let item = self.item;
+        let (case, config) = (&item.case.case, item.config);
+        let outcome = ended.map_or(Outcome::OK, |Ended { stage, failure }| Outcome {
+            status: failure.status,
+            stage: Some(stage),
+            kind: failure.kind,
+            detail: Some(failure.detail),
+        });
+        let pair = self.tokens.map(|(pair, _)| pair);
+        let scored = match (pair, &self.semantic, &self.implementability) {
+            (Some(pair), Some(semantic), Some(rules)) if outcome.is_ok() => {
+                Some(score_all_f64(pair, semantic.points, rules.points))
+            }
+            _ => None,
+        };
+        let flags = self.flags();
+        let cost = self.cost(pair);
+        ExperimentResult {
+            test_case_id: case.id.clone(),
+            error: outcome.sentence(),
+            original_text: case.text.clone(),
+            metrics: self
+                .decoded
+                .as_deref()
+                .map(|decoded| Metrics::of(&case.text, decoded)),
+            encoding_system: item.encoding.rules.clone(),
+            original_tokens: self.kept(0, pair.map(|pair| pair.original)),
+            encoded_tokens: self.kept(1, pair.map(|pair| pair.encoded)),
+            compression_ratio: pair.map(compression_ratio),
+            scores: scored.map(|card| ResultScores {
+                token_efficiency: card.scores.token_efficiency,
+                semantic_preservation: Points(card.scores.semantic_preservation),
+                learnability: Points(card.scores.learnability),
+                implementability: Points(card.scores.implementability),
+            }),
+            total: scored.map(|card| Points(card.total)),
+            details: self.details(pair),
+            metadata: self.metadata(),
+            offline: config.port.offline,
+            outcome,
+            stages: self.stages,
+            flags,
+            procedural: self.procedural,
+            cost,
+            level: item.case.level,
+            trial: item.trial,
+            decode: item.decode,
+            encoding_id: item.encoding.id.clone(),
+            previous_scores: None,
+            schema_version: SCHEMA_VERSION,
+            encoded_text: self.encoded,
+            decoded_text: self.decoded,
+        }
+    }
+
+    /// A number of tokens; what was counted before an experiment ended early is not lost.
+    fn kept(&self, index: usize, settled: Option<i64>) -> Option<i64> {
+        let counted = || i64::try_from(self.counts[index]?).ok();
+        settled.or_else(counted)
+    }
+
+    fn cost(&self, pair: Option<TokenPair>) -> Option<Cost> {
+        let pricing = self.ctx.pricing.filter(|_| self.item.config.cost)?;
+        pricing.cost(&self.item.encoding.sha256, pair?, &self.total)
+    }
+
+    fn flags(&self) -> Vec<crate::flags::Flag> {
+        let (Some(encoding), Some(decoded), Some((tokens, _))) =
+            (&self.encoded, &self.decoded, self.tokens)
+        else {
+            return Vec::new();
+        };
+        let item = self.item;
+        let (case, rules) = (&item.case.case, &item.encoding.rules);
+        let prompt = render(
+            item.config.prompt_profile,
+            RoleInput::Encode { rules, text: "" },
+            Nonce::default(),
+        );
+        detect(&FlagInput {
+            rules,
+            encoder_prompt: &prompt.system,
+            original: &case.text,
+            encoding,
+            decoded,
+            expected_output: case.expected_output.as_deref(),
+            original_tokens: tokens.original,
+            encoded_tokens: tokens.encoded,
+            semantic: (self.semantic.as_ref())
+                .filter(|judgement| !judgement.points.is_nan())
+                .map(|judgement| judgement.points as u8),
+            chrf_pp: metrics::chrf_pp(&case.text, decoded),
+            literal_recall: metrics::literal_recall(&case.text, decoded),
+        })
+    }
+
+    fn details(&self, pair: Option<TokenPair>) -> Details {
+        let reasoning = |judgement: &Option<Judgement>| {
+            judgement
+                .as_ref()
+                .map(|judgement| judgement.reasoning.clone())
+        };
+        Details {
+            compression_percent: pair.map(compression_percent),
+            semantic_reasoning: reasoning(&self.semantic),
+            implementability_reasoning: reasoning(&self.implementability),
+            semantic_judge: self.semantic_record.clone(),
+            implementability_judge: self.implementability_record.clone(),
+            learnability_measured: None,
+        }
+    }
+
+    fn metadata(&self) -> Metadata {
+        let config = self.item.config;
+        let offline = config.port.offline;
+        let counted = self.counts.iter().any(Option::is_some);
+        let counted = counted.then_some(TokenSource::Api);
+        Metadata {
+            model: config.models.encoder.clone(),
+            timestamp: timestamp(self.total.started_at.unwrap_or(self.begun)),
+            duration_ms: self.waited_ms,
+            total_api_calls: if offline { 0 } else { self.total.calls },
+            total_tokens_used: self.total.usage.unwrap_or_default(),
+            retries: if offline { 0 } else { self.total.retries() },
+            provider: if (self.item.given).is_some_and(|triple| triple.semantic_score.is_some()) {
+                GIVEN.to_owned()
+            } else {
+                config.port.provider.clone()
+            },
+            models: config.models.clone(),
+            token_source: self.tokens.map(|(_, source)| source).or(counted),
+            prompt_profile: config.prompt_profile,
+            prompt_sha256: hashes(
+                config.prompt_profile,
+                config.judge_profile(),
+                &self.item.encoding.rules,
+            ),
+            rules_sha256: self.item.encoding.sha256.clone(),
+            lexicon_sha256: offline.then(|| Lexicon::english().sha256().to_owned()),
+            engine_version: env!("CARGO_PKG_VERSION").to_owned(),
+            randomness: Randomness::chacha20(config.seed),
+        }
+    }
+}
+
+impl Outcome {
+    /// One sentence that names stage and cause; none if there is nothing to tell.
+    pub fn sentence(&self) -> Option<String> {
+        let stage = self.stage?;
+        let detail = self.detail.as_deref().unwrap_or_default();
+        let kind = self
+            .kind
+            .as_ref()
+            .map(|kind| format!(" ({kind})"))
+            .unwrap_or_default();
+        Some(format!("{} at {stage}{kind}: {detail}", self.status))
+    }
+}
+
+impl Metrics {
+    /// Compares a decoded text with its original.
+    pub fn of(original: &str, decoded: &str) -> Self {
+        let rounded = |value: f64| crate::number::rounded(value, 4);
+        let length = |text: &str| text.chars().count() as f64;
+        Self {
+            chrf_pp: rounded(metrics::chrf_pp(original, decoded)),
+            rouge_l: rounded(metrics::rouge_l(original, decoded)),
+            literal_recall: metrics::literal_recall(original, decoded).map(rounded),
+            length_ratio: rounded(length(decoded) / length(original).max(1.0)),
+        }
+    }
+}
+
+fn hashes(profile: PromptProfile, judges: PromptProfile, rules: &str) -> PromptHashes {
+    let sha256 = |profile, input| render(profile, input, Nonce::default()).sha256;
+    PromptHashes {
+        encoder: sha256(profile, RoleInput::Encode { rules, text: "" }),
+        decoder: sha256(profile, RoleInput::Decode { rules, encoded: "" }),
+        semantic_judge: sha256(
+            judges,
+            RoleInput::Semantic {
+                original: "",
+                decoded: "",
+            },
+        ),
+        implementability_judge: sha256(judges, RoleInput::Implementability { rules }),
+    }
+}

@@ -1,0 +1,315 @@
+//! One call to one role, read.
+
+use serde_json::Value;
+
+use super::stage::{Failure, Stage, Tally};
+use crate::judge::{JudgeReply, JudgeStatus, parse_judge_reply, parse_judge_reply_compat};
+use crate::prompts::{
+    ASK_AGAIN, MAX_OUTPUT_TOKENS, Nonce, Prompt, PromptMessage, PromptProfile, Role, RoleInput,
+    render,
+};
+use crate::{
+    MAX_IMPLEMENTABILITY, MAX_SEMANTIC, Material, ModelPort, ModelReply, ModelRequest, Repeat,
+    StageStatus, Stop, js_trim, preview,
+};
+
+/// How a role is asked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RoleConfig {
+    /// The model's id.
+    pub model: String,
+    /// Which prompts.
+    pub profile: PromptProfile,
+    /// The longest reply of encoder and decoder in tokens.
+    pub max_output_tokens: u32,
+    /// Where random delimiters come from.
+    pub seed: u64,
+    /// Tells equal questions apart.
+    pub repeat: Repeat,
+    /// Reads judges as the reference does.
+    pub compat_judge_parse: bool,
+}
+
+impl RoleConfig {
+    /// `model` with the seed's prompts.
+    pub fn new(model: impl Into<String>) -> Self {
+        Self {
+            model: model.into(),
+            profile: PromptProfile::Seed,
+            max_output_tokens: MAX_OUTPUT_TOKENS,
+            seed: 0,
+            repeat: Repeat::default(),
+            compat_judge_parse: false,
+        }
+    }
+}
+
+/// An encoding, and what its prompt's system part was, which the token numbers of replies include.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Encoded {
+    /// The text, as it came or, from the decoder, trimmed.
+    pub text: String,
+    /// The system prompt it came by.
+    pub system: String,
+}
+
+/// What a judge said. A score may be NaN with the compatible parser only.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Verdict {
+    pub status: JudgeStatus,
+    pub score: f64,
+    pub reasoning: Value,
+    pub clamped: bool,
+}
+
+/// Lets the encoder shorten `text`. The reply is kept as it is.
+pub async fn encode(
+    port: &dyn ModelPort,
+    cfg: &RoleConfig,
+    rules: &str,
+    text: &str,
+) -> Stage<Encoded> {
+    written(port, cfg, RoleInput::Encode { rules, text }).await
+}
+
+/// Lets a fresh decoder, who never saw the original, write the text again. The reply is trimmed.
+pub async fn decode(
+    port: &dyn ModelPort,
+    cfg: &RoleConfig,
+    rules: &str,
+    encoded: &str,
+) -> Stage<Encoded> {
+    let mut stage = written(port, cfg, RoleInput::Decode { rules, encoded }).await;
+    if let Ok(decoded) = &mut stage.value {
+        decoded.text = js_trim(&decoded.text).to_owned();
+    }
+    stage
+}
+
+/// Lets a fresh agent carry out the decoded text, of which it sees nothing else. The reply is trimmed.
+pub async fn execute(port: &dyn ModelPort, cfg: &RoleConfig, decoded: &str) -> Stage<String> {
+    let Stage { value, tally } = written(port, cfg, RoleInput::Execute { decoded }).await;
+    Stage {
+        value: value.map(|written| js_trim(&written.text).to_owned()),
+        tally,
+    }
+}
+
+/// Lets a judge say how much of the meaning is kept, 0 to 40. A reply without a score is asked for once more.
+pub async fn judge_semantic(
+    port: &dyn ModelPort,
+    cfg: &RoleConfig,
+    original: &str,
+    decoded: &str,
+) -> Stage<JudgeReply> {
+    judge(port, cfg, RoleInput::Semantic { original, decoded })
+        .await
+        .into_reply()
+}
+
+/// Lets a judge say how simple the rules are, 0 to 5. A reply without a score is asked for once more.
+pub async fn judge_implementability(
+    port: &dyn ModelPort,
+    cfg: &RoleConfig,
+    rules: &str,
+) -> Stage<JudgeReply> {
+    judge(port, cfg, RoleInput::Implementability { rules })
+        .await
+        .into_reply()
+}
+
+impl Stage<Verdict> {
+    fn into_reply(self) -> Stage<JudgeReply> {
+        Stage {
+            value: self.value.map(|verdict| JudgeReply {
+                status: verdict.status,
+                score: (!verdict.score.is_nan()).then_some(verdict.score as u8),
+                reasoning: match verdict.reasoning {
+                    Value::String(text) => text,
+                    other => other.to_string(),
+                },
+                clamped: verdict.clamped,
+            }),
+            tally: self.tally,
+        }
+    }
+}
+
+/// Asks a judge, and once more if no score can be read.
+pub(crate) async fn judge(
+    port: &dyn ModelPort,
+    cfg: &RoleConfig,
+    input: RoleInput<'_>,
+) -> Stage<Verdict> {
+    let max = match input.role() {
+        Role::ImplementabilityJudge => MAX_IMPLEMENTABILITY,
+        _ => MAX_SEMANTIC,
+    };
+    let mut tally = Tally::default();
+    let value = judged(port, cfg, input, max, &mut tally).await;
+    Stage { value, tally }
+}
+
+async fn judged(
+    port: &dyn ModelPort,
+    cfg: &RoleConfig,
+    input: RoleInput<'_>,
+    max: u8,
+    tally: &mut Tally,
+) -> Result<Verdict, Failure> {
+    let mut request = request(cfg, input);
+    request.repeat.ask = Some(1);
+    let reply = ask(port, request.clone(), tally).await?;
+    if cfg.compat_judge_parse {
+        return Ok(Verdict::compat(&reply.text, max));
+    }
+    if let Some(verdict) = Verdict::read(&reply.text, max) {
+        return Ok(verdict);
+    }
+    if !is_blank(&reply.text) {
+        let turns = [
+            PromptMessage::assistant(reply.text),
+            PromptMessage::user(ASK_AGAIN),
+        ];
+        request.prompt.messages.extend(turns);
+    }
+    request.repeat.ask = Some(2);
+    let reply = ask(port, request, tally).await?;
+    if let Some(verdict) = Verdict::read(&reply.text, max) {
+        return Ok(verdict);
+    }
+    finished(&reply)?;
+    let said = preview(&reply.text);
+    let detail = format!("no score can be read in the judge's second reply: {said:?}");
+    Err(Failure::new(StageStatus::Unparseable, detail))
+}
+
+impl Verdict {
+    fn read(text: &str, max: u8) -> Option<Self> {
+        let reply = parse_judge_reply(text, max);
+        Some(Self {
+            status: reply.status,
+            score: f64::from(reply.score?),
+            reasoning: Value::String(reply.reasoning),
+            clamped: reply.clamped,
+        })
+    }
+
+    /// The reference's number; how it was read is said as our own parser sees it.
+    fn compat(text: &str, max: u8) -> Self {
+        let own = parse_judge_reply(text, max);
+        let reply = parse_judge_reply_compat(text, max);
+        Self {
+            status: own.status,
+            score: reply.score,
+            reasoning: reply.reasoning,
+            clamped: own.clamped,
+        }
+    }
+}
+
+/// A reply that is wanted as a text.
+async fn written(port: &dyn ModelPort, cfg: &RoleConfig, input: RoleInput<'_>) -> Stage<Encoded> {
+    let mut tally = Tally::default();
+    let request = request(cfg, input);
+    let system = request.prompt.system.clone();
+    let value = match ask(port, request, &mut tally).await {
+        Ok(reply) => finished(&reply).map(|()| Encoded {
+            text: reply.text,
+            system,
+        }),
+        Err(failure) => Err(failure),
+    };
+    Stage { value, tally }
+}
+
+/// A refusal ends every stage; what else a reply may be is the role's to say.
+async fn ask(
+    port: &dyn ModelPort,
+    request: ModelRequest,
+    tally: &mut Tally,
+) -> Result<ModelReply, Failure> {
+    match port.complete(request).await {
+        Ok(reply) => {
+            tally.add_reply(&reply);
+            match reply.stop {
+                Stop::Refusal | Stop::ContentFilter => {
+                    let why = if reply.stop == Stop::Refusal {
+                        "the model refused"
+                    } else {
+                        "a content filter cut the reply"
+                    };
+                    let said = preview(&reply.text);
+                    let detail = if said.is_empty() {
+                        why.to_owned()
+                    } else {
+                        format!("{why}: {said:?}")
+                    };
+                    Err(Failure::new(StageStatus::Refused, detail))
+                }
+                _ => Ok(reply),
+            }
+        }
+        Err(error) => {
+            tally.add_facts(&error.call);
+            Err(error.into())
+        }
+    }
+}
+
+/// Whether a reply is whole and says something.
+fn finished(reply: &ModelReply) -> Result<(), Failure> {
+    let (status, detail) = match reply.stop {
+        Stop::MaxTokens => (
+            StageStatus::Truncated,
+            "the reply reached its limit of tokens",
+        ),
+        Stop::ContextWindow => (StageStatus::Truncated, "the context window is full"),
+        _ if is_blank(&reply.text) => (StageStatus::Empty, "the reply holds no text"),
+        _ => return Ok(()),
+    };
+    Err(Failure::new(status, detail))
+}
+
+fn is_blank(text: &str) -> bool {
+    js_trim(text).is_empty()
+}
+
+fn request(cfg: &RoleConfig, input: RoleInput<'_>) -> ModelRequest {
+    let role = input.role();
+    let nonce = Nonce::drawn(cfg.seed, coordinates(role, cfg).as_bytes());
+    let prompt = render(cfg.profile, input, nonce);
+    let max_tokens = match role {
+        Role::Encoder | Role::Decoder => cfg.max_output_tokens,
+        _ => prompt.max_tokens,
+    };
+    ModelRequest {
+        role,
+        model: cfg.model.clone(),
+        prompt: Prompt {
+            max_tokens,
+            ..prompt
+        },
+        material: material(input),
+        repeat: cfg.repeat.clone(),
+    }
+}
+
+/// What the call is for, whatever order calls come in.
+fn coordinates(role: Role, cfg: &RoleConfig) -> String {
+    format!("{role:?} {:?}", cfg.repeat)
+}
+
+fn material(input: RoleInput<'_>) -> Material {
+    let (rules, texts): (&str, &[&str]) = match &input {
+        RoleInput::Encode { rules, text } => (rules, &[text]),
+        RoleInput::Decode { rules, encoded } => (rules, &[encoded]),
+        RoleInput::Semantic { original, decoded } => ("", &[original, decoded]),
+        RoleInput::Implementability { rules } => (rules, &[]),
+        RoleInput::Execute { decoded } => ("", &[decoded]),
+    };
+    Material {
+        rules: rules.to_owned(),
+        texts: texts.iter().map(|text| (*text).to_owned()).collect(),
+    }
+}

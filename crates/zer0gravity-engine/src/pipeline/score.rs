@@ -1,0 +1,154 @@
+//! From the judges' words to points.
+
+use futures_util::future::join_all;
+use serde_json::Value;
+
+use super::Context;
+use super::roles::{RoleConfig, Verdict, judge};
+use super::stage::{Failure, Stage, Tally};
+use crate::judge::JudgeStatus;
+use crate::plan::Item;
+use crate::prompts::{Role, RoleInput};
+use crate::stats::panel_score;
+use crate::{JudgeRecord, JudgeSample, Points, Repeat, StageStatus, js_trim};
+
+/// What all judges of one thing said, and what it comes to.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Judgement {
+    /// Median over samples, then over judges; NaN with the compatible parser only.
+    pub points: f64,
+    /// Of the first judge's first word.
+    pub reasoning: Value,
+}
+
+/// What came of asking the judges.
+#[derive(Debug)]
+pub(crate) struct Panel {
+    pub stage: Stage<Judgement>,
+    /// Every word that was read, those without a score too; none if nobody said a word.
+    pub record: Option<JudgeRecord>,
+}
+
+impl Panel {
+    /// What needs no judge.
+    fn settled(value: Result<Judgement, Failure>) -> Self {
+        Self {
+            stage: Stage {
+                value,
+                tally: Tally::default(),
+            },
+            record: None,
+        }
+    }
+}
+
+/// Asks every judge for every sample, side by side. One that gives no score fails the whole: a judge that is silent on
+/// hard texts must not raise their mean.
+///
+/// Points that were `given` with the texts are taken as they are, and nobody is asked.
+pub(crate) async fn panel(
+    ctx: &Context<'_>,
+    item: &Item<'_>,
+    input: RoleInput<'_>,
+    given: Option<u8>,
+) -> Panel {
+    let config = item.config;
+    if let Some(points) = given {
+        return Panel::settled(Ok(Judgement {
+            points: f64::from(points),
+            reasoning: Value::from("given"),
+        }));
+    }
+    if let RoleInput::Implementability { rules } = input
+        && js_trim(rules).is_empty()
+    {
+        let detail = "there are no rules to judge, and no points for them were given";
+        return Panel::settled(Err(Failure::new(StageStatus::Empty, detail)));
+    }
+    let words = (config.models.judges.iter())
+        .flat_map(|model| (1..=config.judge_samples).map(move |sample| (model, sample)));
+    let asked = words.map(|(model, sample)| async move {
+        let cfg = RoleConfig {
+            model: model.clone(),
+            profile: config.judge_profile(),
+            repeat: repeat(item, input.role(), sample),
+            ..item.role_config(model)
+        };
+        (model, sample, judge(ctx.port, &cfg, input).await)
+    });
+    let mut tally = Tally::default();
+    let mut spoken = Vec::new();
+    let mut samples = Vec::new();
+    let mut clamped = false;
+    let mut failure = None;
+    for (model, sample, stage) in join_all(asked).await {
+        tally.beside(&stage.tally);
+        let read = |score, status| JudgeSample {
+            model: model.clone(),
+            sample,
+            score,
+            status,
+        };
+        match stage.value {
+            Ok(verdict) => {
+                samples.push(read(Some(Points(verdict.score)), verdict.status));
+                clamped |= verdict.clamped;
+                spoken.push((model.as_str(), verdict));
+            }
+            Err(one) => {
+                if one.status == StageStatus::Unparseable {
+                    samples.push(read(None, JudgeStatus::Unparseable));
+                }
+                failure = failure.or(Some(one));
+            }
+        }
+    }
+    let record = samples
+        .iter()
+        .map(|sample| sample.status)
+        .max()
+        .map(|status| JudgeRecord {
+            status,
+            asks: tally.calls,
+            clamped,
+            samples,
+        });
+    let value = failure.map_or_else(|| Ok(judgement(&spoken)), Err::<_, Failure>);
+    Panel {
+        stage: Stage { value, tally },
+        record,
+    }
+}
+
+/// The numbers that the role repeats over.
+fn repeat(item: &Item<'_>, role: Role, sample: u32) -> Repeat {
+    let rules = role == Role::ImplementabilityJudge;
+    if rules && item.config.implementability_once {
+        return Repeat {
+            sample: Some(sample),
+            ..Repeat::default()
+        };
+    }
+    Repeat {
+        encoding: rules.then(|| item.encoding.id.clone()),
+        case: rules.then(|| item.case.case.id.clone()),
+        trial: Some(item.trial),
+        decode: Some(item.decode),
+        sample: Some(sample),
+        ask: None,
+    }
+}
+
+/// `spoken` holds at least one word, those of one judge side by side.
+fn judgement(spoken: &[(&str, Verdict)]) -> Judgement {
+    let of_each: Vec<Vec<f64>> = spoken
+        .chunk_by(|one, next| one.0 == next.0)
+        .map(|words| words.iter().map(|(_, verdict)| verdict.score).collect())
+        .collect();
+    Judgement {
+        points: panel_score(&of_each).unwrap_or(f64::NAN),
+        reasoning: spoken
+            .first()
+            .map_or(Value::Null, |(_, verdict)| verdict.reasoning.clone()),
+    }
+}

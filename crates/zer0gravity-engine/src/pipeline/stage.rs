@@ -1,0 +1,160 @@
+use jiff::Timestamp;
+
+use crate::{
+    CallFacts, ModelReply, PortError, StageName, StageRecord, StageStatus, Stop, TokenUse,
+};
+
+/// What a stage gave, and what it took.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stage<T> {
+    /// What it gave, or how it ended.
+    pub value: Result<T, Failure>,
+    /// What it took.
+    pub tally: Tally,
+}
+
+/// How a stage ended that gave nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// Never `ok`.
+    pub status: StageStatus,
+    /// See [`crate::Outcome::kind`].
+    pub kind: Option<String>,
+    /// What happened, for people.
+    pub detail: String,
+}
+
+/// What calls took.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Tally {
+    /// Calls, whoever answered them, failed ones too.
+    pub calls: u32,
+    /// Requests that were sent.
+    pub attempts: u32,
+    /// Milliseconds of waiting.
+    pub elapsed_ms: u64,
+    /// Tokens the replies report.
+    pub usage: Option<TokenUse>,
+    /// When the first began.
+    pub started_at: Option<Timestamp>,
+    /// Nano-dollars, as far as they are known.
+    pub cost_nanos: Option<i64>,
+    /// A reply did not tell what it cost.
+    pub unpriced: bool,
+    /// Why the last reply ends.
+    pub stop: Option<Stop>,
+}
+
+/// Kinds of failure after which a run sends nothing more: what was not sent was not run.
+pub(crate) mod kind {
+    /// The user stopped the run.
+    pub const INTERRUPTED: &str = "interrupted";
+    /// A cap of the budget is reached.
+    pub const BUDGET: &str = "budget";
+}
+
+impl Failure {
+    pub(crate) fn new(status: StageStatus, detail: impl Into<String>) -> Self {
+        Self {
+            status,
+            kind: None,
+            detail: detail.into(),
+        }
+    }
+}
+
+impl From<PortError> for Failure {
+    fn from(error: PortError) -> Self {
+        let stopped = error.stops_unsent();
+        Self {
+            status: if stopped {
+                StageStatus::NotRun
+            } else {
+                StageStatus::ApiError
+            },
+            detail: error.message,
+            kind: Some(error.kind),
+        }
+    }
+}
+
+impl PortError {
+    /// The call was not made because the run had come to its end.
+    pub(crate) fn stops_unsent(&self) -> bool {
+        self.stopped
+    }
+}
+
+impl Tally {
+    pub(crate) fn add_facts(&mut self, facts: &CallFacts) {
+        self.calls += 1;
+        self.attempts += facts.attempts;
+        self.elapsed_ms += facts.elapsed_ms;
+        self.started_at = earlier(self.started_at, facts.started_at);
+    }
+
+    pub(crate) fn add_reply(&mut self, reply: &ModelReply) {
+        self.add_facts(&reply.call);
+        self.stop = Some(reply.stop.clone());
+        if let Some(usage) = reply.usage {
+            *self.usage.get_or_insert_default() += usage;
+        }
+        self.add_cost(reply.cost_nanos);
+        self.unpriced |= reply.cost_nanos.is_none();
+    }
+
+    /// Takes in what ran beside this: the longer wait counts.
+    pub(crate) fn beside(&mut self, other: &Self) {
+        self.calls += other.calls;
+        self.attempts += other.attempts;
+        self.elapsed_ms = self.elapsed_ms.max(other.elapsed_ms);
+        self.started_at = earlier(self.started_at, other.started_at);
+        self.stop = self.stop.take().or_else(|| other.stop.clone());
+        if let Some(usage) = other.usage {
+            *self.usage.get_or_insert_default() += usage;
+        }
+        self.add_cost(other.cost_nanos);
+        self.unpriced |= other.unpriced;
+    }
+
+    /// What it all cost in nano-dollars; none if that of a part is not known.
+    pub fn usd(&self) -> Option<i64> {
+        self.cost_nanos.filter(|_| !self.unpriced)
+    }
+
+    fn add_cost(&mut self, cost: Option<i64>) {
+        if let Some(cost) = cost {
+            self.cost_nanos = Some(self.cost_nanos.unwrap_or(0).saturating_add(cost));
+        }
+    }
+
+    /// Requests beyond the first of each call.
+    pub(crate) fn retries(&self) -> u32 {
+        self.attempts.saturating_sub(self.calls)
+    }
+}
+
+fn earlier(a: Option<Timestamp>, b: Option<Timestamp>) -> Option<Timestamp> {
+    a.into_iter().chain(b).min()
+}
+
+impl<T> Stage<T> {
+    /// As a result holds it.
+    pub fn record(&self, stage: StageName) -> StageRecord {
+        StageRecord {
+            stage,
+            status: self
+                .value
+                .as_ref()
+                .map_or_else(|failure| failure.status, |_| StageStatus::Ok),
+            stop_reason: self
+                .tally
+                .stop
+                .as_ref()
+                .map(|stop| stop.as_str().to_owned()),
+            attempts: self.tally.attempts,
+            elapsed_ms: self.tally.elapsed_ms,
+            usage: self.tally.usage,
+        }
+    }
+}

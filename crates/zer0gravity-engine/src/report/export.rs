@@ -1,0 +1,175 @@
+//! A report for other programs: JSON as it is, and a table with one row for each result.
+
+use std::fmt::Display;
+
+use serde::Serialize;
+
+use super::Report;
+use super::grouped::total;
+use crate::ExperimentResult;
+
+/// The columns of [`export_csv`], in order. Texts first by what they name, then numbers, then the long texts.
+pub const CSV_COLUMNS: [&str; 42] = [
+    "encodingId",
+    "testCaseId",
+    "level",
+    "trial",
+    "decode",
+    "outcome",
+    "stage",
+    "kind",
+    "error",
+    "total",
+    "tokenEfficiency",
+    "semanticPreservation",
+    "learnability",
+    "implementability",
+    "learnabilityMeasured",
+    "originalTokens",
+    "encodedTokens",
+    "tokenSource",
+    "compressionRatio",
+    "compressionPercent",
+    "chrfPp",
+    "rougeL",
+    "literalRecall",
+    "lengthRatio",
+    "flags",
+    "procedural",
+    "encoder",
+    "decoder",
+    "judges",
+    "provider",
+    "promptProfile",
+    "offline",
+    "timestamp",
+    "durationMs",
+    "totalApiCalls",
+    "retries",
+    "inputTokens",
+    "outputTokens",
+    "rulesSha256",
+    "originalText",
+    "encodedText",
+    "decodedText",
+];
+
+/// The results as CSV after RFC 4180 (UTF-8, a header row, lines end with CRLF): the columns of [`CSV_COLUMNS`], one row for
+/// each result in the report's order.
+///
+/// What a result does not have is an empty cell. `flags` and `judges` are joined by one space. Numbers stay numbers. In
+/// every other cell a text that begins with `=`, `+`, `-`, `@` or a tab gets an apostrophe before it, so that no
+/// spreadsheet takes it for a formula; so does a text that begins with apostrophes before one of these, so that whoever
+/// takes one apostrophe away from `'*[=+\-@\t]` gets every text back.
+///
+/// ```
+/// use zer0gravity_engine::{Report, export_csv};
+/// assert!(export_csv(&Report::read("[]").unwrap()).starts_with("encodingId,testCaseId,level,"));
+/// ```
+#[expect(
+    clippy::expect_used,
+    clippy::missing_panics_doc,
+    reason = "memory takes every write, every row has as many cells as the header, and cells are UTF-8"
+)]
+pub fn export_csv(report: &Report) -> String {
+    let mut table = csv::WriterBuilder::new()
+        .terminator(csv::Terminator::CRLF)
+        .from_writer(Vec::new());
+    table.write_record(CSV_COLUMNS).expect("a header");
+    for result in &report.results {
+        table.write_record(row(result)).expect("a row");
+    }
+    let bytes = table.into_inner().expect("all rows");
+    String::from_utf8(bytes).expect("UTF-8")
+}
+
+/// The report as `report.json` holds it: two spaces of indent, a line feed at the end.
+#[expect(
+    clippy::expect_used,
+    clippy::missing_panics_doc,
+    reason = "strings, numbers and lists make JSON"
+)]
+pub fn export_json(report: &Report) -> String {
+    let mut json = serde_json::to_string_pretty(report).expect("a report as JSON");
+    json.push('\n');
+    json
+}
+
+fn row(result: &ExperimentResult) -> [String; CSV_COLUMNS.len()] {
+    let (metadata, outcome) = (&result.metadata, &result.outcome);
+    let (scores, metrics) = (result.scores, result.metrics);
+    let flags: Vec<String> = result.flags.iter().map(|flag| word(&flag.id)).collect();
+    [
+        text(&result.encoding_id),
+        text(&result.test_case_id),
+        number(result.level),
+        number(Some(result.trial)),
+        number(Some(result.decode)),
+        text(outcome.status.as_str()),
+        text(outcome.stage.map_or("", |stage| stage.as_str())),
+        text(outcome.kind.as_deref().unwrap_or_default()),
+        text(result.error.as_deref().unwrap_or_default()),
+        decimal(total(result)),
+        number(scores.map(|scores| scores.token_efficiency)),
+        decimal(scores.map(|scores| scores.semantic_preservation.0)),
+        decimal(scores.map(|scores| scores.learnability.0)),
+        decimal(scores.map(|scores| scores.implementability.0)),
+        number(result.details.learnability_measured),
+        number(result.original_tokens),
+        number(result.encoded_tokens),
+        text(&metadata.token_source.map_or_else(String::new, |t| word(&t))),
+        decimal(result.compression_ratio),
+        decimal(result.details.compression_percent),
+        decimal(metrics.map(|metrics| metrics.chrf_pp)),
+        decimal(metrics.map(|metrics| metrics.rouge_l)),
+        decimal(metrics.and_then(|metrics| metrics.literal_recall)),
+        decimal(metrics.map(|metrics| metrics.length_ratio)),
+        text(&flags.join(" ")),
+        text(&word(&result.procedural.status)),
+        text(&metadata.models.encoder),
+        text(&metadata.models.decoder),
+        text(&metadata.models.judges.join(" ")),
+        text(&metadata.provider),
+        text(&word(&metadata.prompt_profile)),
+        result.offline.to_string(),
+        text(&metadata.timestamp),
+        number(Some(metadata.duration_ms)),
+        number(Some(metadata.total_api_calls)),
+        number(Some(metadata.retries)),
+        number(Some(metadata.total_tokens_used.input)),
+        number(Some(metadata.total_tokens_used.output)),
+        text(&metadata.rules_sha256),
+        text(&result.original_text),
+        text(result.encoded_text.as_deref().unwrap_or_default()),
+        text(result.decoded_text.as_deref().unwrap_or_default()),
+    ]
+}
+
+/// A text that no spreadsheet takes for a formula.
+fn text(text: &str) -> String {
+    let rest = text.trim_start_matches('\'');
+    if rest.starts_with(['=', '+', '-', '@', '\t']) {
+        format!("'{text}")
+    } else {
+        text.to_owned()
+    }
+}
+
+fn number(value: Option<impl Display>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
+
+/// As JSON writes it: no point behind an integer, nothing for what is not finite.
+fn decimal(value: Option<f64>) -> String {
+    let value = value.filter(|value| value.is_finite());
+    // -0 is 0.
+    number(value.map(|value| value + 0.0))
+}
+
+/// The word that a value has in JSON.
+pub(super) fn word(value: &impl Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(word)) => word,
+        _ => String::new(),
+    }
+}

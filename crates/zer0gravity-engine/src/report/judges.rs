@@ -1,0 +1,157 @@
+//! What the judges of a run do: how mild each is, whether they agree, where their spread comes from.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::grouped::{Group, estimate, figure, total};
+use crate::stats::{
+    Components, Estimate, krippendorff_alpha, pooled_variance_components, sample_median,
+    variance_components,
+};
+use crate::{ExperimentResult, JudgeRecord};
+
+/// What the judges of a run do, on its scored items.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Judges {
+    /// The points for the meaning, 0 to 40.
+    pub semantic: Panel,
+    /// The points for the rules, 0 to 5.
+    pub implementability: Panel,
+}
+
+/// All judges of one thing.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Panel {
+    /// Krippendorff's alpha (interval data) over the medians of each judge's samples; none for one judge.
+    #[serde(with = "crate::number::plain_option")]
+    pub alpha: Option<f64>,
+    /// Decodes that two judges and more have judged.
+    pub units: usize,
+    /// Each judge, in the order they first occur.
+    pub per_judge: Vec<JudgeStatistics>,
+}
+
+/// One judge.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JudgeStatistics {
+    /// The judge.
+    pub model: String,
+    /// Words with a score.
+    pub samples: usize,
+    /// The mean over decodes of the median of its samples. The interval takes decodes for independent.
+    pub points: Estimate,
+    /// Where the spread of repeats comes from; none if nothing was repeated, and for the rules, which do not change.
+    pub components: Option<Components>,
+    /// Pairs of encoding and case that the components are pooled over.
+    pub component_cases: usize,
+    /// Such pairs that lack repeats, and are left out of them.
+    pub incomplete_cases: usize,
+}
+
+/// Which record of a result.
+type Record = fn(&ExperimentResult) -> Option<&JudgeRecord>;
+
+impl Judges {
+    pub(super) fn of(groups: &[Group<'_>]) -> Self {
+        let mut implementability = Panel::of(groups, |result| {
+            result.details.implementability_judge.as_ref()
+        });
+        for judge in &mut implementability.per_judge {
+            judge.components = None;
+            (judge.component_cases, judge.incomplete_cases) = (0, 0);
+        }
+        Self {
+            semantic: Panel::of(groups, |result| result.details.semantic_judge.as_ref()),
+            implementability,
+        }
+    }
+}
+
+impl Panel {
+    fn of(groups: &[Group<'_>], record: Record) -> Self {
+        let items = || {
+            let all = groups.iter().flat_map(|group| group.items.iter().copied());
+            all.filter(|item| total(item).is_some())
+        };
+        let mut models: Vec<&str> = Vec::new();
+        for sample in items().filter_map(record).flat_map(|r| &r.samples) {
+            if !models.contains(&sample.model.as_str()) {
+                models.push(&sample.model);
+            }
+        }
+        let units: Vec<Vec<f64>> = items()
+            .map(|item| {
+                let medians = models.iter().map(|model| samples(item, record, model));
+                medians.filter_map(|s| sample_median(&s)).collect()
+            })
+            .collect();
+        let per_judge = (models.iter())
+            .map(|model| JudgeStatistics::of(model, groups, record))
+            .collect();
+        Self {
+            alpha: krippendorff_alpha(&units).map(figure),
+            units: units.iter().filter(|unit| unit.len() >= 2).count(),
+            per_judge,
+        }
+    }
+}
+
+/// The points of one judge for one decode.
+fn samples(item: &ExperimentResult, record: Record, model: &str) -> Vec<f64> {
+    let samples = record(item).into_iter().flat_map(|record| &record.samples);
+    samples
+        .filter(|sample| sample.model == model)
+        .filter_map(|sample| sample.score)
+        .map(|points| points.0)
+        .filter(|points| points.is_finite())
+        .collect()
+}
+
+impl JudgeStatistics {
+    fn of(model: &str, groups: &[Group<'_>], record: Record) -> Self {
+        let mut count = 0;
+        let mut medians = Vec::new();
+        let mut tables = Vec::new();
+        let mut judged = 0;
+        for group in groups {
+            let mut trials: BTreeMap<u32, Vec<Vec<f64>>> = BTreeMap::new();
+            for item in group.items.iter().filter(|item| total(item).is_some()) {
+                let points = samples(item, record, model);
+                count += points.len();
+                medians.extend(sample_median(&points));
+                trials.entry(item.trial).or_default().push(points);
+            }
+            let table: Vec<Vec<Vec<f64>>> = trials.into_values().collect();
+            judged += usize::from(!table.is_empty());
+            if let Ok(components) = variance_components(&table) {
+                let shape = [components.encodes, components.decodes, components.samples];
+                tables.push((shape, table));
+            }
+        }
+        // Where an item failed, the rest may be balanced and smaller: only whole tables can be pooled.
+        let whole = tables.iter().map(|(shape, _)| *shape).max();
+        tables.retain(|(shape, _)| Some(*shape) == whole);
+        let repeated = whole.is_some_and(|shape| shape != [1; 3]);
+        let tables: Vec<_> = tables.into_iter().map(|(_, table)| table).collect();
+        let components = repeated
+            .then(|| pooled_variance_components(&tables).ok())
+            .flatten();
+        Self {
+            model: model.to_owned(),
+            samples: count,
+            points: estimate(&medians),
+            components: components.map(|components| Components {
+                encode: components.encode.map(figure),
+                decode: components.decode.map(figure),
+                judge: components.judge.map(figure),
+                ..components
+            }),
+            component_cases: if repeated { tables.len() } else { 0 },
+            incomplete_cases: if repeated { judged - tables.len() } else { 0 },
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! When the rules have paid for themselves.
+
+use report_kit::{Axis, Cell, Plot, Section, Series, Table};
+
+use super::{ROWS, SIGNS, number};
+use crate::number::rounded;
+use crate::report::Report;
+use crate::report::grouped::total;
+
+/// Messages that share one copy of the rules.
+const MESSAGES: [u32; 3] = [1, 10, 100];
+
+/// Messages at which the curve is drawn.
+const STEPS: [u32; 19] = [
+    1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 40, 50, 70, 100, 150, 200, 300, 500, 1000,
+];
+
+/// An encoding's tokens over all of its scored results.
+struct Balance<'a> {
+    encoding: &'a str,
+    /// Of the rules.
+    rules: u64,
+    /// Scored results.
+    texts: f64,
+    original: f64,
+    encoded: f64,
+}
+
+impl Balance<'_> {
+    /// The saved percent when so many messages share one copy of the rules.
+    fn saved(&self, messages: f64) -> f64 {
+        let rules = self.rules as f64 * self.texts / messages;
+        (self.original - self.encoded - rules) / self.original * 100.0
+    }
+
+    /// Messages from which on something is saved; none if nothing ever is.
+    fn break_even(&self) -> Option<f64> {
+        let saved = self.original - self.encoded;
+        (saved > 0.0).then(|| (self.rules as f64 * self.texts / saved).ceil())
+    }
+}
+
+fn balances(report: &Report) -> Vec<Balance<'_>> {
+    let encodings = report.encodings.iter();
+    encodings
+        .filter_map(|encoding| {
+            let mut balance = Balance {
+                encoding: &encoding.id,
+                rules: encoding.rules_tokens?,
+                texts: 0.0,
+                original: 0.0,
+                encoded: 0.0,
+            };
+            let own = report
+                .results
+                .iter()
+                .filter(|r| r.encoding_id == encoding.id);
+            for result in own.filter(|result| total(result).is_some()) {
+                let (Some(original), Some(encoded)) =
+                    (result.original_tokens, result.encoded_tokens)
+                else {
+                    continue;
+                };
+                balance.texts += 1.0;
+                balance.original += original as f64;
+                balance.encoded += encoded as f64;
+            }
+            (balance.original > 0.0).then_some(balance)
+        })
+        .collect()
+}
+
+pub(super) fn section(report: &Report) -> Option<Section> {
+    let balances = balances(report);
+    if balances.is_empty() {
+        return None;
+    }
+    let columns = [
+        "Encoding",
+        "Tokens of the rules",
+        "1 message",
+        "10 messages",
+        "100 messages",
+        "No end",
+        "Pays off after",
+    ];
+    let rows = balances.iter().map(|balance| {
+        let [one, ten, hundred] = MESSAGES.map(|messages| {
+            let saved = balance.saved(f64::from(messages));
+            number(Some(saved), 1)
+        });
+        [
+            Cell::text(balance.encoding),
+            balance.rules.into(),
+            one,
+            ten,
+            hundred,
+            number(Some(balance.saved(f64::INFINITY)), 1),
+            (balance.break_even()).map_or_else(|| "never".into(), |m| Cell::number(m, 0)),
+        ]
+    });
+    let table = Table::new(
+        "Tokens saved, %, when so many messages share one copy of the rules",
+        columns,
+    );
+    let section = Section::new("What it saves").anchor("cost").text(
+        "A reader needs the rules too. Shares are of the tokens of all scored texts together; below zero the rules cost more than the encoding saves. It pays off after so many messages.",
+    );
+    let section = section.table(table.rows(rows).limit(ROWS));
+    if balances.len() > SIGNS {
+        return Some(section);
+    }
+    let x = Axis::new("messages that share the rules").log();
+    let plot = Plot::xy(
+        "When the rules pay off",
+        x,
+        Axis::new("tokens saved, %").including(0.0),
+    );
+    let plot = balances.iter().fold(plot, |plot, balance| {
+        // From where the curve is not yet a cliff.
+        let points = STEPS.map(|messages| {
+            let messages = f64::from(messages);
+            (messages, rounded(balance.saved(messages), 2))
+        });
+        let points = points.into_iter().filter(|(_, saved)| *saved >= -100.0);
+        plot.with(Series::line(balance.encoding, points))
+    });
+    Some(section.plot(plot))
+}

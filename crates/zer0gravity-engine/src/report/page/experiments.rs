@@ -1,0 +1,241 @@
+//! Every text, and what became of it.
+
+use std::collections::{BTreeMap, HashMap};
+
+use report_kit::{Cell, Section, Table, TextDiff, Tone};
+use serde_json::Value;
+
+use super::signals::weight;
+use super::{HEADING, PREVIEW, ROWS, TOLD, counted, mean, number, shortened};
+use crate::flags::Severity;
+use crate::report::grouped::total;
+use crate::report::{CaseStatistics, Report};
+use crate::{ExperimentResult, ProceduralStatus};
+
+/// The experiments that are told in full: where there are too many, first those that need a look, then one of each text and
+/// encoding, then the rest.
+pub(super) struct Told {
+    /// By case in the order of the results, then as the results stand.
+    cases: Vec<(usize, Vec<usize>)>,
+    /// Whether each result is among them.
+    told: Vec<bool>,
+}
+
+impl Told {
+    pub(super) fn of(report: &Report) -> Self {
+        let results = &report.results;
+        let mut order: Vec<usize> = (0..results.len()).collect();
+        let urgent = |result: &ExperimentResult| {
+            let critical = |flag: &crate::flags::Flag| flag.severity == Severity::Critical;
+            result.flags.iter().any(critical) || !result.outcome.is_ok()
+        };
+        if order.len() > TOLD {
+            order.sort_by_key(|index| (results[*index].trial, results[*index].decode));
+            let (mut kept, rest): (Vec<usize>, Vec<usize>) =
+                (order.into_iter()).partition(|index| urgent(&results[*index]));
+            // What needs a look may be everything: half of the places stay for the rest, as far as there is any.
+            kept.truncate(TOLD - rest.len().min(TOLD / 2));
+            let places = TOLD - kept.len();
+            kept.extend(rest.into_iter().take(places));
+            kept.sort_unstable();
+            order = kept;
+        }
+        let mut told = vec![false; results.len()];
+        let mut places = HashMap::new();
+        let mut cases: Vec<(usize, Vec<usize>)> = Vec::new();
+        for index in order {
+            told[index] = true;
+            let case = results[index].test_case_id.as_str();
+            let place = *places.entry(case).or_insert_with(|| {
+                cases.push((index, Vec::new()));
+                cases.len() - 1
+            });
+            cases[place].1.push(index);
+        }
+        Self { cases, told }
+    }
+
+    /// The name of a result's text, as a way to it if it is told.
+    pub(super) fn link(&self, report: &Report, index: usize) -> Cell {
+        let case = &report.results[index].test_case_id;
+        if self.told[index] {
+            Cell::link(case, anchor(index))
+        } else {
+            Cell::text(case)
+        }
+    }
+}
+
+fn anchor(index: usize) -> String {
+    format!("result-{index}")
+}
+
+/// The texts by their totals, lowest first: what goes wrong is seen first.
+pub(super) fn texts(report: &Report, told: &Told) -> Option<Section> {
+    let mut cases: Vec<&CaseStatistics> = report.statistics.per_case.iter().collect();
+    if cases.is_empty() {
+        return None;
+    }
+    let total = |case: &CaseStatistics| case.total.mean.unwrap_or(f64::NEG_INFINITY);
+    cases.sort_by(|a, b| total(a).total_cmp(&total(b)));
+    let mut first: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for (index, result) in report.results.iter().enumerate() {
+        first
+            .entry((&result.encoding_id, &result.test_case_id))
+            .or_insert(index);
+    }
+    let columns = [
+        "Text",
+        "Begins",
+        "Encoding",
+        "Total / 100",
+        "Meaning / 40",
+        "Saved, %",
+        "Tokens",
+        "Scored",
+    ];
+    let rows = cases.iter().filter_map(|case| {
+        let index = *first.get(&(case.encoding_id.as_str(), case.test_case_id.as_str()))?;
+        Some([
+            told.link(report, index),
+            Cell::text(shortened(&report.results[index].original_text, PREVIEW)),
+            Cell::text(&case.encoding_id),
+            mean(&case.total),
+            number(case.semantic_preservation.mean, 1),
+            number(case.compression_percent.mean, 1),
+            number(case.original_tokens, 0),
+            Cell::text(format!("{} of {}", case.scored, case.items)),
+        ])
+    });
+    let table = Table::new(
+        "Every text with every encoding, lowest total first",
+        columns,
+    );
+    let section = Section::new("Text by text").anchor("texts");
+    Some(section.table(table.rows(rows).limit(ROWS)))
+}
+
+/// What became of each text, letter by letter.
+pub(super) fn section(report: &Report, told: &Told) -> Option<Section> {
+    if told.cases.is_empty() {
+        return None;
+    }
+    let mut section = Section::new("Originals, encodings and decodes").anchor("experiments");
+    let shown: usize = told.cases.iter().map(|(_, items)| items.len()).sum();
+    if shown < report.results.len() {
+        section = section.text(format!(
+            "{shown} of {} are told: those that failed or carry a critical flag (at most half of the places), then one of each text and encoding. The others are in the data of this page.",
+            counted(report.results.len(), "experiment", "experiments")
+        ));
+    }
+    for (first, items) in &told.cases {
+        let first = &report.results[*first];
+        let title = format!(
+            "{}: {}",
+            first.test_case_id,
+            shortened(&first.original_text, HEADING)
+        );
+        let case = Section::new(title)
+            .folded()
+            .code("Original", &first.original_text);
+        section = section.section(items.iter().fold(case, |case, index| {
+            case.section(experiment(&report.results[*index], *index))
+        }));
+    }
+    Some(section)
+}
+
+fn experiment(result: &ExperimentResult, index: usize) -> Section {
+    let points = total(result).map_or_else(
+        || result.outcome.status.to_string(),
+        |total| format!("{total} of 100"),
+    );
+    let repeat = match (result.trial, result.decode) {
+        (1, 1) => String::new(),
+        (trial, 1) => format!(", encoding {trial}"),
+        (trial, decode) => format!(", encoding {trial}, decode {decode}"),
+    };
+    let title = format!("{}{repeat}: {points}", result.encoding_id);
+    let mut section = Section::new(title)
+        .anchor(anchor(index))
+        .facts(facts(result));
+    if let Some(error) = &result.error {
+        section = section.notice(Tone::Bad, error);
+    }
+    if let Some(encoded) = &result.encoded_text {
+        section = section.code("Encoding", encoded);
+    }
+    match &result.decoded_text {
+        Some(decoded) if *decoded == result.original_text => {
+            section.text("The decode is the original, letter by letter.")
+        }
+        Some(decoded) => section.diff(
+            TextDiff::words("Original and decode", &result.original_text, decoded)
+                .named("the original", "the decode"),
+        ),
+        None => section,
+    }
+}
+
+fn facts(result: &ExperimentResult) -> Vec<(&'static str, Cell)> {
+    let mut facts = Vec::new();
+    if let Some(scores) = result.scores {
+        let of = |points: f64, all: u8| Cell::text(format!("{points} of {all}"));
+        facts.extend([
+            ("Saved tokens", of(scores.token_efficiency.into(), 40)),
+            ("Meaning", of(scores.semantic_preservation.0, 40)),
+            ("Learnability", of(scores.learnability.0, 15)),
+            ("Rules", of(scores.implementability.0, 5)),
+        ]);
+    }
+    if let (Some(original), Some(encoded)) = (result.original_tokens, result.encoded_tokens) {
+        facts.push(("Tokens", Cell::text(format!("{original} → {encoded}"))));
+        let saved = number(result.details.compression_percent, 1);
+        facts.push(("Compression, %", saved));
+    }
+    if let Some(metrics) = result.metrics {
+        facts.push(("Same letters (chrF++)", Cell::number(metrics.chrf_pp, 1)));
+        facts.push(("Same words (ROUGE-L)", Cell::number(metrics.rouge_l, 2)));
+        if let Some(recall) = metrics.literal_recall {
+            facts.push(("Numbers and names kept", Cell::number(recall, 2)));
+        }
+    }
+    let (procedural, tone) = match result.procedural.status {
+        ProceduralStatus::Pass => ("gives the expected result", Tone::Good),
+        ProceduralStatus::Fail => ("gives another result", Tone::Bad),
+        ProceduralStatus::Undetermined => ("does not say enough", Tone::Caution),
+        ProceduralStatus::NotRun => ("", Tone::Neutral),
+    };
+    if !procedural.is_empty() {
+        let answer = (result.procedural.answer.as_ref()).map_or(Cell::Missing, Cell::code);
+        let badge = Cell::badge(procedural, tone);
+        facts.push((
+            "Carried out, the decode",
+            Cell::Several(vec![badge, answer]),
+        ));
+    }
+    if !result.flags.is_empty() {
+        let flags = result.flags.iter().flat_map(|flag| {
+            let id = super::signals::name(flag.id);
+            [
+                weight(flag.severity),
+                Cell::text(format!("{id}: {}", flag.evidence)),
+            ]
+        });
+        facts.push(("Flags", Cell::Several(flags.collect())));
+    }
+    if let Some(words) = reason(result.details.semantic_reasoning.as_ref()) {
+        facts.push(("The judge on the meaning", Cell::text(words)));
+    }
+    facts
+}
+
+/// What a judge wrote, whatever it is.
+fn reason(value: Option<&Value>) -> Option<String> {
+    let words = match value? {
+        Value::Null => String::new(),
+        Value::String(words) => words.clone(),
+        other => other.to_string(),
+    };
+    (!words.trim().is_empty()).then_some(words)
+}

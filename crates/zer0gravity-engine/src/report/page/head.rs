@@ -1,0 +1,283 @@
+//! What stands at the top, and at the very end how it was made.
+
+use std::collections::BTreeSet;
+
+use report_kit::{Cell, Section, Tone};
+
+use super::{SIGNIFICANT, counted};
+use crate::flags::Severity;
+use crate::report::export::word;
+use crate::report::{EncodingStatistics, Report};
+use crate::stats::Estimate;
+use crate::{ExperimentResult, StageStatus};
+
+pub(super) fn title(report: &Report) -> String {
+    let encodings = &report.statistics.per_encoding;
+    let texts = counted(report.cases.len(), "text", "texts");
+    match encodings.as_slice() {
+        [] => "Zer0 Gr@vity".to_owned(),
+        [only] => format!("Zer0 Gr@vity: {} on {texts}", only.encoding_id),
+        _ => format!("Zer0 Gr@vity: {} encodings on {texts}", encodings.len()),
+    }
+}
+
+/// The result in two or three sentences.
+pub(super) fn lead(report: &Report) -> String {
+    let mut ranked: Vec<(f64, &EncodingStatistics)> = (report.statistics.per_encoding.iter())
+        .filter_map(|encoding| Some((encoding.total.mean?, encoding)))
+        .collect();
+    ranked.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    let outcomes = &report.outcomes;
+    let mut sentences = match ranked.as_slice() {
+        [] if outcomes.items == 0 => return "There is no experiment in this report.".to_owned(),
+        [] => return unscored(report),
+        [(total, only)] => vec![
+            format!(
+                "{} scores {total:.1} of 100 points on {}{}.",
+                only.encoding_id,
+                counted(only.scored_cases, "text", "texts"),
+                reach(&only.total),
+            ),
+            merits(only),
+        ],
+        [(total, best), (next, second), ..] => vec![
+            format!(
+                "{} scores best: {total:.1} of 100 points on {}{}; {} follows with {next:.1}.",
+                best.encoding_id,
+                counted(best.scored_cases, "text", "texts"),
+                reach(&best.total),
+                second.encoding_id,
+            ),
+            merits(best),
+            ahead(report, &best.encoding_id, &second.encoding_id),
+        ],
+    };
+    if outcomes.failed > 0 {
+        sentences.push(format!(
+            "{} of {} failed and {} in no mean.",
+            outcomes.failed,
+            counted(outcomes.items, "experiment", "experiments"),
+            if outcomes.failed == 1 { "is" } else { "are" },
+        ));
+    }
+    sentences.retain(|sentence| !sentence.is_empty());
+    sentences.join(" ")
+}
+
+fn unscored(report: &Report) -> String {
+    let most = report.outcomes.counts.iter().max_by_key(|row| row.count);
+    let most = most.map_or_else(String::new, |row| {
+        let stage = (row.stage).map_or_else(String::new, |stage| format!(" at {stage}"));
+        format!(" Most often: {}{stage} ({}).", row.status, row.count)
+    });
+    format!(
+        "No score came out of {}.{most}",
+        counted(report.outcomes.items, "experiment", "experiments")
+    )
+}
+
+fn reach(total: &Estimate) -> String {
+    total.ci95.map_or_else(String::new, |ci| {
+        format!(" (95 % interval {:.1} to {:.1})", ci.low, ci.high)
+    })
+}
+
+/// What a total is made of.
+fn merits(encoding: &EncodingStatistics) -> String {
+    let saved = encoding.compression_percent.mean;
+    let (Some(saved), Some(kept)) = (saved, encoding.semantic_preservation.mean) else {
+        return String::new();
+    };
+    let than = if saved < 0.0 { "more" } else { "fewer" };
+    format!(
+        "Texts encoded by {} have {:.1} % {than} tokens, and readers who never saw them kept {kept:.1} of 40 points of their meaning.",
+        encoding.encoding_id,
+        saved.abs(),
+    )
+}
+
+/// Whether the best is told apart from the next.
+fn ahead(report: &Report, best: &str, second: &str) -> String {
+    let pair =
+        report.statistics.pairwise.iter().find(|pair| {
+            (pair.a == best && pair.b == second) || (pair.a == second && pair.b == best)
+        });
+    let Some((pair, difference, p)) =
+        pair.and_then(|pair| Some((pair, pair.mean_difference?, pair.p_holm?)))
+    else {
+        return "The two have no scored text in common.".to_owned();
+    };
+    let difference = if pair.a == best {
+        difference
+    } else {
+        -difference
+    };
+    let verdict = if p <= SIGNIFICANT {
+        "more than chance gives"
+    } else {
+        "no more than chance may give"
+    };
+    format!(
+        "On their {} the difference is {difference:.1} points, {verdict} (p {}).",
+        counted(pair.cases, "common text", "common texts"),
+        if p < 0.001 {
+            probability(p)
+        } else {
+            format!("= {}", probability(p))
+        },
+    )
+}
+
+/// A p value as people write it.
+pub(super) fn probability(p: f64) -> String {
+    if p < 0.001 {
+        "< 0.001".to_owned()
+    } else {
+        format!("{p:.3}")
+    }
+}
+
+/// What changes how everything below is read.
+pub(super) fn notices(report: &Report) -> Vec<(Tone, String)> {
+    let mut notices = Vec::new();
+    if report.offline {
+        let text = "OFFLINE: no model was asked. Rules encoded and decoded, and the points for the meaning are a measure of common words, not a judgement.";
+        notices.push((Tone::Caution, text.to_owned()));
+    }
+    if report.replayed {
+        let text = "REPLAY: every reply comes from a recording. Nothing was sent, and the same recording gives the same numbers.";
+        notices.push((Tone::Info, text.to_owned()));
+    }
+    let counts = report.outcomes.counts.iter();
+    let unsent: usize = counts
+        .filter(|row| row.status == StageStatus::NotRun)
+        .map(|row| row.count)
+        .sum();
+    if unsent > 0 {
+        let text = format!(
+            "The run was cut short: {} not run.",
+            counted(unsent, "experiment was", "experiments were")
+        );
+        notices.push((Tone::Caution, text));
+    }
+    let critical = |result: &&ExperimentResult| {
+        let mut flags = result.flags.iter();
+        flags.any(|flag| flag.severity == Severity::Critical)
+    };
+    let critical = report.results.iter().filter(critical).count();
+    if critical > 0 {
+        let text = format!(
+            "{} a critical flag: if it is right, the score is worth nothing. See What to look at.",
+            counted(critical, "result carries", "results carry")
+        );
+        notices.push((Tone::Bad, text));
+    }
+    let scored = report.statistics.per_encoding.iter();
+    let unequal = scored
+        .map(|encoding| encoding.scored_cases)
+        .collect::<BTreeSet<_>>();
+    if unequal.len() > 1 {
+        let text = "Not every encoding is scored on the same texts, so their means are not of the same thing. Head to head compares them on common texts.";
+        notices.push((Tone::Caution, text.to_owned()));
+    }
+    notices
+}
+
+/// What one needs to do it again.
+pub(super) fn provenance(report: &Report) -> Section {
+    let metadata = || report.results.iter().map(|result| &result.metadata);
+    let (tokens, config) = (&report.cost.tokens_spent, &report.config);
+    let code = |text: &str| match text {
+        "" => Cell::Missing,
+        text => Cell::code(text),
+    };
+    let mut facts = vec![
+        ("Begun", Cell::text(&report.created_at)),
+        ("Provider", several(metadata().map(|m| m.provider.clone()))),
+        (
+            "Encoder",
+            several(metadata().map(|m| m.models.encoder.clone())),
+        ),
+        (
+            "Decoder",
+            several(metadata().map(|m| m.models.decoder.clone())),
+        ),
+        (
+            "Judges",
+            several(metadata().flat_map(|m| m.models.judges.clone())),
+        ),
+        (
+            "Prompts",
+            several(metadata().map(|m| word(&m.prompt_profile))),
+        ),
+        (
+            "Tokens counted by",
+            several(metadata().filter_map(|m| m.token_source).map(|s| word(&s))),
+        ),
+        ("Calls", report.cost.calls.into()),
+        ("Tokens in", tokens.input.into()),
+        ("Tokens out", tokens.output.into()),
+        ("Dollars", report.cost.usd.clone().into()),
+        (
+            "Repeated after failures",
+            metadata().map(|m| u64::from(m.retries)).sum::<u64>().into(),
+        ),
+    ];
+    if let Some(config) = config {
+        facts.extend([
+            ("Encodings of each text", config.trials.into()),
+            ("Decodings of each encoding", config.decodes.into()),
+            ("Words of each judge", config.judge_samples.into()),
+        ]);
+    }
+    facts.extend([
+        ("Seed", report.randomness.seed.into()),
+        ("Random numbers", Cell::text(&report.randomness.algorithm)),
+        (
+            "Program that ran it",
+            several(metadata().map(|m| m.engine_version.clone())),
+        ),
+        (
+            "Program that wrote this",
+            Cell::text(&report.engine_version),
+        ),
+    ]);
+    let prompts = metadata().next().map(|metadata| &metadata.prompt_sha256);
+    if let Some(prompts) = prompts {
+        facts.extend([
+            (
+                "Encoder's prompt of the first result (SHA-256)",
+                code(&prompts.encoder),
+            ),
+            ("Decoder's", code(&prompts.decoder)),
+            (
+                "That of the judge of the meaning",
+                code(&prompts.semantic_judge),
+            ),
+            (
+                "That of the judge of the rules",
+                code(&prompts.implementability_judge),
+            ),
+        ]);
+    }
+    let section = Section::new("How it was made").anchor("provenance");
+    section.folded().facts(facts)
+}
+
+/// The different ones of several values, the first few of them.
+fn several(values: impl Iterator<Item = String>) -> Cell {
+    const SHOWN: usize = 6;
+    let mut different: Vec<String> = Vec::new();
+    for value in values.filter(|value| !value.is_empty()) {
+        if !different.contains(&value) {
+            different.push(value);
+        }
+    }
+    let more = different.len().saturating_sub(SHOWN);
+    different.truncate(SHOWN);
+    match (different.is_empty(), more) {
+        (true, _) => Cell::Missing,
+        (false, 0) => Cell::text(different.join(", ")),
+        (false, more) => Cell::text(format!("{} and {more} more", different.join(", "))),
+    }
+}

@@ -1,0 +1,125 @@
+//! What the numbers do not say.
+
+use std::collections::BTreeSet;
+
+use report_kit::Section;
+
+use super::counted;
+use crate::report::Report;
+use crate::{ExperimentResult, TokenSource};
+
+pub(super) fn section(report: &Report) -> Option<Section> {
+    if report.results.is_empty() {
+        return None;
+    }
+    let mut sentences = vec![judge(report), sample(report), tokens(report)];
+    let with_total = report.results.iter().any(|result| result.total.is_some());
+    if with_total {
+        sentences.push("Points for learnability follow from those for the meaning and were not measured apart. Flags change no total.".to_owned());
+    }
+    sentences.retain(|sentence| !sentence.is_empty());
+    let section = Section::new("What these numbers do not say").anchor("limits");
+    Some(section.text(sentences.join(" ")))
+}
+
+fn judge(report: &Report) -> String {
+    let panel = &report.statistics.judges.semantic;
+    if report.offline {
+        return "No model judged: the points for the meaning count common letters and words, so a good paraphrase scores low.".to_owned();
+    }
+    match panel.per_judge.as_slice() {
+        [] => String::new(),
+        [one] => format!(
+            "One judge, {}, read every pair; nobody checked its points, and another may give others.",
+            one.model
+        ),
+        several => {
+            let agreement = panel.alpha.map_or_else(String::new, |alpha| {
+                format!(" and agree with a Krippendorff alpha of {alpha:.2}")
+            });
+            format!(
+                "{} judges read the pairs{agreement}; no person checked their points.",
+                several.len()
+            )
+        }
+    }
+}
+
+fn sample(report: &Report) -> String {
+    let texts = counted(report.cases.len(), "text", "texts");
+    let distinct = |number: fn(&ExperimentResult) -> u32| {
+        let numbers: BTreeSet<u32> = report.results.iter().map(number).collect();
+        numbers.len()
+    };
+    let (trials, decodes) = (
+        distinct(|result| result.trial),
+        distinct(|result| result.decode),
+    );
+    let repeats = if (trials, decodes) == (1, 1) {
+        "each encoded and decoded once, so that luck of one run is in every number".to_owned()
+    } else {
+        format!(
+            "each encoded {} and each encoding decoded {}",
+            times(trials),
+            times(decodes)
+        )
+    };
+    let reach = match report.cases.len() {
+        0 | 1 => "There is one text: nothing here says how others would do.",
+        _ => {
+            "Intervals take the texts for a random draw from those you care about; if they are not, they are too narrow."
+        }
+    };
+    format!("The sample is {texts}, {repeats}. {reach}")
+}
+
+fn times(count: usize) -> String {
+    match count {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        more => format!("{more} times"),
+    }
+}
+
+fn tokens(report: &Report) -> String {
+    let count = |source| {
+        let results = report.results.iter();
+        results
+            .filter(|result| result.metadata.token_source == Some(source))
+            .count()
+    };
+    let of = |count| {
+        if count == report.results.len() {
+            "All token numbers".to_owned()
+        } else {
+            format!(
+                "The token numbers of {}",
+                counted(count, "result", "results")
+            )
+        }
+    };
+    let told = [
+        (
+            TokenSource::Local,
+            "are estimates by a tokenizer of another family (on 17 texts 3 % off on average, 9 % at worst)",
+        ),
+        (
+            TokenSource::Chars4,
+            "are a quarter of the characters, a rough guess",
+        ),
+        (
+            TokenSource::Usage,
+            "are derived from what the replies report, less an estimate of the prompt",
+        ),
+        (
+            TokenSource::Given,
+            "came with the texts and were not checked",
+        ),
+    ];
+    let sentences: Vec<String> = (told.into_iter())
+        .map(|(source, words)| (count(source), words))
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, words)| format!("{} {words}.", of(count)))
+        .collect();
+    sentences.join(" ")
+}

@@ -1,0 +1,91 @@
+//! The report as a page: what came out first, what it rests on after it, every text at the end.
+
+mod cost;
+mod experiments;
+mod head;
+mod limits;
+mod results;
+mod signals;
+
+use report_kit::{Cell, Page};
+
+use super::Report;
+use crate::stats::Estimate;
+
+/// Rows of a table.
+const ROWS: usize = 300;
+/// Experiments that are told in full.
+const TOLD: usize = 200;
+/// Encodings that are drawn with a sign each.
+const SIGNS: usize = 6;
+/// Characters of a text in a heading, and in a table that has much else to show.
+const HEADING: usize = 80;
+const PREVIEW: usize = 36;
+/// Adjusted p up to which a difference is called one.
+const SIGNIFICANT: f64 = 0.05;
+
+/// The page of a run: one file, nothing asked of a network.
+///
+/// Everything that a model, a rules file or a dataset holds is text on it and nothing else. The whole report is inside, as
+/// JSON with the name `report`.
+///
+/// ```
+/// use zer0gravity_engine::{Report, page};
+/// let report = Report::read("[]").unwrap();
+/// assert!(page(&report).render().unwrap().contains("data-report"));
+/// ```
+pub fn page(report: &Report) -> Page {
+    let told = experiments::Told::of(report);
+    let mut page = Page::new(head::title(report)).lead(head::lead(report));
+    for (tone, notice) in head::notices(report) {
+        page = page.notice(tone, notice);
+    }
+    let sections = [
+        results::encodings(report),
+        results::fidelity(report),
+        results::head_to_head(report),
+        results::by_length(report),
+        limits::section(report),
+        signals::flags(report, &told),
+        signals::outcomes(report, &told),
+        signals::judges(report),
+        cost::section(report),
+        signals::lint(report),
+        experiments::texts(report, &told),
+        experiments::section(report, &told),
+    ];
+    for section in sections.into_iter().flatten() {
+        page = page.section(section);
+    }
+    page.section(head::provenance(report))
+        .data("report", report)
+}
+
+/// "1 text", "3 texts".
+fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+/// The first characters of a text, in one line.
+fn shortened(text: &str, limit: usize) -> String {
+    let line = text.trim().replace(['\n', '\r', '\t'], " ");
+    match line.char_indices().nth(limit) {
+        None => line,
+        Some((end, _)) => format!("{}…", line[..end].trim_end()),
+    }
+}
+
+/// A mean, with its interval if there is one.
+fn mean(estimate: &Estimate) -> Cell {
+    match (estimate.mean, estimate.ci95) {
+        (Some(mean), Some(ci)) => Cell::interval(mean, ci.low, ci.high, 1),
+        (Some(mean), None) => Cell::number(mean, 1),
+        (None, _) => Cell::Missing,
+    }
+}
+
+/// A number, if there is one.
+fn number(value: Option<f64>, digits: u8) -> Cell {
+    let finite = value.filter(|value| value.is_finite());
+    finite.map_or(Cell::Missing, |value| Cell::number(value, digits))
+}

@@ -1,0 +1,279 @@
+//! What came out: encodings, meaning against compression, pairs, length.
+
+use std::collections::HashMap;
+
+use report_kit::{Axis, Bar, Cell, Plot, Point, Section, Series, Table, Tone};
+
+use super::head::probability;
+use super::{ROWS, SIGNIFICANT, SIGNS, counted, mean, number};
+use crate::report::{CaseStatistics, EncodingStatistics, Pairwise, Report};
+
+/// Pairs that are shown: ten encodings have 45 of them.
+const PAIRS: usize = 20;
+
+/// The encodings by their total, best first; those without one at the end.
+fn ranked(report: &Report) -> Vec<&EncodingStatistics> {
+    let mut ranked: Vec<_> = report.statistics.per_encoding.iter().collect();
+    let total = |encoding: &EncodingStatistics| encoding.total.mean.unwrap_or(f64::NEG_INFINITY);
+    ranked.sort_by(|a, b| total(b).total_cmp(&total(a)));
+    ranked
+}
+
+pub(super) fn encodings(report: &Report) -> Option<Section> {
+    let ranked = ranked(report);
+    if ranked.is_empty() {
+        return None;
+    }
+    let columns = [
+        "Encoding",
+        "Total / 100",
+        "Meaning / 40",
+        "Saved, %",
+        "Rules / 5",
+        "chrF++",
+        "Scored",
+        "Failed, %",
+        "Refused, %",
+    ];
+    let rows = ranked.iter().map(|encoding| {
+        [
+            Cell::text(&encoding.encoding_id),
+            mean(&encoding.total),
+            number(encoding.semantic_preservation.mean, 1),
+            number(encoding.compression_percent.mean, 1),
+            number(encoding.implementability.mean, 1),
+            number(encoding.chrf_pp.mean, 1),
+            Cell::text(format!("{} of {}", encoding.scored, encoding.items)),
+            number(Some(100.0 * encoding.failure_rate), 1),
+            number(Some(100.0 * encoding.refusal_rate), 1),
+        ]
+    });
+    let bars = ranked.iter().filter_map(|encoding| {
+        let bar = Bar::new(&encoding.encoding_id, encoding.total.mean?);
+        Some(match encoding.total.ci95 {
+            Some(ci) => bar.interval(ci.low, ci.high),
+            None => bar,
+        })
+    });
+    let over = match report.cases.len() {
+        1 => "trials of the one text",
+        _ => "texts",
+    };
+    let section = Section::new("The score").anchor("score").text(format!(
+        "The total is 40 points for saved tokens, 40 for the meaning that a fresh reader got back, 15 that follow from these and 5 for simple rules. Every text weighs the same; what failed counts in no mean. In brackets: 95 % intervals (Student's t over {over}). chrF++ compares letters and knows nothing of meaning."
+    ));
+    let table = Table::new("Encodings, best first", columns)
+        .rows(rows)
+        .limit(ROWS);
+    let axis = Axis::new("total, of 100").including(100.0);
+    let plot = Plot::bars("Total of each encoding", axis, bars);
+    Some(section.table(table).plot(plot))
+}
+
+/// The encodings that no other beats in tokens saved and in meaning at once.
+fn front(report: &Report) -> Vec<&str> {
+    let places = places(report);
+    let beaten = |(_, saved, kept): &(&str, f64, f64)| {
+        places.iter().any(|(_, other_saved, other_kept)| {
+            other_saved >= saved && other_kept >= kept && (other_saved > saved || other_kept > kept)
+        })
+    };
+    let unbeaten = places.iter().filter(|place| !beaten(place));
+    unbeaten.map(|(id, _, _)| *id).collect()
+}
+
+/// Each encoding with the percent it saves and its points for the meaning.
+fn places(report: &Report) -> Vec<(&str, f64, f64)> {
+    let encodings = report.statistics.per_encoding.iter();
+    encodings
+        .filter_map(|encoding| {
+            let saved = encoding.compression_percent.mean?;
+            let kept = encoding.semantic_preservation.mean?;
+            Some((encoding.encoding_id.as_str(), saved, kept))
+        })
+        .collect()
+}
+
+pub(super) fn fidelity(report: &Report) -> Option<Section> {
+    let mut places = places(report);
+    if places.is_empty() {
+        return None;
+    }
+    let x = || Axis::new("tokens saved, %").including(0.0);
+    let y = || Axis::new("points for the meaning, of 40").including(40.0);
+    let mut section = Section::new("Meaning against compression").anchor("fidelity");
+    if places.len() > 1 {
+        let (names, front) = (front_names(report), front(report));
+        places.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let (best, beaten): (Vec<_>, Vec<_>) =
+            places.iter().partition(|(id, ..)| front.contains(id));
+        let points = |places: Vec<&(&str, f64, f64)>| {
+            let named = places.into_iter();
+            named
+                .map(|(id, saved, kept)| Point::new(*saved, *kept).named(*id))
+                .collect::<Vec<_>>()
+        };
+        let mut plot = Plot::xy("The mean of each encoding", x(), y()).with(Series::line(
+            "on the front: none is better in both",
+            points(best),
+        ));
+        if !beaten.is_empty() {
+            plot = plot.with(Series::points("beaten by one of the front", points(beaten)));
+        }
+        section = section
+            .text(format!(
+                "Up and to the right is better. The line is the Pareto front: {names}. What is below it gives away meaning without saving more."
+            ))
+            .plot(plot);
+    }
+    let cases = &report.statistics.per_case;
+    let points = |case: &CaseStatistics| {
+        let point = Point::new(
+            case.compression_percent.mean?,
+            case.semantic_preservation.mean?,
+        );
+        Some(point.named(&case.test_case_id))
+    };
+    Some(section.plot(by_encoding(
+        Plot::xy("Each text", x(), y()),
+        report,
+        cases,
+        points,
+    )))
+}
+
+fn front_names(report: &Report) -> String {
+    const NAMED: usize = 8;
+    let front = front(report);
+    match front.len().checked_sub(NAMED) {
+        None | Some(0) => front.join(", "),
+        Some(more) => format!("{} and {more} more", front[..NAMED].join(", ")),
+    }
+}
+
+/// A series for each encoding, or one for all where there are more than one can tell apart.
+fn by_encoding(
+    plot: Plot,
+    report: &Report,
+    cases: &[CaseStatistics],
+    point: impl Fn(&CaseStatistics) -> Option<Point>,
+) -> Plot {
+    let encodings = &report.statistics.per_encoding;
+    if encodings.len() > SIGNS {
+        let name = format!("{} encodings", encodings.len());
+        return plot.with(Series::points(name, cases.iter().filter_map(point)));
+    }
+    encodings.iter().fold(plot, |plot, encoding| {
+        let own = cases
+            .iter()
+            .filter(|case| case.encoding_id == encoding.encoding_id);
+        plot.with(Series::points(
+            &encoding.encoding_id,
+            own.filter_map(&point),
+        ))
+    })
+}
+
+pub(super) fn head_to_head(report: &Report) -> Option<Section> {
+    let mut pairs: Vec<&Pairwise> = report.statistics.pairwise.iter().collect();
+    if pairs.is_empty() {
+        return None;
+    }
+    let p = |pair: &Pairwise| pair.p_holm.unwrap_or(2.0);
+    let size = |pair: &Pairwise| pair.mean_difference.unwrap_or_default().abs();
+    pairs.sort_by(|a, b| p(a).total_cmp(&p(b)).then(size(b).total_cmp(&size(a))));
+    let most = pairs
+        .iter()
+        .map(|pair| pair.cases)
+        .max()
+        .unwrap_or_default();
+    let mut text = format!(
+        "Totals on the texts that both are scored on. p: how often flipping signs by chance gives a difference as large; adjusted after Holm for {}.",
+        counted(pairs.len(), "pair", "pairs")
+    );
+    let needed = needed(pairs.len());
+    if most < needed {
+        let most = counted(most, "common text", "common texts");
+        let further =
+            format!(" With {most} no difference can be told from chance: that takes {needed}.");
+        text.push_str(&further);
+    }
+    let columns = [
+        "Ahead",
+        "Behind",
+        "Common texts",
+        "By points",
+        "p",
+        "p, adjusted",
+        "Reading",
+    ];
+    let table = Table::new("Pairs of encodings, clearest first", columns);
+    let table = table.rows(pairs.into_iter().map(row)).limit(PAIRS);
+    let section = Section::new("Head to head").anchor("pairs").text(text);
+    Some(section.table(table))
+}
+
+/// A pair, the better one first.
+fn row(pair: &Pairwise) -> [Cell; 7] {
+    let turned = pair.mean_difference.is_some_and(|mean| mean < 0.0);
+    let (ahead, behind) = if turned {
+        (&pair.b, &pair.a)
+    } else {
+        (&pair.a, &pair.b)
+    };
+    let difference = match (pair.mean_difference, pair.ci95) {
+        (Some(mean), Some(ci)) if turned => Cell::interval(-mean, -ci.high, -ci.low, 1),
+        (Some(mean), Some(ci)) => Cell::interval(mean, ci.low, ci.high, 1),
+        (mean, _) => number(mean.map(f64::abs), 1),
+    };
+    let told = |p: Option<f64>| p.map(probability).into();
+    [
+        Cell::text(ahead),
+        Cell::text(behind),
+        pair.cases.into(),
+        difference,
+        told(pair.p),
+        told(pair.p_holm),
+        match pair.p_holm {
+            Some(p) if p <= SIGNIFICANT => Cell::badge("told apart", Tone::Good),
+            Some(_) => Cell::badge("not told apart", Tone::Neutral),
+            None => Cell::Missing,
+        },
+    ]
+}
+
+/// The common texts that can give an adjusted p of 0.05: the smallest one is 2 / 2^n, times the pairs.
+fn needed(pairs: usize) -> usize {
+    let least = |texts: i32| 2.0_f64.powi(1 - texts) * pairs as f64;
+    let needed = (1..64).find(|texts| least(*texts) <= SIGNIFICANT);
+    needed.unwrap_or(64) as usize
+}
+
+pub(super) fn by_length(report: &Report) -> Option<Section> {
+    let cases = &report.statistics.per_case;
+    let mut lengths = HashMap::new();
+    for case in cases {
+        if let (Some(tokens), Some(_)) = (case.original_tokens, case.total.mean) {
+            lengths.insert(tokens.to_bits(), tokens);
+        }
+    }
+    // One length is no relation to length.
+    if lengths.len() < 2 {
+        return None;
+    }
+    let point = |case: &CaseStatistics| {
+        let point = Point::new(case.original_tokens?, case.total.mean?).named(&case.test_case_id);
+        Some(match case.total.ci95 {
+            Some(ci) => point.interval(ci.low, ci.high),
+            None => point,
+        })
+    };
+    let x = Axis::new("tokens of the text").log();
+    let plot = Plot::xy(
+        "Each text by its length",
+        x,
+        Axis::new("total, of 100").including(100.0),
+    );
+    let section = Section::new("Total by length of the text").anchor("length");
+    Some(section.plot(by_encoding(plot, report, cases, point)))
+}

@@ -1,0 +1,235 @@
+//! What a reader should look at before he believes a number: flags, failures, judges, rules.
+
+use std::collections::BTreeMap;
+
+use report_kit::{Cell, Section, Table, Tone};
+
+use super::experiments::Told;
+use super::{ROWS, counted, mean, number};
+use crate::flags::{FlagId, Severity};
+use crate::report::export::word;
+use crate::report::{JudgeStatistics, Report};
+use crate::{StageName, StageStatus};
+
+pub(super) fn flags(report: &Report, told: &Told) -> Option<Section> {
+    /// Results with a flag: how many, the first of them, and what it says.
+    struct Raised<'a> {
+        count: usize,
+        first: usize,
+        evidence: &'a str,
+    }
+    let mut raised: BTreeMap<_, Raised<'_>> = BTreeMap::new();
+    for (index, result) in report.results.iter().enumerate() {
+        for flag in &result.flags {
+            // The worst comes first.
+            let key = (
+                std::cmp::Reverse(flag.severity),
+                flag.id,
+                result.encoding_id.as_str(),
+            );
+            let raised = raised.entry(key).or_insert(Raised {
+                count: 0,
+                first: index,
+                evidence: &flag.evidence,
+            });
+            raised.count += 1;
+        }
+    }
+    let section = Section::new("What to look at").anchor("flags");
+    if raised.is_empty() {
+        return (!report.results.is_empty()).then(|| section.text("No result carries a flag."));
+    }
+    let columns = [
+        "Flag",
+        "Weight",
+        "Encoding",
+        "Results",
+        "What it means",
+        "First",
+        "Evidence there",
+    ];
+    let rows = raised.iter().map(|((severity, id, encoding), raised)| {
+        [
+            Cell::text(name(*id)),
+            weight(severity.0),
+            Cell::text(*encoding),
+            raised.count.into(),
+            Cell::text(meaning(*id)),
+            told.link(report, raised.first),
+            Cell::text(raised.evidence),
+        ]
+    });
+    let table = Table::new("Flags, worst first", columns);
+    let section = section
+        .text("Flags are found by rules, not by a model, and may be wrong. None changes a score.");
+    Some(section.table(table.rows(rows).limit(ROWS)))
+}
+
+/// A flag's id in words: underscores would not let a narrow column break it.
+pub(super) fn name(id: FlagId) -> String {
+    word(&id).replace('_', " ")
+}
+
+/// A severity as a badge.
+pub(super) fn weight(severity: Severity) -> Cell {
+    let tone = match severity {
+        Severity::Critical => Tone::Bad,
+        Severity::Warning => Tone::Caution,
+        Severity::Info => Tone::Info,
+    };
+    Cell::badge(word(&severity), tone)
+}
+
+fn meaning(id: FlagId) -> &'static str {
+    match id {
+        FlagId::IdentityEncoding => "The encoding is the text.",
+        FlagId::Expansion => "The encoding has more tokens than the text.",
+        FlagId::ExecutedAnswer => "The instruction was carried out instead of encoded.",
+        FlagId::JudgeMetricDisagreement => "The judge and the letters say different things.",
+        FlagId::RulesContainText => "The rules hold the text.",
+        FlagId::PromptEcho => "The encoding repeats the encoder's instructions.",
+        FlagId::RulesEcho => "The encoding or the decode repeats the rules.",
+        FlagId::SelfTalk => "The encoding or the decode talks about the task.",
+        FlagId::JudgeInjection => "Somebody speaks to the judge.",
+        FlagId::PossibleRefusalText => "The decode looks like a refusal.",
+        FlagId::HiddenCharacters => "There are characters that nobody sees.",
+        FlagId::LiteralLoss => "Numbers, names or negations are lost.",
+    }
+}
+
+pub(super) fn outcomes(report: &Report, told: &Told) -> Option<Section> {
+    let outcomes = &report.outcomes;
+    if outcomes.items == 0 {
+        return None;
+    }
+    let rows = outcomes.counts.iter().map(|row| {
+        [
+            Cell::badge(word(&row.status), tone(row.status)),
+            row.stage.map(StageName::as_str).into(),
+            row.count.into(),
+            Cell::number(100.0 * row.count as f64 / outcomes.items as f64, 1),
+        ]
+    });
+    let columns = ["Outcome", "Stage", "Experiments", "%"];
+    let section = Section::new("How the experiments ended").anchor("outcomes");
+    let section = section.table(Table::new("Outcomes", columns).rows(rows));
+    if outcomes.failed == 0 {
+        return Some(section);
+    }
+    let failed = (report.results.iter().enumerate())
+        .filter(|(_, result)| !result.outcome.is_ok())
+        .map(|(index, result)| {
+            [
+                told.link(report, index),
+                Cell::text(&result.encoding_id),
+                Cell::badge(word(&result.outcome.status), tone(result.outcome.status)),
+                result.outcome.kind.clone().into(),
+                result.error.clone().into(),
+            ]
+        });
+    let columns = ["Text", "Encoding", "Outcome", "Kind", "What happened"];
+    Some(
+        section.table(
+            Table::new("Failed experiments", columns)
+                .rows(failed)
+                .limit(ROWS),
+        ),
+    )
+}
+
+/// What an outcome means to the reader.
+pub(super) fn tone(status: StageStatus) -> Tone {
+    match status {
+        StageStatus::Ok => Tone::Good,
+        StageStatus::NotRun => Tone::Neutral,
+        StageStatus::Refused | StageStatus::Truncated => Tone::Caution,
+        StageStatus::Empty | StageStatus::Unparseable | StageStatus::ApiError => Tone::Bad,
+    }
+}
+
+pub(super) fn judges(report: &Report) -> Option<Section> {
+    let judges = &report.statistics.judges;
+    let panel = &judges.semantic;
+    if panel.per_judge.is_empty() {
+        return None;
+    }
+    let mut section = Section::new("The judges").anchor("judges");
+    if let Some(alpha) = panel.alpha {
+        section = section.text(format!(
+            "Over {} the judges agree with a Krippendorff alpha of {alpha:.2}: 1 is agreement, 0 is chance.",
+            counted(panel.units, "decode", "decodes")
+        ));
+    }
+    let columns = ["Judge", "Words", "Meaning / 40", "Rules / 5"];
+    let rows = panel.per_judge.iter().map(|judge| {
+        let mut rules = judges.implementability.per_judge.iter();
+        let rules = rules.find(|other| other.model == judge.model);
+        [
+            Cell::text(&judge.model),
+            judge.samples.into(),
+            mean(&judge.points),
+            rules.map_or(Cell::Missing, |rules| number(rules.points.mean, 1)),
+        ]
+    });
+    section = section.table(
+        Table::new("How mild each judge is", columns)
+            .rows(rows)
+            .limit(ROWS),
+    );
+    let repeated = |judge: &&JudgeStatistics| judge.components.is_some();
+    if panel.per_judge.iter().any(|judge| repeated(&judge)) {
+        section = section.text("Where repeats of the same text differ, in points of the 40 (standard deviations). A level that was not repeated has no number, and what it adds stands in the one above it.").table(spread(&panel.per_judge));
+    }
+    Some(section)
+}
+
+/// Where the spread of repeats comes from.
+fn spread(judges: &[JudgeStatistics]) -> Table {
+    let columns = [
+        "Judge",
+        "Between encodings of a text",
+        "Between decodes of an encoding",
+        "Between words of the judge",
+        "Texts used",
+        "Texts with gaps",
+    ];
+    let rows = judges.iter().filter_map(|judge| {
+        let components = judge.components?;
+        let deviation = |variance: Option<f64>| number(variance.map(f64::sqrt), 2);
+        Some([
+            Cell::text(&judge.model),
+            deviation(components.encode),
+            deviation(components.decode),
+            deviation(components.judge),
+            judge.component_cases.into(),
+            judge.incomplete_cases.into(),
+        ])
+    });
+    Table::new("Where the spread comes from", columns)
+        .rows(rows)
+        .limit(ROWS)
+}
+
+pub(super) fn lint(report: &Report) -> Option<Section> {
+    let findings = || {
+        let encodings = report.encodings.iter();
+        encodings.flat_map(|encoding| {
+            let findings = encoding.lint.findings.iter();
+            findings.map(move |finding| (encoding, finding))
+        })
+    };
+    findings().next()?;
+    let columns = ["Encoding", "Line", "Code", "Finding", "Where"];
+    let rows = findings().map(|(encoding, finding)| {
+        [
+            Cell::text(&encoding.id),
+            finding.line.into(),
+            Cell::code(&finding.code),
+            Cell::text(&finding.message),
+            Cell::code(&finding.evidence),
+        ]
+    });
+    let section = Section::new("What the rules promise").anchor("lint");
+    let section = section.text("Found by reading the rules, before anybody used them.");
+    Some(section.table(Table::new("Findings", columns).rows(rows).limit(ROWS)))
+}

@@ -1,0 +1,58 @@
+//! What a run took.
+
+use serde::{Deserialize, Serialize};
+
+use super::ReportedEncoding;
+use super::grouped::encoding_ids;
+use crate::{ExperimentResult, TokenUse};
+
+/// What a run took, as its results say: a call that several results share stands in each of them, so these are the most
+/// that can have been spent.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunCost {
+    /// Calls, those answered from a store too.
+    pub calls: u64,
+    /// Tokens that replies report.
+    pub tokens_spent: TokenUse,
+    /// Dollars as a decimal number; none if the models have no known price.
+    pub usd: Option<String>,
+    /// The same for each encoding.
+    pub per_encoding: Vec<EncodingCost>,
+}
+
+/// What one encoding took.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EncodingCost {
+    /// The encoding.
+    pub encoding_id: String,
+    /// Calls, those answered from a store too.
+    pub calls: u64,
+    /// Tokens that replies report.
+    pub tokens_spent: TokenUse,
+    /// Dollars as a decimal number; none if the models have no known price.
+    pub usd: Option<String>,
+}
+
+impl RunCost {
+    pub(super) fn of(encodings: &[ReportedEncoding], results: &[ExperimentResult]) -> Self {
+        let mut run = Self::default();
+        for id in encoding_ids(encodings, results) {
+            let mut own = EncodingCost {
+                encoding_id: id.to_owned(),
+                calls: 0,
+                tokens_spent: TokenUse::default(),
+                usd: None,
+            };
+            for result in results.iter().filter(|result| result.encoding_id == id) {
+                own.calls += u64::from(result.metadata.total_api_calls);
+                own.tokens_spent += result.metadata.total_tokens_used;
+            }
+            run.calls += own.calls;
+            run.tokens_spent += own.tokens_spent;
+            run.per_encoding.push(own);
+        }
+        run
+    }
+}

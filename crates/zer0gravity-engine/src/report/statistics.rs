@@ -1,0 +1,240 @@
+//! What the scores of a run come to.
+
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::SeedableRng as _;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use super::grouped::{self, Group, Tally, Value, estimate, figure, figures, groups};
+use super::{Judges, ReportedEncoding};
+use crate::ExperimentResult;
+use crate::stats::{Estimate, Interval, PairedResult, holm, paired_test};
+
+/// What the scores of a run come to.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Statistics {
+    /// One for each encoding, in plan order.
+    pub per_encoding: Vec<EncodingStatistics>,
+    /// One for each encoding and case, in plan order.
+    pub per_case: Vec<CaseStatistics>,
+    /// One for each pair of encodings.
+    pub pairwise: Vec<Pairwise>,
+    /// What the judges do.
+    pub judges: Judges,
+}
+
+/// An encoding over all of its cases. Every case weighs the same; only scored items count in a mean, and the rates say how
+/// many do not. Intervals are over case means, or over trials if there is one case.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EncodingStatistics {
+    /// The encoding.
+    pub encoding_id: String,
+    /// Experiments.
+    pub items: usize,
+    /// Those with a total.
+    pub scored: usize,
+    /// Those that did not end `ok`, refused ones included.
+    pub failed: usize,
+    /// Those that a model would not do.
+    pub refused: usize,
+    /// `failed` of `items`, 0 to 1.
+    #[serde(with = "crate::number::plain")]
+    pub failure_rate: f64,
+    /// `refused` of `items`, 0 to 1.
+    #[serde(with = "crate::number::plain")]
+    pub refusal_rate: f64,
+    /// Cases.
+    pub cases: usize,
+    /// Those with a scored item.
+    pub scored_cases: usize,
+    /// 0 to 100.
+    pub total: Estimate,
+    /// 0 to 40.
+    pub semantic_preservation: Estimate,
+    /// 0 to 5.
+    pub implementability: Estimate,
+    /// Percent, negative for an expansion.
+    pub compression_percent: Estimate,
+    /// chrF++ of decode and original, 0 to 100.
+    pub chrf_pp: Estimate,
+}
+
+/// A case with one encoding. Intervals are over trials.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CaseStatistics {
+    /// The encoding.
+    pub encoding_id: String,
+    /// The case.
+    pub test_case_id: String,
+    /// Experiments.
+    pub items: usize,
+    /// Those with a total.
+    pub scored: usize,
+    /// Those that did not end `ok`.
+    pub failed: usize,
+    /// Tokens of the text, the mean if counts differ.
+    #[serde(with = "crate::number::plain_option")]
+    pub original_tokens: Option<f64>,
+    /// 0 to 100.
+    pub total: Estimate,
+    /// 0 to 40.
+    pub semantic_preservation: Estimate,
+    /// Percent, negative for an expansion.
+    pub compression_percent: Estimate,
+}
+
+/// Two encodings on the cases that both have a scored item of.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Pairwise {
+    /// The first.
+    pub a: String,
+    /// The second.
+    pub b: String,
+    /// Common cases.
+    pub cases: usize,
+    /// Total of `a` minus total of `b`.
+    #[serde(with = "crate::number::plain_option")]
+    pub mean_difference: Option<f64>,
+    /// Its 95 % interval.
+    pub ci95: Option<Interval>,
+    /// Of the sign-flip test.
+    #[serde(with = "crate::number::plain_option")]
+    pub p: Option<f64>,
+    /// The same, adjusted after Holm over all pairs of the run.
+    #[serde(with = "crate::number::plain_option")]
+    pub p_holm: Option<f64>,
+}
+
+impl Statistics {
+    pub(super) fn of(
+        encodings: &[ReportedEncoding],
+        results: &[ExperimentResult],
+        seed: u64,
+    ) -> Self {
+        let groups = groups(results);
+        let ids = grouped::encoding_ids(encodings, results);
+        let of_encoding: Vec<(&str, Vec<&Group<'_>>)> = (ids.into_iter())
+            .map(|id| (id, groups.iter().filter(|g| g.encoding == id).collect()))
+            .collect();
+        Self {
+            per_encoding: (of_encoding.iter())
+                .map(|(id, groups)| EncodingStatistics::of(id, groups))
+                .collect(),
+            per_case: groups.iter().map(CaseStatistics::of).collect(),
+            pairwise: pairwise(&of_encoding, seed),
+            judges: Judges::of(&groups),
+        }
+    }
+}
+
+impl EncodingStatistics {
+    fn of(id: &str, groups: &[&Group<'_>]) -> Self {
+        let tally = Tally::of(groups.iter().flat_map(|group| group.items.iter().copied()));
+        let mean = |value: Value| {
+            let values: Vec<f64> = match groups {
+                [only] => only.trials(value),
+                _ => groups.iter().filter_map(|g| g.mean(value)).collect(),
+            };
+            estimate(&values)
+        };
+        let scored_cases = (groups.iter()).filter(|group| group.mean(grouped::total).is_some());
+        Self {
+            encoding_id: id.to_owned(),
+            items: tally.items,
+            scored: tally.scored,
+            failed: tally.failed,
+            refused: tally.refused,
+            failure_rate: tally.rate(tally.failed),
+            refusal_rate: tally.rate(tally.refused),
+            cases: groups.len(),
+            scored_cases: scored_cases.count(),
+            total: mean(grouped::total),
+            semantic_preservation: mean(grouped::semantic),
+            implementability: mean(grouped::implementability),
+            compression_percent: mean(grouped::compression),
+            chrf_pp: mean(grouped::chrf),
+        }
+    }
+}
+
+impl CaseStatistics {
+    fn of(group: &Group<'_>) -> Self {
+        let tally = Tally::of(group.items.iter().copied());
+        let mean = |value: Value| estimate(&group.trials(value));
+        let tokens: Vec<f64> = (group.items.iter())
+            .filter_map(|item| item.original_tokens)
+            .map(|tokens| tokens as f64)
+            .collect();
+        Self {
+            encoding_id: group.encoding.to_owned(),
+            test_case_id: group.case.to_owned(),
+            items: tally.items,
+            scored: tally.scored,
+            failed: tally.failed,
+            original_tokens: estimate(&tokens).mean,
+            total: mean(grouped::total),
+            semantic_preservation: mean(grouped::semantic),
+            compression_percent: mean(grouped::compression),
+        }
+    }
+}
+
+fn pairwise(encodings: &[(&str, Vec<&Group<'_>>)], seed: u64) -> Vec<Pairwise> {
+    let totals: Vec<Vec<(&str, f64)>> = (encodings.iter())
+        .map(|(_, groups)| {
+            let scored = groups.iter();
+            scored
+                .filter_map(|group| Some((group.case, group.mean(grouped::total)?)))
+                .collect()
+        })
+        .collect();
+    let mut tests = Vec::new();
+    for (first, (a, _)) in encodings.iter().enumerate() {
+        let own: std::collections::HashMap<&str, f64> = totals[first].iter().copied().collect();
+        for (second, (b, _)) in encodings.iter().enumerate().skip(first + 1) {
+            let (of_a, of_b): (Vec<f64>, Vec<f64>) = (totals[second].iter())
+                .filter_map(|(case, total)| Some((*own.get(case)?, *total)))
+                .unzip();
+            // In one order of the names: who stands first in the plan decides nothing.
+            let mut rng = random(seed, &[a.min(b), a.max(b)]);
+            let PairedResult {
+                n,
+                mean_difference,
+                ci95,
+                p,
+            } = paired_test(&of_a, &of_b, &mut rng);
+            tests.push(Pairwise {
+                a: (*a).to_owned(),
+                b: (*b).to_owned(),
+                cases: n,
+                mean_difference: mean_difference.map(figure),
+                ci95: ci95.map(figures),
+                p,
+                p_holm: None,
+            });
+        }
+    }
+    let tested: Vec<f64> = tests.iter().filter_map(|test| test.p).collect();
+    let mut adjusted = holm(&tested).into_iter();
+    for test in tests.iter_mut().filter(|test| test.p.is_some()) {
+        test.p_holm = adjusted.next().map(figure);
+        test.p = test.p.map(figure);
+    }
+    tests
+}
+
+/// The generator of one test: from the seed and from what is tested, so that a further encoding changes no other test.
+pub(super) fn random(seed: u64, names: &[&str]) -> ChaCha20Rng {
+    let mut hash = Sha256::new();
+    hash.update(seed.to_le_bytes());
+    for name in names {
+        // The length keeps ["ab", "c"] apart from ["a", "bc"].
+        hash.update((name.len() as u64).to_le_bytes());
+        hash.update(name);
+    }
+    ChaCha20Rng::from_seed(hash.finalize().into())
+}

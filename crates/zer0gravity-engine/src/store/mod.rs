@@ -1,0 +1,67 @@
+//! Every call a run makes, by its content: what was asked is never asked again.
+
+mod jsonl;
+mod key;
+mod memory;
+mod port;
+mod record;
+
+use std::io;
+use std::path::PathBuf;
+
+pub use jsonl::{JsonlStore, TornLine};
+pub use key::CallKey;
+pub use memory::MemoryStore;
+pub(crate) use port::StoredPort;
+pub use record::{Answer, CallRecord, Endpoint};
+
+/// Keeps calls.
+pub trait CallStore: Send {
+    /// The reply or count that was kept under `key`; failed calls are kept but never given.
+    fn get(&self, key: &CallKey) -> Option<CallRecord>;
+
+    /// Keeps a call. When this returns it is as safe as the store makes it.
+    ///
+    /// # Errors
+    /// It is not kept.
+    fn append(&mut self, record: &CallRecord) -> Result<(), StoreError>;
+}
+
+/// Why calls cannot be kept or read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The file cannot be read or written.
+    #[error("cannot {verb} {}", path.display())]
+    Io {
+        /// What was tried.
+        verb: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// A line that is not the last is no call: the file is damaged, and nothing of it is trusted.
+    #[error("{}, line {line}: expected one call: {message}", path.display())]
+    BadLine {
+        /// The file.
+        path: PathBuf,
+        /// From 1.
+        line: usize,
+        /// What is wrong.
+        message: String,
+    },
+    /// The file is of a version that this crate does not read.
+    #[error("{}, line {line}: schema_version is {found}, this program reads {expected}", path.display())]
+    SchemaVersion {
+        /// The file.
+        path: PathBuf,
+        /// From 1.
+        line: usize,
+        /// The file's.
+        found: u64,
+        /// Ours.
+        expected: u32,
+    },
+}

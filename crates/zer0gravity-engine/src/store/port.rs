@@ -1,0 +1,280 @@
+//! A port in front of another: asks what the store does not know, once, within the limit, until the run is stopped.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use tokio::sync::{OnceCell, Semaphore};
+use tokio_util::sync::CancellationToken;
+
+use super::record::SCHEMA_VERSION;
+use super::{Answer, CallKey, CallRecord, CallStore, Endpoint, StoreError};
+use crate::pipeline::kind;
+use crate::prompts::Role;
+use crate::{
+    CallFacts, Clock, CountRequest, ModelPort, ModelReply, ModelRequest, PortError, PortLabel,
+    Repeat, TokenCount,
+};
+
+/// See the module.
+pub(crate) struct StoredPort<'a> {
+    inner: &'a dyn ModelPort,
+    clock: &'a dyn Clock,
+    store: &'a Mutex<Box<dyn CallStore>>,
+    limiter: Semaphore,
+    /// Calls of this run, those under way too: two that ask the same share one.
+    calls: Mutex<HashMap<CallKey, Arc<OnceCell<Answer>>>>,
+    /// Models whose provider does not count: asked once.
+    uncounted: Mutex<HashMap<String, PortError>>,
+    cancel: CancellationToken,
+    stop: OnceLock<Stop>,
+    broken: Mutex<Option<StoreError>>,
+}
+
+/// Why nothing more is sent.
+#[derive(Debug, Clone)]
+pub(crate) struct Stop {
+    /// The kind of the failure that did it.
+    pub kind: String,
+    /// What happened.
+    pub message: String,
+}
+
+/// A call before it has an answer.
+struct Question {
+    key: CallKey,
+    endpoint: Endpoint,
+    role: Option<Role>,
+    model: String,
+    repeat: Repeat,
+}
+
+impl<'a> StoredPort<'a> {
+    pub fn new(
+        inner: &'a dyn ModelPort,
+        clock: &'a dyn Clock,
+        store: &'a Mutex<Box<dyn CallStore>>,
+        concurrency: usize,
+        cancel: CancellationToken,
+    ) -> Self {
+        Self {
+            inner,
+            clock,
+            store,
+            limiter: Semaphore::new(concurrency.clamp(1, Semaphore::MAX_PERMITS)),
+            calls: Mutex::default(),
+            uncounted: Mutex::default(),
+            cancel,
+            stop: OnceLock::new(),
+            broken: Mutex::default(),
+        }
+    }
+
+    /// Why nothing more is sent, if so.
+    pub fn stop(&self) -> Option<Stop> {
+        let interrupted = || Stop {
+            kind: kind::INTERRUPTED.to_owned(),
+            message: "the run was interrupted".to_owned(),
+        };
+        let stop = self.stop.get().cloned();
+        stop.or_else(|| self.cancel.is_cancelled().then(interrupted))
+    }
+
+    /// The error of the store that ended the run.
+    pub fn broken(&self) -> Option<StoreError> {
+        lock(&self.broken).take()
+    }
+
+    /// The answer to a call: from the store, from the same call under way, or from a call made now.
+    async fn answer<F: Future<Output = Answer>>(
+        &self,
+        question: Question,
+        ask: impl FnOnce() -> F,
+    ) -> Answer {
+        let cell = lock(&self.calls)
+            .entry(question.key.clone())
+            .or_default()
+            .clone();
+        // Whoever waits when the first is dropped takes over.
+        let answer = cell.get_or_try_init(|| async {
+            if let Some(known) = lock(self.store).get(&question.key) {
+                return Ok(known.answer);
+            }
+            match self.asked(&question, ask).await {
+                // It was not made: the next run may.
+                Answer::Error(error) if error.stopped => Err(error),
+                answer => Ok(answer),
+            }
+        });
+        match answer.await {
+            Ok(answer) => answer.clone(),
+            Err(error) => Answer::Error(error),
+        }
+    }
+
+    async fn asked<F: Future<Output = Answer>>(
+        &self,
+        question: &Question,
+        ask: impl FnOnce() -> F,
+    ) -> Answer {
+        let _permit = tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => None,
+            permit = self.limiter.acquire() => permit.ok(),
+        };
+        if let Some(stop) = self.stop() {
+            return Answer::Error(PortError {
+                stopped: true,
+                ..PortError::unsent(stop.kind, stop.message)
+            });
+        }
+        let started_at = self.clock.now();
+        let begun = self.clock.monotonic_ms();
+        let mut answer = ask().await;
+        // What is neither sent nor asked of a model took no time, and the same work offline gives the same bytes.
+        if !self.inner.label().offline {
+            let facts = answer.facts_mut();
+            facts.started_at = Some(started_at);
+            facts.elapsed_ms = self.clock.monotonic_ms().saturating_sub(begun);
+        }
+        if let Answer::Error(error) = &mut answer {
+            self.note(error, question.endpoint);
+        }
+        self.keep(question, &answer);
+        answer
+    }
+
+    /// Stops the run for what no other call can escape.
+    fn note(&self, error: &mut PortError, endpoint: Endpoint) {
+        let ends = match error.kind.as_str() {
+            "auth" | "quota" => true,
+            "model_unavailable" => endpoint == Endpoint::Messages,
+            kind::BUDGET => {
+                // The cap forbids this call, so it was not made.
+                error.stopped = error.call.attempts == 0;
+                true
+            }
+            _ => false,
+        };
+        if ends {
+            self.end(&error.kind, &error.message);
+        }
+    }
+
+    fn end(&self, kind: &str, message: &str) {
+        let _ = self.stop.set(Stop {
+            kind: kind.to_owned(),
+            message: message.to_owned(),
+        });
+    }
+
+    fn keep(&self, question: &Question, answer: &Answer) {
+        let record = CallRecord {
+            schema_version: SCHEMA_VERSION,
+            key: question.key.clone(),
+            endpoint: question.endpoint,
+            role: question.role,
+            model: question.model.clone(),
+            repeat: question.repeat.clone(),
+            answer: answer.clone(),
+        };
+        let kept = lock(self.store).append(&record);
+        if let Err(error) = kept {
+            self.end("store", &error.to_string());
+            lock(&self.broken).get_or_insert(error);
+        }
+    }
+}
+
+impl Answer {
+    fn facts_mut(&mut self) -> &mut CallFacts {
+        match self {
+            Self::Reply(reply) => &mut reply.call,
+            Self::Count(count) => &mut count.call,
+            Self::Error(error) => &mut error.call,
+        }
+    }
+}
+
+impl ModelPort for StoredPort<'_> {
+    fn complete(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelReply, PortError>> {
+        let question = Question {
+            key: CallKey::of_message(&request, &self.inner.label()),
+            endpoint: Endpoint::Messages,
+            role: Some(request.role),
+            model: request.model.clone(),
+            repeat: request.repeat.clone(),
+        };
+        let ask = move || async {
+            match self.inner.complete(request).await {
+                Ok(reply) => Answer::Reply(reply),
+                Err(error) => Answer::Error(error),
+            }
+        };
+        async move {
+            match self.answer(question, ask).await {
+                Answer::Reply(reply) => Ok(reply),
+                Answer::Error(error) => Err(error),
+                Answer::Count(_) => Err(PortError::unsent(
+                    "store",
+                    "a count is kept under a reply's key",
+                )),
+            }
+        }
+        .boxed()
+    }
+
+    fn count_tokens(&self, request: CountRequest) -> BoxFuture<'_, Result<TokenCount, PortError>> {
+        let question = Question {
+            key: CallKey::of_count(&request, &self.inner.label()),
+            endpoint: Endpoint::CountTokens,
+            role: None,
+            model: request.model.clone(),
+            repeat: Repeat::default(),
+        };
+        let model = request.model.clone();
+        let kept = lock(&self.calls).contains_key(&question.key)
+            || lock(self.store).get(&question.key).is_some();
+        let ask = move || async {
+            match self.inner.count_tokens(request).await {
+                Ok(count) => Answer::Count(count),
+                Err(error) => Answer::Error(error),
+            }
+        };
+        async move {
+            // What was asked is answered as it was, so that a resumed run tells the same story.
+            if !kept && let Some(error) = lock(&self.uncounted).get(&model) {
+                return Err(PortError {
+                    call: CallFacts::default(),
+                    ..error.clone()
+                });
+            }
+            match self.answer(question, ask).await {
+                Answer::Count(count) => Ok(count),
+                Answer::Error(error) => {
+                    if error.counts_nothing() {
+                        lock(&self.uncounted)
+                            .entry(model)
+                            .or_insert_with(|| error.clone());
+                    }
+                    Err(error)
+                }
+                Answer::Reply(_) => Err(PortError::unsent(
+                    "store",
+                    "a reply is kept under a count's key",
+                )),
+            }
+        }
+        .boxed()
+    }
+
+    fn label(&self) -> PortLabel {
+        self.inner.label()
+    }
+}
+
+/// A panic elsewhere leaves a map as good as it was.
+fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,71 @@
+use serde::{Deserialize, Serialize};
+
+use super::CallKey;
+use crate::prompts::Role;
+use crate::{ModelReply, PortError, Repeat, TokenCount};
+
+/// The version of a line.
+pub(crate) const SCHEMA_VERSION: u32 = 1;
+
+/// A call and what came of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CallRecord {
+    /// The version of this form.
+    pub schema_version: u32,
+    /// What was asked.
+    pub key: CallKey,
+    /// Where.
+    pub endpoint: Endpoint,
+    /// Of whom; none for a count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<Role>,
+    /// The model's id.
+    pub model: String,
+    /// Which of its repetitions, for people: it is part of the key.
+    #[serde(default)]
+    pub repeat: Repeat,
+    /// What came of it.
+    #[serde(flatten)]
+    pub answer: Answer,
+}
+
+/// What is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Endpoint {
+    /// A reply.
+    Messages,
+    /// A number of tokens.
+    CountTokens,
+}
+
+/// What came of a call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// A reply; refusals and cut ones too.
+    Reply(ModelReply),
+    /// A number of tokens.
+    Count(TokenCount),
+    /// Nothing: kept for people, and asked again.
+    Error(PortError),
+}
+
+impl CallRecord {
+    /// Whether it may stand for the same call when the run is resumed.
+    pub(crate) fn is_reusable(&self) -> bool {
+        match &self.answer {
+            Answer::Reply(_) | Answer::Count(_) => true,
+            Answer::Error(error) => {
+                self.endpoint == Endpoint::CountTokens && error.counts_nothing()
+            }
+        }
+    }
+}
+
+impl PortError {
+    /// The server has no such route, or only guesses: it will not count the next text either.
+    pub(crate) fn counts_nothing(&self) -> bool {
+        self.kind == "estimate" || matches!(self.status, Some(404 | 405 | 501))
+    }
+}

@@ -1,0 +1,10 @@
+//! A report: what it computes, and the forms it is shown in.
+
+mod comparison;
+mod csv;
+mod figures;
+#[cfg(feature = "report")]
+mod hostile;
+#[cfg(feature = "report")]
+mod page;
+mod sample;

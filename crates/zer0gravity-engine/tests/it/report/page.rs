@@ -1,0 +1,256 @@
+//! The page.
+
+use scraper::{ElementRef, Html, Selector};
+use serde_json::Value;
+use zer0gravity_engine::report::Report;
+use zer0gravity_engine::{ExperimentResult, StageName, StageStatus, TokenSource, page};
+
+use super::sample::{failed, item, judged, numbered, report, small, tokens};
+
+/// The elements that a selector finds, in order.
+pub(crate) fn found<'a>(page: &'a Html, selector: &str) -> Vec<ElementRef<'a>> {
+    page.select(&Selector::parse(selector).unwrap()).collect()
+}
+
+/// The texts of those elements.
+pub(crate) fn texts(page: &Html, selector: &str) -> Vec<String> {
+    let elements = found(page, selector).into_iter();
+    elements.map(|element| element.text().collect()).collect()
+}
+
+pub(crate) fn html(report: &Report) -> String {
+    page(report).render().unwrap()
+}
+
+fn parsed(report: &Report) -> Html {
+    Html::parse_document(&html(report))
+}
+
+/// What a reader sees, a block a line; without the data and the tables behind the plots.
+fn reading(page: &Html) -> String {
+    let blocks = "h1, h2, h3, h4, header p, section > p, .folded > p, div > dt, dd, caption, thead tr, tbody tr, figcaption, .text.code, .diff .text, p.note";
+    let hidden = |element: &ElementRef<'_>| {
+        let mut parents = element.ancestors().filter_map(ElementRef::wrap);
+        parents.any(|parent| {
+            let name = parent.value().name();
+            name == "figure" && element.value().name() == "tr" || name == "nav"
+        })
+    };
+    let line = |element: ElementRef<'_>| {
+        let children = element.children().filter_map(ElementRef::wrap);
+        let cells: Vec<String> = children
+            .filter(|cell| matches!(cell.value().name(), "td" | "th"))
+            .map(|cell| cell.text().collect::<String>())
+            .collect();
+        let text = if cells.is_empty() {
+            element.text().collect::<String>()
+        } else {
+            cells.join(" | ")
+        };
+        format!("{}: {}", element.value().name(), text.trim())
+    };
+    let lines: Vec<String> = (found(page, blocks).into_iter())
+        .filter(|element| !hidden(element))
+        .map(line)
+        .collect();
+    lines.join("\n")
+}
+
+#[test]
+fn a_small_report_reads_like_this() {
+    let html = html(&small());
+    let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("zer0gravity.html");
+    std::fs::write(file, &html).unwrap();
+    insta::assert_snapshot!(reading(&Html::parse_document(&html)));
+}
+
+#[test]
+fn the_same_report_gives_the_same_bytes() {
+    assert_eq!(html(&small()), html(&small()));
+}
+
+#[test]
+fn the_data_inside_is_the_report() {
+    let report = small();
+    let page = parsed(&report);
+    let data: Value = serde_json::from_str(&texts(&page, "#data-report").concat()).unwrap();
+    assert_eq!(data, serde_json::to_value(&report).unwrap());
+    // Anybody can take it out and read it back.
+    assert_eq!(Report::read(&data.to_string()).unwrap(), report);
+}
+
+#[test]
+fn banners_say_what_was_not_asked() {
+    let notices = |report: &Report| texts(&parsed(report), "header .notice bdi").join("\n");
+    let mut report = small();
+    assert_eq!(notices(&report), "");
+    report.replayed = true;
+    assert!(notices(&report).starts_with("REPLAY: "));
+    report.offline = true;
+    assert!(notices(&report).starts_with("OFFLINE: no model was asked."));
+    let results: Vec<ExperimentResult> = (small().results.into_iter())
+        .map(|item| ExperimentResult {
+            offline: true,
+            ..item
+        })
+        .collect();
+    assert!(notices(&Report::of_results(results)).starts_with("OFFLINE: "));
+}
+
+#[test]
+fn limits_say_what_was_estimated() {
+    let limits = |report: &Report| texts(&parsed(report), "#at-limits > p").concat();
+    let mut report = small();
+    let text = limits(&report);
+    assert!(
+        text.starts_with("One judge, scribe-1, read every pair"),
+        "{text}"
+    );
+    assert!(
+        text.contains("The sample is 3 texts, each encoded twice and each encoding decoded once.")
+    );
+    assert!(!text.contains("estimate"));
+    for item in &mut report.results {
+        item.metadata.token_source = Some(TokenSource::Local);
+    }
+    assert!(limits(&report).contains("All token numbers are estimates"));
+    report.results[0].metadata.token_source = Some(TokenSource::Usage);
+    assert!(limits(&report).contains("The token numbers of 11 results are estimates"));
+}
+
+#[test]
+fn leads_say_the_result() {
+    let lead =
+        |results: Vec<ExperimentResult>| texts(&parsed(&report(results)), "header p").remove(0);
+    assert_eq!(lead(Vec::new()), "There is no experiment in this report.");
+    let broken = failed(
+        item("e", "a", "x"),
+        StageStatus::ApiError,
+        StageName::Encode,
+    );
+    assert_eq!(
+        lead(vec![broken.clone()]),
+        "No score came out of 1 experiment. Most often: api_error at encode (1)."
+    );
+    let one = tokens(item("e", "a", "x"), 100, 110);
+    assert_eq!(
+        lead(vec![one, broken.clone()]),
+        "e scores 54.0 of 100 points on 1 text. Texts encoded by e have 10.0 % more tokens, and readers who never saw them kept 36.0 of 40 points of their meaning. 1 of 2 experiments failed and is in no mean."
+    );
+    let mut many = Vec::new();
+    for case in 0..8 {
+        let case = case.to_string();
+        many.push(judged(item("worse", &case, "x"), 20, 4));
+        many.push(judged(item("better", &case, "x"), 30, 4));
+    }
+    let text = lead(many);
+    assert!(
+        text.starts_with("better scores best: 65.0 of 100 points on 8 texts"),
+        "{text}"
+    );
+    assert!(
+        text.ends_with("On their 8 common texts the difference is 13.0 points, more than chance gives (p = 0.008)."),
+        "{text}"
+    );
+    let apart = lead(vec![item("one", "a", "x"), item("two", "b", "y")]);
+    assert!(
+        apart.ends_with("The two have no scored text in common."),
+        "{apart}"
+    );
+}
+
+/// So many results of ten encodings.
+pub(super) fn many(count: usize) -> Report {
+    let text =
+        "The quick brown fox jumps over the lazy dog, and nobody asks why it would. ".repeat(6);
+    let results = (0..count).map(|index| {
+        let (encoding, case) = (
+            format!("encoding-{}", index % 10),
+            format!("text {}", index / 10),
+        );
+        let item = judged(
+            item(&encoding, &case, &text),
+            20 + (index * 7 % 20) as u8,
+            4,
+        );
+        let original = 20 + index as i64;
+        let item = tokens(
+            item,
+            original,
+            original - original * (index as i64 % 37) / 100,
+        );
+        if index % 29 == 0 {
+            failed(item, StageStatus::ApiError, StageName::Decode)
+        } else {
+            item
+        }
+    });
+    report(results.collect())
+}
+
+#[test]
+fn a_thousand_results_stay_readable() {
+    let report = many(1_000);
+    let html = html(&report);
+    let data = serde_json::to_string(&report).unwrap().len();
+    assert!(
+        html.len() < data + 2_000_000,
+        "{} bytes, {data} of data",
+        html.len()
+    );
+    let page = Html::parse_document(&html);
+    assert_eq!(found(&page, "#at-experiments details .diff").len(), 165);
+    assert!(
+        texts(&page, "#at-experiments > p")
+            .concat()
+            .starts_with("200 of 1000 experiments")
+    );
+    assert!(
+        texts(&page, "#at-texts .note")
+            .concat()
+            .contains("first 300 of 1000 rows")
+    );
+    // Every text is folded away until somebody wants it.
+    assert!(found(&page, "#at-experiments details[open]").is_empty());
+}
+
+#[test]
+fn of_two_the_better_one_stands_first() {
+    let mut results = Vec::new();
+    for case in 0..8 {
+        let case = case.to_string();
+        results.push(judged(item("worse", &case, "x"), 20, 4));
+        results.push(judged(item("better", &case, "x"), 30, 4));
+    }
+    let cells = |results| texts(&parsed(&report(results)), "#at-pairs tbody tr > *");
+    let row = [
+        "better",
+        "worse",
+        "8",
+        "13.0 [13.0, 13.0]",
+        "0.008",
+        "0.008",
+        "✓told apart",
+    ];
+    assert_eq!(cells(results.clone()), row);
+    results.reverse();
+    assert_eq!(cells(results), row);
+}
+
+#[test]
+fn repeats_are_told_apart() {
+    let results = vec![
+        item("e", "a", "x"),
+        numbered(item("e", "a", "x"), 2, 1),
+        numbered(item("e", "a", "x"), 2, 3),
+    ];
+    let titles = texts(&parsed(&report(results)), "#at-experiments h4");
+    assert_eq!(
+        titles,
+        [
+            "e: 74 of 100",
+            "e, encoding 2: 74 of 100",
+            "e, encoding 2, decode 3: 74 of 100"
+        ]
+    );
+}

@@ -1,0 +1,126 @@
+//! The file of calls: whatever its end looks like, what was whole is there and nothing else.
+
+use std::fs;
+use std::path::Path;
+
+use zer0gravity_engine::store::{
+    Answer, CallKey, CallRecord, CallStore as _, Endpoint, JsonlStore, StoreError,
+};
+use zer0gravity_engine::{CallFacts, CountRequest, PortError, PortLabel, Repeat, TokenCount};
+
+fn count(text: &str, answer: Answer) -> CallRecord {
+    let label = PortLabel {
+        provider: "anthropic".to_owned(),
+        host: "127.0.0.1:1".to_owned(),
+        offline: false,
+    };
+    let request = CountRequest {
+        model: "m".to_owned(),
+        text: text.to_owned(),
+    };
+    CallRecord {
+        schema_version: 1,
+        key: CallKey::of_count(&request, &label),
+        endpoint: Endpoint::CountTokens,
+        role: None,
+        model: "m".to_owned(),
+        repeat: Repeat::default(),
+        answer,
+    }
+}
+
+fn counted(text: &str, tokens: u64) -> CallRecord {
+    let call = CallFacts {
+        attempts: 1,
+        ..CallFacts::default()
+    };
+    count(text, Answer::Count(TokenCount { tokens, call }))
+}
+
+fn write(path: &Path, records: &[&CallRecord]) -> Vec<u8> {
+    let (mut store, torn) = JsonlStore::open(path).unwrap();
+    assert_eq!(torn, None);
+    for record in records {
+        store.append(record).unwrap();
+    }
+    fs::read(path).unwrap()
+}
+
+#[test]
+fn cut_at_every_byte_of_the_last_record_the_others_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("calls.jsonl");
+    let (first, last) = (counted("öne", 1), counted("zwei — „drei“", 2));
+    let before = write(&path, &[&first]);
+    let whole = write(&path, &[&last]);
+    for end in before.len()..whole.len() {
+        fs::write(&path, &whole[..end]).unwrap();
+        let (mut store, torn) = JsonlStore::open(&path).unwrap();
+        let torn = torn.map(|torn| (torn.line, torn.bytes));
+        let expected = (end > before.len()).then_some((2, end - before.len()));
+        assert_eq!(torn, expected, "{end}");
+        assert_eq!(store.get(&first.key).as_ref(), Some(&first), "{end}");
+        assert_eq!(store.get(&last.key), None, "{end}");
+        assert_eq!(fs::read(&path).unwrap(), before, "{end}");
+        store.append(&last).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), whole, "{end}");
+    }
+    let (store, torn) = JsonlStore::open(&path).unwrap();
+    assert_eq!((store.get(&last.key), torn), (Some(last), None));
+}
+
+#[test]
+fn damage_elsewhere_is_named_and_left_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("calls.jsonl");
+    let whole = write(
+        &path,
+        &[&counted("a", 1), &counted("b", 2), &counted("c", 3)],
+    );
+    let line = whole.split_inclusive(|byte| *byte == b'\n').next().unwrap();
+    let start = line.len();
+    for at in start..start + line.len() - 1 {
+        let mut damaged = whole.clone();
+        // No JSON holds such a character, in a string or out of it.
+        damaged[at] = 0;
+        fs::write(&path, &damaged).unwrap();
+        match JsonlStore::open(&path) {
+            Err(StoreError::BadLine { line: 2, .. }) => {}
+            other => panic!("byte {at}: {other:?}"),
+        }
+        assert_eq!(fs::read(&path).unwrap(), damaged);
+    }
+}
+
+#[test]
+fn another_version_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("calls.jsonl");
+    let text = String::from_utf8(write(&path, &[&counted("a", 1)])).unwrap();
+    let newer = text.replace("\"schema_version\":1", "\"schema_version\":2");
+    assert_ne!(newer, text);
+    fs::write(&path, newer).unwrap();
+    let error = JsonlStore::open(&path).unwrap_err();
+    assert!(
+        matches!(error, StoreError::SchemaVersion { found: 2, .. }),
+        "{error}"
+    );
+}
+
+#[test]
+fn failed_calls_are_kept_and_not_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("calls.jsonl");
+    let failed = count("a", Answer::Error(PortError::unsent("network", "no route")));
+    let bytes = write(&path, &[&failed]);
+    assert!(String::from_utf8(bytes).unwrap().contains("no route"));
+    let (mut store, _) = JsonlStore::open(&path).unwrap();
+    assert_eq!(store.get(&failed.key), None);
+    // Asked again, it has an answer, before and after it is read anew.
+    let answered = counted("a", 3);
+    store.append(&answered).unwrap();
+    assert_eq!(store.get(&failed.key), Some(answered.clone()));
+    drop(store);
+    let (store, _) = JsonlStore::open(&path).unwrap();
+    assert_eq!(store.get(&failed.key), Some(answered));
+}
