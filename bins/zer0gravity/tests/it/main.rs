@@ -14,6 +14,7 @@ mod keys;
 mod matrix;
 mod offline;
 mod program;
+mod recorded;
 mod replay;
 mod resume;
 mod run;
