@@ -212,6 +212,9 @@ fn vowel_drop(content: &[Placed<'_>]) -> Option<Clause> {
         ),
         ("that|which have|contain NUM or more letters|characters", 1),
     ];
+    if !content.iter().any(|placed| placed.is_word("vowels")) {
+        return None;
+    }
     let vowels = "vowels [aeiou] [e] [i] [o] [u] [from|in|of|within] [words|word]";
     LIMITS.iter().find_map(|(limit, less)| {
         let found = find_whole(&[&format!("{DROP} {vowels} {limit}")], content)?;
@@ -224,6 +227,10 @@ fn vowel_drop(content: &[Placed<'_>]) -> Option<Clause> {
 fn space(content: &[Placed<'_>]) -> Option<Clause> {
     const EXTRA: &str = "unnecessary|extra|redundant|excess|excessive|superfluous|repeated|multiple|duplicate|consecutive|double";
     const SPACE: &str = "whitespace|whitespaces|space|spaces|blanks";
+    let speaks_of_space = |placed: &Placed<'_>| SPACE.split('|').any(|space| placed.is_word(space));
+    if !content.iter().any(speaks_of_space) {
+        return None;
+    }
     let patterns = [
         format!("{DROP} {EXTRA} [white] {SPACE}"),
         format!(
