@@ -321,11 +321,10 @@ fn listed_words(list: &[Placed<'_>]) -> Option<Vec<String>> {
 }
 
 fn keep(sentence: &[Placed<'_>]) -> Option<Clause> {
-    const NAMES: [&str; 5] = [
-        "[in] proper nouns|names",
+    const NAMES: [&str; 4] = [
+        "proper nouns|names",
         "names",
         "capitalized|capitalised words|names",
-        "acronyms",
         "names of people|places",
     ];
     const OTHERS: [&str; 7] = [

@@ -201,7 +201,7 @@ mod tests {
         assert!(english.len() > 30_000 && !english.is_empty());
         assert_eq!(
             english.sha256(),
-            "08c8a89667af60fc887cb386c32fe81893c8c476d67f30e06cb22af22292a167"
+            "ecddc4efc01090d618bfa3f4646f1d0f3892599723869b26f8f659e38710a33c"
         );
         let text = include_str!("../data/english_words.txt");
         assert_eq!(text.lines().count(), english.len());
