@@ -52,10 +52,10 @@ pub use port::{
     CallFacts, Clock, CountRequest, Material, ModelPort, ModelReply, ModelRequest, PortError,
     PortLabel, Repeat, Stop, TokenCount,
 };
+pub use procedure::{Procedure, Step, run_procedure};
 #[cfg(feature = "report")]
 pub use report::page;
 pub use report::{Comparison, Report, compare, export_csv, export_json};
-pub use procedure::{Procedure, Step, run_procedure};
 pub use result::{
     Details, ExperimentResult, JudgeRecord, JudgeSample, Metadata, Metrics, Models, Points,
     PreviousScores, Procedural, ProceduralStatus, PromptHashes, Randomness, ResultScores,
