@@ -8,6 +8,7 @@ use bin_support::{Failure, Model, ModelDefaults, ModelFlags, ProviderName, Sessi
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, ready};
 use llm_client::{CountPolicy, ModelTable};
+use zer0gravity_engine::pipeline::PriceList;
 use zer0gravity_engine::prompts::Role;
 use zer0gravity_engine::{
     CountRequest, LlmPort, ModelPort, ModelReply, ModelRequest, OfflineModel, PortError, PortLabel,
@@ -22,10 +23,12 @@ pub const CONCURRENCY: usize = 8;
 const MOST: usize = 1000;
 
 /// The model that is asked where no flag names one.
+pub const DEFAULT_MODEL: &str = "claude-sonnet-4-5-20250929";
+
 const DEFAULTS: ModelDefaults = ModelDefaults {
     program: "zer0gravity",
     provider: ProviderName::Anthropic,
-    model: "claude-sonnet-4-5-20250929",
+    model: DEFAULT_MODEL,
 };
 
 /// Who answers.
@@ -38,6 +41,8 @@ pub struct Asked {
     pub counter: Arc<Tokenizers>,
     /// Replies come from a cassette.
     pub replay: bool,
+    /// What a prompt costs, if that is known.
+    pub prices: Vec<PriceList>,
 }
 
 impl Asked {
@@ -115,6 +120,7 @@ pub fn open(
                 concurrency,
                 counter,
                 replay: false,
+                prices: Vec::new(),
             })
         }
         Model::Client {
@@ -134,6 +140,7 @@ pub fn open(
             if flags.max_usd.is_some() && flags.replay.is_none() {
                 priced(&table, provider, models)?;
             }
+            let prices = price_list(&table, provider, &model).into_iter().collect();
             let label = PortLabel {
                 provider: provider.to_string(),
                 host,
@@ -145,6 +152,7 @@ pub fn open(
                 concurrency,
                 counter,
                 replay: flags.replay.is_some(),
+                prices,
             })
         }
     }
@@ -160,6 +168,15 @@ pub fn table(prices: Option<&Path>) -> Result<ModelTable, Failure> {
     let own = ModelTable::parse(&String::from_utf8_lossy(&bytes));
     let own = own.map_err(|error| Failure::usage(Error::Prices(error)))?;
     Ok(embedded.overridden_by(&own))
+}
+
+/// What a prompt of `model` costs, and who says so.
+fn price_list(table: &ModelTable, provider: ProviderName, model: &str) -> Option<PriceList> {
+    let found = table.find(provider.as_str(), model)?;
+    Some(PriceList {
+        name: format!("{provider} {model}, prices of {}", table.read_on()),
+        input_nanos: found.price(0)?.input.0,
+    })
 }
 
 /// A cap can only be kept where prices are known; better said before the first call than by it.

@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use bin_support::{Exit, Failure, Interrupt, Session};
 use tokio_util::sync::CancellationToken;
-use zer0gravity_engine::plan::Plan;
+use zer0gravity_engine::plan::{Config, Plan};
 use zer0gravity_engine::report::Report;
-use zer0gravity_engine::store::CallStore;
-use zer0gravity_engine::{Context, Event, ExperimentResult, StageStatus, run_matrix};
+use zer0gravity_engine::store::{CallStore, MemoryStore};
+use zer0gravity_engine::{
+    Context, Event, ExperimentResult, RunError, StageStatus, Triple, run_matrix, score_triples,
+};
 
 use crate::ask::Asked;
 use crate::cli::Checks;
@@ -25,6 +27,41 @@ pub fn perform(
     store: Box<dyn CallStore>,
     session: &Session,
 ) -> Result<Report, Failure> {
+    let total = plan.items().count();
+    let work = async |context: &Context<'_>, cancel, show: &mut dyn FnMut(Event<'_>)| {
+        run_matrix(context, plan, cancel, show).await
+    };
+    let mut report = watched(asked, store, total, session, work)?;
+    report.replayed = asked.replay;
+    Ok(report)
+}
+
+/// Scores texts of other tools, or as many as come before an interruption.
+pub fn score(
+    config: &Config,
+    triples: &[Triple],
+    asked: &Asked,
+    session: &Session,
+) -> Result<Vec<ExperimentResult>, Failure> {
+    let store = Box::new(MemoryStore::default());
+    let work = async |context: &Context<'_>, cancel, show: &mut dyn FnMut(Event<'_>)| {
+        score_triples(context, config, triples, cancel, show).await
+    };
+    watched(asked, store, triples.len(), session, work)
+}
+
+/// Does work in the engine with a bar that shows how far it is, until it ends or Ctrl-C ends it.
+fn watched<T>(
+    asked: &Asked,
+    store: Box<dyn CallStore>,
+    total: usize,
+    session: &Session,
+    work: impl AsyncFnOnce(
+        &Context<'_>,
+        CancellationToken,
+        &mut dyn FnMut(Event<'_>),
+    ) -> Result<T, RunError>,
+) -> Result<T, Failure> {
     let cancel = cancelled_by(Interrupt::on_ctrl_c()?);
     let store = Mutex::new(store);
     let clock = SystemClock::new();
@@ -34,16 +71,18 @@ pub fn perform(
         counter: asked.counter.as_ref(),
         store: &store,
         concurrency: asked.concurrency,
+        prices: &asked.prices,
+        pricing: None,
     };
-    let bar = session.progress.bar("experiments", plan.items().count());
+    let bar = session.progress.bar("experiments", total);
     let mut show = |event: Event<'_>| {
         if let Event::Ended { done, .. } = event {
             bar.set_position(done as u64);
         }
     };
-    let report = bin_support::block_on(run_matrix(&context, plan, cancel, &mut show))?;
+    let done = bin_support::block_on(work(&context, cancel, &mut show))?;
     drop(bar);
-    Ok(report?)
+    Ok(done?)
 }
 
 /// A token that Ctrl-C cancels. The thread ends with the process: the work beside it may keep the only other one busy.

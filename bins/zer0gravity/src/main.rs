@@ -4,10 +4,14 @@ mod ask;
 mod cli;
 mod clock;
 mod error;
+mod estimate;
 mod experiment;
+mod inspect;
 mod matrix;
+mod output;
 mod run;
 mod run_dir;
+mod score;
 mod selection;
 mod summary;
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use bin_support::{Exit, Failure, ModelFlags, ProviderName, Session};
 use clap::ValueEnum as _;
-use zer0gravity_engine::plan::Plan;
+use zer0gravity_engine::plan::{Config, Plan};
 use zer0gravity_engine::report::Report;
 use zer0gravity_engine::{ExperimentResult, PreviousScores, StageStatus};
 
@@ -25,18 +25,36 @@ pub fn matrix(args: &Matrix, quiet: bool, session: &mut Session) -> Result<Exit,
     let plan = Plan {
         encodings,
         cases,
-        config: run::config(asking, &args.repeats, &asked),
+        config: Config {
+            // What is compared here is what encodings are worth.
+            cost: true,
+            ..run::config(asking, &args.repeats, asked.port.label(), &asked.model)
+        },
     };
     let directory = RunDir::begin(&args.run_dir, &plan, &asking.model)?;
     let report = perform(&directory, &plan, &asked, session)?;
-    conclude(&directory, &report, left_out, &args.checks, quiet, session)
+    Ok(conclude(
+        &directory,
+        &report,
+        left_out,
+        &args.checks,
+        quiet,
+        session,
+    ))
 }
 
 pub fn resume(args: &Resume, quiet: bool, session: &mut Session) -> Result<Exit, Failure> {
     let directory = RunDir::open(&args.dir)?;
     let asked = open(&directory, &args.model, args.prices.as_deref(), session)?;
     let report = perform(&directory, directory.plan(), &asked, session)?;
-    conclude(&directory, &report, 0, &args.checks, quiet, session)
+    Ok(conclude(
+        &directory,
+        &report,
+        0,
+        &args.checks,
+        quiet,
+        session,
+    ))
 }
 
 pub fn rescore(args: &Rescore, quiet: bool, session: &mut Session) -> Result<Exit, Failure> {
@@ -76,7 +94,14 @@ pub fn rescore(args: &Rescore, quiet: bool, session: &mut Session) -> Result<Exi
     }
     directory.write_report(&report)?;
     directory.replace_plan(plan)?;
-    conclude(&directory, &report, 0, &args.checks, quiet, session)
+    Ok(conclude(
+        &directory,
+        &report,
+        0,
+        &args.checks,
+        quiet,
+        session,
+    ))
 }
 
 /// The scores that a result had.
@@ -115,7 +140,8 @@ fn open(
         ),
     ]
     .into_iter()
-    .filter_map(|(name, differs)| differs.then(|| name.to_owned()))
+    .filter(|(_, differs)| *differs)
+    .map(|(name, _)| name.to_owned())
     .collect();
     if differences.is_empty() {
         Ok(asked)
@@ -156,8 +182,8 @@ fn conclude(
     left_out: usize,
     checks: &Checks,
     quiet: bool,
-    session: &mut Session,
-) -> Result<Exit, Failure> {
+    session: &Session,
+) -> Exit {
     if !quiet {
         Summary::of(directory.plan(), checks.verbose).print(&report.results);
     }
@@ -168,5 +194,5 @@ fn conclude(
             "interrupted: what is finished is kept; go on with `zer0gravity resume {place}`"
         ));
     }
-    Ok(exit)
+    exit
 }

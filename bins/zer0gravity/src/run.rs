@@ -1,22 +1,21 @@
 //! `zer0gravity run`: one encoding system, the results as a JSON array.
 
 use std::io::Write as _;
-use std::path::Path;
+use std::path::PathBuf;
 
-use bin_support::{Exit, Failure, OutputFile, Session};
+use bin_support::{Exit, Failure, Session};
 use serde_json::json;
 use zer0gravity_engine::plan::{Config, Plan};
 use zer0gravity_engine::prompts::{Nonce, RoleInput, render};
 use zer0gravity_engine::store::{CallStore, MemoryStore};
-use zer0gravity_engine::{ExperimentResult, Models};
+use zer0gravity_engine::{Models, PortLabel};
 
 use crate::ask::{self, Asked};
 use crate::cli::{Asking, Repeats, Run};
-use crate::error::Error;
-use crate::experiment;
 use crate::run_dir::RunDir;
 use crate::selection::{self, Selected};
 use crate::summary::Summary;
+use crate::{experiment, output};
 
 pub fn run(args: &Run, quiet: bool, session: &mut Session) -> Result<Exit, Failure> {
     let paths: Vec<_> = args.encoding.iter().cloned().collect();
@@ -34,10 +33,25 @@ pub fn run(args: &Run, quiet: bool, session: &mut Session) -> Result<Exit, Failu
     let plan = Plan {
         encodings,
         cases,
-        config: config(&args.asking, &args.repeats, &asked),
+        config: config(
+            &args.asking,
+            &args.repeats,
+            asked.port.label(),
+            &asked.model,
+        ),
     };
     // Whether it can be written is found out before anything is spent.
-    let output = args.output.as_deref().map(begin).transpose()?;
+    let inputs = || {
+        let files = [&args.encoding, &args.texts.dataset, &args.asking.prices];
+        let talks = [&args.asking.model.replay, &args.asking.model.record];
+        files
+            .into_iter()
+            .chain(talks)
+            .flatten()
+            .map(PathBuf::as_path)
+    };
+    let file = args.output.as_deref();
+    let file = file.map(|path| output::begin(path, inputs())).transpose()?;
     let directory = match &args.run_dir {
         Some(path) => Some(RunDir::begin(path, &plan, &args.asking.model)?),
         None => None,
@@ -48,13 +62,10 @@ pub fn run(args: &Run, quiet: bool, session: &mut Session) -> Result<Exit, Failu
     };
     let mut report = experiment::perform(&plan, &asked, store, session)?;
     if let Some(directory) = directory {
-        report.created_at = directory.frozen_at().to_owned();
+        directory.frozen_at().clone_into(&mut report.created_at);
         directory.write_report(&report)?;
     }
-    match output {
-        Some(file) => file.finish(|file| write_results(&report.results, file))?,
-        None => write_results(&report.results, &mut session.results)?,
-    }
+    output::json(file, &report.results, session)?;
     if !quiet {
         Summary::of(&plan, args.checks.verbose).print(&report.results);
     }
@@ -83,19 +94,16 @@ pub fn open(asking: &Asking, session: &Session) -> Result<Asked, Failure> {
 }
 
 /// How a plan is run, by the flags of `run` and `matrix`.
-pub fn config(asking: &Asking, repeats: &Repeats, asked: &Asked) -> Config {
-    let model = &asked.model;
+pub fn config(asking: &Asking, repeats: &Repeats, port: PortLabel, model: &str) -> Config {
     let judges = match asking.judging.judge_model.as_slice() {
-        [] => vec![model.clone()],
+        [] => vec![model.to_owned()],
         given => given.to_vec(),
     };
+    let decoder = asking.decoder_model.as_deref().unwrap_or(model);
     Config {
         models: Models {
-            encoder: model.clone(),
-            decoder: asking
-                .decoder_model
-                .clone()
-                .unwrap_or_else(|| model.clone()),
+            encoder: model.to_owned(),
+            decoder: decoder.to_owned(),
             judges,
         },
         prompt_profile: asking.prompt_profile.into(),
@@ -110,27 +118,8 @@ pub fn config(asking: &Asking, repeats: &Repeats, asked: &Asked) -> Config {
         compat_judge_parse: asking.compat_judge_parse,
         compat_token_fallback: asking.compat_token_fallback,
         seed: asking.seed.seed,
-        ..Config::new(asked.port.label(), model)
+        ..Config::new(port, model)
     }
-}
-
-/// A file of results that is begun now and written at the end; missing folders are made.
-pub fn begin(path: &Path) -> Result<OutputFile, Failure> {
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(|source| Error::Write {
-            path: path.to_owned(),
-            source,
-        })?;
-    }
-    Ok(OutputFile::begin(path)?)
-}
-
-fn write_results(
-    results: &[ExperimentResult],
-    out: &mut impl std::io::Write,
-) -> std::io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, results)?;
-    out.write_all(b"\n")
 }
 
 /// Prints what each role would be told, with the places of texts named.

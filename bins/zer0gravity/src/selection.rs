@@ -1,13 +1,13 @@
 //! From flags to a plan: which encodings and which texts.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use bin_support::{Failure, Session};
 use zer0gravity_engine::DEFAULT_RULES;
 use zer0gravity_engine::dataset::{
-    Case, CaseFormat, LEVELS, Level, MAX_TEXT_BYTES, normalise_rules, parse_cases,
+    Case, CaseError, CaseFormat, LEVELS, Level, MAX_TEXT_BYTES, normalise_rules, parse_cases,
 };
 use zer0gravity_engine::plan::{Encoding, PlannedCase};
 
@@ -28,28 +28,29 @@ pub fn encodings(paths: &[PathBuf]) -> Result<Vec<Encoding>, Error> {
     if paths.is_empty() {
         return Ok(vec![Encoding::new("default", None, DEFAULT_RULES)]);
     }
-    let mut taken = HashSet::new();
+    let mut taken = HashMap::<String, u32>::new();
     paths
         .iter()
         .map(|path| {
             let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-            let id = (1..)
-                .map(|n| {
-                    if n == 1 {
-                        stem.to_string()
-                    } else {
-                        format!("{stem}-{n}")
-                    }
-                })
-                .find(|id| taken.insert(id.clone()))
-                .unwrap_or_default();
             Ok(Encoding::new(
-                id,
+                unique(&stem, &mut taken),
                 Some(path.display().to_string()),
                 rules(path)?,
             ))
         })
         .collect()
+}
+
+/// `name`, or `name-2` and so on where it is taken.
+fn unique(name: &str, taken: &mut HashMap<String, u32>) -> String {
+    let uses = taken.entry(name.to_owned()).or_default();
+    *uses += 1;
+    if *uses == 1 {
+        return name.to_owned();
+    }
+    let numbered = format!("{name}-{uses}");
+    unique(&numbered, taken)
 }
 
 /// The rules of a file.
@@ -106,20 +107,31 @@ fn dataset(path: &Path, skip_bad: bool, session: &Session) -> Result<Selected, F
     });
     let bytes = read(path).map_err(Failure::usage)?;
     let (cases, errors) = parse_cases(&bytes, format.map_err(Failure::usage)?, &shown);
-    for error in &errors {
-        session.report(error);
-    }
-    if !errors.is_empty() && (!skip_bad || cases.is_empty()) {
-        return Err(Failure::usage(Error::BadLines {
-            path: path.to_owned(),
-            lines: errors.len(),
-        }));
-    }
+    report_bad_lines(path, &errors, skip_bad && !cases.is_empty(), session)?;
     let planned = |case: Case| PlannedCase { level: None, case };
     Ok(Selected {
         cases: cases.into_iter().map(planned).collect(),
         left_out: errors.len(),
     })
+}
+
+/// Reports every line that cannot be used; they end the command unless they are to be left out.
+pub fn report_bad_lines(
+    path: &Path,
+    errors: &[CaseError],
+    leave_out: bool,
+    session: &Session,
+) -> Result<(), Failure> {
+    for error in errors {
+        session.report(error);
+    }
+    if errors.is_empty() || leave_out {
+        return Ok(());
+    }
+    Err(Failure::usage(Error::BadLines {
+        path: path.to_owned(),
+        lines: errors.len(),
+    }))
 }
 
 /// The bytes of a file of at most 256 MiB.

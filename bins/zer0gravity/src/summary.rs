@@ -8,6 +8,10 @@ use zer0gravity_engine::plan::Plan;
 use zer0gravity_engine::{ExperimentResult, TokenPair, preview, round_half_up};
 
 /// How results are told.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a part that is shown or not"
+)]
 pub struct Summary {
     offline: bool,
     verbose: bool,
@@ -25,6 +29,17 @@ impl Summary {
             encodings: plan.encodings.len() > 1,
             trials: plan.config.trials > 1,
             decodes: plan.config.decodes > 1,
+        }
+    }
+
+    /// Of texts that came from elsewhere.
+    pub fn of_given(offline: bool, verbose: bool) -> Self {
+        Self {
+            offline,
+            verbose,
+            encodings: false,
+            trials: false,
+            decodes: false,
         }
     }
 

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::dataset::Triple;
 use crate::lint::lint;
-use crate::pipeline::{Context, run_experiment};
+use crate::pipeline::{Context, Pricing, run_experiment};
 use crate::plan::{Config, Encoding, Item, Plan, PlannedCase};
 use crate::report::{Report, ReportedEncoding};
 use crate::result::timestamp;
@@ -53,14 +53,26 @@ pub async fn run_matrix(
     on_event: &mut dyn FnMut(Event<'_>),
 ) -> Result<Report, RunError> {
     let created_at = timestamp(ctx.clock.now());
-    let items = plan.items().collect();
-    let results = run_items(ctx, items, cancel, on_event).await?;
+    let port = StoredPort::new(ctx.port, ctx.clock, ctx.store, ctx.concurrency, cancel);
+    let asking = Context {
+        port: &port,
+        ..*ctx
+    };
+    let pricing = Pricing::measure(&asking, plan).await;
+    let asking = Context {
+        pricing: Some(&pricing),
+        ..asking
+    };
+    let results = run_items(&asking, plan.items().collect(), on_event).await;
+    if let Some(error) = port.broken() {
+        return Err(error.into());
+    }
     let results = with_measured_learnability(results, &plan.config);
     let encodings = plan.encodings.iter().map(|encoding| ReportedEncoding {
         id: encoding.id.clone(),
         path: encoding.path.clone(),
         sha256: encoding.sha256.clone(),
-        rules_tokens: None,
+        rules_tokens: pricing.rules_tokens(&encoding.sha256),
         lint: lint(&encoding.rules, ctx.counter),
     });
     Ok(Report::new(
@@ -118,45 +130,41 @@ pub async fn score_triples(
             decode: 1,
             given: Some(triple),
         });
-    run_items(ctx, items.collect(), cancel, on_event).await
+    let port = StoredPort::new(ctx.port, ctx.clock, ctx.store, ctx.concurrency, cancel);
+    let asking = Context {
+        port: &port,
+        ..*ctx
+    };
+    let results = run_items(&asking, items.collect(), on_event).await;
+    match port.broken() {
+        Some(error) => Err(error.into()),
+        None => Ok(results),
+    }
 }
 
 /// Runs experiments side by side; their results come in the order of `items`.
 async fn run_items(
     ctx: &Context<'_>,
     items: Vec<Item<'_>>,
-    cancel: CancellationToken,
     on_event: &mut dyn FnMut(Event<'_>),
-) -> Result<Vec<ExperimentResult>, RunError> {
-    let port = StoredPort::new(ctx.port, ctx.clock, ctx.store, ctx.concurrency, cancel);
-    let results = {
-        let inner = Context {
-            port: &port,
-            ..*ctx
-        };
-        let inner = &inner;
-        let total = items.len();
-        // As many experiments as calls: more would only wait for each other.
-        let mut running = stream::iter(items.iter().enumerate())
-            .map(|(index, item)| async move { (index, run_experiment(inner, item).await) })
-            .buffer_unordered(ctx.concurrency.max(1));
-        let mut ended = Vec::with_capacity(total);
-        while let Some((index, result)) = running.next().await {
-            let done = ended.len() + 1;
-            on_event(Event::Ended {
-                done,
-                total,
-                result: &result,
-            });
-            ended.push((index, result));
-        }
-        ended.sort_by_key(|(index, _)| *index);
-        ended.into_iter().map(|(_, result)| result).collect()
-    };
-    match port.into_broken() {
-        Some(error) => Err(error.into()),
-        None => Ok(results),
+) -> Vec<ExperimentResult> {
+    let total = items.len();
+    // As many experiments as calls: more would only wait for each other.
+    let mut running = stream::iter(items.iter().enumerate())
+        .map(|(index, item)| async move { (index, run_experiment(ctx, item).await) })
+        .buffer_unordered(ctx.concurrency.max(1));
+    let mut ended = Vec::with_capacity(total);
+    while let Some((index, result)) = running.next().await {
+        let done = ended.len() + 1;
+        on_event(Event::Ended {
+            done,
+            total,
+            result: &result,
+        });
+        ended.push((index, result));
     }
+    ended.sort_by_key(|(index, _)| *index);
+    ended.into_iter().map(|(_, result)| result).collect()
 }
 
 /// Fills in [`crate::Details::learnability_measured`]: of the decodings of one encoding, the share within 2 points of the

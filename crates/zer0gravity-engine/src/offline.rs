@@ -30,9 +30,9 @@ impl OfflineModel {
                 Ok(codec(rules)?.decode(encoded, Lexicon::english()).text)
             }
             (Role::SemanticJudge, [original, decoded]) => {
-                Ok(verdict(lexical_semantic(original, decoded)))
+                Ok(verdict(&lexical_semantic(original, decoded)))
             }
-            (Role::ImplementabilityJudge, _) => Ok(verdict(rule_implementability(rules))),
+            (Role::ImplementabilityJudge, _) => Ok(verdict(&rule_implementability(rules))),
             // The offline check of a procedure needs no conversation: `run_procedure` reads the text itself.
             _ => Err(unsupported("this role has no offline form".to_owned())),
         }
@@ -55,7 +55,7 @@ fn codec(rules: &str) -> Result<RuleCodec, PortError> {
 }
 
 /// As a judge would write it.
-fn verdict(verdict: LexicalVerdict) -> String {
+fn verdict(verdict: &LexicalVerdict) -> String {
     serde_json::json!({ "score": verdict.score, "reasoning": verdict.reasoning }).to_string()
 }
 

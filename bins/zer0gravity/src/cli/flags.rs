@@ -105,6 +105,17 @@ pub struct Repeats {
     pub judge_samples: u32,
 }
 
+impl Repeats {
+    /// Everything once.
+    pub fn once() -> Self {
+        Self {
+            trials: 1,
+            decodes: 1,
+            judge_samples: 1,
+        }
+    }
+}
+
 /// What the results are held against, and how much is told of them.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub struct Checks {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use bin_support::{CommonFlags, Exit, Failure, Session};
 
 pub use self::flags::{Asking, Checks, Judging, Repeats, Texts};
-use crate::{matrix, run};
+use crate::{estimate, inspect, matrix, run, score};
 
 /// Zer0 Gr@vity: encode a text, let a fresh agent decode it, score the round trip on 100 points.
 #[derive(Debug, clap::Parser)]
@@ -38,9 +38,25 @@ enum Command {
     Resume(Resume),
     /// Judge a finished run anew: only judges are asked.
     Rescore(Rescore),
+    /// Score texts that were encoded and decoded somewhere else (JSON, JSON lines or CSV).
+    ///
+    /// Without --provider nobody is asked: points and token numbers that are given are taken, others are estimated from the
+    /// letters and marked so.
+    Score(Score),
+    /// Say what is wrong with an encoding system before anybody uses it.
+    Lint(Lint),
+    /// Write results as one page for a browser, which needs no network.
+    Report(ShowReport),
+    /// Write results as CSV or JSON.
+    Export(Export),
+    /// Hold a run against an earlier one; exit code 4 if it is worse by more than allowed.
+    Compare(Compare),
+    /// Say how many calls a run would make and what they cost at most. Nothing is sent.
+    Estimate(Estimate),
 }
 
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_field_names, reason = "fields are named as their flags")]
 pub struct Run {
     #[command(flatten)]
     pub texts: Texts,
@@ -115,6 +131,86 @@ pub struct Rescore {
     pub checks: Checks,
 }
 
+#[derive(Debug, clap::Args)]
+pub struct Score {
+    /// Cases with `encodedText` and `decodedText`, and optionally `encodingSystem`, both token numbers and the judges' points.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Write the results to this file and nothing to stdout.
+    #[arg(long, value_name = "PATH")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub asking: Asking,
+    #[command(flatten)]
+    pub checks: Checks,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Lint {
+    /// The encoding system: a text file [default: the built-in rules].
+    #[arg(long, value_name = "PATH")]
+    pub encoding: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct ShowReport {
+    /// A run's directory, a report, or what `run` printed.
+    #[arg(value_name = "DIR|FILE")]
+    pub source: PathBuf,
+    /// The page.
+    #[arg(long, value_name = "OUT")]
+    pub html: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+#[group(id = "forms", required = true, multiple = true)]
+pub struct Export {
+    /// A run's directory, a report, or what `run` printed.
+    #[arg(value_name = "DIR|FILE")]
+    pub source: PathBuf,
+    /// One row a result.
+    #[arg(long, value_name = "OUT", group = "forms")]
+    pub csv: Option<PathBuf>,
+    /// The whole report.
+    #[arg(long, value_name = "OUT", group = "forms")]
+    pub json: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Compare {
+    /// The earlier run: a directory, a report, or what `run` printed.
+    #[arg(value_name = "OLD")]
+    pub old: PathBuf,
+    /// The later one.
+    #[arg(value_name = "NEW")]
+    pub new: PathBuf,
+    /// End with 4 if an encoding's mean total is lower by more than so many points, or a text is not scored any more.
+    #[arg(long, value_name = "POINTS", value_parser = points)]
+    pub max_drop: Option<f64>,
+}
+
+/// 0 to 100.
+fn points(text: &str) -> Result<f64, String> {
+    let points = text
+        .parse()
+        .ok()
+        .filter(|points| (0.0..=100.0).contains(points));
+    points.ok_or_else(|| "points are 0 to 100".to_owned())
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Estimate {
+    /// The encoding systems: text files [default: the built-in rules].
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    pub encoding: Vec<PathBuf>,
+    #[command(flatten)]
+    pub texts: Texts,
+    #[command(flatten)]
+    pub asking: Asking,
+    #[command(flatten)]
+    pub repeats: Repeats,
+}
+
 pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
     let quiet = cli.common.quiet;
     match &cli.command {
@@ -122,6 +218,12 @@ pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
         Command::Matrix(args) => matrix::matrix(args, quiet, session),
         Command::Resume(args) => matrix::resume(args, quiet, session),
         Command::Rescore(args) => matrix::rescore(args, quiet, session),
+        Command::Score(args) => score::score(args, quiet, session),
+        Command::Lint(args) => inspect::lint(args, session),
+        Command::Report(args) => inspect::report(args),
+        Command::Export(args) => inspect::export(args),
+        Command::Compare(args) => inspect::compare(args, session),
+        Command::Estimate(args) => estimate::estimate(args, session),
     }
 }
 

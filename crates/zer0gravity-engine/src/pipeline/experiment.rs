@@ -17,7 +17,7 @@ use crate::procedure::{self, Procedure};
 use crate::prompts::{Nonce, PromptProfile, RoleInput, render};
 use crate::result::timestamp;
 use crate::{
-    Details, ExperimentResult, JudgeRecord, Metadata, Metrics, Outcome, Points, Procedural,
+    Cost, Details, ExperimentResult, JudgeRecord, Metadata, Metrics, Outcome, Points, Procedural,
     ProceduralStatus, PromptHashes, Randomness, Repeat, ResultScores, SCHEMA_VERSION, StageName,
     StageRecord, StageStatus, TokenPair, TokenSource, compression_percent, compression_ratio,
     js_trim, score_all_f64,
@@ -146,7 +146,9 @@ impl<'a> Run<'a> {
                 StageName::CountEncoded,
                 StageName::Decode,
             ];
-            unasked.into_iter().for_each(|stage| self.skip(stage));
+            for stage in unasked {
+                self.skip(stage);
+            }
             return Ok(triple.decoded_text.clone());
         }
         let counted = tokens::count(port, config, &triple.case.text).await;
@@ -330,6 +332,7 @@ impl<'a> Run<'a> {
             _ => None,
         };
         let flags = self.flags();
+        let cost = self.cost(pair);
         ExperimentResult {
             test_case_id: case.id.clone(),
             error: outcome.sentence(),
@@ -356,7 +359,7 @@ impl<'a> Run<'a> {
             stages: self.stages,
             flags,
             procedural: self.procedural,
-            cost: None,
+            cost,
             level: item.case.level,
             trial: item.trial,
             decode: item.decode,
@@ -372,6 +375,11 @@ impl<'a> Run<'a> {
     fn kept(&self, index: usize, settled: Option<i64>) -> Option<i64> {
         let counted = || i64::try_from(self.counts[index]?).ok();
         settled.or_else(counted)
+    }
+
+    fn cost(&self, pair: Option<TokenPair>) -> Option<Cost> {
+        let pricing = self.ctx.pricing.filter(|_| self.item.config.cost)?;
+        pricing.cost(&self.item.encoding.sha256, pair?, &self.total)
     }
 
     fn flags(&self) -> Vec<crate::flags::Flag> {

@@ -1,12 +1,14 @@
 //! Encode, decode in a fresh context, judge: the calls, in order, and what they come to.
 
 mod experiment;
+mod pricing;
 mod roles;
 mod score;
 mod stage;
 mod tokens;
 
 pub use experiment::run_experiment;
+pub use pricing::{PriceList, Pricing};
 pub use roles::{
     Encoded, RoleConfig, decode, encode, execute, judge_implementability, judge_semantic,
 };
@@ -30,4 +32,8 @@ pub struct Context<'a> {
     pub store: &'a Mutex<Box<dyn CallStore>>,
     /// Requests under way at the same time, at least 1, for [`crate::run_matrix`].
     pub concurrency: usize,
+    /// What prompts cost, for [`crate::Cost::per_1000_messages`].
+    pub prices: &'a [PriceList],
+    /// What costs are reckoned from; without it a result has none. [`crate::run_matrix`] measures it by itself.
+    pub pricing: Option<&'a Pricing>,
 }

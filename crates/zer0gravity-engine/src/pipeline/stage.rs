@@ -39,6 +39,8 @@ pub struct Tally {
     pub started_at: Option<Timestamp>,
     /// Nano-dollars, as far as they are known.
     pub cost_nanos: Option<i64>,
+    /// A reply did not tell what it cost.
+    pub unpriced: bool,
     /// Why the last reply ends.
     pub stop: Option<Stop>,
 }
@@ -98,6 +100,7 @@ impl Tally {
             *self.usage.get_or_insert_default() += usage;
         }
         self.add_cost(reply.cost_nanos);
+        self.unpriced |= reply.cost_nanos.is_none();
     }
 
     /// Takes in what ran beside this: the longer wait counts.
@@ -111,6 +114,12 @@ impl Tally {
             *self.usage.get_or_insert_default() += usage;
         }
         self.add_cost(other.cost_nanos);
+        self.unpriced |= other.unpriced;
+    }
+
+    /// What it all cost in nano-dollars; none if that of a part is not known.
+    pub fn usd(&self) -> Option<i64> {
+        self.cost_nanos.filter(|_| !self.unpriced)
     }
 
     fn add_cost(&mut self, cost: Option<i64>) {

@@ -24,8 +24,10 @@ pub const ASK_AGAIN: &str = include_str!("ask_again.txt");
 
 /// The longest reply of encoder and decoder in tokens, unless it is set.
 pub const MAX_OUTPUT_TOKENS: u32 = 4096;
-const MAX_JUDGE_TOKENS: u32 = 512;
-const MAX_EXECUTOR_TOKENS: u32 = 1024;
+/// The longest reply of a judge in tokens.
+pub const MAX_JUDGE_TOKENS: u32 = 512;
+/// The longest reply of the executor in tokens.
+pub const MAX_EXECUTOR_TOKENS: u32 = 1024;
 
 /// A set of prompts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]

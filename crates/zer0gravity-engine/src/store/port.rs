@@ -82,10 +82,8 @@ impl<'a> StoredPort<'a> {
     }
 
     /// The error of the store that ended the run.
-    pub fn into_broken(self) -> Option<StoreError> {
-        self.broken
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner)
+    pub fn broken(&self) -> Option<StoreError> {
+        lock(&self.broken).take()
     }
 
     /// The answer to a call: from the store, from the same call under way, or from a call made now.

@@ -231,7 +231,10 @@ pub(crate) fn small() -> Report {
         path: Some(format!("rules/{id}.txt")),
         sha256: "0".repeat(64),
         rules_tokens: tokens,
-        lint: LintReport { findings },
+        lint: LintReport {
+            findings,
+            ..LintReport::default()
+        },
     };
     let findings = vec![LintFinding {
         code: "ZG003".into(),

@@ -1,0 +1,56 @@
+//! Where results go: files that are whole or not there, and never in the place of an input.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use bin_support::{Failure, OutputFile, Session};
+use serde::Serialize;
+
+use crate::error::Error;
+
+/// A file of results that is begun now, so that it is known to be writable, and written at the end. Missing folders are
+/// made. `inputs` are files that it must not replace.
+pub fn begin(
+    path: &Path,
+    inputs: impl IntoIterator<Item = impl AsRef<Path>>,
+) -> Result<OutputFile, Failure> {
+    for input in inputs {
+        if is_same(path, input.as_ref()) {
+            return Err(Failure::usage(Error::OverInput {
+                path: path.to_owned(),
+            }));
+        }
+    }
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(|source| Error::Write {
+            path: path.to_owned(),
+            source,
+        })?;
+    }
+    Ok(OutputFile::begin(path)?)
+}
+
+/// The same file, also under another name.
+fn is_same(a: &Path, b: &Path) -> bool {
+    a == b || matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}
+
+/// Writes `value` as JSON to a file, or to stdout.
+pub fn json(
+    file: Option<OutputFile>,
+    value: &impl Serialize,
+    session: &mut Session,
+) -> Result<(), Failure> {
+    match file {
+        Some(file) => file.finish(|file| pretty(value, file))?,
+        None => pretty(value, &mut session.results)?,
+    }
+    Ok(())
+}
+
+/// Two spaces a level, and a newline at the end.
+fn pretty(value: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, value)?;
+    out.write_all(b"\n")
+}

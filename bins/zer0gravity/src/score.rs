@@ -1,0 +1,52 @@
+//! `zer0gravity score`: texts that were encoded and decoded somewhere else.
+
+use bin_support::{Exit, Failure, ProviderName, Session};
+use zer0gravity_engine::{CaseFormat, parse_triples};
+
+use crate::ask;
+use crate::cli::{Repeats, Score};
+use crate::error::Error;
+use crate::summary::Summary;
+use crate::{experiment, output, run, selection};
+
+pub fn score(args: &Score, quiet: bool, session: &mut Session) -> Result<Exit, Failure> {
+    let shown = args.file.display().to_string();
+    let path = || args.file.clone();
+    let format =
+        CaseFormat::of(&shown).ok_or_else(|| Failure::usage(Error::Format { path: path() }))?;
+    let bytes = selection::read(&args.file).map_err(Failure::usage)?;
+    let (triples, errors) = parse_triples(&bytes, format, &shown);
+    selection::report_bad_lines(
+        &args.file,
+        &errors,
+        args.asking.skip_bad && !triples.is_empty(),
+        session,
+    )?;
+    let mut asking = args.asking.clone();
+    // A key in the environment is no order to spend money on texts that may already have their points.
+    let flags = &mut asking.model;
+    if flags.provider.is_none() && flags.base_url.is_none() && flags.replay.is_none() {
+        flags.provider = Some(ProviderName::Offline);
+    }
+    let others: Vec<_> = (asking.judging.judge_model.iter())
+        .map(|model| ("--judge-model", model.as_str()))
+        .collect();
+    let asked = ask::open(
+        &asking.model,
+        asking.prices.as_deref(),
+        &others,
+        asking.seed.seed,
+        session,
+    )?;
+    let config = run::config(&asking, &Repeats::once(), asked.port.label(), &asked.model);
+    let file = args.output.as_deref();
+    let file = file
+        .map(|path| output::begin(path, [args.file.as_path()]))
+        .transpose()?;
+    let results = experiment::score(&config, &triples, &asked, session)?;
+    output::json(file, &results, session)?;
+    if !quiet {
+        Summary::of_given(asked.port.label().offline, args.checks.verbose).print(&results);
+    }
+    Ok(experiment::exit(&results, errors.len(), &args.checks))
+}
