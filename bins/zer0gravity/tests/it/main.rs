@@ -6,6 +6,7 @@
 
 mod bad_input;
 mod budget;
+mod compare;
 mod concurrency;
 mod exit_codes;
 mod faults;
@@ -18,5 +19,6 @@ mod program;
 mod replay;
 mod resume;
 mod run;
+mod score;
 mod statistics;
 mod summary;
