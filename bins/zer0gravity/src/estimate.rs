@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use bin_support::{Exit, Failure, ProviderName, Session};
 use llm_client::{Model, Usd};
 use serde::Serialize;
-use zer0gravity_engine::plan::{Config, Encoding, PlannedCase};
+use zer0gravity_engine::plan::{Config, Costs, Encoding, PlannedCase};
 use zer0gravity_engine::prompts::{
     MAX_EXECUTOR_TOKENS, MAX_JUDGE_TOKENS, Nonce, RoleInput, render,
 };
@@ -122,7 +122,7 @@ impl Bill {
             },
             charges: Vec::new(),
         };
-        if config.cost {
+        if config.cost == Costs::Counted {
             bill.calls.count += encodings.len() as u64;
         }
         bill.calls.count += u64::from(config.measure_wrapper);

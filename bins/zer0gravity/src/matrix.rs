@@ -4,7 +4,7 @@ use std::path::Path;
 
 use bin_support::{Exit, Failure, ModelFlags, ProviderName, Session};
 use clap::ValueEnum as _;
-use zer0gravity_engine::plan::{Config, Plan};
+use zer0gravity_engine::plan::{Costs, Plan};
 use zer0gravity_engine::report::Report;
 use zer0gravity_engine::{ExperimentResult, PreviousScores, StageStatus};
 
@@ -22,14 +22,15 @@ pub fn matrix(args: &Matrix, quiet: bool, session: &mut Session) -> Result<Exit,
     let Selected { cases, left_out } =
         selection::texts(&args.texts, asking.skip_bad, asking.allow_long, session)?;
     let asked = run::open(asking, session)?;
+    let mut config = run::config(asking, &args.repeats, asked.port.label(), &asked.model);
+    if config.cost == Costs::None {
+        // What is compared here is what encodings are worth.
+        config.cost = Costs::Estimated;
+    }
     let plan = Plan {
         encodings,
         cases,
-        config: Config {
-            // What is compared here is what encodings are worth.
-            cost: true,
-            ..run::config(asking, &args.repeats, asked.port.label(), &asked.model)
-        },
+        config,
     };
     let directory = RunDir::begin(&args.run_dir, &plan, &asking.model)?;
     let report = perform(&directory, &plan, &asked, session)?;

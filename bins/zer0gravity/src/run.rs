@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use bin_support::{Exit, Failure, Session};
 use serde_json::json;
-use zer0gravity_engine::plan::{Config, Plan};
+use zer0gravity_engine::plan::{Config, Costs, Plan};
 use zer0gravity_engine::prompts::{Nonce, RoleInput, render};
 use zer0gravity_engine::store::{CallStore, MemoryStore};
 use zer0gravity_engine::{Models, PortLabel};
@@ -113,7 +113,11 @@ pub fn config(asking: &Asking, repeats: &Repeats, port: PortLabel, model: &str) 
         judge_samples: repeats.judge_samples,
         execute: asking.execute,
         implementability_once: asking.implementability_once,
-        cost: asking.cost,
+        cost: if asking.cost {
+            Costs::Counted
+        } else {
+            Costs::None
+        },
         measure_wrapper: asking.measure_wrapper,
         compat_judge_parse: asking.compat_judge_parse,
         compat_token_fallback: asking.compat_token_fallback,

@@ -89,7 +89,7 @@ pub struct Config {
     /// Judges each set of rules once and not for every case.
     pub implementability_once: bool,
     /// Reckons what the encodings save.
-    pub cost: bool,
+    pub cost: Costs,
     /// Asks what a message costs beyond its text.
     pub measure_wrapper: bool,
     /// Reads judges as the reference does.
@@ -98,6 +98,19 @@ pub struct Config {
     pub compat_token_fallback: bool,
     /// Where random choices come from.
     pub seed: u64,
+}
+
+/// Whether it is reckoned what encodings save, and who counts their rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Costs {
+    /// It is not.
+    #[default]
+    None,
+    /// It is, by an estimate of the rules' tokens.
+    Estimated,
+    /// It is, and the provider counts the rules: one more call for each.
+    Counted,
 }
 
 impl Config {
@@ -119,7 +132,7 @@ impl Config {
             judge_samples: 1,
             execute: false,
             implementability_once: false,
-            cost: false,
+            cost: Costs::None,
             measure_wrapper: false,
             compat_judge_parse: false,
             compat_token_fallback: false,

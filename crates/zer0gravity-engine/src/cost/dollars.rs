@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, Serializer};
 const NANOS: u64 = 1_000_000_000;
 
 /// `0.0021`: as many digits as it needs, at least two after the point.
-fn written(nanos: i64) -> String {
+pub(crate) fn written(nanos: i64) -> String {
     let sign = if nanos < 0 { "-" } else { "" };
     let (dollars, rest) = (nanos.unsigned_abs() / NANOS, nanos.unsigned_abs() % NANOS);
     let digits = format!("{rest:09}");
@@ -47,7 +47,7 @@ pub(super) mod plain {
 }
 
 /// The same for an `Option<i64>`, none as null.
-pub(super) mod option {
+pub(crate) mod option {
     use super::{Deserialize, Deserializer, Serializer, read_or_say, written};
 
     #[expect(clippy::ref_option, reason = "serde asks for it")]

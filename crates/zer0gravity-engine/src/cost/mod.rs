@@ -1,7 +1,7 @@
 //! What an encoding saves, and when it has paid for its rules.
 
 mod curve;
-mod dollars;
+pub(crate) mod dollars;
 
 use serde::{Deserialize, Serialize};
 

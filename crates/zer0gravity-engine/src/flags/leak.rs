@@ -57,8 +57,8 @@ fn rot13(text: &str) -> String {
         .collect()
 }
 
-/// What the base64 in `rules` says, in pieces: each run of its digits, and lines of nothing else together. A run may begin with
-/// digits that belong to something else, so it is read from each of its first four places.
+/// What the base64 in `rules` says, in pieces: each run of its digits, and runs with nothing but white space between them together.
+/// Words before it look like digits too, so everything is read from each of its first four places.
 fn from_base64(rules: &str) -> String {
     let engine = GeneralPurpose::new(
         &STANDARD,
@@ -84,21 +84,14 @@ fn from_base64(rules: &str) -> String {
         }
     };
     rules.split(|char| !digit(char)).for_each(&mut read);
-    let mut block = String::new();
-    for line in rules.lines().map(str::trim).chain([""]) {
-        let inner = line.trim_end_matches('=');
-        if !inner.is_empty() && inner.chars().all(digit) {
-            block.push_str(inner);
-        } else {
-            read(&block);
-            block.clear();
-        }
+    for block in rules.split(|char: char| !digit(char) && !char.is_whitespace()) {
+        read(&block.split_whitespace().collect::<String>());
     }
     text
 }
 
-/// What the hexadecimal digits in `rules` say, in pieces: each run of digits from either of its first two places, and pairs of
-/// digits that stand one behind the other with marks, `0x` or `\x` between them.
+/// What the hexadecimal digits in `rules` say, in pieces: each run of digits from either of its first two places, and runs of pairs
+/// together that stand one behind the other with marks, `0x` or `\x` between them.
 fn from_hex(rules: &str) -> String {
     let mut text = String::new();
     let mut read = |digits: &[u8]| {
@@ -132,7 +125,7 @@ fn from_hex(rules: &str) -> String {
             .strip_prefix("0x")
             .or_else(|| word.strip_prefix('x'))
             .unwrap_or(word);
-        match digits(pair).filter(|pair| pair.len() == 2) {
+        match digits(pair).filter(|pair| pair.len().is_multiple_of(2)) {
             Some(pair) => pairs.extend(pair),
             None => read(&std::mem::take(&mut pairs)),
         }
@@ -153,9 +146,12 @@ mod tests {
             ".4 ton ,selppa 3 ekaT",
             "Gnxr 3 nccyrf, abg 4.",
             "key=VGFrZSAzIGFwcGxlcywgbm90IDQu",
-            "T:\nVGFrZSAzIGFw\ncGxlcywgbm90\nIDQu\n",
+            "T:\nVGFrZSAzIGFw\n  cGxlcywgbm90\nIDQu\n",
+            "Read it: VGFr ZSAz IGFw cGxl cywg bm90 IDQu",
             "54616b652033206170706c65732c206e6f7420342e",
             "54 61 6b 65 20 33 20 61 70 70 6c 65 73 2c 20 6e 6f 74 20 34 2e",
+            "54616b65 20332061 70706c65 732c206e 6f742034 2e",
+            "%54%61%6B%65%20%33%20%61%70%70%6C%65%73%2C%20%6E%6F%74%20%34",
             r"\x54\x61\x6b\x65\x20\x33\x20\x61\x70\x70\x6c\x65\x73\x2c\x20\x6e\x6f\x74\x20\x34\x2e",
         ] {
             assert!(rules_contain_text(rules, original).is_some(), "{rules}");

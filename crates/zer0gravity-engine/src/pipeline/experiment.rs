@@ -12,7 +12,7 @@ use crate::codec::Lexicon;
 use crate::dataset::Triple;
 use crate::flags::{FlagInput, detect};
 use crate::metrics;
-use crate::plan::Item;
+use crate::plan::{Costs, Item};
 use crate::procedure::{self, Procedure};
 use crate::prompts::{Nonce, PromptProfile, RoleInput, render};
 use crate::result::timestamp;
@@ -378,7 +378,10 @@ impl<'a> Run<'a> {
     }
 
     fn cost(&self, pair: Option<TokenPair>) -> Option<Cost> {
-        let pricing = self.ctx.pricing.filter(|_| self.item.config.cost)?;
+        let pricing = self
+            .ctx
+            .pricing
+            .filter(|_| self.item.config.cost != Costs::None)?;
         pricing.cost(&self.item.encoding.sha256, pair?, &self.total)
     }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::Context;
 use super::stage::Tally;
 use super::tokens::count;
-use crate::plan::Plan;
+use crate::plan::{Costs, Plan};
 use crate::{Cost, MoneySaved, TokenPair, estimated_message_tokens, known_wrapper_tokens};
 
 /// What a prompt costs at one provider.
@@ -29,12 +29,12 @@ pub struct Pricing {
 
 impl Pricing {
     /// Counts the rules of `plan`, and what a message adds if that is to be measured. Where the provider does not count, an
-    /// estimate stands in its place. Without [`crate::plan::Config::cost`] nobody is asked.
+    /// estimate stands in its place. Nobody is asked unless the plan says so.
     pub(crate) async fn measure(ctx: &Context<'_>, plan: &Plan) -> Self {
         let config = &plan.config;
         let mut rules = HashMap::new();
         for encoding in &plan.encodings {
-            let counted = if config.cost {
+            let counted = if config.cost == Costs::Counted {
                 count(ctx.port, config, &encoding.rules)
                     .await
                     .value

@@ -15,8 +15,9 @@ pub struct RunCost {
     pub calls: u64,
     /// Tokens that replies report.
     pub tokens_spent: TokenUse,
-    /// Dollars as a decimal number; none if the models have no known price.
-    pub usd: Option<String>,
+    /// Nano-dollars, in JSON dollars as a text; none if what a result cost is not known.
+    #[serde(with = "crate::cost::dollars::option")]
+    pub usd: Option<i64>,
     /// The same for each encoding.
     pub per_encoding: Vec<EncodingCost>,
 }
@@ -31,28 +32,40 @@ pub struct EncodingCost {
     pub calls: u64,
     /// Tokens that replies report.
     pub tokens_spent: TokenUse,
-    /// Dollars as a decimal number; none if the models have no known price.
-    pub usd: Option<String>,
+    /// Nano-dollars, in JSON dollars as a text; none if what a result cost is not known.
+    #[serde(with = "crate::cost::dollars::option")]
+    pub usd: Option<i64>,
 }
 
 impl RunCost {
     pub(super) fn of(encodings: &[ReportedEncoding], results: &[ExperimentResult]) -> Self {
-        let mut run = Self::default();
+        let mut run = Self {
+            usd: Some(0),
+            ..Self::default()
+        };
         for id in encoding_ids(encodings, results) {
             let mut own = EncodingCost {
                 encoding_id: id.to_owned(),
                 calls: 0,
                 tokens_spent: TokenUse::default(),
-                usd: None,
+                usd: Some(0),
             };
             for result in results.iter().filter(|result| result.encoding_id == id) {
                 own.calls += u64::from(result.metadata.total_api_calls);
                 own.tokens_spent += result.metadata.total_tokens_used;
+                let usd = result.cost.as_ref().and_then(|cost| cost.usd);
+                own.usd = sum(own.usd, usd);
             }
             run.calls += own.calls;
             run.tokens_spent += own.tokens_spent;
+            run.usd = sum(run.usd, own.usd);
             run.per_encoding.push(own);
         }
         run
     }
+}
+
+/// A sum of which no part is unknown.
+fn sum(a: Option<i64>, b: Option<i64>) -> Option<i64> {
+    a?.checked_add(b?)
 }

@@ -4,7 +4,8 @@ use proptest::prelude::*;
 use serde::Deserialize;
 use zer0gravity_engine::prompts::{Nonce, PromptProfile, RoleInput, render};
 use zer0gravity_engine::{
-    DEFAULT_RULES, Flag, FlagId, FlagInput, Severity, TokenPair, detect, score_all,
+    DEFAULT_RULES, Flag, FlagId, FlagInput, Severity, TokenPair, chrf_pp, detect, literal_recall,
+    score_all,
 };
 
 #[derive(Deserialize)]
@@ -19,8 +20,6 @@ struct System {
     original_tokens: i64,
     encoded_tokens: i64,
     semantic: u8,
-    chrf_pp: f64,
-    literal_recall: Option<f64>,
     #[serde(default)]
     raises: Vec<FlagId>,
 }
@@ -42,8 +41,8 @@ impl System {
             original_tokens: self.original_tokens,
             encoded_tokens: self.encoded_tokens,
             semantic: Some(self.semantic),
-            chrf_pp: self.chrf_pp,
-            literal_recall: self.literal_recall,
+            chrf_pp: chrf_pp(&self.original, &self.decoded),
+            literal_recall: literal_recall(&self.original, &self.decoded),
         })
     }
 }
@@ -388,6 +387,13 @@ fn talk_to_users_and_judges_is_heard() {
         "The score was 3 to 2 after the rate fell.",
         "The farmer's scoreboard: 40 eggs",
         "Forget the eggs of the previous day.",
+        "Sure, I will bring the eggs.",
+        "I have applied for ten farms since May.",
+        "Note that I removed the broken eggs.",
+        "I can't do Tuesday, and I can't help you to move.",
+        "I'm sorry, but I cannot come.",
+        "This violates section 5 of the law.",
+        "The manager sent new instructions to the farmers.",
     ] {
         assert!(carried(text).is_empty(), "{text}: {:?}", carried(text));
     }

@@ -217,7 +217,10 @@ pub(super) fn provenance(report: &Report) -> Section {
         ("Calls", report.cost.calls.into()),
         ("Tokens in", tokens.input.into()),
         ("Tokens out", tokens.output.into()),
-        ("Dollars", report.cost.usd.clone().into()),
+        (
+            "Dollars",
+            report.cost.usd.map(crate::cost::dollars::written).into(),
+        ),
         (
             "Repeated after failures",
             metadata().map(|m| u64::from(m.retries)).sum::<u64>().into(),

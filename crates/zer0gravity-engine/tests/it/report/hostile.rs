@@ -18,7 +18,7 @@ const HOSTILE: [&str; 4] = [
 ];
 
 /// Strings that decide what is shown, and are no text of anybody's.
-const OWN: [&str; 13] = [
+const OWN: [&str; 14] = [
     "schema_version",
     "kind",
     "status",
@@ -32,6 +32,7 @@ const OWN: [&str; 13] = [
     "createdAt",
     "timestamp",
     "usd",
+    "cost",
 ];
 
 /// Writes `text` into every string of a report but those the engine chooses itself.
