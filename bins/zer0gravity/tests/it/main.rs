@@ -8,6 +8,7 @@ mod bad_input;
 mod budget;
 mod compare;
 mod concurrency;
+mod cost;
 mod exit_codes;
 mod faults;
 mod flags;

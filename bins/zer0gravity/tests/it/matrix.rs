@@ -57,8 +57,8 @@ fn results_stand_in_plan_order_and_shared_calls_are_made_once() {
 
     let by_role: Vec<_> = stub.stats().by_role.into_iter().collect();
     let expected = [
-        // Four texts, their encodings, which are the same for both rules, and the rules.
-        (("count", 200), 8 + 2),
+        // Four texts, and their encodings, which are the same for both rules.
+        (("count", 200), 8),
         (("decoder", 200), 16),
         (("encoder", 200), 16),
         // For each experiment and judge.

@@ -25,10 +25,10 @@ const MATRIX: [&str; 10] = [
     "dir",
 ];
 
-/// Calls of [`MATRIX`]: the counts of four texts, their four encodings and three texts of rules, an encoding and a decoding for each of 24
+/// Calls of [`MATRIX`]: the counts of four texts and their four encodings, an encoding and a decoding for each of 24
 /// experiments, a judge of the meaning for each of two trials of four texts (the rules are no part of his question),
 /// a judge of the rules for each experiment.
-const CALLS: usize = 11 + 24 + 24 + 8 + 24;
+const CALLS: usize = 8 + 24 + 24 + 8 + 24;
 
 fn place() -> Place {
     let place = Place::new();
