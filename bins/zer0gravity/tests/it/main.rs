@@ -18,6 +18,7 @@ mod offline;
 mod procedure;
 mod program;
 mod replay;
+mod report;
 mod resume;
 mod run;
 mod score;
