@@ -87,10 +87,12 @@ fn rules() {
         let arguments = ["run", "--level", "1", "--encoding", path];
         refuses(&place, &arguments, 2, &[path, reason]);
     }
+    // One byte less is asked for: the server refuses the key, and the run ends with its first call.
     place.file("largest.txt", "x".repeat(1 << 20));
-    let stub = CompressionStub::start(StubMode::Ok);
+    let stub = CompressionStub::start(StubMode::E401);
     let arguments = ["run", "--level", "3", "--encoding", "largest.txt"];
-    place.asking(&stub, &arguments).exits(0);
+    place.asking(&stub, &arguments).exits(1);
+    assert_eq!(stub.stats().calls, 1);
 }
 
 #[test]
@@ -122,9 +124,10 @@ fn datasets() {
         2,
         &["long", "1 MiB", "--allow-long"],
     );
-    let stub = CompressionStub::start(StubMode::Ok);
-    let arguments = ["run", "--dataset", "long.jsonl", "--allow-long", "--quiet"];
-    place.asking(&stub, &arguments).exits(0);
+    let stub = CompressionStub::start(StubMode::E401);
+    let arguments = ["run", "--dataset", "long.jsonl", "--allow-long"];
+    place.asking(&stub, &arguments).exits(1);
+    assert_eq!(stub.stats().calls, 1);
 }
 
 #[test]

@@ -6,16 +6,22 @@
 
 mod bad_input;
 mod budget;
+mod compare;
 mod concurrency;
+mod cost;
 mod exit_codes;
 mod faults;
 mod flags;
 mod keys;
 mod matrix;
 mod offline;
+mod procedure;
 mod program;
 mod recorded;
 mod replay;
+mod report;
 mod resume;
 mod run;
+mod score;
+mod statistics;
 mod summary;

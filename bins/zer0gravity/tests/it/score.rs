@@ -12,12 +12,10 @@ fn published() -> Vec<Value> {
     file["rows"].as_array().unwrap().clone()
 }
 
-fn triple(row: &Value) -> Value {
-    let id = format!(
-        "{} {}",
-        row["case"].as_str().unwrap(),
-        row["system"].as_str().unwrap()
-    );
+/// `number` tells rows of one text and one system apart.
+fn triple(number: usize, row: &Value) -> Value {
+    let name = |field: &str| row[field].as_str().unwrap();
+    let id = format!("{number} {} {}", name("case"), name("system"));
     json!({
         "id": id, "text": "a text", "encodedText": "txt", "decodedText": "a text",
         "originalTokens": row["originalTokens"], "encodedTokens": row["encodedTokens"],
@@ -30,7 +28,11 @@ fn triple(row: &Value) -> Value {
 fn given_scores_give_the_published_totals() {
     let place = Place::new();
     let rows = published();
-    let triples: Vec<_> = rows.iter().map(triple).collect();
+    let triples: Vec<_> = rows
+        .iter()
+        .enumerate()
+        .map(|(number, row)| triple(number, row))
+        .collect();
     let lines: Vec<_> = triples.iter().map(Value::to_string).collect();
     place.file("rows.jsonl", lines.join("\n"));
     place.file("rows.json", Value::from(triples).to_string());
@@ -59,12 +61,11 @@ fn given_scores_give_the_published_totals() {
 fn without_scores_and_tokens_both_are_made_here_and_marked() {
     let place = Place::new();
     let text = "The quick brown fox jumps over the lazy dog";
-    place.file(
-        "one.csv",
-        format!(
-            "id,text,encodedText,decodedText\nx,{text},θ qck brwn fox jmps vr θ lzy dog,{text}\n"
-        ),
+    let rules = "SUBS: 'the'→'θ'.";
+    let csv = format!(
+        "id,text,encodedText,decodedText,encodingSystem\nx,{text},θ qck brwn fox jmps vr θ lzy dog,{text},{rules}\n"
     );
+    place.file("one.csv", csv);
     let results = place.alone(&["score", "one.csv"]).exits(0).results();
     let result = &results[0];
     assert_eq!(result["testCaseId"], "x");
@@ -78,7 +79,7 @@ fn without_scores_and_tokens_both_are_made_here_and_marked() {
 #[test]
 fn output_goes_to_a_file() {
     let place = Place::new();
-    place.file("row.jsonl", triple(&published()[0]).to_string());
+    place.file("row.jsonl", triple(0, &published()[0]).to_string());
     let ran = place
         .alone(&["score", "row.jsonl", "--output", "new/scored.json"])
         .exits(0);
@@ -114,4 +115,3 @@ fn bad_lines_are_all_listed() {
         assert!(listed, "line {line}\n{}", ran.stderr);
     }
 }
-

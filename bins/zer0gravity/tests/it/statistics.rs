@@ -9,7 +9,9 @@ use crate::program::{column, list};
 #[test]
 fn a_report_says_what_it_is() {
     let (place, stub) = (place(), CompressionStub::start(StubMode::Ok));
-    place.asking(&stub, &[&MATRIX[..], &["--all"]].concat()).exits(0);
+    place
+        .asking(&stub, &[&MATRIX[..], &["--all"]].concat())
+        .exits(0);
     let report = place.read_json("dir/report.json");
     for (name, value) in [
         ("schema_version", json!(1)),

@@ -1,0 +1,110 @@
+//! `report`, `export` and `lint`: the forms that results and rules are looked at in.
+
+use serde_json::Value;
+use test_support::{CompressionStub, StubMode};
+
+use crate::program::{Place, list};
+
+/// A place with the run directory `dir` and its results in `out.json`.
+fn run() -> Place {
+    let (place, stub) = (Place::new(), CompressionStub::start(StubMode::Ok));
+    let lines = [
+        r#"{"id": "a", "text": "Hello </script><b>world</b>!"}"#,
+        r#"{"id": "b", "text": "=1+1"}"#,
+        r#"{"id": "c", "text": "[refuse] it"}"#,
+    ];
+    place.file("set.jsonl", lines.join("\n"));
+    let arguments = [
+        "run",
+        "--dataset",
+        "set.jsonl",
+        "--run-dir",
+        "dir",
+        "--output",
+        "out.json",
+    ];
+    place.asking(&stub, &arguments).exits(3);
+    place
+}
+
+#[test]
+fn a_page_asks_nothing_of_a_network_and_holds_no_markup_of_texts() {
+    let place = run();
+    for from in ["dir", "out.json", "dir/report.json"] {
+        place
+            .alone(&["report", from, "--html", "new/page.html"])
+            .exits(0);
+        let page = place.read("new/page.html");
+        assert!(page.starts_with("<!DOCTYPE html>") || page.starts_with("<!doctype html>"));
+        for outside in ["src=\"http", "href=\"http", "url(http", "<link", "@import"] {
+            assert!(!page.contains(outside), "{from}: {outside}");
+        }
+        assert!(!page.contains("<b>world"), "{from}");
+        assert!(page.contains("Zer0 Gr@vity"), "{from}");
+    }
+}
+
+#[test]
+fn an_offline_run_says_so_on_its_page() {
+    let place = Place::new();
+    let arguments = [
+        "run",
+        "--level",
+        "1",
+        "--provider",
+        "offline",
+        "--output",
+        "out.json",
+    ];
+    place.alone(&arguments).exits(0);
+    place
+        .alone(&["report", "out.json", "--html", "page.html"])
+        .exits(0);
+    assert!(place.read("page.html").to_lowercase().contains("offline"));
+}
+
+#[test]
+fn a_table_has_a_row_for_each_result_and_no_formula() {
+    let place = run();
+    place.alone(&["export", "dir", "--csv", "out.csv"]).exits(0);
+    let table = place.read("out.csv");
+    assert!(table.contains("'=1+1"), "{table}");
+    assert!(!table.contains(",=1+1"), "{table}");
+    place
+        .alone(&["export", "dir", "--json", "copy.json"])
+        .exits(0);
+    assert_eq!(
+        place.read_json("copy.json"),
+        place.read_json("dir/report.json")
+    );
+}
+
+#[test]
+fn nothing_to_report_is_bad_input() {
+    let place = Place::new();
+    place.file("odd.json", "{\"kind\": \"something else\"}");
+    for from in ["missing", "odd.json"] {
+        let ran = place.alone(&["report", from, "--html", "page.html"]);
+        assert!(ran.exits(2).stderr.contains(from));
+        assert!(!place.path("page.html").exists());
+    }
+}
+
+#[test]
+fn the_default_rules_have_their_known_findings() {
+    let place = Place::new();
+    let ran = place.alone(&["lint"]).exits(0);
+    let found: Value = ran.json();
+    let text = found.to_string();
+    assert!(text.contains("137") && text.contains("135"), "{text}");
+    assert!(text.contains("ZG003") && text.contains("ZG006"), "{text}");
+    let findings = list(&found["findings"]);
+    for finding in &findings {
+        for field in ["code", "line", "message", "evidence"] {
+            assert!(finding.get(field).is_some(), "{finding}");
+        }
+    }
+    place.file("twice.txt", "'the'→'t'\n'this'→'t'\n");
+    let ran = place.alone(&["lint", "--encoding", "twice.txt"]).exits(0);
+    assert!(ran.stdout.contains("ZG001"), "{}", ran.stdout);
+}
