@@ -15,6 +15,12 @@ use crate::error::Error;
 
 const SCHEMA_VERSION: u64 = 1;
 
+/// What a run's directory consists of.
+pub fn files(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let parts = ["run.json", "calls.jsonl", "report.json", "run.lock"];
+    parts.into_iter().map(move |part| folder.join(part))
+}
+
 /// A run's directory, locked as long as this lives.
 pub struct RunDir {
     path: PathBuf,
