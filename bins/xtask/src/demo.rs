@@ -13,10 +13,16 @@ use crate::Error;
 use crate::workspace::{Workspace, finish, finish_into};
 
 /// One entry a world.
-const WORLDS: &[World] = &[World {
-    name: "popper",
-    job: popper,
-}];
+const WORLDS: &[World] = &[
+    World {
+        name: "zer0gravity",
+        job: zer0gravity,
+    },
+    World {
+        name: "popper",
+        job: popper,
+    },
+];
 
 struct World {
     name: &'static str,
@@ -51,6 +57,48 @@ pub fn run(workspace: &Workspace, session: &mut Session) -> Result<Exit, Failure
     }
     writeln!(session.results, "\n{table}")?;
     Ok(exit)
+}
+
+/// Encodes, decodes and scores the texts of all levels by rules, and makes a page of it.
+fn zer0gravity(workspace: &Workspace) -> Result<Outcome, Error> {
+    let folder = workspace.demo_folder("zer0gravity")?;
+    let results = folder.join("results.json");
+    let page = folder.join("results.html");
+    let program = || workspace.binary("zer0gravity");
+    let run = ["run", "--all", "--provider", "offline", "--output"];
+    finish(program().args(run).arg(&results))?;
+    finish(
+        program()
+            .arg("report")
+            .arg(&results)
+            .arg("--html")
+            .arg(&page),
+    )?;
+    let scored: Vec<Scored> = json(&results)?;
+    Ok(Outcome {
+        result: averaged(&scored),
+        file: page,
+    })
+}
+
+/// The part of a result that the table shows.
+#[derive(Deserialize)]
+struct Scored {
+    #[serde(rename = "testCaseId")]
+    case: String,
+    total: Option<f64>,
+}
+
+fn averaged(scored: &[Scored]) -> String {
+    let totals: Vec<_> = scored.iter().filter_map(|one| one.total).collect();
+    let each: Vec<_> = (scored.iter())
+        .map(|one| match one.total {
+            Some(total) => format!("{} {total}", one.case),
+            None => format!("{} failed", one.case),
+        })
+        .collect();
+    let mean = totals.iter().sum::<f64>() / totals.len().max(1) as f64;
+    format!("offline: {mean:.1}/100 on average ({})", each.join(", "))
 }
 
 /// Decides the laws of the fixtures, holds the verdicts against what is expected of them, and lets a run propose laws of its own.
@@ -174,6 +222,16 @@ fn json_files(workspace: &Workspace, folder: &str) -> Result<Vec<PathBuf>, Error
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_zer0gravity_writes_is_read_for_the_table() {
+        let text = r#"[{"testCaseId": "1a", "total": 58, "more": 1}, {"testCaseId": "1b"}]"#;
+        let scored: Vec<Scored> = serde_json::from_str(text).unwrap();
+        assert_eq!(
+            averaged(&scored),
+            "offline: 58.0/100 on average (1a 58, 1b failed)"
+        );
+    }
 
     #[test]
     fn what_popper_writes_is_read_for_the_table() {

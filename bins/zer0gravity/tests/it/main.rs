@@ -17,6 +17,7 @@ mod matrix;
 mod offline;
 mod procedure;
 mod program;
+mod recorded;
 mod replay;
 mod report;
 mod resume;

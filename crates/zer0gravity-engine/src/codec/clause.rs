@@ -212,6 +212,9 @@ fn vowel_drop(content: &[Placed<'_>]) -> Option<Clause> {
         ),
         ("that|which have|contain NUM or more letters|characters", 1),
     ];
+    if !content.iter().any(|placed| placed.is_word("vowels")) {
+        return None;
+    }
     let vowels = "vowels [aeiou] [e] [i] [o] [u] [from|in|of|within] [words|word]";
     LIMITS.iter().find_map(|(limit, less)| {
         let found = find_whole(&[&format!("{DROP} {vowels} {limit}")], content)?;
@@ -224,6 +227,10 @@ fn vowel_drop(content: &[Placed<'_>]) -> Option<Clause> {
 fn space(content: &[Placed<'_>]) -> Option<Clause> {
     const EXTRA: &str = "unnecessary|extra|redundant|excess|excessive|superfluous|repeated|multiple|duplicate|consecutive|double";
     const SPACE: &str = "whitespace|whitespaces|space|spaces|blanks";
+    let speaks_of_space = |placed: &Placed<'_>| SPACE.split('|').any(|space| placed.is_word(space));
+    if !content.iter().any(speaks_of_space) {
+        return None;
+    }
     let patterns = [
         format!("{DROP} {EXTRA} [white] {SPACE}"),
         format!(
@@ -314,11 +321,10 @@ fn listed_words(list: &[Placed<'_>]) -> Option<Vec<String>> {
 }
 
 fn keep(sentence: &[Placed<'_>]) -> Option<Clause> {
-    const NAMES: [&str; 5] = [
-        "[in] proper nouns|names",
+    const NAMES: [&str; 4] = [
+        "proper nouns|names",
         "names",
         "capitalized|capitalised words|names",
-        "acronyms",
         "names of people|places",
     ];
     const OTHERS: [&str; 7] = [

@@ -1,6 +1,7 @@
 //! The words a decoder may know.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use crate::codec::words::is_apostrophe;
@@ -12,9 +13,11 @@ static ENGLISH: LazyLock<Lexicon> =
 /// Words in the order of their frequency, found by themselves or by what is left of them without vowels.
 #[derive(Debug, Clone)]
 pub struct Lexicon {
-    words: HashMap<Box<str>, u32>,
-    /// For each skeleton the words that have it, the most frequent first.
-    skeletons: HashMap<Box<str>, Vec<Box<str>>>,
+    list: Box<str>,
+    /// Where each word lies in `list`, by rank.
+    words: Vec<Range<usize>>,
+    by_text: Index,
+    by_skeleton: Index,
     sha256: String,
 }
 
@@ -28,22 +31,25 @@ impl Lexicon {
     /// assert!(lexicon.contains("World") && !lexicon.contains("wrld"));
     /// ```
     pub fn new(list: &str) -> Self {
-        let mut words = HashMap::new();
-        let mut skeletons: HashMap<Box<str>, Vec<Box<str>>> = HashMap::new();
-        for word in list.lines().map(str::trim).filter(|word| !word.is_empty()) {
-            let rank = words.len() as u32;
-            if words.insert(Box::from(word), rank).is_none() {
-                skeletons
-                    .entry(skeleton(word).into())
-                    .or_default()
-                    .push(word.into());
+        let mut lexicon = Self {
+            list: list.into(),
+            words: Vec::new(),
+            by_text: Index::default(),
+            by_skeleton: Index::default(),
+            sha256: sha256_hex(list.as_bytes()),
+        };
+        let mut at = 0;
+        for line in list.split_inclusive('\n') {
+            let word = line.trim();
+            let start = at + (line.len() - line.trim_start().len());
+            at += line.len();
+            if !word.is_empty() && !lexicon.knows(word) {
+                lexicon.words.push(start..start + word.len());
+                lexicon.by_text.push(hash(word.chars()));
+                lexicon.by_skeleton.push(hash(consonants(word)));
             }
         }
-        Self {
-            words,
-            skeletons,
-            sha256: sha256_hex(list.as_bytes()),
-        }
+        lexicon
     }
 
     /// The list that comes with this crate, some 35,000 words; read when it is first asked for, then kept.
@@ -69,8 +75,7 @@ impl Lexicon {
     /// Whether it has `word`, or `word` is the possessive of a word that it has; case does not matter.
     pub fn contains(&self, word: &str) -> bool {
         let word = folded(word);
-        let known = |word: &str| self.words.contains_key(word);
-        known(&word) || word.strip_suffix("'s").is_some_and(known)
+        self.knows(&word) || word.strip_suffix("'s").is_some_and(|word| self.knows(word))
     }
 
     /// The most frequent word of more than `longer_than` letters that leaves `skeleton` without its vowels, in lower
@@ -84,14 +89,11 @@ impl Lexicon {
     /// ```
     pub fn restored(&self, skeleton: &str, longer_than: usize) -> Option<String> {
         let skeleton = folded(skeleton);
-        let find = |skeleton: &str, longer_than: usize| {
-            let words = self.skeletons.get(skeleton)?;
-            words.iter().find(|word| letters(word) > longer_than)
-        };
-        if let Some(word) = find(&skeleton, longer_than) {
-            return Some(word.to_string());
+        if let Some(word) = self.of_skeleton(&skeleton, longer_than) {
+            return Some(word.to_owned());
         }
-        let owner = find(skeleton.strip_suffix("'s")?, longer_than.saturating_sub(1))?;
+        let owner =
+            self.of_skeleton(skeleton.strip_suffix("'s")?, longer_than.saturating_sub(1))?;
         Some(format!("{owner}'s"))
     }
 
@@ -102,18 +104,73 @@ impl Lexicon {
     /// assert_eq!(lexicon.ambiguous_words(3), 2);
     /// ```
     pub fn ambiguous_words(&self, longer_than: usize) -> usize {
-        let groups = self.skeletons.values();
-        groups
-            .map(|words| words.iter().filter(|word| letters(word) > longer_than))
-            .map(Iterator::count)
-            .filter(|&count| count > 1)
-            .sum()
+        let mut groups: HashMap<String, usize> = HashMap::new();
+        for word in self
+            .words
+            .iter()
+            .filter_map(|place| self.list.get(place.clone()))
+        {
+            if letters(word) > longer_than {
+                *groups.entry(consonants(word).collect()).or_default() += 1;
+            }
+        }
+        groups.into_values().filter(|&count| count > 1).sum()
+    }
+
+    fn knows(&self, word: &str) -> bool {
+        let mut same_hash = self.by_text.words(hash(word.chars()));
+        same_hash.any(|rank| self.word(rank) == word)
+    }
+
+    fn of_skeleton(&self, skeleton: &str, longer_than: usize) -> Option<&str> {
+        self.by_skeleton
+            .words(hash(skeleton.chars()))
+            .map(|rank| self.word(rank))
+            .find(|word| consonants(word).eq(skeleton.chars()) && letters(word) > longer_than)
+    }
+
+    fn word(&self, rank: usize) -> &str {
+        &self.list[self.words[rank].clone()]
     }
 }
 
-/// `word` without a, e, i, o, u.
-pub(crate) fn skeleton(word: &str) -> String {
-    word.chars().filter(|&char| !is_vowel(char)).collect()
+/// Ranks by a hash of something of the word, the lower rank first. It holds no strings: the list is read at every
+/// program's start, and 35,000 small allocations are most of the time that would take.
+#[derive(Debug, Clone, Default)]
+struct Index {
+    /// The first and the last rank of each hash.
+    ends: HashMap<u64, (usize, usize)>,
+    /// By rank, the next one of the same hash; itself for the last.
+    next: Vec<usize>,
+}
+
+impl Index {
+    /// Adds the next rank.
+    fn push(&mut self, hash: u64) {
+        let rank = self.next.len();
+        self.next.push(rank);
+        let (_, last) = self.ends.entry(hash).or_insert((rank, rank));
+        self.next[*last] = rank;
+        *last = rank;
+    }
+
+    fn words(&self, hash: u64) -> impl Iterator<Item = usize> {
+        let first = self.ends.get(&hash).map(|(first, _)| *first);
+        std::iter::successors(first, |&rank| {
+            Some(self.next[rank]).filter(|&next| next != rank)
+        })
+    }
+}
+
+/// FNV-1a over characters: what has the same hash is compared, so it need not be hard to meet.
+fn hash(chars: impl Iterator<Item = char>) -> u64 {
+    chars.fold(0xcbf2_9ce4_8422_2325, |hash, char| {
+        (hash ^ u64::from(char)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+fn consonants(word: &str) -> impl Iterator<Item = char> {
+    word.chars().filter(|&char| !is_vowel(char))
 }
 
 /// What "remove vowels" removes.
@@ -144,7 +201,7 @@ mod tests {
         assert!(english.len() > 30_000 && !english.is_empty());
         assert_eq!(
             english.sha256(),
-            "08c8a89667af60fc887cb386c32fe81893c8c476d67f30e06cb22af22292a167"
+            "ecddc4efc01090d618bfa3f4646f1d0f3892599723869b26f8f659e38710a33c"
         );
         let text = include_str!("../data/english_words.txt");
         assert_eq!(text.lines().count(), english.len());

@@ -98,7 +98,9 @@ impl RuleCodec {
                     if let (Some(sign), None) = (target.next(), target.next())
                         && !sign.is_ascii_alphanumeric()
                     {
+                        // With their capitals, which the table takes for the same.
                         codec.signs.insert(sign);
+                        codec.signs.extend(sign.to_uppercase());
                     }
                 }
                 Clause::DropVowels { longer_than } => {
@@ -182,5 +184,75 @@ pub(crate) fn clipped(text: &str) -> String {
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_default_rules_are_known_by_their_text() {
+        for (rules, known) in [
+            (DEFAULT_RULES.to_owned(), true),
+            (format!("\u{feff}{DEFAULT_RULES}\n"), true),
+            (DEFAULT_RULES.replace('\n', "\r\n"), true),
+            (
+                DEFAULT_RULES.replace("longer than 3", "longer than 4"),
+                false,
+            ),
+            (format!("{DEFAULT_RULES}\nKeep numbers."), false),
+        ] {
+            let (codec, findings) = RuleCodec::parse(&rules);
+            assert_eq!((codec.is_mechanical(), findings.is_empty()), (known, known));
+        }
+    }
+
+    #[test]
+    fn long_evidence_is_cut() {
+        let (_, findings) = RuleCodec::parse(&"é".repeat(1_000));
+        assert_eq!(findings[0].evidence.chars().count(), 161);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_encoded_and_decoded(text in "\\PC*", other in "[a-zA-Z'’=&|θΘαΑ∈ .\n0-9]{0,60}") {
+            let (codec, _) = RuleCodec::parse(DEFAULT_RULES);
+            for text in [text, other] {
+                let encoded = codec.encode(&text);
+                prop_assert_eq!(codec.encode(&text), &*encoded);
+                let decoded = codec.decode(&encoded, Lexicon::english());
+                prop_assert_eq!(codec.decode(&encoded, Lexicon::english()), decoded);
+                codec.decode(&text, Lexicon::english());
+            }
+        }
+
+        #[test]
+        fn any_rules_are_followed(
+            rules in proptest::collection::vec(
+                "'(the|a|is|=|go on|é)'→'(x|=|θ|w/|go on|)'\n|Drop vowels\n|Drop the words: the, go\n|Collapse white space\n|Keep names\n",
+                0..6,
+            ),
+            text in "(the|The|a|A|is|=|θ|Θ|w/|go on|é|hello|\\||'|’|1| |\t){0,20}",
+        ) {
+            let (codec, _) = RuleCodec::parse(&rules.concat());
+            let encoded = codec.encode(&text);
+            codec.decode(&encoded, Lexicon::english());
+            codec.decode(&text, Lexicon::english());
+        }
+
+        /// Short words, numbers, signs and bars come back, but for capitals and white space.
+        #[test]
+        fn what_is_not_shortened_comes_back(
+            pieces in proptest::collection::vec("(fox|dog|is|a|A|The|to|42|)[=&→θΘ∘αΑ| .,(]{1,3}", 0..20),
+        ) {
+            let text = pieces.concat();
+            let (codec, _) = RuleCodec::parse(DEFAULT_RULES);
+            let decoded = codec.decode(&codec.encode(&text), Lexicon::english());
+            let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            prop_assert_eq!(decoded.text.to_lowercase(), plain.to_lowercase());
+        }
     }
 }

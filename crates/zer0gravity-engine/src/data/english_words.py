@@ -9,8 +9,8 @@ are.
 
 A word's rank is the mean, over the five kinds of text, of the logarithm of its share: what all kinds use stands before
 what one kind uses often. A word is taken if it is seen in lower case and WordNet knows it or a word that it is an inflected
-form of, or if three kinds of text use it often; words without a, e, i, o, u or y are left out. Nothing of this repository
-is read.
+form of, or if three kinds of text use it often; rude words and words without a, e, i, o, u or y are left out. Nothing of
+this repository is read.
 """
 
 import collections
@@ -25,6 +25,8 @@ import zlib
 
 WORD = re.compile(r"(?<![\w'’@.`/\\-])[A-Za-z]+(?:['’][a-z]+)?(?![\w'’@`/\\-]|\.\w)")
 SENTENCE_END = re.compile(r"(?:^|[.!?:][\"'”’)]?\s+|[\"“‘])$")
+# What a decoder should not guess.
+RUDE = {"bastard", "bitch", "cock", "cocks", "dick", "faggot", "fuck", "negro", "nigger", "retard", "retards", "shit", "spic", "whores"}
 LONGEST = 20
 # Books whose prose is under the licences of Rust itself; the Embedded Book's is not.
 RUST_BOOKS = ["book", "cargo", "clippy", "edition-guide", "nomicon", "reference", "rust-by-example", "rustc", "rustdoc", "std", "style-guide"]
@@ -155,7 +157,7 @@ def main():
             fits = users >= 3 and often >= 2
         else:
             fits = (is_form(word, known) and (users >= 2 or sum(kind[word] for kind in kinds) >= 2)) or often >= 3
-        if fits:
+        if fits and word not in RUDE:
             taken.append((-sum(math.log1p(share(kind, word)) for kind in kinds) / len(kinds), word))
     print("\n".join(word for _, word in sorted(taken)))
 

@@ -9,11 +9,13 @@ use crate::codec::{Lexicon, clipped};
 pub(super) fn findings(rules: &[Rule<'_>], lexicon: &Lexicon) -> Vec<LintFinding> {
     let mut all = repeated(rules);
     all.extend(mappings(rules, lexicon));
+    // Counted once for each limit: a long text may drop vowels in every line.
+    let mut ambiguous = HashMap::new();
     for rule in rules {
         all.extend(
             rule.clauses
                 .iter()
-                .filter_map(|clause| lost(rule.line, clause, lexicon)),
+                .filter_map(|clause| lost(rule.line, clause, lexicon, &mut ambiguous)),
         );
     }
     all
@@ -114,10 +116,19 @@ fn is_natural(target: &str, lexicon: &Lexicon) -> bool {
 }
 
 /// What a decoder has to guess.
-fn lost(line: usize, clause: &Clause, lexicon: &Lexicon) -> Option<LintFinding> {
+fn lost(
+    line: usize,
+    clause: &Clause,
+    lexicon: &Lexicon,
+    ambiguous: &mut HashMap<usize, usize>,
+) -> Option<LintFinding> {
+    const LONGEST_WORD: usize = 64;
     match clause {
         Clause::DropVowels { longer_than } => {
-            let count = lexicon.ambiguous_words(*longer_than);
+            let longer_than = (*longer_than).min(LONGEST_WORD);
+            let count = ambiguous
+                .entry(longer_than)
+                .or_insert_with(|| lexicon.ambiguous_words(longer_than));
             let evidence = format!(
                 "{count} of {} words of the lexicon share what is left with another",
                 lexicon.len()

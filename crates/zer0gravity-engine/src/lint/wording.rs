@@ -1,14 +1,29 @@
 //! What rules should not say: `ZG006` and `ZG008`.
 
+use std::sync::LazyLock;
+
 use super::{LintFinding, finding};
 use crate::codec::phrase::{Token, tokens};
 
-const VAGUE: &str = include_str!("../data/vague_phrases.txt");
-const TO_THE_JUDGE: &str = include_str!("../data/judge_phrases.txt");
+static VAGUE: LazyLock<Vec<Phrase>> =
+    LazyLock::new(|| phrases(include_str!("../data/vague_phrases.txt")));
+static TO_THE_JUDGE: LazyLock<Vec<Phrase>> =
+    LazyLock::new(|| phrases(include_str!("../data/judge_phrases.txt")));
+
+/// A phrase, and it with a space at each end, as it stands among words.
+type Phrase = (&'static str, String);
+
+fn phrases(list: &'static str) -> Vec<Phrase> {
+    let lines = list.lines();
+    lines
+        .map(|phrase| (phrase, format!(" {phrase} ")))
+        .collect()
+}
 
 pub(super) fn findings(rules: &str) -> Vec<LintFinding> {
     let mut all = Vec::new();
-    for (index, line) in rules.lines().enumerate() {
+    let lines = rules.lines().enumerate();
+    for (index, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
         let line_number = index + 1;
         for phrase in vague_phrases(line) {
             all.push(finding("ZG006", line_number, "vague wording", phrase));
@@ -24,14 +39,18 @@ pub(super) fn findings(rules: &str) -> Vec<LintFinding> {
 /// The vague phrases of a line, outside of quotes.
 pub(super) fn vague_phrases(line: &str) -> Vec<&'static str> {
     let own = own_words(line);
-    let mut found: Vec<&str> = VAGUE.lines().filter(|phrase| holds(&own, phrase)).collect();
+    let found: Vec<&Phrase> = VAGUE
+        .iter()
+        .filter(|(_, padded)| own.contains(&**padded))
+        .collect();
     // `where ambiguous` says what `ambiguous` says.
-    let all = found.clone();
-    found.retain(|phrase| {
-        !all.iter()
-            .any(|other| other != phrase && holds(&padded(other), phrase))
-    });
+    let said_by =
+        |phrase: &Phrase, other: &Phrase| phrase.0 != other.0 && other.1.contains(&*phrase.1);
     found
+        .iter()
+        .filter(|phrase| !found.iter().any(|other| said_by(phrase, other)))
+        .map(|phrase| phrase.0)
+        .collect()
 }
 
 /// Phrases that only make sense to a judge: in quotes too, there of two and more words.
@@ -39,22 +58,17 @@ fn judge_phrases(line: &str) -> Vec<&'static str> {
     let own = own_words(line);
     let any = words_of(line);
     let mut found: Vec<&str> = TO_THE_JUDGE
-        .lines()
-        .filter(|phrase| holds(&own, phrase) || (phrase.contains(' ') && holds(&any, phrase)))
+        .iter()
+        .filter(|(phrase, padded)| {
+            own.contains(&**padded) || (phrase.contains(' ') && any.contains(&**padded))
+        })
+        .map(|(phrase, _)| *phrase)
         .collect();
     let key: String = line.chars().filter(|char| !char.is_whitespace()).collect();
     if key.to_lowercase().contains("\"score\":") {
         found.push("\"score\":");
     }
     found
-}
-
-fn holds(words: &str, phrase: &str) -> bool {
-    words.contains(&*padded(phrase))
-}
-
-fn padded(phrase: &str) -> String {
-    format!(" {phrase} ")
 }
 
 /// The words and numbers of `line` outside of quotes, each between spaces; a quoted piece parts them.
@@ -132,8 +146,8 @@ mod tests {
 
     #[test]
     fn phrases_are_lower_case_words() {
-        for phrase in VAGUE.lines().chain(TO_THE_JUDGE.lines()) {
-            assert_eq!(words_of(phrase), padded(phrase));
+        for (phrase, padded) in VAGUE.iter().chain(TO_THE_JUDGE.iter()) {
+            assert_eq!(words_of(phrase), *padded);
         }
     }
 }

@@ -1,0 +1,120 @@
+//! How fast texts are compared, encoded, decoded and read as rules, on texts of 1,000 words.
+//!
+//! `cargo bench -p zer0gravity-engine --bench text`; `benches/metrics.py` beside this file measures the Python packages
+//! on the same pair of texts.
+
+use std::fmt::Write as _;
+use std::hint::black_box;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use zer0gravity_engine::{
+    DEFAULT_RULES, Lexicon, RuleCodec, Tokenizers, chrf_pp, lint, literal_recall, rouge_l,
+    run_procedure,
+};
+
+/// Words of a small linear congruence, the same as in `metrics.py`; the second text has every seventh word replaced.
+fn pair_of_texts(words: usize) -> (String, String) {
+    const SYLLABLES: [&str; 16] = [
+        "ta", "re", "mi", "so", "lun", "der", "ka", "pol", "ist", "en", "ver", "gra", "tion",
+        "ing", "com", "pre",
+    ];
+    let mut state: u64 = 1;
+    let mut next = |below: u64| {
+        state = (state * 1_103_515_245 + 12_345) % (1 << 31);
+        (state >> 8) % below
+    };
+    let (mut first, mut second) = (String::new(), String::new());
+    for at in 0..words {
+        let mut word = String::new();
+        for _ in 0..=next(3) {
+            word.push_str(SYLLABLES[next(16) as usize]);
+        }
+        let mark = if at % 12 == 11 { ". " } else { " " };
+        let other = if at % 7 == 0 { "word" } else { &word };
+        let _ = write!(first, "{word}{mark}");
+        let _ = write!(second, "{other}{mark}");
+    }
+    (first, second)
+}
+
+fn metrics(criterion: &mut Criterion) {
+    let (reference, hypothesis) = pair_of_texts(1_000);
+    let mut group = criterion.benchmark_group("metrics");
+    group.bench_function("chrf_pp", |bencher| {
+        bencher.iter(|| chrf_pp(black_box(&reference), black_box(&hypothesis)));
+    });
+    group.bench_function("rouge_l", |bencher| {
+        bencher.iter(|| rouge_l(black_box(&reference), black_box(&hypothesis)));
+    });
+    group.bench_function("literal_recall", |bencher| {
+        bencher.iter(|| literal_recall(black_box(&reference), black_box(&hypothesis)));
+    });
+    group.finish();
+}
+
+fn codec(criterion: &mut Criterion) {
+    let text = "The quick brown fox jumps over the lazy dog, and nobody remembers why it did so. "
+        .repeat(62);
+    let (codec, _) = RuleCodec::parse(DEFAULT_RULES);
+    let lexicon = Lexicon::english();
+    let encoded = codec.encode(&text);
+    let mut group = criterion.benchmark_group("codec");
+    group.bench_function("encode", |bencher| {
+        bencher.iter(|| codec.encode(black_box(&text)));
+    });
+    group.bench_function("decode", |bencher| {
+        bencher.iter(|| codec.decode(black_box(&encoded), lexicon));
+    });
+    group.bench_function("parse", |bencher| {
+        bencher.iter(|| RuleCodec::parse(black_box(DEFAULT_RULES)));
+    });
+    group.bench_function("lexicon", |bencher| {
+        bencher.iter(|| Lexicon::new(include_str!("../src/data/english_words.txt")));
+    });
+    group.finish();
+}
+
+fn rules(criterion: &mut Criterion) {
+    let counter = Tokenizers::default();
+    let level = include_str!("../src/test-cases/level-3-procedural.json");
+    let mut group = criterion.benchmark_group("rules");
+    group.bench_function("lint", |bencher| {
+        bencher.iter(|| lint(black_box(DEFAULT_RULES), &counter));
+    });
+    group.bench_function("run_procedure", |bencher| {
+        bencher.iter(|| run_procedure(black_box(level)));
+    });
+    group.finish();
+}
+
+/// What the largest texts cost that are taken without `--allow-long`: 1 MiB.
+fn large(criterion: &mut Criterion) {
+    let (reference, hypothesis) = pair_of_texts(160_000);
+    let letters = [
+        "a b c d e f g ".repeat(74_898),
+        "g f e d c b a ".repeat(74_898),
+    ];
+    let (codec, _) = RuleCodec::parse(DEFAULT_RULES);
+    let encoded = codec.encode(&reference);
+    let mut group = criterion.benchmark_group("large");
+    group.sample_size(10);
+    group.bench_function("chrf_pp", |bencher| {
+        bencher.iter(|| chrf_pp(black_box(&reference), black_box(&hypothesis)));
+    });
+    group.bench_function("rouge_l", |bencher| {
+        bencher.iter(|| rouge_l(black_box(&reference), black_box(&hypothesis)));
+    });
+    group.bench_function("rouge_l, one-letter words", |bencher| {
+        bencher.iter(|| rouge_l(black_box(&letters[0]), black_box(&letters[1])));
+    });
+    group.bench_function("encode", |bencher| {
+        bencher.iter(|| codec.encode(black_box(&reference)));
+    });
+    group.bench_function("decode", |bencher| {
+        bencher.iter(|| codec.decode(black_box(&encoded), Lexicon::english()));
+    });
+    group.finish();
+}
+
+criterion_group!(benches, metrics, codec, rules, large);
+criterion_main!(benches);
