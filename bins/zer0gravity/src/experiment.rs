@@ -10,7 +10,8 @@ use zer0gravity_engine::plan::{Config, Plan};
 use zer0gravity_engine::report::Report;
 use zer0gravity_engine::store::{CallStore, MemoryStore};
 use zer0gravity_engine::{
-    Context, Event, ExperimentResult, RunError, StageStatus, Triple, run_matrix, score_triples,
+    Context, Event, ExperimentResult, RunError, StageStatus, Triple, run_matrix, run_plan,
+    score_triples,
 };
 
 use crate::ask::Asked;
@@ -34,6 +35,20 @@ pub fn perform(
     let mut report = watched(asked, store, total, session, work)?;
     report.replayed = asked.replay;
     Ok(report)
+}
+
+/// As [`perform`] without a report.
+pub fn results(
+    plan: &Plan,
+    asked: &Asked,
+    store: Box<dyn CallStore>,
+    session: &Session,
+) -> Result<Vec<ExperimentResult>, Failure> {
+    let total = plan.items().count();
+    let work = async |context: &Context<'_>, cancel, show: &mut dyn FnMut(Event<'_>)| {
+        run_plan(context, plan, cancel, show).await
+    };
+    watched(asked, store, total, session, work)
 }
 
 /// Scores texts of other tools, or as many as come before an interruption.

@@ -7,7 +7,7 @@ use bin_support::{Exit, Failure, Session};
 use serde_json::json;
 use zer0gravity_engine::plan::{Config, Costs, Plan};
 use zer0gravity_engine::prompts::{Nonce, RoleInput, render};
-use zer0gravity_engine::store::{CallStore, MemoryStore};
+use zer0gravity_engine::store::MemoryStore;
 use zer0gravity_engine::{Models, PortLabel};
 
 use crate::ask::{self, Asked};
@@ -50,20 +50,21 @@ pub fn run(args: &Run, quiet: bool, session: &mut Session) -> Result<Exit, Failu
         Some(path) => Some(RunDir::begin(path, &plan, &args.asking.model)?),
         None => None,
     };
-    let store: Box<dyn CallStore> = match &directory {
-        Some(directory) => Box::new(directory.calls(session)?),
-        None => Box::new(MemoryStore::default()),
-    };
-    let mut report = experiment::perform(&plan, &asked, store, session)?;
-    if let Some(directory) = directory {
+    let results = if let Some(directory) = directory {
+        let store = Box::new(directory.calls(session)?);
+        let mut report = experiment::perform(&plan, &asked, store, session)?;
         directory.frozen_at().clone_into(&mut report.created_at);
         directory.write_report(&report)?;
-    }
-    output::json(file, &report.results, session)?;
+        report.results
+    } else {
+        let store = Box::new(MemoryStore::default());
+        experiment::results(&plan, &asked, store, session)?
+    };
+    output::json(file, &results, session)?;
     if !quiet {
-        Summary::of(&plan, args.checks.verbose).print(&report.results);
+        Summary::of(&plan, args.checks.verbose).print(&results);
     }
-    Ok(experiment::exit(&report.results, left_out, &args.checks))
+    Ok(experiment::exit(&results, left_out, &args.checks))
 }
 
 /// The files that a run reads, and those of its directory: neither results nor records may take their place.

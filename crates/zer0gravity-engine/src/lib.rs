@@ -43,7 +43,7 @@ pub use judge::{
 pub use lint::{LintFinding, LintReport, lint};
 #[cfg(feature = "llm")]
 pub use llm::LlmPort;
-pub use matrix::{Event, RunError, run_matrix, score_triples};
+pub use matrix::{Event, RunError, run_matrix, run_plan, score_triples};
 pub use metrics::{chrf_pp, literal_recall, rouge_l};
 pub use offline::OfflineModel;
 pub use outcome::{Outcome, StageName, StageRecord, StageStatus, TokenUse};

@@ -53,21 +53,7 @@ pub async fn run_matrix(
     on_event: &mut dyn FnMut(Event<'_>),
 ) -> Result<Report, RunError> {
     let created_at = timestamp(ctx.clock.now());
-    let port = StoredPort::new(ctx.port, ctx.clock, ctx.store, ctx.concurrency, cancel);
-    let asking = Context {
-        port: &port,
-        ..*ctx
-    };
-    let pricing = Pricing::measure(&asking, plan).await;
-    let asking = Context {
-        pricing: Some(&pricing),
-        ..asking
-    };
-    let results = run_items(&asking, plan.items().collect(), on_event).await;
-    if let Some(error) = port.broken() {
-        return Err(error.into());
-    }
-    let results = with_measured_learnability(results, &plan.config);
+    let (results, pricing) = priced_results(ctx, plan, cancel, on_event).await?;
     let encodings = plan.encodings.iter().map(|encoding| ReportedEncoding {
         id: encoding.id.clone(),
         path: encoding.path.clone(),
@@ -83,6 +69,44 @@ pub async fn run_matrix(
         created_at,
         plan.config.seed,
     ))
+}
+
+/// As [`run_matrix`] without a report: nothing is said of the rules, so the tokenizers, which take longer to load than a
+/// short run takes, stay where they are.
+///
+/// # Errors
+/// As [`run_matrix`].
+pub async fn run_plan(
+    ctx: &Context<'_>,
+    plan: &Plan,
+    cancel: CancellationToken,
+    on_event: &mut dyn FnMut(Event<'_>),
+) -> Result<Vec<ExperimentResult>, RunError> {
+    let (results, _) = priced_results(ctx, plan, cancel, on_event).await?;
+    Ok(results)
+}
+
+async fn priced_results(
+    ctx: &Context<'_>,
+    plan: &Plan,
+    cancel: CancellationToken,
+    on_event: &mut dyn FnMut(Event<'_>),
+) -> Result<(Vec<ExperimentResult>, Pricing), RunError> {
+    let port = StoredPort::new(ctx.port, ctx.clock, ctx.store, ctx.concurrency, cancel);
+    let asking = Context {
+        port: &port,
+        ..*ctx
+    };
+    let pricing = Pricing::measure(&asking, plan).await;
+    let asking = Context {
+        pricing: Some(&pricing),
+        ..asking
+    };
+    let results = run_items(&asking, plan.items().collect(), on_event).await;
+    if let Some(error) = port.broken() {
+        return Err(error.into());
+    }
+    Ok((with_measured_learnability(results, &plan.config), pricing))
 }
 
 /// Scores texts that were encoded and decoded somewhere else, by the judges of `config`; what is given is not asked for.
