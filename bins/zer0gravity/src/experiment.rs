@@ -1,5 +1,6 @@
 //! Runs a plan: the store, Ctrl-C, progress, and the exit code its results come to.
 
+use std::io::{self, Write as _};
 use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
@@ -109,6 +110,11 @@ fn cancelled_by(interrupt: Interrupt) -> CancellationToken {
             thread::sleep(GLANCE);
         }
         watched.cancel();
+        // A stderr that nobody reads is no failure.
+        let _ = writeln!(
+            io::stderr(),
+            "zer0gravity: stopping when the calls under way are answered; once more ends at once"
+        );
     });
     token
 }

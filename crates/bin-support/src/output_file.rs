@@ -85,6 +85,7 @@ fn beside(path: &Path) -> PathBuf {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "these tests are about files")]
 mod tests {
     use super::*;
 

@@ -9,6 +9,7 @@ mod budget;
 mod compare;
 mod concurrency;
 mod cost;
+mod data_loss;
 mod exit_codes;
 mod faults;
 mod flags;

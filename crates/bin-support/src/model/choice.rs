@@ -66,22 +66,22 @@ pub(crate) fn choose(
             .is_loopback(),
         None => false,
     };
-    // A server on this machine is not sent a key that was given for another one.
-    let own = provider.key_variable().filter(|_| !loopback);
+    let own = provider.key_variable();
     let variables: Vec<_> = [program_variable(defaults.program)]
         .into_iter()
         .chain(own.map(str::to_owned))
         .collect();
     // An empty line of a copied `.env.example` is no key.
-    let key = variables
-        .iter()
-        .filter_map(|name| variable(name))
-        .find(|key| !key.is_empty());
-    if key.is_none() && !asked {
+    let key_of = |name: &String| variable(name).filter(|key| !key.is_empty());
+    if !asked && !variables.iter().any(|name| key_of(name).is_some()) {
         return Ok(Choice::Offline {
             notice: Some(notice(flags, &variables)),
         });
     }
+    // A server on this machine is not sent a key that was given for another one.
+    let own = own.filter(|_| !loopback);
+    let mut sent = variables.iter().take(1 + usize::from(own.is_some()));
+    let key = sent.find_map(key_of);
     if key.is_none() && own.is_some() && flags.replay.is_none() {
         return Err(Error::MissingKey {
             provider,
@@ -311,6 +311,10 @@ mod tests {
     fn a_variable_moves_anthropic_where_no_flag_does() {
         let moved = ("ANTHROPIC_BASE_URL", "http://127.0.0.1:9/");
         assert!(decide("", &[moved]).starts_with("notice: "));
+        assert_eq!(
+            decide("", &[moved, ANTHROPIC_KEY]),
+            "anthropic http://127.0.0.1:9/ default-model no key"
+        );
         assert_eq!(
             decide("--provider anthropic", &[moved]),
             "anthropic http://127.0.0.1:9/ default-model no key"

@@ -277,7 +277,8 @@ fn is_blank(text: &str) -> bool {
 
 fn request(cfg: &RoleConfig, input: RoleInput<'_>) -> ModelRequest {
     let role = input.role();
-    let nonce = Nonce::drawn(cfg.seed, coordinates(role, cfg).as_bytes());
+    let material = material(input);
+    let nonce = Nonce::drawn(cfg.seed, &coordinates(role, cfg, &material));
     let prompt = render(cfg.profile, input, nonce);
     let max_tokens = match role {
         Role::Encoder | Role::Decoder => cfg.max_output_tokens,
@@ -290,14 +291,20 @@ fn request(cfg: &RoleConfig, input: RoleInput<'_>) -> ModelRequest {
             max_tokens,
             ..prompt
         },
-        material: material(input),
+        material,
         repeat: cfg.repeat.clone(),
     }
 }
 
-/// What the call is for, whatever order calls come in.
-fn coordinates(role: Role, cfg: &RoleConfig) -> String {
-    format!("{role:?} {:?}", cfg.repeat)
+/// What the call is for, whatever order calls come in. What contestants wrote is part of it: who knows the seed still cannot
+/// write a text that holds its own nonce.
+fn coordinates(role: Role, cfg: &RoleConfig, material: &Material) -> Vec<u8> {
+    let mut bytes = format!("{role:?} {:?}", cfg.repeat).into_bytes();
+    for text in std::iter::once(&material.rules).chain(&material.texts) {
+        bytes.extend((text.len() as u64).to_le_bytes());
+        bytes.extend(text.as_bytes());
+    }
+    bytes
 }
 
 fn material(input: RoleInput<'_>) -> Material {
