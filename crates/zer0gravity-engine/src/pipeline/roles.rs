@@ -1,6 +1,6 @@
 //! One call to one role, read.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::stage::{Failure, Stage, Tally};
 use crate::judge::{JudgeReply, JudgeStatus, parse_judge_reply, parse_judge_reply_compat};
@@ -277,7 +277,9 @@ fn is_blank(text: &str) -> bool {
 
 fn request(cfg: &RoleConfig, input: RoleInput<'_>) -> ModelRequest {
     let role = input.role();
-    let nonce = Nonce::drawn(cfg.seed, coordinates(role, cfg).as_bytes());
+    let material = material(input);
+    let coordinates = coordinates(role, cfg, &material);
+    let nonce = Nonce::drawn(cfg.seed, coordinates.as_bytes());
     let prompt = render(cfg.profile, input, nonce);
     let max_tokens = match role {
         Role::Encoder | Role::Decoder => cfg.max_output_tokens,
@@ -290,14 +292,15 @@ fn request(cfg: &RoleConfig, input: RoleInput<'_>) -> ModelRequest {
             max_tokens,
             ..prompt
         },
-        material: material(input),
+        material,
         repeat: cfg.repeat.clone(),
     }
 }
 
-/// What the call is for, whatever order calls come in.
-fn coordinates(role: Role, cfg: &RoleConfig) -> String {
-    format!("{role:?} {:?}", cfg.repeat)
+/// What the call is for, whatever order calls come in. The texts are part of it: whoever writes one knows the seed, and a
+/// number that he could know before he writes would let his text end its own part.
+fn coordinates(role: Role, cfg: &RoleConfig, material: &Material) -> String {
+    json!([role, cfg.repeat, material.rules, material.texts]).to_string()
 }
 
 fn material(input: RoleInput<'_>) -> Material {

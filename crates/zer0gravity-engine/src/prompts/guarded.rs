@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 pub struct Nonce(u64);
 
 impl Nonce {
-    /// The nonce of the call that `coordinates` name (role, case, trial and so on).
+    /// The nonce of the call that `coordinates` name (role, trial, texts and so on).
     pub fn drawn(seed: u64, coordinates: &[u8]) -> Self {
         let mut hash = Sha256::new();
         hash.update(seed.to_le_bytes());
