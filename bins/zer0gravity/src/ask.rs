@@ -16,7 +16,7 @@ use zer0gravity_engine::{
 };
 
 use crate::error::Error;
-use crate::selection;
+use crate::{output, selection};
 
 /// Requests under way at the same time, unless it is said.
 pub const CONCURRENCY: usize = 8;
@@ -77,6 +77,17 @@ impl ModelPort for JudgesOnly {
 
 fn unasked() -> PortError {
     PortError::unsent("rescore", "only judges are asked when a run is judged anew")
+}
+
+/// Refuses to record calls into one of `files`: a cassette only grows, and so would they.
+pub fn spare(
+    flags: &ModelFlags,
+    files: impl IntoIterator<Item = impl AsRef<Path>>,
+) -> Result<(), Failure> {
+    flags
+        .record
+        .as_ref()
+        .map_or(Ok(()), |record| output::spare(record, files))
 }
 
 /// Makes ready whom the flags name; nothing is sent. `others` are the models of further roles, each with its flag.

@@ -63,6 +63,11 @@ pub enum Error {
         path: PathBuf,
         differences: Vec<String>,
     },
+    #[error(
+        "{}: the plan is not the one that was frozen: the file was edited, or another version wrote it; begin a new run",
+        name(path)
+    )]
+    Thawed { path: PathBuf },
     #[error("{}: no run; `run --run-dir` or `matrix` begins one", name(path))]
     NoRun { path: PathBuf },
     #[error(

@@ -11,7 +11,7 @@ use zer0gravity_engine::{
 
 use crate::cli::{Compare, Export, Lint, ShowReport};
 use crate::error::Error;
-use crate::{output, selection};
+use crate::{output, run_dir, selection};
 
 pub fn lint(args: &Lint, session: &mut Session) -> Result<Exit, Failure> {
     let rules = match &args.encoding {
@@ -85,12 +85,11 @@ impl Source {
 
     /// What it consists of, and no output may replace.
     fn files(&self) -> Vec<PathBuf> {
-        let parts = ["run.json", "calls.jsonl", "run.lock"];
         let beside = self
             .directory
             .iter()
-            .flat_map(|folder| parts.map(|part| folder.join(part)));
-        std::iter::once(self.file.clone()).chain(beside).collect()
+            .flat_map(|folder| run_dir::files(folder));
+        beside.chain([self.file.clone()]).collect()
     }
 
     fn read(&self) -> Result<Report, Failure> {

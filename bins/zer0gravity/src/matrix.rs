@@ -11,7 +11,7 @@ use zer0gravity_engine::{ExperimentResult, PreviousScores, StageStatus};
 use crate::ask::{self, Asked};
 use crate::cli::{Checks, Matrix, Rescore, Resume};
 use crate::error::Error;
-use crate::run_dir::RunDir;
+use crate::run_dir::{self, RunDir};
 use crate::selection::{self, Selected};
 use crate::summary::Summary;
 use crate::{experiment, run};
@@ -21,6 +21,8 @@ pub fn matrix(args: &Matrix, quiet: bool, session: &mut Session) -> Result<Exit,
     let asking = &args.asking;
     let Selected { cases, left_out } =
         selection::texts(&args.texts, asking.skip_bad, asking.allow_long, session)?;
+    let read = args.encoding.iter().chain(&args.texts.dataset).cloned();
+    ask::spare(&asking.model, read.chain(run_dir::files(&args.run_dir)))?;
     let asked = run::open(asking, session)?;
     let mut config = run::config(asking, &args.repeats, asked.port.label(), &asked.model);
     if config.cost == Costs::None {
@@ -124,6 +126,7 @@ fn open(
 ) -> Result<Asked, Failure> {
     let config = &directory.plan().config;
     let provider = ProviderName::from_str(&config.port.provider, false).ok();
+    ask::spare(flags, run_dir::files(directory.path()))?;
     let mut flags = flags.clone();
     flags.provider = flags.provider.or(provider);
     flags.model = flags.model.or_else(|| Some(config.models.encoder.clone()));

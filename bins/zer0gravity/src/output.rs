@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bin_support::{Failure, OutputFile, Session};
 use serde::Serialize;
@@ -15,13 +15,7 @@ pub fn begin(
     path: &Path,
     inputs: impl IntoIterator<Item = impl AsRef<Path>>,
 ) -> Result<OutputFile, Failure> {
-    for input in inputs {
-        if is_same(path, input.as_ref()) {
-            return Err(Failure::usage(Error::OverInput {
-                path: path.to_owned(),
-            }));
-        }
-    }
+    spare(path, inputs)?;
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(|source| Error::Write {
             path: path.to_owned(),
@@ -31,9 +25,33 @@ pub fn begin(
     Ok(OutputFile::begin(path)?)
 }
 
-/// The same file, also under another name.
-fn is_same(a: &Path, b: &Path) -> bool {
-    a == b || matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+/// Refuses a place for output that is one of `inputs`.
+pub fn spare(
+    path: &Path,
+    inputs: impl IntoIterator<Item = impl AsRef<Path>>,
+) -> Result<(), Failure> {
+    let place = resolved(path);
+    if inputs
+        .into_iter()
+        .any(|input| resolved(input.as_ref()) == place)
+    {
+        return Err(Failure::usage(Error::OverInput {
+            path: path.to_owned(),
+        }));
+    }
+    Ok(())
+}
+
+/// One name for a file, whether it is there yet or not.
+fn resolved(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    if let Ok(found) = absolute.canonicalize() {
+        return found;
+    }
+    match (absolute.parent(), absolute.file_name()) {
+        (Some(folder), Some(name)) => resolved(folder).join(name),
+        _ => absolute,
+    }
 }
 
 /// Writes `value` as JSON to a file, or to stdout.

@@ -12,7 +12,7 @@ use zer0gravity_engine::{Models, PortLabel};
 
 use crate::ask::{self, Asked};
 use crate::cli::{Asking, Repeats, Run};
-use crate::run_dir::RunDir;
+use crate::run_dir::{self, RunDir};
 use crate::selection::{self, Selected};
 use crate::summary::Summary;
 use crate::{experiment, output};
@@ -29,6 +29,7 @@ pub fn run(args: &Run, quiet: bool, session: &mut Session) -> Result<Exit, Failu
         args.asking.allow_long,
         session,
     )?;
+    ask::spare(&args.asking.model, read(args))?;
     let asked = open(&args.asking, session)?;
     let plan = Plan {
         encodings,
@@ -41,17 +42,10 @@ pub fn run(args: &Run, quiet: bool, session: &mut Session) -> Result<Exit, Failu
         ),
     };
     // Whether it can be written is found out before anything is spent.
-    let inputs = || {
-        let files = [&args.encoding, &args.texts.dataset, &args.asking.prices];
-        let talks = [&args.asking.model.replay, &args.asking.model.record];
-        files
-            .into_iter()
-            .chain(talks)
-            .flatten()
-            .map(PathBuf::as_path)
-    };
     let file = args.output.as_deref();
-    let file = file.map(|path| output::begin(path, inputs())).transpose()?;
+    let file = file
+        .map(|path| output::begin(path, read(args).into_iter().chain(args.asking.talks())))
+        .transpose()?;
     let directory = match &args.run_dir {
         Some(path) => Some(RunDir::begin(path, &plan, &args.asking.model)?),
         None => None,
@@ -71,6 +65,16 @@ pub fn run(args: &Run, quiet: bool, session: &mut Session) -> Result<Exit, Failu
         Summary::of(&plan, args.checks.verbose).print(&results);
     }
     Ok(experiment::exit(&results, left_out, &args.checks))
+}
+
+/// The files that a run reads, and those of its directory: neither results nor records may take their place.
+fn read(args: &Run) -> Vec<PathBuf> {
+    let given = [&args.encoding, &args.texts.dataset, &args.asking.prices];
+    let kept = args
+        .run_dir
+        .iter()
+        .flat_map(|folder| run_dir::files(folder));
+    given.into_iter().flatten().cloned().chain(kept).collect()
 }
 
 /// Whom the flags of `run` and `matrix` name.

@@ -7,13 +7,19 @@ use std::path::{Path, PathBuf};
 
 use bin_support::{Failure, ModelFlags, Session, write_file};
 use serde::{Deserialize, Serialize};
-use zer0gravity_engine::plan::Plan;
+use zer0gravity_engine::plan::{Encoding, Plan};
 use zer0gravity_engine::report::Report;
 use zer0gravity_engine::store::{JsonlStore, StoreError};
 
 use crate::error::Error;
 
 const SCHEMA_VERSION: u64 = 1;
+
+/// What a run's directory consists of.
+pub fn files(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let parts = ["run.json", "calls.jsonl", "report.json", "run.lock"];
+    parts.into_iter().map(move |part| folder.join(part))
+}
 
 /// A run's directory, locked as long as this lives.
 pub struct RunDir {
@@ -204,7 +210,16 @@ fn read(path: &Path) -> Result<Option<Record>, Failure> {
         Err(source) => return Err(Error::Read { path, source }.into()),
         Ok(bytes) => bytes,
     };
-    parse(&path, "a run", &bytes).map(Some)
+    let record: Record = parse(&path, "a run", &bytes)?;
+    // Rules and texts of a run are frozen: results are about them.
+    let own = |encoding: &Encoding| Encoding::new("", None, encoding.rules.as_str()).sha256;
+    let frozen = record.plan.sha256() == record.plan_sha256
+        && (record.plan.encodings.iter()).all(|encoding| encoding.sha256 == own(encoding));
+    if frozen {
+        Ok(Some(record))
+    } else {
+        Err(Failure::usage(Error::Thawed { path }))
+    }
 }
 
 /// A JSON file of ours, whose version is looked at first.

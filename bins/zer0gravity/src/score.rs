@@ -31,6 +31,11 @@ pub fn score(args: &Score, quiet: bool, session: &mut Session) -> Result<Exit, F
     let others: Vec<_> = (asking.judging.judge_model.iter())
         .map(|model| ("--judge-model", model.as_str()))
         .collect();
+    let read: Vec<_> = [args.file.clone()]
+        .into_iter()
+        .chain(asking.prices.clone())
+        .collect();
+    ask::spare(&asking.model, &read)?;
     let asked = ask::open(
         &asking.model,
         asking.prices.as_deref(),
@@ -39,10 +44,9 @@ pub fn score(args: &Score, quiet: bool, session: &mut Session) -> Result<Exit, F
         session,
     )?;
     let config = run::config(&asking, &Repeats::once(), asked.port.label(), &asked.model);
+    let inputs = read.into_iter().chain(asking.talks());
     let file = args.output.as_deref();
-    let file = file
-        .map(|path| output::begin(path, [args.file.as_path()]))
-        .transpose()?;
+    let file = file.map(|path| output::begin(path, inputs)).transpose()?;
     let results = experiment::score(&config, &triples, &asked, session)?;
     output::json(file, &results, session)?;
     if !quiet {

@@ -1,4 +1,67 @@
 //! Encode a text, let a fresh agent decode it, score the round trip on 100 points.
+//!
+//! Rules (an *encoding system*) and a text go in. One agent encodes, another that never sees the original decodes, and a rubric
+//! scores the pair: 40 points for saved tokens, 40 for kept meaning, 15 for what a fresh decoder makes of it, 5 for simple
+//! rules. The crate is the judge, not a contestant.
+//!
+//! ```
+//! use std::sync::Mutex;
+//!
+//! use zer0gravity_engine::dataset::Level;
+//! use zer0gravity_engine::plan::{Config, Encoding, Plan, PlannedCase};
+//! use zer0gravity_engine::store::{CallStore, MemoryStore};
+//! use zer0gravity_engine::{Clock, Context, DEFAULT_RULES, ModelPort, OfflineModel, Tokenizers, run_matrix};
+//!
+//! /// Time comes from outside: a real clock in a program, one that stands still here.
+//! struct Still;
+//! impl Clock for Still {
+//!     fn now(&self) -> jiff::Timestamp {
+//!         jiff::Timestamp::UNIX_EPOCH
+//!     }
+//!     fn monotonic_ms(&self) -> u64 {
+//!         0
+//!     }
+//! }
+//!
+//! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+//! // Asks no model. With one it would be `LlmPort::new(client, label)`, with a client of `llm-client`.
+//! let port = OfflineModel;
+//! let level = Level::find(1).unwrap();
+//! let plan = Plan {
+//!     encodings: vec![Encoding::new("default", None, DEFAULT_RULES)],
+//!     cases: level.cases().into_iter().map(|case| PlannedCase { level: Some(1), case }).collect(),
+//!     config: Config::new(port.label(), OfflineModel::NAME),
+//! };
+//! // `JsonlStore` keeps calls on the disk instead: a run that stops is then resumed without paying twice.
+//! let store: Mutex<Box<dyn CallStore>> = Mutex::new(Box::new(MemoryStore::default()));
+//! let context = Context {
+//!     port: &port,
+//!     clock: &Still,
+//!     counter: &Tokenizers::default(),
+//!     store: &store,
+//!     concurrency: 8,
+//!     prices: &[],
+//!     pricing: None,
+//! };
+//! let report = run_matrix(&context, &plan, Default::default(), &mut |_| {}).await.unwrap();
+//!
+//! let first = &report.results[0];
+//! assert_eq!(first.encoded_text.as_deref(), Some("Hll wrld!"));
+//! assert_eq!(first.decoded_text.as_deref(), Some("Hello world!"));
+//! // The signs of the default rules cost more tokens than the words they stand for.
+//! assert_eq!(first.scores.unwrap().token_efficiency, 0);
+//! assert!(first.offline);
+//! # });
+//! ```
+//!
+//! **The one decision.** A result never holds a number that nobody gave. A judge's reply that cannot be read is asked for once
+//! more and is then `unparseable`; a failed stage ends its experiment with what it has, without scores; token numbers come from
+//! one source, which is named; what is worth a second look is a flag and changes no score. The scoring core (arithmetic,
+//! parsers, metrics, statistics, flags) is plain functions without I/O; models, time and stores come in as traits.
+//!
+//! Next: [`score_all`] and [`parse_judge_reply`] for the rubric alone, [`run_experiment`] and [`run_matrix`] for the calls,
+//! [`score_triples`] for texts of other tools, [`detect`] for flags, [`lint()`] for rules before they are used, [`Report`] for what
+//! a run comes to.
 
 pub mod codec;
 pub mod cost;

@@ -83,6 +83,14 @@ pub struct Asking {
     pub seed: bin_support::SeedFlag,
 }
 
+impl Asking {
+    /// The files of recorded calls that these flags name.
+    pub fn talks(&self) -> impl Iterator<Item = PathBuf> {
+        let named = [&self.model.replay, &self.model.record];
+        named.into_iter().flatten().cloned()
+    }
+}
+
 /// Who judges.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Judging {

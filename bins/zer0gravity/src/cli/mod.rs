@@ -163,16 +163,16 @@ pub struct ShowReport {
 }
 
 #[derive(Debug, clap::Args)]
-#[group(id = "forms", required = true, multiple = true)]
+#[command(group(clap::ArgGroup::new("forms").required(true).multiple(true).args(["csv", "json"])))]
 pub struct Export {
     /// A run's directory, a report, or what `run` printed.
     #[arg(value_name = "DIR|FILE")]
     pub source: PathBuf,
     /// One row a result.
-    #[arg(long, value_name = "OUT", group = "forms")]
+    #[arg(long, value_name = "OUT")]
     pub csv: Option<PathBuf>,
     /// The whole report.
-    #[arg(long, value_name = "OUT", group = "forms")]
+    #[arg(long, value_name = "OUT")]
     pub json: Option<PathBuf>,
 }
 

@@ -12,6 +12,7 @@ mod cost;
 mod exit_codes;
 mod faults;
 mod flags;
+mod guide;
 mod keys;
 mod matrix;
 mod offline;

@@ -27,19 +27,21 @@ pub(super) enum Source {
 /// What in `text` is said to the judge. What the original says itself is not.
 pub(super) fn judge_injection(text: &str, source: Source, original: &Original) -> Option<String> {
     let is_rules = source == Source::Rules;
-    let said = text.lines().find_map(|line| {
-        let words = folded_words(line);
-        let phrase = PHRASES
-            .within(&words)
-            .find(|phrase| is_rules || !original.says(phrase));
-        let asked = || {
+    // A phrase may be broken over lines; words and points that stand near each other by chance must not meet there.
+    let words = folded_words(text);
+    let phrase = PHRASES
+        .within(&words)
+        .find(|phrase| is_rules || !original.says(phrase))
+        .map(|phrase| phrase.join(" "));
+    let asked = || {
+        text.lines().find_map(|line| {
+            let words = folded_words(line);
             points_asked_for(&words)
                 .find(|(_, points)| is_rules || !original.scores(points))
-                .map(|(near, _)| near)
-        };
-        phrase.or_else(asked).map(|words| words.join(" "))
-    });
-    said.or_else(|| {
+                .map(|(near, _)| near.join(" "))
+        })
+    };
+    phrase.or_else(asked).or_else(|| {
         let key = score_key(text)?;
         // A list of substitutions in JSON may have this word too.
         let own = match source {
@@ -103,7 +105,7 @@ fn points_asked_for(
     const BEFORE: usize = 3;
     words.iter().enumerate().filter_map(|(at, word)| {
         let before = match word.as_str() {
-            "score" | "scores" | "scored" => BEFORE,
+            "score" | "scores" | "scored" | "rating" => BEFORE,
             "rate" => 0,
             _ => return None,
         };
@@ -111,7 +113,7 @@ fn points_asked_for(
         let near = &words[start..words.len().min(at + BEHIND + 1)];
         let points = POINTS
             .iter()
-            .find(|points| near.iter().any(|word| word == points[0]))?;
+            .find(|points| near.iter().any(|word| points.contains(&word.as_str())))?;
         Some((near, points))
     })
 }

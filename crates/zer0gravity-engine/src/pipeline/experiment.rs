@@ -276,7 +276,7 @@ impl<'a> Run<'a> {
     }
 
     fn take_count(&mut self, name: StageName, counted: Counted) -> Result<Option<u64>, Ended> {
-        let status = tokens::status(&counted);
+        let status = tokens::status(&counted, self.item.config);
         let number = self.take(name, counted);
         if let Some(record) = self.stages.last_mut() {
             record.status = status;
@@ -442,7 +442,7 @@ impl<'a> Run<'a> {
             duration_ms: self.waited_ms,
             total_api_calls: if offline { 0 } else { self.total.calls },
             total_tokens_used: self.total.usage.unwrap_or_default(),
-            retries: if offline { 0 } else { self.total.retries() },
+            retries: if offline { 0 } else { self.total.retries },
             provider: if (self.item.given).is_some_and(|triple| triple.semantic_score.is_some()) {
                 GIVEN.to_owned()
             } else {

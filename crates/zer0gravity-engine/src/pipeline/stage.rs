@@ -27,10 +27,12 @@ pub struct Failure {
 /// What calls took.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Tally {
-    /// Calls, whoever answered them, failed ones too.
+    /// Calls, whoever answered them; failed ones too unless nothing was sent.
     pub calls: u32,
     /// Requests that were sent.
     pub attempts: u32,
+    /// Those of them that repeat a call after a failure.
+    pub retries: u32,
     /// Milliseconds of waiting.
     pub elapsed_ms: u64,
     /// Tokens the replies report.
@@ -86,15 +88,21 @@ impl PortError {
 }
 
 impl Tally {
-    pub(crate) fn add_facts(&mut self, facts: &CallFacts) {
-        self.calls += 1;
+    fn add_facts(&mut self, facts: &CallFacts) {
         self.attempts += facts.attempts;
+        self.retries += facts.attempts.saturating_sub(1);
         self.elapsed_ms += facts.elapsed_ms;
         self.started_at = earlier(self.started_at, facts.started_at);
     }
 
+    /// A call that was answered, or one that failed.
+    pub(crate) fn add_call(&mut self, facts: &CallFacts, answered: bool) {
+        self.calls += u32::from(answered || facts.attempts > 0);
+        self.add_facts(facts);
+    }
+
     pub(crate) fn add_reply(&mut self, reply: &ModelReply) {
-        self.add_facts(&reply.call);
+        self.add_call(&reply.call, true);
         self.stop = Some(reply.stop.clone());
         if let Some(usage) = reply.usage {
             *self.usage.get_or_insert_default() += usage;
@@ -107,6 +115,7 @@ impl Tally {
     pub(crate) fn beside(&mut self, other: &Self) {
         self.calls += other.calls;
         self.attempts += other.attempts;
+        self.retries += other.retries;
         self.elapsed_ms = self.elapsed_ms.max(other.elapsed_ms);
         self.started_at = earlier(self.started_at, other.started_at);
         self.stop = self.stop.take().or_else(|| other.stop.clone());
@@ -126,11 +135,6 @@ impl Tally {
         if let Some(cost) = cost {
             self.cost_nanos = Some(self.cost_nanos.unwrap_or(0).saturating_add(cost));
         }
-    }
-
-    /// Requests beyond the first of each call.
-    pub(crate) fn retries(&self) -> u32 {
-        self.attempts.saturating_sub(self.calls)
     }
 }
 

@@ -35,11 +35,11 @@ pub(crate) async fn count(port: &dyn ModelPort, config: &Config, text: &str) -> 
     };
     let value = match port.count_tokens(request).await {
         Ok(count) => {
-            tally.add_facts(&count.call);
+            tally.add_call(&count.call, true);
             Ok(Some(count.tokens))
         }
         Err(error) => {
-            tally.add_facts(&error.call);
+            tally.add_call(&error.call, false);
             let ends = error.stopped || ["auth", "quota", "budget"].contains(&error.kind.as_str());
             if ends {
                 Err(Failure::from(error))
@@ -103,10 +103,10 @@ pub(crate) fn settle(
 }
 
 /// How a count stands in the list of stages: without a number it was an error, though the experiment goes on.
-pub(crate) fn status(counted: &Counted) -> StageStatus {
+pub(crate) fn status(counted: &Counted, config: &Config) -> StageStatus {
     match &counted.value {
         Ok(Some(_)) => StageStatus::Ok,
-        Ok(None) if counted.tally.calls == 0 => StageStatus::Ok,
+        Ok(None) if config.port.offline => StageStatus::Ok,
         Ok(None) => StageStatus::ApiError,
         Err(failure) => failure.status,
     }

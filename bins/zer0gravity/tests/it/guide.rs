@@ -1,0 +1,52 @@
+//! `docs/zer0gravity.md` shows what the program really prints, and its commands exist.
+
+use std::fs;
+
+use test_support::fixture;
+
+use crate::program::Place;
+
+fn guide() -> String {
+    fs::read_to_string(fixture("../docs/zer0gravity.md")).unwrap()
+}
+
+/// The blocks of a language, in order.
+fn blocks<'a>(guide: &'a str, language: &str) -> Vec<&'a str> {
+    let begin = format!("```{language}\n");
+    let parts = guide.split(begin.as_str()).skip(1);
+    parts.filter_map(|part| part.split("```").next()).collect()
+}
+
+#[test]
+fn the_first_run_prints_what_the_guide_shows() {
+    let ran = Place::new().alone(&["run", "--level", "1"]).exits(0);
+    assert_eq!(ran.stderr, blocks(&guide(), "text")[0]);
+}
+
+#[test]
+fn every_command_of_the_guide_is_one() {
+    let (guide, place) = (guide(), Place::new());
+    let lines = blocks(&guide, "sh").join("");
+    let commands = lines
+        .lines()
+        .filter_map(|line| line.strip_prefix("zer0gravity "));
+    let mut names: Vec<_> = commands
+        .filter_map(|command| command.split(' ').next())
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    assert!(names.len() >= 5, "{names:?}");
+    for name in names {
+        let help = place.alone(&[name, "--help"]).exits(0).stdout;
+        // Every flag that the guide gives to the command is in its help.
+        let own = lines
+            .lines()
+            .filter_map(|line| line.strip_prefix("zer0gravity "));
+        let own = own.filter(|command| command.split(' ').next() == Some(name));
+        let words =
+            own.flat_map(|command| command.split('#').next().unwrap_or_default().split(' '));
+        for flag in words.filter(|word| word.starts_with("--")) {
+            assert!(help.contains(flag), "{name} {flag}");
+        }
+    }
+}
