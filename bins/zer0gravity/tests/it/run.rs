@@ -372,6 +372,31 @@ fn every_profile_of_prompts_makes_the_round_trip() {
     }
 }
 
+/// Rules that are written for a number known before could end their own part and go on as somebody else's.
+#[test]
+fn no_two_guarded_questions_have_the_same_number() {
+    let (place, stub) = (Place::new(), CompressionStub::start(StubMode::Ok));
+    let arguments = ["run", "--all", "--prompt-profile", "guarded"];
+    place.asking(&stub, &arguments).exits(0);
+    let mut numbers = Vec::new();
+    for call in stub.calls() {
+        let user = call.body["messages"][0]["content"].as_str().unwrap();
+        let line = user.lines().next().unwrap();
+        let number = line.trim_end_matches(']').rsplit(' ').next().unwrap();
+        // The rules are judged for each text, with the same question but for its number.
+        if call.role != StubRole::Count && call.role != StubRole::ImplementabilityJudge {
+            assert_eq!(number.len(), 16, "{line}");
+            numbers.push(number.to_owned());
+        }
+    }
+    numbers.sort();
+    assert_eq!(numbers.len(), 12);
+    assert!(
+        numbers.windows(2).all(|pair| pair[0] != pair[1]),
+        "{numbers:?}"
+    );
+}
+
 #[test]
 fn datasets_come_in_three_forms() {
     let (place, stub) = (Place::new(), CompressionStub::start(StubMode::Ok));

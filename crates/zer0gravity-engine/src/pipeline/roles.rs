@@ -1,6 +1,6 @@
 //! One call to one role, read.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::stage::{Failure, Stage, Tally};
 use crate::judge::{JudgeReply, JudgeStatus, parse_judge_reply, parse_judge_reply_compat};
@@ -278,7 +278,8 @@ fn is_blank(text: &str) -> bool {
 fn request(cfg: &RoleConfig, input: RoleInput<'_>) -> ModelRequest {
     let role = input.role();
     let material = material(input);
-    let nonce = Nonce::drawn(cfg.seed, &coordinates(role, cfg, &material));
+    let coordinates = coordinates(role, cfg, &material);
+    let nonce = Nonce::drawn(cfg.seed, coordinates.as_bytes());
     let prompt = render(cfg.profile, input, nonce);
     let max_tokens = match role {
         Role::Encoder | Role::Decoder => cfg.max_output_tokens,
@@ -296,15 +297,10 @@ fn request(cfg: &RoleConfig, input: RoleInput<'_>) -> ModelRequest {
     }
 }
 
-/// What the call is for, whatever order calls come in. What contestants wrote is part of it: who knows the seed still cannot
-/// write a text that holds its own nonce.
-fn coordinates(role: Role, cfg: &RoleConfig, material: &Material) -> Vec<u8> {
-    let mut bytes = format!("{role:?} {:?}", cfg.repeat).into_bytes();
-    for text in std::iter::once(&material.rules).chain(&material.texts) {
-        bytes.extend((text.len() as u64).to_le_bytes());
-        bytes.extend(text.as_bytes());
-    }
-    bytes
+/// What the call is for, whatever order calls come in. The texts are part of it: whoever writes one knows the seed, and a
+/// number that he could know before he writes would let his text end its own part.
+fn coordinates(role: Role, cfg: &RoleConfig, material: &Material) -> String {
+    json!([role, cfg.repeat, material.rules, material.texts]).to_string()
 }
 
 fn material(input: RoleInput<'_>) -> Material {

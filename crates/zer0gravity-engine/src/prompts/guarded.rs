@@ -2,13 +2,13 @@ use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use sha2::{Digest as _, Sha256};
 
-/// The number in the delimiters of the profile `guarded`: drawn from the seed, from what the call is for and from the texts
-/// themselves, so that a contestant cannot write it and the order of the calls does not matter.
+/// The number in the delimiters of the profile `guarded`: drawn from the seed and from what the call is for, so that a
+/// contestant cannot know it and the order of the calls does not matter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Nonce(u64);
 
 impl Nonce {
-    /// The nonce of the call that `coordinates` name (role, repeat numbers, texts).
+    /// The nonce of the call that `coordinates` name (role, trial, texts and so on).
     pub fn drawn(seed: u64, coordinates: &[u8]) -> Self {
         let mut hash = Sha256::new();
         hash.update(seed.to_le_bytes());
