@@ -32,7 +32,9 @@ pub fn run(
 ) -> Result<Exit, Failure> {
     let chosen = choose(names).map_err(Failure::usage)?;
     // Before any server runs: it would wait for the compiler.
-    finish(&mut workspace.cargo(&["test", "-p", "llm-client", "--test", "it", "--no-run"]))?;
+    for package in packages(&chosen) {
+        finish(&mut workspace.cargo(&["test", "-p", package, "--test", "it", "--no-run"]))?;
+    }
     let mut exit = Exit::Done;
     let mut table = Table::new();
     table.set_header(["peer", "version", "result"]);
@@ -85,19 +87,48 @@ fn ask(workspace: &Workspace, peer: &Peer) -> Result<Outcome, Error> {
         Ok(server) => server,
         Err(error) => return Ok(Outcome::Absent(error)),
     };
+    let mut passed = 0;
+    for package in peer.packages {
+        match tests(workspace, peer, package, &server)? {
+            Outcome::Passed(tests) => passed += tests,
+            other => return Ok(other),
+        }
+    }
+    Ok(Outcome::Passed(passed))
+}
+
+/// Runs the tests of one package that ask `peer`.
+fn tests(
+    workspace: &Workspace,
+    peer: &Peer,
+    package: &str,
+    server: &Server,
+) -> Result<Outcome, Error> {
     let topic = format!("{}::", peer.name);
-    let mut command = workspace.cargo(&["test", "-p", "llm-client", "--test", "it", &topic]);
+    let mut command = workspace.cargo(&["test", "-p", package, "--test", "it", &topic]);
     // One after another: a small server on few cores should be asked, not stormed.
-    command.args(["--", "--ignored", "--test-threads", "1"]);
+    command.args(["--", "--ignored", "--test-threads", "1", "--nocapture"]);
     command.env(peer.variable, server.url());
     command.stderr(Stdio::inherit());
     let output = command.output().map_err(|source| Error::Start {
-        command: format!("cargo test {topic}"),
+        command: format!("cargo test -p {package} {topic}"),
         source,
     })?;
     let text = String::from_utf8_lossy(&output.stdout);
     eprint!("{text}");
     Ok(outcome(&text, output.status.success()))
+}
+
+/// The packages whose tests ask these peers, each once.
+fn packages(peers: &[&Peer]) -> Vec<&'static str> {
+    let mut packages: Vec<_> = peers
+        .iter()
+        .flat_map(|peer| peer.packages)
+        .copied()
+        .collect();
+    packages.sort_unstable();
+    packages.dedup();
+    packages
 }
 
 /// Reads the closing line of the test harness: a run without any test is no success.

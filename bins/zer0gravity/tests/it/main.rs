@@ -15,6 +15,7 @@ mod faults;
 mod flags;
 mod guide;
 mod keys;
+mod local;
 mod matrix;
 mod offline;
 mod procedure;
