@@ -8,13 +8,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::dataset::Triple;
 use crate::lint::lint;
-use crate::pipeline::{Context, Pricing, run_experiment};
+use crate::pipeline::{Context, Pricing, Tally, run_experiment};
 use crate::plan::{Config, Encoding, Item, Plan, PlannedCase};
 use crate::report::{Report, ReportedEncoding};
 use crate::result::timestamp;
-use crate::round_half_up;
 use crate::store::{StoreError, StoredPort};
 use crate::{ExperimentResult, MAX_LEARNABILITY};
+use crate::{estimated_message_tokens, round_half_up};
 
 /// What happens in a run, as it happens.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -53,22 +53,31 @@ pub async fn run_matrix(
     on_event: &mut dyn FnMut(Event<'_>),
 ) -> Result<Report, RunError> {
     let created_at = timestamp(ctx.clock.now());
-    let (results, pricing) = priced_results(ctx, plan, cancel, on_event).await?;
+    let Done {
+        results,
+        pricing,
+        spent,
+    } = priced_results(ctx, plan, cancel, on_event).await?;
     let encodings = plan.encodings.iter().map(|encoding| ReportedEncoding {
         id: encoding.id.clone(),
         path: encoding.path.clone(),
         sha256: encoding.sha256.clone(),
-        rules_tokens: pricing.rules_tokens(&encoding.sha256),
+        rules_tokens: (pricing.rules_tokens(&encoding.sha256))
+            .or_else(|| Some(estimated_message_tokens(&encoding.rules, ctx.counter))),
         lint: lint(&encoding.rules, ctx.counter),
     });
-    Ok(Report::new(
+    let mut report = Report::new(
         Some(plan.config.clone()),
         encodings.collect(),
         plan.cases.clone(),
         results,
         created_at,
         plan.config.seed,
-    ))
+    );
+    if !report.offline {
+        report.cost.spent(&spent);
+    }
+    Ok(report)
 }
 
 /// As [`run_matrix`] without a report: nothing is said of the rules, so the tokenizers, which take longer to load than a
@@ -82,8 +91,15 @@ pub async fn run_plan(
     cancel: CancellationToken,
     on_event: &mut dyn FnMut(Event<'_>),
 ) -> Result<Vec<ExperimentResult>, RunError> {
-    let (results, _) = priced_results(ctx, plan, cancel, on_event).await?;
-    Ok(results)
+    let done = priced_results(ctx, plan, cancel, on_event).await?;
+    Ok(done.results)
+}
+
+/// All experiments of a plan, and what they took.
+struct Done {
+    results: Vec<ExperimentResult>,
+    pricing: Pricing,
+    spent: Tally,
 }
 
 async fn priced_results(
@@ -91,13 +107,13 @@ async fn priced_results(
     plan: &Plan,
     cancel: CancellationToken,
     on_event: &mut dyn FnMut(Event<'_>),
-) -> Result<(Vec<ExperimentResult>, Pricing), RunError> {
+) -> Result<Done, RunError> {
     let port = StoredPort::new(ctx.port, ctx.clock, ctx.store, ctx.concurrency, cancel);
     let asking = Context {
         port: &port,
         ..*ctx
     };
-    let pricing = Pricing::measure(&asking, plan).await;
+    let pricing = Pricing::measure(&asking, &plan.config, &plan.encodings).await;
     let asking = Context {
         pricing: Some(&pricing),
         ..asking
@@ -106,7 +122,11 @@ async fn priced_results(
     if let Some(error) = port.broken() {
         return Err(error.into());
     }
-    Ok((with_measured_learnability(results, &plan.config), pricing))
+    Ok(Done {
+        results: with_measured_learnability(results, &plan.config),
+        spent: port.spent(),
+        pricing,
+    })
 }
 
 /// Scores texts that were encoded and decoded somewhere else, by the judges of `config`; what is given is not asked for.
@@ -158,6 +178,11 @@ pub async fn score_triples(
     let asking = Context {
         port: &port,
         ..*ctx
+    };
+    let pricing = Pricing::measure(&asking, config, &encodings).await;
+    let asking = Context {
+        pricing: Some(&pricing),
+        ..asking
     };
     let results = run_items(&asking, items.collect(), on_event).await;
     match port.broken() {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::Context;
 use super::stage::Tally;
 use super::tokens::count;
-use crate::plan::{Costs, Plan};
+use crate::plan::{Config, Costs, Encoding};
 use crate::{Cost, MoneySaved, TokenPair, estimated_message_tokens, known_wrapper_tokens};
 
 /// What a prompt costs at one provider.
@@ -28,12 +28,18 @@ pub struct Pricing {
 }
 
 impl Pricing {
-    /// Counts the rules of `plan`, and what a message adds if that is to be measured. Where the provider does not count, an
-    /// estimate stands in its place. Nobody is asked unless the plan says so.
-    pub(crate) async fn measure(ctx: &Context<'_>, plan: &Plan) -> Self {
-        let config = &plan.config;
+    /// Counts the rules, and what a message adds if that is to be measured; nothing where no costs are reckoned. Where the
+    /// provider does not count, an estimate stands in its place.
+    pub(crate) async fn measure(
+        ctx: &Context<'_>,
+        config: &Config,
+        encodings: &[Encoding],
+    ) -> Self {
+        if config.cost == Costs::None {
+            return Self::default();
+        }
         let mut rules = HashMap::new();
-        for encoding in &plan.encodings {
+        for encoding in encodings {
             let counted = if config.cost == Costs::Counted {
                 count(ctx.port, config, &encoding.rules)
                     .await

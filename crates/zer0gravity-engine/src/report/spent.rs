@@ -4,10 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use super::ReportedEncoding;
 use super::grouped::encoding_ids;
+use crate::pipeline::Tally;
 use crate::{ExperimentResult, TokenUse};
 
-/// What a run took, as its results say: a call that several results share stands in each of them, so these are the most
-/// that can have been spent.
+/// What a run took. Its own numbers count every call once if the run itself was watched; of results that were only read, and of
+/// each encoding, a call that several results share stands in each of them: these are the most that can have been spent.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunCost {
@@ -38,6 +39,13 @@ pub struct EncodingCost {
 }
 
 impl RunCost {
+    /// Replaces what results say of the whole run by what its calls took.
+    pub(crate) fn spent(&mut self, tally: &Tally) {
+        self.calls = u64::from(tally.calls);
+        self.tokens_spent = tally.usage.unwrap_or_default();
+        self.usd = tally.usd();
+    }
+
     pub(super) fn of(encodings: &[ReportedEncoding], results: &[ExperimentResult]) -> Self {
         let mut run = Self {
             usd: Some(0),

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::record::SCHEMA_VERSION;
 use super::{Answer, CallKey, CallRecord, CallStore, Endpoint, StoreError};
-use crate::pipeline::kind;
+use crate::pipeline::{Tally, kind};
 use crate::prompts::Role;
 use crate::{
     CallFacts, Clock, CountRequest, ModelPort, ModelReply, ModelRequest, PortError, PortLabel,
@@ -30,6 +30,8 @@ pub(crate) struct StoredPort<'a> {
     cancel: CancellationToken,
     stop: OnceLock<Stop>,
     broken: Mutex<Option<StoreError>>,
+    /// What all calls took, each once, however many experiments share it.
+    spent: Mutex<Tally>,
 }
 
 /// Why nothing more is sent.
@@ -68,6 +70,7 @@ impl<'a> StoredPort<'a> {
             cancel,
             stop: OnceLock::new(),
             broken: Mutex::default(),
+            spent: Mutex::default(),
         }
     }
 
@@ -79,6 +82,11 @@ impl<'a> StoredPort<'a> {
         };
         let stop = self.stop.get().cloned();
         stop.or_else(|| self.cancel.is_cancelled().then(interrupted))
+    }
+
+    /// What all calls took so far, each once; those from the store too.
+    pub fn spent(&self) -> Tally {
+        lock(&self.spent).clone()
     }
 
     /// The error of the store that ended the run.
@@ -98,13 +106,18 @@ impl<'a> StoredPort<'a> {
             .clone();
         // Whoever waits when the first is dropped takes over.
         let answer = cell.get_or_try_init(|| async {
-            if let Some(known) = lock(self.store).get(&question.key) {
-                return Ok(known.answer);
-            }
-            match self.asked(&question, ask).await {
+            let known = lock(self.store).get(&question.key);
+            let answer = match known {
+                Some(known) => known.answer,
+                None => self.asked(&question, ask).await,
+            };
+            match answer {
                 // It was not made: the next run may.
                 Answer::Error(error) if error.stopped => Err(error),
-                answer => Ok(answer),
+                answer => {
+                    lock(&self.spent).add_answer(&answer);
+                    Ok(answer)
+                }
             }
         });
         match answer.await {
@@ -183,6 +196,16 @@ impl<'a> StoredPort<'a> {
         if let Err(error) = kept {
             self.end("store", &error.to_string());
             lock(&self.broken).get_or_insert(error);
+        }
+    }
+}
+
+impl Tally {
+    fn add_answer(&mut self, answer: &Answer) {
+        match answer {
+            Answer::Reply(reply) => self.add_reply(reply),
+            Answer::Count(count) => self.add_call(&count.call, true),
+            Answer::Error(error) => self.add_call(&error.call, false),
         }
     }
 }
