@@ -33,7 +33,9 @@ impl Pricing {
     pub(crate) async fn measure(ctx: &Context<'_>, plan: &Plan) -> Self {
         let config = &plan.config;
         let mut rules = HashMap::new();
-        for encoding in &plan.encodings {
+        // An estimate takes a tokenizer, which takes longer to load than a short run takes.
+        let priced = config.cost != Costs::None;
+        for encoding in plan.encodings.iter().filter(|_| priced) {
             let counted = if config.cost == Costs::Counted {
                 count(ctx.port, config, &encoding.rules)
                     .await
