@@ -276,7 +276,7 @@ impl<'a> Run<'a> {
     }
 
     fn take_count(&mut self, name: StageName, counted: Counted) -> Result<Option<u64>, Ended> {
-        let status = tokens::status(&counted);
+        let status = tokens::status(&counted, self.item.config.port.offline);
         let number = self.take(name, counted);
         if let Some(record) = self.stages.last_mut() {
             record.status = status;

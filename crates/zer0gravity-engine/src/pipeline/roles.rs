@@ -251,7 +251,7 @@ async fn ask(
             }
         }
         Err(error) => {
-            tally.add_facts(&error.call);
+            tally.add_error(&error);
             Err(error.into())
         }
     }

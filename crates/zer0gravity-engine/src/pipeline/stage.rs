@@ -27,7 +27,7 @@ pub struct Failure {
 /// What calls took.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Tally {
-    /// Calls, whoever answered them, failed ones too.
+    /// Calls, whoever answered them, failed ones too; not those that nobody sent.
     pub calls: u32,
     /// Requests that were sent.
     pub attempts: u32,
@@ -91,6 +91,13 @@ impl Tally {
         self.attempts += facts.attempts;
         self.elapsed_ms += facts.elapsed_ms;
         self.started_at = earlier(self.started_at, facts.started_at);
+    }
+
+    /// What nobody sent was no call: the run was at its end, or it is known that the provider does not count.
+    pub(crate) fn add_error(&mut self, error: &PortError) {
+        if error.call.attempts > 0 {
+            self.add_facts(&error.call);
+        }
     }
 
     pub(crate) fn add_reply(&mut self, reply: &ModelReply) {

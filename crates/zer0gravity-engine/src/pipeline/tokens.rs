@@ -39,7 +39,7 @@ pub(crate) async fn count(port: &dyn ModelPort, config: &Config, text: &str) -> 
             Ok(Some(count.tokens))
         }
         Err(error) => {
-            tally.add_facts(&error.call);
+            tally.add_error(&error);
             let ends = error.stopped || ["auth", "quota", "budget"].contains(&error.kind.as_str());
             if ends {
                 Err(Failure::from(error))
@@ -103,10 +103,12 @@ pub(crate) fn settle(
 }
 
 /// How a count stands in the list of stages: without a number it was an error, though the experiment goes on.
-pub(crate) fn status(counted: &Counted) -> StageStatus {
+///
+/// Offline nobody is asked, and that is none.
+pub(crate) fn status(counted: &Counted, offline: bool) -> StageStatus {
     match &counted.value {
         Ok(Some(_)) => StageStatus::Ok,
-        Ok(None) if counted.tally.calls == 0 => StageStatus::Ok,
+        Ok(None) if offline => StageStatus::Ok,
         Ok(None) => StageStatus::ApiError,
         Err(failure) => failure.status,
     }
