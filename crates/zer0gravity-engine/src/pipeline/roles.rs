@@ -277,7 +277,8 @@ fn is_blank(text: &str) -> bool {
 
 fn request(cfg: &RoleConfig, input: RoleInput<'_>) -> ModelRequest {
     let role = input.role();
-    let nonce = Nonce::drawn(cfg.seed, coordinates(role, cfg).as_bytes());
+    let material = material(input);
+    let nonce = Nonce::drawn(cfg.seed, coordinates(role, cfg, &material).as_bytes());
     let prompt = render(cfg.profile, input, nonce);
     let max_tokens = match role {
         Role::Encoder | Role::Decoder => cfg.max_output_tokens,
@@ -290,14 +291,15 @@ fn request(cfg: &RoleConfig, input: RoleInput<'_>) -> ModelRequest {
             max_tokens,
             ..prompt
         },
-        material: material(input),
+        material,
         repeat: cfg.repeat.clone(),
     }
 }
 
-/// What the call is for, whatever order calls come in.
-fn coordinates(role: Role, cfg: &RoleConfig) -> String {
-    format!("{role:?} {:?}", cfg.repeat)
+/// What the call is for, whatever order calls come in. With the texts in it no two calls share a nonce, and no contestant
+/// can write its own into a text: the text would change it.
+fn coordinates(role: Role, cfg: &RoleConfig, material: &Material) -> String {
+    format!("{role:?} {:?} {:?} {material:?}", cfg.model, cfg.repeat)
 }
 
 fn material(input: RoleInput<'_>) -> Material {
