@@ -47,7 +47,10 @@ fn a_recorded_matrix_gives_its_report_offline() {
     let report = report(&place);
     let expected: Value = serde_json::from_slice(&fs::read(file("report.json")).unwrap()).unwrap();
     // Too long to be shown: the README beside the fixture says how to look at both.
-    assert!(report == expected, "the report is not the one of the fixture");
+    assert!(
+        report == expected,
+        "the report is not the one of the fixture"
+    );
 
     let results = list(&report["results"]);
     assert_eq!(results.len(), 3 * 4 * 2);
