@@ -1,5 +1,6 @@
 //! Whom a command asks: a model behind the client, or the rules that need none.
 
+use std::collections::HashSet;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
@@ -88,6 +89,17 @@ pub fn spare(
         .record
         .as_ref()
         .map_or(Ok(()), |record| output::spare(record, files))
+}
+
+/// A panel has different members.
+pub fn panel(judges: &[String]) -> Result<(), Failure> {
+    let mut seen = HashSet::new();
+    match judges.iter().find(|model| !seen.insert(*model)) {
+        Some(model) => Err(Failure::usage(Error::JudgeTwice {
+            model: model.clone(),
+        })),
+        None => Ok(()),
+    }
 }
 
 /// Makes ready whom the flags name; nothing is sent. `others` are the models of further roles, each with its flag.

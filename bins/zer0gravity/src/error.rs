@@ -46,6 +46,8 @@ pub enum Error {
     OfflineRole { flag: &'static str },
     #[error("{flag} takes 1 to 1000, not {found}")]
     OutOfRange { flag: &'static str, found: usize },
+    #[error("--judge-model {model} is given twice; --judge-samples asks a judge more often")]
+    JudgeTwice { model: String },
     #[error("--max-usd: the price of {model} is not known; give it with --prices FILE")]
     Unpriced { model: String },
     #[error("{}: not a JSON file of {what}: {message}", name(path))]

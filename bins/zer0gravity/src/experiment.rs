@@ -128,10 +128,11 @@ pub fn exit(results: &[ExperimentResult], left_out: usize, checks: &Checks) -> E
                 Some("interrupted" | "budget")
             )
     };
-    let failed = results
-        .iter()
-        .filter(|result| !result.outcome.is_ok())
-        .count();
+    // A total that the compatible judge parser could not make a number of is no score.
+    let unscored = |result: &&ExperimentResult| {
+        !result.outcome.is_ok() || result.total.is_some_and(|total| total.0.is_nan())
+    };
+    let failed = results.iter().filter(unscored).count();
     let totals: Vec<_> = (results.iter())
         .filter_map(|result| Some(result.total?.0))
         .filter(|total| !total.is_nan())

@@ -34,30 +34,16 @@ pub fn matrix(args: &Matrix, quiet: bool, session: &mut Session) -> Result<Exit,
         cases,
         config,
     };
-    let directory = RunDir::begin(&args.run_dir, &plan, &asking.model)?;
+    let directory = RunDir::begin(&args.run_dir, &plan, left_out, &asking.model)?;
     let report = perform(&directory, &plan, &asked, session)?;
-    Ok(conclude(
-        &directory,
-        &report,
-        left_out,
-        &args.checks,
-        quiet,
-        session,
-    ))
+    Ok(conclude(&directory, &report, &args.checks, quiet, session))
 }
 
 pub fn resume(args: &Resume, quiet: bool, session: &mut Session) -> Result<Exit, Failure> {
     let directory = RunDir::open(&args.dir)?;
     let asked = open(&directory, &args.model, args.prices.as_deref(), session)?;
     let report = perform(&directory, directory.plan(), &asked, session)?;
-    Ok(conclude(
-        &directory,
-        &report,
-        0,
-        &args.checks,
-        quiet,
-        session,
-    ))
+    Ok(conclude(&directory, &report, &args.checks, quiet, session))
 }
 
 pub fn rescore(args: &Rescore, quiet: bool, session: &mut Session) -> Result<Exit, Failure> {
@@ -72,6 +58,7 @@ pub fn rescore(args: &Rescore, quiet: bool, session: &mut Session) -> Result<Exi
     if old.results.iter().any(unrun) {
         return Err(unfinished());
     }
+    ask::panel(&args.judging.judge_model)?;
     let mut plan = directory.plan().clone();
     if !args.judging.judge_model.is_empty() {
         plan.config
@@ -97,14 +84,7 @@ pub fn rescore(args: &Rescore, quiet: bool, session: &mut Session) -> Result<Exi
     }
     directory.write_report(&report)?;
     directory.replace_plan(plan)?;
-    Ok(conclude(
-        &directory,
-        &report,
-        0,
-        &args.checks,
-        quiet,
-        session,
-    ))
+    Ok(conclude(&directory, &report, &args.checks, quiet, session))
 }
 
 /// The scores that a result had.
@@ -183,7 +163,6 @@ fn perform(
 fn conclude(
     directory: &RunDir,
     report: &Report,
-    left_out: usize,
     checks: &Checks,
     quiet: bool,
     session: &Session,
@@ -191,7 +170,7 @@ fn conclude(
     if !quiet {
         Summary::of(directory.plan(), checks.verbose).print(&report.results);
     }
-    let exit = experiment::exit(&report.results, left_out, checks);
+    let exit = experiment::exit(&report.results, directory.left_out(), checks);
     if exit == Exit::Interrupted {
         let place = bin_support::printable(&directory.path().display().to_string());
         session.notice(&format!(

@@ -47,7 +47,7 @@ pub fn run(args: &Run, quiet: bool, session: &mut Session) -> Result<Exit, Failu
         .map(|path| output::begin(path, read(args).into_iter().chain(args.asking.talks())))
         .transpose()?;
     let directory = match &args.run_dir {
-        Some(path) => Some(RunDir::begin(path, &plan, &args.asking.model)?),
+        Some(path) => Some(RunDir::begin(path, &plan, left_out, &args.asking.model)?),
         None => None,
     };
     let results = if let Some(directory) = directory {
@@ -79,6 +79,7 @@ fn read(args: &Run) -> Vec<PathBuf> {
 
 /// Whom the flags of `run` and `matrix` name.
 pub fn open(asking: &Asking, session: &Session) -> Result<Asked, Failure> {
+    ask::panel(&asking.judging.judge_model)?;
     let judges = asking.judging.judge_model.iter();
     let others: Vec<_> = judges
         .map(|model| ("--judge-model", model.as_str()))

@@ -44,12 +44,25 @@ struct Record {
     /// Where the server is, if a flag said it: `resume` goes there again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     base_url: Option<String>,
+    /// Lines of a dataset that were left out: a run without them is not whole, however often it is resumed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    left_out: usize,
     plan: Plan,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 impl RunDir {
     /// Begins a run in `path`, or goes on with the same one.
-    pub fn begin(path: &Path, plan: &Plan, flags: &ModelFlags) -> Result<Self, Failure> {
+    pub fn begin(
+        path: &Path,
+        plan: &Plan,
+        left_out: usize,
+        flags: &ModelFlags,
+    ) -> Result<Self, Failure> {
         fs::create_dir_all(path).map_err(|source| Error::Write {
             path: path.to_owned(),
             source,
@@ -75,6 +88,7 @@ impl RunDir {
                 .map(|encoding| (encoding.id.clone(), encoding.sha256.clone()))
                 .collect(),
             base_url: flags.base_url.clone(),
+            left_out,
             plan: plan.clone(),
         };
         let directory = Self::of(path, record, lock);
@@ -119,6 +133,11 @@ impl RunDir {
     /// When the plan was frozen.
     pub fn frozen_at(&self) -> &str {
         &self.record.frozen_at
+    }
+
+    /// Lines of a dataset that were left out.
+    pub fn left_out(&self) -> usize {
+        self.record.left_out
     }
 
     /// Where the server is, if a flag said it.

@@ -28,6 +28,7 @@ pub fn score(args: &Score, quiet: bool, session: &mut Session) -> Result<Exit, F
     if flags.provider.is_none() && flags.base_url.is_none() && flags.replay.is_none() {
         flags.provider = Some(ProviderName::Offline);
     }
+    ask::panel(&asking.judging.judge_model)?;
     let others: Vec<_> = (asking.judging.judge_model.iter())
         .map(|model| ("--judge-model", model.as_str()))
         .collect();

@@ -177,5 +177,5 @@ fn line(text: &mut String, name: &str, value: impl Display) {
 
 /// A line of a result: `  Total:       93/100`.
 fn field(text: &mut String, name: &str, value: impl Display) {
-    let _ = writeln!(text, "  {name:<13}{value}");
+    let _ = writeln!(text, "  {name:<12} {value}");
 }

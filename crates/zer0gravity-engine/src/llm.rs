@@ -23,6 +23,9 @@ impl LlmPort {
     }
 }
 
+/// The kind of failure after which no other text is counted either.
+const NO_EXACT_COUNT: &str = "estimate";
+
 impl ModelPort for LlmPort {
     fn complete(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelReply, PortError>> {
         async move {
@@ -47,7 +50,11 @@ impl ModelPort for LlmPort {
         async move {
             let request = Request::new(request.model, request.text);
             let count = self.client.count_tokens(&request).await;
-            let count = count.map_err(|error| port_error(&error))?;
+            let count = count.map_err(|error| match error {
+                // The protocol has no counts, and the client is not to guess.
+                Error::Refused { .. } => PortError::unsent(NO_EXACT_COUNT, sentence(&error)),
+                _ => port_error(&error),
+            })?;
             match count.source {
                 CountSource::Exact => Ok(TokenCount {
                     tokens: count.tokens,
@@ -56,7 +63,7 @@ impl ModelPort for LlmPort {
                 // A guess of the client is no better than ours, and not of the same kind.
                 CountSource::Estimate { reason, .. } => Err(PortError {
                     call: facts(1),
-                    ..PortError::unsent("estimate", reason)
+                    ..PortError::unsent(NO_EXACT_COUNT, reason)
                 }),
             }
         }

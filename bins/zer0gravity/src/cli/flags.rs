@@ -16,7 +16,7 @@ fn repeats() -> RangedU64ValueParser<u32> {
 #[group(id = "texts", required = true, multiple = false)]
 pub struct Texts {
     /// The texts of this level: 1, 2 or 3.
-    #[arg(long, value_name = "N", group = "texts", value_parser = level)]
+    #[arg(long, value_name = "N", group = "texts", value_parser = level, allow_negative_numbers = true)]
     pub level: Option<u32>,
     /// The texts of all three levels.
     #[arg(long, group = "texts")]

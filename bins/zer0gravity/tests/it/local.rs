@@ -68,7 +68,10 @@ fn level_one_ends_with_whatever_honest_outcome_the_model_gives() {
         refused.stderr
     );
     place.alone(&["resume", "run", "--quiet"]);
-    assert_eq!(place.read("run/report.json"), report);
+    assert!(
+        place.read("run/report.json") == report,
+        "a finished run says the same again"
+    );
     assert_eq!(
         list(&place.read_json("run/report.json")["results"]).len(),
         2

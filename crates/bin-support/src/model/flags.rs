@@ -23,7 +23,7 @@ pub struct ModelFlags {
     #[arg(long, value_name = "FILE")]
     pub replay: Option<PathBuf>,
     /// Spend at most this much.
-    #[arg(long, value_name = "DOLLARS")]
+    #[arg(long, value_name = "DOLLARS", allow_negative_numbers = true)]
     pub max_usd: Option<Usd>,
     /// At most so many calls at the same time.
     #[arg(long, value_name = "N")]

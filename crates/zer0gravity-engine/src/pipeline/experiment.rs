@@ -51,6 +51,16 @@ struct Run<'a> {
     waited_ms: u64,
 }
 
+/// Every stage of an experiment but the executor's, which is for some texts only.
+const EVERY: [StageName; 6] = [
+    StageName::CountOriginal,
+    StageName::Encode,
+    StageName::CountEncoded,
+    StageName::Decode,
+    StageName::JudgeSemantic,
+    StageName::JudgeImplementability,
+];
+
 /// The provider of points that came with the texts.
 const GIVEN: &str = "given";
 
@@ -136,6 +146,8 @@ impl<'a> Run<'a> {
     /// Takes the texts as they were given, and counts if nobody has; gives the decoded text.
     async fn given(&mut self, triple: &Triple) -> Result<String, Ended> {
         let (port, config) = (self.ctx.port, self.item.config);
+        self.given_text(StageName::Encode, &triple.encoded_text)?;
+        self.given_text(StageName::Decode, &triple.decoded_text)?;
         self.encoded = Some(triple.encoded_text.clone());
         self.decoded = Some(triple.decoded_text.clone());
         if let Some(pair) = triple.tokens {
@@ -164,6 +176,22 @@ impl<'a> Run<'a> {
         };
         self.tokens = Some(tokens::settle(&evidence, config, self.ctx.counter));
         Ok(triple.decoded_text.clone())
+    }
+
+    /// A blank text of another tool is as empty as a model's reply would be.
+    fn given_text(&mut self, name: StageName, text: &str) -> Result<(), Ended> {
+        if !js_trim(text).is_empty() {
+            return Ok(());
+        }
+        for stage in EVERY.into_iter().take_while(|stage| *stage != name) {
+            self.skip(stage);
+        }
+        let failure = Failure::new(StageStatus::Empty, "the given text is blank");
+        let stage = Stage::<()> {
+            value: Err(failure),
+            tally: Tally::default(),
+        };
+        self.take(name, stage)
     }
 
     /// One source for both numbers: without the first, the second is of no use.
@@ -305,14 +333,6 @@ impl<'a> Run<'a> {
     }
 
     fn result(mut self, ended: Option<Ended>) -> ExperimentResult {
-        const EVERY: [StageName; 6] = [
-            StageName::CountOriginal,
-            StageName::Encode,
-            StageName::CountEncoded,
-            StageName::Decode,
-            StageName::JudgeSemantic,
-            StageName::JudgeImplementability,
-        ];
         for stage in EVERY.into_iter().skip(self.stages.len()) {
             self.skip(stage);
         }

@@ -1,11 +1,12 @@
 //! A port in front of another: asks what the store does not know, once, within the limit, until the run is stopped.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use tokio::sync::{OnceCell, Semaphore};
+use tokio::sync::{Notify, OnceCell, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use super::record::SCHEMA_VERSION;
@@ -30,8 +31,30 @@ pub(crate) struct StoredPort<'a> {
     cancel: CancellationToken,
     stop: OnceLock<Stop>,
     broken: Mutex<Option<StoreError>>,
+    /// Calls under way.
+    under_way: AtomicUsize,
+    /// Calls that have ended.
+    ended: AtomicUsize,
+    /// Tells of each.
+    end_of_a_call: Notify,
     /// What all calls took, each once, however many experiments share it.
     spent: Mutex<Tally>,
+}
+
+/// Counts as one as long as it lives.
+struct Inside<'a>(&'a AtomicUsize);
+
+impl<'a> Inside<'a> {
+    fn enter(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::SeqCst);
+        Self(count)
+    }
+}
+
+impl Drop for Inside<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 /// Why nothing more is sent.
@@ -70,6 +93,9 @@ impl<'a> StoredPort<'a> {
             cancel,
             stop: OnceLock::new(),
             broken: Mutex::default(),
+            under_way: AtomicUsize::new(0),
+            ended: AtomicUsize::new(0),
+            end_of_a_call: Notify::new(),
             spent: Mutex::default(),
         }
     }
@@ -98,7 +124,7 @@ impl<'a> StoredPort<'a> {
     async fn answer<F: Future<Output = Answer>>(
         &self,
         question: Question,
-        ask: impl FnOnce() -> F,
+        ask: impl Fn() -> F,
     ) -> Answer {
         let cell = lock(&self.calls)
             .entry(question.key.clone())
@@ -129,24 +155,38 @@ impl<'a> StoredPort<'a> {
     async fn asked<F: Future<Output = Answer>>(
         &self,
         question: &Question,
-        ask: impl FnOnce() -> F,
+        ask: impl Fn() -> F,
     ) -> Answer {
         let _permit = tokio::select! {
             biased;
             () = self.cancel.cancelled() => None,
             permit = self.limiter.acquire() => permit.ok(),
         };
-        if let Some(stop) = self.stop() {
-            return Answer::Error(PortError {
-                stopped: true,
-                ..PortError::unsent(stop.kind, stop.message)
-            });
-        }
-        let started_at = self.clock.now();
-        let begun = self.clock.monotonic_ms();
-        let mut answer = ask().await;
+        let (started_at, begun, mut answer) = loop {
+            if let Some(stop) = self.stop() {
+                return Answer::Error(PortError {
+                    stopped: true,
+                    ..PortError::unsent(stop.kind, stop.message)
+                });
+            }
+            let (started_at, begun) = (self.clock.now(), self.clock.monotonic_ms());
+            let before = self.ended.load(Ordering::SeqCst);
+            let next_end = self.end_of_a_call.notified();
+            let under_way = Inside::enter(&self.under_way);
+            let answer = ask().await;
+            drop(under_way);
+            // What calls under way may cost at most is reserved: the cap is only reached when none of them can give some of
+            // it back.
+            let alone = self.under_way.load(Ordering::SeqCst) == 0
+                && self.ended.load(Ordering::SeqCst) == before;
+            if alone || !answer.is_beyond_the_cap() {
+                break (started_at, begun, answer);
+            }
+            next_end.await;
+        };
         // What is neither sent nor asked of a model took no time, and the same work offline gives the same bytes.
-        if !self.inner.label().offline {
+        let unsent = matches!(&answer, Answer::Error(error) if error.call.attempts == 0);
+        if !self.inner.label().offline && !unsent {
             let facts = answer.facts_mut();
             facts.started_at = Some(started_at);
             facts.elapsed_ms = self.clock.monotonic_ms().saturating_sub(begun);
@@ -155,6 +195,8 @@ impl<'a> StoredPort<'a> {
             self.note(error, question.endpoint);
         }
         self.keep(question, &answer);
+        self.ended.fetch_add(1, Ordering::SeqCst);
+        self.end_of_a_call.notify_waiters();
         answer
     }
 
@@ -211,6 +253,11 @@ impl Tally {
 }
 
 impl Answer {
+    /// It was not sent, for it could have cost more than is left.
+    fn is_beyond_the_cap(&self) -> bool {
+        matches!(self, Self::Error(error) if error.kind == kind::BUDGET && error.call.attempts == 0)
+    }
+
     fn facts_mut(&mut self) -> &mut CallFacts {
         match self {
             Self::Reply(reply) => &mut reply.call,
@@ -229,10 +276,13 @@ impl ModelPort for StoredPort<'_> {
             model: request.model.clone(),
             repeat: request.repeat.clone(),
         };
-        let ask = move || async {
-            match self.inner.complete(request).await {
-                Ok(reply) => Answer::Reply(reply),
-                Err(error) => Answer::Error(error),
+        let ask = move || {
+            let reply = self.inner.complete(request.clone());
+            async {
+                match reply.await {
+                    Ok(reply) => Answer::Reply(reply),
+                    Err(error) => Answer::Error(error),
+                }
             }
         };
         async move {
@@ -259,10 +309,13 @@ impl ModelPort for StoredPort<'_> {
         let model = request.model.clone();
         let kept = lock(&self.calls).contains_key(&question.key)
             || lock(self.store).get(&question.key).is_some();
-        let ask = move || async {
-            match self.inner.count_tokens(request).await {
-                Ok(count) => Answer::Count(count),
-                Err(error) => Answer::Error(error),
+        let ask = move || {
+            let count = self.inner.count_tokens(request.clone());
+            async {
+                match count.await {
+                    Ok(count) => Answer::Count(count),
+                    Err(error) => Answer::Error(error),
+                }
             }
         };
         async move {
