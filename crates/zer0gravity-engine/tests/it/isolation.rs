@@ -5,12 +5,15 @@ use std::sync::Mutex;
 
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 use zer0gravity_engine::ModelRequest;
 use zer0gravity_engine::plan::Plan;
 use zer0gravity_engine::prompts::{EXECUTOR, PromptProfile, Role};
 
 use crate::desk::{Desk, case, plan};
 use crate::player::{Player, says, usual};
+use crate::wire::{COUNT, Wire, counts, plays, text};
 
 const TEXTS: usize = 500;
 const PROFILES: [PromptProfile; 3] = [
@@ -121,32 +124,74 @@ fn unfaithful() -> Player {
     })
 }
 
-#[test]
-fn no_marker_of_the_original_reaches_decoder_or_executor() {
-    for profile in PROFILES {
-        let (plan, markers) = random(profile);
-        let player = unfaithful();
-        let results = Desk::default().run(&player, &plan);
-        assert!(results.iter().all(|result| result.outcome.is_ok()));
-        for role in [Role::Decoder, Role::Executor] {
-            let requests = player.to(role);
-            assert_eq!(requests.len(), TEXTS, "{role:?}");
-            // Of all texts at once: no item may see another's text either.
-            let seen = windows(&requests);
-            for marker in markers.concat() {
-                let leak = windows_of(&marker).any(|letters| seen.contains(letters));
-                assert!(!leak, "{profile:?} {role:?}: {marker}");
+/// No marker of the original reaches decoder or executor.
+fn isolated(profile: PromptProfile) {
+    let (plan, markers) = random(profile);
+    let player = unfaithful();
+    let results = Desk::default().run(&player, &plan);
+    assert!(results.iter().all(|result| result.outcome.is_ok()));
+    for role in [Role::Decoder, Role::Executor] {
+        let requests = player.to(role);
+        assert_eq!(requests.len(), TEXTS, "{role:?}");
+        // Of all texts at once: no item may see another's text either.
+        let seen = windows(&requests);
+        for marker in markers.concat() {
+            let leak = windows_of(&marker).any(|letters| seen.contains(letters));
+            assert!(!leak, "{profile:?} {role:?}: {marker}");
+        }
+    }
+    // The markers are sharp: whoever may see a text sees them.
+    for role in [Role::Encoder, Role::SemanticJudge] {
+        let seen = windows(&player.to(role));
+        for of_text in &markers {
+            // The last two are the expected result and its reason.
+            for marker in &of_text[..of_text.len() - 2] {
+                let all = windows_of(marker).all(|letters| seen.contains(letters));
+                assert!(all, "{profile:?} {role:?}: {marker}");
             }
         }
-        // The markers are sharp: whoever may see a text sees them.
-        for role in [Role::Encoder, Role::SemanticJudge] {
-            let seen = windows(&player.to(role));
-            for of_text in &markers {
-                // The last two are the expected result and its reason.
-                for marker in &of_text[..of_text.len() - 2] {
-                    let all = windows_of(marker).all(|letters| seen.contains(letters));
-                    assert!(all, "{profile:?} {role:?}: {marker}");
-                }
+    }
+}
+
+#[test]
+fn in_the_seeds_profile() {
+    isolated(PromptProfile::Seed);
+}
+
+#[test]
+fn in_the_profile_with_bands() {
+    isolated(PromptProfile::Bands);
+}
+
+#[test]
+fn in_the_guarded_profile() {
+    isolated(PromptProfile::Guarded);
+}
+
+#[tokio::test]
+async fn nor_does_it_go_over_the_wire() {
+    for profile in PROFILES {
+        let (mut plan, markers) = random(profile);
+        plan.cases.truncate(10);
+        let wire = Wire::new(|path, body| match path {
+            COUNT => counts(body),
+            _ => plays(body, 100, 90),
+        });
+        let desk = Desk::default();
+        let run = desk.quietly(&wire.port, &plan, CancellationToken::new());
+        let report = run.await.unwrap();
+        assert!(report.results.iter().all(|result| result.outcome.is_ok()));
+        let blind = |(_, body): &(String, Value)| {
+            let system = text(&body["system"]);
+            system.contains("decoding agent") || system.starts_with(EXECUTOR)
+        };
+        let sent: Vec<_> = wire.sent().into_iter().filter(blind).collect();
+        // All texts are encoded alike, so that one decoding and one execution do for all.
+        assert_eq!(sent.len(), 2);
+        for (_, body) in sent {
+            let body = body.to_string();
+            for marker in markers[..10].concat() {
+                assert!(!body.contains(&marker), "{marker} in {body}");
             }
         }
     }

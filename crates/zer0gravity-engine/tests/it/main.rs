@@ -21,5 +21,6 @@ mod report;
 mod stats;
 mod store;
 mod tokens;
+mod triples;
 mod vectors;
 mod wire;

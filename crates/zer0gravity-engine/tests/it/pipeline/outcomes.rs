@@ -3,11 +3,11 @@
 use zer0gravity_engine::prompts::Role;
 use zer0gravity_engine::{
     ExperimentResult, ModelReply, Points, PortError, ProceduralStatus, ResultScores, StageName,
-    StageStatus, Stop,
+    StageStatus, Stop, run_experiment,
 };
 
 use crate::desk::{Desk, only, plan};
-use crate::player::{Player, RULES, SEMANTIC, fails, says, stops};
+use crate::player::{Player, RULES, SEMANTIC, fails, finish, says, stops};
 
 /// Ten letters, five in the encoding.
 const TEXT: &str = "abcdefghij";
@@ -282,4 +282,17 @@ fn judges_side_by_side_are_one_wait() {
     assert_eq!(result.metadata.duration_ms, 72);
     assert_eq!(result.stages[4].elapsed_ms, 70);
     assert_eq!(result.metadata.timestamp, "2026-11-22T00:00:00.000Z");
+}
+
+#[test]
+fn an_experiment_alone_is_one_of_a_run() {
+    let plan = plan(&[TEXT]);
+    let item = plan.items().next().unwrap();
+    let desk = Desk::default();
+    let player = Player::default();
+    let alone = desk.with(&player, async |context| {
+        run_experiment(context, &item).await
+    });
+    let alone = finish(alone, &player);
+    assert_eq!(alone, only(desk.run(&Player::default(), &plan)));
 }
