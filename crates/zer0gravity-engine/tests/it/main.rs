@@ -6,14 +6,21 @@
 
 mod cost;
 mod dataset;
+mod desk;
 mod flags;
+mod isolation;
 mod judge;
 mod lint;
 mod offline;
+mod pipeline;
+mod player;
 mod procedure;
 mod prompts;
 mod published_rows;
 mod report;
 mod stats;
 mod store;
+mod tokens;
+mod triples;
 mod vectors;
+mod wire;

@@ -1,5 +1,9 @@
 //! The file of calls: whatever its end looks like, what was whole is there and nothing else.
 
+mod keys;
+mod resume;
+mod sharing;
+
 use std::fs;
 use std::path::Path;
 

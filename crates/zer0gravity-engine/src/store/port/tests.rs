@@ -1,0 +1,129 @@
+//! What cannot be seen from outside: two who wait for one call, and the first goes away.
+
+use std::pin::pin;
+use std::sync::Mutex;
+use std::task::{Context, Poll, Waker};
+
+use tokio::sync::Notify;
+
+use super::*;
+use crate::store::MemoryStore;
+
+/// Counts a text when it is told to.
+#[derive(Default)]
+struct Gate {
+    asked: Mutex<u32>,
+    open: Notify,
+}
+
+impl ModelPort for Gate {
+    fn complete(&self, _: ModelRequest) -> BoxFuture<'_, Result<ModelReply, PortError>> {
+        unreachable!("only counts are asked for")
+    }
+
+    fn count_tokens(&self, _: CountRequest) -> BoxFuture<'_, Result<TokenCount, PortError>> {
+        async {
+            *lock(&self.asked) += 1;
+            self.open.notified().await;
+            Ok(TokenCount {
+                tokens: 7,
+                call: CallFacts::default(),
+            })
+        }
+        .boxed()
+    }
+
+    fn label(&self) -> PortLabel {
+        PortLabel {
+            provider: "p".to_owned(),
+            host: String::new(),
+            offline: false,
+        }
+    }
+}
+
+struct Still;
+
+impl Clock for Still {
+    fn now(&self) -> jiff::Timestamp {
+        jiff::Timestamp::UNIX_EPOCH
+    }
+
+    fn monotonic_ms(&self) -> u64 {
+        0
+    }
+}
+
+/// A memory that counts what is written to it.
+#[derive(Default)]
+struct Counted {
+    store: MemoryStore,
+    written: Arc<Mutex<u32>>,
+}
+
+impl CallStore for Counted {
+    fn get(&self, key: &CallKey) -> Option<CallRecord> {
+        self.store.get(key)
+    }
+
+    fn append(&mut self, record: &CallRecord) -> Result<(), StoreError> {
+        *lock(&self.written) += 1;
+        self.store.append(record)
+    }
+}
+
+fn question() -> CountRequest {
+    CountRequest {
+        model: "m".to_owned(),
+        text: "t".to_owned(),
+    }
+}
+
+#[test]
+fn who_waits_takes_over_when_the_first_is_dropped() {
+    let gate = Gate::default();
+    let store = Counted::default();
+    let written = store.written.clone();
+    let store: Mutex<Box<dyn CallStore>> = Mutex::new(Box::new(store));
+    // One permit: if the dropped call kept it, nobody could take over.
+    let port = StoredPort::new(&gate, &Still, &store, 1, CancellationToken::new());
+    let mut context = Context::from_waker(Waker::noop());
+
+    let mut first = port.count_tokens(question());
+    let mut second = pin!(port.count_tokens(question()));
+    assert!(first.as_mut().poll(&mut context).is_pending());
+    assert!(second.as_mut().poll(&mut context).is_pending());
+    assert_eq!(*lock(&gate.asked), 1);
+
+    drop(first);
+    assert!(second.as_mut().poll(&mut context).is_pending());
+    // The dropped call has no answer that could be kept, so it is made again.
+    assert_eq!((*lock(&gate.asked), *lock(&written)), (2, 0));
+
+    gate.open.notify_one();
+    let Poll::Ready(Ok(count)) = second.as_mut().poll(&mut context) else {
+        panic!("the answer is there");
+    };
+    assert_eq!((count.tokens, *lock(&written)), (7, 1));
+    // A third finds the answer.
+    let mut third = pin!(port.count_tokens(question()));
+    assert!(third.as_mut().poll(&mut context).is_ready());
+    assert_eq!((*lock(&gate.asked), *lock(&written)), (2, 1));
+}
+
+#[test]
+fn an_answer_reaches_all_who_wait() {
+    let gate = Gate::default();
+    let store: Mutex<Box<dyn CallStore>> = Mutex::new(Box::new(MemoryStore::default()));
+    let port = StoredPort::new(&gate, &Still, &store, 8, CancellationToken::new());
+    let mut context = Context::from_waker(Waker::noop());
+    let mut waiting: Vec<_> = (0..3).map(|_| port.count_tokens(question())).collect();
+    for one in &mut waiting {
+        assert!(one.as_mut().poll(&mut context).is_pending());
+    }
+    gate.open.notify_one();
+    for one in &mut waiting {
+        assert!(one.as_mut().poll(&mut context).is_ready());
+    }
+    assert_eq!(*lock(&gate.asked), 1);
+}

@@ -1,0 +1,232 @@
+//! What a run stands on in a test: a plan, a store that shows its records, a clock that stands still.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use jiff::Timestamp;
+use tokio_util::sync::CancellationToken;
+use zer0gravity_engine::plan::{Config, Encoding, Plan, PlannedCase};
+use zer0gravity_engine::store::{CallKey, CallRecord, CallStore, MemoryStore, StoreError};
+use zer0gravity_engine::{
+    Case, Clock, Context, Event, ExperimentResult, LocalCounter, ModelPort, Report, RunError,
+    run_matrix,
+};
+
+use crate::player::{MODEL, Player, drive, finish, label};
+
+/// A store whose records a test reads while the run has it; clones share them.
+#[derive(Clone, Default)]
+pub struct Ledger(Arc<Mutex<Kept>>);
+
+#[derive(Default)]
+struct Kept {
+    store: MemoryStore,
+    records: Vec<CallRecord>,
+}
+
+impl Ledger {
+    /// Everything that was appended, in that order.
+    pub fn records(&self) -> Vec<CallRecord> {
+        self.0.lock().unwrap().records.clone()
+    }
+
+    /// The keys of all records, in their order.
+    pub fn keys(&self) -> Vec<CallKey> {
+        self.records().into_iter().map(|one| one.key).collect()
+    }
+}
+
+impl CallStore for Ledger {
+    fn get(&self, key: &CallKey) -> Option<CallRecord> {
+        self.0.lock().unwrap().store.get(key)
+    }
+
+    fn append(&mut self, record: &CallRecord) -> Result<(), StoreError> {
+        let mut kept = self.0.lock().unwrap();
+        kept.records.push(record.clone());
+        kept.store.append(record)
+    }
+}
+
+/// Time that moves when a test says so; clones share it.
+#[derive(Clone, Default)]
+pub struct Still(Arc<AtomicU64>);
+
+impl Still {
+    pub fn advance(&self, ms: u64) {
+        self.0.fetch_add(ms, Ordering::Relaxed);
+    }
+}
+
+impl Clock for Still {
+    fn now(&self) -> Timestamp {
+        let start = 1_795_305_600_000;
+        Timestamp::from_millisecond(start + self.monotonic_ms() as i64).unwrap()
+    }
+
+    fn monotonic_ms(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Counts characters: every number of a test can be reckoned by hand.
+pub struct Characters;
+
+impl LocalCounter for Characters {
+    fn cl100k(&self, text: &str) -> u64 {
+        text.chars().count() as u64
+    }
+
+    fn o200k(&self, text: &str) -> u64 {
+        self.cl100k(text)
+    }
+}
+
+/// What [`run_matrix`] needs besides a plan.
+pub struct Desk {
+    pub ledger: Ledger,
+    pub clock: Still,
+    pub concurrency: usize,
+}
+
+impl Default for Desk {
+    fn default() -> Self {
+        Self {
+            ledger: Ledger::default(),
+            clock: Still::default(),
+            concurrency: 8,
+        }
+    }
+}
+
+impl Desk {
+    /// One call at a time.
+    pub fn one_by_one() -> Self {
+        Self {
+            concurrency: 1,
+            ..Self::default()
+        }
+    }
+
+    /// Lets `work` have what experiments work with.
+    pub async fn with<T>(
+        &self,
+        port: &dyn ModelPort,
+        work: impl AsyncFnOnce(&Context<'_>) -> T,
+    ) -> T {
+        self.with_store(port, Box::new(self.ledger.clone()), work)
+            .await
+    }
+
+    async fn with_store<T>(
+        &self,
+        port: &dyn ModelPort,
+        store: Box<dyn CallStore>,
+        work: impl AsyncFnOnce(&Context<'_>) -> T,
+    ) -> T {
+        let store = Mutex::new(store);
+        let context = Context {
+            port,
+            clock: &self.clock,
+            counter: &Characters,
+            store: &store,
+            concurrency: self.concurrency,
+            prices: &[],
+            pricing: None,
+        };
+        work(&context).await
+    }
+
+    /// A whole run that keeps its calls elsewhere, with a player that holds nothing.
+    pub fn run_stored(
+        &self,
+        player: &Player,
+        plan: &Plan,
+        store: Box<dyn CallStore>,
+    ) -> Result<Report, RunError> {
+        let cancel = CancellationToken::new();
+        let run = self.with_store(player, store, async |context| {
+            run_matrix(context, plan, cancel, &mut |_| ()).await
+        });
+        finish(run, player)
+    }
+
+    /// A run, told of by `on_event`.
+    pub async fn matrix(
+        &self,
+        port: &dyn ModelPort,
+        plan: &Plan,
+        cancel: CancellationToken,
+        on_event: &mut dyn FnMut(Event<'_>),
+    ) -> Result<Report, RunError> {
+        self.with(port, async |context| {
+            run_matrix(context, plan, cancel, on_event).await
+        })
+        .await
+    }
+
+    /// A run that nobody is told of.
+    pub async fn quietly(
+        &self,
+        port: &dyn ModelPort,
+        plan: &Plan,
+        cancel: CancellationToken,
+    ) -> Result<Report, RunError> {
+        self.matrix(port, plan, cancel, &mut |_| ()).await
+    }
+
+    /// A whole run with a player that holds nothing.
+    pub fn run(&self, player: &Player, plan: &Plan) -> Vec<ExperimentResult> {
+        self.report(player, plan).results
+    }
+
+    /// The same, all of it.
+    pub fn report(&self, player: &Player, plan: &Plan) -> Report {
+        let run = self.quietly(player, plan, CancellationToken::new());
+        finish(run, player).unwrap()
+    }
+
+    /// A whole run whose held calls are let go one by one, as `choose` picks from so many.
+    pub fn run_held(
+        &self,
+        player: &Player,
+        plan: &Plan,
+        mut choose: impl FnMut(usize) -> usize,
+    ) -> Report {
+        let run = self.quietly(player, plan, CancellationToken::new());
+        let step = |player: &Player| {
+            let held = player.held().len();
+            assert_ne!(held, 0, "it waits for nothing");
+            player.release(choose(held));
+            true
+        };
+        drive(run, player, step).unwrap().unwrap()
+    }
+}
+
+/// A plan for these texts, with the ids `1`, `2` and so on, by one set of rules.
+pub fn plan(texts: &[&str]) -> Plan {
+    let cases = texts.iter().zip(1..).map(|(text, id)| case(id, text));
+    Plan {
+        encodings: vec![Encoding::new("rules", None, "drop every second letter")],
+        cases: cases.collect(),
+        config: Config::new(label(), MODEL),
+    }
+}
+
+pub fn case(id: u32, text: &str) -> PlannedCase {
+    PlannedCase {
+        level: None,
+        case: Case {
+            id: id.to_string(),
+            text: text.to_owned(),
+            ..Case::default()
+        },
+    }
+}
+
+/// The one result of a plan for one text.
+pub fn only(mut results: Vec<ExperimentResult>) -> ExperimentResult {
+    assert_eq!(results.len(), 1);
+    results.remove(0)
+}

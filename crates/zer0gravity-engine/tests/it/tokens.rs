@@ -1,0 +1,412 @@
+//! The two token numbers of a result always come from one source.
+
+use serde_json::json;
+use test_support::Canned;
+use tokio_util::sync::CancellationToken;
+use zer0gravity_engine::plan::Plan;
+use zer0gravity_engine::prompts::{Nonce, PromptProfile, Role, RoleInput, render};
+use zer0gravity_engine::{
+    ExperimentResult, PortError, StageName, StageStatus, TokenSource, TokenUse,
+};
+
+use crate::desk::{Desk, only, plan};
+use crate::player::{Player, fails, says, usual};
+use crate::wire::{COUNT, MESSAGES, Wire, counts, plays};
+
+/// Ten letters; its encoding has five.
+const TEXT: &str = "abcdefghij";
+const ENCODED: &str = "acegi";
+/// R(1.106 n + 7.55) of both.
+const LOCAL: [i64; 2] = [19, 13];
+/// What encoder and decoder report as input in these tests.
+const INPUT: [u64; 2] = [1000, 900];
+
+/// R(1.106 n) of the system prompts, taken from what is reported.
+fn by_usage() -> [i64; 2] {
+    let plan = plan(&[TEXT]);
+    let rules = &plan.encodings[0].rules;
+    let beyond = |reported: u64, input| {
+        let system = render(PromptProfile::Seed, input, Nonce::default()).system;
+        let letters = system.chars().count() as f64;
+        reported as i64 - (1.106 * letters + 0.5).floor() as i64
+    };
+    [
+        beyond(INPUT[0], RoleInput::Encode { rules, text: "" }),
+        beyond(INPUT[1], RoleInput::Decode { rules, encoded: "" }),
+    ]
+}
+
+/// Reports [`INPUT`], but for the roles that are silent.
+fn reporting(silent: &'static [Role]) -> Player {
+    Player::default().replies(move |request| {
+        let mut reply = usual(request);
+        reply.usage = match request.role {
+            role if silent.contains(&role) => None,
+            Role::Encoder => Some(input(INPUT[0])),
+            Role::Decoder => Some(input(INPUT[1])),
+            _ => reply.usage,
+        };
+        Ok(reply)
+    })
+}
+
+fn input(input: u64) -> TokenUse {
+    TokenUse { input, output: 5 }
+}
+
+/// Does not count one of the two texts.
+fn without(player: Player, text: &'static str, error: PortError) -> Player {
+    player.counts(move |request| {
+        if request.text == text {
+            Err(error.clone())
+        } else {
+            Ok(request.text.chars().count() as u64)
+        }
+    })
+}
+
+fn numbers(result: &ExperimentResult) -> (Option<TokenSource>, [Option<i64>; 2]) {
+    let numbers = [result.original_tokens, result.encoded_tokens];
+    (result.metadata.token_source, numbers)
+}
+
+/// Failures of a count that the experiment survives.
+fn survivable() -> Vec<PortError> {
+    let unanswered = |kind: &str| PortError {
+        status: None,
+        ..fails(kind, 0)
+    };
+    vec![
+        fails("bad_request", 404),
+        fails("model_unavailable", 404),
+        fails("bad_request", 405),
+        fails("server", 501),
+        fails("server", 500),
+        fails("overloaded", 529),
+        fails("rate_limit", 429),
+        fails("bad_request", 400),
+        unanswered("estimate"),
+        unanswered("network"),
+        unanswered("timeout"),
+        unanswered("bad_response"),
+    ]
+}
+
+#[test]
+fn the_provider_counts_both() {
+    let player = reporting(&[]);
+    let result = only(Desk::default().run(&player, &plan(&[TEXT])));
+    let expected = (Some(TokenSource::Api), [Some(10), Some(5)]);
+    assert_eq!(numbers(&result), expected);
+    assert_eq!(player.counted(), [TEXT, ENCODED]);
+    assert_eq!(result.details.compression_percent, Some(50.0));
+}
+
+/// Who does not report, how the plan differs, and what is expected.
+type Silence = (&'static [Role], fn(&mut Plan), (TokenSource, [i64; 2]));
+
+#[test]
+fn a_failed_count_is_made_up_for_by_one_other_source() {
+    let usage = (TokenSource::Usage, by_usage());
+    let local = (TokenSource::Local, LOCAL);
+    let same = |_: &mut Plan| {};
+    let other_decoder = |plan: &mut Plan| plan.config.models.decoder = "model-2".to_owned();
+    let other_judge = |plan: &mut Plan| plan.config.models.judges = vec!["model-2".to_owned()];
+    let cases: [Silence; 6] = [
+        (&[], same, usage),
+        (&[], other_judge, usage),
+        (&[], other_decoder, local),
+        (&[Role::Encoder], same, local),
+        (&[Role::Decoder], same, local),
+        (&[Role::Encoder, Role::Decoder], same, local),
+    ];
+    for error in survivable() {
+        for text in [TEXT, ENCODED] {
+            for (silent, change, (source, [original, encoded])) in cases {
+                let player = without(reporting(silent), text, error.clone());
+                let mut plan = plan(&[TEXT]);
+                change(&mut plan);
+                let result = only(Desk::default().run(&player, &plan));
+                let what = format!("{error:?} on {text}, {silent:?} silent");
+                assert!(result.outcome.is_ok(), "{what}");
+                let expected = (Some(source), [Some(original), Some(encoded)]);
+                assert_eq!(numbers(&result), expected, "{what}");
+                let failed = if text == TEXT { 0 } else { 2 };
+                let stage = &result.stages[failed];
+                let seen = (stage.status, stage.attempts);
+                assert_eq!(seen, (StageStatus::ApiError, 1), "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn without_the_first_count_the_second_is_not_asked_for() {
+    let player = without(reporting(&[]), TEXT, fails("bad_request", 404));
+    let result = only(Desk::default().run(&player, &plan(&[TEXT])));
+    assert_eq!(player.asked().len(), 5);
+    assert_eq!(result.metadata.total_api_calls, 5);
+    assert_eq!(result.stages[2].status, StageStatus::NotRun);
+}
+
+#[test]
+fn what_replies_report_is_at_least_one() {
+    let player = Player::default().counts(|_| Err(fails("server", 500)));
+    let result = only(Desk::default().run(&player, &plan(&[TEXT])));
+    // The system prompt alone is longer than the 10 tokens that are reported.
+    let expected = (Some(TokenSource::Usage), [Some(1), Some(1)]);
+    assert_eq!(numbers(&result), expected);
+}
+
+#[test]
+fn where_the_users_turn_holds_the_rules_too_its_tokens_are_not_the_texts() {
+    for profile in [PromptProfile::Bands, PromptProfile::Guarded] {
+        let player = reporting(&[]).counts(|_| Err(fails("bad_request", 404)));
+        let mut plan = plan(&[TEXT]);
+        plan.config.prompt_profile = profile;
+        let result = only(Desk::default().run(&player, &plan));
+        let expected = (Some(TokenSource::Local), LOCAL.map(Some));
+        assert_eq!(numbers(&result), expected, "{profile:?}");
+    }
+}
+
+#[test]
+fn the_compatible_fallback_is_for_each_count() {
+    // 9 UTF-16 units; the encoding has 5.
+    const WIDE: &str = "a🦀cd🦀fg";
+    const HALF: &str = "acdg";
+    let run = |fails_on: &'static [&'static str]| {
+        let player = Player::default().counts(|request| {
+            if fails_on.contains(&request.text.as_str()) {
+                Err(fails("bad_request", 404))
+            } else {
+                Ok(100)
+            }
+        });
+        let player = player.role(Role::Encoder, || Ok(says(HALF)));
+        let mut plan = plan(&[WIDE]);
+        plan.config.compat_token_fallback = true;
+        let result = only(Desk::default().run(&player, &plan));
+        let (source, numbers) = numbers(&result);
+        (source.unwrap(), numbers.map(Option::unwrap))
+    };
+    assert_eq!(run(&[]), (TokenSource::Api, [100, 100]));
+    assert_eq!(run(&[HALF]), (TokenSource::Chars4, [100, 1]));
+    // A 404 is remembered, so the second is not asked for.
+    assert_eq!(run(&[WIDE]), (TokenSource::Chars4, [3, 1]));
+    assert_eq!(run(&[WIDE, HALF]), (TokenSource::Chars4, [3, 1]));
+}
+
+#[test]
+fn a_key_or_an_account_or_a_cap_at_its_end_ends_the_item() {
+    for (text, stage) in [
+        (TEXT, StageName::CountOriginal),
+        (ENCODED, StageName::CountEncoded),
+    ] {
+        for (kind, status) in [("auth", 401), ("quota", 402), ("budget", 200)] {
+            for compat in [false, true] {
+                let player = without(reporting(&[]), text, fails(kind, status));
+                let mut plan = plan(&[TEXT]);
+                plan.config.compat_token_fallback = compat;
+                let result = only(Desk::default().run(&player, &plan));
+                let outcome = &result.outcome;
+                let seen = (outcome.status, outcome.stage, outcome.kind.as_deref());
+                let expected = (StageStatus::ApiError, Some(stage), Some(kind));
+                assert_eq!(seen, expected);
+                assert!(result.scores.is_none() && result.total.is_none());
+                let begun = stage == StageName::CountEncoded;
+                assert_eq!(result.encoded_text.is_some(), begun);
+                // What was counted is kept; the other number is not made up.
+                let counted = begun.then_some(10);
+                let source = begun.then_some(TokenSource::Api);
+                assert_eq!(numbers(&result), (source, [counted, None]));
+                assert!(player.to(Role::Decoder).is_empty());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_provider_that_does_not_count_is_asked_once_in_a_run() {
+    let texts = ["first text", "second one", "and a third", "the last"];
+    let remembered = [
+        fails("bad_request", 404),
+        fails("bad_request", 405),
+        fails("server", 501),
+        PortError {
+            status: None,
+            ..fails("estimate", 0)
+        },
+    ];
+    for error in remembered {
+        let again = error.clone();
+        let player = reporting(&[]).counts(move |_| Err(again.clone()));
+        let results = Desk::one_by_one().run(&player, &plan(&texts));
+        assert_eq!(player.counted(), [texts[0]], "{error:?}");
+        let sources = results.iter().map(|result| result.metadata.token_source);
+        assert!(sources.eq([Some(TokenSource::Usage); 4]));
+        // A call that nobody made is none.
+        let calls: Vec<_> = (results.iter())
+            .map(|result| (result.metadata.total_api_calls, result.metadata.retries))
+            .collect();
+        assert_eq!(calls, [(5, 0), (4, 0), (4, 0), (4, 0)], "{error:?}");
+    }
+    // Of an encoding, too; what was counted before is not mixed in.
+    let player = reporting(&[]).counts(move |request| {
+        if request.text == texts[0] {
+            Ok(10)
+        } else {
+            Err(fails("bad_request", 404))
+        }
+    });
+    let results = Desk::one_by_one().run(&player, &plan(&texts));
+    assert_eq!(player.counted().len(), 2);
+    let sources = results.iter().map(|result| result.metadata.token_source);
+    assert!(sources.eq([Some(TokenSource::Usage); 4]));
+}
+
+#[test]
+fn other_failures_of_a_count_are_not_remembered() {
+    let texts = ["first text", "second one", "and a third"];
+    let player = reporting(&[]).counts(move |request| {
+        if request.text == texts[0] {
+            Err(fails("server", 500))
+        } else {
+            Ok(10)
+        }
+    });
+    let results = Desk::one_by_one().run(&player, &plan(&texts));
+    let sources: Vec<_> = (results.iter())
+        .map(|result| result.metadata.token_source.unwrap())
+        .collect();
+    let (api, usage) = (TokenSource::Api, TokenSource::Usage);
+    assert_eq!(sources, [usage, api, api]);
+    assert_eq!(player.counted().len(), 5);
+}
+
+#[test]
+fn a_call_that_was_not_made_hides_no_repetition() {
+    // Each encoding takes two attempts.
+    let player = Player::default()
+        .counts(|_| Err(fails("bad_request", 404)))
+        .role(Role::Encoder, || {
+            let mut reply = says("shrt");
+            reply.call.attempts = 2;
+            Ok(reply)
+        });
+    let results = Desk::one_by_one().run(&player, &plan(&["first text", "second one"]));
+    let retries: Vec<_> = (results.iter())
+        .map(|result| result.metadata.retries)
+        .collect();
+    assert_eq!(retries, [1, 1]);
+}
+
+#[test]
+fn a_blank_text_makes_no_call() {
+    let player = Player::default();
+    let blank = " \u{feff}\u{a0}\n\t";
+    let results = Desk::default().run(&player, &plan(&["", blank, "not blank"]));
+    for result in &results[..2] {
+        let outcome = &result.outcome;
+        let ended = (outcome.status, outcome.stage);
+        assert_eq!(ended, (StageStatus::Empty, Some(StageName::CountOriginal)));
+        assert_eq!(result.metadata.total_api_calls, 0);
+        assert!(result.scores.is_none());
+    }
+    assert!(results[2].outcome.is_ok());
+    assert_eq!(player.asked().len(), 6);
+    // ECMAScript's white space does not hold this one: it is a text.
+    let player = Player::default().role(Role::Encoder, || Ok(says("x")));
+    let result = only(Desk::default().run(&player, &plan(&["\u{85}"])));
+    assert!(result.outcome.is_ok());
+    assert_eq!(player.counted(), ["\u{85}", "x"]);
+}
+
+#[tokio::test]
+async fn statuses_of_a_real_count_come_to_the_same() {
+    // (status of the first count, of the second) -> requests for counts of two items.
+    let cases = [
+        ([404, 200], 1),
+        ([405, 200], 1),
+        ([501, 200], 1),
+        ([200, 404], 2),
+        ([200, 405], 2),
+        ([200, 501], 2),
+    ];
+    for (statuses, asked) in cases {
+        let mut counted = 0;
+        let wire = Wire::new(move |path, body| {
+            if path != COUNT {
+                return plays(body, INPUT[0], INPUT[1]);
+            }
+            counted += 1;
+            match statuses[(counted - 1) % 2] {
+                200 => counts(body),
+                status => (
+                    status,
+                    Canned::anthropic_error("not_found_error", "no route"),
+                ),
+            }
+        });
+        let plan = plan(&[TEXT, "another"]);
+        let run = Desk::one_by_one();
+        let run = run.quietly(&wire.port, &plan, CancellationToken::new());
+        let report = run.await.unwrap();
+        for result in &report.results {
+            let expected = (Some(TokenSource::Usage), by_usage().map(Some));
+            assert_eq!(numbers(result), expected, "{statuses:?}");
+        }
+        let sent = wire.sent();
+        let counts = sent.iter().filter(|(path, _)| path == COUNT).count();
+        assert_eq!(counts, asked, "{statuses:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_fails_is_asked_again_for_the_next_count() {
+    let mut failing = true;
+    let wire = Wire::new(move |path, body| match path {
+        COUNT if failing && body.to_string().contains(TEXT) => {
+            let body = Canned::anthropic_error("api_error", "internal");
+            (500, body)
+        }
+        COUNT => {
+            failing = false;
+            counts(body)
+        }
+        _ => plays(body, INPUT[0], INPUT[1]),
+    });
+    let plan = plan(&[TEXT, "another"]);
+    let run = Desk::one_by_one();
+    let run = run.quietly(&wire.port, &plan, CancellationToken::new());
+    let report = run.await.unwrap();
+    let sources: Vec<_> = (report.results.iter())
+        .map(|result| result.metadata.token_source.unwrap())
+        .collect();
+    assert_eq!(sources, [TokenSource::Usage, TokenSource::Api]);
+}
+
+#[tokio::test]
+async fn cached_tokens_of_a_prompt_are_tokens() {
+    let wire = Wire::new(|path, body| {
+        if path != MESSAGES {
+            return (404, Canned::anthropic_error("not_found_error", "no route"));
+        }
+        let (status, reply) = plays(body, 100, 50);
+        let mut reply: serde_json::Value = serde_json::from_str(&reply).unwrap();
+        let input = reply["usage"]["input_tokens"].as_u64().unwrap();
+        reply["usage"] = json!({
+            "input_tokens": input,
+            "cache_read_input_tokens": 700,
+            "cache_creation_input_tokens": if input == 100 { 200 } else { 150 },
+            "output_tokens": 5,
+        });
+        (status, reply.to_string())
+    });
+    let plan = plan(&[TEXT]);
+    let run = Desk::default();
+    let run = run.quietly(&wire.port, &plan, CancellationToken::new());
+    let result = only(run.await.unwrap().results);
+    let expected = (Some(TokenSource::Usage), by_usage().map(Some));
+    assert_eq!(numbers(&result), expected);
+}

@@ -1,0 +1,290 @@
+//! Texts that were encoded and decoded somewhere else: what is given is used, what is missing is asked for.
+
+use tokio_util::sync::CancellationToken;
+use zer0gravity_engine::plan::Config;
+use zer0gravity_engine::prompts::Role;
+use zer0gravity_engine::{
+    Case, CaseFormat, Event, ExperimentResult, Points, ResultScores, StageName, StageStatus,
+    TokenPair, TokenSource, Triple, parse_triples, score_triples,
+};
+
+use crate::desk::{Desk, only};
+use crate::player::{Asked, MODEL, Player, drive, fails, finish, label};
+
+/// Nothing is given but the texts and the rules: ten letters and five.
+fn triple(id: &str) -> Triple {
+    Triple {
+        case: Case {
+            id: id.to_owned(),
+            text: "abcdefghij".to_owned(),
+            ..Case::default()
+        },
+        encoded_text: "acegi".to_owned(),
+        decoded_text: " decoded ".to_owned(),
+        encoding_system: Some("every second letter".to_owned()),
+        tokens: None,
+        semantic_score: None,
+        implementability_score: None,
+    }
+}
+
+fn complete(id: &str) -> Triple {
+    Triple {
+        tokens: Some(TokenPair {
+            original: 800,
+            encoded: 898,
+        }),
+        semantic_score: Some(37),
+        implementability_score: Some(5),
+        ..triple(id)
+    }
+}
+
+fn config() -> Config {
+    Config::new(label(), MODEL)
+}
+
+fn scored_by(player: &Player, config: &Config, triples: &[Triple]) -> Vec<ExperimentResult> {
+    let desk = Desk::one_by_one();
+    let run = desk.with(player, async |context| {
+        let cancel = CancellationToken::new();
+        score_triples(context, config, triples, cancel, &mut |_| ()).await
+    });
+    finish(run, player).unwrap()
+}
+
+fn score(player: &Player, triple: Triple) -> ExperimentResult {
+    only(scored_by(player, &config(), &[triple]))
+}
+
+/// Checks the first four stages; both judges are `ok`.
+fn expect_stages(result: &ExperimentResult, first: [StageStatus; 4]) {
+    let statuses: Vec<_> = result.stages.iter().map(|stage| stage.status).collect();
+    assert_eq!(statuses[..4], first);
+    assert_eq!(statuses[4..], [StageStatus::Ok; 2]);
+}
+
+#[test]
+fn nobody_is_asked_for_what_is_given() {
+    let player = Player::default();
+    let result = score(&player, complete("1"));
+    assert_eq!(player.asked(), []);
+    let scores = ResultScores {
+        token_efficiency: 0,
+        semantic_preservation: Points(37.0),
+        learnability: Points(14.0),
+        implementability: Points(5.0),
+    };
+    let expected = (Some(scores), Some(Points(56.0)));
+    assert_eq!((result.scores, result.total), expected);
+    // An expansion is told with its sign.
+    assert_eq!(result.details.compression_percent, Some(-12.2));
+    assert_eq!(result.metadata.token_source, Some(TokenSource::Given));
+    assert_eq!(result.metadata.provider, "given");
+    assert_eq!(result.metadata.total_api_calls, 0);
+    assert_eq!(result.encoded_text.as_deref(), Some("acegi"));
+    assert_eq!(result.decoded_text.as_deref(), Some(" decoded "));
+    assert_eq!(result.encoding_system, "every second letter");
+    expect_stages(&result, [StageStatus::NotRun; 4]);
+}
+
+#[test]
+fn what_is_missing_is_counted_and_judged() {
+    let player = Player::default();
+    let result = score(&player, triple("1"));
+    assert_eq!(player.counted(), ["abcdefghij", "acegi"]);
+    assert!(player.to(Role::Encoder).is_empty() && player.to(Role::Decoder).is_empty());
+    assert_eq!(player.asked().len(), 4);
+    let judge = &player.to(Role::SemanticJudge)[0];
+    let said = &judge.prompt.messages[0].content;
+    assert_eq!(said, "ORIGINAL:\nabcdefghij\n\nDECODED:\n decoded ");
+    let judge = &player.to(Role::ImplementabilityJudge)[0];
+    assert_eq!(judge.prompt.messages[0].content, "every second letter");
+    assert_eq!(result.total, Some(Points(94.0)));
+    assert_eq!(result.metadata.token_source, Some(TokenSource::Api));
+    assert_eq!(result.metadata.provider, "anthropic");
+    let (ok, not_run) = (StageStatus::Ok, StageStatus::NotRun);
+    expect_stages(&result, [ok, not_run, ok, not_run]);
+}
+
+#[test]
+fn each_given_part_stands_for_itself() {
+    // Which parts are given, and how many calls are left.
+    for (tokens, semantic, rules, calls) in [
+        (true, false, false, 2),
+        (false, true, false, 3),
+        (false, false, true, 3),
+        (true, true, false, 1),
+        (true, false, true, 1),
+        (false, true, true, 2),
+    ] {
+        let all = complete("1");
+        let part = Triple {
+            tokens: all.tokens.filter(|_| tokens),
+            semantic_score: all.semantic_score.filter(|_| semantic),
+            implementability_score: all.implementability_score.filter(|_| rules),
+            ..triple("1")
+        };
+        let player = Player::default();
+        let result = score(&player, part);
+        let what = format!("{tokens} {semantic} {rules}");
+        assert!(result.outcome.is_ok(), "{what}");
+        assert_eq!(player.asked().len(), calls, "{what}");
+        let scores = result.scores.unwrap();
+        let points = |given: bool, yes, no| Points(if given { yes } else { no });
+        assert_eq!(scores.semantic_preservation, points(semantic, 37.0, 36.0));
+        assert_eq!(scores.implementability, points(rules, 5.0, 4.0));
+        assert_eq!(scores.token_efficiency, if tokens { 0 } else { 40 });
+    }
+}
+
+#[test]
+fn counts_that_fail_are_estimated_both() {
+    for text in ["abcdefghij", "acegi"] {
+        let player = Player::default().counts(move |request| {
+            if request.text == text {
+                Err(fails("server", 500))
+            } else {
+                Ok(1000)
+            }
+        });
+        let result = score(&player, triple("1"));
+        // R(1.106 n + 7.55); replies of an encoder that would tell are not there.
+        let numbers = (result.original_tokens, result.encoded_tokens);
+        assert_eq!(numbers, (Some(19), Some(13)));
+        assert_eq!(result.metadata.token_source, Some(TokenSource::Local));
+    }
+}
+
+#[test]
+fn a_blank_encoding_has_no_tokens_and_needs_no_call() {
+    let player = Player::default();
+    let blank = Triple {
+        encoded_text: " \n".to_owned(),
+        ..triple("1")
+    };
+    let result = score(&player, blank);
+    assert_eq!(player.counted(), ["abcdefghij"]);
+    let numbers = (result.original_tokens, result.encoded_tokens);
+    assert_eq!(numbers, (Some(10), Some(0)));
+    assert_eq!(result.scores.unwrap().token_efficiency, 40);
+}
+
+#[test]
+fn a_judge_that_fails_fails_its_triple_alone() {
+    let triples = [complete("1"), triple("2"), complete("3")];
+    let player = Player::default().role(Role::SemanticJudge, || Err(fails("server", 500)));
+    let results = scored_by(&player, &config(), &triples);
+    let ended: Vec<_> = (results.iter())
+        .map(|result| (result.test_case_id.as_str(), result.outcome.stage))
+        .collect();
+    let failed = Some(StageName::JudgeSemantic);
+    assert_eq!(ended, [("1", None), ("2", failed), ("3", None)]);
+    let result = &results[1];
+    assert!(result.scores.is_none() && result.total.is_none());
+    assert_eq!(result.decoded_text.as_deref(), Some(" decoded "));
+    assert_eq!(result.original_tokens, Some(10));
+}
+
+#[test]
+fn without_rules_there_is_nothing_to_judge_them_by() {
+    let player = Player::default();
+    let bare = Triple {
+        encoding_system: None,
+        ..triple("1")
+    };
+    let result = score(&player, bare);
+    let ended = (result.outcome.status, result.outcome.stage);
+    let expected = (StageStatus::Empty, Some(StageName::JudgeImplementability));
+    assert_eq!(ended, expected);
+    assert!(player.to(Role::ImplementabilityJudge).is_empty());
+    // Given points need no rules.
+    let given = Triple {
+        encoding_system: None,
+        ..complete("1")
+    };
+    assert_eq!(score(&player, given).total, Some(Points(56.0)));
+}
+
+#[test]
+fn results_come_in_the_order_of_the_triples() {
+    let mut triples: Vec<_> = ["1", "2", "3"].map(triple).into();
+    for (place, triple) in triples.iter_mut().enumerate() {
+        triple.decoded_text = format!("decoded {place}");
+    }
+    // The first and the last are by the same rules.
+    triples[1].encoding_system = Some("other rules".to_owned());
+    let desk = Desk::default();
+    let player = Player::default().holding();
+    let config = config();
+    let mut told = Vec::new();
+    let run = desk.with(&player, async |context| {
+        let cancel = CancellationToken::new();
+        let mut on_event = |event: Event<'_>| {
+            if let Event::Ended { done, result, .. } = event {
+                told.push((done, result.test_case_id.clone()));
+            }
+        };
+        score_triples(context, &config, &triples, cancel, &mut on_event).await
+    });
+    let results = drive(run, &player, |player| {
+        // What the last triple waits for goes first.
+        let held = player.held();
+        let of = |id: &str| {
+            held.iter().position(|asked| match asked {
+                Asked::Message(request) => request.material.texts.iter().any(|text| text == id),
+                Asked::Count(_) => false,
+            })
+        };
+        let next = ["decoded 2", "decoded 1", "decoded 0"]
+            .into_iter()
+            .find_map(of);
+        player.release(next.unwrap_or(held.len() - 1));
+        true
+    });
+    let results = results.unwrap().unwrap();
+    let ids = results.iter().map(|result| result.test_case_id.as_str());
+    assert!(ids.eq(["1", "2", "3"]));
+    let done: Vec<_> = told.iter().map(|(done, _)| *done).collect();
+    assert_eq!(done, [1, 2, 3]);
+    let encodings: Vec<_> = results.iter().map(|one| one.encoding_id.as_str()).collect();
+    assert_eq!(encodings, ["given-1", "given-2", "given-1"]);
+    // Both counts are the same for all three.
+    assert_eq!(player.counted().len(), 2);
+}
+
+#[test]
+fn the_published_rows_are_reproduced() {
+    let file = test_support::fixture("zer0gravity/vectors/published_rows.json");
+    let rows: serde_json::Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+    let rows = rows["rows"].as_array().unwrap();
+    let lines: Vec<_> = (rows.iter().enumerate())
+        .map(|(place, row)| {
+            serde_json::json!({
+                "id": place.to_string(),
+                "text": "a text",
+                "encodedText": "txt",
+                "decodedText": "a text",
+                "originalTokens": row["originalTokens"],
+                "encodedTokens": row["encodedTokens"],
+                "semanticScore": row["scores"]["semanticPreservation"],
+                "implementabilityScore": row["scores"]["implementability"],
+            })
+            .to_string()
+        })
+        .collect();
+    let file = lines.join("\n");
+    let (triples, errors) = parse_triples(file.as_bytes(), CaseFormat::JsonLines, "rows");
+    assert_eq!((triples.len(), errors.len()), (17, 0));
+    let player = Player::default();
+    let results = scored_by(&player, &config(), &triples);
+    assert_eq!(player.asked(), []);
+    for (result, row) in results.iter().zip(rows) {
+        let json = serde_json::to_value(result).unwrap();
+        assert_eq!(json["scores"], row["scores"]);
+        assert_eq!(json["total"], row["total"]);
+        assert_eq!(json["compressionRatio"], row["compressionRatio"]);
+        let percent = &json["details"]["compressionPercent"];
+        assert_eq!(percent, &row["compressionPercent"]);
+    }
+}

@@ -1,0 +1,98 @@
+//! A server that is a function behind `llm-client`, to see what really goes out.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use llm_client::{Anthropic, Auth, Client, CountPolicy, Endpoint, HttpRequest};
+use serde_json::{Value, json};
+use test_support::{Canned, FakeClock, MemoryTransport, response};
+use zer0gravity_engine::LlmPort;
+
+use crate::player::{RULES, SEMANTIC, label};
+
+/// What a server was asked and answers.
+pub struct Wire {
+    pub port: LlmPort,
+    transport: Arc<MemoryTransport>,
+}
+
+/// A status and a body.
+pub type Answer = (u16, String);
+
+impl Wire {
+    /// Answers with a function of the path behind the base URL and of the body.
+    pub fn new(mut answer: impl FnMut(&str, &Value) -> Answer + Send + 'static) -> Self {
+        let transport = Arc::new(MemoryTransport::new(move |request| {
+            let (status, body) = answer(&request.path, &body(request));
+            let headers = [("content-type", "application/json")];
+            Ok(response(status, &headers, body))
+        }));
+        let endpoint = Endpoint::new("http://127.0.0.1:1", Auth::None).unwrap();
+        // Waits between attempts take no time, timeouts never come.
+        let clock = FakeClock::skip_up_to(Duration::from_secs(30));
+        let client = Client::builder(Arc::new(Anthropic::new(endpoint)), Arc::new(clock))
+            .transport(transport.clone())
+            .counts(CountPolicy::ExactOnly)
+            .build()
+            .unwrap();
+        Self {
+            port: LlmPort::new(client, label()),
+            transport,
+        }
+    }
+
+    /// Every request so far: the path and the body.
+    pub fn sent(&self) -> Vec<(String, Value)> {
+        let requests = self.transport.requests();
+        requests
+            .iter()
+            .map(|request| (request.path.clone(), body(request)))
+            .collect()
+    }
+}
+
+fn body(request: &HttpRequest) -> Value {
+    serde_json::from_slice(&request.body).unwrap()
+}
+
+pub const COUNT: &str = "/v1/messages/count_tokens";
+pub const MESSAGES: &str = "/v1/messages";
+
+/// A count of the letters.
+pub fn counts(body: &Value) -> Answer {
+    let text = text(&body["messages"][0]["content"]);
+    (
+        200,
+        json!({"input_tokens": text.chars().count()}).to_string(),
+    )
+}
+
+/// What a good model says in each role, told from the system prompt; tokens of encoder and decoder as given.
+pub fn plays(body: &Value, encoder: u64, decoder: u64) -> Answer {
+    let system = text(&body["system"]);
+    let first = system.lines().next().unwrap_or_default();
+    let canned = if first.contains("encoding agent") {
+        Canned::text("shrt").tokens(encoder, 5)
+    } else if first.contains("decoding agent") {
+        Canned::text("a short text").tokens(decoder, 5)
+    } else if first.contains("semantic") || first.contains("two texts") {
+        Canned::text(SEMANTIC)
+    } else if first.contains("carry out") {
+        Canned::text("an answer")
+    } else {
+        Canned::text(RULES)
+    };
+    (200, canned.anthropic_json())
+}
+
+/// A string, or the text of blocks.
+pub fn text(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(blocks) => {
+            let texts = blocks.iter().filter_map(|block| block["text"].as_str());
+            texts.collect()
+        }
+        _ => String::new(),
+    }
+}
