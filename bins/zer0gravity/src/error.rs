@@ -70,6 +70,11 @@ pub enum Error {
         name(path)
     )]
     Thawed { path: PathBuf },
+    #[error(
+        "{}: holds calls.jsonl and no run.json; choose an empty directory",
+        name(path)
+    )]
+    ForeignCalls { path: PathBuf },
     #[error("{}: no run; `run --run-dir` or `matrix` begins one", name(path))]
     NoRun { path: PathBuf },
     #[error(

@@ -36,6 +36,7 @@ pub fn matrix(args: &Matrix, quiet: bool, session: &mut Session) -> Result<Exit,
     };
     let directory = RunDir::begin(&args.run_dir, &plan, left_out, &asking.model)?;
     let report = perform(&directory, &plan, &asked, session)?;
+    directory.write_report(&report)?;
     Ok(conclude(&directory, &report, &args.checks, quiet, session))
 }
 
@@ -43,6 +44,7 @@ pub fn resume(args: &Resume, quiet: bool, session: &mut Session) -> Result<Exit,
     let directory = RunDir::open(&args.dir)?;
     let asked = open(&directory, &args.model, args.prices.as_deref(), session)?;
     let report = perform(&directory, directory.plan(), &asked, session)?;
+    directory.write_report(&report)?;
     Ok(conclude(&directory, &report, &args.checks, quiet, session))
 }
 
@@ -137,7 +139,7 @@ fn open(
     }
 }
 
-/// Runs what is missing and writes the report.
+/// Runs what is missing; the report is not written yet.
 fn perform(
     directory: &RunDir,
     plan: &Plan,
@@ -149,14 +151,10 @@ fn perform(
     let mut report = experiment::perform(plan, asked, store, session)?;
     directory.frozen_at().clone_into(&mut report.created_at);
     // Judged anew, a run remembers what it scored before, however often it is resumed.
-    for (new, old) in report
-        .results
-        .iter_mut()
-        .zip(known.iter().flat_map(|known| &known.results))
-    {
+    let known = known.iter().flat_map(|known| &known.results);
+    for (new, old) in report.results.iter_mut().zip(known) {
         new.previous_scores.clone_from(&old.previous_scores);
     }
-    directory.write_report(&report)?;
     Ok(report)
 }
 

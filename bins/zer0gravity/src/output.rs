@@ -54,15 +54,19 @@ fn resolved(path: &Path) -> PathBuf {
     }
 }
 
-/// Writes `value` as JSON to a file, or to stdout.
+/// Writes `value` as JSON to a file, or to stdout; to stdout also where the file takes it no more.
 pub fn json(
     file: Option<OutputFile>,
     value: &impl Serialize,
     session: &mut Session,
 ) -> Result<(), Failure> {
-    match file {
-        Some(file) => file.finish(|file| pretty(value, file))?,
-        None => pretty(value, &mut session.results)?,
+    let Some(file) = file else {
+        return Ok(pretty(value, &mut session.results)?);
+    };
+    if let Err(error) = file.finish(|file| pretty(value, file)) {
+        // What was paid for is not lost with a full disk.
+        pretty(value, &mut session.results)?;
+        return Err(error.into());
     }
     Ok(())
 }

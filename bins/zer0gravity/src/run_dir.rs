@@ -78,6 +78,11 @@ impl RunDir {
             }
             return Ok(Self::of(path, record, lock));
         }
+        if fs::metadata(path.join("calls.jsonl")).is_ok_and(|found| found.len() > 0) {
+            return Err(Failure::usage(Error::ForeignCalls {
+                path: path.to_owned(),
+            }));
+        }
         let record = Record {
             schema_version: SCHEMA_VERSION,
             kind: "zer0gravity.run".to_owned(),

@@ -8,10 +8,13 @@ use crate::Error;
 
 /// A file in the making: it lies beside its place until everything is on the disk, and is moved there in one step. What stood
 /// there stays until then; dropped before, it leaves nothing.
+///
+/// A link is followed. A device or a pipe, such as `/dev/null`, is written to as it is.
 #[derive(Debug)]
 pub struct OutputFile {
     path: PathBuf,
-    draft: PathBuf,
+    /// None for what is no file.
+    draft: Option<PathBuf>,
     file: File,
 }
 
@@ -21,15 +24,22 @@ impl OutputFile {
     /// # Errors
     /// [`Error::OutputFile`].
     pub fn begin(path: &Path) -> Result<Self, Error> {
-        if path.is_dir() {
-            return Err(failed(path, ErrorKind::IsADirectory.into()));
-        }
-        let draft = beside(path);
-        let file = File::create(&draft).map_err(|source| failed(path, source))?;
+        let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let draft = match fs::metadata(&place) {
+            Ok(found) if found.is_dir() => {
+                return Err(failed(path, ErrorKind::IsADirectory.into()));
+            }
+            Ok(found) if !found.is_file() => None,
+            _ => Some(beside(&place)),
+        };
+        let opened = match &draft {
+            Some(draft) => File::create(draft),
+            None => File::options().write(true).open(&place),
+        };
         Ok(Self {
-            path: path.to_owned(),
+            file: opened.map_err(|source| failed(path, source))?,
+            path: place,
             draft,
-            file,
         })
     }
 
@@ -42,11 +52,15 @@ impl OutputFile {
         fill: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>,
     ) -> Result<(), Error> {
         let mut writer = BufWriter::new(&self.file);
-        let written = fill(&mut writer)
-            .and_then(|()| writer.flush())
-            .and_then(|()| self.file.sync_all())
-            .and_then(|()| fs::rename(&self.draft, &self.path));
-        written.map_err(|source| failed(&self.path, source))
+        let written = fill(&mut writer).and_then(|()| writer.flush());
+        let kept = written.and_then(|()| match &self.draft {
+            Some(draft) => self
+                .file
+                .sync_all()
+                .and_then(|()| fs::rename(draft, &self.path)),
+            None => Ok(()),
+        });
+        kept.map_err(|source| failed(&self.path, source))
     }
 }
 
@@ -54,7 +68,7 @@ impl OutputFile {
 impl Drop for OutputFile {
     fn drop(&mut self) {
         // After the move there is nothing to take away.
-        let _ = fs::remove_file(&self.draft);
+        let _ = self.draft.as_ref().map(fs::remove_file);
     }
 }
 
@@ -105,6 +119,25 @@ mod tests {
         assert_eq!((fs::read(&path).unwrap(), left.len()), (b"one".to_vec(), 1));
         assert!(OutputFile::begin(&folder).is_err());
         assert!(OutputFile::begin(&folder.join("no/such/folder")).is_err());
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_followed_and_a_device_stays_one() {
+        let folder = std::env::temp_dir().join(format!("orrery-{}-link", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let (file, link) = (folder.join("file"), folder.join("link"));
+        fs::write(&file, "old").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        write_file(&link, |out| out.write_all(b"new")).unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+        let null = folder.join("null");
+        std::os::unix::fs::symlink("/dev/null", &null).unwrap();
+        write_file(&null, |out| out.write_all(b"gone")).unwrap();
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 3);
         fs::remove_dir_all(&folder).unwrap();
     }
 }

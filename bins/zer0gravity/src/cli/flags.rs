@@ -124,11 +124,20 @@ impl Repeats {
     }
 }
 
+/// 0 to 100.
+pub fn points(text: &str) -> Result<f64, String> {
+    let points = text
+        .parse()
+        .ok()
+        .filter(|points| (0.0..=100.0).contains(points));
+    points.ok_or_else(|| "points are 0 to 100".to_owned())
+}
+
 /// What the results are held against, and how much is told of them.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub struct Checks {
     /// End with 4 if the mean total is lower.
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", value_parser = points, allow_negative_numbers = true)]
     pub min_total: Option<f64>,
     /// End with 4 if a result has a flag.
     #[arg(long)]

@@ -185,17 +185,8 @@ pub struct Compare {
     #[arg(value_name = "NEW")]
     pub new: PathBuf,
     /// End with 4 if an encoding's mean total is lower by more than so many points, or a text is not scored any more.
-    #[arg(long, value_name = "POINTS", value_parser = points)]
+    #[arg(long, value_name = "POINTS", value_parser = flags::points, allow_negative_numbers = true)]
     pub max_drop: Option<f64>,
-}
-
-/// 0 to 100.
-fn points(text: &str) -> Result<f64, String> {
-    let points = text
-        .parse()
-        .ok()
-        .filter(|points| (0.0..=100.0).contains(points));
-    points.ok_or_else(|| "points are 0 to 100".to_owned())
 }
 
 #[derive(Debug, clap::Args)]

@@ -15,7 +15,7 @@ const STEPS: usize = 3;
 ///
 /// A text may hold these words by accident: an encoding that turns the order of words around holds the words of a reversed
 /// sentence. But then it holds the instruction too, and no steps. So a text that has at least half of the instruction's other
-/// words, and not three numbers of its own, is let go.
+/// words, and not three numbers of its own, is let go, unless it holds the whole result, which takes carrying it out.
 pub(super) fn executed_answer(text: &str, original: &str, expected: &str) -> Option<String> {
     let text_folded = collapsed(text);
     let original_folded = collapsed(original);
@@ -24,10 +24,15 @@ pub(super) fn executed_answer(text: &str, original: &str, expected: &str) -> Opt
         .map(str::trim)
         .filter(|part| part.chars().count() >= PART)
         .take(PARTS);
-    let piece = [expected.trim()].into_iter().chain(parts).find(|piece| {
+    let whole = expected.trim();
+    let piece = [whole].into_iter().chain(parts).find(|piece| {
         let piece = collapsed(piece);
         occurs(&piece, &text_folded) && !occurs(&piece, &original_folded)
     })?;
+    // A short result, such as a number, may stand anywhere.
+    if piece == whole && whole.chars().count() >= PART {
+        return Some(piece.to_owned());
+    }
     (!holds_instruction(text, original, expected)).then(|| piece.to_owned())
 }
 

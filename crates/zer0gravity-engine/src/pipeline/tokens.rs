@@ -40,11 +40,10 @@ pub(crate) async fn count(port: &dyn ModelPort, config: &Config, text: &str) -> 
         }
         Err(error) => {
             tally.add_call(&error.call, false);
-            let ends = error.stopped || ["auth", "quota", "budget"].contains(&error.kind.as_str());
-            if ends {
-                Err(Failure::from(error))
-            } else {
+            if error.goes_on_without() {
                 Ok(None)
+            } else {
+                Err(Failure::from(error))
             }
         }
     };

@@ -58,9 +58,9 @@ pub const CSV_COLUMNS: [&str; 42] = [
 /// each result in the report's order.
 ///
 /// What a result does not have is an empty cell. `flags` and `judges` are joined by one space. Numbers stay numbers. In
-/// every other cell a text that begins with `=`, `+`, `-`, `@` or a tab gets an apostrophe before it, so that no
+/// every other cell a text that begins with `=`, `+`, `-`, `@`, a tab or a line's end gets an apostrophe before it, so that no
 /// spreadsheet takes it for a formula; so does a text that begins with apostrophes before one of these, so that whoever
-/// takes one apostrophe away from `'*[=+\-@\t]` gets every text back.
+/// takes one apostrophe away from `'*[=+\-@\t\r\n]` gets every text back.
 ///
 /// ```
 /// use zer0gravity_engine::{Report, export_csv};
@@ -148,7 +148,7 @@ fn row(result: &ExperimentResult) -> [String; CSV_COLUMNS.len()] {
 /// A text that no spreadsheet takes for a formula.
 fn text(text: &str) -> String {
     let rest = text.trim_start_matches('\'');
-    if rest.starts_with(['=', '+', '-', '@', '\t']) {
+    if rest.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) {
         format!("'{text}")
     } else {
         text.to_owned()

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::record::SCHEMA_VERSION;
-use super::{CallKey, CallRecord, CallStore, StoreError};
+use super::{Answer, CallKey, CallRecord, CallStore, StoreError};
 
 /// Keeps calls in a file of one JSON line each, only ever appended to; every line is on the disk before its call counts as
 /// made.
@@ -115,7 +115,7 @@ fn read(bytes: &[u8], path: &Path) -> Result<(Calls, u64, Option<TornLine>), Sto
                 line: number,
                 bytes: line.len(),
             };
-            return Ok((calls, length, Some(torn)));
+            return Ok((settled(calls), length, Some(torn)));
         };
         let record = parse(json, number, path)?;
         if record.is_reusable() {
@@ -123,7 +123,16 @@ fn read(bytes: &[u8], path: &Path) -> Result<(Calls, u64, Option<TornLine>), Sto
         }
         length += line.len() as u64;
     }
-    Ok((calls, length, None))
+    Ok((settled(calls), length, None))
+}
+
+/// Where no reply ever came, nobody was there to count either: all is asked again.
+fn settled(mut calls: Calls) -> Calls {
+    let replied = |record: &CallRecord| !matches!(record.answer, Answer::Error(_));
+    if !calls.values().any(replied) {
+        calls.clear();
+    }
+    calls
 }
 
 fn parse(json: &[u8], line: usize, path: &Path) -> Result<CallRecord, StoreError> {

@@ -56,14 +56,20 @@ impl CallRecord {
     pub(crate) fn is_reusable(&self) -> bool {
         match &self.answer {
             Answer::Reply(_) | Answer::Count(_) => true,
+            // An experiment goes on without a count, and its numbers must stay what they are.
             Answer::Error(error) => {
-                self.endpoint == Endpoint::CountTokens && error.counts_nothing()
+                self.endpoint == Endpoint::CountTokens && error.goes_on_without()
             }
         }
     }
 }
 
 impl PortError {
+    /// Whether an experiment goes on without this count.
+    pub(crate) fn goes_on_without(&self) -> bool {
+        !self.stopped && !["auth", "quota", "budget"].contains(&self.kind.as_str())
+    }
+
     /// The server has no such route, or only guesses: it will not count the next text either.
     pub(crate) fn counts_nothing(&self) -> bool {
         self.kind == "estimate" || matches!(self.status, Some(404 | 405 | 501))

@@ -157,17 +157,25 @@ fn counts_that_fail_are_estimated_both() {
 }
 
 #[test]
-fn a_blank_encoding_has_no_tokens_and_needs_no_call() {
-    let player = Player::default();
-    let blank = Triple {
-        encoded_text: " \n".to_owned(),
-        ..triple("1")
-    };
-    let result = score(&player, blank);
-    assert_eq!(player.counted(), ["abcdefghij"]);
-    let numbers = (result.original_tokens, result.encoded_tokens);
-    assert_eq!(numbers, (Some(10), Some(0)));
-    assert_eq!(result.scores.unwrap().token_efficiency, 40);
+fn a_blank_text_is_as_empty_as_a_reply() {
+    for (encoded, decoded, stage) in [
+        (" \n", "decoded", StageName::Encode),
+        ("enc", "", StageName::Decode),
+    ] {
+        let player = Player::default();
+        let blank = Triple {
+            encoded_text: encoded.to_owned(),
+            decoded_text: decoded.to_owned(),
+            ..triple("1")
+        };
+        let result = score(&player, blank);
+        assert!(player.counted().is_empty());
+        assert_eq!(
+            (result.outcome.status, result.outcome.stage),
+            (StageStatus::Empty, Some(stage))
+        );
+        assert!(result.scores.is_none() && result.stages.len() == 6);
+    }
 }
 
 #[test]
