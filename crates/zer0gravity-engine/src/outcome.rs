@@ -115,6 +115,18 @@ impl Outcome {
     pub fn is_ok(&self) -> bool {
         self.status == StageStatus::Ok
     }
+
+    /// One sentence that names stage and cause; none if there is nothing to tell.
+    pub fn sentence(&self) -> Option<String> {
+        let stage = self.stage?;
+        let detail = self.detail.as_deref().unwrap_or_default();
+        let kind = self
+            .kind
+            .as_ref()
+            .map(|kind| format!(" ({kind})"))
+            .unwrap_or_default();
+        Some(format!("{} at {stage}{kind}: {detail}", self.status))
+    }
 }
 
 /// Tokens as replies report them.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::cost::Cost;
 use crate::flags::Flag;
 use crate::judge::JudgeStatus;
+use crate::metrics;
 use crate::prompts::PromptProfile;
 use crate::{Outcome, Scores, StageRecord, TokenSource, TokenUse};
 
@@ -291,6 +292,20 @@ pub struct Metrics {
     /// Characters of the decoded text for one of the original.
     #[serde(with = "crate::number::plain")]
     pub length_ratio: f64,
+}
+
+impl Metrics {
+    /// Compares a decoded text with its original.
+    pub fn of(original: &str, decoded: &str) -> Self {
+        let rounded = |value: f64| crate::number::rounded(value, 4);
+        let length = |text: &str| text.chars().count() as f64;
+        Self {
+            chrf_pp: rounded(metrics::chrf_pp(original, decoded)),
+            rouge_l: rounded(metrics::rouge_l(original, decoded)),
+            literal_recall: metrics::literal_recall(original, decoded).map(rounded),
+            length_ratio: rounded(length(decoded) / length(original).max(1.0)),
+        }
+    }
 }
 
 /// Whether the decoded instruction still gives the expected result.

@@ -1,5 +1,6 @@
 //! Encode, decode in a fresh context, judge: the calls, in order, and what they come to.
 
+mod assembly;
 mod experiment;
 mod pricing;
 mod roles;

@@ -1,0 +1,184 @@
+//! What a result says, put together from what has come of an experiment.
+
+use super::experiment::{EVERY, Ended, GIVEN, Run};
+use super::score::Judgement;
+use crate::codec::Lexicon;
+use crate::flags::{Flag, FlagInput, detect};
+use crate::metrics;
+use crate::plan::Costs;
+use crate::prompts::{Nonce, PromptProfile, RoleInput, render};
+use crate::result::timestamp;
+use crate::{
+    Cost, Details, ExperimentResult, Metadata, Metrics, Outcome, Points, PromptHashes, Randomness,
+    ResultScores, SCHEMA_VERSION, TokenPair, TokenSource, compression_percent, compression_ratio,
+    score_all_f64,
+};
+
+impl Run<'_> {
+    pub(super) fn result(mut self, ended: Option<Ended>) -> ExperimentResult {
+        for stage in EVERY.into_iter().skip(self.stages.len()) {
+            self.skip(stage);
+        }
+        let item = self.item;
+        let (case, config) = (&item.case.case, item.config);
+        let outcome = ended.map_or(Outcome::OK, |Ended { stage, failure }| Outcome {
+            status: failure.status,
+            stage: Some(stage),
+            kind: failure.kind,
+            detail: Some(failure.detail),
+        });
+        let pair = self.tokens.map(|(pair, _)| pair);
+        let scored = match (pair, &self.semantic, &self.implementability) {
+            (Some(pair), Some(semantic), Some(rules)) if outcome.is_ok() => {
+                Some(score_all_f64(pair, semantic.points, rules.points))
+            }
+            _ => None,
+        };
+        let flags = self.flags();
+        let cost = self.cost(pair);
+        ExperimentResult {
+            test_case_id: case.id.clone(),
+            error: outcome.sentence(),
+            original_text: case.text.clone(),
+            metrics: self
+                .decoded
+                .as_deref()
+                .map(|decoded| Metrics::of(&case.text, decoded)),
+            encoding_system: item.encoding.rules.clone(),
+            original_tokens: self.kept(0, pair.map(|pair| pair.original)),
+            encoded_tokens: self.kept(1, pair.map(|pair| pair.encoded)),
+            compression_ratio: pair.map(compression_ratio),
+            scores: scored.map(|card| ResultScores {
+                token_efficiency: card.scores.token_efficiency,
+                semantic_preservation: Points(card.scores.semantic_preservation),
+                learnability: Points(card.scores.learnability),
+                implementability: Points(card.scores.implementability),
+            }),
+            total: scored.map(|card| Points(card.total)),
+            details: self.details(pair),
+            metadata: self.metadata(),
+            offline: config.port.offline,
+            outcome,
+            stages: self.stages,
+            flags,
+            procedural: self.procedural,
+            cost,
+            level: item.case.level,
+            trial: item.trial,
+            decode: item.decode,
+            encoding_id: item.encoding.id.clone(),
+            previous_scores: None,
+            schema_version: SCHEMA_VERSION,
+            encoded_text: self.encoded,
+            decoded_text: self.decoded,
+        }
+    }
+
+    /// A number of tokens; what was counted before an experiment ended early is not lost.
+    fn kept(&self, index: usize, settled: Option<i64>) -> Option<i64> {
+        let counted = || i64::try_from(self.counts[index]?).ok();
+        settled.or_else(counted)
+    }
+
+    fn cost(&self, pair: Option<TokenPair>) -> Option<Cost> {
+        let pricing = self
+            .ctx
+            .pricing
+            .filter(|_| self.item.config.cost != Costs::None)?;
+        pricing.cost(&self.item.encoding.sha256, pair?, &self.total)
+    }
+
+    fn flags(&self) -> Vec<Flag> {
+        let (Some(encoding), Some(decoded), Some((tokens, _))) =
+            (&self.encoded, &self.decoded, self.tokens)
+        else {
+            return Vec::new();
+        };
+        let item = self.item;
+        let (case, rules) = (&item.case.case, &item.encoding.rules);
+        let prompt = render(
+            item.config.prompt_profile,
+            RoleInput::Encode { rules, text: "" },
+            Nonce::default(),
+        );
+        detect(&FlagInput {
+            rules,
+            encoder_prompt: &prompt.system,
+            original: &case.text,
+            encoding,
+            decoded,
+            expected_output: case.expected_output.as_deref(),
+            original_tokens: tokens.original,
+            encoded_tokens: tokens.encoded,
+            semantic: (self.semantic.as_ref())
+                .filter(|judgement| !judgement.points.is_nan())
+                .map(|judgement| judgement.points as u8),
+            chrf_pp: metrics::chrf_pp(&case.text, decoded),
+            literal_recall: metrics::literal_recall(&case.text, decoded),
+        })
+    }
+
+    fn details(&self, pair: Option<TokenPair>) -> Details {
+        let reasoning = |judgement: &Option<Judgement>| {
+            judgement
+                .as_ref()
+                .map(|judgement| judgement.reasoning.clone())
+        };
+        Details {
+            compression_percent: pair.map(compression_percent),
+            semantic_reasoning: reasoning(&self.semantic),
+            implementability_reasoning: reasoning(&self.implementability),
+            semantic_judge: self.semantic_record.clone(),
+            implementability_judge: self.implementability_record.clone(),
+            learnability_measured: None,
+        }
+    }
+
+    fn metadata(&self) -> Metadata {
+        let config = self.item.config;
+        let offline = config.port.offline;
+        let counted = self.counts.iter().any(Option::is_some);
+        let counted = counted.then_some(TokenSource::Api);
+        Metadata {
+            model: config.models.encoder.clone(),
+            timestamp: timestamp(self.total.started_at.unwrap_or(self.begun)),
+            duration_ms: self.waited_ms,
+            total_api_calls: if offline { 0 } else { self.total.calls },
+            total_tokens_used: self.total.usage.unwrap_or_default(),
+            retries: if offline { 0 } else { self.total.retries },
+            provider: if (self.item.given).is_some_and(|triple| triple.semantic_score.is_some()) {
+                GIVEN.to_owned()
+            } else {
+                config.port.provider.clone()
+            },
+            models: config.models.clone(),
+            token_source: self.tokens.map(|(_, source)| source).or(counted),
+            prompt_profile: config.prompt_profile,
+            prompt_sha256: hashes(
+                config.prompt_profile,
+                config.judge_profile(),
+                &self.item.encoding.rules,
+            ),
+            rules_sha256: self.item.encoding.sha256.clone(),
+            lexicon_sha256: offline.then(|| Lexicon::english().sha256().to_owned()),
+            engine_version: env!("CARGO_PKG_VERSION").to_owned(),
+            randomness: Randomness::chacha20(config.seed),
+        }
+    }
+}
+
+fn hashes(profile: PromptProfile, judges: PromptProfile, rules: &str) -> PromptHashes {
+    let sha256 = |profile, input| render(profile, input, Nonce::default()).sha256;
+    PromptHashes {
+        encoder: sha256(profile, RoleInput::Encode { rules, text: "" }),
+        decoder: sha256(profile, RoleInput::Decode { rules, encoded: "" }),
+        semantic_judge: sha256(
+            judges,
+            RoleInput::Semantic {
+                original: "",
+                decoded: "",
+            },
+        ),
+        implementability_judge: sha256(judges, RoleInput::Implementability { rules }),
+    }
+}
