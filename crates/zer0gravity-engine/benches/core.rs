@@ -1,0 +1,103 @@
+//! How long the steps beside the calls take: the score, reading judges, a call's key, and opening a store of 10,000 calls.
+
+use std::hint::black_box;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use zer0gravity_engine::prompts::{Nonce, PromptProfile, Role, RoleInput, render};
+use zer0gravity_engine::store::{Answer, CallKey, CallRecord, CallStore, Endpoint, JsonlStore};
+use zer0gravity_engine::{
+    CallFacts, CountRequest, DEFAULT_RULES, Material, ModelRequest, PortLabel, Repeat, TokenCount,
+    TokenPair, parse_judge_reply, parse_judge_reply_compat, score_all,
+};
+
+const CALLS: u64 = 10_000;
+
+fn label() -> PortLabel {
+    PortLabel {
+        provider: "anthropic".to_owned(),
+        host: "api.anthropic.com".to_owned(),
+        offline: false,
+    }
+}
+
+fn request() -> ModelRequest {
+    let text = "The quick brown fox jumps over the lazy dog. ".repeat(20);
+    let input = RoleInput::Encode {
+        rules: DEFAULT_RULES,
+        text: &text,
+    };
+    ModelRequest {
+        role: Role::Encoder,
+        model: "claude-sonnet-4-5-20250929".to_owned(),
+        prompt: render(PromptProfile::Seed, input, Nonce::default()),
+        material: Material::default(),
+        repeat: Repeat {
+            trial: Some(1),
+            ..Repeat::default()
+        },
+    }
+}
+
+fn steps(criterion: &mut Criterion) {
+    let reply = "On a scale of 0-40:\n```json\n{\"score\": 38, \"reasoning\": \"almost the same, a nuance is lost\"}\n```";
+    let tokens = TokenPair {
+        original: 91,
+        encoded: 70,
+    };
+    criterion.bench_function("score_all", |bencher| {
+        bencher.iter(|| score_all(black_box(tokens), black_box(38), black_box(5)));
+    });
+    criterion.bench_function("parse_judge_reply", |bencher| {
+        bencher.iter(|| parse_judge_reply(black_box(reply), 40));
+    });
+    criterion.bench_function("parse_judge_reply_compat", |bencher| {
+        bencher.iter(|| parse_judge_reply_compat(black_box(reply), 40));
+    });
+    let (request, label) = (request(), label());
+    criterion.bench_function("call_key", |bencher| {
+        bencher.iter(|| CallKey::of_message(black_box(&request), &label));
+    });
+}
+
+fn store(criterion: &mut Criterion) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("calls.jsonl");
+    let mut lines = Vec::new();
+    for number in 0..CALLS {
+        let request = CountRequest {
+            model: "m".to_owned(),
+            text: number.to_string(),
+        };
+        let record = CallRecord {
+            schema_version: 1,
+            key: CallKey::of_count(&request, &label()),
+            endpoint: Endpoint::CountTokens,
+            role: None,
+            model: request.model,
+            repeat: Repeat::default(),
+            answer: Answer::Count(TokenCount {
+                tokens: number,
+                call: CallFacts::default(),
+            }),
+        };
+        serde_json::to_writer(&mut lines, &record).expect("JSON");
+        lines.push(b'\n');
+    }
+    std::fs::write(&path, lines).expect("the file");
+    let first = CallKey::of_count(
+        &CountRequest {
+            model: "m".to_owned(),
+            text: "0".to_owned(),
+        },
+        &label(),
+    );
+    criterion.bench_function("resume_10000_calls", |bencher| {
+        bencher.iter(|| {
+            let (store, torn) = JsonlStore::open(black_box(&path)).expect("a store");
+            assert!(torn.is_none() && store.get(&first).is_some());
+        });
+    });
+}
+
+criterion_group!(benches, steps, store);
+criterion_main!(benches);
