@@ -21,7 +21,8 @@ pub fn matrix(args: &Matrix, quiet: bool, session: &mut Session) -> Result<Exit,
     let asking = &args.asking;
     let Selected { cases, left_out } =
         selection::texts(&args.texts, asking.skip_bad, asking.allow_long, session)?;
-    let read = args.encoding.iter().chain(&args.texts.dataset).cloned();
+    let read = args.encoding.iter().chain(&args.texts.dataset);
+    let read = read.chain(&asking.prices).cloned();
     ask::spare(&asking.model, read.chain(run_dir::files(&args.run_dir)))?;
     let asked = run::open(asking, session)?;
     let mut config = run::config(asking, &args.repeats, asked.port.label(), &asked.model);

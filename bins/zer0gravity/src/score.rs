@@ -28,22 +28,12 @@ pub fn score(args: &Score, quiet: bool, session: &mut Session) -> Result<Exit, F
     if flags.provider.is_none() && flags.base_url.is_none() && flags.replay.is_none() {
         flags.provider = Some(ProviderName::Offline);
     }
-    ask::panel(&asking.judging.judge_model)?;
-    let others: Vec<_> = (asking.judging.judge_model.iter())
-        .map(|model| ("--judge-model", model.as_str()))
-        .collect();
     let read: Vec<_> = [args.file.clone()]
         .into_iter()
         .chain(asking.prices.clone())
         .collect();
     ask::spare(&asking.model, &read)?;
-    let asked = ask::open(
-        &asking.model,
-        asking.prices.as_deref(),
-        &others,
-        asking.seed.seed,
-        session,
-    )?;
+    let asked = run::open(&asking, session)?;
     let config = run::config(&asking, &Repeats::once(), asked.port.label(), &asked.model);
     let inputs = read.into_iter().chain(asking.talks());
     let file = args.output.as_deref();

@@ -56,9 +56,11 @@ impl CallRecord {
     pub(crate) fn is_reusable(&self) -> bool {
         match &self.answer {
             Answer::Reply(_) | Answer::Count(_) => true,
-            // An experiment goes on without a count, and its numbers must stay what they are.
+            // An experiment goes on without a count, and its numbers must stay what they are. Who was never asked, as when a
+            // run is judged anew, may still be.
             Answer::Error(error) => {
-                self.endpoint == Endpoint::CountTokens && error.goes_on_without()
+                let told = error.counts_nothing() || error.call.attempts > 0;
+                self.endpoint == Endpoint::CountTokens && error.goes_on_without() && told
             }
         }
     }
