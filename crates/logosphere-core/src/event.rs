@@ -1,0 +1,347 @@
+//! What a journal says, event by event.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::mind::TokenUse;
+use crate::parser::{End, Note, ParseMode, Reason};
+use crate::settings::{Effective, Options};
+
+/// Something that happened. Its JSON object has the fields in the order of the structs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Event {
+    /// The run begins.
+    ExperimentStart(Box<ExperimentStart>),
+    /// A round begins.
+    RoundStart(RoundStart),
+    /// A mind was asked.
+    MindInvocation(Box<MindInvocation>),
+    /// A round ends.
+    RoundEnd(RoundEnd),
+    /// The run ends.
+    ExperimentEnd(Box<ExperimentEnd>),
+    /// The run stops and can go on.
+    RunInterrupted(RunInterrupted),
+    /// The run goes on.
+    RunResumed(RunResumed),
+    /// A call failed.
+    Error(CallError),
+}
+
+impl Event {
+    /// The event's `type`.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::ExperimentStart(_) => "experiment_start",
+            Self::RoundStart(_) => "round_start",
+            Self::MindInvocation(_) => "mind_invocation",
+            Self::RoundEnd(_) => "round_end",
+            Self::ExperimentEnd(_) => "experiment_end",
+            Self::RunInterrupted(_) => "run_interrupted",
+            Self::RunResumed(_) => "run_resumed",
+            Self::Error(_) => "error",
+        }
+    }
+}
+
+/// An event with what every line of a journal has.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    /// When, as it is written: UTC, RFC 3339, milliseconds, `Z`.
+    pub timestamp: String,
+    /// The line's number, from 0.
+    pub seq: u64,
+    /// What happened.
+    pub event: Event,
+    /// What ties the line to all before it: 32 hex digits.
+    pub chain: String,
+}
+
+/// The run begins.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ExperimentStart {
+    /// The settings that the requirement names.
+    pub config: Parameters,
+    /// What seeds are signed with.
+    pub init_signature: String,
+    /// Seeds.
+    pub num_seed_messages: u64,
+    /// The version of the journal's form: 1.
+    pub schema_version: u32,
+    /// The run's id; the chain begins with it.
+    pub run_id: String,
+    /// The program and its version.
+    pub software: String,
+    /// Who serves the model, or `offline`.
+    pub provider: String,
+    /// No model was asked.
+    pub offline: bool,
+    /// Every setting.
+    pub effective: Effective,
+    /// What every prompt begins with.
+    pub system_prompt: String,
+    /// Its SHA-256.
+    pub system_prompt_sha256: String,
+    /// SHA-256 of `init.md`.
+    pub init_sha256: String,
+    /// Where samples come from.
+    pub rng: RngFacts,
+    /// The pool at the beginning, as stored.
+    pub seeds: Vec<SeedText>,
+    /// What every request looks like.
+    pub request_template: RequestTemplate,
+}
+
+/// The settings that the requirement names, as it names them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub struct Parameters {
+    /// Minds.
+    pub n_minds: u32,
+    /// Messages that each reads.
+    pub k_samples: usize,
+    /// Messages that can be read.
+    pub m_active_pool: usize,
+    /// Rounds.
+    pub max_rounds: u32,
+    /// The longest answer.
+    pub token_limit: u32,
+    /// The model.
+    pub model: String,
+}
+
+/// Where samples come from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RngFacts {
+    /// `chacha20/1`.
+    pub algorithm: String,
+    /// The seed.
+    pub seed: u64,
+}
+
+/// A message that the pool began with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SeedText {
+    /// Its id, from 0.
+    pub id: u64,
+    /// The text, stamp included.
+    pub text: String,
+}
+
+/// What every request of a run looks like: all of its body but the prompt.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RequestTemplate {
+    /// How the server is spoken to, or `local`.
+    pub dialect: String,
+    /// What is set besides prompt, model and token limit.
+    pub options: Options,
+    /// The names of the headers in the order sent.
+    pub header_names: Vec<String>,
+    /// The body up to the user's text and from there on. The text stands between them as a JSON string without quotes.
+    pub body: [String; 2],
+}
+
+/// A round begins.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoundStart {
+    /// Which, from 1.
+    pub round: u32,
+    /// Messages so far.
+    pub pool_size: u64,
+    /// Messages that can be read.
+    pub active_pool_size: u64,
+}
+
+/// A mind was asked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MindInvocation {
+    /// In which round, from 1.
+    pub round: u32,
+    /// Which mind, from 0.
+    pub mind_id: u32,
+    /// What it read.
+    pub input_messages: Vec<String>,
+    /// What it thought.
+    pub thinking: String,
+    /// What it sent, signature appended.
+    pub transmitted: Vec<String>,
+    /// Whether it ended its answer.
+    pub completed: bool,
+    /// How it signed, or nothing.
+    pub signature: String,
+    /// Tokens of the answer.
+    pub tokens_used: u64,
+    /// The answer as it came.
+    pub raw_output: String,
+    /// The ids of what it read, in the order of the prompt.
+    pub sampled_ids: Vec<u64>,
+    /// The ids of what it sent.
+    pub added_ids: Vec<u64>,
+    /// The ids of what it read and sent again byte for byte.
+    pub echoed_ids: Vec<u64>,
+    /// How the answer was read.
+    pub parse: ParseFacts,
+    /// SHA-256 of the whole prompt.
+    pub prompt_sha256: String,
+    /// SHA-256 of the request's body.
+    pub request_sha256: String,
+    /// The model that was asked for.
+    pub model_asked: String,
+    /// The model that says it answered; empty without an answer.
+    pub model_answered: String,
+    /// Why the answer ends.
+    pub finish_reason: Option<String>,
+    /// Tokens.
+    pub tokens: TokenUse,
+    /// Dollars, if the price is known.
+    pub cost_usd: Option<f64>,
+    /// From the question to the answer.
+    pub latency_ms: u64,
+    /// Every try.
+    pub attempts: Vec<AttemptFacts>,
+}
+
+/// How an answer was read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ParseFacts {
+    /// By which rules.
+    pub mode: ParseMode,
+    /// How it ended.
+    pub end: End,
+    /// What became of it.
+    pub reason: Reason,
+    /// What is remarkable about it, sorted.
+    pub notes: Vec<Note>,
+    /// Non-blank blocks that are not sent.
+    pub lost_blocks: u64,
+    /// Their characters.
+    pub lost_chars: u64,
+}
+
+/// One try of a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AttemptFacts {
+    /// From 1.
+    pub n: u32,
+    /// The HTTP status, if there was an answer.
+    pub status: Option<u16>,
+    /// The kind of failure; none when it succeeded.
+    pub class: Option<String>,
+    /// What was waited before it.
+    pub wait_ms: u64,
+    /// From its start to its end.
+    pub latency_ms: u64,
+}
+
+/// A round ends.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RoundEnd {
+    /// Which.
+    pub round: u32,
+    /// Messages it added.
+    pub messages_added: u64,
+    /// These messages.
+    pub pool_delta: Vec<String>,
+    /// Their ids.
+    pub added_ids: Vec<u64>,
+    /// How well the round's answers kept to the format.
+    pub protocol: Protocol,
+    /// Tokens of the run so far.
+    pub tokens_total: TokenTotals,
+    /// Dollars of the run so far, if any price is known.
+    pub cost_usd_total: Option<f64>,
+}
+
+/// How well answers kept to the format.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Protocol {
+    /// Ended as told.
+    pub compliant: u64,
+    /// Ended nearly as told.
+    pub tolerated: u64,
+    /// Answers of which nothing was sent because of their form.
+    pub lost: u64,
+    /// All calls by what became of them; calls without an answer are in no other number.
+    pub by_reason: BTreeMap<Reason, u64>,
+}
+
+/// Tokens of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct TokenTotals {
+    /// Of the prompts.
+    pub prompt: u64,
+    /// Of the answers.
+    pub completion: u64,
+}
+
+/// The run ends.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ExperimentEnd {
+    /// Rounds.
+    pub total_rounds: u32,
+    /// Messages.
+    pub final_pool_size: u64,
+    /// Tokens of all answers.
+    pub total_tokens: u64,
+    /// `max_rounds`, `silence_rounds`, `loss_above` or `fixed_pool`.
+    pub stop_reason: String,
+    /// Tokens.
+    pub tokens: TokenTotals,
+    /// Dollars, if any price is known.
+    pub cost_usd: Option<f64>,
+    /// How well all answers kept to the format.
+    pub protocol: Protocol,
+    /// Calls that failed for good.
+    pub errors: u64,
+}
+
+/// The run stops and can go on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunInterrupted {
+    /// The round of the next call.
+    pub round: u32,
+    /// Its mind.
+    pub next_mind: u32,
+    /// `signal`, `cap`, `error` or `wall`.
+    pub cause: String,
+    /// In words.
+    pub detail: String,
+    /// Whether it can go on.
+    pub resumable: bool,
+}
+
+/// The run goes on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunResumed {
+    /// The round of the next call.
+    pub round: u32,
+    /// Its mind.
+    pub next_mind: u32,
+    /// Bytes of a torn last line that were set aside.
+    pub cut_bytes: u64,
+    /// Answers that were paid for and not in the journal yet.
+    pub reused_calls: u64,
+    /// The program and its version.
+    pub software: String,
+    /// Settings that changed, as `[old, new]`.
+    pub changed: BTreeMap<String, [serde_json::Value; 2]>,
+}
+
+/// A call failed for good.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallError {
+    /// In which round.
+    pub round: u32,
+    /// Of which mind.
+    pub mind_id: u32,
+    /// The kind of failure.
+    pub class: String,
+    /// What went wrong, without secrets.
+    pub message: String,
+    /// Every try.
+    pub attempts: Vec<AttemptFacts>,
+    /// No other call would have fared better.
+    pub fatal: bool,
+}

@@ -1,0 +1,177 @@
+//! Who answers: what a mind is asked, what it says, and what goes wrong.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::prompt::Prompt;
+use crate::settings::ModelSettings;
+
+/// Somebody who reads a prompt and writes an answer.
+///
+/// All minds of a run are asked through one `Mind`: they are strangers without memory, so nothing tells them apart.
+#[async_trait]
+pub trait Mind: Send + Sync {
+    /// What the journal calls it, such as `openrouter` or `copier:mu=0.05`. Never sent.
+    fn label(&self) -> &str;
+
+    /// What [`Mind::respond`] would send, byte for byte. Local minds send nothing: theirs is what a server of chat
+    /// completions would be sent.
+    ///
+    /// # Errors
+    /// A request that cannot be made.
+    fn request(&self, input: &MindInput) -> Result<WireRequest, MindError> {
+        Ok(WireRequest::local(input))
+    }
+
+    /// The answer to `input`. `side` is randomness for minds that are programs; one that asks a model must not let any
+    /// of it out.
+    async fn respond(&self, input: &MindInput, side: &Side) -> Result<MindReply, MindError>;
+}
+
+/// All that a mind is told: the prompt and how to answer. Who it is, when it is and which round it is have no place in
+/// it.
+#[derive(Debug, Clone)]
+pub struct MindInput {
+    prompt: Prompt,
+    model: Arc<ModelSettings>,
+}
+
+impl MindInput {
+    /// What is asked of one mind.
+    pub fn new(prompt: Prompt, model: Arc<ModelSettings>) -> Self {
+        Self { prompt, model }
+    }
+
+    /// The text.
+    pub fn prompt(&self) -> &Prompt {
+        &self.prompt
+    }
+
+    /// Model, token limit and options, the same in every call of a run.
+    pub fn model(&self) -> &ModelSettings {
+        &self.model
+    }
+}
+
+/// What stays on this side of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Side {
+    nonce: [u8; 32],
+    call_key: String,
+}
+
+impl Side {
+    /// That of mind `mind` (from 0) in round `round` (from 1).
+    pub fn new(seed: u64, round: u32, mind: u32) -> Self {
+        let mut hash = Sha256::new();
+        hash.update(format!("logosphere/side/v1\n{seed}\n{round}\n{mind}"));
+        Self {
+            nonce: hash.finalize().into(),
+            call_key: format!("{round}/{mind}"),
+        }
+    }
+
+    /// Randomness of this call: SHA-256 of `logosphere/side/v1`, seed, round and mind as decimals, each after a line
+    /// feed.
+    pub fn nonce(&self) -> &[u8; 32] {
+        &self.nonce
+    }
+
+    /// `round/mind`: tells equal requests apart in a recording.
+    pub fn call_key(&self) -> &str {
+        &self.call_key
+    }
+}
+
+/// A request as it goes out, or as it would.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WireRequest {
+    /// The body.
+    pub body: Vec<u8>,
+    /// Names and values of the headers in the order sent; a value that is secret is shown as its SHA-256.
+    pub headers: Vec<(String, String)>,
+}
+
+/// An answer.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct MindReply {
+    /// What was written, all of it.
+    pub text: String,
+    /// The model that says it answered.
+    pub model: String,
+    /// Why the text ends, in llm-client's words; `max_tokens` and `context_window` mean that it was cut.
+    pub finish_reason: Option<String>,
+    /// Tokens.
+    pub tokens: TokenUse,
+    /// Money in billionths of a dollar, if the price is known.
+    pub cost_nanos: Option<i64>,
+    /// Every try, the last one is this answer. None for local minds.
+    pub attempts: Vec<crate::AttemptFacts>,
+}
+
+/// The tokens of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct TokenUse {
+    /// Of the prompt.
+    pub prompt: u64,
+    /// Of the answer, reasoning included.
+    pub completion: u64,
+    /// Of the answer, reasoning alone, if that is known.
+    pub reasoning: Option<u64>,
+    /// Of the prompt, read from a cache.
+    pub cached: u64,
+    /// Nobody who knows counted them.
+    pub estimated: bool,
+}
+
+/// A call without an answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{class}: {message}")]
+pub struct MindError {
+    /// The kind of failure in llm-client's words, such as `rate_limited`; `budget` is a cap that was reached.
+    pub class: String,
+    /// What went wrong, without secrets.
+    pub message: String,
+    /// No other call would fare better.
+    pub fatal: bool,
+    /// Every try.
+    pub attempts: Vec<crate::AttemptFacts>,
+}
+
+impl WireRequest {
+    /// What a server of chat completions would be sent, for minds that are programs.
+    pub fn local(input: &MindInput) -> Self {
+        #[derive(Serialize)]
+        struct Body<'a> {
+            model: &'a str,
+            messages: Vec<Turn<'a>>,
+            max_tokens: u32,
+            #[serde(flatten)]
+            options: &'a crate::settings::Options,
+        }
+        #[derive(Serialize)]
+        struct Turn<'a> {
+            role: &'static str,
+            content: &'a str,
+        }
+        let turn = |role, content| Turn { role, content };
+        let (prompt, model) = (input.prompt(), input.model());
+        let system = prompt.system().map(|text| turn("system", text));
+        let body = Body {
+            model: &model.model,
+            messages: system
+                .into_iter()
+                .chain([turn("user", prompt.user())])
+                .collect(),
+            max_tokens: model.token_limit,
+            options: &model.options,
+        };
+        Self {
+            body: serde_json::to_vec(&body).unwrap_or_default(),
+            headers: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! What the engine promises, one module a topic.
