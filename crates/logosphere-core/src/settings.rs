@@ -116,6 +116,35 @@ impl Settings {
     }
 }
 
+impl Settings {
+    /// Settings that a resumed run may change.
+    pub const CHANGEABLE: [&str; 6] = [
+        "max_rounds",
+        "stop",
+        "caps",
+        "concurrency",
+        "durability",
+        "api_base_url",
+    ];
+
+    /// Changes one of [`Settings::CHANGEABLE`].
+    pub(crate) fn change(&mut self, setting: &str, value: &serde_json::Value) -> Result<(), ()> {
+        fn read<T: serde::de::DeserializeOwned>(value: &serde_json::Value) -> Result<T, ()> {
+            T::deserialize(value).map_err(drop)
+        }
+        match setting {
+            "max_rounds" => self.max_rounds = read(value)?,
+            "stop" => self.stop = read(value)?,
+            "caps" => self.caps = read(value)?,
+            "concurrency" => self.concurrency = read(value)?,
+            "durability" => self.durability = read(value)?,
+            "api_base_url" => self.api_base_url = read(value)?,
+            _ => return Err(()),
+        }
+        Ok(())
+    }
+}
+
 /// What every request of a run holds besides the prompt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelSettings {
