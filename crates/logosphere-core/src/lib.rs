@@ -20,10 +20,10 @@ pub use event::{
 };
 pub use init::{Init, InitError, InitWarning, parse_init};
 pub use mind::{Mind, MindError, MindInput, MindReply, Side, TokenUse, WireRequest};
-pub use parser::{End, Note, ParseMode, Parsed, Reason, Spans, parse, parse_signed};
+pub use parser::{End, Note, ParseMode, Parsed, Reason, Spans, is_signature, parse, parse_signed};
 pub use pool::{ActiveView, Keep, MsgId, Origin, Pool, PoolError};
 pub use prompt::{Prompt, PromptRole, SystemPrompt, format_prompt};
-pub use sampler::{SampleRng, sample_rng};
+pub use sampler::{ALGORITHM as SAMPLE_ALGORITHM, SampleRng, sample_rng};
 pub use settings::{
     Caps, Durability, Effective, Impersonation, KeepSetting, ModelSettings, OnError, Options,
     Scheduling, Settings, StopRules,
