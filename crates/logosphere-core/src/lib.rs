@@ -40,6 +40,10 @@ pub use prompt::{Prompt, PromptRole, SystemPrompt, format_prompt};
 pub use replay::{ReplayError, ReplayReport, replay, replay_to};
 pub use resume::{ResumeError, Resumption};
 pub use sampler::{SampleRng, sample_rng};
+pub use parser::{End, Note, ParseMode, Parsed, Reason, Spans, is_signature, parse, parse_signed};
+pub use pool::{ActiveView, Keep, MsgId, Origin, Pool, PoolError};
+pub use prompt::{Prompt, PromptRole, SystemPrompt, format_prompt};
+pub use sampler::{ALGORITHM as SAMPLE_ALGORITHM, SampleRng, sample_rng};
 pub use settings::{
     Caps, Durability, Effective, Impersonation, KeepSetting, ModelSettings, OnError, Options,
     Scheduling, Settings, StopRules,
