@@ -5,11 +5,13 @@ mod event;
 mod hash;
 mod init;
 mod mind;
+mod minds;
 mod parser;
 mod pool;
 mod prompt;
 mod sampler;
 mod settings;
+mod stamp;
 mod transcript;
 
 pub use clock::Clock;
@@ -20,6 +22,7 @@ pub use event::{
 };
 pub use init::{Init, InitError, InitWarning, parse_init};
 pub use mind::{Mind, MindError, MindInput, MindReply, Side, TokenUse, WireRequest};
+pub use minds::{LocalMind, MindSpecError, local_mind};
 pub use parser::{End, Note, ParseMode, Parsed, Reason, Spans, parse, parse_signed};
 pub use pool::{ActiveView, Keep, MsgId, Origin, Pool, PoolError};
 pub use prompt::{Prompt, PromptRole, SystemPrompt, format_prompt};
