@@ -10,6 +10,7 @@ pub mod journal;
 mod llm;
 mod mind;
 mod orchestrator;
+mod minds;
 mod parser;
 mod pool;
 mod prompt;
@@ -19,6 +20,7 @@ mod sampler;
 mod settings;
 mod state;
 mod template;
+mod stamp;
 mod transcript;
 
 pub use clock::Clock;
@@ -34,6 +36,7 @@ pub use journal::{FileJournal, JournalError, JournalSink, MemJournal, ReadError,
 pub use llm::LlmMind;
 pub use mind::{Mind, MindError, MindInput, MindReply, Side, TokenUse, WireRequest};
 pub use orchestrator::{Control, Orchestrator, Progress, RoundSummary, RunError, RunSummary};
+pub use minds::{LocalMind, MindSpecError, local_mind};
 pub use parser::{End, Note, ParseMode, Parsed, Reason, Spans, parse, parse_signed};
 pub use pool::{ActiveView, Keep, MsgId, Origin, Pool, PoolError};
 pub use prompt::{Prompt, PromptRole, SystemPrompt, format_prompt};

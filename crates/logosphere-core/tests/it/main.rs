@@ -6,3 +6,4 @@
 
 mod parse_vectors;
 mod sampler;
+mod minds;
