@@ -1,6 +1,7 @@
 //! Run minds against a shared pool of messages and keep a journal that can be replayed.
 
 mod clock;
+mod config;
 mod event;
 mod hash;
 mod init;
@@ -13,6 +14,7 @@ mod settings;
 mod transcript;
 
 pub use clock::Clock;
+pub use config::{ConfigError, Difference, Layer, read_config};
 pub use event::{
     AttemptFacts, CallError, Event, ExperimentEnd, ExperimentStart, Line, MindInvocation,
     Parameters, ParseFacts, Protocol, RequestTemplate, RngFacts, RoundEnd, RoundStart,
