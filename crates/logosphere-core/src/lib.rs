@@ -2,6 +2,7 @@
 
 mod clock;
 mod compare;
+mod config;
 mod event;
 mod hash;
 mod init;
@@ -25,6 +26,7 @@ mod transcript;
 
 pub use clock::Clock;
 pub use compare::{Comparison, Difference, compare};
+pub use config::{ConfigError, Difference, Layer, read_config};
 pub use event::{
     AttemptFacts, CallError, Event, ExperimentEnd, ExperimentStart, Line, MindInvocation,
     Parameters, ParseFacts, Protocol, RequestTemplate, RngFacts, RoundEnd, RoundStart,

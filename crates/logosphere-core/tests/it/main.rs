@@ -7,3 +7,4 @@
 mod parse_vectors;
 mod sampler;
 mod minds;
+mod config_layers;
