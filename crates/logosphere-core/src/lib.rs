@@ -2,7 +2,7 @@
 
 mod clock;
 mod compare;
-mod config;
+pub mod config;
 mod event;
 mod hash;
 mod init;
@@ -10,8 +10,8 @@ pub mod journal;
 #[cfg(feature = "llm")]
 mod llm;
 mod mind;
-mod orchestrator;
 mod minds;
+mod orchestrator;
 mod parser;
 mod pool;
 mod prompt;
@@ -19,14 +19,14 @@ mod replay;
 mod resume;
 mod sampler;
 mod settings;
+mod stamp;
 mod state;
 mod template;
-mod stamp;
 mod transcript;
 
 pub use clock::Clock;
 pub use compare::{Comparison, Difference, compare};
-pub use config::{ConfigError, Difference, Layer, read_config};
+pub use config::{ConfigError, Layer, read_config};
 pub use event::{
     AttemptFacts, CallError, Event, ExperimentEnd, ExperimentStart, Line, MindInvocation,
     Parameters, ParseFacts, Protocol, RequestTemplate, RngFacts, RoundEnd, RoundStart,
@@ -37,17 +37,13 @@ pub use journal::{FileJournal, JournalError, JournalSink, MemJournal, ReadError,
 #[cfg(feature = "llm")]
 pub use llm::LlmMind;
 pub use mind::{Mind, MindError, MindInput, MindReply, Side, TokenUse, WireRequest};
-pub use orchestrator::{Control, Orchestrator, Progress, RoundSummary, RunError, RunSummary};
 pub use minds::{LocalMind, MindSpecError, local_mind};
-pub use parser::{End, Note, ParseMode, Parsed, Reason, Spans, parse, parse_signed};
+pub use orchestrator::{Control, Orchestrator, Progress, RoundSummary, RunError, RunSummary};
+pub use parser::{End, Note, ParseMode, Parsed, Reason, Spans, is_signature, parse, parse_signed};
 pub use pool::{ActiveView, Keep, MsgId, Origin, Pool, PoolError};
 pub use prompt::{Prompt, PromptRole, SystemPrompt, format_prompt};
 pub use replay::{ReplayError, ReplayReport, replay, replay_to};
 pub use resume::{ResumeError, Resumption};
-pub use sampler::{SampleRng, sample_rng};
-pub use parser::{End, Note, ParseMode, Parsed, Reason, Spans, is_signature, parse, parse_signed};
-pub use pool::{ActiveView, Keep, MsgId, Origin, Pool, PoolError};
-pub use prompt::{Prompt, PromptRole, SystemPrompt, format_prompt};
 pub use sampler::{ALGORITHM as SAMPLE_ALGORITHM, SampleRng, sample_rng};
 pub use settings::{
     Caps, Durability, Effective, Impersonation, KeepSetting, ModelSettings, OnError, Options,

@@ -186,7 +186,10 @@ impl Replay {
                 let settings = serde_json::to_value(state.settings()).unwrap_or_default();
                 let mut changed = found.changed.clone();
                 for (setting, [old, _]) in &mut changed {
-                    *old = settings.get(setting).cloned().unwrap_or_default();
+                    *old = (setting.split('.'))
+                        .try_fold(&settings, |place, name| place.get(name))
+                        .cloned()
+                        .unwrap_or_default();
                 }
                 Event::RunResumed(RunResumed {
                     round,

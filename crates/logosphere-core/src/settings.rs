@@ -127,20 +127,17 @@ impl Settings {
         "api_base_url",
     ];
 
-    /// Changes one of [`Settings::CHANGEABLE`].
+    /// Changes one of [`Settings::CHANGEABLE`], or a part of it such as `caps.max_usd`.
     pub(crate) fn change(&mut self, setting: &str, value: &serde_json::Value) -> Result<(), ()> {
-        fn read<T: serde::de::DeserializeOwned>(value: &serde_json::Value) -> Result<T, ()> {
-            T::deserialize(value).map_err(drop)
+        let root = setting.split('.').next().unwrap_or_default();
+        if !Self::CHANGEABLE.contains(&root) {
+            return Err(());
         }
-        match setting {
-            "max_rounds" => self.max_rounds = read(value)?,
-            "stop" => self.stop = read(value)?,
-            "caps" => self.caps = read(value)?,
-            "concurrency" => self.concurrency = read(value)?,
-            "durability" => self.durability = read(value)?,
-            "api_base_url" => self.api_base_url = read(value)?,
-            _ => return Err(()),
-        }
+        let mut all = serde_json::to_value(&*self).map_err(drop)?;
+        let pointer = format!("/{}", setting.replace('.', "/"));
+        let place = all.pointer_mut(&pointer).ok_or(())?;
+        *place = value.clone();
+        *self = serde_json::from_value(all).map_err(drop)?;
         Ok(())
     }
 }

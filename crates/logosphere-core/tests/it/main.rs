@@ -4,7 +4,7 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
+mod config_layers;
+mod minds;
 mod parse_vectors;
 mod sampler;
-mod minds;
-mod config_layers;
