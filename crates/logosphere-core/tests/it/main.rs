@@ -4,7 +4,13 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
+mod concurrency;
 mod config_layers;
+mod desk;
+mod flip_every_byte;
 mod minds;
 mod parse_vectors;
+mod replay;
+mod resume_every_byte;
 mod sampler;
+mod scheduling;
