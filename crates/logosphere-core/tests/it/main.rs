@@ -5,3 +5,6 @@
 )]
 
 mod config_layers;
+mod minds;
+mod parse_vectors;
+mod sampler;
