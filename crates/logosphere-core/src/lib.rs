@@ -18,7 +18,7 @@ pub use event::{
     Parameters, ParseFacts, Protocol, RequestTemplate, RngFacts, RoundEnd, RoundStart,
     RunInterrupted, RunResumed, SeedText, TokenTotals,
 };
-pub use init::{Init, InitError, InitWarning, parse_init};
+pub use init::{Init, InitError, InitFix, InitWarning, parse_init};
 pub use mind::{Mind, MindError, MindInput, MindReply, Side, TokenUse, WireRequest};
 pub use parser::{End, Note, ParseMode, Parsed, Reason, Spans, is_signature, parse, parse_signed};
 pub use pool::{ActiveView, Keep, MsgId, Origin, Pool, PoolError};

@@ -4,5 +4,6 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
+mod init_table;
 mod parse_vectors;
 mod sampler;
