@@ -9,6 +9,7 @@ mod config_layers;
 mod desk;
 mod flip_every_byte;
 mod minds;
+mod init_table;
 mod parse_vectors;
 mod replay;
 mod resume_every_byte;
