@@ -6,6 +6,7 @@ mod hash;
 mod init;
 mod mind;
 mod minds;
+pub mod nulls;
 mod parser;
 mod pool;
 mod prompt;

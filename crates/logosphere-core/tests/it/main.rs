@@ -5,3 +5,5 @@
 )]
 
 mod minds;
+mod nulls;
+mod nulls_analytic;
