@@ -1,7 +1,10 @@
 //! `logosphere`: a population of minds and what they say to each other, on the command line.
 
+mod cli;
+mod error;
+
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    ExitCode::SUCCESS
+    bin_support::run(cli::execute)
 }

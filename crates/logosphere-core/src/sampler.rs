@@ -13,7 +13,7 @@ pub const ALGORITHM: &str = "chacha20/1";
 #[derive(Debug, Clone)]
 pub struct SampleRng(ChaCha20Rng);
 
-/// The random numbers of mind `mind` (from 0) in round `round` (from 1): ChaCha20 keyed with the SHA-256 of
+/// The random numbers of mind `mind` (from 0) in round `round` (from 1): `ChaCha20` keyed with the SHA-256 of
 /// `logosphere/sample/v1`, a line feed and the seed as a decimal; the stream's number is `round * 2^32 + mind`. So no
 /// state is carried from call to call, and the order of calls cannot matter.
 pub fn sample_rng(seed: u64, round: u32, mind: u32) -> SampleRng {

@@ -116,6 +116,32 @@ impl Settings {
     }
 }
 
+impl Settings {
+    /// Settings that a resumed run may change.
+    pub const CHANGEABLE: [&str; 6] = [
+        "max_rounds",
+        "stop",
+        "caps",
+        "concurrency",
+        "durability",
+        "api_base_url",
+    ];
+
+    /// Changes one of [`Settings::CHANGEABLE`], or a part of it such as `caps.max_usd`.
+    pub(crate) fn change(&mut self, setting: &str, value: &serde_json::Value) -> Result<(), ()> {
+        let root = setting.split('.').next().unwrap_or_default();
+        if !Self::CHANGEABLE.contains(&root) {
+            return Err(());
+        }
+        let mut all = serde_json::to_value(&*self).map_err(drop)?;
+        let pointer = format!("/{}", setting.replace('.', "/"));
+        let place = all.pointer_mut(&pointer).ok_or(())?;
+        *place = value.clone();
+        *self = serde_json::from_value(all).map_err(drop)?;
+        Ok(())
+    }
+}
+
 /// What every request of a run holds besides the prompt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelSettings {

@@ -1,8 +1,18 @@
 //! How an answer is read: thinking, messages, the end, a signature.
 
+mod answer;
+mod blocks;
+mod legacy;
+mod lines;
+mod notes;
+mod signature;
+
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
+
+pub(crate) use lines::holds_delimiter;
+pub use signature::is_signature;
 
 /// Which rules an answer is read by.
 #[derive(
@@ -107,7 +117,8 @@ pub struct Parsed {
 pub struct Spans {
     /// The thinking.
     pub thinking: Range<usize>,
-    /// Each block behind a delimiter line up to the end, sent or lost, in order.
+    /// Each block behind a delimiter line up to the end, in order: the messages, then the blank one that ends the
+    /// answer if there is a line in it; without an end all of them, the open one included.
     pub blocks: Vec<Range<usize>>,
     /// The signature.
     pub signature: Option<Range<usize>>,
@@ -122,21 +133,63 @@ pub fn parse(raw: &str, mode: ParseMode) -> Parsed {
 
 /// As [`parse`], in a run whose seeds are signed with `init_signature`.
 pub fn parse_signed(raw: &str, mode: ParseMode, init_signature: &str) -> Parsed {
-    let _ = (raw, mode, init_signature);
-    unimplemented!()
+    match mode {
+        ParseMode::Lenient | ParseMode::Strict => answer::read(raw, mode, init_signature),
+        ParseMode::Legacy => legacy::read(raw),
+    }
 }
 
-/// Whether a text has a line that is a delimiter by these rules.
-pub(crate) fn holds_delimiter(text: &str, mode: ParseMode) -> bool {
-    text.split('\n').any(|line| match mode {
-        ParseMode::Lenient => line.trim_end_matches([' ', '\t', '\r']) == "---",
-        ParseMode::Strict => line.strip_suffix('\r').unwrap_or(line) == "---",
-        ParseMode::Legacy => false,
-    })
+impl Parsed {
+    /// As it is read if the answer was cut at the token limit: an end that is missing has that reason.
+    #[must_use]
+    pub fn truncated(mut self) -> Self {
+        if matches!(self.reason, Reason::NoDelimiter | Reason::Unterminated) {
+            self.reason = Reason::Truncated;
+        }
+        self
+    }
+
+    /// As it is read in a run that discards what is signed as the seeds are: nothing is sent, and all else stays. An
+    /// answer that is not signed so stays as it is.
+    #[must_use]
+    pub fn discard_impersonation(mut self) -> Self {
+        if self.notes.contains(&Note::ImpersonatesInit) {
+            let stamp = 2 + self.signature.chars().count();
+            let chars = |message: String| (message.chars().count() - stamp) as u64;
+            self.reason = Reason::Impersonation;
+            self.lost_blocks = self.messages.len() as u64;
+            self.lost_chars = self.messages.drain(..).map(chars).sum();
+        }
+        self
+    }
+}
+
+/// Whether a character is white space to everybody who reads messages.
+pub(crate) fn is_blank_char(char: char) -> bool {
+    char.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&char)
 }
 
 /// Whether there is nothing but white space in a text.
 pub(crate) fn is_blank(text: &str) -> bool {
-    text.chars()
-        .all(|char| char.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&char))
+    text.chars().all(is_blank_char)
+}
+
+/// A range of a text without the white space at its ends.
+pub(crate) fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
+    let whole = &text[range.clone()];
+    let cut = whole.trim_start_matches(is_blank_char);
+    let start = range.end - cut.len();
+    start..start + cut.trim_end_matches(is_blank_char).len()
+}
+
+/// How many of the blocks are not blank, and how many characters these have. Without a delimiter line there are no
+/// blocks and the whole text counts as one.
+fn lost(raw: &str, blocks: Option<&[Range<usize>]>) -> (u64, u64) {
+    let whole = 0..raw.len();
+    let blocks = blocks.unwrap_or(std::slice::from_ref(&whole)).iter();
+    let texts = blocks.map(|block| &raw[block.clone()]);
+    let lost = texts.filter(|text| !is_blank(text));
+    lost.fold((0, 0), |(blocks, chars), text| {
+        (blocks + 1, chars + text.chars().count() as u64)
+    })
 }

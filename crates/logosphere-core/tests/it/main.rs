@@ -4,6 +4,15 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
+mod concurrency;
+mod config_layers;
+mod desk;
+mod flip_every_byte;
 mod minds;
 mod nulls;
 mod nulls_analytic;
+mod parse_vectors;
+mod replay;
+mod resume_every_byte;
+mod sampler;
+mod scheduling;

@@ -1,0 +1,109 @@
+//! The blocks that delimiter lines cut a text into.
+
+use std::ops::Range;
+
+use super::lines::Lines;
+use super::{End, ParseMode, is_blank};
+
+/// A text, cut up to its end. Everything is a byte range of it.
+pub(crate) struct Cut {
+    pub(crate) thinking: Range<usize>,
+    /// Every block up to the end, the one that ends the text included; without an end, also the open one.
+    pub(crate) blocks: Vec<Range<usize>>,
+    pub(crate) end: End,
+    /// Where what stands behind the last delimiter line up to the end begins; none without a delimiter line.
+    pub(crate) tail: Option<usize>,
+    /// Whether white space stands behind the dashes of any delimiter line up to the end.
+    pub(crate) padded: bool,
+}
+
+/// What stands behind the end.
+pub(crate) struct Rest {
+    /// Up to the next delimiter line, or to the end of the text.
+    pub(crate) first: Range<usize>,
+    /// Whether there is text behind that.
+    pub(crate) more: bool,
+}
+
+impl Cut {
+    /// Cuts by the rules of `mode`, lenient or strict.
+    pub(crate) fn new(raw: &str, mode: ParseMode) -> Self {
+        let mut cut = Self {
+            thinking: 0..raw.len(),
+            blocks: Vec::new(),
+            end: End::None,
+            tail: None,
+            padded: false,
+        };
+        for line in Lines::behind(raw, 0) {
+            let Some(padding) = line.padding(raw, mode) else {
+                continue;
+            };
+            cut.padded |= !padding.is_empty();
+            let Some(start) = cut.tail.replace(line.next) else {
+                cut.thinking = without_line_end(raw, 0..line.start);
+                continue;
+            };
+            if start == line.start {
+                cut.end = End::Adjacent;
+                return cut;
+            }
+            let block = without_line_end(raw, start..line.start);
+            let blank = is_blank(&raw[block.clone()]);
+            cut.blocks.push(block);
+            if blank {
+                cut.end = End::BlankBlock;
+                return cut;
+            }
+        }
+        if let Some(start) = cut.tail {
+            if mode == ParseMode::Lenient && is_blank(&raw[start..]) {
+                cut.end = End::Lenient;
+            } else if start < raw.len() {
+                cut.blocks.push(without_line_end(raw, start..raw.len()));
+            }
+        }
+        cut
+    }
+
+    /// The blocks that are messages: none without an end.
+    pub(crate) fn messages(&self) -> &[Range<usize>] {
+        match self.end {
+            End::None => &[],
+            End::BlankBlock => &self.blocks[..self.blocks.len() - 1],
+            End::Adjacent | End::Lenient => &self.blocks,
+        }
+    }
+
+    /// What stands behind the end, if there is one.
+    pub(crate) fn rest(&self, raw: &str, mode: ParseMode) -> Option<Rest> {
+        let start = self.tail.filter(|_| self.end != End::None)?;
+        let mut delimiters =
+            Lines::behind(raw, start).filter(|line| line.padding(raw, mode).is_some());
+        let Some(first) = delimiters.next() else {
+            return Some(Rest {
+                first: without_line_end(raw, start..raw.len()),
+                more: false,
+            });
+        };
+        let mut behind = first.next;
+        let mut more = false;
+        for line in delimiters {
+            more |= !is_blank(&raw[behind..line.start]);
+            behind = line.next;
+        }
+        Some(Rest {
+            first: without_line_end(raw, start..first.start),
+            more: more || !is_blank(&raw[behind..]),
+        })
+    }
+}
+
+/// A range without the LF or CRLF at its end.
+fn without_line_end(text: &str, range: Range<usize>) -> Range<usize> {
+    let bytes = &text.as_bytes()[range.clone()];
+    let bytes = bytes
+        .strip_suffix(b"\n")
+        .map_or(bytes, |bytes| bytes.strip_suffix(b"\r").unwrap_or(bytes));
+    range.start..range.start + bytes.len()
+}
