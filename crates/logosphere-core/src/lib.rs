@@ -11,6 +11,7 @@ pub mod journal;
 mod llm;
 mod mind;
 mod minds;
+pub mod nulls;
 mod orchestrator;
 mod parser;
 mod pool;

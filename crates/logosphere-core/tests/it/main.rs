@@ -10,6 +10,8 @@ mod desk;
 mod flip_every_byte;
 mod minds;
 mod init_table;
+mod nulls;
+mod nulls_analytic;
 mod parse_vectors;
 mod replay;
 mod resume_every_byte;
