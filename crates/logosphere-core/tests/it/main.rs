@@ -5,6 +5,7 @@
 )]
 
 mod config_layers;
+mod experiment;
 mod minds;
 mod parse_vectors;
 mod sampler;
