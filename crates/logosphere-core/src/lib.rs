@@ -12,6 +12,7 @@ pub mod journal;
 mod llm;
 mod mind;
 mod minds;
+pub mod nulls;
 mod orchestrator;
 mod parser;
 mod pool;
@@ -40,6 +41,7 @@ pub use init::{Init, InitError, InitWarning, parse_init};
 pub use journal::{FileJournal, JournalError, JournalSink, MemJournal, ReadError, Reader, Spooled};
 #[cfg(feature = "llm")]
 pub use llm::LlmMind;
+pub use init::{Init, InitError, InitFix, InitWarning, parse_init};
 pub use mind::{Mind, MindError, MindInput, MindReply, Side, TokenUse, WireRequest};
 pub use minds::{LocalMind, MindSpecError, local_mind};
 pub use orchestrator::{Control, Orchestrator, Progress, RoundSummary, RunError, RunSummary};

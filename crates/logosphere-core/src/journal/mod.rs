@@ -53,6 +53,17 @@ pub struct MemJournal {
     chain: String,
 }
 
+impl MemJournal {
+    /// Goes on behind a journal of `lines` whole lines, the last with this chain.
+    pub fn resumed(journal: &[u8], lines: u64, chain: &str) -> Self {
+        Self {
+            bytes: journal.to_vec(),
+            seq: lines,
+            chain: chain.to_owned(),
+        }
+    }
+}
+
 impl JournalSink for MemJournal {
     fn append(&mut self, timestamp: &str, event: &Event) -> Result<(), JournalError> {
         if let Event::ExperimentStart(start) = event {

@@ -23,6 +23,7 @@ use crate::sampler::SampleRng;
 
 use spec::Kind;
 pub use spec::MindSpecError;
+pub(crate) use words::invented;
 
 /// The local mind that `spec` asks for. The prompts it gets begin with `system`.
 ///

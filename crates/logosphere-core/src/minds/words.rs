@@ -153,7 +153,7 @@ fn sendable(text: &str, instead: &str) -> String {
 }
 
 /// A word that nobody used before: ten syllables of 60 random bits.
-pub(super) fn invented(rng: &mut SampleRng) -> String {
+pub(crate) fn invented(rng: &mut SampleRng) -> String {
     let mut bits = rng.next_u64();
     let mut letter = |letters: &[u8]| {
         let at = bits as usize % letters.len();

@@ -4,8 +4,17 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
+mod concurrency;
 mod config_layers;
 mod experiment;
+mod desk;
+mod flip_every_byte;
 mod minds;
+mod init_table;
+mod nulls;
+mod nulls_analytic;
 mod parse_vectors;
+mod replay;
+mod resume_every_byte;
 mod sampler;
+mod scheduling;
