@@ -4,6 +4,7 @@ mod clock;
 mod compare;
 pub mod config;
 mod event;
+mod experiment;
 mod hash;
 mod init;
 pub mod journal;
@@ -32,6 +33,9 @@ pub use event::{
     AttemptFacts, CallError, Event, ExperimentEnd, ExperimentStart, Line, MindInvocation,
     Parameters, ParseFacts, Protocol, RequestTemplate, RngFacts, RoundEnd, RoundStart,
     RunInterrupted, RunResumed, SeedText, TokenTotals,
+};
+pub use experiment::{
+    ConfigFile, Experiment, ExperimentError, ExperimentLock, INIT_TEMPLATE, Template,
 };
 pub use init::{Init, InitError, InitWarning, parse_init};
 pub use journal::{FileJournal, JournalError, JournalSink, MemJournal, ReadError, Reader, Spooled};

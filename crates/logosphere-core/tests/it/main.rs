@@ -6,6 +6,7 @@
 
 mod concurrency;
 mod config_layers;
+mod experiment;
 mod desk;
 mod flip_every_byte;
 mod minds;
