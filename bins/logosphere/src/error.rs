@@ -36,7 +36,10 @@ pub enum Error {
     },
     #[error("a run cannot change these when it goes on: {}", settings.join("; "))]
     Fixed { settings: Vec<String> },
-    #[error("the program {} plays minds offline, and {provider} serves models: give one of them", printable(mind))]
+    #[error(
+        "the program {} plays minds offline, and {provider} serves models: give one of them",
+        printable(mind)
+    )]
     MindAndModel {
         mind: String,
         provider: ProviderName,

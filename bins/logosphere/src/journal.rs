@@ -67,13 +67,24 @@ pub fn does_not_hold(error: ReplayError) -> Failure {
 pub fn verify(args: &cli::Verify, session: &mut Session) -> Result<Exit, Failure> {
     let report = replay_journal(open(&args.journal)?).map_err(does_not_hold)?;
     for line in &report.back_in_time {
-        session.notice(&format!("line {line}: earlier than the line before it; a clock was set back"));
+        session.notice(&format!(
+            "line {line}: earlier than the line before it; a clock was set back"
+        ));
     }
     for line in &report.unknown {
-        session.notice(&format!("line {line}: of a type that this version does not know; only its chain was checked"));
+        session.notice(&format!(
+            "line {line}: of a type that this version does not know; only its chain was checked"
+        ));
     }
     if args.json {
-        let ReplayReport { lines, rounds, calls, messages, ended, .. } = report;
+        let ReplayReport {
+            lines,
+            rounds,
+            calls,
+            messages,
+            ended,
+            ..
+        } = report;
         let report = serde_json::json!({
             "holds": true, "lines": lines, "rounds": rounds, "calls": calls, "messages": messages, "ended": ended,
         });
@@ -86,7 +97,11 @@ pub fn verify(args: &cli::Verify, session: &mut Session) -> Result<Exit, Failure
             report.rounds,
             report.calls,
             report.messages,
-            if report.ended { "" } else { "; the run has not ended" }
+            if report.ended {
+                ""
+            } else {
+                "; the run has not ended"
+            }
         )?;
     }
     Ok(Exit::Done)
@@ -104,7 +119,11 @@ pub fn diff(args: &cli::Diff, session: &mut Session) -> Result<Exit, Failure> {
             Ok(Exit::Done)
         }
         Comparison::Different(difference) => {
-            writeln!(session.results, "different in {}", printable(&difference.field))?;
+            writeln!(
+                session.results,
+                "different in {}",
+                printable(&difference.field)
+            )?;
             for (side, (line, value)) in sides
                 .into_iter()
                 .zip(difference.lines.into_iter().zip(&difference.values))

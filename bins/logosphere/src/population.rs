@@ -45,7 +45,9 @@ impl Population {
         let model = model_flags(layer, flags, spent)?;
         let prices = prices(flags.prices.as_deref())?;
         let spent_tokens = spent.tokens.prompt.saturating_add(spent.tokens.completion);
-        let tokens = layer.max_tokens.map(|most| most.saturating_sub(spent_tokens));
+        let tokens = layer
+            .max_tokens
+            .map(|most| most.saturating_sub(spent_tokens));
         let opened = model.open_with(&DEFAULTS, layer.seed.unwrap_or(0), session, |client| {
             client
                 .models(prices)
@@ -63,7 +65,9 @@ impl Population {
                     return Err(Failure::usage(bin_support::Error::OfflineWith { flag }));
                 }
                 layer.provider = Some(ProviderName::Offline.to_string());
-                let mind = layer.mind.get_or_insert_with(|| LocalMind::DEFAULT.to_owned());
+                let mind = layer
+                    .mind
+                    .get_or_insert_with(|| LocalMind::DEFAULT.to_owned());
                 layer.model = Some(mind.clone());
                 Ok(Self::Offline)
             }
@@ -118,7 +122,10 @@ fn model_flags(layer: &Layer, flags: &SettingFlags, spent: Spent) -> Result<Mode
     Ok(ModelFlags {
         provider,
         base_url: layer.api_base_url.clone(),
-        model: layer.model.clone().filter(|_| provider != Some(ProviderName::Offline)),
+        model: layer
+            .model
+            .clone()
+            .filter(|_| provider != Some(ProviderName::Offline)),
         record: flags.model.record.clone(),
         replay: flags.model.replay.clone(),
         max_usd: layer.max_usd.map(left),

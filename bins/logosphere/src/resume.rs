@@ -6,7 +6,8 @@ use std::process;
 
 use bin_support::{Exit, Failure, ProviderName, Session, printable};
 use logosphere_core::{
-    Effective, Experiment, FileJournal, Layer, Orchestrator, ResumeError, Resumption, RunResumed, Settings,
+    Effective, Experiment, FileJournal, Layer, Orchestrator, ResumeError, Resumption, RunResumed,
+    Settings,
 };
 
 use crate::clock::SystemClock;
@@ -23,15 +24,21 @@ pub fn execute(args: &cli::Resume, session: &mut Session) -> Result<Exit, Failur
     let changed = changes(&args.settings.layer(), resumption.state.settings())?;
     let settings = changed_settings(resumption.state.settings(), &changed)?;
     if resumption.ended && settings.max_rounds <= resumption.state.settings().max_rounds {
-        session.notice("the run has ended; --rounds N with more rounds than before goes on with it");
+        session
+            .notice("the run has ended; --rounds N with more rounds than before goes on with it");
         return Ok(match resumption.state.errors() {
             0 => Exit::Done,
             _ => Exit::SomeFailed,
         });
     }
     let (mind, _) = population(&settings, args, &resumption, session)?.mind(&settings)?;
-    resumption.spooled = logosphere_core::journal::read_spool(&experiment.spool())
-        .map_err(|source| Failure::usage(Error::Read { path: experiment.spool(), source }))?;
+    resumption.spooled =
+        logosphere_core::journal::read_spool(&experiment.spool()).map_err(|source| {
+            Failure::usage(Error::Read {
+                path: experiment.spool(),
+                source,
+            })
+        })?;
     if let Some(part) = resumption.set_torn_aside(&journal).map_err(|source| {
         let path = journal.clone();
         Error::Write { path, source }
@@ -57,7 +64,13 @@ pub fn execute(args: &cli::Resume, session: &mut Session) -> Result<Exit, Failur
     };
     experiment.write_effective(&effective).map_err(failure)?;
     let (lines, chain) = (resumption.lines, resumption.chain.clone());
-    let file = FileJournal::open(&journal, &experiment.spool(), settings.durability, lines, chain)?;
+    let file = FileJournal::open(
+        &journal,
+        &experiment.spool(),
+        settings.durability,
+        lines,
+        chain,
+    )?;
     let control = running::control(args.check_leaks == cli::Switch::On, resumption.spent_ms)?;
     let clock = SystemClock::new();
     let run = Orchestrator::resume(resumption, resumed, mind, file, clock, control)?;
@@ -89,7 +102,10 @@ fn changes(
         .iter()
         .filter(|difference| !Settings::CHANGEABLE.contains(&root(difference.path).as_str()))
         .map(|difference| {
-            let text = format!("{}: {} to {}", difference.path, difference.run, difference.given);
+            let text = format!(
+                "{}: {} to {}",
+                difference.path, difference.run, difference.given
+            );
             printable(&text)
         })
         .collect();
@@ -97,7 +113,10 @@ fn changes(
         return Err(Failure::usage(Error::Fixed { settings: fixed }));
     }
     let pair = |difference: logosphere_core::config::Difference| {
-        (difference.path.to_owned(), [difference.run, difference.given])
+        (
+            difference.path.to_owned(),
+            [difference.run, difference.given],
+        )
     };
     Ok(differences.into_iter().map(pair).collect())
 }

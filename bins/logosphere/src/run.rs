@@ -1,14 +1,14 @@
 //! `run`: begins a run in an experiment's directory.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process;
 
 use bin_support::{Exit, Failure, Session, printable};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use logosphere_core::{
-    Effective, Experiment, ExperimentError, ExperimentStart, FileJournal, Init, Layer, Orchestrator,
-    RequestTemplate, Settings, parse_init,
+    Effective, Experiment, ExperimentError, ExperimentStart, FileJournal, Init, Orchestrator,
+    RequestTemplate, Settings, Template, parse_init,
 };
 
 use crate::clock::SystemClock;
@@ -29,7 +29,12 @@ pub fn execute(
 ) -> Result<Exit, Failure> {
     let experiment = place(directory, session)?;
     let ready = prepare(&experiment, &flags.settings, session)?;
-    begin(&experiment, ready, flags.check_leaks == cli::Switch::On, session)
+    begin(
+        &experiment,
+        ready,
+        flags.check_leaks == cli::Switch::On,
+        session,
+    )
 }
 
 /// The experiment that is meant, or a new one.
@@ -40,6 +45,10 @@ fn place(directory: Option<&Path>, session: &Session) -> Result<Experiment, Fail
     }
     .map_err(failure)?;
     if let Some(template) = experiment.provide_init(Path::new(".")).map_err(failure)? {
+        let template = match &template {
+            Template::File(path) => shown(path),
+            Template::BuiltIn => "the built-in template".to_owned(),
+        };
         session.notice(&format!(
             "{}: written from {template}; edit it before the next run",
             shown(&experiment.init())
@@ -201,7 +210,14 @@ fn run_id() -> Result<String, Failure> {
 }
 
 fn random() -> Result<u64, Failure> {
-    getrandom::u64().map_err(|error| Failure::new(Exit::Failed, Error::Random { message: error.to_string() }))
+    getrandom::u64().map_err(|error| {
+        Failure::new(
+            Exit::Failed,
+            Error::Random {
+                message: error.to_string(),
+            },
+        )
+    })
 }
 
 fn shown(path: &Path) -> String {

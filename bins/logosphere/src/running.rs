@@ -7,7 +7,8 @@ use std::time::Instant;
 use bin_support::{Exit, Failure, Interrupt, Session, printable, shortened};
 use llm_client::Usd;
 use logosphere_core::{
-    Control, FileJournal, Mind, MindInvocation, Orchestrator, Progress, RoundEnd, RunError, RunSummary, State,
+    Control, FileJournal, Mind, MindInvocation, Orchestrator, Progress, RoundEnd, RunError,
+    RunSummary, State,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -73,7 +74,9 @@ pub fn drive(
             if errors == 0 {
                 return Ok(Exit::Done);
             }
-            session.notice(&format!("{errors} calls failed for good; their minds were silent"));
+            session.notice(&format!(
+                "{errors} calls failed for good; their minds were silent"
+            ));
             Ok(Exit::SomeFailed)
         }
         Ok(RunSummary::Interrupted(why)) => {
@@ -159,7 +162,10 @@ impl Shown {
         }
         self.warned = true;
         if let Some((reason, count)) = protocol.losses().first() {
-            let example = self.lost.as_deref().unwrap_or("in an earlier part of the run");
+            let example = self
+                .lost
+                .as_deref()
+                .unwrap_or("in an earlier part of the run");
             session.notice(&format!(
                 "{} of {answers} answers were lost because of their form, most ({count}) as {reason}; for example {example}",
                 protocol.lost
@@ -177,7 +183,11 @@ fn summarize(state: &State, journal: &Path, session: &mut Session) -> Result<(),
     let part = if mind > 0 { " and a part of one" } else { "" };
     writeln!(out, "rounds    {rounds}{part}")?;
     writeln!(out, "pool      {} messages", state.pool().len())?;
-    writeln!(out, "tokens    {} in, {} out", tokens.prompt, tokens.completion)?;
+    writeln!(
+        out,
+        "tokens    {} in, {} out",
+        tokens.prompt, tokens.completion
+    )?;
     if let Some(nanos) = state.cost_nanos() {
         writeln!(out, "cost      {}", Usd(nanos))?;
     }
@@ -185,7 +195,11 @@ fn summarize(state: &State, journal: &Path, session: &mut Session) -> Result<(),
     if state.settings().provider == "offline" {
         writeln!(out, "offline   no model was asked")?;
     }
-    writeln!(out, "journal   {}", printable(&journal.display().to_string()))?;
+    writeln!(
+        out,
+        "journal   {}",
+        printable(&journal.display().to_string())
+    )?;
     Ok(())
 }
 

@@ -323,7 +323,11 @@ impl fmt::Display for Protocol {
     /// `91 % ok, 6 % tolerated, 3 % lost (unterminated 2, no_delimiter 1)`: shares of the answers.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let answers = self.compliant + self.tolerated + self.lost;
-        let share = |count: u64| (100 * count + answers / 2).checked_div(answers).unwrap_or(0);
+        let share = |count: u64| {
+            (100 * count + answers / 2)
+                .checked_div(answers)
+                .unwrap_or(0)
+        };
         write!(f, "{} % ok", share(self.compliant))?;
         if self.tolerated > 0 {
             write!(f, ", {} % tolerated", share(self.tolerated))?;
@@ -343,7 +347,10 @@ impl fmt::Display for Protocol {
 impl Protocol {
     /// Why answers were lost and how many, the commonest first.
     pub fn losses(&self) -> Vec<(Reason, u64)> {
-        let counts = self.by_reason.iter().map(|(reason, count)| (*reason, *count));
+        let counts = self
+            .by_reason
+            .iter()
+            .map(|(reason, count)| (*reason, *count));
         let mut losses: Vec<_> = counts.filter(|(reason, _)| reason.is_loss()).collect();
         losses.sort_by_key(|(reason, count)| (std::cmp::Reverse(*count), *reason));
         losses

@@ -511,12 +511,7 @@ impl State {
     /// Goes on after an interruption, or after the end if there are more rounds now.
     fn go_on(&mut self, resumed: &RunResumed) -> Result<(), StateError> {
         for (setting, [_, new]) in &resumed.changed {
-            self.settings
-                .change(setting, new)
-                .map_err(|()| StateError::Setting {
-                    setting: setting.clone(),
-                    value: new.to_string(),
-                })?;
+            self.settings.change(setting, new)?;
         }
         self.ended = false;
         self.failures = 0;
