@@ -33,7 +33,7 @@ pub use event::{
     Parameters, ParseFacts, Protocol, RequestTemplate, RngFacts, RoundEnd, RoundStart,
     RunInterrupted, RunResumed, SeedText, TokenTotals,
 };
-pub use init::{Init, InitError, InitWarning, parse_init};
+pub use init::{Init, InitError, InitFix, InitWarning, parse_init};
 pub use journal::{FileJournal, JournalError, JournalSink, MemJournal, ReadError, Reader, Spooled};
 #[cfg(feature = "llm")]
 pub use llm::LlmMind;

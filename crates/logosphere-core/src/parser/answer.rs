@@ -40,8 +40,9 @@ pub(super) fn read(raw: &str, mode: ParseMode, init_signature: &str) -> Parsed {
     if lenient {
         let ended = cut.tail.filter(|_| completed).unwrap_or(raw.len());
         let unsigned = || cut.messages().iter().map(|block| &raw[block.clone()]);
-        let after =
-            |rest: &Rest| rest.more || signed.is_none() && !is_blank(&raw[rest.first.clone()]);
+        let after = |rest: &Rest| {
+            rest.more.is_some() || signed.is_none() && !is_blank(&raw[rest.first.clone()])
+        };
         let found = [
             (
                 Note::ImitatesSeedStamp,

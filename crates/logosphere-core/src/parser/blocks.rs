@@ -21,8 +21,8 @@ pub(crate) struct Cut {
 pub(crate) struct Rest {
     /// Up to the next delimiter line, or to the end of the text.
     pub(crate) first: Range<usize>,
-    /// Whether there is text behind that.
-    pub(crate) more: bool,
+    /// The first text behind that, which nobody reads.
+    pub(crate) more: Option<Range<usize>>,
 }
 
 impl Cut {
@@ -78,24 +78,16 @@ impl Cut {
     /// What stands behind the end, if there is one.
     pub(crate) fn rest(&self, raw: &str, mode: ParseMode) -> Option<Rest> {
         let start = self.tail.filter(|_| self.end != End::None)?;
-        let mut delimiters =
-            Lines::behind(raw, start).filter(|line| line.padding(raw, mode).is_some());
-        let Some(first) = delimiters.next() else {
-            return Some(Rest {
-                first: without_line_end(raw, start..raw.len()),
-                more: false,
-            });
-        };
-        let mut behind = first.next;
-        let mut more = false;
-        for line in delimiters {
-            more |= !is_blank(&raw[behind..line.start]);
-            behind = line.next;
-        }
-        Some(Rest {
-            first: without_line_end(raw, start..first.start),
-            more: more || !is_blank(&raw[behind..]),
-        })
+        // Behind the last delimiter line a block runs to the end of the text.
+        let mut from = start;
+        let mut blocks = Lines::behind(raw, start)
+            .filter(|line| line.padding(raw, mode).is_some())
+            .map(|line| (line.start, line.next))
+            .chain([(raw.len(), raw.len())])
+            .map(|(end, next)| without_line_end(raw, std::mem::replace(&mut from, next)..end));
+        let first = blocks.next()?;
+        let more = blocks.find(|block| !is_blank(&raw[block.clone()]));
+        Some(Rest { first, more })
     }
 }
 

@@ -11,8 +11,10 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use blocks::Cut;
 pub(crate) use lines::holds_delimiter;
 pub use signature::is_signature;
+pub(crate) use signature::{find as find_signature, stamped};
 
 /// Which rules an answer is read by.
 #[derive(

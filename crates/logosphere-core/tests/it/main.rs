@@ -11,6 +11,7 @@ mod flip_every_byte;
 mod minds;
 mod nulls;
 mod nulls_analytic;
+mod init_table;
 mod parse_vectors;
 mod replay;
 mod resume_every_byte;
