@@ -8,6 +8,7 @@ mod experiment;
 mod hash;
 mod init;
 pub mod journal;
+mod legacy_log;
 #[cfg(feature = "llm")]
 mod llm;
 mod mind;
@@ -40,6 +41,7 @@ pub use experiment::{
 pub use hash::sha256_hex;
 pub use init::{Init, InitError, InitFix, InitWarning, parse_init};
 pub use journal::{FileJournal, JournalError, JournalSink, MemJournal, ReadError, Reader, Spooled};
+pub use legacy_log::{LegacyError, LegacyReport, verify_legacy};
 #[cfg(feature = "llm")]
 pub use llm::LlmMind;
 pub use mind::{Mind, MindError, MindInput, MindReply, Side, TokenUse, WireRequest};

@@ -10,6 +10,7 @@ mod desk;
 mod experiment;
 mod flip_every_byte;
 mod init_table;
+mod legacy_log;
 mod minds;
 mod no_stamp;
 mod nulls;
