@@ -1,7 +1,16 @@
 //! `logosphere`: a population of minds and what they say to each other, on the command line.
 
+mod cli;
+mod clock;
+mod error;
+mod journal;
+mod population;
+mod resume;
+mod run;
+mod running;
+
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    ExitCode::SUCCESS
+    bin_support::run(cli::execute)
 }

@@ -1,11 +1,15 @@
 //! What a journal says, event by event.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::hash::sha256_hex;
+use crate::journal::SCHEMA_VERSION;
 use crate::mind::TokenUse;
 use crate::parser::{End, Note, ParseMode, Reason};
+use crate::sampler::ALGORITHM;
 use crate::settings::{Effective, Options};
 
 /// Something that happened. Its JSON object has the fields in the order of the structs.
@@ -92,6 +96,54 @@ pub struct ExperimentStart {
     pub seeds: Vec<SeedText>,
     /// What every request looks like.
     pub request_template: RequestTemplate,
+}
+
+impl ExperimentStart {
+    /// The first event of a run with these settings; `seeds` as they lie in the pool.
+    pub fn new(
+        mut effective: Effective,
+        run_id: String,
+        seeds: impl Iterator<Item = String>,
+        request_template: RequestTemplate,
+    ) -> Self {
+        effective.system_prompt_sha256 = sha256_hex(&effective.settings.system_prompt);
+        let settings = &effective.settings;
+        let seeds: Vec<_> = (0..)
+            .zip(seeds)
+            .map(|(id, text)| SeedText { id, text })
+            .collect();
+        let prompt = settings.system_prompt.clone();
+        Self {
+            config: Parameters {
+                n_minds: settings.n_minds,
+                k_samples: settings.k_samples,
+                m_active_pool: settings.m_active_pool,
+                max_rounds: settings.max_rounds,
+                token_limit: settings.token_limit,
+                model: settings.model.clone(),
+            },
+            init_signature: settings.init_signature.clone(),
+            num_seed_messages: seeds.len() as u64,
+            schema_version: SCHEMA_VERSION,
+            run_id,
+            software: effective.software.clone(),
+            provider: settings.provider.clone(),
+            offline: settings.provider == "offline",
+            system_prompt_sha256: effective.system_prompt_sha256.clone(),
+            system_prompt: prompt,
+            init_sha256: effective.init_sha256.clone(),
+            rng: RngFacts {
+                algorithm: ALGORITHM.to_owned(),
+                seed: settings.seed,
+            },
+            seeds,
+            request_template: RequestTemplate {
+                options: settings.options.clone(),
+                ..request_template
+            },
+            effective,
+        }
+    }
 }
 
 /// The settings that the requirement names, as it names them.
@@ -265,6 +317,44 @@ pub struct Protocol {
     pub lost: u64,
     /// All calls by what became of them; calls without an answer are in no other number.
     pub by_reason: BTreeMap<Reason, u64>,
+}
+
+impl fmt::Display for Protocol {
+    /// `91 % ok, 6 % tolerated, 3 % lost (unterminated 2, no_delimiter 1)`: shares of the answers.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let answers = self.compliant + self.tolerated + self.lost;
+        let share = |count: u64| {
+            (100 * count + answers / 2)
+                .checked_div(answers)
+                .unwrap_or(0)
+        };
+        write!(f, "{} % ok", share(self.compliant))?;
+        if self.tolerated > 0 {
+            write!(f, ", {} % tolerated", share(self.tolerated))?;
+        }
+        if self.lost > 0 {
+            write!(f, ", {} % lost", share(self.lost))?;
+            let reasons = self.losses().into_iter();
+            let reasons: Vec<_> = reasons
+                .map(|(reason, count)| format!("{reason} {count}"))
+                .collect();
+            write!(f, " ({})", reasons.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+impl Protocol {
+    /// Why answers were lost and how many, the commonest first.
+    pub fn losses(&self) -> Vec<(Reason, u64)> {
+        let counts = self
+            .by_reason
+            .iter()
+            .map(|(reason, count)| (*reason, *count));
+        let mut losses: Vec<_> = counts.filter(|(reason, _)| reason.is_loss()).collect();
+        losses.sort_by_key(|(reason, count)| (std::cmp::Reverse(*count), *reason));
+        losses
+    }
 }
 
 /// Tokens of a run.

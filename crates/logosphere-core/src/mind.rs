@@ -31,6 +31,21 @@ pub trait Mind: Send + Sync {
     async fn respond(&self, input: &MindInput, side: &Side) -> Result<MindReply, MindError>;
 }
 
+#[async_trait]
+impl<M: Mind + ?Sized> Mind for Box<M> {
+    fn label(&self) -> &str {
+        (**self).label()
+    }
+
+    fn request(&self, input: &MindInput) -> Result<WireRequest, MindError> {
+        (**self).request(input)
+    }
+
+    async fn respond(&self, input: &MindInput, side: &Side) -> Result<MindReply, MindError> {
+        (**self).respond(input, side).await
+    }
+}
+
 /// All that a mind is told: the prompt and how to answer. Who it is, when it is and which round it is have no place in
 /// it.
 #[derive(Debug, Clone)]
@@ -108,7 +123,8 @@ pub struct MindReply {
     pub tokens: TokenUse,
     /// Money in billionths of a dollar, if the price is known.
     pub cost_nanos: Option<i64>,
-    /// Every try, the last one is this answer. None for local minds.
+    /// Every try, the last one is this answer. None for local minds. It is written beside the answer, not in it.
+    #[serde(skip)]
     pub attempts: Vec<crate::AttemptFacts>,
 }
 
@@ -131,7 +147,7 @@ pub struct TokenUse {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{class}: {message}")]
 pub struct MindError {
-    /// The kind of failure in llm-client's words, such as `rate_limited`; `budget` is a cap that was reached.
+    /// The kind of failure in llm-client's words, such as `rate_limit`; [`MindError::CAP`] is a cap that was reached.
     pub class: String,
     /// What went wrong, without secrets.
     pub message: String,
@@ -174,4 +190,9 @@ impl WireRequest {
             headers: Vec::new(),
         }
     }
+}
+
+impl MindError {
+    /// The class of a call that was not made because it could take more than a cap leaves.
+    pub const CAP: &str = "budget";
 }

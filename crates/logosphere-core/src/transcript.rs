@@ -1,7 +1,12 @@
 //! A run as the analyses see it: who read what, and what came of it.
 
+use std::io::BufRead;
+
+use crate::journal::{Damage, Entry, Reader};
 use crate::parser::{Note, Reason};
 use crate::pool::MsgId;
+use crate::resume::ResumeError;
+use crate::{Event, ExperimentStart, MindInvocation, ReadError, Scheduling, SeedText, StateError};
 
 /// What happened in a run, without how it was written down. A journal makes one, and so does a simulation.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -73,4 +78,107 @@ pub struct Round {
     pub round: u32,
     /// Messages in the pool when it ended, seeds included: ids below this.
     pub pool_size: usize,
+}
+
+impl Transcript {
+    /// Reads a journal, to its end or to a last line that was not written to its end.
+    ///
+    /// # Errors
+    /// See [`ResumeError`]; a torn last line is none.
+    pub fn read(journal: impl BufRead) -> Result<Self, ResumeError> {
+        let mut reader = Reader::new(journal);
+        let (_, start) = reader.start()?;
+        let mut transcript = Self::begin(&start);
+        loop {
+            let entry = match reader.next_entry() {
+                // A run that is under way, or was cut off: what came before is whole.
+                Ok(None)
+                | Err(ReadError::Damaged {
+                    damage: Damage::Torn,
+                    ..
+                }) => {
+                    return Ok(transcript);
+                }
+                entry => entry?,
+            };
+            let Some(Entry {
+                number,
+                line: Some(line),
+                ..
+            }) = entry
+            else {
+                continue;
+            };
+            let taken = transcript.take(line.event);
+            taken.map_err(|source| ResumeError::State { number, source })?;
+        }
+    }
+
+    fn begin(start: &ExperimentStart) -> Self {
+        let settings = &start.effective.settings;
+        let seed = |seed: &SeedText| Message {
+            text: seed.text.clone(),
+            round: 0,
+            call: None,
+        };
+        Self {
+            minds: settings.n_minds,
+            samples: settings.k_samples,
+            active: settings.m_active_pool,
+            snapshot: settings.scheduling == Scheduling::Snapshot,
+            seed: settings.seed,
+            init_signature: settings.init_signature.clone(),
+            seeds: start.seeds.len(),
+            messages: start.seeds.iter().map(seed).collect(),
+            calls: Vec::new(),
+            rounds: Vec::new(),
+        }
+    }
+
+    fn take(&mut self, event: Event) -> Result<(), StateError> {
+        match event {
+            Event::MindInvocation(call) => self.take_call(*call),
+            Event::RoundEnd(end) => {
+                self.rounds.push(Round {
+                    round: end.round,
+                    pool_size: self.messages.len(),
+                });
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn take_call(&mut self, call: MindInvocation) -> Result<(), StateError> {
+        let first = self.messages.len() as u64;
+        let expected: Vec<MsgId> = (first..).take(call.transmitted.len()).collect();
+        // Analyses follow these numbers.
+        if call.added_ids != expected || call.sampled_ids.iter().any(|id| *id >= first) {
+            return Err(StateError::Ids {
+                expected,
+                found: call.added_ids,
+            });
+        }
+        let at = self.calls.len();
+        self.messages
+            .extend(call.transmitted.into_iter().map(|text| Message {
+                text,
+                round: call.round,
+                call: Some(at),
+            }));
+        self.calls.push(Call {
+            round: call.round,
+            mind: call.mind_id,
+            sampled: call.sampled_ids,
+            added: call.added_ids,
+            reason: call.parse.reason,
+            notes: call.parse.notes,
+            raw: call.raw_output,
+            model: call.model_answered,
+            tokens: [call.tokens.prompt, call.tokens.completion],
+            cost_usd: call.cost_usd,
+            latency_ms: call.latency_ms,
+        });
+        Ok(())
+    }
 }

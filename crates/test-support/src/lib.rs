@@ -53,6 +53,7 @@
 
 mod canned;
 mod clock;
+mod logosphere;
 mod memory;
 mod model;
 mod server;
@@ -60,6 +61,9 @@ mod zer0gravity;
 
 pub use canned::Canned;
 pub use clock::FakeClock;
+pub use logosphere::{
+    Billed, MindFatal, MindFault, MindFaults, MindForm, MindMode, MindScript, MindStats, MindStub,
+};
 pub use memory::{MemoryTransport, response, streamed};
 pub use model::{Ask, Rule, ScriptedModel};
 pub use server::{Answer, Closed, FaultServer, Received, Signal, closed_port};

@@ -5,10 +5,23 @@
 )]
 
 mod impersonation;
+mod concurrency;
+mod config_layers;
+mod desk;
+mod experiment;
+mod flip_every_byte;
 mod init_table;
+mod minds;
+mod no_stamp;
+mod nulls;
+mod nulls_analytic;
 mod parse_vectors;
 mod parser_fuzz;
 mod pool;
 mod pool_scale;
 mod prompt_roundtrip;
+mod protocol_meter;
+mod replay;
+mod resume_every_byte;
 mod sampler;
+mod scheduling;

@@ -1,0 +1,342 @@
+//! What each command takes.
+#![expect(
+    dead_code,
+    reason = "commands are built one after another; to be taken away with the last"
+)]
+
+use std::path::PathBuf;
+
+use clap_complete::Shell;
+
+use super::flags::{Mode, RunMode, SettingFlags, Switch};
+
+/// Flags of a run, with or without the word `run`.
+#[derive(Debug, Clone, clap::Args)]
+pub struct RunFlags {
+    /// The experiment's directory; without an init.md it is given one [default: experiments/DATE-run].
+    #[arg(long, value_name = "PATH")]
+    pub output_dir: Option<PathBuf>,
+    /// Forecast the run instead. Nothing is sent or written.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Before each call, check that the request is what the messages make of it, and nothing else.
+    #[arg(long, value_enum, value_name = "SWITCH", default_value_t = Switch::On)]
+    pub check_leaks: Switch,
+    /// Give run, minds and clock unlikely values and search every request for them.
+    #[arg(long)]
+    pub canary: bool,
+    #[command(flatten)]
+    pub settings: SettingFlags,
+}
+
+impl RunFlags {
+    /// Whether any flag is given.
+    pub fn any(&self) -> bool {
+        self.output_dir.is_some()
+            || self.dry_run
+            || self.check_leaks == Switch::Off
+            || self.canary
+            || self.settings.any()
+    }
+}
+
+#[derive(Debug, clap::Args)]
+pub struct New {
+    /// Its name: 1 to 64 of a-z, 0-9, dot, underscore and dash. The day goes before it.
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// Take init.md and config.json of this experiment.
+    #[arg(long, value_name = "EXP")]
+    pub from: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct InitCheck {
+    /// An init.md, or the directory of an experiment. A config.json beside it is heeded.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The rules that it is read by [default: those of config.json, else lenient].
+    #[arg(long, value_enum, value_name = "MODE")]
+    pub parse_mode: Option<RunMode>,
+    /// Append no signature to the seeds.
+    #[arg(long)]
+    pub no_stamp: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Run {
+    /// The experiment's directory.
+    #[arg(value_name = "EXP", conflicts_with = "output_dir")]
+    pub experiment: Option<PathBuf>,
+    #[command(flatten)]
+    pub flags: RunFlags,
+}
+
+impl Run {
+    /// The directory, by whichever way it is given.
+    pub fn directory(&self) -> Option<&PathBuf> {
+        self.experiment.as_ref().or(self.flags.output_dir.as_ref())
+    }
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Resume {
+    /// The experiment's directory.
+    #[arg(value_name = "EXP")]
+    pub experiment: PathBuf,
+    /// Before each call, check that the request is what the messages make of it, and nothing else.
+    #[arg(long, value_enum, value_name = "SWITCH", default_value_t = Switch::On)]
+    pub check_leaks: Switch,
+    #[command(flatten)]
+    pub settings: SettingFlags,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Replay {
+    /// A journal, or an experiment's directory.
+    #[arg(value_name = "JOURNAL")]
+    pub journal: PathBuf,
+    /// Write the journal that comes out to this file.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Verify {
+    /// A journal, or an experiment's directory.
+    #[arg(value_name = "JOURNAL")]
+    pub journal: PathBuf,
+    /// It is one of the program of 2026-01-02, which has no chain.
+    #[arg(long, requires = "init")]
+    pub legacy: bool,
+    /// The init.md that it began with.
+    #[arg(long, value_name = "FILE", requires = "legacy")]
+    pub init: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Leak {
+    /// A journal, or an experiment's directory.
+    #[arg(value_name = "JOURNAL")]
+    pub journal: PathBuf,
+    /// Requests as a server received them, one file each.
+    #[arg(long, value_name = "DIR")]
+    pub bodies: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Diff {
+    /// A journal, or an experiment's directory.
+    #[arg(value_name = "A")]
+    pub left: PathBuf,
+    /// Another.
+    #[arg(value_name = "B")]
+    pub right: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Analyze {
+    /// The experiment's directory, or a journal.
+    #[arg(value_name = "EXP")]
+    pub experiment: PathBuf,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Beside each measure, its band in this null model.
+    #[arg(long, value_enum, value_name = "KIND")]
+    pub null: Option<NullKind>,
+    /// Compare equal numbers of texts of equal lengths only.
+    #[arg(long = "match")]
+    pub matched: bool,
+    /// What is measured at once: the messages that can be read, or those of `rounds:R` rounds [default: active].
+    #[arg(long, value_name = "WINDOW", value_parser = window)]
+    pub window: Option<u32>,
+}
+
+/// `active`, or `rounds:R`. `active` is 0 rounds.
+fn window(text: &str) -> Result<u32, String> {
+    let rounds = match text {
+        "active" => Some(0),
+        _ => (text.strip_prefix("rounds:"))
+            .and_then(|rounds| rounds.parse().ok())
+            .filter(|rounds| *rounds > 0),
+    };
+    rounds.ok_or_else(|| "it is `active`, or `rounds:R` with R of at least 1".to_owned())
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Report {
+    /// The experiment's directory, or a journal.
+    #[arg(value_name = "EXP")]
+    pub experiment: PathBuf,
+    /// The page [default: report.html in the experiment's directory].
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Export {
+    /// The experiment's directory, or a journal.
+    #[arg(value_name = "EXP")]
+    pub experiment: PathBuf,
+    /// What of it.
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub what: ExportKind,
+    /// In which form.
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub format: ExportFormat,
+    /// Write CSV cells as they are, also those that a spreadsheet takes for formulas.
+    #[arg(long)]
+    pub raw_csv: bool,
+    /// Write to this file and nothing to stdout.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// What can be exported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum ExportKind {
+    /// Messages and the one that each most likely comes from.
+    Lineage,
+    /// Messages and all that their writers had read.
+    Exposure,
+    /// Every message.
+    Messages,
+    /// Every measure of every round.
+    Metrics,
+}
+
+/// Forms of exports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum ExportFormat {
+    /// For graph programs.
+    Graphml,
+    /// For Graphviz.
+    Dot,
+    /// Trees, for programs of biology.
+    Newick,
+    /// A table.
+    Csv,
+    /// One JSON object a line.
+    Jsonl,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Lineage {
+    /// The experiment's directory, or a journal.
+    #[arg(value_name = "EXP")]
+    pub experiment: PathBuf,
+    /// Show so many of the messages with most descendants.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub top: usize,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Forecast {
+    /// The experiment's directory; what a run has measured there is reckoned with.
+    #[arg(value_name = "EXP")]
+    pub experiment: PathBuf,
+    /// Tokens of an answer, if no run has measured them [default: a fifth of the token limit, at most 400].
+    #[arg(long, value_name = "N")]
+    pub answer_tokens: Option<u32>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub settings: SettingFlags,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Null {
+    /// In which way nothing is selected.
+    #[arg(value_enum, value_name = "KIND")]
+    pub kind: NullKind,
+    /// The experiment's directory, or a journal.
+    #[arg(value_name = "EXP")]
+    pub experiment: PathBuf,
+    /// How many runs are made of it.
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..))]
+    pub runs: u32,
+    /// With random-copy: how often something new is written, 0 to 1 or `auto`, the run's own share.
+    #[arg(long, value_name = "MU", default_value = "auto", value_parser = innovation)]
+    pub mu: Innovation,
+    #[command(flatten)]
+    pub seed: bin_support::SeedFlag,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Runs in which nothing is selected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum NullKind {
+    /// Minds send one of the messages they read, or something new.
+    RandomCopy,
+    /// Minds read seeds only: nobody hears anybody.
+    SeedsOnly,
+    /// Each message read is replaced by one of another round and a like length.
+    Shuffle,
+    /// Messages change rounds.
+    Permutation,
+}
+
+/// How often something new is written.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Innovation {
+    /// As often as in the run.
+    Auto,
+    /// With this probability.
+    Share(f64),
+}
+
+fn innovation(text: &str) -> Result<Innovation, String> {
+    if text == "auto" {
+        return Ok(Innovation::Auto);
+    }
+    let share = text.parse().ok().filter(|mu| (0.0..=1.0).contains(mu));
+    share
+        .map(Innovation::Share)
+        .ok_or_else(|| "it is `auto`, or a number from 0 to 1".to_owned())
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Parse {
+    /// The answer [default: stdin].
+    #[arg(value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// The rules that it is read by.
+    #[arg(long, value_enum, value_name = "MODE", default_value_t = Mode::Lenient)]
+    pub mode: Mode,
+    /// What the run's seeds are signed with.
+    #[arg(long, value_name = "SIGNATURE", default_value = "~init")]
+    pub init_signature: String,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Demo {
+    /// Where the experiment goes [default: experiments/DATE-demo].
+    #[arg(long, value_name = "PATH")]
+    pub output_dir: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Completions {
+    /// The shell.
+    #[arg(value_enum, value_name = "SHELL")]
+    pub shell: Shell,
+}

@@ -1,0 +1,193 @@
+//! Groups of flags that several commands take.
+
+use std::path::PathBuf;
+
+use bin_support::ModelFlags;
+use logosphere_core::{Durability, Impersonation, Layer, OnError, ParseMode, Scheduling};
+
+/// The settings of a run that flags can give. They go over `config.json`.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "Settings of a run")]
+pub struct SettingFlags {
+    /// Rounds [default: 10].
+    #[arg(long, value_name = "N")]
+    pub rounds: Option<u32>,
+    /// Minds [default: 3].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_535))]
+    pub minds: Option<u32>,
+    /// Messages that each mind reads, at most [default: 3].
+    #[arg(long, value_name = "K")]
+    pub samples: Option<usize>,
+    /// Messages that can be read: the newest so many [default: 15].
+    #[arg(long, value_name = "M", value_parser = at_least_one)]
+    pub active: Option<usize>,
+    /// The longest answer in tokens [default: 2000].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub token_limit: Option<u32>,
+    /// Whether minds of a round read what others wrote in it [default: sequential].
+    #[arg(long, value_enum, value_name = "ORDER")]
+    pub scheduling: Option<Order>,
+    /// How answers are read [default: lenient].
+    #[arg(long, value_enum, value_name = "MODE")]
+    pub parse_mode: Option<RunMode>,
+    /// What becomes of answers that are signed as the seeds are [default: keep].
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub impersonation: Option<Impersonators>,
+    /// Append no signature to the seeds.
+    #[arg(long)]
+    pub no_stamp: bool,
+    /// Where every random choice comes from: the same seed draws the same samples [default: drawn and recorded].
+    #[arg(long, value_name = "SEED")]
+    pub seed: Option<u64>,
+    /// The program that plays the minds offline, such as `copier:mu=0.05` [default: mutator].
+    #[arg(long, value_name = "KIND[:PARAMS]")]
+    pub mind: Option<String>,
+    /// Use at most so many tokens, prompts and answers together.
+    #[arg(long, value_name = "N")]
+    pub max_tokens: Option<u64>,
+    /// Take at most so many seconds.
+    #[arg(long, value_name = "SECONDS")]
+    pub max_wall: Option<u64>,
+    /// What a call that fails for good does to the run [default: skip].
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub on_error: Option<Failing>,
+    /// How hard events are written [default: fsync].
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub durability: Option<Hardness>,
+    /// A table of prices that goes before the built-in one.
+    #[arg(long, value_name = "FILE")]
+    pub prices: Option<PathBuf>,
+    #[command(flatten)]
+    pub model: ModelFlags,
+}
+
+impl SettingFlags {
+    /// As a layer of settings.
+    pub fn layer(&self) -> Layer {
+        let model = &self.model;
+        Layer {
+            n_minds: self.minds,
+            k_samples: self.samples,
+            m_active_pool: self.active,
+            max_rounds: self.rounds,
+            token_limit: self.token_limit,
+            provider: model.provider.map(|provider| provider.to_string()),
+            model: model.model.clone(),
+            api_base_url: model.base_url.clone(),
+            seed: self.seed,
+            scheduling: self.scheduling.map(Into::into),
+            parse_mode: self.parse_mode.map(Into::into),
+            impersonation: self.impersonation.map(Into::into),
+            stamp_seeds: self.no_stamp.then_some(false),
+            concurrency: model.concurrency.map(usize::from),
+            on_error: self.on_error.map(Into::into),
+            max_usd: model.max_usd.map(|usd| usd.0 as f64 / 1e9),
+            max_tokens: self.max_tokens,
+            max_wall: self.max_wall,
+            durability: self.durability.map(Into::into),
+            mind: self.mind.clone(),
+            ..Layer::default()
+        }
+    }
+
+    /// Whether any flag is given.
+    pub fn any(&self) -> bool {
+        let files = [&self.prices, &self.model.record, &self.model.replay];
+        self.layer() != Layer::default() || files.into_iter().any(Option::is_some)
+    }
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| "it is a whole number of at least 1".to_owned())
+}
+
+/// Makes a flag's words of a setting's.
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident for $setting:ident { $($(#[$word_doc:meta])* $word:ident,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+        pub enum $name {
+            $($(#[$word_doc])* $word,)*
+        }
+
+        impl From<$name> for $setting {
+            fn from(word: $name) -> Self {
+                match word {
+                    $($name::$word => Self::$word,)*
+                }
+            }
+        }
+    };
+}
+
+words! {
+    /// In which order minds read and write.
+    Order for Scheduling {
+        /// One after another: each may read what those before it wrote in the same round.
+        Sequential,
+        /// All read the pool as it stood when the round began.
+        Snapshot,
+    }
+}
+
+words! {
+    /// Rules that a run can be held by.
+    RunMode for ParseMode {
+        /// Forgives spaces behind a delimiter and a missing last one, and takes signatures.
+        Lenient,
+        /// The requirement, word for word.
+        Strict,
+    }
+}
+
+words! {
+    /// Rules that one answer can be read by.
+    Mode for ParseMode {
+        /// Forgives spaces behind a delimiter and a missing last one, and takes signatures.
+        Lenient,
+        /// The requirement, word for word.
+        Strict,
+        /// The program of 2026-01-02.
+        Legacy,
+    }
+}
+
+words! {
+    /// What becomes of answers that are signed as the seeds are.
+    Impersonators for Impersonation {
+        /// They are sent, and noted.
+        Keep,
+        /// They are not sent.
+        Discard,
+    }
+}
+
+words! {
+    /// What a call that fails for good does to the run.
+    Failing for OnError {
+        /// The mind is silent in this round.
+        Skip,
+        /// The run is interrupted.
+        Stop,
+    }
+}
+
+words! {
+    /// How hard events are written.
+    Hardness for Durability {
+        /// Each event is on the disk before anything depends on it.
+        Fsync,
+        /// Each event is with the operating system.
+        Flush,
+    }
+}
+
+/// On or off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Switch {
+    /// On.
+    On,
+    /// Off.
+    Off,
+}

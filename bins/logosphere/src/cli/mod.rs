@@ -1,0 +1,194 @@
+//! The command line: every flag, and which function a command is.
+
+mod commands;
+mod flags;
+
+use std::path::PathBuf;
+
+use bin_support::{CommonFlags, Exit, Failure, Session};
+
+pub use self::commands::*;
+pub use self::flags::{Mode, SettingFlags, Switch};
+use crate::error::Error;
+use crate::{journal, resume, run};
+
+/// A population of minds, a pool of anonymous messages, and a journal that can prove what happened.
+///
+/// Without a command: `run`. Without a key and --provider no model is asked: a program plays the minds.
+#[derive(Debug, clap::Parser)]
+#[command(name = "logosphere", version, propagate_version = true)]
+pub struct Cli {
+    #[command(flatten)]
+    common: CommonFlags,
+    #[command(flatten)]
+    run: RunFlags,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+impl AsRef<CommonFlags> for Cli {
+    fn as_ref(&self) -> &CommonFlags {
+        &self.common
+    }
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Make the directory of a new experiment.
+    New(New),
+    /// Check an init.md and show the seeds as they will be stored.
+    InitCheck(InitCheck),
+    /// Run an experiment.
+    Run(Box<Run>),
+    /// Go on with a run that stopped: only the missing calls are made.
+    Resume(Box<Resume>),
+    /// Make a journal again out of itself, without a network: it must come out byte for byte.
+    Replay(Replay),
+    /// Check everything that a journal says: exit code 4 if something does not hold.
+    Verify(Verify),
+    /// Check that minds were told nothing but messages: exit code 4 if they were.
+    Leak(Leak),
+    /// Compare what happened in two runs: exit code 4 if it differs.
+    Diff(Diff),
+    /// Measure a run: similarity, repetition, turnover, what became of the seeds.
+    Analyze(Analyze),
+    /// Write a run as one page for a browser, which needs no network.
+    Report(Report),
+    /// Write what a run consists of for other programs.
+    Export(Export),
+    /// Show who descends from whom.
+    Lineage(Lineage),
+    /// Say how many calls a run would make and what they would cost. Nothing is sent.
+    Forecast(Box<Forecast>),
+    /// Hold a run against many in which nothing is selected.
+    Null(Null),
+    /// Show how one answer is read.
+    Parse(Parse),
+    /// Show everything without a model: a run, its check, its null models and its report.
+    Demo(Demo),
+    /// Print completions for a shell.
+    Completions(Completions),
+}
+
+pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
+    if cli.command.is_some() && cli.run.any() {
+        return Err(Failure::usage(Error::BeforeCommand));
+    }
+    match &cli.command {
+        None => run::execute(cli.run.output_dir.as_deref(), &cli.run, session),
+        Some(Command::Run(args)) => {
+            run::execute(args.directory().map(PathBuf::as_path), &args.flags, session)
+        }
+        Some(Command::Resume(args)) => resume::execute(args, session),
+        Some(Command::Replay(args)) => journal::replay(args, session),
+        Some(Command::Verify(args)) => journal::verify(args, session),
+        Some(Command::Diff(args)) => journal::diff(args, session),
+        Some(Command::Completions(args)) => completions(args, session),
+        Some(_) => Err(Failure::usage(Error::BeforeCommand)),
+    }
+}
+
+fn completions(args: &Completions, session: &mut Session) -> Result<Exit, Failure> {
+    let mut command = <Cli as clap::CommandFactory>::command();
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut command, "logosphere", &mut script);
+    std::io::Write::write_all(&mut session.results, &script)?;
+    Ok(Exit::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory as _, Parser as _};
+
+    use super::*;
+
+    fn parse(line: &str) -> Cli {
+        let words = ["logosphere"].into_iter().chain(line.split_whitespace());
+        Cli::try_parse_from(words).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn the_definitions_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn flags_alone_are_a_run() {
+        for line in [
+            "--rounds 2 --output-dir D --quiet",
+            "--quiet --rounds=2 --output-dir=D",
+        ] {
+            let cli = parse(line);
+            assert!(cli.command.is_none());
+            assert_eq!(cli.run.settings.layer().max_rounds, Some(2));
+            assert_eq!(cli.run.output_dir, Some("D".into()));
+            assert!(cli.common.quiet);
+        }
+    }
+
+    #[test]
+    fn common_flags_stand_before_or_behind_a_command() {
+        for line in ["--quiet run D --rounds 2", "run D --rounds=2 --quiet"] {
+            let cli = parse(line);
+            assert!(cli.common.quiet && !cli.run.any(), "{line}");
+            let Some(Command::Run(run)) = cli.command else {
+                panic!("{line}");
+            };
+            assert_eq!(run.experiment, Some("D".into()));
+            assert_eq!(run.flags.settings.rounds, Some(2));
+        }
+    }
+
+    #[test]
+    fn flags_of_a_run_before_a_command_are_seen() {
+        for flag in [
+            "--rounds 2",
+            "--no-stamp",
+            "--dry-run",
+            "--record f",
+            "--max-usd 1",
+            "--output-dir D",
+        ] {
+            assert!(parse(&format!("{flag} verify J")).run.any(), "{flag}");
+        }
+    }
+
+    #[test]
+    fn every_setting_that_a_flag_names_is_in_the_layer() {
+        let line = "--rounds 0 --minds 1 --samples 0 --active 1 --token-limit 9 --scheduling snapshot --parse-mode strict \
+            --impersonation discard --no-stamp --seed 5 --mind silent --max-tokens 6 --max-wall 7 --on-error stop \
+            --durability flush --provider vllm --base-url http://h/v1 --model m --max-usd 0.25 --concurrency 8";
+        let layer = parse(line).run.settings.layer();
+        let settings = layer.clone().over(logosphere_core::Layer::default());
+        let expected = "Layer { schema_version: None, n_minds: Some(1), k_samples: Some(0), m_active_pool: Some(1), \
+            max_rounds: Some(0), token_limit: Some(9), provider: Some(\"vllm\"), model: Some(\"m\"), \
+            api_base_url: Some(\"http://h/v1\"), system_prompt: None, init_signature: None, seed: Some(5), \
+            scheduling: Some(Snapshot), parse_mode: Some(Strict), impersonation: Some(Discard), stamp_seeds: Some(false), \
+            allow_zero_seeds: None, keep: None, concurrency: Some(8), on_error: Some(Stop), silence_rounds: None, \
+            loss_above: None, fixed_pool: None, max_usd: Some(0.25), max_tokens: Some(6), max_wall: Some(7), \
+            temperature: None, top_p: None, option_seed: None, reasoning: None, system_role: None, \
+            durability: Some(Flush), mind: Some(\"silent\") }";
+        assert_eq!(format!("{settings:?}"), expected);
+    }
+
+    #[test]
+    fn numbers_out_of_range_are_usage_errors_that_name_the_flag() {
+        for line in [
+            "--minds=0",
+            "--minds=65536",
+            "--rounds=-1",
+            "--rounds=4294967296",
+            "--active=0",
+            "--samples=-1",
+            "--token-limit=0",
+            "--seed=-1",
+            "--parse-mode=legacy",
+            "--max-wall=1.5",
+        ] {
+            let words = ["logosphere", "run", line];
+            let error = Cli::try_parse_from(words).map(|_| ()).unwrap_err();
+            let flag = line.split('=').next().unwrap();
+            assert!(error.to_string().contains(flag), "{error}");
+        }
+    }
+}

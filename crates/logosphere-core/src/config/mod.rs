@@ -1,0 +1,134 @@
+//! Settings from several places: defaults, below `config.json`, below flags.
+
+mod check;
+mod error;
+mod json;
+mod keys;
+mod layer;
+mod rule;
+
+pub use error::ConfigError;
+pub use layer::{Difference, Layer};
+
+use json::Json;
+
+/// Groups of the requirement's own `config.json`. They hold its upper-case names.
+const GROUPS: [&str; 2] = ["parameters", "api"];
+
+/// Reads a `config.json`. Keys are those of [`crate::Settings`]; the requirement's upper-case names (`N_MINDS`) are other
+/// names of them, also inside `parameters` and `api`. `timestamp`, which older programs wrote, is passed over.
+///
+/// # Errors
+/// See [`ConfigError`]: anything that is not understood, for a setting that is passed over would be a run that is not
+/// what it seems.
+///
+/// ```
+/// let layer = logosphere_core::read_config(br#"{"n_minds": 5, "api": {"MODEL": "small"}}"#)?;
+/// assert_eq!((layer.n_minds, layer.model.as_deref()), (Some(5), Some("small")));
+/// let error = logosphere_core::read_config(br#"{"n_mind": 5}"#).unwrap_err();
+/// assert_eq!(error.to_string(), "n_mind: no such setting; the nearest is n_minds");
+/// # Ok::<(), logosphere_core::ConfigError>(())
+/// ```
+pub fn read_config(bytes: &[u8]) -> Result<Layer, ConfigError> {
+    let mut reading = Reading::default();
+    reading.object("", None, json::parse(bytes)?)?;
+    Ok(reading.layer)
+}
+
+#[derive(Default)]
+struct Reading {
+    layer: Layer,
+    /// The setting and the name that it was given by.
+    given: Vec<(&'static str, String)>,
+}
+
+impl Reading {
+    /// Reads the keys of `group`, or of the whole file.
+    fn object(
+        &mut self,
+        path: &str,
+        group: Option<&'static str>,
+        json: Json,
+    ) -> Result<(), ConfigError> {
+        let fields = match json {
+            Json::Object(fields) => fields,
+            other => {
+                return Err(ConfigError::Value {
+                    path: path.to_owned(),
+                    allowed: "an object of settings".to_owned(),
+                    found: other.kind(),
+                });
+            }
+        };
+        let mut names = Vec::new();
+        for (name, json) in fields {
+            let path = join(path, &name);
+            if names.contains(&name) {
+                return Err(ConfigError::Twice {
+                    first: path.clone(),
+                    path,
+                });
+            }
+            self.field(&path, group, &name, json)?;
+            names.push(name);
+        }
+        Ok(())
+    }
+
+    fn field(
+        &mut self,
+        path: &str,
+        group: Option<&'static str>,
+        name: &str,
+        json: Json,
+    ) -> Result<(), ConfigError> {
+        if group.is_none() {
+            if name == "timestamp" {
+                return Ok(());
+            }
+            if let Some(group) = keys::group(name).or(GROUPS.into_iter().find(|one| *one == name)) {
+                return self.object(path, Some(group), json);
+            }
+        }
+        let key = match group {
+            Some(group) if GROUPS.contains(&group) => keys::by_old_name(name),
+            Some(_) => keys::by_path(path),
+            None => keys::at_top(name).or_else(|| keys::by_old_name(name)),
+        };
+        let Some(key) = key else {
+            return Err(if keys::is_secret(name) {
+                ConfigError::Secret {
+                    path: path.to_owned(),
+                }
+            } else {
+                ConfigError::Unknown {
+                    path: path.to_owned(),
+                    nearest: keys::nearest(name, group),
+                }
+            });
+        };
+        if let Some((_, first)) = self.given.iter().find(|(given, _)| *given == key.path) {
+            return Err(ConfigError::Twice {
+                path: path.to_owned(),
+                first: first.clone(),
+            });
+        }
+        self.given.push((key.path, path.to_owned()));
+        key.read(&mut self.layer, path, json.into_value())
+    }
+}
+
+/// The path of a key in a group, as a message shows it: what is no plain name is quoted.
+fn join(path: &str, name: &str) -> String {
+    let plain = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '-' | '.');
+    let name = if !name.is_empty() && name.len() <= 64 && name.chars().all(plain) {
+        name.to_owned()
+    } else {
+        format!("{:?}", name.chars().take(40).collect::<String>())
+    };
+    if path.is_empty() {
+        name
+    } else {
+        format!("{path}.{name}")
+    }
+}

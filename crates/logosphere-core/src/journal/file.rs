@@ -1,0 +1,150 @@
+use std::fs::{File, OpenOptions};
+use std::io::{self, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+
+use super::line::encode;
+use super::{JournalError, JournalSink, Spooled};
+use crate::{Durability, Event};
+
+/// A journal in a file, with its spool beside it.
+#[derive(Debug)]
+pub struct FileJournal {
+    journal: Appended,
+    spool: Appended,
+    durability: Durability,
+    seq: u64,
+    chain: String,
+    line: Vec<u8>,
+}
+
+/// A file that only grows.
+#[derive(Debug)]
+struct Appended {
+    path: PathBuf,
+    file: File,
+    /// Bytes of whole lines.
+    len: u64,
+}
+
+impl FileJournal {
+    /// Begins the journal `journal`; there must not be an event in it. What was left of a first line goes.
+    ///
+    /// # Errors
+    /// A file that cannot be opened or emptied.
+    pub fn create(
+        journal: &Path,
+        spool: &Path,
+        durability: Durability,
+    ) -> Result<Self, JournalError> {
+        let mut begun = Self::open(journal, spool, durability, 0, String::new())?;
+        begun.journal.empty()?;
+        begun.spool.empty()?;
+        Ok(begun)
+    }
+
+    /// Goes on with a journal of `seq` lines, the last with this chain.
+    ///
+    /// # Errors
+    /// A file that cannot be opened.
+    pub fn open(
+        journal: &Path,
+        spool: &Path,
+        durability: Durability,
+        seq: u64,
+        chain: String,
+    ) -> Result<Self, JournalError> {
+        Ok(Self {
+            journal: Appended::open(journal)?,
+            spool: Appended::open(spool)?,
+            durability,
+            seq,
+            chain,
+            line: Vec::new(),
+        })
+    }
+}
+
+impl JournalSink for FileJournal {
+    fn append(&mut self, timestamp: &str, event: &Event) -> Result<(), JournalError> {
+        if let Event::ExperimentStart(start) = event {
+            self.chain.clone_from(&start.run_id);
+        }
+        self.line.clear();
+        let chain = encode(&mut self.line, timestamp, self.seq, event, &self.chain);
+        self.journal.write(&self.line, self.durability)?;
+        self.chain = chain;
+        self.seq += 1;
+        Ok(())
+    }
+
+    fn spool(&mut self, answer: &Spooled) -> Result<(), JournalError> {
+        self.line.clear();
+        // A Vec takes everything, and an answer has no maps.
+        let _ = serde_json::to_writer(&mut self.line, answer);
+        self.line.push(b'\n');
+        self.spool.write(&self.line, self.durability)
+    }
+
+    fn settle(&mut self) -> Result<(), JournalError> {
+        self.spool.empty()
+    }
+}
+
+impl Appended {
+    fn open(path: &Path) -> Result<Self, JournalError> {
+        let file = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(path)
+            .map_err(|source| failed(path, source))?;
+        let len = file
+            .metadata()
+            .map_err(|source| failed(path, source))?
+            .len();
+        Ok(Self {
+            path: path.to_owned(),
+            file,
+            len,
+        })
+    }
+
+    /// One write: a process that dies leaves the whole line, or its beginning.
+    fn write(&mut self, line: &[u8], durability: Durability) -> Result<(), JournalError> {
+        let written = self.here().and_then(|()| self.file.write_all(line));
+        let written = written.and_then(|()| match durability {
+            Durability::Fsync => self.file.sync_data(),
+            Durability::Flush => Ok(()),
+        });
+        match written {
+            Ok(()) => {
+                self.len += line.len() as u64;
+                Ok(())
+            }
+            Err(source) => {
+                // Half a line would spoil what is written after it. Where this fails too, `resume` sets it aside.
+                let _ = self.file.set_len(self.len);
+                Err(failed(&self.path, source))
+            }
+        }
+    }
+
+    /// A file that was deleted or replaced takes what is written and loses it.
+    fn here(&self) -> io::Result<()> {
+        self.path.metadata().map(|_| ())
+    }
+
+    fn empty(&mut self) -> Result<(), JournalError> {
+        let emptied = self.file.set_len(0);
+        let emptied = emptied.and_then(|()| self.file.seek(SeekFrom::Start(0)));
+        emptied.map_err(|source| failed(&self.path, source))?;
+        self.len = 0;
+        Ok(())
+    }
+}
+
+fn failed(path: &Path, source: io::Error) -> JournalError {
+    JournalError {
+        path: path.to_owned(),
+        source,
+    }
+}

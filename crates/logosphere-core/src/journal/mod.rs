@@ -1,0 +1,87 @@
+//! The journal: one event a line, each tied to all before it, and a spool of answers that wait for their turn.
+
+mod file;
+mod line;
+mod read;
+mod spool;
+
+use std::io;
+use std::path::PathBuf;
+
+pub use file::FileJournal;
+pub(crate) use line::encode;
+pub use read::{Damage, Entry, ReadError, Reader};
+pub use spool::{Spooled, read_spool};
+
+use crate::Event;
+
+/// The version of the journal's form.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// Where events go.
+pub trait JournalSink {
+    /// Writes an event. It is as durable as the sink makes it when this returns.
+    ///
+    /// # Errors
+    /// The event is not written, and nothing may follow it.
+    fn append(&mut self, timestamp: &str, event: &Event) -> Result<(), JournalError>;
+
+    /// Keeps an answer safe until its event is written.
+    ///
+    /// # Errors
+    /// It is not safe.
+    fn spool(&mut self, answer: &Spooled) -> Result<(), JournalError> {
+        let _ = answer;
+        Ok(())
+    }
+
+    /// Says that all answers have their events.
+    ///
+    /// # Errors
+    /// What was kept for them cannot be given up.
+    fn settle(&mut self) -> Result<(), JournalError> {
+        Ok(())
+    }
+}
+
+/// Events in memory, as the bytes a file would have.
+#[derive(Debug, Clone, Default)]
+pub struct MemJournal {
+    /// The lines.
+    pub bytes: Vec<u8>,
+    seq: u64,
+    chain: String,
+}
+
+impl MemJournal {
+    /// Goes on behind a journal of `lines` whole lines, the last with this chain.
+    pub fn resumed(journal: &[u8], lines: u64, chain: &str) -> Self {
+        Self {
+            bytes: journal.to_vec(),
+            seq: lines,
+            chain: chain.to_owned(),
+        }
+    }
+}
+
+impl JournalSink for MemJournal {
+    fn append(&mut self, timestamp: &str, event: &Event) -> Result<(), JournalError> {
+        if let Event::ExperimentStart(start) = event {
+            self.chain.clone_from(&start.run_id);
+        }
+        self.chain = encode(&mut self.bytes, timestamp, self.seq, event, &self.chain);
+        self.seq += 1;
+        Ok(())
+    }
+}
+
+/// The journal, or what belongs to it, cannot be written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write {}", path.display())]
+pub struct JournalError {
+    /// The file.
+    pub path: PathBuf,
+    /// Why.
+    #[source]
+    pub source: io::Error,
+}

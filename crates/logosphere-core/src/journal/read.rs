@@ -1,0 +1,244 @@
+use std::io::{self, BufRead};
+
+use super::line::{Head, before_chain, chain, decode};
+use super::{SCHEMA_VERSION, line};
+use crate::{Event, ExperimentStart, Line};
+
+/// Reads a journal line by line and holds each against the chain.
+pub struct Reader<R> {
+    input: R,
+    /// Of the line that is read next, from 1.
+    number: u64,
+    seq: u64,
+    chain: String,
+    line: Vec<u8>,
+}
+
+/// A line of a journal.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// From 1.
+    pub number: u64,
+    /// The bytes, without the line end.
+    pub bytes: Vec<u8>,
+    /// What it says; none for a type that this version does not know.
+    pub line: Option<Line>,
+}
+
+/// A journal that cannot be read, or is not what was written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The file cannot be read.
+    #[error("line {number}: cannot be read")]
+    Io {
+        /// The line, from 1.
+        number: u64,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// It has no line.
+    #[error("the journal is empty")]
+    Empty,
+    /// A line is damaged.
+    #[error("line {number}{}: {damage}", named(kind))]
+    Damaged {
+        /// The line, from 1.
+        number: u64,
+        /// Its type; empty where it cannot be told.
+        kind: String,
+        /// How.
+        damage: Damage,
+    },
+}
+
+/// ` (round_start)`, if there is a type.
+fn named(kind: &str) -> String {
+    if kind.is_empty() {
+        String::new()
+    } else {
+        format!(" ({kind})")
+    }
+}
+
+/// What is wrong with a line.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Damage {
+    /// The line end is missing: it was not written to its end.
+    #[error("ends without a line feed, so it was not written to its end; `resume` sets it aside")]
+    Torn,
+    /// The file begins with a byte order mark.
+    #[error("begins with a byte order mark: another program has rewritten the file")]
+    Bom,
+    /// Lines end with carriage return and line feed.
+    #[error(
+        "ends with carriage return and line feed: another program has rewritten the file (git's autocrlf?)"
+    )]
+    Crlf,
+    /// It is no event.
+    #[error("is no event: {message}")]
+    Form {
+        /// What the reader of JSON says.
+        message: String,
+    },
+    /// The first event is another one.
+    #[error("is not experiment_start, with which a journal begins")]
+    NoStart,
+    /// A second run in the same file.
+    #[error("is a second experiment_start: there is one run in a journal")]
+    SecondStart,
+    /// The form is of another version.
+    #[error("has schema_version {found}, this program reads {SCHEMA_VERSION}")]
+    SchemaVersion {
+        /// Which.
+        found: u32,
+    },
+    /// Lines are missing or in another order.
+    #[error("has seq {found}, expected {expected}: lines are missing or were moved")]
+    Seq {
+        /// The number it should have.
+        expected: u64,
+        /// The one it has.
+        found: u64,
+    },
+    /// The line, or one before it, is not the one that was written.
+    #[error("has chain {found}, expected {expected}: this line was altered")]
+    Chain {
+        /// The chain of the bytes that are there.
+        expected: String,
+        /// The one that was written.
+        found: String,
+    },
+}
+
+impl<R: BufRead> Reader<R> {
+    /// Reads from the beginning of a journal. The first entry is an [`Event::ExperimentStart`] or an error.
+    pub fn new(input: R) -> Self {
+        Self {
+            input,
+            number: 0,
+            seq: 0,
+            chain: String::new(),
+            line: Vec::new(),
+        }
+    }
+
+    /// The chain of the last line that was read.
+    pub fn chain(&self) -> &str {
+        &self.chain
+    }
+
+    /// Lines that were read.
+    pub fn lines(&self) -> u64 {
+        self.number
+    }
+
+    /// The next line, or none at the end.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    pub fn next_entry(&mut self) -> Result<Option<Entry>, ReadError> {
+        self.line.clear();
+        let number = self.number + 1;
+        let read = self.input.read_until(b'\n', &mut self.line);
+        match read.map_err(|source| ReadError::Io { number, source })? {
+            0 if self.number == 0 => return Err(ReadError::Empty),
+            0 => return Ok(None),
+            _ => {}
+        }
+        self.number = number;
+        let damaged = |kind: &str, damage| ReadError::Damaged {
+            number,
+            kind: kind.to_owned(),
+            damage,
+        };
+        if self.line.last() != Some(&b'\n') {
+            return Err(damaged("", Damage::Torn));
+        }
+        self.line.pop();
+        if number == 1 && self.line.starts_with("\u{feff}".as_bytes()) {
+            return Err(damaged("", Damage::Bom));
+        }
+        if self.line.last() == Some(&b'\r') {
+            return Err(damaged("", Damage::Crlf));
+        }
+        let form = |kind: &str, error: serde_json::Error| {
+            let message = error.to_string();
+            damaged(kind, Damage::Form { message })
+        };
+        let head: Head = serde_json::from_slice(&self.line).map_err(|error| form("", error))?;
+        let kind = head.r#type.clone();
+        if (number == 1) != (kind == "experiment_start") {
+            let damage = if number == 1 {
+                Damage::NoStart
+            } else {
+                Damage::SecondStart
+            };
+            return Err(damaged(&kind, damage));
+        }
+        if head.seq != self.seq {
+            let (expected, found) = (self.seq, head.seq);
+            return Err(damaged(&kind, Damage::Seq { expected, found }));
+        }
+        let line = decode(head, &self.line).map_err(|error| form(&kind, error))?;
+        if let Some(Line {
+            event: Event::ExperimentStart(start),
+            ..
+        }) = &line
+        {
+            if start.schema_version != SCHEMA_VERSION {
+                let found = start.schema_version;
+                return Err(damaged(&kind, Damage::SchemaVersion { found }));
+            }
+            self.chain.clone_from(&start.run_id);
+        }
+        self.follow(number, &kind)?;
+        self.seq += 1;
+        Ok(Some(Entry {
+            number,
+            bytes: self.line.clone(),
+            line,
+        }))
+    }
+
+    /// Holds the line against the chain before it.
+    fn follow(&mut self, number: u64, kind: &str) -> Result<(), ReadError> {
+        let damaged = |damage| ReadError::Damaged {
+            number,
+            kind: kind.to_owned(),
+            damage,
+        };
+        let Some(before) = before_chain(&self.line) else {
+            let message = "the chain is not its last field".to_owned();
+            return Err(damaged(Damage::Form { message }));
+        };
+        let expected = chain(&self.chain, before);
+        let found = line::chain_of(&self.line, before.len());
+        if expected != found {
+            return Err(damaged(Damage::Chain { expected, found }));
+        }
+        self.chain = expected;
+        Ok(())
+    }
+
+    /// The first line's event.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    pub fn start(&mut self) -> Result<(Entry, Box<ExperimentStart>), ReadError> {
+        let entry = self.next_entry()?.ok_or(ReadError::Empty)?;
+        match &entry.line {
+            Some(Line {
+                event: Event::ExperimentStart(start),
+                ..
+            }) => {
+                let start = start.clone();
+                Ok((entry, start))
+            }
+            // `next_entry` lets no other first line through.
+            _ => Err(ReadError::Empty),
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! Null models: the runs that a run is compared with.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::pool::MsgId;
+use crate::sampler::SampleRng;
+use crate::stamp::without_stamp;
+use crate::transcript::{Call, Transcript};
+
+use super::drift::Source;
+use super::simulation::{copied, without_content};
+
+/// A way to have made a run without the thing that is asked about. All keep N, K, M, the rounds and each call's number
+/// of messages.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Null {
+    /// Copiers: texts drift, and nothing is chosen because of what it says.
+    RandomCopy {
+        /// The probability that a message is new, 0 to 1; none for the run's own [`innovation_share`].
+        mu: Option<f64>,
+    },
+    /// Copiers that read the seeds alone: nobody hears the others.
+    SeedsOnly {
+        /// As that of [`Null::RandomCopy`].
+        mu: Option<f64>,
+    },
+    /// The same messages, but each text that was read is replaced by one of about its length from another round: what
+    /// was written has nothing to do with what was read.
+    Shuffle,
+    /// The same messages in another order: rounds do not differ.
+    Permutation,
+}
+
+impl Null {
+    /// Every model, with the innovation of the run.
+    pub const ALL: [Self; 4] = [
+        Self::RandomCopy { mu: None },
+        Self::SeedsOnly { mu: None },
+        Self::Shuffle,
+        Self::Permutation,
+    ];
+
+    /// The name: `random-copy`, `seeds-only`, `shuffle` or `permutation`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::RandomCopy { .. } => "random-copy",
+            Self::SeedsOnly { .. } => "seeds-only",
+            Self::Shuffle => "shuffle",
+            Self::Permutation => "permutation",
+        }
+    }
+
+    /// With this innovation, where that means something.
+    #[must_use]
+    pub fn with_mu(self, mu: Option<f64>) -> Self {
+        match self {
+            Self::RandomCopy { .. } => Self::RandomCopy { mu },
+            Self::SeedsOnly { .. } => Self::SeedsOnly { mu },
+            other => other,
+        }
+    }
+}
+
+impl fmt::Display for Null {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// There is no null model of this name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "there is no null model `{name}`; there are: random-copy, seeds-only, shuffle, permutation"
+)]
+pub struct UnknownNull {
+    /// What was asked for.
+    pub name: String,
+}
+
+impl FromStr for Null {
+    type Err = UnknownNull;
+
+    fn from_str(name: &str) -> Result<Self, UnknownNull> {
+        let known = Self::ALL.into_iter().find(|null| null.name() == name);
+        known.ok_or_else(|| UnknownNull {
+            name: name.to_owned(),
+        })
+    }
+}
+
+/// The share of messages whose text equals none of those that their call read, stamps aside; none without messages of
+/// minds.
+pub fn innovation_share(run: &Transcript) -> Option<f64> {
+    let text = |id: &MsgId| without_stamp(&run.messages[*id as usize].text);
+    let (mut new, mut all) = (0_usize, 0_usize);
+    for call in &run.calls {
+        for added in &call.added {
+            all += 1;
+            new += usize::from(!call.sampled.iter().any(|read| text(read) == text(added)));
+        }
+    }
+    (all > 0).then(|| new as f64 / all as f64)
+}
+
+/// A null model, ready for a run: makes as many others as are wanted.
+#[derive(Debug)]
+pub struct NullModel<'a> {
+    run: &'a Transcript,
+    null: Null,
+    seed: u64,
+    /// For each call and each text that it read: what may stand in its place.
+    similar: Vec<Vec<Vec<MsgId>>>,
+}
+
+/// How many texts of about the same length one is drawn from.
+const MATCHES: usize = 8;
+
+impl<'a> NullModel<'a> {
+    /// The null model `null` of `run`, with random choices of `seed`.
+    pub fn new(run: &'a Transcript, null: Null, seed: u64) -> Self {
+        let null = match null {
+            Null::RandomCopy { mu: None } | Null::SeedsOnly { mu: None } => {
+                null.with_mu(Some(innovation_share(run).unwrap_or(0.0)))
+            }
+            other => other,
+        };
+        let similar = if null == Null::Shuffle {
+            similar(run)
+        } else {
+            Vec::new()
+        };
+        Self {
+            run,
+            null,
+            seed,
+            similar,
+        }
+    }
+
+    /// The model; its innovation is a number now.
+    pub fn null(&self) -> Null {
+        self.null
+    }
+
+    /// The run number `index`; each depends on its number and the seed alone. Answers, models, tokens and costs are left
+    /// out.
+    pub fn run(&self, index: u32) -> Transcript {
+        let mut rng = super::rng(self.null.name(), self.seed, index);
+        match self.null {
+            Null::RandomCopy { mu } => copied(self.run, mu.unwrap_or(0.0), Source::Pool, &mut rng),
+            Null::SeedsOnly { mu } => copied(self.run, mu.unwrap_or(0.0), Source::Seeds, &mut rng),
+            Null::Shuffle => self.shuffled(&mut rng),
+            Null::Permutation => self.permuted(&mut rng),
+        }
+    }
+
+    fn shuffled(&self, rng: &mut SampleRng) -> Transcript {
+        let calls = self.run.calls.iter().zip(&self.similar);
+        Transcript {
+            messages: self.run.messages.clone(),
+            calls: calls
+                .map(|(call, similar)| Call {
+                    sampled: (similar.iter())
+                        .map(|ids| ids[rng.below(ids.len() as u64) as usize])
+                        .collect(),
+                    ..without_answer(call)
+                })
+                .collect(),
+            ..without_content(self.run)
+        }
+    }
+
+    fn permuted(&self, rng: &mut SampleRng) -> Transcript {
+        let mut messages = self.run.messages.clone();
+        // Texts move; places, with their rounds and calls, stay.
+        let written = &mut messages[self.run.seeds..];
+        let mut texts: Vec<_> = (written.iter_mut())
+            .map(|message| std::mem::take(&mut message.text))
+            .collect();
+        for last in (1..texts.len()).rev() {
+            texts.swap(last, rng.below(last as u64 + 1) as usize);
+        }
+        for (message, text) in written.iter_mut().zip(texts) {
+            message.text = text;
+        }
+        Transcript {
+            messages,
+            calls: self.run.calls.iter().map(without_answer).collect(),
+            ..without_content(self.run)
+        }
+    }
+}
+
+/// For each call and each text that it read: up to [`MATCHES`] messages nearest in length that were there at the time
+/// and came in another round. Only the text itself if there is none, as in a first round that reads seeds.
+fn similar(run: &Transcript) -> Vec<Vec<Vec<MsgId>>> {
+    let length: Vec<_> = (run.messages.iter())
+        .map(|message| without_stamp(&message.text).chars().count())
+        .collect();
+    let mut by_length: Vec<_> = (0..run.messages.len()).collect();
+    by_length.sort_by_key(|&id| (length[id], id));
+    let mut rank = vec![0; by_length.len()];
+    for (place, &id) in by_length.iter().enumerate() {
+        rank[id] = place;
+    }
+    let mut begun = run.seeds;
+    let calls = run.calls.iter();
+    calls
+        .map(|call| {
+            // In a snapshot the round's own messages are not there yet, and in no case are they from another round.
+            let there = begun;
+            begun += call.added.len();
+            let candidates = |read: &MsgId| {
+                let read = *read as usize;
+                let fits = |&id: &usize| {
+                    let round = run.messages[id].round;
+                    id < there && round != run.messages[read].round && round != call.round
+                };
+                let (below, above) = by_length.split_at(rank[read]);
+                let mut shorter = below.iter().rev().copied().filter(fits).peekable();
+                let mut longer = above.iter().copied().filter(fits).peekable();
+                let distance = |id: usize| length[id].abs_diff(length[read]);
+                let mut found = Vec::new();
+                while found.len() < MATCHES {
+                    let next = match (shorter.peek(), longer.peek()) {
+                        (Some(&less), Some(&more)) if distance(less) <= distance(more) => {
+                            shorter.next()
+                        }
+                        (_, Some(_)) => longer.next(),
+                        _ => shorter.next(),
+                    };
+                    let Some(next) = next else { break };
+                    found.push(next as MsgId);
+                }
+                if found.is_empty() {
+                    found.push(read as MsgId);
+                }
+                found
+            };
+            call.sampled.iter().map(candidates).collect()
+        })
+        .collect()
+}
+
+/// A call without the texts that a null model cannot say anything about.
+fn without_answer(call: &Call) -> Call {
+    Call {
+        round: call.round,
+        mind: call.mind,
+        sampled: call.sampled.clone(),
+        added: call.added.clone(),
+        reason: call.reason,
+        notes: Vec::new(),
+        raw: String::new(),
+        model: String::new(),
+        tokens: [0, 0],
+        cost_usd: None,
+        latency_ms: 0,
+    }
+}

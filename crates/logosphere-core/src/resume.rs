@@ -1,0 +1,184 @@
+//! What a journal leaves to be done.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use crate::journal::{Entry, Reader, Spooled};
+use crate::state::{State, StateError, Step};
+use crate::{Event, ExperimentStart, Line, ReadError};
+
+/// A run that was read from its journal and can go on.
+#[derive(Debug, Clone)]
+pub struct Resumption {
+    /// How it began.
+    pub start: Box<ExperimentStart>,
+    /// Where it is.
+    pub state: State,
+    /// Lines of the journal.
+    pub lines: u64,
+    /// The chain of the last one.
+    pub chain: String,
+    /// Whether it has ended; it goes on only with more rounds.
+    pub ended: bool,
+    /// Milliseconds that it took, from the first event of each process to the last.
+    pub spent_ms: u64,
+    /// Bytes behind the last whole line: an event that was not written to its end.
+    pub torn_bytes: u64,
+    /// Answers that may not be in the journal; for the caller to fill in.
+    pub spooled: Vec<Spooled>,
+}
+
+/// Why a journal cannot be gone on with.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ResumeError {
+    /// It cannot be read, or was altered.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// It cannot be opened.
+    #[error("cannot read {}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// Not even the first event was written to its end.
+    #[error("{}: no event was written to its end; `run` begins anew", path.display())]
+    NothingWhole {
+        /// The file.
+        path: PathBuf,
+    },
+    /// An event does not follow from those before it.
+    #[error("line {number}")]
+    State {
+        /// Its line, from 1.
+        number: u64,
+        /// What is wrong.
+        #[source]
+        source: StateError,
+    },
+}
+
+impl Resumption {
+    /// Reads a journal whose last line is whole, line by line.
+    ///
+    /// # Errors
+    /// See [`ResumeError`].
+    pub fn read(journal: impl BufRead) -> Result<Self, ResumeError> {
+        let mut reader = Reader::new(journal);
+        let (entry, start) = reader.start()?;
+        let at = |number| move |source| ResumeError::State { number, source };
+        let mut state = State::new(&start).map_err(at(entry.number))?;
+        let mut time = Time::default();
+        time.pass(&entry);
+        while let Some(entry) = reader.next_entry()? {
+            time.pass(&entry);
+            if let Some(line) = &entry.line {
+                state.apply(&line.event).map_err(at(entry.number))?;
+            }
+        }
+        Ok(Self {
+            start,
+            ended: state.next() == Step::Done,
+            state,
+            lines: reader.lines(),
+            chain: reader.chain().to_owned(),
+            spent_ms: time.spent_ms,
+            torn_bytes: 0,
+            spooled: Vec::new(),
+        })
+    }
+
+    /// Reads the whole lines of a journal. Nothing is written.
+    ///
+    /// # Errors
+    /// See [`ResumeError`].
+    pub fn open(journal: &Path) -> Result<Self, ResumeError> {
+        let failed = |source| ResumeError::File {
+            path: journal.to_owned(),
+            source,
+        };
+        let mut file = File::open(journal).map_err(failed)?;
+        let (whole, torn_bytes) = whole_lines(&mut file).map_err(failed)?;
+        if whole == 0 {
+            return Err(ResumeError::NothingWhole {
+                path: journal.to_owned(),
+            });
+        }
+        let read = Self::read(BufReader::new(file.take(whole)))?;
+        Ok(Self { torn_bytes, ..read })
+    }
+
+    /// Moves what stands behind the last whole line into a file of its own beside the journal, whose name it answers.
+    ///
+    /// # Errors
+    /// A file that cannot be written; the journal is then as it was.
+    pub fn set_torn_aside(&self, journal: &Path) -> io::Result<Option<PathBuf>> {
+        if self.torn_bytes == 0 {
+            return Ok(None);
+        }
+        let mut file = OpenOptions::new().read(true).write(true).open(journal)?;
+        let whole = file.metadata()?.len() - self.torn_bytes;
+        file.seek(SeekFrom::Start(whole))?;
+        let mut torn = Vec::new();
+        file.read_to_end(&mut torn)?;
+        let part = journal.with_file_name(format!("torn-{}.part", self.lines));
+        fs::write(&part, torn)?;
+        File::open(&part)?.sync_all()?;
+        file.set_len(whole)?;
+        file.sync_all()?;
+        Ok(Some(part))
+    }
+}
+
+/// The bytes of the whole lines of a file, and those behind them.
+fn whole_lines(file: &mut File) -> io::Result<(u64, u64)> {
+    const STEP: u64 = 1 << 16;
+    let len = file.metadata()?.len();
+    let mut end = len;
+    while end > 0 {
+        let begin = end.saturating_sub(STEP);
+        let mut bytes = vec![0; (end - begin) as usize];
+        file.seek(SeekFrom::Start(begin))?;
+        file.read_exact(&mut bytes)?;
+        if let Some(at) = bytes.iter().rposition(|byte| *byte == b'\n') {
+            end = begin + at as u64 + 1;
+            break;
+        }
+        end = begin;
+    }
+    file.rewind()?;
+    Ok((end, len - end))
+}
+
+/// How long the processes of a run worked on it.
+#[derive(Default)]
+struct Time {
+    spent_ms: u64,
+    last: Option<jiff::Timestamp>,
+}
+
+impl Time {
+    fn pass(&mut self, entry: &Entry) {
+        let Some(Line {
+            timestamp, event, ..
+        }) = &entry.line
+        else {
+            return;
+        };
+        let Ok(now) = timestamp.parse::<jiff::Timestamp>() else {
+            return;
+        };
+        // Between an interruption and the next process nobody worked. Clocks may go back.
+        if let Some(last) = self.last
+            && !matches!(event, Event::RunResumed(_))
+        {
+            let passed = now.as_millisecond() - last.as_millisecond();
+            self.spent_ms = self.spent_ms.saturating_add(passed.max(0) as u64);
+        }
+        self.last = Some(now);
+    }
+}

@@ -1,0 +1,543 @@
+//! The state of a run, made of its events alone, and the events that follow from it.
+//!
+//! Running, resuming and replaying share it: whoever runs applies what it writes, whoever resumes applies what was
+//! written, and whoever replays holds what was written against what should have been.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::mind::TokenUse;
+use crate::parser::{End, Reason, parse_signed};
+use crate::pool::{ActiveView, MsgId, PoolError};
+use crate::prompt::{SystemPrompt, format_prompt};
+use crate::settings::ModelSettings;
+use crate::{
+    AttemptFacts, Event, ExperimentEnd, ExperimentStart, Impersonation, Keep, KeepSetting,
+    MindInput, MindInvocation, MindReply, Origin, ParseFacts, Pool, Protocol, RequestTemplate,
+    RoundEnd, RoundStart, RunResumed, Scheduling, Settings, TokenTotals, sample_rng,
+};
+
+/// Answers that `loss_above` looks back on.
+const LOSS_WINDOW: usize = 50;
+
+/// Where a run is.
+#[derive(Debug, Clone)]
+pub struct State {
+    settings: Settings,
+    system: SystemPrompt,
+    model: Arc<ModelSettings>,
+    template: RequestTemplate,
+    pool: Pool,
+    /// Rounds that were begun.
+    round: u32,
+    open: Option<OpenRound>,
+    ended: bool,
+    tokens: TokenTotals,
+    cost_nanos: Option<i64>,
+    protocol: Protocol,
+    errors: u64,
+    /// Rounds without a message, up to now.
+    silent_rounds: u32,
+    /// Calls that failed one after another, up to now.
+    failures: u64,
+    /// Whether each of the last answers was lost.
+    losses: VecDeque<bool>,
+}
+
+/// A round that was begun and has not ended.
+#[derive(Debug, Clone)]
+struct OpenRound {
+    /// What could be read when it began.
+    view: ActiveView,
+    next_mind: u32,
+    ids: Vec<MsgId>,
+    texts: Vec<String>,
+    protocol: Protocol,
+}
+
+/// What happens next in a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// A round begins.
+    Begin,
+    /// This mind is asked.
+    Call {
+        /// Which, from 0.
+        mind: u32,
+    },
+    /// The round ends.
+    EndRound,
+    /// The run ends, for this reason.
+    End(&'static str),
+    /// Nothing: the run has ended.
+    Done,
+}
+
+/// A call that is to be made.
+#[derive(Debug, Clone)]
+pub struct Planned {
+    /// In which round.
+    pub round: u32,
+    /// Of which mind.
+    pub mind: u32,
+    /// What it reads, in the order of the prompt.
+    pub sampled: Vec<MsgId>,
+    /// The texts of these.
+    pub texts: Vec<String>,
+    /// What it is asked.
+    pub input: MindInput,
+    /// SHA-256 of the whole prompt.
+    pub prompt_sha256: String,
+    /// The request's body.
+    pub body: Vec<u8>,
+    /// Its SHA-256.
+    pub request_sha256: String,
+}
+
+/// What came of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// An answer.
+    Reply(MindReply),
+    /// None, after these tries.
+    Failed(Vec<AttemptFacts>),
+}
+
+/// Events that do not follow from each other.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StateError {
+    /// A message that the pool refuses.
+    #[error("a message cannot be in the pool")]
+    Pool(#[from] PoolError),
+    /// An event where another one should be.
+    #[error("{found} where {expected} should be")]
+    Order {
+        /// What should be there.
+        expected: String,
+        /// The event's type.
+        found: &'static str,
+    },
+    /// Ids that the messages do not have.
+    #[error("added_ids {found:?} of messages that have the ids {expected:?}")]
+    Ids {
+        /// Their ids.
+        expected: Vec<MsgId>,
+        /// What is said.
+        found: Vec<MsgId>,
+    },
+    /// A setting that cannot change.
+    #[error("a run cannot change {setting} to {value}")]
+    Setting {
+        /// Which.
+        setting: String,
+        /// To what.
+        value: String,
+    },
+}
+
+impl State {
+    /// A run that has just begun.
+    ///
+    /// # Errors
+    /// A seed that the pool refuses.
+    pub fn new(start: &ExperimentStart) -> Result<Self, StateError> {
+        let settings = start.effective.settings.clone();
+        let keep = match settings.keep {
+            KeepSetting::All => Keep::All,
+            KeepSetting::Active => Keep::Active,
+        };
+        let mut pool = Pool::new(settings.m_active_pool, keep).mode(settings.parse_mode);
+        for seed in &start.seeds {
+            pool.add(&seed.text, Origin::Seed)?;
+        }
+        Ok(Self {
+            system: settings.prompt(),
+            model: settings.model_settings().into(),
+            template: start.request_template.clone(),
+            pool,
+            settings,
+            round: 0,
+            open: None,
+            ended: false,
+            tokens: TokenTotals::default(),
+            cost_nanos: None,
+            protocol: Protocol::default(),
+            errors: 0,
+            silent_rounds: 0,
+            failures: 0,
+            losses: VecDeque::new(),
+        })
+    }
+
+    /// The settings, as they are now.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// What every request looks like.
+    pub fn template(&self) -> &RequestTemplate {
+        &self.template
+    }
+
+    /// The messages.
+    pub fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    /// How well all answers kept to the format.
+    pub fn protocol(&self) -> &Protocol {
+        &self.protocol
+    }
+
+    /// Tokens so far.
+    pub fn tokens(&self) -> TokenTotals {
+        self.tokens
+    }
+
+    /// Billionths of a dollar so far, if any price is known.
+    pub fn cost_nanos(&self) -> Option<i64> {
+        self.cost_nanos
+    }
+
+    /// Calls that failed for good.
+    pub fn errors(&self) -> u64 {
+        self.errors
+    }
+
+    /// Calls that failed one after another, up to now.
+    pub fn failures_in_a_row(&self) -> u64 {
+        self.failures
+    }
+
+    /// What happens next.
+    pub fn next(&self) -> Step {
+        match &self.open {
+            Some(open) if open.next_mind < self.settings.n_minds => Step::Call {
+                mind: open.next_mind,
+            },
+            Some(_) => Step::EndRound,
+            None if self.ended => Step::Done,
+            None => match self.stop_reason() {
+                Some(reason) => Step::End(reason),
+                None => Step::Begin,
+            },
+        }
+    }
+
+    /// The round and the mind of the next call.
+    pub fn next_call(&self) -> (u32, u32) {
+        match self.next() {
+            Step::Call { mind } => (self.round, mind),
+            Step::EndRound | Step::End(_) | Step::Begin | Step::Done => {
+                (self.round.saturating_add(1), 0)
+            }
+        }
+    }
+
+    fn stop_reason(&self) -> Option<&'static str> {
+        let stop = &self.settings.stop;
+        let lost = self.losses.iter().filter(|lost| **lost).count();
+        if self.round >= self.settings.max_rounds {
+            Some("max_rounds")
+        } else if stop
+            .silence_rounds
+            .is_some_and(|most| self.silent_rounds >= most && most > 0)
+        {
+            Some("silence_rounds")
+        } else if stop.loss_above.is_some_and(|share| {
+            self.losses.len() == LOSS_WINDOW && lost as f64 > share * LOSS_WINDOW as f64
+        }) {
+            Some("loss_above")
+        } else if stop.fixed_pool && self.round > 0 && self.is_fixed() {
+            Some("fixed_pool")
+        } else {
+            None
+        }
+    }
+
+    /// Whether all messages that can be read are equal. A single one is no population.
+    fn is_fixed(&self) -> bool {
+        let mut texts = self.pool.active().map(|id| self.pool.text(id));
+        let first = texts.next();
+        self.pool.active_len() > 1 && texts.all(|text| Some(text) == first)
+    }
+
+    /// The call of a mind in the round that is open: what it reads, and the request for it.
+    pub fn plan(&self, mind: u32) -> Planned {
+        let settings = &self.settings;
+        let mut rng = sample_rng(settings.seed, self.round, mind);
+        let sampled = match (&self.open, settings.scheduling) {
+            (Some(open), Scheduling::Snapshot) => open.view.sample(settings.k_samples, &mut rng),
+            _ => self.pool.sample(settings.k_samples, &mut rng),
+        };
+        let texts: Vec<String> = (sampled.iter())
+            .filter_map(|id| self.pool.text(*id).map(str::to_owned))
+            .collect();
+        let prompt = format_prompt(&self.system, texts.iter().map(String::as_str));
+        let body = self.template.fill(prompt.user());
+        Planned {
+            round: self.round,
+            mind,
+            sampled,
+            texts,
+            prompt_sha256: prompt.sha256(),
+            request_sha256: crate::hash::sha256_hex(&body),
+            body,
+            input: MindInput::new(prompt, self.model.clone()),
+        }
+    }
+
+    /// The event of a round that begins now.
+    pub fn round_start(&self) -> RoundStart {
+        RoundStart {
+            round: self.round + 1,
+            pool_size: self.pool.len(),
+            active_pool_size: self.pool.active_len() as u64,
+        }
+    }
+
+    /// The event of a call.
+    pub fn invocation(
+        &self,
+        planned: Planned,
+        outcome: Outcome,
+        latency_ms: u64,
+    ) -> MindInvocation {
+        let settings = &self.settings;
+        let failed = matches!(outcome, Outcome::Failed(_));
+        let reply = match outcome {
+            Outcome::Reply(reply) => reply,
+            Outcome::Failed(attempts) => MindReply {
+                attempts,
+                ..MindReply::default()
+            },
+        };
+        let mut parsed = parse_signed(&reply.text, settings.parse_mode, &settings.init_signature);
+        if matches!(
+            reply.finish_reason.as_deref(),
+            Some("max_tokens" | "context_window")
+        ) {
+            parsed = parsed.truncated();
+        }
+        if settings.impersonation == Impersonation::Discard
+            && parsed.signature == settings.init_signature
+        {
+            parsed = parsed.discard_impersonation();
+        }
+        if failed {
+            parsed.reason = Reason::CallFailed;
+        }
+        let first = self.pool.len();
+        let added_ids = (first..).take(parsed.messages.len()).collect();
+        let echoed_ids = (planned.sampled.iter().zip(&planned.texts))
+            .filter(|(_, text)| parsed.messages.contains(text))
+            .map(|(id, _)| *id)
+            .collect();
+        MindInvocation {
+            round: planned.round,
+            mind_id: planned.mind,
+            input_messages: planned.texts,
+            thinking: parsed.thinking,
+            transmitted: parsed.messages,
+            completed: parsed.completed,
+            signature: parsed.signature,
+            tokens_used: reply.tokens.completion,
+            raw_output: reply.text,
+            sampled_ids: planned.sampled,
+            added_ids,
+            echoed_ids,
+            parse: ParseFacts {
+                mode: settings.parse_mode,
+                end: parsed.end,
+                reason: parsed.reason,
+                notes: parsed.notes,
+                lost_blocks: parsed.lost_blocks,
+                lost_chars: parsed.lost_chars,
+            },
+            prompt_sha256: planned.prompt_sha256,
+            request_sha256: planned.request_sha256,
+            model_asked: settings.model.clone(),
+            model_answered: reply.model,
+            finish_reason: reply.finish_reason,
+            tokens: reply.tokens,
+            cost_usd: reply.cost_nanos.map(dollars),
+            latency_ms,
+            attempts: reply.attempts,
+        }
+    }
+
+    /// The event of the open round's end.
+    pub fn round_end(&self) -> RoundEnd {
+        let (ids, texts, protocol) = match &self.open {
+            Some(open) => (open.ids.clone(), open.texts.clone(), open.protocol.clone()),
+            None => Default::default(),
+        };
+        RoundEnd {
+            round: self.round,
+            messages_added: ids.len() as u64,
+            pool_delta: texts,
+            added_ids: ids,
+            protocol,
+            tokens_total: self.tokens,
+            cost_usd_total: self.cost_nanos.map(dollars),
+        }
+    }
+
+    /// The event of the run's end.
+    pub fn end(&self, stop_reason: &str) -> ExperimentEnd {
+        ExperimentEnd {
+            total_rounds: self.round,
+            final_pool_size: self.pool.len(),
+            total_tokens: self.tokens.completion,
+            stop_reason: stop_reason.to_owned(),
+            tokens: self.tokens,
+            cost_usd: self.cost_nanos.map(dollars),
+            protocol: self.protocol.clone(),
+            errors: self.errors,
+        }
+    }
+
+    /// Takes in an event.
+    ///
+    /// # Errors
+    /// One that does not follow from those before it; the state is then of no use.
+    pub fn apply(&mut self, event: &Event) -> Result<(), StateError> {
+        match event {
+            Event::RoundStart(start) => self.begin_round(start),
+            Event::MindInvocation(call) => self.take_call(call),
+            Event::RoundEnd(end) => self.end_round(end),
+            Event::ExperimentEnd(_) => match self.next() {
+                Step::End(_) => {
+                    self.ended = true;
+                    Ok(())
+                }
+                _ => Err(self.unexpected(event.kind())),
+            },
+            Event::RunResumed(resumed) => self.go_on(resumed),
+            // They change nothing of what happens next.
+            Event::RunInterrupted(_) | Event::Error(_) => Ok(()),
+            Event::ExperimentStart(_) => Err(self.unexpected(event.kind())),
+        }
+    }
+
+    pub(crate) fn unexpected(&self, found: &'static str) -> StateError {
+        let expected = match self.next() {
+            Step::Begin => format!("round_start {}", self.round + 1),
+            Step::Call { mind } => {
+                format!("mind_invocation of mind {mind} in round {}", self.round)
+            }
+            Step::EndRound => format!("round_end {}", self.round),
+            Step::End(reason) => format!("experiment_end ({reason})"),
+            Step::Done => "run_resumed, or nothing,".to_owned(),
+        };
+        StateError::Order { expected, found }
+    }
+
+    fn begin_round(&mut self, start: &RoundStart) -> Result<(), StateError> {
+        if self.next() != Step::Begin || start.round != self.round + 1 {
+            return Err(self.unexpected("round_start"));
+        }
+        self.round = start.round;
+        let view = self.pool.snapshot();
+        self.pool.pin(view.clone());
+        self.open = Some(OpenRound {
+            view,
+            next_mind: 0,
+            ids: Vec::new(),
+            texts: Vec::new(),
+            protocol: Protocol::default(),
+        });
+        Ok(())
+    }
+
+    fn take_call(&mut self, call: &MindInvocation) -> Result<(), StateError> {
+        let due = Step::Call { mind: call.mind_id };
+        if self.next() != due || call.round != self.round {
+            return Err(self.unexpected("mind_invocation"));
+        }
+        let mut ids = Vec::with_capacity(call.transmitted.len());
+        for text in &call.transmitted {
+            ids.push(self.pool.add(text, Origin::Mind)?);
+        }
+        if ids != call.added_ids {
+            return Err(StateError::Ids {
+                expected: ids,
+                found: call.added_ids.clone(),
+            });
+        }
+        let TokenUse {
+            prompt, completion, ..
+        } = call.tokens;
+        self.tokens.prompt = self.tokens.prompt.saturating_add(prompt);
+        self.tokens.completion = self.tokens.completion.saturating_add(completion);
+        if let Some(cost) = call.cost_usd {
+            let total = self.cost_nanos.get_or_insert(0);
+            *total = total.saturating_add(nanos(cost));
+        }
+        if call.parse.reason == Reason::CallFailed {
+            self.errors += 1;
+            self.failures += 1;
+        } else {
+            self.failures = 0;
+            self.losses.push_back(call.parse.reason.is_loss());
+            if self.losses.len() > LOSS_WINDOW {
+                self.losses.pop_front();
+            }
+        }
+        self.protocol.count(&call.parse);
+        if let Some(open) = &mut self.open {
+            open.protocol.count(&call.parse);
+            open.ids.extend(ids);
+            open.texts.extend_from_slice(&call.transmitted);
+            open.next_mind += 1;
+        }
+        Ok(())
+    }
+
+    fn end_round(&mut self, end: &RoundEnd) -> Result<(), StateError> {
+        if self.next() != Step::EndRound || end.round != self.round {
+            return Err(self.unexpected("round_end"));
+        }
+        if self.open.take().is_some_and(|open| open.ids.is_empty()) {
+            self.silent_rounds += 1;
+        } else {
+            self.silent_rounds = 0;
+        }
+        self.pool.unpin();
+        Ok(())
+    }
+
+    /// Goes on after an interruption, or after the end if there are more rounds now.
+    fn go_on(&mut self, resumed: &RunResumed) -> Result<(), StateError> {
+        for (setting, [_, new]) in &resumed.changed {
+            self.settings.change(setting, new)?;
+        }
+        self.ended = false;
+        self.failures = 0;
+        Ok(())
+    }
+}
+
+impl Protocol {
+    /// Counts a call.
+    pub(crate) fn count(&mut self, parse: &ParseFacts) {
+        *self.by_reason.entry(parse.reason).or_insert(0) += 1;
+        match (parse.reason, parse.end) {
+            (Reason::CallFailed, _) => {}
+            (reason, _) if reason.is_loss() => self.lost += 1,
+            (_, End::Lenient) => self.tolerated += 1,
+            _ => self.compliant += 1,
+        }
+    }
+}
+
+/// Billionths of a dollar as dollars.
+pub(crate) fn dollars(nanos: i64) -> f64 {
+    nanos as f64 / 1e9
+}
+
+/// Dollars as billionths of them.
+pub(crate) fn nanos(dollars: f64) -> i64 {
+    (dollars * 1e9).round() as i64
+}

@@ -1,0 +1,61 @@
+//! A run from snapshots does not depend on which answer comes first.
+
+use logosphere_core::{Comparison, Scheduling, Settings, compare};
+
+use crate::desk::{self, Slow};
+
+#[test]
+fn any_latency_and_any_concurrency_make_the_same_journal() {
+    let settings = |seed, concurrency| Settings {
+        seed,
+        concurrency,
+        n_minds: 9,
+        max_rounds: 3,
+        ..desk::settings(Scheduling::Snapshot)
+    };
+    for seed in 0..50 {
+        let journal = |concurrency, salt| {
+            let settings = settings(seed, concurrency);
+            let slow = Slow::new(desk::mind(&settings), salt);
+            desk::run(&settings, &slow).1
+        };
+        let first = journal(1, 0);
+        for (concurrency, salt) in [(16, seed), (4, seed + 100)] {
+            let other = journal(concurrency, salt);
+            let compared = compare(&first[..], &other[..]).unwrap();
+            assert!(
+                matches!(compared, Comparison::Equal(35)),
+                "seed {seed}: {compared:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn as_many_calls_are_under_way_as_allowed_and_no_more() {
+    let settings = Settings {
+        n_minds: 8,
+        max_rounds: 1,
+        concurrency: 3,
+        mind: Some("slow:ms=100".to_owned()),
+        ..desk::settings(Scheduling::Snapshot)
+    };
+    let begun = std::time::Duration::from_millis(300);
+    let took = desk::wait(async {
+        let mind = desk::mind(&settings);
+        let start = desk::start(&settings, &mind);
+        let now = tokio::time::Instant::now();
+        let mut run = logosphere_core::Orchestrator::start(
+            start,
+            mind,
+            logosphere_core::MemJournal::default(),
+            desk::Ticking::default(),
+            logosphere_core::Control::default(),
+        )
+        .unwrap();
+        run.run(&mut |_| {}).await.unwrap();
+        now.elapsed()
+    });
+    // Eight calls, three at a time, in three waves of a tenth of a second of paused time.
+    assert_eq!(took, begun);
+}

@@ -1,0 +1,167 @@
+//! Whole runs in memory: settings, seeds, a mind and a clock in, a journal out.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use logosphere_core::{
+    Clock, Control, Effective, ExperimentStart, LocalMind, MemJournal, Mind, MindError, MindInput,
+    MindReply, Orchestrator, RequestTemplate, Resumption, RunError, RunResumed, RunSummary,
+    Scheduling, Settings, Side, Spooled, WireRequest, local_mind,
+};
+
+/// A clock that goes on by a millisecond whenever it is looked at.
+#[derive(Default)]
+pub struct Ticking(pub AtomicU64);
+
+impl Clock for Ticking {
+    fn now(&self) -> Timestamp {
+        let ms = self.0.fetch_add(1, Ordering::SeqCst);
+        Timestamp::from_millisecond(1_767_312_000_000 + ms as i64).unwrap()
+    }
+
+    fn monotonic_ms(&self) -> u64 {
+        self.0.fetch_add(1, Ordering::SeqCst)
+    }
+}
+
+/// A small offline run.
+pub fn settings(scheduling: Scheduling) -> Settings {
+    Settings {
+        provider: "offline".to_owned(),
+        model: "local".to_owned(),
+        mind: Some("mutator:p=0.1".to_owned()),
+        seed: 42,
+        n_minds: 4,
+        m_active_pool: 6,
+        max_rounds: 5,
+        scheduling,
+        ..Settings::default()
+    }
+}
+
+pub fn mind(settings: &Settings) -> LocalMind {
+    local_mind(settings.mind.as_deref().unwrap(), &settings.prompt()).unwrap()
+}
+
+/// Five seeds with a stamp.
+pub fn seeds() -> impl Iterator<Item = String> {
+    let seeds = [
+        "the river keeps what the bridge forgets",
+        "count the doors before you open one",
+        "who tends the lamp when nobody reads",
+        "salt remembers the shape of the sea",
+        "a question is a door that walks",
+    ];
+    seeds.into_iter().map(|seed| format!("{seed}\n\n~init"))
+}
+
+/// The first event of a run of `mind`.
+pub fn start(settings: &Settings, mind: &dyn Mind) -> ExperimentStart {
+    let template = RequestTemplate::of(mind, settings, "local").unwrap();
+    let effective = Effective {
+        settings: settings.clone(),
+        config_sha256: String::new(),
+        system_prompt_sha256: String::new(),
+        init_sha256: String::new(),
+        software: "test".to_owned(),
+    };
+    ExperimentStart::new(effective, "run".to_owned(), seeds(), template)
+}
+
+/// Runs to the end, in a runtime whose timers do not wait.
+pub fn run(settings: &Settings, mind: impl Mind) -> (RunSummary, Vec<u8>) {
+    let (summary, journal) = try_run(settings, mind, Control::default());
+    (summary.unwrap(), journal)
+}
+
+pub fn try_run(
+    settings: &Settings,
+    mind: impl Mind,
+    control: Control,
+) -> (Result<RunSummary, RunError>, Vec<u8>) {
+    let start = start(settings, &mind);
+    let journal = MemJournal::default();
+    let mut run = Orchestrator::start(start, mind, journal, Ticking::default(), control).unwrap();
+    let summary = wait(async { run.run(&mut |_| {}).await });
+    (summary, run.into_journal().bytes)
+}
+
+/// Goes on with a journal that ends with a whole line; the answers of `spooled` need not be asked again.
+pub fn resume(journal: &[u8], spooled: Vec<Spooled>, mind: impl Mind) -> (RunSummary, Vec<u8>) {
+    let resumption = Resumption {
+        spooled,
+        ..Resumption::read(journal).unwrap()
+    };
+    let continued = MemJournal::resumed(journal, resumption.lines, &resumption.chain);
+    let resumed = RunResumed {
+        round: 0,
+        next_mind: 0,
+        cut_bytes: 0,
+        reused_calls: 0,
+        software: "test".to_owned(),
+        changed: std::collections::BTreeMap::new(),
+    };
+    let (clock, control) = (Ticking::default(), Control::default());
+    let mut run =
+        Orchestrator::resume(resumption, resumed, mind, continued, clock, control).unwrap();
+    let summary = wait(async { run.run(&mut |_| {}).await }).unwrap();
+    (summary, run.into_journal().bytes)
+}
+
+pub fn wait<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .unwrap()
+        .block_on(work)
+}
+
+/// A mind that takes as long as the numbers of its call and of the test say, and counts.
+pub struct Slow<M> {
+    pub mind: M,
+    pub salt: u64,
+    pub calls: Mutex<Vec<String>>,
+}
+
+impl<M> Slow<M> {
+    pub fn new(mind: M, salt: u64) -> Self {
+        Self {
+            mind,
+            salt,
+            calls: Mutex::default(),
+        }
+    }
+}
+
+#[async_trait]
+impl<M: Mind> Mind for &Slow<M> {
+    fn label(&self) -> &str {
+        self.mind.label()
+    }
+
+    fn request(&self, input: &MindInput) -> Result<WireRequest, MindError> {
+        self.mind.request(input)
+    }
+
+    async fn respond(&self, input: &MindInput, side: &Side) -> Result<MindReply, MindError> {
+        self.calls.lock().unwrap().push(side.call_key().to_owned());
+        let nonce = u64::from_le_bytes(side.nonce()[..8].try_into().unwrap());
+        let ms = nonce.wrapping_mul(self.salt.wrapping_mul(2) + 1) >> 56;
+        tokio::time::sleep(Duration::from_millis(ms)).await;
+        self.mind.respond(input, side).await
+    }
+}
+
+/// The journal's lines as JSON.
+pub fn lines(journal: &[u8]) -> Vec<serde_json::Value> {
+    let lines = journal
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty());
+    lines
+        .map(|line| serde_json::from_slice(line).unwrap())
+        .collect()
+}

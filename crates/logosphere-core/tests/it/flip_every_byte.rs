@@ -1,0 +1,33 @@
+//! One altered byte anywhere in a journal is found.
+
+use logosphere_core::{Scheduling, Settings, replay};
+
+use crate::desk;
+
+#[test]
+fn any_single_byte() {
+    let settings = Settings {
+        n_minds: 2,
+        k_samples: 1,
+        max_rounds: 1,
+        ..desk::settings(Scheduling::Sequential)
+    };
+    let (_, journal) = desk::run(&settings, desk::mind(&settings));
+    replay(&journal[..]).unwrap();
+    let mut line = 1;
+    for at in 0..journal.len() {
+        for bit in [0x01, 0x20, 0x80] {
+            let mut flipped = journal.clone();
+            flipped[at] ^= bit;
+            let error = replay(&flipped[..]).expect_err("a flipped bit was not found");
+            // The line with the flipped byte, or the one that it was joined to or cut into.
+            let said = error.to_string();
+            let named = [format!("line {line}"), format!("line {}", line + 1)];
+            assert!(
+                named.iter().any(|name| said.starts_with(name)),
+                "byte {at}, line {line}: {said}"
+            );
+        }
+        line += usize::from(journal[at] == b'\n');
+    }
+}

@@ -1,0 +1,151 @@
+//! A journal that ends anywhere goes on to the same end, and nothing is asked twice.
+
+use std::fs;
+
+use logosphere_core::{
+    Comparison, MindReply, ResumeError, Resumption, Scheduling, Settings, Spooled, compare,
+};
+
+use crate::desk::{self, Slow};
+
+fn small(scheduling: Scheduling) -> Settings {
+    Settings {
+        n_minds: 2,
+        k_samples: 1,
+        max_rounds: 2,
+        ..desk::settings(scheduling)
+    }
+}
+
+/// The whole lines of what was written up to `cut`.
+fn whole_lines(journal: &[u8], cut: usize) -> &[u8] {
+    let end = journal[..cut].iter().rposition(|byte| *byte == b'\n');
+    &journal[..end.map_or(0, |end| end + 1)]
+}
+
+fn calls_in(journal: &[u8]) -> usize {
+    let events = desk::lines(journal).into_iter();
+    events
+        .filter(|event| event["type"] == "mind_invocation")
+        .count()
+}
+
+#[test]
+fn after_every_byte_behind_the_first_line() {
+    let place = tempfile::tempdir().unwrap();
+    let journal_path = place.path().join("experiment.jsonl");
+    let settings = small(Scheduling::Snapshot);
+    let (_, journal) = desk::run(&settings, desk::mind(&settings));
+    let first_line = journal.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    let mut last: Option<(u64, Vec<u8>)> = None;
+    for cut in first_line..journal.len() {
+        fs::write(&journal_path, &journal[..cut]).unwrap();
+        let resumption = Resumption::open(&journal_path).unwrap();
+        let torn = cut - whole_lines(&journal, cut).len();
+        assert_eq!(resumption.torn_bytes, torn as u64);
+        let part = resumption.set_torn_aside(&journal_path).unwrap();
+        let kept = fs::read(&journal_path).unwrap();
+        assert_eq!(kept, whole_lines(&journal, cut), "{cut}");
+        assert_eq!(part.is_some(), torn > 0);
+        if let Some(part) = part {
+            assert_eq!(fs::read(&part).unwrap(), &journal[kept.len()..cut]);
+            assert_eq!(
+                part.file_name().unwrap(),
+                &*format!("torn-{}.part", resumption.lines)
+            );
+        }
+        // The lines that are left decide all the rest: they are gone on with once.
+        if last
+            .as_ref()
+            .is_some_and(|(lines, whole)| *lines == resumption.lines && *whole == kept)
+        {
+            continue;
+        }
+        last = Some((resumption.lines, kept.clone()));
+        let slow = Slow::new(desk::mind(&settings), 3);
+        let (_, resumed) = desk::resume(&kept, Vec::new(), &slow);
+        let compared = compare(&journal[..], &resumed[..]).unwrap();
+        assert!(
+            matches!(compared, Comparison::Equal(_)),
+            "{cut}: {compared:?}"
+        );
+        let made = slow.calls.lock().unwrap().len();
+        assert_eq!(made, calls_in(&journal) - calls_in(&kept), "{cut}");
+        logosphere_core::replay(&resumed[..]).unwrap();
+    }
+    let (lines, _) = last.unwrap();
+    assert_eq!(lines, desk::lines(&journal).len() as u64 - 1);
+}
+
+#[test]
+fn one_by_one_too() {
+    let settings = small(Scheduling::Sequential);
+    let (_, journal) = desk::run(&settings, desk::mind(&settings));
+    let ends = (1..=journal.len()).filter(|end| journal[end - 1] == b'\n');
+    for end in ends.take_while(|end| *end < journal.len()) {
+        let slow = Slow::new(desk::mind(&settings), 3);
+        let (_, resumed) = desk::resume(&journal[..end], Vec::new(), &slow);
+        assert!(matches!(
+            compare(&journal[..], &resumed[..]).unwrap(),
+            Comparison::Equal(_)
+        ));
+        let made = slow.calls.lock().unwrap().len();
+        assert_eq!(made, calls_in(&journal) - calls_in(&journal[..end]));
+    }
+}
+
+#[test]
+fn a_journal_without_a_whole_line_has_nothing_to_go_on_with() {
+    let place = tempfile::tempdir().unwrap();
+    let journal = place.path().join("experiment.jsonl");
+    fs::write(&journal, "{\"type\":\"experiment_start\"").unwrap();
+    assert!(matches!(
+        Resumption::open(&journal),
+        Err(ResumeError::NothingWhole { .. })
+    ));
+}
+
+#[test]
+fn an_answer_in_the_spool_is_not_asked_for_again() {
+    for scheduling in [Scheduling::Sequential, Scheduling::Snapshot] {
+        let settings = small(scheduling);
+        let (_, journal) = desk::run(&settings, desk::mind(&settings));
+        // Up to the first round_start; then the answer of mind 0, and of mind 1 to another question.
+        let kept: Vec<u8> = journal
+            .split_inclusive(|byte| *byte == b'\n')
+            .take(2)
+            .collect::<Vec<_>>()
+            .concat();
+        let calls: Vec<_> = desk::lines(&journal)
+            .into_iter()
+            .filter(|event| event["type"] == "mind_invocation")
+            .collect();
+        let spooled = |mind: usize, hash: &str| Spooled {
+            round: 1,
+            mind_id: mind as u32,
+            request_sha256: hash.to_owned(),
+            latency_ms: 5,
+            reply: MindReply {
+                text: calls[mind]["raw_output"].as_str().unwrap().to_owned(),
+                model: calls[mind]["model_answered"].as_str().unwrap().to_owned(),
+                finish_reason: Some("end_turn".to_owned()),
+                tokens: serde_json::from_value(calls[mind]["tokens"].clone()).unwrap(),
+                ..MindReply::default()
+            },
+            attempts: Vec::new(),
+        };
+        let waiting = vec![
+            spooled(0, calls[0]["request_sha256"].as_str().unwrap()),
+            spooled(1, "another"),
+        ];
+        let slow = Slow::new(desk::mind(&settings), 3);
+        let (_, resumed) = desk::resume(&kept, waiting, &slow);
+        assert!(matches!(
+            compare(&journal[..], &resumed[..]).unwrap(),
+            Comparison::Equal(_)
+        ));
+        assert_eq!(desk::lines(&resumed)[2]["reused_calls"], 1);
+        let asked = slow.calls.lock().unwrap();
+        assert!(!asked.contains(&"1/0".to_owned()) && asked.contains(&"1/1".to_owned()));
+    }
+}
