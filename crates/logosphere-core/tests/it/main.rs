@@ -4,6 +4,7 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
+mod impersonation;
 mod concurrency;
 mod config_layers;
 mod desk;
@@ -16,6 +17,10 @@ mod no_stamp;
 mod nulls;
 mod nulls_analytic;
 mod parse_vectors;
+mod parser_fuzz;
+mod pool;
+mod pool_scale;
+mod prompt_roundtrip;
 mod protocol_meter;
 mod replay;
 mod resume_every_byte;
