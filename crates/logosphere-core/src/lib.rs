@@ -5,6 +5,7 @@ mod compare;
 pub mod config;
 mod event;
 mod experiment;
+mod forecast;
 mod hash;
 mod init;
 pub mod journal;
@@ -37,11 +38,11 @@ pub use event::{
 pub use experiment::{
     ConfigFile, Experiment, ExperimentError, ExperimentLock, INIT_TEMPLATE, Template,
 };
-pub use init::{Init, InitError, InitWarning, parse_init};
+pub use forecast::{Amounts, Answers, Forecast, TokenPrices, forecast};
+pub use init::{Init, InitError, InitFix, InitWarning, parse_init};
 pub use journal::{FileJournal, JournalError, JournalSink, MemJournal, ReadError, Reader, Spooled};
 #[cfg(feature = "llm")]
 pub use llm::LlmMind;
-pub use init::{Init, InitError, InitFix, InitWarning, parse_init};
 pub use mind::{Mind, MindError, MindInput, MindReply, Side, TokenUse, WireRequest};
 pub use minds::{LocalMind, MindSpecError, local_mind};
 pub use orchestrator::{Control, Orchestrator, Progress, RoundSummary, RunError, RunSummary};

@@ -6,11 +6,12 @@
 
 mod concurrency;
 mod config_layers;
-mod experiment;
 mod desk;
+mod experiment;
 mod flip_every_byte;
-mod minds;
+mod forecast;
 mod init_table;
+mod minds;
 mod nulls;
 mod nulls_analytic;
 mod parse_vectors;
