@@ -22,7 +22,7 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
     /// in their order.
     pub(super) async fn call_minds(
         &mut self,
-        show: &mut (dyn FnMut(Progress<'_>) + Send),
+        show: &mut impl FnMut(Progress<'_>),
     ) -> Result<Option<Stop>, RunError> {
         let Self {
             mind,
@@ -163,7 +163,7 @@ impl<J: JournalSink, C: Clock> Book<J, C> {
     fn settle_call(
         &mut self,
         call: Returned,
-        show: &mut (dyn FnMut(Progress<'_>) + Send),
+        show: &mut impl FnMut(Progress<'_>),
     ) -> Result<Option<Stop>, RunError> {
         let outcome = match call.answer {
             Ok(reply) => Outcome::Reply(reply),

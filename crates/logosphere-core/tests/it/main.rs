@@ -4,6 +4,7 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
+mod impersonation;
 mod concurrency;
 mod config_layers;
 mod desk;
@@ -12,9 +13,18 @@ mod flip_every_byte;
 mod forecast;
 mod init_table;
 mod minds;
+mod init_table;
+mod legacy_log;
+mod minds;
+mod no_stamp;
 mod nulls;
 mod nulls_analytic;
 mod parse_vectors;
+mod parser_fuzz;
+mod pool;
+mod pool_scale;
+mod prompt_roundtrip;
+mod protocol_meter;
 mod replay;
 mod resume_every_byte;
 mod sampler;

@@ -1,10 +1,14 @@
 //! Copiers do what theory says: simulated numbers lie within four standard errors, with fixed seeds.
 
-use logosphere_core::SampleRng;
+use std::collections::BTreeMap;
+
 use logosphere_core::nulls::closed_form::{
     mean_takeover_rounds, sequential_pair_identity, snapshot_pair_identity, takeover_probability,
 };
 use logosphere_core::nulls::{Drift, Rules, Source, pair_identity};
+use logosphere_core::{SampleRng, Scheduling, Settings, Transcript};
+
+use crate::desk;
 
 fn rules(active: usize, mu: f64) -> Rules {
     Rules {
@@ -165,5 +169,50 @@ fn a_kind_takes_over_as_often_as_it_is_there() {
             .map(|seed| f64::from(u8::from(takeover(&seeds, seed).1 == 0)))
             .collect();
         assert_within(&won, takeover_probability(copies, 10), 0.014);
+    }
+}
+
+/// The pair identity at the end of each round of a real run of copiers, texts as kinds.
+fn run_of_copiers(settings: &Settings) -> Vec<f64> {
+    let (_, journal) = desk::run(settings, desk::mind(settings));
+    let run = Transcript::read(&journal[..]).unwrap();
+    let mut known = BTreeMap::new();
+    let kinds: Vec<_> = (run.messages.iter())
+        .map(|message| {
+            let next = known.len() as u32;
+            *known.entry(message.text.as_str()).or_insert(next)
+        })
+        .collect();
+    let window = |end: usize| pair_identity(&kinds[end.saturating_sub(15)..end]).unwrap();
+    (run.rounds.iter())
+        .map(|round| window(round.pool_size))
+        .collect()
+}
+
+#[test]
+fn copiers_in_a_real_run_do_the_same() {
+    let cases = [
+        (
+            Scheduling::Sequential,
+            3,
+            sequential_pair_identity(15, 0.05),
+        ),
+        (Scheduling::Snapshot, 15, snapshot_pair_identity(15, 0.05)),
+    ];
+    for (scheduling, n_minds, expected) in cases {
+        let settings = Settings {
+            mind: Some("copier:mu=0.05".to_owned()),
+            n_minds,
+            m_active_pool: 15,
+            max_rounds: 5250 / n_minds,
+            ..desk::settings(scheduling)
+        };
+        let rounds = run_of_copiers(&settings);
+        // The first part forgets the seeds; each of the others is longer than the pool's memory.
+        let stretch = rounds.len() / 21;
+        let means: Vec<_> = (rounds.chunks_exact(stretch).skip(1))
+            .map(|part| part.iter().sum::<f64>() / stretch as f64)
+            .collect();
+        assert_within(&means, expected, 0.035);
     }
 }
