@@ -5,6 +5,7 @@ mod compare;
 pub mod config;
 mod event;
 mod experiment;
+mod forecast;
 mod hash;
 mod init;
 pub mod journal;
@@ -38,6 +39,7 @@ pub use event::{
 pub use experiment::{
     ConfigFile, Experiment, ExperimentError, ExperimentLock, INIT_TEMPLATE, Template,
 };
+pub use forecast::{Amounts, Answers, Forecast, TokenPrices, forecast};
 pub use hash::sha256_hex;
 pub use init::{Init, InitError, InitFix, InitWarning, parse_init};
 pub use journal::{FileJournal, JournalError, JournalSink, MemJournal, ReadError, Reader, Spooled};
