@@ -1,9 +1,56 @@
+use std::io;
+use std::path::{Path, PathBuf};
+
+use bin_support::{ProviderName, printable};
+use logosphere_core::{InitError, ReadError};
+
 /// What is wrong with an input, an output or flags. Every message names what it is about.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     #[error("flags of a run stand before the command; put them behind it")]
     BeforeCommand,
-    #[error("this command is not built yet")]
-    NotYet,
+    #[error("cannot read {}", name(path))]
+    Read {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("cannot write {}", name(path))]
+    Write {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("{}", name(path))]
+    Init {
+        path: PathBuf,
+        #[source]
+        source: InitError,
+    },
+    #[error("{}", name(path))]
+    Journal {
+        path: PathBuf,
+        #[source]
+        source: ReadError,
+    },
+    #[error("a run cannot change these when it goes on: {}", settings.join("; "))]
+    Fixed { settings: Vec<String> },
+    #[error(
+        "the program {} plays minds offline, and {provider} serves models: give one of them",
+        printable(mind)
+    )]
+    MindAndModel {
+        mind: String,
+        provider: ProviderName,
+    },
+    #[error("a file of prices")]
+    Prices(#[source] llm_client::ConfigError),
+    #[error("the system gives no random number: {message}")]
+    Random { message: String },
+}
+
+/// A path as a message shows it.
+fn name(path: &Path) -> String {
+    printable(&path.display().to_string())
 }

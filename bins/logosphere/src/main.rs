@@ -1,7 +1,13 @@
 //! `logosphere`: a population of minds and what they say to each other, on the command line.
 
 mod cli;
+mod clock;
 mod error;
+mod journal;
+mod population;
+mod resume;
+mod run;
+mod running;
 
 use std::process::ExitCode;
 

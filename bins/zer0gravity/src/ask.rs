@@ -17,7 +17,7 @@ use zer0gravity_engine::{
 };
 
 use crate::error::Error;
-use crate::{output, selection};
+use crate::selection;
 
 /// Requests under way at the same time, unless it is said.
 pub const CONCURRENCY: usize = 8;
@@ -88,7 +88,7 @@ pub fn spare(
     flags
         .record
         .as_ref()
-        .map_or(Ok(()), |record| output::spare(record, files))
+        .map_or(Ok(()), |record| bin_support::spare(record, files))
 }
 
 /// A panel has different members.

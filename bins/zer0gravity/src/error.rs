@@ -82,11 +82,6 @@ pub enum Error {
         name(path)
     )]
     Unfinished { path: PathBuf },
-    #[error(
-        "{}: an input of this command; choose another file for the output",
-        name(path)
-    )]
-    OverInput { path: PathBuf },
     #[error("a file of prices")]
     Prices(#[source] llm_client::ConfigError),
 }

@@ -2,8 +2,6 @@
 
 use std::io::{self, Write as _};
 use std::sync::Mutex;
-use std::thread;
-use std::time::Duration;
 
 use bin_support::{Exit, Failure, Interrupt, Session};
 use tokio_util::sync::CancellationToken;
@@ -18,9 +16,6 @@ use zer0gravity_engine::{
 use crate::ask::Asked;
 use crate::cli::Checks;
 use crate::clock::SystemClock;
-
-/// How often it is asked whether Ctrl-C was pressed.
-const GLANCE: Duration = Duration::from_millis(50);
 
 /// Runs a plan to its end, or until it is interrupted.
 pub fn perform(
@@ -101,14 +96,11 @@ fn watched<T>(
     Ok(done?)
 }
 
-/// A token that Ctrl-C cancels. The thread ends with the process: the work beside it may keep the only other one busy.
+/// A token that Ctrl-C cancels.
 fn cancelled_by(interrupt: Interrupt) -> CancellationToken {
     let token = CancellationToken::new();
     let watched = token.clone();
-    thread::spawn(move || {
-        while !interrupt.is_raised() {
-            thread::sleep(GLANCE);
-        }
+    interrupt.then(move || {
         watched.cancel();
         // A stderr that nobody reads is no failure.
         let _ = writeln!(

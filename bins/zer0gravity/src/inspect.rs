@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use bin_support::{Exit, Failure, Session};
+use bin_support::{Exit, Failure, OutputFile, Session};
 use zer0gravity_engine::report::Report;
 use zer0gravity_engine::{
     DEFAULT_RULES, Tokenizers, compare as compare_runs, export_csv, export_json, page,
@@ -25,7 +25,7 @@ pub fn lint(args: &Lint, session: &mut Session) -> Result<Exit, Failure> {
 
 pub fn report(args: &ShowReport) -> Result<Exit, Failure> {
     let source = Source::of(&args.source);
-    let file = output::begin(&args.html, source.files())?;
+    let file = OutputFile::begin_beside(&args.html, source.files())?;
     let html = page(&source.read()?).render()?;
     file.finish(|file| file.write_all(html.as_bytes()))?;
     Ok(Exit::Done)
@@ -39,7 +39,7 @@ pub fn export(args: &Export) -> Result<Exit, Failure> {
     ];
     for (path, text) in outputs {
         if let Some(path) = path {
-            let file = output::begin(path, source.files())?;
+            let file = OutputFile::begin_beside(path, source.files())?;
             let text = text(&source.read()?);
             file.finish(|file| file.write_all(text.as_bytes()))?;
         }

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use bin_support::{Exit, Failure, Session};
+use bin_support::{Exit, Failure, OutputFile, Session};
 use serde_json::json;
 use zer0gravity_engine::plan::{Config, Costs, Plan};
 use zer0gravity_engine::prompts::{Nonce, RoleInput, render};
@@ -44,7 +44,9 @@ pub fn run(args: &Run, quiet: bool, session: &mut Session) -> Result<Exit, Failu
     // Whether it can be written is found out before anything is spent.
     let file = args.output.as_deref();
     let file = file
-        .map(|path| output::begin(path, read(args).into_iter().chain(args.asking.talks())))
+        .map(|path| {
+            OutputFile::begin_beside(path, read(args).into_iter().chain(args.asking.talks()))
+        })
         .transpose()?;
     let directory = match &args.run_dir {
         Some(path) => Some(RunDir::begin(path, &plan, left_out, &args.asking.model)?),

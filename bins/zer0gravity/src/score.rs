@@ -1,6 +1,6 @@
 //! `zer0gravity score`: texts that were encoded and decoded somewhere else.
 
-use bin_support::{Exit, Failure, ProviderName, Session};
+use bin_support::{Exit, Failure, OutputFile, ProviderName, Session};
 use zer0gravity_engine::{CaseFormat, parse_triples};
 
 use crate::ask;
@@ -37,7 +37,9 @@ pub fn score(args: &Score, quiet: bool, session: &mut Session) -> Result<Exit, F
     let config = run::config(&asking, &Repeats::once(), asked.port.label(), &asked.model);
     let inputs = read.into_iter().chain(asking.talks());
     let file = args.output.as_deref();
-    let file = file.map(|path| output::begin(path, inputs)).transpose()?;
+    let file = file
+        .map(|path| OutputFile::begin_beside(path, inputs))
+        .transpose()?;
     let results = experiment::score(&config, &triples, &asked, session)?;
     output::json(file, &results, session)?;
     if !quiet {

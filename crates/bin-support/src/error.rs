@@ -49,6 +49,15 @@ pub enum Error {
         #[source]
         source: io::Error,
     },
+    /// An output would take the place of what it is made from.
+    #[error(
+        "{}: an input of this command; choose another file for the output",
+        printable(&path.display().to_string())
+    )]
+    OverInput {
+        /// The file.
+        path: PathBuf,
+    },
     /// A cassette would be written while it is read.
     #[error("--record and --replay are the same file {}", path.display())]
     SameCassette {

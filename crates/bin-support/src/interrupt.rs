@@ -1,5 +1,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
@@ -11,6 +13,9 @@ use crate::{Error, Exit};
 /// A command that never asks should not call [`Interrupt::on_ctrl_c`]: Ctrl-C then ends the process at once.
 #[derive(Debug, Clone, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
+
+/// How often [`Interrupt::then`] looks.
+const GLANCE: Duration = Duration::from_millis(50);
 
 impl Interrupt {
     /// From now on the first Ctrl-C raises the flag, and one more ends the process with 130.
@@ -30,6 +35,21 @@ impl Interrupt {
     /// Whether the program should finish what is in flight and end with [`Exit::Interrupted`].
     pub fn is_raised(&self) -> bool {
         self.0.load(Ordering::SeqCst)
+    }
+
+    /// Calls `act` once the flag is raised, from a thread that ends with the process: the work beside it may keep every
+    /// other one busy.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a signal handler may only raise a flag, so somebody has to look at it now and then"
+    )]
+    pub fn then(self, act: impl FnOnce() + Send + 'static) {
+        thread::spawn(move || {
+            while !self.is_raised() {
+                thread::sleep(GLANCE);
+            }
+            act();
+        });
     }
 
     /// The flag itself, for a library that takes an `&AtomicBool`.

@@ -76,7 +76,7 @@ pub use exit::{Exit, Failure};
 pub use flags::{CommonFlags, LogFormat, SeedFlag};
 pub use interrupt::Interrupt;
 pub use model::{Model, ModelDefaults, ModelFlags, ProviderName};
-pub use output_file::{OutputFile, write_file};
+pub use output_file::{OutputFile, spare, write_file};
 pub use printable::{printable, shortened};
 pub use progress::Progress;
 pub use results::Results;

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
-use crate::Error;
+use crate::{Error, Failure};
 
 /// A file in the making: it lies beside its place until everything is on the disk, and is moved there in one step. What stood
 /// there stays until then; dropped before, it leaves nothing.
@@ -43,6 +43,21 @@ impl OutputFile {
         })
     }
 
+    /// As [`OutputFile::begin`], in a folder that is made if need be, and not in the place of one of `inputs`.
+    ///
+    /// # Errors
+    /// [`Error::OutputFile`], or [`Error::OverInput`] as [`Failure::usage`].
+    pub fn begin_beside(
+        path: &Path,
+        inputs: impl IntoIterator<Item = impl AsRef<Path>>,
+    ) -> Result<Self, Failure> {
+        spare(path, inputs)?;
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(|source| failed(path, source))?;
+        }
+        Ok(Self::begin(path)?)
+    }
+
     /// Writes it and moves it to its place.
     ///
     /// # Errors
@@ -69,6 +84,36 @@ impl Drop for OutputFile {
     fn drop(&mut self) {
         // After the move there is nothing to take away.
         let _ = self.draft.as_ref().map(fs::remove_file);
+    }
+}
+
+/// Refuses a place for output that is one of `inputs`, by whatever name.
+///
+/// # Errors
+/// [`Error::OverInput`], as [`Failure::usage`].
+pub fn spare(
+    path: &Path,
+    inputs: impl IntoIterator<Item = impl AsRef<Path>>,
+) -> Result<(), Failure> {
+    let place = resolved(path);
+    let mut inputs = inputs.into_iter();
+    if inputs.any(|input| resolved(input.as_ref()) == place) {
+        return Err(Failure::usage(Error::OverInput {
+            path: path.to_owned(),
+        }));
+    }
+    Ok(())
+}
+
+/// One name for a file, whether it is there yet or not.
+fn resolved(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    if let Ok(found) = absolute.canonicalize() {
+        return found;
+    }
+    match (absolute.parent(), absolute.file_name()) {
+        (Some(folder), Some(name)) => resolved(folder).join(name),
+        _ => absolute,
     }
 }
 

@@ -15,6 +15,7 @@ pub struct Session {
     /// Bars on stderr.
     pub progress: Progress,
     program: String,
+    quiet: bool,
 }
 
 impl Session {
@@ -30,6 +31,14 @@ impl Session {
             .suspend(|| print_error(&format!("{}: {line}", self.program)));
     }
 
+    /// Says on stderr how far the work is; nothing with `--quiet`. What the user did not write himself goes through
+    /// [`printable`](crate::printable) first.
+    pub fn say(&self, line: &str) {
+        if !self.quiet {
+            self.progress.suspend(|| print_error(line));
+        }
+    }
+
     /// One that keeps its results to itself.
     #[cfg(test)]
     pub(crate) fn for_tests() -> Self {
@@ -37,6 +46,7 @@ impl Session {
             results: Results::new(io::sink()),
             progress: Progress::new(true),
             program: "probe".to_owned(),
+            quiet: true,
         }
     }
 
@@ -84,6 +94,7 @@ where
         results: Results::stdout(),
         progress,
         program,
+        quiet: cli.as_ref().quiet,
     };
     let outcome = environment
         .map_err(Failure::usage)

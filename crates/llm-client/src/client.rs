@@ -109,6 +109,13 @@ impl ClientBuilder {
         http: HttpOptions;
     }
 
+    /// Takes the cap on tokens from here and leaves the rest of [`Self::budget`].
+    #[must_use]
+    pub fn max_tokens(mut self, tokens: Option<u64>) -> Self {
+        self.budget.tokens = tokens;
+        self
+    }
+
     /// A further provider that [`Self::fallback`] may name.
     #[must_use]
     pub fn provider(mut self, provider: Arc<dyn Provider>) -> Self {

@@ -1,6 +1,7 @@
 //! What a journal says, event by event.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -316,6 +317,44 @@ pub struct Protocol {
     pub lost: u64,
     /// All calls by what became of them; calls without an answer are in no other number.
     pub by_reason: BTreeMap<Reason, u64>,
+}
+
+impl fmt::Display for Protocol {
+    /// `91 % ok, 6 % tolerated, 3 % lost (unterminated 2, no_delimiter 1)`: shares of the answers.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let answers = self.compliant + self.tolerated + self.lost;
+        let share = |count: u64| {
+            (100 * count + answers / 2)
+                .checked_div(answers)
+                .unwrap_or(0)
+        };
+        write!(f, "{} % ok", share(self.compliant))?;
+        if self.tolerated > 0 {
+            write!(f, ", {} % tolerated", share(self.tolerated))?;
+        }
+        if self.lost > 0 {
+            write!(f, ", {} % lost", share(self.lost))?;
+            let reasons = self.losses().into_iter();
+            let reasons: Vec<_> = reasons
+                .map(|(reason, count)| format!("{reason} {count}"))
+                .collect();
+            write!(f, " ({})", reasons.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+impl Protocol {
+    /// Why answers were lost and how many, the commonest first.
+    pub fn losses(&self) -> Vec<(Reason, u64)> {
+        let counts = self
+            .by_reason
+            .iter()
+            .map(|(reason, count)| (*reason, *count));
+        let mut losses: Vec<_> = counts.filter(|(reason, _)| reason.is_loss()).collect();
+        losses.sort_by_key(|(reason, count)| (std::cmp::Reverse(*count), *reason));
+        losses
+    }
 }
 
 /// Tokens of a run.

@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 use sha2::{Digest as _, Sha256};
 
 /// SHA-256 as 64 hex digits.
-pub(crate) fn sha256_hex(bytes: impl AsRef<[u8]>) -> String {
+pub fn sha256_hex(bytes: impl AsRef<[u8]>) -> String {
     hex(&Sha256::digest(bytes))
 }
 

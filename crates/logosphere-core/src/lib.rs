@@ -4,9 +4,12 @@ mod clock;
 mod compare;
 pub mod config;
 mod event;
+mod experiment;
+mod forecast;
 mod hash;
 mod init;
 pub mod journal;
+mod legacy_log;
 #[cfg(feature = "llm")]
 mod llm;
 mod mind;
@@ -33,8 +36,14 @@ pub use event::{
     Parameters, ParseFacts, Protocol, RequestTemplate, RngFacts, RoundEnd, RoundStart,
     RunInterrupted, RunResumed, SeedText, TokenTotals,
 };
+pub use experiment::{
+    ConfigFile, Experiment, ExperimentError, ExperimentLock, INIT_TEMPLATE, Template,
+};
+pub use forecast::{Amounts, Answers, Forecast, TokenPrices, forecast};
+pub use hash::sha256_hex;
 pub use init::{Init, InitError, InitFix, InitWarning, parse_init};
 pub use journal::{FileJournal, JournalError, JournalSink, MemJournal, ReadError, Reader, Spooled};
+pub use legacy_log::{LegacyError, LegacyReport, verify_legacy};
 #[cfg(feature = "llm")]
 pub use llm::LlmMind;
 pub use mind::{Mind, MindError, MindInput, MindReply, Side, TokenUse, WireRequest};

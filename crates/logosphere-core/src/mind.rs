@@ -31,6 +31,21 @@ pub trait Mind: Send + Sync {
     async fn respond(&self, input: &MindInput, side: &Side) -> Result<MindReply, MindError>;
 }
 
+#[async_trait]
+impl<M: Mind + ?Sized> Mind for Box<M> {
+    fn label(&self) -> &str {
+        (**self).label()
+    }
+
+    fn request(&self, input: &MindInput) -> Result<WireRequest, MindError> {
+        (**self).request(input)
+    }
+
+    async fn respond(&self, input: &MindInput, side: &Side) -> Result<MindReply, MindError> {
+        (**self).respond(input, side).await
+    }
+}
+
 /// All that a mind is told: the prompt and how to answer. Who it is, when it is and which round it is have no place in
 /// it.
 #[derive(Debug, Clone)]

@@ -175,9 +175,10 @@ impl Pool {
         ActiveView(self.active_range())
     }
 
-    /// Keeps the texts of a view readable until [`Pool::unpin`].
+    /// Keeps the texts of a view readable until [`Pool::unpin`]. What another view kept goes.
     pub fn pin(&mut self, view: ActiveView) {
         self.pinned = Some(view);
+        self.forget();
     }
 
     /// Lets the pinned view go.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::StateError;
 use crate::parser::ParseMode;
 use crate::prompt::{PromptRole, SystemPrompt};
 
@@ -128,16 +129,23 @@ impl Settings {
     ];
 
     /// Changes one of [`Settings::CHANGEABLE`], or a part of it such as `caps.max_usd`.
-    pub(crate) fn change(&mut self, setting: &str, value: &serde_json::Value) -> Result<(), ()> {
+    ///
+    /// # Errors
+    /// [`StateError::Setting`].
+    pub fn change(&mut self, setting: &str, value: &serde_json::Value) -> Result<(), StateError> {
+        let refused = || StateError::Setting {
+            setting: setting.to_owned(),
+            value: value.to_string(),
+        };
         let root = setting.split('.').next().unwrap_or_default();
         if !Self::CHANGEABLE.contains(&root) {
-            return Err(());
+            return Err(refused());
         }
-        let mut all = serde_json::to_value(&*self).map_err(drop)?;
+        let mut all = serde_json::to_value(&*self).map_err(|_| refused())?;
         let pointer = format!("/{}", setting.replace('.', "/"));
-        let place = all.pointer_mut(&pointer).ok_or(())?;
+        let place = all.pointer_mut(&pointer).ok_or_else(refused)?;
         *place = value.clone();
-        *self = serde_json::from_value(all).map_err(drop)?;
+        *self = serde_json::from_value(all).map_err(|_| refused())?;
         Ok(())
     }
 }

@@ -480,7 +480,7 @@ impl State {
             self.failures += 1;
         } else {
             self.failures = 0;
-            self.losses.push_back(is_lost(call.parse.reason));
+            self.losses.push_back(call.parse.reason.is_loss());
             if self.losses.len() > LOSS_WINDOW {
                 self.losses.pop_front();
             }
@@ -511,12 +511,7 @@ impl State {
     /// Goes on after an interruption, or after the end if there are more rounds now.
     fn go_on(&mut self, resumed: &RunResumed) -> Result<(), StateError> {
         for (setting, [_, new]) in &resumed.changed {
-            self.settings
-                .change(setting, new)
-                .map_err(|()| StateError::Setting {
-                    setting: setting.clone(),
-                    value: new.to_string(),
-                })?;
+            self.settings.change(setting, new)?;
         }
         self.ended = false;
         self.failures = 0;
@@ -530,16 +525,11 @@ impl Protocol {
         *self.by_reason.entry(parse.reason).or_insert(0) += 1;
         match (parse.reason, parse.end) {
             (Reason::CallFailed, _) => {}
-            (reason, _) if is_lost(reason) => self.lost += 1,
+            (reason, _) if reason.is_loss() => self.lost += 1,
             (_, End::Lenient) => self.tolerated += 1,
             _ => self.compliant += 1,
         }
     }
-}
-
-/// Whether nothing of an answer was sent because of its form.
-fn is_lost(reason: Reason) -> bool {
-    !matches!(reason, Reason::Ok | Reason::Silence | Reason::CallFailed)
 }
 
 /// Billionths of a dollar as dollars.

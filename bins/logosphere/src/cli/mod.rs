@@ -3,10 +3,14 @@
 mod commands;
 mod flags;
 
+use std::path::PathBuf;
+
 use bin_support::{CommonFlags, Exit, Failure, Session};
 
 pub use self::commands::*;
+pub use self::flags::{SettingFlags, Switch};
 use crate::error::Error;
+use crate::{journal, resume, run};
 
 /// A population of minds, a pool of anonymous messages, and a journal that can prove what happened.
 ///
@@ -67,10 +71,20 @@ enum Command {
 }
 
 pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
+    if cli.command.is_some() && cli.run.any() {
+        return Err(Failure::usage(Error::BeforeCommand));
+    }
     match &cli.command {
-        Some(_) if cli.run.any() => Err(Failure::usage(Error::BeforeCommand)),
+        None => run::execute(cli.run.output_dir.as_deref(), &cli.run, session),
+        Some(Command::Run(args)) => {
+            run::execute(args.directory().map(PathBuf::as_path), &args.flags, session)
+        }
+        Some(Command::Resume(args)) => resume::execute(args, session),
+        Some(Command::Replay(args)) => journal::replay(args, session),
+        Some(Command::Verify(args)) => journal::verify(args, session),
+        Some(Command::Diff(args)) => journal::diff(args, session),
         Some(Command::Completions(args)) => completions(args, session),
-        Some(_) | None => Err(Failure::usage(Error::NotYet)),
+        Some(_) => Err(Failure::usage(Error::BeforeCommand)),
     }
 }
 

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde_json::Value;
 
+use crate::parser::is_signature;
+
 /// What a setting may be. It shows as what is expected.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Rule {
@@ -82,13 +84,6 @@ impl fmt::Display for Rule {
             ),
         }
     }
-}
-
-fn is_signature(text: &str) -> bool {
-    text.starts_with('~')
-        && (2..=32).contains(&text.chars().count())
-        && !text.chars().any(char::is_control)
-        && text.trim_end() == text
 }
 
 fn is_address(text: &str) -> bool {

@@ -204,7 +204,7 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
     /// See [`RunError`]; the journal then holds all that happened.
     pub async fn run(
         &mut self,
-        show: &mut (dyn FnMut(Progress<'_>) + Send),
+        show: &mut impl FnMut(Progress<'_>),
     ) -> Result<RunSummary, RunError> {
         let done = self.rounds(show).await;
         if let Err(error) = &done {
@@ -216,7 +216,7 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
 
     async fn rounds(
         &mut self,
-        show: &mut (dyn FnMut(Progress<'_>) + Send),
+        show: &mut impl FnMut(Progress<'_>),
     ) -> Result<RunSummary, RunError> {
         loop {
             let stop_reason = match self.book.state.next() {
@@ -246,7 +246,7 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
     /// See [`RunError`].
     pub async fn run_round(
         &mut self,
-        show: &mut (dyn FnMut(Progress<'_>) + Send),
+        show: &mut impl FnMut(Progress<'_>),
     ) -> Result<RoundSummary, RunError> {
         if self.book.state.next() == Step::Begin {
             if let Some(stop) = self.book.stop_cause() {

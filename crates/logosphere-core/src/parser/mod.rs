@@ -9,6 +9,8 @@ mod signature;
 
 use std::ops::Range;
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 pub(crate) use blocks::Cut;
@@ -65,6 +67,20 @@ pub enum Reason {
     Impersonation,
     /// There is no answer.
     CallFailed,
+}
+
+impl Reason {
+    /// Whether nothing of an answer was sent because of its form.
+    pub fn is_loss(self) -> bool {
+        !matches!(self, Self::Ok | Self::Silence | Self::CallFailed)
+    }
+}
+
+impl fmt::Display for Reason {
+    /// As it is written in a journal.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
 }
 
 /// What is remarkable about an answer. In the order of their names.

@@ -1,6 +1,8 @@
 //! What was written can be made anew, and what was altered is found.
 
-use logosphere_core::{ReadError, ReplayError, Scheduling, Settings, replay, replay_to};
+use logosphere_core::{
+    ReadError, ReplayError, Scheduling, Settings, replay, replay_to, sha256_hex,
+};
 
 use crate::desk;
 
@@ -58,20 +60,13 @@ fn what_was_altered_with_a_chain_that_fits_is_named() {
 
 /// Replaces the first `from` and makes the chain anew from there on, as a program that follows the form would.
 fn forge(journal: &[u8], from: &str, to: &str) -> Vec<u8> {
-    use sha2::{Digest as _, Sha256};
-    let text = String::from_utf8(journal.to_vec())
-        .unwrap()
-        .replacen(from, to, 1);
+    let text = String::from_utf8(journal.to_vec()).unwrap();
     let mut chain = "run".to_owned();
     let mut forged = String::new();
-    for line in text.lines() {
+    for line in text.replacen(from, to, 1).lines() {
         let (before, _) = line.rsplit_once(",\"chain\":").unwrap();
-        let digest = Sha256::digest(format!("{chain}{before}"));
-        chain = digest[..16]
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
-        forged += &format!("{before},\"chain\":\"{chain}\"}}\n");
+        chain = sha256_hex(format!("{chain}{before}"))[..32].to_owned();
+        forged.extend([before, ",\"chain\":\"", &chain, "\"}\n"]);
     }
     forged.into_bytes()
 }
@@ -85,10 +80,7 @@ fn damage_by_other_programs_is_called_by_its_name() {
         (format!("\u{feff}{text}"), "byte order mark"),
         (text.trim_end().to_owned(), "without a line feed"),
         (
-            text.lines()
-                .skip(1)
-                .map(|line| format!("{line}\n"))
-                .collect(),
+            text.split_inclusive('\n').skip(1).collect(),
             "is not experiment_start",
         ),
         (
@@ -100,9 +92,8 @@ fn damage_by_other_programs_is_called_by_its_name() {
             "schema_version 2",
         ),
         (
-            text.lines()
+            text.split_inclusive('\n')
                 .filter(|line| !line.contains("\"seq\":3,"))
-                .map(|line| format!("{line}\n"))
                 .collect(),
             "has seq 4, expected 3",
         ),

@@ -182,7 +182,7 @@ impl MindStub {
     /// Answers what is held, and holds nothing from now on.
     pub fn release(&self) {
         let mut state = self.state();
-        state.script.hold_from = None;
+        state.script.hold = 0..0;
         state.held.fire();
         state.held = Signal::new();
     }
@@ -221,7 +221,7 @@ impl State {
         self.stats.billed.completion += billed.completion;
         self.stats.billed.usd += billed.usd;
         let mut first = Answer::raw();
-        if self.script.hold_from.is_some_and(|from| number >= from) {
+        if self.script.hold.contains(&number) {
             first = first.wait(&self.held);
         }
         let delay = asked.delay(&self.script);

@@ -1,3 +1,4 @@
+use std::ops::Range;
 use std::time::Duration;
 
 /// How a [`super::MindStub`] answers. The default is at once, well-formed and without fault.
@@ -30,8 +31,8 @@ pub struct MindScript {
     pub fail_every: Option<usize>,
     /// `usage.cost`: dollars for a million tokens of prompt and of answer.
     pub cost: Option<[f64; 2]>,
-    /// From this request on (0 for the first) answers wait for [`super::MindStub::release`].
-    pub hold_from: Option<usize>,
+    /// The answers to these requests (0 is the first) wait for [`super::MindStub::release`].
+    pub hold: Range<usize>,
 }
 
 /// What a [`super::MindStub`] says. Everything but [`Self::Say`], [`Self::Literal`] and [`Self::Raw`] depends on the prompt and

@@ -194,7 +194,7 @@ async fn costs_are_those_of_the_tokens() {
 #[tokio::test]
 async fn answers_are_held_and_let_go() {
     let stub = MindStub::start(MindScript {
-        hold_from: Some(1),
+        hold: 1..3,
         latency: Duration::from_millis(1),
         jitter: Duration::from_millis(1),
         ..MindScript::default()

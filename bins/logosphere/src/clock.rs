@@ -1,0 +1,29 @@
+//! The time of this machine.
+
+use std::time::Instant;
+
+use jiff::Timestamp;
+use logosphere_core::Clock;
+
+/// The clock that events are stamped by.
+pub struct SystemClock {
+    begun: Instant,
+}
+
+impl SystemClock {
+    pub fn new() -> Self {
+        Self {
+            begun: Instant::now(),
+        }
+    }
+}
+
+impl Clock for SystemClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::now()
+    }
+
+    fn monotonic_ms(&self) -> u64 {
+        u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+}

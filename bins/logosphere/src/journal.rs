@@ -1,0 +1,195 @@
+//! Commands that need nothing but a journal: replay, verify, diff.
+
+use std::fs::{self, File};
+use std::io::{BufReader, Write as _};
+use std::path::{Path, PathBuf};
+
+use bin_support::{Exit, Failure, OutputFile, Session, printable};
+use logosphere_core::{
+    Comparison, LegacyReport, ReplayError, ReplayReport, compare, replay as replay_journal,
+    replay_to, verify_legacy,
+};
+
+use crate::cli;
+use crate::error::Error;
+
+/// The journal that is meant: a file, or that of an experiment's directory.
+pub fn path(given: &Path) -> PathBuf {
+    if given.is_dir() {
+        given.join("logs/experiment.jsonl")
+    } else {
+        given.to_owned()
+    }
+}
+
+/// Opens a journal for reading.
+pub fn open(given: &Path) -> Result<BufReader<File>, Failure> {
+    let path = path(given);
+    let file = File::open(&path).map_err(|source| Failure::usage(Error::Read { path, source }))?;
+    Ok(BufReader::new(file))
+}
+
+pub fn replay(args: &cli::Replay, session: &mut Session) -> Result<Exit, Failure> {
+    let journal = open(&args.journal)?;
+    let replayed = match &args.out {
+        None => replay_journal(journal),
+        Some(out) => {
+            let output = OutputFile::begin_beside(out, [path(&args.journal)])?;
+            let mut replayed = Ok(ReplayReport::default());
+            // What was made anew is kept all the same: it shows where the two part.
+            output.finish(|file| {
+                replayed = replay_to(journal, file);
+                Ok(())
+            })?;
+            replayed
+        }
+    };
+    match replayed {
+        Ok(report) => {
+            writeln!(
+                session.results,
+                "equal: {} lines, byte for byte",
+                report.lines
+            )?;
+            Ok(Exit::Done)
+        }
+        Err(error) => Err(does_not_hold(error)),
+    }
+}
+
+/// A journal that cannot be read is a failure, one that says something else a check that did not hold.
+pub fn does_not_hold(error: ReplayError) -> Failure {
+    match error {
+        ReplayError::Write(_) => error.into(),
+        error => Failure::new(Exit::CheckFailed, error),
+    }
+}
+
+pub fn verify(args: &cli::Verify, session: &mut Session) -> Result<Exit, Failure> {
+    if let (true, Some(init)) = (args.legacy, &args.init) {
+        return legacy(args, init, session);
+    }
+    let report = replay_journal(open(&args.journal)?).map_err(does_not_hold)?;
+    for line in &report.back_in_time {
+        session.notice(&format!(
+            "line {line}: earlier than the line before it; a clock was set back"
+        ));
+    }
+    for line in &report.unknown {
+        session.notice(&format!(
+            "line {line}: of a type that this version does not know; only its chain was checked"
+        ));
+    }
+    let ReplayReport {
+        lines,
+        rounds,
+        calls,
+        messages,
+        ended,
+        ..
+    } = report;
+    let report = Verified {
+        holds: true,
+        lines,
+        rounds,
+        calls,
+        messages,
+        ended,
+    };
+    report.print(args.json, session)
+}
+
+/// A journal of the program of 2026-01-02.
+fn legacy(args: &cli::Verify, init: &Path, session: &mut Session) -> Result<Exit, Failure> {
+    let journal = open(&args.journal)?;
+    let path = init.to_owned();
+    let init =
+        fs::read_to_string(init).map_err(|source| Failure::usage(Error::Read { path, source }))?;
+    let report =
+        verify_legacy(journal, &init).map_err(|error| Failure::new(Exit::CheckFailed, error))?;
+    let LegacyReport {
+        lines,
+        rounds,
+        calls,
+        messages,
+        ended,
+    } = report;
+    let report = Verified {
+        holds: true,
+        lines,
+        rounds,
+        calls,
+        messages,
+        ended,
+    };
+    report.print(args.json, session)
+}
+
+/// What a check says when everything holds.
+#[derive(serde::Serialize)]
+struct Verified {
+    holds: bool,
+    lines: u64,
+    rounds: u32,
+    calls: u64,
+    messages: u64,
+    ended: bool,
+}
+
+impl Verified {
+    fn print(&self, json: bool, session: &mut Session) -> Result<Exit, Failure> {
+        if json {
+            serde_json::to_writer(&mut session.results, self)?;
+            writeln!(session.results)?;
+        } else {
+            let Self {
+                lines,
+                rounds,
+                calls,
+                messages,
+                ended,
+                ..
+            } = self;
+            let rest = if *ended {
+                ""
+            } else {
+                "; the run has not ended"
+            };
+            writeln!(
+                session.results,
+                "holds: {lines} lines, {rounds} rounds, {calls} calls, {messages} messages{rest}"
+            )?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+pub fn diff(args: &cli::Diff, session: &mut Session) -> Result<Exit, Failure> {
+    let sides = [&args.left, &args.right];
+    let compared = compare(open(sides[0])?, open(sides[1])?).map_err(|(side, source)| {
+        let path = path(sides[side]);
+        Failure::new(Exit::CheckFailed, Error::Journal { path, source })
+    })?;
+    match compared {
+        Comparison::Equal(events) => {
+            writeln!(session.results, "equal: {events} events")?;
+            Ok(Exit::Done)
+        }
+        Comparison::Different(difference) => {
+            writeln!(
+                session.results,
+                "different in {}",
+                printable(&difference.field)
+            )?;
+            for (side, (line, value)) in sides
+                .into_iter()
+                .zip(difference.lines.into_iter().zip(&difference.values))
+            {
+                let line = line.map_or("at its end".to_owned(), |line| format!("line {line}"));
+                let side = printable(&side.display().to_string());
+                writeln!(session.results, "  {side}, {line}: {}", printable(value))?;
+            }
+            Ok(Exit::CheckFailed)
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Who plays the minds: a model behind the client, or a program that needs none.
+
+use std::fs;
+use std::path::Path;
+
+use bin_support::{Failure, Model, ModelDefaults, ModelFlags, ProviderName, Session};
+use clap::ValueEnum as _;
+use llm_client::{Client, ModelTable, RetryPolicy, Usd};
+use logosphere_core::{Layer, LlmMind, LocalMind, Mind, Settings, TokenTotals, local_mind};
+
+use crate::cli::SettingFlags;
+use crate::error::Error;
+
+const DEFAULTS: ModelDefaults = ModelDefaults {
+    program: "logosphere",
+    provider: ProviderName::Openrouter,
+    model: "anthropic/claude-3.5-sonnet",
+};
+
+/// What a run has spent before this process.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Spent {
+    pub tokens: TokenTotals,
+    pub nanos: i64,
+}
+
+/// Who plays the minds of a run, before all its settings are known.
+pub enum Population {
+    Offline,
+    Model {
+        client: Client,
+        provider: ProviderName,
+    },
+}
+
+impl Population {
+    /// Chooses by the settings and the environment, and puts the choice into the settings. Nothing is sent. Caps are what
+    /// is left of them.
+    pub fn choose(
+        layer: &mut Layer,
+        flags: &SettingFlags,
+        spent: Spent,
+        session: &Session,
+    ) -> Result<Self, Failure> {
+        let model = model_flags(layer, flags, spent)?;
+        let prices = prices(flags.prices.as_deref())?;
+        let spent_tokens = spent.tokens.prompt.saturating_add(spent.tokens.completion);
+        let tokens = layer
+            .max_tokens
+            .map(|most| most.saturating_sub(spent_tokens));
+        let opened = model.open_with(&DEFAULTS, layer.seed.unwrap_or(0), session, |client| {
+            client
+                .models(prices)
+                .max_tokens(tokens)
+                // Requests of a run differ in their messages and in nothing else.
+                .retry(RetryPolicy {
+                    send_count: false,
+                    ..RetryPolicy::default()
+                })
+        })?;
+        match opened {
+            Model::Offline => {
+                if layer.max_tokens.is_some() {
+                    let flag = "--max-tokens";
+                    return Err(Failure::usage(bin_support::Error::OfflineWith { flag }));
+                }
+                layer.provider = Some(ProviderName::Offline.to_string());
+                let mind = layer
+                    .mind
+                    .get_or_insert_with(|| LocalMind::DEFAULT.to_owned());
+                layer.model = Some(mind.clone());
+                Ok(Self::Offline)
+            }
+            Model::Client {
+                client,
+                model,
+                provider,
+                ..
+            } => {
+                layer.provider = Some(provider.to_string());
+                layer.model = Some(model);
+                Ok(Self::Model { client, provider })
+            }
+        }
+    }
+
+    /// The mind that is asked, and how requests to it are spelled.
+    pub fn mind(self, settings: &Settings) -> Result<(Box<dyn Mind>, String), Failure> {
+        match self {
+            Self::Offline => {
+                let spec = settings.mind.as_deref().unwrap_or(LocalMind::DEFAULT);
+                let mind = local_mind(spec, &settings.prompt()).map_err(Failure::usage)?;
+                Ok((Box::new(mind), "local".to_owned()))
+            }
+            Self::Model { client, provider } => {
+                let name = provider.to_string();
+                Ok((Box::new(LlmMind::new(client, name.clone())), name))
+            }
+        }
+    }
+}
+
+/// The flags of the client as all layers have them.
+fn model_flags(layer: &Layer, flags: &SettingFlags, spent: Spent) -> Result<ModelFlags, Failure> {
+    let provider = match &layer.provider {
+        // The settings' own check has seen that it is one of them.
+        Some(name) => ProviderName::from_str(name, false).ok(),
+        None => layer.mind.is_some().then_some(ProviderName::Offline),
+    };
+    if let (Some(mind), Some(name)) = (&layer.mind, provider)
+        && name != ProviderName::Offline
+    {
+        return Err(Failure::usage(Error::MindAndModel {
+            mind: mind.clone(),
+            provider: name,
+        }));
+    }
+    let left = |usd: f64| {
+        let cap = Usd::from_dollars(usd).unwrap_or(Usd(i64::MAX));
+        Usd(cap.0.saturating_sub(spent.nanos).max(0))
+    };
+    Ok(ModelFlags {
+        provider,
+        base_url: layer.api_base_url.clone(),
+        model: layer
+            .model
+            .clone()
+            .filter(|_| provider != Some(ProviderName::Offline)),
+        record: flags.model.record.clone(),
+        replay: flags.model.replay.clone(),
+        max_usd: layer.max_usd.map(left),
+        concurrency: layer.concurrency.and_then(std::num::NonZeroUsize::new),
+    })
+}
+
+/// The built-in prices, and before them those of a file.
+pub fn prices(path: Option<&Path>) -> Result<ModelTable, Failure> {
+    let embedded = ModelTable::embedded();
+    let Some(path) = path else {
+        return Ok(embedded);
+    };
+    let text = fs::read_to_string(path).map_err(|source| {
+        let path = path.to_owned();
+        Failure::usage(Error::Read { path, source })
+    })?;
+    let own = ModelTable::parse(&text).map_err(|error| Failure::usage(Error::Prices(error)))?;
+    Ok(embedded.overridden_by(&own))
+}

@@ -1,0 +1,160 @@
+//! `resume`: goes on with a run that stopped, and adds rounds to one that ended.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process;
+
+use bin_support::{Exit, Failure, ProviderName, Session, printable};
+use logosphere_core::{
+    Effective, Experiment, FileJournal, Layer, Orchestrator, ResumeError, Resumption, RunResumed,
+    Settings,
+};
+
+use crate::clock::SystemClock;
+use crate::error::Error;
+use crate::population::{Population, Spent};
+use crate::run::{SOFTWARE, failure};
+use crate::{cli, running};
+
+pub fn execute(args: &cli::Resume, session: &mut Session) -> Result<Exit, Failure> {
+    let experiment = Experiment::open(&args.experiment).map_err(failure)?;
+    let _lock = experiment.lock(process::id()).map_err(failure)?;
+    let journal = experiment.journal();
+    let mut resumption = Resumption::open(&journal).map_err(|error| unreadable(error, &journal))?;
+    let changed = changes(&args.settings.layer(), resumption.state.settings())?;
+    let settings = changed_settings(resumption.state.settings(), &changed)?;
+    if resumption.ended && settings.max_rounds <= resumption.state.settings().max_rounds {
+        session
+            .notice("the run has ended; --rounds N with more rounds than before goes on with it");
+        return Ok(match resumption.state.errors() {
+            0 => Exit::Done,
+            _ => Exit::SomeFailed,
+        });
+    }
+    let (mind, _) = population(&settings, args, &resumption, session)?.mind(&settings)?;
+    resumption.spooled =
+        logosphere_core::journal::read_spool(&experiment.spool()).map_err(|source| {
+            Failure::usage(Error::Read {
+                path: experiment.spool(),
+                source,
+            })
+        })?;
+    if let Some(part) = resumption.set_torn_aside(&journal).map_err(|source| {
+        let path = journal.clone();
+        Error::Write { path, source }
+    })? {
+        session.notice(&format!(
+            "{}: the last event was not written to its end; what there was of it is in {}",
+            printable(&journal.display().to_string()),
+            printable(&part.display().to_string())
+        ));
+    }
+    let resumed = RunResumed {
+        round: 0,
+        next_mind: 0,
+        cut_bytes: resumption.torn_bytes,
+        reused_calls: 0,
+        software: SOFTWARE.to_owned(),
+        changed,
+    };
+    let effective = Effective {
+        settings: settings.clone(),
+        software: SOFTWARE.to_owned(),
+        ..resumption.start.effective.clone()
+    };
+    experiment.write_effective(&effective).map_err(failure)?;
+    let (lines, chain) = (resumption.lines, resumption.chain.clone());
+    let file = FileJournal::open(
+        &journal,
+        &experiment.spool(),
+        settings.durability,
+        lines,
+        chain,
+    )?;
+    let control = running::control(args.check_leaks == cli::Switch::On, resumption.spent_ms)?;
+    let clock = SystemClock::new();
+    let run = Orchestrator::resume(resumption, resumed, mind, file, clock, control)?;
+    let (round, mind) = run.state().next_call();
+    session.say(&format!("goes on with mind {mind} of round {round}"));
+    running::drive(run, experiment.path(), &journal, session)
+}
+
+/// A journal without a run is a wrong input, an altered one a check that does not hold.
+fn unreadable(error: ResumeError, journal: &Path) -> Failure {
+    match error {
+        ResumeError::Read(source) => {
+            let path = journal.to_owned();
+            Failure::new(Exit::CheckFailed, Error::Journal { path, source })
+        }
+        ResumeError::State { .. } => Failure::new(Exit::CheckFailed, error),
+        error => Failure::usage(error),
+    }
+}
+
+/// What flags change, as `[old, new]`.
+fn changes(
+    flags: &Layer,
+    run: &Settings,
+) -> Result<BTreeMap<String, [serde_json::Value; 2]>, Failure> {
+    let differences = flags.differences(run);
+    let root = |path: &str| path.split('.').next().unwrap_or_default().to_owned();
+    let fixed: Vec<_> = differences
+        .iter()
+        .filter(|difference| !Settings::CHANGEABLE.contains(&root(difference.path).as_str()))
+        .map(|difference| {
+            let text = format!(
+                "{}: {} to {}",
+                difference.path, difference.run, difference.given
+            );
+            printable(&text)
+        })
+        .collect();
+    if !fixed.is_empty() {
+        return Err(Failure::usage(Error::Fixed { settings: fixed }));
+    }
+    let pair = |difference: logosphere_core::config::Difference| {
+        (
+            difference.path.to_owned(),
+            [difference.run, difference.given],
+        )
+    };
+    Ok(differences.into_iter().map(pair).collect())
+}
+
+/// The settings with these changes.
+fn changed_settings(
+    run: &Settings,
+    changed: &BTreeMap<String, [serde_json::Value; 2]>,
+) -> Result<Settings, Failure> {
+    let mut settings = run.clone();
+    for (setting, [_, new]) in changed {
+        settings.change(setting, new).map_err(Failure::usage)?;
+    }
+    Ok(settings)
+}
+
+/// Who plays the minds: as it was when the run began.
+fn population(
+    settings: &Settings,
+    args: &cli::Resume,
+    resumption: &Resumption,
+    session: &Session,
+) -> Result<Population, Failure> {
+    let offline = settings.provider == ProviderName::Offline.as_str();
+    let mut layer = Layer {
+        provider: Some(settings.provider.clone()),
+        model: Some(settings.model.clone()).filter(|_| !offline),
+        api_base_url: settings.api_base_url.clone(),
+        seed: Some(settings.seed),
+        concurrency: Some(settings.concurrency),
+        max_usd: settings.caps.max_usd,
+        max_tokens: settings.caps.max_tokens,
+        mind: settings.mind.clone(),
+        ..Layer::default()
+    };
+    let spent = Spent {
+        tokens: resumption.state.tokens(),
+        nanos: resumption.state.cost_nanos().unwrap_or(0),
+    };
+    Population::choose(&mut layer, &args.settings, spent, session)
+}

@@ -1,0 +1,214 @@
+//! A run under way: Ctrl-C, what is shown, and the exit code it comes to.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::time::Instant;
+
+use bin_support::{Exit, Failure, Interrupt, Session, printable, shortened};
+use llm_client::Usd;
+use logosphere_core::{
+    Control, FileJournal, Mind, MindInvocation, Orchestrator, Progress, RoundEnd, RunError,
+    RunSummary, State,
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::clock::SystemClock;
+
+/// The run that this program makes.
+pub type Run = Orchestrator<Box<dyn Mind>, FileJournal, SystemClock>;
+
+/// Answers after which it is worth saying that many were lost, and the share that is many.
+const ENOUGH: u64 = 20;
+const MANY: f64 = 0.1;
+
+/// A run that Ctrl-C stops.
+pub fn control(check_leaks: bool, spent_ms: u64) -> Result<Control, Failure> {
+    let cancel = CancellationToken::new();
+    let watched = cancel.clone();
+    Interrupt::on_ctrl_c()?.then(move || {
+        watched.cancel();
+        // A stderr that nobody reads is no failure.
+        let _ = writeln!(
+            io::stderr(),
+            "logosphere: stopping when the calls under way are answered, in 10 s at most; once more ends at once"
+        );
+    });
+    Ok(Control {
+        cancel,
+        check_leaks,
+        spent_ms,
+    })
+}
+
+/// Runs to the end, or until the run stops. `directory` is the experiment's, `journal` its journal.
+pub fn drive(
+    mut run: Run,
+    directory: &Path,
+    journal: &Path,
+    session: &mut Session,
+) -> Result<Exit, Failure> {
+    let mut shown = Shown::new(run.state());
+    let bar = {
+        let settings = run.state().settings();
+        let calls = settings.n_minds as usize * settings.max_rounds as usize;
+        session.progress.bar("calls", calls)
+    };
+    let (round, mind) = run.state().next_call();
+    let minds = run.state().settings().n_minds;
+    bar.set_position(u64::from(round.saturating_sub(1)) * u64::from(minds) + u64::from(mind));
+    let outcome = bin_support::block_on(run.run(&mut |progress| match progress {
+        Progress::Called(call) => {
+            bar.inc(1);
+            shown.call(call, session);
+        }
+        Progress::Round(end, state) => shown.round(end, state, session),
+        _ => {}
+    }))?;
+    drop(bar);
+    shown.warn(run.state(), session);
+    let directory = printable(&directory.display().to_string());
+    summarize(run.state(), journal, session)?;
+    match outcome {
+        Ok(RunSummary::Ended { errors, .. }) => {
+            session.say(&format!("next: logosphere report {directory}"));
+            if errors == 0 {
+                return Ok(Exit::Done);
+            }
+            session.notice(&format!(
+                "{errors} calls failed for good; their minds were silent"
+            ));
+            Ok(Exit::SomeFailed)
+        }
+        Ok(RunSummary::Interrupted(why)) => {
+            let detail = printable(&why.detail);
+            let how = match why.cause.as_str() {
+                "cap" => " with a higher cap",
+                "wall" => " with a higher --max-wall",
+                _ => "",
+            };
+            session.notice(&format!(
+                "interrupted before mind {} of round {} ({detail}); `logosphere resume {directory}`{how} goes on",
+                why.next_mind, why.round
+            ));
+            Ok(if why.cause == "error" {
+                Exit::Failed
+            } else {
+                Exit::Interrupted
+            })
+        }
+        Err(error @ RunError::Leak { .. }) => Err(Failure::new(Exit::CheckFailed, error)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What was said of a run, so that nothing is said twice.
+struct Shown {
+    begun: Instant,
+    /// Rounds that had ended when this process began.
+    before: u32,
+    /// The first answer that was lost, with its reason.
+    lost: Option<String>,
+    warned: bool,
+}
+
+impl Shown {
+    fn new(state: &State) -> Self {
+        Self {
+            begun: Instant::now(),
+            before: state.next_call().0.saturating_sub(1),
+            lost: None,
+            warned: false,
+        }
+    }
+
+    fn call(&mut self, call: &MindInvocation, session: &Session) {
+        let reason = call.parse.reason;
+        if reason.is_loss() && self.lost.is_none() {
+            let text = printable(&shortened(&call.raw_output, 120));
+            self.lost = Some(format!("{reason} in round {}: {text}", call.round));
+        }
+        if !call.parse.notes.is_empty() || reason.is_loss() {
+            tracing::debug!(round = call.round, mind = call.mind_id, %reason, notes = ?call.parse.notes, "answer");
+        }
+        let _ = session;
+    }
+
+    fn round(&mut self, end: &RoundEnd, state: &State, session: &Session) {
+        let rounds = state.settings().max_rounds;
+        let done = f64::from(end.round.saturating_sub(self.before));
+        let left = f64::from(rounds.saturating_sub(end.round));
+        let seconds = self.begun.elapsed().as_secs_f64() / done.max(1.0) * left;
+        let cost = state
+            .cost_nanos()
+            .map(|nanos| format!("  {}", Usd(nanos)))
+            .unwrap_or_default();
+        session.say(&format!(
+            "round {}/{rounds}  +{} messages  pool {}  protocol {}{cost}  eta {}",
+            end.round,
+            end.messages_added,
+            state.pool().len(),
+            end.protocol,
+            time(seconds)
+        ));
+        self.warn(state, session);
+    }
+
+    /// Says once that many answers are lost, with the commonest reason and an example.
+    fn warn(&mut self, state: &State, session: &Session) {
+        let protocol = state.protocol();
+        let answers = protocol.compliant + protocol.tolerated + protocol.lost;
+        if self.warned || answers < ENOUGH || protocol.lost as f64 <= MANY * answers as f64 {
+            return;
+        }
+        self.warned = true;
+        if let Some((reason, count)) = protocol.losses().first() {
+            let example = self
+                .lost
+                .as_deref()
+                .unwrap_or("in an earlier part of the run");
+            session.notice(&format!(
+                "{} of {answers} answers were lost because of their form, most ({count}) as {reason}; for example {example}",
+                protocol.lost
+            ));
+        }
+    }
+}
+
+/// The last lines, for people and for pipes.
+fn summarize(state: &State, journal: &Path, session: &mut Session) -> Result<(), Failure> {
+    let tokens = state.tokens();
+    let (round, mind) = state.next_call();
+    let rounds = round.saturating_sub(1);
+    let out = &mut session.results;
+    let part = if mind > 0 { " and a part of one" } else { "" };
+    writeln!(out, "rounds    {rounds}{part}")?;
+    writeln!(out, "pool      {} messages", state.pool().len())?;
+    writeln!(
+        out,
+        "tokens    {} in, {} out",
+        tokens.prompt, tokens.completion
+    )?;
+    if let Some(nanos) = state.cost_nanos() {
+        writeln!(out, "cost      {}", Usd(nanos))?;
+    }
+    writeln!(out, "protocol  {}", state.protocol())?;
+    if state.settings().provider == "offline" {
+        writeln!(out, "offline   no model was asked")?;
+    }
+    writeln!(
+        out,
+        "journal   {}",
+        printable(&journal.display().to_string())
+    )?;
+    Ok(())
+}
+
+/// `45s`, `1m40s`, `2h05m`.
+fn time(seconds: f64) -> String {
+    let seconds = seconds.round() as u64;
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, s) => format!("{s}s"),
+        (0, m, s) => format!("{m}m{s:02}s"),
+        (h, m, _) => format!("{h}h{m:02}m"),
+    }
+}
