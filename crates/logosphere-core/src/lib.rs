@@ -7,8 +7,10 @@ mod event;
 mod hash;
 mod init;
 pub mod journal;
+pub mod lineage;
 #[cfg(feature = "llm")]
 mod llm;
+pub mod metrics;
 mod mind;
 mod minds;
 mod orchestrator;

@@ -12,6 +12,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use lines::holds_delimiter;
+pub(crate) use notes::is_invisible;
 pub use signature::is_signature;
 
 /// Which rules an answer is read by.
