@@ -69,8 +69,10 @@ mod hash;
 mod init;
 pub mod journal;
 mod legacy_log;
+pub mod lineage;
 #[cfg(feature = "llm")]
 mod llm;
+pub mod metrics;
 mod mind;
 mod minds;
 pub mod nulls;
