@@ -4,15 +4,13 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
-mod impersonation;
 mod concurrency;
 mod config_layers;
 mod desk;
 mod experiment;
 mod flip_every_byte;
 mod forecast;
-mod init_table;
-mod minds;
+mod impersonation;
 mod init_table;
 mod legacy_log;
 mod minds;
