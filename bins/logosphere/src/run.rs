@@ -138,10 +138,8 @@ fn begin(
     };
     let effective = Effective {
         config_sha256,
-        system_prompt_sha256: logosphere_core::sha256_hex(&settings.system_prompt),
         init_sha256,
-        software: SOFTWARE.to_owned(),
-        settings,
+        ..Effective::new(settings, SOFTWARE)
     };
     experiment.write_effective(&effective).map_err(failure)?;
     header(experiment, &effective.settings, &init, session);

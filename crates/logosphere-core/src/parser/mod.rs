@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use blocks::Cut;
 pub(crate) use lines::holds_delimiter;
+pub(crate) use notes::is_invisible;
 pub use signature::is_signature;
 pub(crate) use signature::{find as find_signature, stamped};
 
