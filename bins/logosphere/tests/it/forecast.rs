@@ -41,7 +41,6 @@ fn is_near(forecast: &[f64], actual: f64) -> bool {
 }
 
 #[test]
-#[ignore = "pending"]
 fn nothing_is_sent_or_written() {
     let (place, stub) = (Place::new(), MindStub::start(MindScript::default()));
     place.experiment("E");
@@ -60,7 +59,6 @@ fn nothing_is_sent_or_written() {
 
 /// What a short run has measured makes the forecast of a long one.
 #[test]
-#[ignore = "pending"]
 fn a_forecast_comes_near_the_run() {
     let stub = MindStub::start(MindScript::default());
     let place = Place::new();
@@ -107,7 +105,6 @@ fn a_forecast_comes_near_the_run() {
 }
 
 #[test]
-#[ignore = "pending"]
 fn a_model_without_a_price_has_no_cost() {
     let place = Place::new();
     place.experiment("E");
