@@ -5,6 +5,7 @@ mod clock;
 mod error;
 mod journal;
 mod population;
+mod report;
 mod resume;
 mod run;
 mod running;

@@ -10,7 +10,7 @@ use bin_support::{CommonFlags, Exit, Failure, Session};
 pub use self::commands::*;
 pub use self::flags::{SettingFlags, Switch};
 use crate::error::Error;
-use crate::{journal, resume, run};
+use crate::{journal, report, resume, run};
 
 /// A population of minds, a pool of anonymous messages, and a journal that can prove what happened.
 ///
@@ -83,6 +83,7 @@ pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
         Some(Command::Replay(args)) => journal::replay(args, session),
         Some(Command::Verify(args)) => journal::verify(args, session),
         Some(Command::Diff(args)) => journal::diff(args, session),
+        Some(Command::Report(args)) => report::execute(args, session),
         Some(Command::Completions(args)) => completions(args, session),
         Some(_) => Err(Failure::usage(Error::BeforeCommand)),
     }
