@@ -81,6 +81,8 @@ mod parser;
 mod pool;
 mod prompt;
 mod replay;
+#[cfg(feature = "report")]
+pub mod report;
 mod resume;
 mod sampler;
 mod settings;
