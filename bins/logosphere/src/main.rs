@@ -3,7 +3,11 @@
 mod cli;
 mod clock;
 mod error;
+mod forecast;
+mod init_check;
 mod journal;
+mod new;
+mod parse;
 mod population;
 mod resume;
 mod run;
