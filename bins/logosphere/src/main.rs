@@ -2,6 +2,7 @@
 
 mod cli;
 mod clock;
+mod demo;
 mod error;
 mod forecast;
 mod init_check;
@@ -9,6 +10,7 @@ mod journal;
 mod new;
 mod parse;
 mod population;
+mod report;
 mod resume;
 mod run;
 mod running;

@@ -7,7 +7,7 @@ use clap_complete::Shell;
 use super::flags::{Mode, RunMode, SettingFlags, Switch};
 
 /// Flags of a run, with or without the word `run`.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 pub struct RunFlags {
     /// The experiment's directory; without an init.md it is given one [default: experiments/DATE-run].
     #[arg(long, value_name = "PATH")]

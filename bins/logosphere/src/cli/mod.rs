@@ -8,9 +8,9 @@ use std::path::PathBuf;
 use bin_support::{CommonFlags, Exit, Failure, Session};
 
 pub use self::commands::*;
-pub use self::flags::{SettingFlags, Switch};
+pub use self::flags::{Hardness, SettingFlags, Switch};
 use crate::error::Error;
-use crate::{forecast, init_check, journal, new, parse, resume, run};
+use crate::{demo, forecast, init_check, journal, new, parse, report, resume, run};
 
 /// A population of minds, a pool of anonymous messages, and a journal that can prove what happened.
 ///
@@ -87,6 +87,8 @@ pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
         Some(Command::Diff(args)) => journal::diff(args, session),
         Some(Command::Forecast(args)) => forecast::execute(args, session),
         Some(Command::Parse(args)) => parse::execute(args, session),
+        Some(Command::Report(args)) => report::execute(args, session),
+        Some(Command::Demo(args)) => demo::execute(args, session),
         Some(Command::Completions(args)) => completions(args, session),
         Some(_) => Err(Failure::usage(Error::BeforeCommand)),
     }
