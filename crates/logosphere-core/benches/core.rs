@@ -236,7 +236,7 @@ fn journals() -> Vec<Value> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("experiment.jsonl");
     std::fs::write(&file, &journal).unwrap();
-    let opened = seconds(|| Resumption::open(&file).unwrap());
+    let opened = seconds(|| Resumption::open(&file, &file.with_extension("spool")).unwrap());
     rows.push(row(
         "open a journal of 100 000 messages",
         "s",

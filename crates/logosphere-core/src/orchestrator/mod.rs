@@ -128,7 +128,7 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
         Ok(begun)
     }
 
-    /// Goes on with a run: writes the event that says so. `spooled` are answers that may not be in the journal.
+    /// Goes on with a run: writes the event that says so.
     ///
     /// # Errors
     /// The event cannot be written, or it changes what cannot change.
@@ -143,8 +143,10 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
         let Resumption { state, spooled, .. } = resumption;
         let mut begun = Self::at(state, mind, journal, clock, control);
         let next = begun.book.state.next_call();
-        let waiting = (spooled.into_iter()).map(|answer| ((answer.round, answer.mind_id), answer));
-        begun.spooled = waiting.filter(|(call, _)| *call >= next).collect();
+        let waiting = spooled.into_iter();
+        begun.spooled = waiting
+            .map(|answer| ((answer.round, answer.mind_id), answer))
+            .collect();
         (resumed.round, resumed.next_mind) = next;
         resumed.reused_calls = begun.usable() as u64;
         begun.book.commit(&Event::RunResumed(resumed))?;
