@@ -24,10 +24,6 @@ pub fn execute(args: &cli::Report, session: &mut Session) -> Result<Exit, Failur
         .map_err(|error| Failure::new(Exit::CheckFailed, error))?;
     let html = page(&data).render()?;
     output.finish(|file| file.write_all(html.as_bytes()))?;
-    writeln!(
-        session.results,
-        "{}",
-        printable(&out.display().to_string())
-    )?;
+    writeln!(session.results, "{}", printable(&out.display().to_string()))?;
     Ok(Exit::Done)
 }
