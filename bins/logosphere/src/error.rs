@@ -2,7 +2,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use bin_support::{ProviderName, printable};
-use logosphere_core::{InitError, ReadError};
+use logosphere_core::{InitError, ReadError, ResumeError};
 
 /// What is wrong with an input, an output or flags. Every message names what it is about.
 #[derive(Debug, thiserror::Error)]
@@ -33,6 +33,12 @@ pub enum Error {
         path: PathBuf,
         #[source]
         source: ReadError,
+    },
+    #[error("{}", name(path))]
+    Transcript {
+        path: PathBuf,
+        #[source]
+        source: ResumeError,
     },
     #[error("a run cannot change these when it goes on: {}", settings.join("; "))]
     Fixed { settings: Vec<String> },

@@ -223,7 +223,11 @@ impl Amounts {
 
 /// What a run took so far.
 fn done(run: &Transcript) -> Amounts {
-    let tokens = |part: usize| run.calls.iter().map(|call| call.tokens[part]).sum();
+    // What a server says of its tokens can be any number.
+    let tokens = |part: usize| {
+        let tokens = run.calls.iter().map(|call| call.tokens[part]);
+        tokens.fold(0, u64::saturating_add)
+    };
     let costs = run.calls.iter().filter_map(|call| call.cost_usd);
     Amounts {
         calls: run.calls.len() as u64,
@@ -321,7 +325,7 @@ impl Rest<'_> {
     }
 
     fn prompt_tokens(&self, call: u64, answers: &Answers) -> f64 {
-        let minds = u64::from(self.settings.n_minds);
+        let minds = u64::from(self.settings.n_minds.max(1));
         let read = match self.settings.scheduling {
             Scheduling::Sequential => call,
             Scheduling::Snapshot => call - call % minds,
@@ -340,8 +344,8 @@ impl Rest<'_> {
         match self.settings.scheduling {
             Scheduling::Sequential => calls,
             Scheduling::Snapshot => {
-                let minds = f64::from(self.settings.n_minds);
-                let waves = (minds / self.settings.concurrency as f64).ceil();
+                let minds = f64::from(self.settings.n_minds.max(1));
+                let waves = (minds / self.settings.concurrency.max(1) as f64).ceil();
                 (calls / minds).ceil() * waves
             }
         }

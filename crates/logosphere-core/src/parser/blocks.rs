@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::lines::Lines;
+use super::delimiters::delimiters;
 use super::{End, ParseMode, is_blank};
 
 /// A text, cut up to its end. Everything is a byte range of it.
@@ -35,11 +35,8 @@ impl Cut {
             tail: None,
             padded: false,
         };
-        for line in Lines::behind(raw, 0) {
-            let Some(padding) = line.padding(raw, mode) else {
-                continue;
-            };
-            cut.padded |= !padding.is_empty();
+        for line in delimiters(raw, 0, mode) {
+            cut.padded |= line.padded;
             let Some(start) = cut.tail.replace(line.next) else {
                 cut.thinking = without_line_end(raw, 0..line.start);
                 continue;
@@ -80,8 +77,7 @@ impl Cut {
         let start = self.tail.filter(|_| self.end != End::None)?;
         // Behind the last delimiter line a block runs to the end of the text.
         let mut from = start;
-        let mut blocks = Lines::behind(raw, start)
-            .filter(|line| line.padding(raw, mode).is_some())
+        let mut blocks = delimiters(raw, start, mode)
             .map(|line| (line.start, line.next))
             .chain([(raw.len(), raw.len())])
             .map(|(end, next)| without_line_end(raw, std::mem::replace(&mut from, next)..end));

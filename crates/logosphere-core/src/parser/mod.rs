@@ -2,8 +2,8 @@
 
 mod answer;
 mod blocks;
+mod delimiters;
 mod legacy;
-mod lines;
 mod notes;
 mod signature;
 
@@ -14,7 +14,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use blocks::Cut;
-pub(crate) use lines::holds_delimiter;
+pub(crate) use delimiters::holds_delimiter;
 pub(crate) use notes::is_invisible;
 pub use signature::is_signature;
 pub(crate) use signature::{find as find_signature, stamped};

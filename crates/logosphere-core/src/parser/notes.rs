@@ -1,42 +1,59 @@
 //! What is remarkable about an answer.
 
-use memchr::memchr3;
-use memchr::memmem;
+use std::ops::Range;
 
-use super::lines::Lines;
+use memchr::{memchr, memchr_iter, memchr3};
+
+use super::delimiters::{Delimiter, row};
 use super::{ParseMode, is_blank_char};
 
-/// Whether a line that is no delimiter looks like one.
+/// Whether a line that is no delimiter looks like one: cut again at the ends of lines that Unicode knows, a piece of it is
+/// only a row of dashes, stars or underscores.
 pub(super) fn has_near_delimiter(text: &str) -> bool {
-    Lines::behind(text, 0).any(|line| {
-        is_near(&text[line.start..line.end]) && line.padding(text, ParseMode::Lenient).is_none()
-    })
+    let bytes = text.as_bytes();
+    let marks = |at| memchr3(b'-', b'*', b'_', &bytes[at..]);
+    let found = any_row(marks, |start| {
+        let end = start + row(&bytes[start..]);
+        let shortest = if bytes[start] == b'-' { 2 } else { 3 };
+        let found = end - start >= shortest
+            && Delimiter::at(bytes, start, ParseMode::Lenient).is_none()
+            && is_alone(text, start..end);
+        (end, found)
+    });
+    // All other dashes begin with this byte.
+    let dashes = |at| memchr(0xE2, &bytes[at..]);
+    found
+        || any_row(dashes, |start| {
+            let dashes = ['\u{2013}', '\u{2014}', '\u{2015}', '\u{2500}'];
+            let end = text.len() - text[start..].trim_start_matches(dashes).len();
+            (
+                end.max(start + 1),
+                end > start && is_alone(text, start..end),
+            )
+        })
 }
 
-fn is_near(line: &str) -> bool {
-    // The characters that cut a line once more begin with these bytes; most lines have none of them.
-    if memchr3(b'\r', 0xC2, 0xE2, line.as_bytes()).is_none() {
-        return is_rule(line);
+/// Whether any row is what is looked for: `next` says how far behind a position the next one begins, `check` where it
+/// ends and whether it is one.
+fn any_row(next: impl Fn(usize) -> Option<usize>, check: impl Fn(usize) -> (usize, bool)) -> bool {
+    let mut at = 0;
+    while let Some(far) = next(at) {
+        let (end, found) = check(at + far);
+        if found {
+            return true;
+        }
+        at = end;
     }
-    line.split(['\r', '\u{85}', '\u{2028}', '\u{2029}'])
-        .any(is_rule)
+    false
 }
 
-/// Whether a piece of a line is nothing but a row of dashes, stars or underscores.
-fn is_rule(piece: &str) -> bool {
-    let piece = piece.trim_matches(|char| is_blank_char(char) || char == '\u{feff}');
-    let row = |shortest| {
-        let bytes = piece.as_bytes();
-        bytes.len() >= shortest && bytes.iter().all(|byte| *byte == bytes[0])
-    };
-    match piece.chars().next() {
-        Some('-') => row(2),
-        Some('*' | '_') => row(3),
-        Some(_) => piece
-            .chars()
-            .all(|char| matches!(char, '\u{2013}'..='\u{2015}' | '\u{2500}')),
-        None => false,
-    }
+/// Whether there is nothing but white space between a place and both ends of its piece.
+fn is_alone(text: &str, place: Range<usize>) -> bool {
+    let ends = |char| matches!(char, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}');
+    let stops = |char: &char| ends(*char) || !is_blank_char(*char) && *char != '\u{feff}';
+    let before = text[..place.start].chars().rev().find(stops);
+    let behind = || text[place.end..].chars().find(stops);
+    before.is_none_or(ends) && behind().is_none_or(ends)
 }
 
 /// Whether nothing of a text can be seen.
@@ -65,7 +82,8 @@ pub(super) fn imitates_stamp(text: &str, init_signature: &str) -> bool {
 
 /// Whether a text has the tags that some models put around what they think.
 pub(super) fn has_reasoning_tag(text: &str) -> bool {
-    ["<think>", "</think>"]
-        .iter()
-        .any(|tag| memmem::find(text.as_bytes(), tag.as_bytes()).is_some())
+    memchr_iter(b'<', text.as_bytes()).any(|at| {
+        let tag = &text[at..];
+        tag.starts_with("<think>") || tag.starts_with("</think>")
+    })
 }

@@ -67,7 +67,11 @@ impl Analysis {
             })
             .collect();
         let mut mu = None;
-        for null in [Null::RandomCopy { mu: None }, Null::Permutation] {
+        for null in [
+            Null::RandomCopy { mu: None },
+            Null::Shuffle,
+            Null::Permutation,
+        ] {
             if runs == 0 {
                 break;
             }
@@ -111,6 +115,8 @@ fn null_of(metric: Metric) -> Option<Null> {
         | Metric::PairIdentity
         | Metric::Turnover
         | Metric::SeedEcho => Some(Null::RandomCopy { mu: None }),
+        // Whether texts answer what their minds had read is seen when those had read something else.
+        Metric::InputSimilarity => Some(Null::Shuffle),
         // Whether rounds matter is seen when they do not.
         Metric::WithinRoundSimilarity | Metric::NearSimilarity | Metric::FarSimilarity => {
             Some(Null::Permutation)

@@ -77,6 +77,11 @@ fn a_small_run_by_hand() {
     assert_eq!(silent.whole.prompt_tokens, 40);
 }
 
+fn milliseconds(told: &Forecast) -> [u64; 2] {
+    told.wall_seconds
+        .map(|seconds| (seconds * 1e3).round() as u64)
+}
+
 #[test]
 fn money_and_time_follow() {
     let settings = small(Scheduling::Sequential);
@@ -86,7 +91,7 @@ fn money_and_time_follow() {
     assert!((told.whole.usd.unwrap() - usd).abs() < 1e-12);
     assert!((told.longest.completion_tokens) == 4 * 2000);
     assert!(told.longest.usd > told.whole.usd);
-    assert_eq!(told.wall_seconds, [0.4, 4.0]);
+    assert_eq!(milliseconds(&told), [400, 4000]);
     let unpriced = forecast(&settings, &[1], None, exact(1.0, 7.0), None);
     assert_eq!((unpriced.whole.usd, unpriced.longest.usd), (None, None));
     // Five minds, two calls at a time: three waves in each of two rounds.
@@ -96,7 +101,7 @@ fn money_and_time_follow() {
         ..small(Scheduling::Snapshot)
     };
     let told = forecast(&waves, &[1], None, exact(1.0, 7.0), None);
-    assert_eq!(told.wall_seconds, [0.6, 6.0]);
+    assert_eq!(milliseconds(&told), [600, 6000]);
 }
 
 #[test]
