@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use crate::journal::{Entry, Reader, Spooled};
+use crate::journal::{Entry, Reader, Spooled, whole_lines};
 use crate::state::{State, StateError, Step};
 use crate::{Event, ExperimentStart, Line, ReadError};
 
@@ -132,26 +132,6 @@ impl Resumption {
         file.sync_all()?;
         Ok(Some(part))
     }
-}
-
-/// The bytes of the whole lines of a file, and those behind them.
-fn whole_lines(file: &mut File) -> io::Result<(u64, u64)> {
-    const STEP: u64 = 1 << 16;
-    let len = file.metadata()?.len();
-    let mut end = len;
-    while end > 0 {
-        let begin = end.saturating_sub(STEP);
-        let mut bytes = vec![0; (end - begin) as usize];
-        file.seek(SeekFrom::Start(begin))?;
-        file.read_exact(&mut bytes)?;
-        if let Some(at) = bytes.iter().rposition(|byte| *byte == b'\n') {
-            end = begin + at as u64 + 1;
-            break;
-        }
-        end = begin;
-    }
-    file.rewind()?;
-    Ok((end, len - end))
 }
 
 /// How long the processes of a run worked on it.

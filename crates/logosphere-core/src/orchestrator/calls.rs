@@ -55,7 +55,7 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
             {
                 if let Some(cause) = book.settle_call(call, show)? {
                     closed = true;
-                    stop = stop.or(Some(cause));
+                    stop = Some(cause);
                 }
             }
             stop = stop.or_else(|| book.stop_cause());
@@ -205,14 +205,12 @@ impl<J: JournalSink, C: Clock> Book<J, C> {
     /// Whether a failed call stops the run.
     fn stop_after(&self, error: &MindError) -> Option<Stop> {
         let settings = self.state.settings();
-        let in_a_row = self.state.failures_in_a_row() + 1;
         if error.fatal || settings.on_error == OnError::Stop {
             Some(Stop::new("error", error.to_string()))
-        } else if in_a_row >= 3 * u64::from(settings.n_minds) {
-            Some(Stop::new(
-                "error",
-                format!("{in_a_row} calls failed in a row, the last with {error}"),
-            ))
+        } else if self.state.is_failing_too_often() {
+            let many = 3 * u64::from(settings.n_minds);
+            let detail = format!("{many} calls failed in a row, the last with {error}");
+            Some(Stop::new("error", detail))
         } else {
             None
         }

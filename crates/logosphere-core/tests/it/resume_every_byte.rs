@@ -2,8 +2,10 @@
 
 use std::fs;
 
+use logosphere_core::journal::read_spool;
 use logosphere_core::{
-    Comparison, MindReply, ResumeError, Resumption, Scheduling, Settings, Spooled, compare,
+    Comparison, Durability, FileJournal, JournalSink as _, MindReply, ResumeError, Resumption,
+    Scheduling, Settings, Spooled, compare,
 };
 
 use crate::desk::{self, Slow};
@@ -147,5 +149,32 @@ fn an_answer_in_the_spool_is_not_asked_for_again() {
         assert_eq!(desk::lines(&resumed)[2]["reused_calls"], 1);
         let asked = slow.calls.lock().unwrap();
         assert!(!asked.contains(&"1/0".to_owned()) && asked.contains(&"1/1".to_owned()));
+    }
+}
+
+#[test]
+fn an_answer_behind_a_torn_one_is_not_lost() {
+    let place = tempfile::tempdir().unwrap();
+    let (journal, spool) = (place.path().join("journal"), place.path().join("spool"));
+    let answer = |mind_id| Spooled {
+        round: 1,
+        mind_id,
+        request_sha256: "hash".to_owned(),
+        latency_ms: 1,
+        reply: MindReply::default(),
+        attempts: Vec::new(),
+    };
+    let open = || FileJournal::open(&journal, &spool, Durability::Flush, 0, String::new()).unwrap();
+    open().spool(&answer(0)).unwrap();
+    let whole = fs::read(&spool).unwrap();
+    for cut in 0..whole.len() {
+        fs::write(&spool, [&whole[..], &whole[..cut]].concat()).unwrap();
+        open().spool(&answer(1)).unwrap();
+        let kept: Vec<_> = read_spool(&spool)
+            .unwrap()
+            .iter()
+            .map(|answer| answer.mind_id)
+            .collect();
+        assert_eq!(kept, [0, 1], "{cut}");
     }
 }
