@@ -42,7 +42,7 @@ fn after_every_byte_behind_the_first_line() {
     let mut last: Option<(u64, Vec<u8>)> = None;
     for cut in first_line..journal.len() {
         fs::write(&journal_path, &journal[..cut]).unwrap();
-        let resumption = Resumption::open(&journal_path).unwrap();
+        let resumption = Resumption::open(&journal_path, &place.path().join("spool")).unwrap();
         let torn = cut - whole_lines(&journal, cut).len();
         assert_eq!(resumption.torn_bytes, torn as u64);
         let part = resumption.set_torn_aside(&journal_path).unwrap();
@@ -102,7 +102,7 @@ fn a_journal_without_a_whole_line_has_nothing_to_go_on_with() {
     let journal = place.path().join("experiment.jsonl");
     fs::write(&journal, "{\"type\":\"experiment_start\"").unwrap();
     assert!(matches!(
-        Resumption::open(&journal),
+        Resumption::open(&journal, &journal),
         Err(ResumeError::NothingWhole { .. })
     ));
 }
