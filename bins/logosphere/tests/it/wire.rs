@@ -69,7 +69,7 @@ fn a_request_holds_the_prompt_and_nothing_of_the_run() {
 }
 
 #[test]
-#[ignore = "pending"]
+#[ignore = "pending: the command leak"]
 fn requests_that_a_server_has_kept_are_those_of_the_journal() {
     let (place, stub) = (Place::new(), saying(MindMode::Mix));
     place.experiment("E");
@@ -80,6 +80,10 @@ fn requests_that_a_server_has_kept_are_those_of_the_journal() {
         )
         .exits(0);
     let path = journal::path("E");
+    place
+        .alone(&["leak", "nowhere.jsonl"])
+        .exits_with_one_of(&[1, 2])
+        .tells(&["nowhere.jsonl"]);
     place.alone(&["leak", &path]).exits(0);
     let requests = stub.requests();
     for (number, request) in requests.iter().enumerate() {
