@@ -52,6 +52,12 @@ pub enum Error {
         #[source]
         source: LegacyError,
     },
+    #[error("{}: holds no run; `logosphere run` begins one", name(path))]
+    NoRun { path: PathBuf },
+    #[error(
+        "the run was ended by {rule}, which still holds; --silence-rounds, --loss-above and --fixed-pool change such rules"
+    )]
+    StillStopped { rule: &'static str },
     #[error("a run cannot change these when it goes on: {}", settings.join("; "))]
     Fixed { settings: Vec<String> },
     #[error(

@@ -37,12 +37,7 @@ pub fn execute(
     };
     spare(&experiment, &flags.settings)?;
     let ready = prepare(&experiment, &flags.settings, session)?;
-    begin(
-        &experiment,
-        ready,
-        flags.check_leaks == cli::Switch::On,
-        session,
-    )
+    begin(&experiment, ready, flags, session)
 }
 
 /// Refuses to record calls into one of the experiment's own files: a cassette only grows, and so do they.
@@ -140,7 +135,7 @@ pub fn seeds(
 fn begin(
     experiment: &Experiment,
     ready: Ready,
-    check_leaks: bool,
+    flags: &cli::RunFlags,
     session: &mut Session,
 ) -> Result<Exit, Failure> {
     let Ready {
@@ -165,11 +160,18 @@ fn begin(
     };
     experiment.write_effective(&effective).map_err(failure)?;
     header(experiment, &effective.settings, &init, session);
+    let stored = init.stored(effective.settings.stamp_seeds);
+    let stored: Vec<_> = stored.map(|seed| seed.len()).collect();
+    session.say(&forecast::brief(
+        &effective.settings,
+        &stored,
+        &flags.settings,
+    )?);
     let durability = effective.settings.durability;
     let stamp = effective.settings.stamp_seeds;
     let start = ExperimentStart::new(effective, run_id()?, init.stored(stamp), template);
     let journal = FileJournal::create(&experiment.journal(), &experiment.spool(), durability)?;
-    let control = running::control(check_leaks, 0)?;
+    let control = running::control(flags.check_leaks == cli::Switch::On, 0)?;
     let run = Orchestrator::start(start, mind, journal, SystemClock::new(), control)?;
     running::drive(run, experiment.path(), &experiment.journal(), session)
 }
@@ -182,17 +184,23 @@ fn header(experiment: &Experiment, settings: &Settings, init: &Init, session: &S
         m_active_pool,
         max_rounds,
         scheduling,
+        parse_mode,
         seed,
         provider,
         model,
         ..
     } = settings;
     session.say(&format!(
-        "{}: {} seeds signed {}, {n_minds} minds, {k_samples} of {m_active_pool} messages, {max_rounds} rounds, {}, seed {seed}, {} {}",
+        "{}: {} seeds {}, {n_minds} minds, {k_samples} of {m_active_pool} messages, {max_rounds} rounds, {}, {}, seed {seed}, {} {}",
         shown(experiment.path()),
         init.seeds.len(),
-        printable(&init.signature),
+        if settings.stamp_seeds {
+            format!("signed {}", printable(&init.signature))
+        } else {
+            "without a stamp".to_owned()
+        },
         format!("{scheduling:?}").to_lowercase(),
+        format!("{parse_mode:?}").to_lowercase(),
         printable(provider),
         printable(model),
     ));

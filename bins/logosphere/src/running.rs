@@ -106,7 +106,12 @@ pub fn drive(
             })
         }
         Err(error @ RunError::Leak { .. }) => Err(Failure::new(Exit::CheckFailed, error)),
-        Err(error) => Err(error.into()),
+        Err(error) => {
+            session.notice(&format!(
+                "what was answered is kept; `logosphere resume {directory}` goes on"
+            ));
+            Err(error.into())
+        }
     }
 }
 
