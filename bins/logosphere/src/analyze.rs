@@ -2,33 +2,30 @@
 
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::path::Path;
 
 use bin_support::{Exit, Failure, Session, printable};
-use logosphere_core::journal::Reader;
 use logosphere_core::metrics::{Interval, SeedExit, Trend, Volume, Window};
 use logosphere_core::nulls::{Null, NullBand};
-use logosphere_core::{Analysis, AnalysisPlan, ExperimentStart, Scheduling, Transcript};
-use serde::Serialize;
+use logosphere_core::{Analysis, AnalysisPlan, Scheduling};
 
 use crate::cli::{self, NullKind};
-use crate::error::Error;
-use crate::{journal, lineage};
+use crate::lineage;
+use crate::recorded::Recorded;
 
 pub fn execute(args: &cli::Analyze, session: &mut Session) -> Result<Exit, Failure> {
-    let loaded = Loaded::read(&args.experiment)?;
+    let recorded = Recorded::read(&args.experiment)?;
     let plan = AnalysisPlan {
         window: window(args.window),
         matched: args.matched,
         null: args.null.map(null_model),
         ..AnalysisPlan::default()
     };
-    let analysis = Analysis::of(&loaded.run, &plan);
+    let analysis = Analysis::of(&recorded.run, &plan);
     if args.matched && analysis.matched.is_none() {
         session.notice("there are not enough texts to match; they are measured as they are");
     }
     if args.json {
-        return loaded.print_json(&analysis, session);
+        return recorded.print_json(&analysis, session);
     }
     let mut text = heading(&analysis);
     text.push('\n');
@@ -39,73 +36,6 @@ pub fn execute(args: &cli::Analyze, session: &mut Session) -> Result<Exit, Failu
     text.push_str(&lineage::numbers(&analysis.lineage));
     session.results.write_all(text.as_bytes())?;
     Ok(Exit::Done)
-}
-
-/// A run and what its journal says about how it was made.
-pub struct Loaded {
-    pub run: Transcript,
-    origin: Origin,
-}
-
-/// What a result about a run says about how the run was made.
-#[derive(Serialize)]
-struct Origin {
-    run_id: String,
-    run_software: String,
-    provider: String,
-    offline: bool,
-    config_sha256: String,
-    system_prompt_sha256: String,
-    init_sha256: String,
-}
-
-impl From<ExperimentStart> for Origin {
-    fn from(start: ExperimentStart) -> Self {
-        Self {
-            run_id: start.run_id,
-            run_software: start.software,
-            provider: start.provider,
-            offline: start.offline,
-            config_sha256: start.effective.config_sha256,
-            system_prompt_sha256: start.system_prompt_sha256,
-            init_sha256: start.init_sha256,
-        }
-    }
-}
-
-impl Loaded {
-    /// Reads a journal, or that of an experiment's directory.
-    pub fn read(given: &Path) -> Result<Self, Failure> {
-        let unreadable = |source| {
-            let path = journal::path(given);
-            Failure::usage(Error::Transcript { path, source })
-        };
-        let start = Reader::new(journal::open(given)?).start();
-        let (_, start) = start.map_err(|source| unreadable(source.into()))?;
-        let run = Transcript::read(journal::open(given)?).map_err(unreadable)?;
-        Ok(Self {
-            run,
-            origin: (*start).into(),
-        })
-    }
-
-    /// Prints a result about the run, and where the run comes from.
-    pub fn print_json(
-        &self,
-        result: &impl Serialize,
-        session: &mut Session,
-    ) -> Result<Exit, Failure> {
-        #[derive(Serialize)]
-        struct Told<'a, T> {
-            run: &'a Origin,
-            #[serde(flatten)]
-            result: &'a T,
-        }
-        let run = &self.origin;
-        serde_json::to_writer_pretty(&mut session.results, &Told { run, result })?;
-        writeln!(session.results)?;
-        Ok(Exit::Done)
-    }
 }
 
 /// The null model of this name, with the run's own share of innovations.

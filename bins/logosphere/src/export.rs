@@ -5,7 +5,7 @@ use std::io;
 use bin_support::{Exit, Failure, OutputFile, Session};
 use logosphere_core::export::{ExportError, ExportFormat, ExportKind, export};
 
-use crate::analyze::Loaded;
+use crate::recorded::Recorded;
 use crate::{cli, journal};
 
 pub fn execute(args: &cli::Export, session: &mut Session) -> Result<Exit, Failure> {
@@ -13,13 +13,13 @@ pub fn execute(args: &cli::Export, session: &mut Session) -> Result<Exit, Failur
     if !kind.formats().contains(&format) {
         return Err(Failure::usage(ExportError::NoSuchForm { kind, format }));
     }
-    let loaded = Loaded::read(&args.experiment)?;
-    let write = |out: &mut dyn io::Write| match export(&loaded.run, kind, format, args.raw_csv, out)
-    {
-        Err(ExportError::Write(error)) => Err(error),
-        Err(error) => Err(io::Error::other(error)),
-        Ok(()) => Ok(()),
-    };
+    let recorded = Recorded::read(&args.experiment)?;
+    let write =
+        |out: &mut dyn io::Write| match export(&recorded.run, kind, format, args.raw_csv, out) {
+            Err(ExportError::Write(error)) => Err(error),
+            Err(error) => Err(io::Error::other(error)),
+            Ok(()) => Ok(()),
+        };
     match &args.out {
         Some(out) => {
             let output = OutputFile::begin_beside(out, [journal::path(&args.experiment)])?;

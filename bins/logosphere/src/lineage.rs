@@ -6,8 +6,9 @@ use std::io::Write as _;
 use bin_support::{Exit, Failure, Session, shortened};
 use logosphere_core::lineage::{Lineage, LineageSummary};
 
-use crate::analyze::{Loaded, columns, number};
+use crate::analyze::{columns, number};
 use crate::cli;
+use crate::recorded::Recorded;
 
 /// Characters of a text that a line shows.
 const SHOWN: usize = 60;
@@ -16,10 +17,10 @@ const SHOWN: usize = 60;
 const MOST_SEEDS: usize = 20;
 
 pub fn execute(args: &cli::Lineage, session: &mut Session) -> Result<Exit, Failure> {
-    let loaded = Loaded::read(&args.experiment)?;
-    let summary = Lineage::of(&loaded.run).summary(&loaded.run, args.top);
+    let recorded = Recorded::read(&args.experiment)?;
+    let summary = Lineage::of(&recorded.run).summary(&recorded.run, args.top);
     if args.json {
-        return loaded.print_json(&summary, session);
+        return recorded.print_json(&summary, session);
     }
     let text = numbers(&summary) + &top(&summary) + &seeds(&summary) + &survival(&summary);
     session.results.write_all(text.as_bytes())?;

@@ -14,6 +14,7 @@ mod new;
 mod null;
 mod parse;
 mod population;
+mod recorded;
 mod report;
 mod resume;
 mod run;

@@ -7,8 +7,9 @@ use logosphere_core::metrics::Window;
 use logosphere_core::{Analysis, AnalysisPlan, Measured, NullFacts};
 use serde::Serialize;
 
-use crate::analyze::{Loaded, band, columns, heading, null_model, number};
+use crate::analyze::{band, columns, heading, null_model, number};
 use crate::cli::{self, Innovation};
+use crate::recorded::Recorded;
 
 /// What a null model says about a run.
 #[derive(Serialize)]
@@ -21,7 +22,7 @@ struct Compared<'a> {
 }
 
 pub fn execute(args: &cli::Null, session: &mut Session) -> Result<Exit, Failure> {
-    let loaded = Loaded::read(&args.experiment)?;
+    let recorded = Recorded::read(&args.experiment)?;
     let mu = match args.mu {
         Innovation::Auto => None,
         Innovation::Share(mu) => Some(mu),
@@ -32,7 +33,7 @@ pub fn execute(args: &cli::Null, session: &mut Session) -> Result<Exit, Failure>
         null_seed: args.seed.seed,
         ..AnalysisPlan::default()
     };
-    let analysis = Analysis::of(&loaded.run, &plan);
+    let analysis = Analysis::of(&recorded.run, &plan);
     let compared = Compared {
         schema_version: analysis.schema_version,
         software: &analysis.software,
@@ -43,7 +44,7 @@ pub fn execute(args: &cli::Null, session: &mut Session) -> Result<Exit, Failure>
             .collect(),
     };
     if args.json {
-        return loaded.print_json(&compared, session);
+        return recorded.print_json(&compared, session);
     }
     let columns_of = ["metric", "run", "null median", "95 % of null", "p"];
     let mut rows = vec![columns_of.map(str::to_owned).to_vec()];

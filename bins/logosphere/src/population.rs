@@ -72,6 +72,7 @@ impl Population {
         })?;
         match opened {
             Model::Offline => {
+                // Nothing is spent, so a cap in dollars is kept; tokens are guessed, and nobody counts them.
                 if layer.max_tokens.is_some() {
                     let flag = "--max-tokens";
                     return Err(Failure::usage(bin_support::Error::OfflineWith { flag }));

@@ -13,11 +13,12 @@ use logosphere_core::{
 use crate::clock::SystemClock;
 use crate::error::Error;
 use crate::population::{Population, Spent};
-use crate::run::{SOFTWARE, failure};
+use crate::run::{SOFTWARE, failure, spare};
 use crate::{cli, running};
 
 pub fn execute(args: &cli::Resume, session: &mut Session) -> Result<Exit, Failure> {
     let experiment = Experiment::open(&args.experiment).map_err(failure)?;
+    spare(&experiment, &args.settings)?;
     let _lock = experiment.lock(process::id()).map_err(failure)?;
     let journal = experiment.journal();
     let resumption = Resumption::open(&journal, &experiment.spool())

@@ -22,5 +22,6 @@ mod offline;
 mod old_reader;
 mod program;
 mod replay;
+mod stopping;
 mod storage;
 mod wire;

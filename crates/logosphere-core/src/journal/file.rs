@@ -1,4 +1,4 @@
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -119,7 +119,8 @@ impl Appended {
 
     /// One write: a process that dies leaves the whole line, or its beginning.
     fn write(&mut self, line: &[u8], durability: Durability) -> Result<(), JournalError> {
-        let written = self.here().and_then(|()| self.file.write_all(line));
+        self.here().map_err(|source| failed(&self.path, source))?;
+        let written = self.file.write_all(line);
         let written = written.and_then(|()| match durability {
             Durability::Fsync => self.file.sync_data(),
             Durability::Flush => Ok(()),
@@ -137,9 +138,15 @@ impl Appended {
         }
     }
 
-    /// A file that was deleted or replaced takes what is written and loses it.
+    /// A file that was deleted or replaced takes what is written and loses it, and one that others write to is spoilt.
     fn here(&self) -> io::Result<()> {
-        self.path.metadata().map(|_| ())
+        let found = self.path.metadata()?;
+        if found.len() == self.len && is_same(&found, &self.file.metadata()?) {
+            return Ok(());
+        }
+        Err(io::Error::other(
+            "it was replaced or altered while the run was writing it",
+        ))
     }
 
     fn empty(&mut self) -> Result<(), JournalError> {
@@ -149,6 +156,18 @@ impl Appended {
         self.len = 0;
         Ok(())
     }
+}
+
+#[cfg(unix)]
+fn is_same(a: &Metadata, b: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    (a.dev(), a.ino()) == (b.dev(), b.ino())
+}
+
+/// Elsewhere a file that is open cannot be replaced.
+#[cfg(not(unix))]
+fn is_same(_: &Metadata, _: &Metadata) -> bool {
+    true
 }
 
 fn failed(path: &Path, source: io::Error) -> JournalError {

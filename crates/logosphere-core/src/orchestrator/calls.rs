@@ -189,14 +189,18 @@ impl<J: JournalSink, C: Clock> Book<J, C> {
             }
             Err(error) => {
                 let stop = self.stop_after(&error);
-                self.commit(&Event::Error(CallError {
+                let told = Event::Error(CallError {
                     round: call.planned.round,
                     mind_id: call.planned.mind,
                     class: error.class,
                     message: error.message,
                     attempts: error.attempts.clone(),
                     fatal: error.fatal,
-                }))?;
+                });
+                self.commit(&told)?;
+                if let Event::Error(error) = &told {
+                    show(Progress::Failed(error));
+                }
                 if stop.is_some() {
                     return Ok(stop);
                 }

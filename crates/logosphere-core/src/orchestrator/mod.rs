@@ -12,8 +12,8 @@ use crate::journal::{JournalError, JournalSink, Spooled};
 use crate::resume::Resumption;
 use crate::state::{State, StateError, Step};
 use crate::{
-    Clock, Event, ExperimentStart, Mind, MindError, MindInvocation, RoundEnd, RunInterrupted,
-    RunResumed, Scheduling,
+    CallError, Clock, Event, ExperimentStart, Mind, MindError, MindInvocation, RoundEnd,
+    RunInterrupted, RunResumed, Scheduling,
 };
 
 /// How long calls under way are waited for after a signal, or when the time is up.
@@ -79,6 +79,8 @@ pub enum RoundSummary {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Progress<'a> {
+    /// A call failed for good, and that was written down.
+    Failed(&'a CallError),
     /// A call was written down.
     Called(&'a MindInvocation),
     /// A round was.

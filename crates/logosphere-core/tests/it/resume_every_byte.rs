@@ -178,3 +178,33 @@ fn an_answer_behind_a_torn_one_is_not_lost() {
         assert_eq!(kept, [0, 1], "{cut}");
     }
 }
+
+#[test]
+fn a_journal_that_somebody_else_touches_takes_nothing_more() {
+    let place = tempfile::tempdir().unwrap();
+    let (journal, spool) = (place.path().join("journal"), place.path().join("spool"));
+    let event = logosphere_core::Event::RoundStart(logosphere_core::RoundStart {
+        round: 1,
+        pool_size: 0,
+        active_pool_size: 0,
+    });
+    let touched: [fn(&std::path::Path); 4] = [
+        |path| fs::remove_file(path).unwrap(),
+        |path| fs::write(path, "short").unwrap(),
+        |path| fs::write(path, [fs::read(path).unwrap(), b"x\n".to_vec()].concat()).unwrap(),
+        |path| {
+            let copy = path.with_extension("copy");
+            fs::copy(path, &copy).unwrap();
+            fs::rename(copy, path).unwrap();
+        },
+    ];
+    for touch in touched {
+        let mut file = FileJournal::create(&journal, &spool, Durability::Flush).unwrap();
+        file.append("t", &event).unwrap();
+        touch(&journal);
+        let before = fs::read(&journal).ok();
+        let error = file.append("t", &event).unwrap_err();
+        assert_eq!(error.path, journal);
+        assert_eq!(fs::read(&journal).ok(), before, "it was written to");
+    }
+}
