@@ -52,6 +52,11 @@ pub enum Error {
         #[source]
         source: LegacyError,
     },
+    #[error(
+        "{}: a journal of the old program says too little for a page; `analyze`, `lineage` and `export` read it",
+        name(path)
+    )]
+    OldPage { path: PathBuf },
     #[error("a run cannot change these when it goes on: {}", settings.join("; "))]
     Fixed { settings: Vec<String> },
     #[error(
