@@ -23,6 +23,11 @@ bench:
 bench-zer0gravity *RUNS:
     cargo bench -p zer0gravity --bench side_by_side -- {{RUNS}}
 
+# logosphere against a server on this machine: processor time, overhead, memory, journal. `REF=DIR` as argument runs the reference in turn.
+bench-logosphere *REF:
+    env {{REF}} cargo bench -p logosphere --bench side_by_side | tee target/logosphere-bench.json
+    cargo bench -p logosphere-core --bench core | tee target/logosphere-core-bench.json
+
 # The fuzz targets, one after another, about ten minutes each on two cores.
 fuzz:
     PROPTEST_CASES=600000 cargo test -p popper-harness --test it -- --exact fuzz::law_parser

@@ -1,12 +1,13 @@
 //! Commands that need nothing but a journal: replay, verify, diff.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{BufReader, Write as _};
 use std::path::{Path, PathBuf};
 
 use bin_support::{Exit, Failure, OutputFile, Session, printable};
 use logosphere_core::{
-    Comparison, ReplayError, ReplayReport, compare, replay as replay_journal, replay_to,
+    Comparison, LegacyReport, ReplayError, ReplayReport, compare, replay as replay_journal,
+    replay_to, verify_legacy,
 };
 
 use crate::cli;
@@ -65,6 +66,9 @@ pub fn does_not_hold(error: ReplayError) -> Failure {
 }
 
 pub fn verify(args: &cli::Verify, session: &mut Session) -> Result<Exit, Failure> {
+    if let (true, Some(init)) = (args.legacy, &args.init) {
+        return legacy(args, init, session);
+    }
     let report = replay_journal(open(&args.journal)?).map_err(does_not_hold)?;
     for line in &report.back_in_time {
         session.notice(&format!(
@@ -76,35 +80,88 @@ pub fn verify(args: &cli::Verify, session: &mut Session) -> Result<Exit, Failure
             "line {line}: of a type that this version does not know; only its chain was checked"
         ));
     }
-    if args.json {
-        let ReplayReport {
-            lines,
-            rounds,
-            calls,
-            messages,
-            ended,
-            ..
-        } = report;
-        let report = serde_json::json!({
-            "holds": true, "lines": lines, "rounds": rounds, "calls": calls, "messages": messages, "ended": ended,
-        });
-        writeln!(session.results, "{report}")?;
-    } else {
-        writeln!(
-            session.results,
-            "holds: {} lines, {} rounds, {} calls, {} messages{}",
-            report.lines,
-            report.rounds,
-            report.calls,
-            report.messages,
-            if report.ended {
+    let ReplayReport {
+        lines,
+        rounds,
+        calls,
+        messages,
+        ended,
+        ..
+    } = report;
+    let report = Verified {
+        holds: true,
+        lines,
+        rounds,
+        calls,
+        messages,
+        ended,
+    };
+    report.print(args.json, session)
+}
+
+/// A journal of the program of 2026-01-02.
+fn legacy(args: &cli::Verify, init: &Path, session: &mut Session) -> Result<Exit, Failure> {
+    let journal = open(&args.journal)?;
+    let path = init.to_owned();
+    let init =
+        fs::read_to_string(init).map_err(|source| Failure::usage(Error::Read { path, source }))?;
+    let report =
+        verify_legacy(journal, &init).map_err(|error| Failure::new(Exit::CheckFailed, error))?;
+    let LegacyReport {
+        lines,
+        rounds,
+        calls,
+        messages,
+        ended,
+    } = report;
+    let report = Verified {
+        holds: true,
+        lines,
+        rounds,
+        calls,
+        messages,
+        ended,
+    };
+    report.print(args.json, session)
+}
+
+/// What a check says when everything holds.
+#[derive(serde::Serialize)]
+struct Verified {
+    holds: bool,
+    lines: u64,
+    rounds: u32,
+    calls: u64,
+    messages: u64,
+    ended: bool,
+}
+
+impl Verified {
+    fn print(&self, json: bool, session: &mut Session) -> Result<Exit, Failure> {
+        if json {
+            serde_json::to_writer(&mut session.results, self)?;
+            writeln!(session.results)?;
+        } else {
+            let Self {
+                lines,
+                rounds,
+                calls,
+                messages,
+                ended,
+                ..
+            } = self;
+            let rest = if *ended {
                 ""
             } else {
                 "; the run has not ended"
-            }
-        )?;
+            };
+            writeln!(
+                session.results,
+                "holds: {lines} lines, {rounds} rounds, {calls} calls, {messages} messages{rest}"
+            )?;
+        }
+        Ok(Exit::Done)
     }
-    Ok(Exit::Done)
 }
 
 pub fn diff(args: &cli::Diff, session: &mut Session) -> Result<Exit, Failure> {

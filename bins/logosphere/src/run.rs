@@ -27,7 +27,11 @@ pub fn execute(
     flags: &cli::RunFlags,
     session: &mut Session,
 ) -> Result<Exit, Failure> {
-    let experiment = place(directory, session)?;
+    let experiment = match directory {
+        // Named as an experiment it has its seeds; named as a place for one it is given what it lacks.
+        Some(path) if flags.output_dir.is_none() => Experiment::open(path).map_err(failure)?,
+        _ => place(directory, session)?,
+    };
     let ready = prepare(&experiment, &flags.settings, session)?;
     begin(
         &experiment,
@@ -138,10 +142,8 @@ fn begin(
     };
     let effective = Effective {
         config_sha256,
-        system_prompt_sha256: logosphere_core::sha256_hex(&settings.system_prompt),
         init_sha256,
-        software: SOFTWARE.to_owned(),
-        settings,
+        ..Effective::new(settings, SOFTWARE)
     };
     experiment.write_effective(&effective).map_err(failure)?;
     header(experiment, &effective.settings, &init, session);

@@ -1,15 +1,78 @@
 //! Run minds against a shared pool of messages and keep a journal that can be replayed.
+//!
+//! A few minds read messages from a pool, a few at a time, and may write new ones. They know neither each other nor the
+//! time, and nothing tells them who wrote what. What survives is what somebody passes on.
+//!
+//! ```
+//! use logosphere_core::{
+//!     Clock, Control, Effective, ExperimentStart, MemJournal, Orchestrator, RequestTemplate, RunSummary, Settings,
+//!     Transcript, local_mind, parse_init, replay,
+//! };
+//!
+//! struct Noon;
+//! impl Clock for Noon {
+//!     fn now(&self) -> jiff::Timestamp {
+//!         jiff::Timestamp::UNIX_EPOCH
+//!     }
+//!     fn monotonic_ms(&self) -> u64 {
+//!         0
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+//! let settings = Settings { provider: "offline".into(), model: "copier".into(), seed: 42, ..Settings::default() };
+//! let init = "notes for people\n---\nWho reads this?\n---\nSay it again.\n---\n\n---\n~init\n";
+//! let init = parse_init(init.as_bytes(), settings.parse_mode, &settings.init_signature)?;
+//!
+//! // A program plays the minds. With a model it is `LlmMind::new(client, "openrouter")`.
+//! let mind = local_mind("copier:mu=0.05", &settings.prompt())?;
+//! let template = RequestTemplate::of(&mind, &settings, "local")?;
+//! let seeds = init.stored(settings.stamp_seeds);
+//! let start = ExperimentStart::new(Effective::new(settings, "example"), "run-1".into(), seeds, template);
+//!
+//! let journal = MemJournal::default(); // or `FileJournal`, which survives kill -9
+//! let mut run = Orchestrator::start(start, mind, journal, Noon, Control::default())?;
+//! let summary = run.run(&mut |_| {}).await?;
+//! assert!(matches!(summary, RunSummary::Ended { errors: 0, .. }));
+//!
+//! // The journal alone makes the run again, byte for byte, and is what analyses read.
+//! let journal = run.into_journal().bytes;
+//! assert_eq!(replay(&journal[..])?.calls, 30);
+//! let transcript = Transcript::read(&journal[..])?;
+//! assert_eq!(transcript.messages.len(), 2 + 30);
+//! # Ok(())
+//! # })
+//! # }
+//! ```
+//!
+//! **The one decision.** A run is its events. [`State`] takes events in and says what must come next; whoever runs
+//! writes an event and then takes it in, whoever resumes takes in what was written, and whoever replays holds each event
+//! against the one that must be there. So there is one place where a sample is drawn, an answer read and a total
+//! summed, and nothing that a run knows is anywhere but in its journal.
+//!
+//! The experimental boundary is a matter of types: a [`MindInput`] holds prompt text, model, token limit and options, and
+//! has no place for a round, a name or a time. What goes out is compared with a template before it is sent.
+//!
+//! The crate reads no environment, clock or terminal: seed, [`Clock`], paths and minds are passed in.
+//!
+//! Next: [`Settings`] for what can be set, [`Orchestrator`] for running, [`Mind`] for minds of one's own, [`parse`] for how
+//! answers are read, [`replay`] and [`compare`] for proof, [`Transcript`] for analyses, [`nulls`] for what chance alone does.
 
 mod clock;
 mod compare;
 pub mod config;
 mod event;
 mod experiment;
+mod forecast;
 mod hash;
 mod init;
 pub mod journal;
+mod legacy_log;
+pub mod lineage;
 #[cfg(feature = "llm")]
 mod llm;
+pub mod metrics;
 mod mind;
 mod minds;
 pub mod nulls;
@@ -37,9 +100,11 @@ pub use event::{
 pub use experiment::{
     ConfigFile, Experiment, ExperimentError, ExperimentLock, INIT_TEMPLATE, Template,
 };
+pub use forecast::{Amounts, Answers, Forecast, TokenPrices, forecast};
 pub use hash::sha256_hex;
 pub use init::{Init, InitError, InitFix, InitWarning, parse_init};
 pub use journal::{FileJournal, JournalError, JournalSink, MemJournal, ReadError, Reader, Spooled};
+pub use legacy_log::{LegacyError, LegacyReport, verify_legacy};
 #[cfg(feature = "llm")]
 pub use llm::LlmMind;
 pub use mind::{Mind, MindError, MindInput, MindReply, Side, TokenUse, WireRequest};

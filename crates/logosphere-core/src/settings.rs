@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::StateError;
+use crate::hash::sha256_hex;
 use crate::parser::ParseMode;
 use crate::prompt::{PromptRole, SystemPrompt};
 
@@ -272,4 +273,17 @@ pub struct Effective {
     pub init_sha256: String,
     /// The program and its version.
     pub software: String,
+}
+
+impl Effective {
+    /// Settings that come from no files.
+    pub fn new(settings: Settings, software: impl Into<String>) -> Self {
+        Self {
+            system_prompt_sha256: sha256_hex(&settings.system_prompt),
+            settings,
+            config_sha256: String::new(),
+            init_sha256: String::new(),
+            software: software.into(),
+        }
+    }
 }

@@ -7,17 +7,43 @@ use sha2::{Digest as _, Sha256};
 
 /// How a page looks: the whole of its one style element.
 const STYLE: &str = include_str!("page.css");
-/// What a page does: the whole of its one script element, which is there only when there is a list to search.
-const SCRIPT: &str = include_str!("search.js");
+/// What a page does: the whole of a script element, which is there only when there is a list to search.
+const SEARCH: &str = include_str!("search.js");
+/// The same, when there is a browser.
+const BROWSE: &str = include_str!("browse.js");
 
-pub(crate) fn document(title: &str, body: &Markup, scripted: bool) -> String {
+/// The scripts that a page needs.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Scripts {
+    pub(crate) search: bool,
+    pub(crate) browse: bool,
+}
+
+impl Scripts {
+    /// What either needs.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            search: self.search || other.search,
+            browse: self.browse || other.browse,
+        }
+    }
+
+    fn sources(self) -> Vec<&'static str> {
+        let all = [(self.search, SEARCH), (self.browse, BROWSE)].into_iter();
+        all.filter_map(|(needed, source)| needed.then_some(source))
+            .collect()
+    }
+}
+
+pub(crate) fn document(title: &str, body: &Markup, scripts: Scripts) -> String {
+    let scripts = scripts.sources();
     let page = html! {
         (DOCTYPE)
         html lang="en" {
             head {
                 meta charset="utf-8";
                 // Before anything it applies to.
-                meta http-equiv="Content-Security-Policy" content=(policy(scripted));
+                meta http-equiv="Content-Security-Policy" content=(policy(&scripts));
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 meta name="referrer" content="no-referrer";
@@ -27,7 +53,7 @@ pub(crate) fn document(title: &str, body: &Markup, scripted: bool) -> String {
             "\n"
             body {
                 (body)
-                @if scripted { script { (PreEscaped(SCRIPT)) } }
+                @for source in &scripts { script { (PreEscaped(source)) } }
             }
         }
         "\n"
@@ -35,12 +61,13 @@ pub(crate) fn document(title: &str, body: &Markup, scripted: bool) -> String {
     page.into_string()
 }
 
-/// Nothing is loaded from anywhere, nothing is sent anywhere, and what is inline is this style and this script.
-fn policy(scripted: bool) -> String {
-    let script = if scripted {
-        hash(SCRIPT)
-    } else {
+/// Nothing is loaded from anywhere, nothing is sent anywhere, and what is inline is this style and these scripts.
+fn policy(scripts: &[&str]) -> String {
+    let script = if scripts.is_empty() {
         "'none'".to_owned()
+    } else {
+        let hashes: Vec<_> = scripts.iter().map(|source| hash(source)).collect();
+        hashes.join(" ")
     };
     format!(
         "default-src 'none'; style-src {}; script-src {script}; base-uri 'none'; form-action 'none'",

@@ -40,9 +40,7 @@ impl Embedded {
             });
         }
         match &self.json {
-            Ok(json) => Ok(html! {
-                script type="application/json" id=(self.id()) { (PreEscaped(inert(json))) }
-            }),
+            Ok(json) => Ok(element(&self.id(), json)),
             Err(error) => Err(Error::Data {
                 name: self.name.clone(),
                 // The error cannot be copied, and a page can be rendered twice.
@@ -50,6 +48,11 @@ impl Embedded {
             }),
         }
     }
+}
+
+/// JSON in an element.
+pub(crate) fn element(id: &str, json: &str) -> Markup {
+    html! { script type="application/json" id=(id) { (PreEscaped(inert(json))) } }
 }
 
 /// JSON without the characters that mean something to an HTML or a JavaScript parser. They occur inside of strings

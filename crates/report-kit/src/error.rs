@@ -14,6 +14,16 @@ pub enum Error {
         /// The number of cells.
         actual: usize,
     },
+    /// An item has more or fewer values than its browser has columns, or refers to a text or an item that is not there.
+    #[error(
+        "browser {browser:?}, item {item}: its values or its text are not those of this browser"
+    )]
+    Item {
+        /// The browser's title.
+        browser: String,
+        /// The item, from 1.
+        item: usize,
+    },
     /// Two places of the page have the same anchor.
     #[error("anchor {anchor:?} stands for two places")]
     DuplicateAnchor {

@@ -47,9 +47,10 @@
 //! The same data gives the same bytes: there is no clock, no random id, and keys of embedded maps are sorted.
 //!
 //! Next: [`Page`] and [`Section`] for what goes where, [`Cell`] for values, [`Plot`], [`SpaceTime`], [`TextDiff`] and
-//! [`SearchableList`] for the parts, [`Error`] for what [`Page::render`] refuses.
+//! [`SearchableList`] and [`Browser`] for the parts, [`Error`] for what [`Page::render`] refuses.
 
 mod anchor;
+mod browser;
 mod cell;
 mod diff;
 mod document;
@@ -65,6 +66,7 @@ mod table;
 mod text;
 mod tone;
 
+pub use browser::{Browser, Item, Value};
 pub use cell::Cell;
 pub use diff::TextDiff;
 pub use error::Error;

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::anchor::Anchors;
 use crate::cell::Cell;
-use crate::document;
+use crate::document::{self, Scripts};
 use crate::embed::Embedded;
 use crate::error::Error;
 use crate::section::{self, Part, Section};
@@ -99,9 +99,10 @@ impl Page {
             (self.footer())
             @for embedded in &self.data { (embedded.render()?) "\n" }
         };
-        let scripted = self.sections.iter().any(Section::has_list);
+        let needed = self.sections.iter().map(Section::scripts);
+        let scripts = needed.fold(Scripts::default(), Scripts::and);
         let title = text::label(&self.title, text::TITLE);
-        Ok(document::document(&title, &body, scripted))
+        Ok(document::document(&title, &body, scripts))
     }
 
     fn contents(&self) -> Markup {

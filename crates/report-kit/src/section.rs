@@ -1,8 +1,10 @@
 use maud::{Markup, html};
 
 use crate::anchor::{self, Anchors};
+use crate::browser::Browser;
 use crate::cell::Cell;
 use crate::diff::TextDiff;
+use crate::document::Scripts;
 use crate::error::Error;
 use crate::list::SearchableList;
 use crate::plot::Plot;
@@ -32,6 +34,7 @@ pub(crate) enum Part {
     Grid(SpaceTime),
     Diff(TextDiff),
     List(SearchableList),
+    Browser(Browser),
     Section(Section),
 }
 
@@ -118,6 +121,12 @@ impl Section {
         self.part(Part::List(list))
     }
 
+    /// Adds many items to look through.
+    #[must_use]
+    pub fn browser(self, browser: Browser) -> Self {
+        self.part(Part::Browser(browser))
+    }
+
     /// Adds a section inside of this one.
     #[must_use]
     pub fn section(self, section: Section) -> Self {
@@ -175,6 +184,7 @@ pub(crate) fn collect(parts: &[Part], anchors: &mut Anchors) -> Result<(), Error
         match part {
             Part::Section(section) => collect_section(section, anchors)?,
             Part::List(list) => list.collect(anchors)?,
+            Part::Browser(browser) => browser.collect(anchors)?,
             _ => {}
         }
     }
@@ -188,18 +198,24 @@ pub(crate) fn collect_section(section: &Section, anchors: &mut Anchors) -> Resul
     collect(&section.parts, anchors)
 }
 
-/// Whether anything of it is moved by the script.
-pub(crate) fn has_list(parts: &[Part]) -> bool {
-    parts.iter().any(|part| match part {
-        Part::List(_) => true,
-        Part::Section(section) => section.has_list(),
-        _ => false,
-    })
+/// The scripts that parts need.
+fn scripts(parts: &[Part]) -> Scripts {
+    let mut scripts = Scripts::default();
+    for part in parts {
+        match part {
+            Part::List(_) => scripts.search = true,
+            Part::Browser(_) => scripts.browse = true,
+            Part::Section(section) => scripts = scripts.and(section.scripts()),
+            _ => {}
+        }
+    }
+    scripts
 }
 
 impl Section {
-    pub(crate) fn has_list(&self) -> bool {
-        has_list(&self.parts)
+    /// The scripts that it needs.
+    pub(crate) fn scripts(&self) -> Scripts {
+        scripts(&self.parts)
     }
 }
 
@@ -230,6 +246,7 @@ fn render_part(part: &Part, level: u8, anchors: &Anchors) -> Result<Markup, Erro
         Part::Grid(grid) => grid.render(anchors),
         Part::Diff(diff) => diff.render(anchors),
         Part::List(list) => list.render(anchors)?,
+        Part::Browser(browser) => browser.render(anchors)?,
         Part::Section(section) => {
             let id = section.anchor.as_deref().map(anchor::id);
             section.render_at(level + 1, id, anchors)?

@@ -1,8 +1,4 @@
 //! What each command takes.
-#![expect(
-    dead_code,
-    reason = "commands are built one after another; to be taken away with the last"
-)]
 
 use std::path::PathBuf;
 

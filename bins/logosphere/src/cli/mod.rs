@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use bin_support::{CommonFlags, Exit, Failure, Session};
 
 pub use self::commands::*;
-pub use self::flags::{Mode, SettingFlags, Switch};
+pub use self::flags::{SettingFlags, Switch};
 use crate::error::Error;
 use crate::{journal, resume, run};
 

@@ -19,6 +19,12 @@ impl Settings {
                 "a program plays the minds only offline; leave it out or set provider to offline",
             );
         }
+        if self.api_base_url.is_some() && self.provider == OFFLINE {
+            return conflict(
+                "api_base_url",
+                "offline nobody is asked; leave it out or set another provider",
+            );
+        }
         if self.k_samples == 0 {
             return self.check_seeds(0);
         }

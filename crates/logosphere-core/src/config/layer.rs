@@ -20,23 +20,38 @@ macro_rules! layer {
         impl Layer {
             /// This layer, and where it says nothing, `lower`.
             ///
-            /// Who answers is one choice in two settings: a provider that is asked for here takes back the program
-            /// (`mind`) and another provider's address below, and a program takes back a provider below.
+            /// Who answers is one choice in several settings. A provider that is asked for here takes back another one's
+            /// address below, and what only an offline run has there: its program (`mind`) and that program's name as
+            /// the model. A program takes back a provider below.
             #[must_use]
             pub fn over(self, mut lower: Self) -> Self {
-                if let Some(provider) = &self.provider {
-                    if provider != OFFLINE {
+                let below = lower.provider.as_deref();
+                match self.provider.as_deref() {
+                    Some(OFFLINE) => lower.api_base_url = None,
+                    Some(provider) => {
+                        if below == Some(OFFLINE) {
+                            lower.model = None;
+                        }
+                        if below.is_some_and(|below| below != provider) {
+                            lower.api_base_url = None;
+                        }
                         lower.mind = None;
                     }
-                    if lower.provider.as_ref().is_some_and(|below| below != provider) {
+                    None if self.mind.is_some() => {
+                        lower.provider = None;
                         lower.api_base_url = None;
                     }
-                } else if self.mind.is_some() {
-                    lower.provider = None;
-                    lower.api_base_url = None;
+                    None => {}
                 }
                 Self {
                     $($field: self.$field.or(lower.$field),)*
+                }
+            }
+
+            /// All settings of a run.
+            pub fn of(settings: &Settings) -> Self {
+                Self {
+                    $($field: settings.$($place).+.clone().into(),)*
                 }
             }
 
@@ -123,12 +138,10 @@ impl Layer {
 
     /// What it gives otherwise than a run has it, in the order of the documentation.
     pub fn differences(&self, run: &Settings) -> Vec<Difference> {
-        let run = serde_json::to_value(run).unwrap_or_default();
+        let run = Self::of(run);
         let difference = |key: &super::keys::Key| {
             let given = (key.get)(self)?;
-            let pointer = format!("/{}", key.path.replace('.', "/"));
-            // Options that are unset are left out.
-            let run = run.pointer(&pointer).cloned().unwrap_or_default();
+            let run = (key.get)(&run).unwrap_or_default();
             (run != given).then_some(Difference {
                 path: key.path,
                 run,

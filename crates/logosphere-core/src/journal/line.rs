@@ -68,9 +68,15 @@ pub(super) struct Head {
 }
 
 /// An event with its line; none for a type that this version does not know.
-pub(super) fn decode(head: Head, line: &[u8]) -> Result<Option<Line>, serde_json::Error> {
-    fn body<T: DeserializeOwned>(line: &[u8]) -> Result<T, serde_json::Error> {
-        serde_json::from_slice(line)
+pub(super) fn decode(head: Head, line: &[u8]) -> Result<Option<Line>, String> {
+    fn body<T: DeserializeOwned>(line: &[u8]) -> Result<T, String> {
+        serde_json::from_slice(line).map_err(|_| {
+            // Once more, slowly, to learn in which field.
+            let mut json = serde_json::Deserializer::from_slice(line);
+            let read: Result<T, _> = serde_path_to_error::deserialize(&mut json);
+            read.err()
+                .map_or_else(String::new, |error| error.to_string())
+        })
     }
     let event = match head.r#type.as_str() {
         "experiment_start" => Event::ExperimentStart(body(line)?),

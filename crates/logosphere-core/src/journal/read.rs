@@ -164,11 +164,9 @@ impl<R: BufRead> Reader<R> {
         if self.line.last() == Some(&b'\r') {
             return Err(damaged("", Damage::Crlf));
         }
-        let form = |kind: &str, error: serde_json::Error| {
-            let message = error.to_string();
-            damaged(kind, Damage::Form { message })
-        };
-        let head: Head = serde_json::from_slice(&self.line).map_err(|error| form("", error))?;
+        let form = |kind: &str, message| damaged(kind, Damage::Form { message });
+        let head: Head =
+            serde_json::from_slice(&self.line).map_err(|error| form("", error.to_string()))?;
         let kind = head.r#type.clone();
         if (number == 1) != (kind == "experiment_start") {
             let damage = if number == 1 {

@@ -43,15 +43,20 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
         let mut flying = FuturesUnordered::new();
         let mut returned = BTreeMap::new();
         let mut stop = None;
+        // A call has stopped the run: it is asked again by whoever resumes, and what came back behind it waits in the spool.
+        let mut closed = false;
         // A call has come back that will stop the run when its turn comes.
         let mut halted = false;
         let mut patience = None;
         loop {
-            while stop.is_none()
+            while !closed
                 && let Step::Call { mind } = book.state.next()
                 && let Some(call) = returned.remove(&mind)
             {
-                stop = book.settle_call(call, show)?;
+                if let Some(cause) = book.settle_call(call, show)? {
+                    closed = true;
+                    stop = stop.or(Some(cause));
+                }
             }
             stop = stop.or_else(|| book.stop_cause());
             // With a width of 1 a call begins when the one before it is written, so a mind reads what that one sent.

@@ -7,14 +7,14 @@ mod legacy;
 mod notes;
 mod signature;
 
-use std::ops::Range;
-
 use std::fmt;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
 pub(crate) use blocks::Cut;
 pub(crate) use delimiters::holds_delimiter;
+pub(crate) use notes::is_invisible;
 pub use signature::is_signature;
 pub(crate) use signature::{find as find_signature, stamped};
 

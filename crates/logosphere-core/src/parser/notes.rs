@@ -57,7 +57,7 @@ fn is_alone(text: &str, place: Range<usize>) -> bool {
 }
 
 /// Whether nothing of a text can be seen.
-pub(super) fn is_invisible(text: &str) -> bool {
+pub(crate) fn is_invisible(text: &str) -> bool {
     text.chars().all(|char| {
         is_blank_char(char)
             || char.is_control()

@@ -28,7 +28,7 @@ fn other() -> Settings {
         token_limit: 1,
         provider: "offline".to_owned(),
         model: "small".to_owned(),
-        api_base_url: Some("http://127.0.0.1:8080/v1".to_owned()),
+        api_base_url: None,
         system_prompt: "Read.\n---\n".to_owned(),
         init_signature: "~é".to_owned(),
         seed: u64::MAX,
@@ -89,10 +89,17 @@ fn a_file_goes_over_the_defaults_and_flags_go_over_the_file() {
 
 #[test]
 fn settings_that_are_written_are_read_again() {
-    for settings in [other(), Settings::default()] {
+    let served = Settings {
+        provider: "generic".to_owned(),
+        api_base_url: Some("http://127.0.0.1:8080/v1".to_owned()),
+        mind: None,
+        ..other()
+    };
+    for settings in [other(), served, Settings::default()] {
         let text = serde_json::to_string_pretty(&settings).unwrap();
         assert_eq!(read(&text).settings(1).unwrap(), settings);
         assert_eq!(read(&text).differences(&settings), []);
+        assert_eq!(read(&text), Layer::of(&settings));
     }
 }
 
@@ -344,6 +351,10 @@ fn settings_that_do_not_go_together_are_refused() {
             "system_prompt: ",
         ),
         (
+            r#"{"provider": "offline", "api_base_url": "http://gpu/v1"}"#,
+            "api_base_url: offline nobody is asked",
+        ),
+        (
             r#"{"provider": "ollama", "mind": "silent"}"#,
             "mind: a program plays the minds only offline",
         ),
@@ -384,6 +395,13 @@ fn who_answers_is_the_upper_layer_s_choice() {
     };
     let asked = provider("ollama").over(offline()).settings(0).unwrap();
     assert_eq!((asked.provider.as_str(), asked.mind), ("ollama", None));
+    // The model of an offline run is a program.
+    assert_eq!(asked.model, Settings::default().model);
+    let alone = provider("offline").over(served()).settings(0).unwrap();
+    assert_eq!(
+        (alone.provider.as_str(), alone.api_base_url),
+        ("offline", None)
+    );
     let played = mind.over(served()).settings(0).unwrap();
     assert_eq!(
         (played.provider.as_str(), played.api_base_url),

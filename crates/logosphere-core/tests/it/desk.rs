@@ -61,13 +61,7 @@ pub fn seeds() -> impl Iterator<Item = String> {
 /// The first event of a run of `mind`.
 pub fn start(settings: &Settings, mind: &dyn Mind) -> ExperimentStart {
     let template = RequestTemplate::of(mind, settings, "local").unwrap();
-    let effective = Effective {
-        settings: settings.clone(),
-        config_sha256: String::new(),
-        system_prompt_sha256: String::new(),
-        init_sha256: String::new(),
-        software: "test".to_owned(),
-    };
+    let effective = Effective::new(settings.clone(), "test");
     ExperimentStart::new(effective, "run".to_owned(), seeds(), template)
 }
 

@@ -4,19 +4,25 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
-mod impersonation;
 mod concurrency;
 mod config_layers;
 mod desk;
 mod experiment;
+mod faults;
 mod flip_every_byte;
+mod forecast;
+mod impersonation;
 mod init_table;
+mod legacy_log;
+mod lineage;
+mod metrics;
 mod minds;
 mod no_stamp;
 mod nulls;
 mod nulls_analytic;
 mod parse_vectors;
 mod parser_fuzz;
+mod parser_size;
 mod pool;
 mod pool_scale;
 mod prompt_roundtrip;
@@ -25,3 +31,4 @@ mod replay;
 mod resume_every_byte;
 mod sampler;
 mod scheduling;
+mod scripted_run;

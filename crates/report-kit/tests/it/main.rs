@@ -1,5 +1,6 @@
 //! Pages as a browser reads them.
 
+mod browser;
 mod contrast;
 mod data;
 mod hostile;

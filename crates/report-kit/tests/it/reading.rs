@@ -3,8 +3,8 @@
 use std::error::Error;
 
 use report_kit::{
-    Axis, Bar, Cell, Entry, Page, Plot, Point, SearchableList, Section, Series, SpaceTime, Table,
-    TextDiff, Tone,
+    Axis, Bar, Browser, Cell, Entry, Item, Page, Plot, Point, SearchableList, Section, Series,
+    SpaceTime, Table, TextDiff, Tone, Value,
 };
 use scraper::{Html, Selector};
 
@@ -38,6 +38,23 @@ pub(crate) fn skeleton(page: &Html) -> Vec<String> {
             format!("{} {}", element.name(), attributes.join(" "))
         })
         .collect()
+}
+
+/// A browser that has `text` in every place that takes one.
+fn browser_with(text: &str) -> Browser {
+    let mut browser = Browser::new(text, [text, text, text]).tone(Tone::Good, text);
+    let source = browser.text(text, [(0..text.len(), Tone::Good)]);
+    browser.item(Item {
+        name: text.to_owned(),
+        anchor: Some(format!("item {text}")),
+        place: Some((source, 0..text.len())),
+        values: vec![
+            Value::Text(text.to_owned()),
+            Value::Items(vec![0]),
+            Value::Missing,
+        ],
+    });
+    browser
 }
 
 /// A page that has `text` in every place that takes one.
@@ -74,6 +91,7 @@ pub(crate) fn filled_with(text: &str) -> Page {
                 .text(Tone::Neutral, text)
                 .text(Tone::Bad, text)],
         ))
+        .browser(browser_with(text))
         .section(Section::new(text).folded().text(text));
     Page::new(text)
         .lead(text)

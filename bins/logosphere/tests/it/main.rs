@@ -1,0 +1,23 @@
+//! The program as its users run it.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test stops at the first surprise, and the line says which"
+)]
+
+mod bad_input;
+mod caps;
+mod commands;
+mod concurrency;
+mod config_layers;
+mod demo;
+mod faults;
+mod forecast;
+mod interrupt;
+mod journal;
+mod kill_resume;
+mod offline;
+mod old_reader;
+mod program;
+mod replay;
+mod storage;
+mod wire;

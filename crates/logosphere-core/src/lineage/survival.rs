@@ -1,0 +1,69 @@
+//! How long lines of messages last.
+
+use serde::Serialize;
+
+use super::tree::Lineage;
+
+/// The share of lines that are still there some rounds after they began.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Survival {
+    /// Rounds since the line began.
+    pub rounds: u32,
+    /// Lines of which it is known whether they got so far.
+    pub at_risk: u32,
+    /// Lines that ended now.
+    pub ended: u32,
+    /// The share that is still there, by the estimate of Kaplan and Meier: lines that are there when the run ends count
+    /// for as long as they were seen.
+    pub share: f64,
+}
+
+/// The survival of all lines, a step for each time at which some end. A line is a seed or an innovation and what comes
+/// from it; it ends with the first round at whose end none of it can be read.
+pub(super) fn survival(lineage: &Lineage) -> Vec<Survival> {
+    let last = lineage.windows().len();
+    // The window behind the last one that a member of each root's line is in.
+    let mut behind = vec![0; lineage.nodes().len()];
+    for node in lineage.nodes() {
+        let readable = lineage.readable(node.id as usize);
+        let line = &mut behind[node.root as usize];
+        *line = readable.end.max(*line);
+    }
+    // How many lines ended, and how many went out of sight, after so many rounds.
+    let mut steps = vec![[0_u32; 2]; last + 1];
+    let mut at_risk = 0;
+    for root in lineage
+        .nodes()
+        .iter()
+        .filter(|node| node.parents.is_empty())
+    {
+        let began = lineage.readable(root.id as usize).start;
+        if began == last {
+            // Of a round that did not end: nothing is known of it.
+            continue;
+        }
+        let behind = behind[root.id as usize];
+        let rounds = behind.saturating_sub(began);
+        at_risk += 1;
+        if behind == last {
+            steps[rounds][1] += 1;
+        } else {
+            steps[rounds][0] += 1;
+        }
+    }
+    let mut share = 1.0;
+    let mut curve = Vec::new();
+    for (rounds, [ended, unseen]) in steps.into_iter().enumerate() {
+        if ended > 0 {
+            share *= f64::from(at_risk - ended) / f64::from(at_risk);
+            curve.push(Survival {
+                rounds: rounds as u32,
+                at_risk,
+                ended,
+                share,
+            });
+        }
+        at_risk -= ended + unseen;
+    }
+    curve
+}

@@ -1,0 +1,85 @@
+//! Equal texts, and texts that are new to a window.
+
+use super::corpus::Corpus;
+use super::scope::{Places, Sliding, Tally};
+use super::series::Point;
+
+/// How often each text is in a window.
+struct Copies {
+    of_kind: Vec<u64>,
+    texts: u64,
+    different: usize,
+    /// Pairs of equal texts, each counted twice.
+    equal: u64,
+}
+
+impl Copies {
+    fn new(corpus: &Corpus<'_>) -> Self {
+        Self {
+            of_kind: vec![0; corpus.kinds()],
+            texts: 0,
+            different: 0,
+            equal: 0,
+        }
+    }
+}
+
+impl Tally for Copies {
+    fn add(&mut self, kind: usize) {
+        let copies = &mut self.of_kind[kind];
+        self.different += usize::from(*copies == 0);
+        self.equal += 2 * *copies;
+        *copies += 1;
+        self.texts += 1;
+    }
+
+    fn remove(&mut self, kind: usize) {
+        let copies = &mut self.of_kind[kind];
+        *copies -= 1;
+        self.equal -= 2 * *copies;
+        self.different -= usize::from(*copies == 0);
+        self.texts -= 1;
+    }
+}
+
+/// The share of pairs in each window whose texts are equal.
+pub(crate) fn pair_identity(corpus: &Corpus<'_>, windows: &[Places]) -> Vec<Point> {
+    let mut sliding = Sliding::new(corpus, Copies::new(corpus));
+    let points = windows.iter().map(|window| {
+        let copies = sliding.at(window);
+        let texts = copies.texts as f64;
+        let share = copies.equal as f64 / (texts * (texts - 1.0));
+        Point::of(window.len(), (copies.texts >= 2).then_some(share))
+    });
+    points.collect()
+}
+
+/// The share of the different texts of each window that were not in the window before it. The first has none before it.
+pub(crate) fn turnover(corpus: &Corpus<'_>, windows: &[Places]) -> Vec<Point> {
+    let mut sliding = Sliding::new(corpus, Copies::new(corpus));
+    let mut counted = vec![0; corpus.kinds()];
+    let mut before = &Places::Range(0..0);
+    let points = windows.iter().enumerate().map(|(at, window)| {
+        let old = &sliding.at(before).of_kind;
+        let mut new = 0;
+        let entered = match (before, window) {
+            (Places::Range(before), Places::Range(now)) => {
+                Places::Range(before.end.max(now.start)..now.end)
+            }
+            _ => window.clone(),
+        };
+        for kind in entered.texts(corpus).map(|text| text.kind) {
+            if old[kind] == 0 && std::mem::replace(&mut counted[kind], at + 1) != at + 1 {
+                new += 1;
+            }
+        }
+        before = window;
+        let different = sliding.at(window).different;
+        let enough = at > 0 && window.len() >= 2;
+        Point::of(
+            window.len(),
+            enough.then(|| f64::from(new) / different as f64),
+        )
+    });
+    points.collect()
+}

@@ -1,0 +1,197 @@
+//! What can be measured.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+use super::tfidf::ENCODER;
+
+/// Something that is measured at the end of each round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Metric {
+    /// How much alike the texts of a window are.
+    TfidfSimilarity,
+    /// How much alike the texts of a round are.
+    WithinRoundSimilarity,
+    /// How much alike the texts of a round and of the ten rounds before it are.
+    NearSimilarity,
+    /// How much alike the texts of a round and of those far before it are.
+    FarSimilarity,
+    /// How much shorter a window gets by saying once what repeats.
+    CompressionRatio,
+    /// Different tokens.
+    Distinct1,
+    /// Different runs of two tokens.
+    Distinct2,
+    /// Different runs of three tokens.
+    Distinct3,
+    /// Runs of five tokens that are not new.
+    Reuse5gram,
+    /// Pairs of equal texts.
+    PairIdentity,
+    /// Texts that the window before did not have.
+    Turnover,
+    /// How much alike to a seed texts are.
+    SeedEcho,
+    /// Messages.
+    Messages,
+    /// The mean length of a text.
+    CharsMean,
+    /// The median length of a text.
+    CharsMedian,
+    /// Answers that were lost.
+    LostShare,
+}
+
+/// What one value of a metric is measured on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unit {
+    Window,
+    Round,
+}
+
+impl Metric {
+    /// All, in the order of results.
+    pub const ALL: [Self; 16] = [
+        Self::TfidfSimilarity,
+        Self::WithinRoundSimilarity,
+        Self::NearSimilarity,
+        Self::FarSimilarity,
+        Self::CompressionRatio,
+        Self::Distinct1,
+        Self::Distinct2,
+        Self::Distinct3,
+        Self::Reuse5gram,
+        Self::PairIdentity,
+        Self::Turnover,
+        Self::SeedEcho,
+        Self::Messages,
+        Self::CharsMean,
+        Self::CharsMedian,
+        Self::LostShare,
+    ];
+
+    /// Its name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::TfidfSimilarity => "tfidf_similarity",
+            Self::WithinRoundSimilarity => "within_round_similarity",
+            Self::NearSimilarity => "near_similarity",
+            Self::FarSimilarity => "far_similarity",
+            Self::CompressionRatio => "compression_ratio",
+            Self::Distinct1 => "distinct_1",
+            Self::Distinct2 => "distinct_2",
+            Self::Distinct3 => "distinct_3",
+            Self::Reuse5gram => "reuse_5gram",
+            Self::PairIdentity => "pair_identity",
+            Self::Turnover => "turnover",
+            Self::SeedEcho => "seed_echo",
+            Self::Messages => "messages",
+            Self::CharsMean => "chars_mean",
+            Self::CharsMedian => "chars_median",
+            Self::LostShare => "lost_share",
+        }
+    }
+
+    /// The metric of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|metric| metric.name() == name)
+    }
+
+    /// What is measured, in words.
+    pub fn definition(self) -> &'static str {
+        match self {
+            Self::TfidfSimilarity => {
+                "mean cosine of all pairs of texts of the window; raw counts x (ln((1+D)/(1+df))+1), D and df over all texts of the run, length 1; texts without a token left out"
+            }
+            Self::WithinRoundSimilarity => {
+                "mean cosine, as in tfidf_similarity, of all pairs of texts of the round"
+            }
+            Self::NearSimilarity => {
+                "mean cosine, as in tfidf_similarity, of each text of the round with each of the 10 rounds before it; without seeds"
+            }
+            Self::FarSimilarity => {
+                "mean cosine, as in tfidf_similarity, of each text of the round with each that is 50 or more rounds older; without seeds"
+            }
+            Self::CompressionRatio => {
+                "size before / after deflate level 6 of the first 20 000 bytes of the window's texts joined by line feeds; none below 2 000 bytes"
+            }
+            Self::Distinct1 => {
+                "different / all tokens in the first 2 000 tokens of the window; none below 200 tokens"
+            }
+            Self::Distinct2 => {
+                "different / all runs of 2 tokens of a text in the first 2 000 tokens of the window; none below 200 tokens"
+            }
+            Self::Distinct3 => {
+                "different / all runs of 3 tokens of a text in the first 2 000 tokens of the window; none below 200 tokens"
+            }
+            Self::Reuse5gram => {
+                "mean over the round's texts of the share of runs of 5 tokens found in any earlier text; texts under 5 tokens left out"
+            }
+            Self::PairIdentity => "share of pairs of texts of the window that are equal",
+            Self::Turnover => {
+                "share of the different texts of the window that were not in the window a round before"
+            }
+            Self::SeedEcho => {
+                "mean over the window's texts, seeds left out, of the highest cosine, as in tfidf_similarity, to one of the first 1 000 different seeds"
+            }
+            Self::Messages => "messages that the round added",
+            Self::CharsMean => "mean number of characters of the round's texts",
+            Self::CharsMedian => "median number of characters of the round's texts",
+            Self::LostShare => {
+                "share of the round's answers of which nothing was sent, silence apart"
+            }
+        }
+    }
+
+    /// How texts are compared, where they are.
+    pub fn encoder(self) -> Option<&'static str> {
+        match self {
+            Self::TfidfSimilarity
+            | Self::WithinRoundSimilarity
+            | Self::NearSimilarity
+            | Self::FarSimilarity
+            | Self::SeedEcho => Some(ENCODER),
+            _ => None,
+        }
+    }
+
+    /// Whether it can be measured on texts of equal number and length.
+    pub fn can_match(self) -> bool {
+        !matches!(
+            self,
+            Self::Reuse5gram
+                | Self::Turnover
+                | Self::Messages
+                | Self::CharsMean
+                | Self::CharsMedian
+                | Self::LostShare
+        )
+    }
+
+    pub(crate) fn unit(self) -> Unit {
+        match self {
+            Self::TfidfSimilarity
+            | Self::CompressionRatio
+            | Self::Distinct1
+            | Self::Distinct2
+            | Self::Distinct3
+            | Self::PairIdentity
+            | Self::Turnover
+            | Self::SeedEcho => Unit::Window,
+            _ => Unit::Round,
+        }
+    }
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Serialize for Metric {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}

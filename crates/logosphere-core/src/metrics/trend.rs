@@ -1,0 +1,100 @@
+//! Whether a value rises or falls with the rounds.
+
+use serde::Serialize;
+
+use super::interval::{block_length, resampling};
+
+/// Orders that a p value is taken from.
+pub const PERMUTATIONS: usize = 2000;
+
+/// How a value goes with the rounds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Trend {
+    /// Spearman's rank correlation of round and value, -1 to 1.
+    pub rho: f64,
+    /// How likely a correlation so far from 0 is if the order of the rounds says nothing: blocks of neighbours are
+    /// exchanged, [`PERMUTATIONS`] times, so that what is alike in neighbours alone is no trend.
+    pub p: f64,
+}
+
+/// The trend of values in the order of their rounds. `name` chooses the random numbers with the seed. None below four
+/// values, and of values that are all equal.
+pub fn trend(values: &[f64], seed: u64, name: &str) -> Option<Trend> {
+    let n = values.len();
+    if n < 4 {
+        return None;
+    }
+    let middle = (n - 1) as f64 / 2.0;
+    // Deviations from the mean rank: a correlation is then a sum of products.
+    let ranks: Vec<f64> = ranks(values)
+        .into_iter()
+        .map(|rank| rank - middle)
+        .collect();
+    let spread = |ranks: &mut dyn Iterator<Item = f64>| ranks.map(|rank| rank * rank).sum::<f64>();
+    let of_rounds = spread(&mut (0..n).map(|at| at as f64 - middle));
+    let of_values = spread(&mut ranks.iter().copied());
+    if of_values == 0.0 {
+        return None;
+    }
+    let scale = (of_rounds * of_values).sqrt();
+    let blocks: Vec<Block> = ranks.chunks(block_length(n)).map(Block::of).collect();
+    // Ranks are halves of whole numbers, so the sums are exact and equal orders compare equal.
+    let product = |order: &[usize]| {
+        let (mut start, mut sum) = (0, 0.0);
+        for &block in order {
+            let block = &blocks[block];
+            sum += (start as f64 - middle) * block.sum + block.by_place;
+            start += block.length;
+        }
+        sum
+    };
+    let mut order: Vec<usize> = (0..blocks.len()).collect();
+    let observed = product(&order);
+    let mut rng = resampling("permutation", seed, name);
+    let mut as_far = 0;
+    for _ in 0..PERMUTATIONS {
+        for left in (1..order.len()).rev() {
+            order.swap(left, rng.below(left as u64 + 1) as usize);
+        }
+        as_far += usize::from(product(&order).abs() >= observed.abs());
+    }
+    Some(Trend {
+        rho: (observed / scale).clamp(-1.0, 1.0),
+        p: (as_far + 1) as f64 / (PERMUTATIONS + 1) as f64,
+    })
+}
+
+/// Neighbours that stay together.
+struct Block {
+    length: usize,
+    sum: f64,
+    /// The sum of each value times its place in the block, from 0.
+    by_place: f64,
+}
+
+impl Block {
+    fn of(values: &[f64]) -> Self {
+        let by_place = values.iter().enumerate();
+        Self {
+            length: values.len(),
+            sum: values.iter().sum(),
+            by_place: by_place.map(|(place, value)| place as f64 * value).sum(),
+        }
+    }
+}
+
+/// The rank of each value from 0; equal values share their mean rank.
+fn ranks(values: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+    let mut ranks = vec![0.0; values.len()];
+    let mut start = 0;
+    for same in order.chunk_by(|&a, &b| values[a].total_cmp(&values[b]).is_eq()) {
+        let rank = start as f64 + (same.len() - 1) as f64 / 2.0;
+        for &at in same {
+            ranks[at] = rank;
+        }
+        start += same.len();
+    }
+    ranks
+}

@@ -1,0 +1,426 @@
+//! Calls that fail: what the run does, what the journal says, and what a resume makes of it.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use async_trait::async_trait;
+use logosphere_core::{
+    AttemptFacts, Comparison, Control, Mind, MindError, MindInput, MindReply, OnError, Reason,
+    RunError, RunSummary, Scheduling, Settings, Side, WireRequest, compare, replay,
+};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::desk;
+
+/// A mind some of whose calls fail, each as often as said.
+struct Failing<M> {
+    mind: M,
+    failures: Mutex<BTreeMap<String, (u32, MindError)>>,
+    calls: Mutex<Vec<String>>,
+}
+
+fn failing<'a>(
+    settings: &Settings,
+    failures: impl IntoIterator<Item = (&'a str, u32, MindError)>,
+) -> Failing<logosphere_core::LocalMind> {
+    let failures = failures.into_iter();
+    Failing {
+        mind: desk::mind(settings),
+        failures: Mutex::new(
+            failures
+                .map(|(call, times, error)| (call.to_owned(), (times, error)))
+                .collect(),
+        ),
+        calls: Mutex::default(),
+    }
+}
+
+fn error(class: &str, fatal: bool) -> MindError {
+    let attempt = |n| AttemptFacts {
+        n,
+        status: Some(503),
+        class: Some(class.to_owned()),
+        wait_ms: 5,
+        latency_ms: 7,
+    };
+    MindError {
+        class: class.to_owned(),
+        message: "it did not work".to_owned(),
+        fatal,
+        attempts: vec![attempt(1), attempt(2)],
+    }
+}
+
+#[async_trait]
+impl<M: Mind> Mind for &Failing<M> {
+    fn label(&self) -> &str {
+        self.mind.label()
+    }
+
+    fn request(&self, input: &MindInput) -> Result<WireRequest, MindError> {
+        self.mind.request(input)
+    }
+
+    async fn respond(&self, input: &MindInput, side: &Side) -> Result<MindReply, MindError> {
+        self.calls.lock().unwrap().push(side.call_key().to_owned());
+        if let Some((times, error)) = self.failures.lock().unwrap().get_mut(side.call_key())
+            && *times > 0
+        {
+            *times -= 1;
+            return Err(error.clone());
+        }
+        self.mind.respond(input, side).await
+    }
+}
+
+fn of_type(journal: &[u8], kind: &str) -> Vec<Value> {
+    let events = desk::lines(journal).into_iter();
+    events.filter(|event| event["type"] == kind).collect()
+}
+
+#[test]
+fn a_failed_call_is_written_with_every_try_and_the_round_goes_on() {
+    for scheduling in [Scheduling::Sequential, Scheduling::Snapshot] {
+        let settings = desk::settings(scheduling);
+        let mind = failing(&settings, [("2/1", 9, error("server", false))]);
+        let (summary, journal) = desk::run(&settings, &mind);
+        let RunSummary::Ended { errors, .. } = summary else {
+            panic!("{summary:?}");
+        };
+        assert_eq!(errors, 1);
+        let told = of_type(&journal, "error");
+        assert_eq!(
+            (told.len(), &told[0]["round"], &told[0]["mind_id"]),
+            (1, &2.into(), &1.into())
+        );
+        assert_eq!(told[0]["attempts"].as_array().unwrap().len(), 2);
+        let calls = of_type(&journal, "mind_invocation");
+        assert_eq!(calls.len(), 20);
+        let failed: Vec<_> = (calls.iter())
+            .filter(|call| call["parse"]["reason"] == Reason::CallFailed.to_string())
+            .collect();
+        assert_eq!(failed.len(), 1);
+        assert_eq!(failed[0]["attempts"], told[0]["attempts"]);
+        assert_eq!(
+            (&failed[0]["raw_output"], &failed[0]["added_ids"]),
+            (&"".into(), &serde_json::json!([]))
+        );
+        let rounds = of_type(&journal, "round_end");
+        assert_eq!(
+            (&rounds[1]["messages_added"], &rounds[2]["messages_added"]),
+            (&3.into(), &4.into())
+        );
+        assert_eq!(of_type(&journal, "experiment_end")[0]["errors"], 1);
+        replay(&journal[..]).unwrap();
+    }
+}
+
+#[test]
+fn a_failure_that_every_call_would_meet_stops_the_run_before_it() {
+    let whole = {
+        let settings = desk::settings(Scheduling::Snapshot);
+        desk::run(&settings, desk::mind(&settings)).1
+    };
+    for scheduling in [Scheduling::Sequential, Scheduling::Snapshot] {
+        let settings = desk::settings(scheduling);
+        let mind = failing(&settings, [("2/1", 1, error("auth", true))]);
+        let (summary, journal) = desk::run(&settings, &mind);
+        let RunSummary::Interrupted(why) = summary else {
+            panic!("{summary:?}");
+        };
+        assert_eq!(
+            (why.round, why.next_mind, why.cause.as_str()),
+            (2, 1, "error")
+        );
+        assert_eq!(of_type(&journal, "mind_invocation").len(), 5);
+        assert_eq!(of_type(&journal, "error")[0]["fatal"], true);
+        replay(&journal[..]).unwrap();
+        // The key is mended: the same call is made again.
+        let (summary, resumed) = desk::resume(&journal, Vec::new(), &mind);
+        assert!(
+            matches!(summary, RunSummary::Ended { errors: 0, .. }),
+            "{summary:?}"
+        );
+        assert_eq!(
+            mind.calls
+                .lock()
+                .unwrap()
+                .iter()
+                .filter(|call| *call == "2/1")
+                .count(),
+            2
+        );
+        if scheduling == Scheduling::Snapshot {
+            assert!(matches!(
+                compare(&whole[..], &resumed[..]).unwrap(),
+                Comparison::Equal(_)
+            ));
+        }
+        replay(&resumed[..]).unwrap();
+    }
+}
+
+#[test]
+fn with_on_error_stop_any_failure_stops() {
+    let settings = Settings {
+        on_error: OnError::Stop,
+        ..desk::settings(Scheduling::Sequential)
+    };
+    let mind = failing(&settings, [("1/2", 1, error("timeout", false))]);
+    let (summary, journal) = desk::run(&settings, &mind);
+    assert!(
+        matches!(&summary, RunSummary::Interrupted(why) if why.cause == "error"),
+        "{summary:?}"
+    );
+    let (summary, _) = desk::resume(&journal, Vec::new(), &mind);
+    assert!(matches!(summary, RunSummary::Ended { errors: 0, .. }));
+}
+
+#[test]
+fn three_times_all_minds_in_a_row_are_too_many() {
+    for scheduling in [Scheduling::Sequential, Scheduling::Snapshot] {
+        let settings = Settings {
+            mind: Some("flaky:rate=1".to_owned()),
+            ..desk::settings(scheduling)
+        };
+        let (summary, journal) = desk::run(&settings, desk::mind(&settings));
+        let RunSummary::Interrupted(why) = summary else {
+            panic!("{summary:?}");
+        };
+        // Twelve of four minds: the twelfth is asked again.
+        assert_eq!(
+            (why.round, why.next_mind, why.cause.as_str()),
+            (3, 3, "error")
+        );
+        assert_eq!(of_type(&journal, "error").len(), 12);
+        assert_eq!(of_type(&journal, "mind_invocation").len(), 11);
+        replay(&journal[..]).unwrap();
+    }
+}
+
+#[test]
+fn a_cap_stops_the_run_without_an_error() {
+    let settings = desk::settings(Scheduling::Snapshot);
+    let mind = failing(&settings, [("3/0", 1, error(MindError::CAP, false))]);
+    let (summary, journal) = desk::run(&settings, &mind);
+    assert!(
+        matches!(&summary, RunSummary::Interrupted(why) if why.cause == "cap" && why.round == 3),
+        "{summary:?}"
+    );
+    assert!(of_type(&journal, "error").is_empty());
+    let (summary, _) = desk::resume(&journal, Vec::new(), &mind);
+    assert!(matches!(summary, RunSummary::Ended { errors: 0, .. }));
+}
+
+#[test]
+fn time_that_is_up_stops_the_run_between_calls() {
+    let settings = Settings {
+        caps: logosphere_core::Caps {
+            max_wall: Some(1),
+            ..Default::default()
+        },
+        max_rounds: 1000,
+        ..desk::settings(Scheduling::Sequential)
+    };
+    // The desk's clock goes on by a millisecond whenever it is looked at.
+    let (summary, journal) = desk::run(&settings, desk::mind(&settings));
+    assert!(
+        matches!(&summary, RunSummary::Interrupted(why) if why.cause == "wall"),
+        "{summary:?}"
+    );
+    assert!(of_type(&journal, "mind_invocation").len() > 50);
+    replay(&journal[..]).unwrap();
+}
+
+#[test]
+fn a_cancelled_run_begins_nothing_new_and_keeps_what_was_under_way() {
+    for scheduling in [Scheduling::Sequential, Scheduling::Snapshot] {
+        let settings = desk::settings(scheduling);
+        let cancel = CancellationToken::new();
+        let mind = Cancelling {
+            mind: desk::mind(&settings),
+            at: "2/1",
+            cancel: cancel.clone(),
+        };
+        let control = Control {
+            cancel,
+            ..Control::default()
+        };
+        let (summary, journal) = desk::try_run(&settings, &mind, control);
+        let RunSummary::Interrupted(why) = summary.unwrap() else {
+            panic!("it ended");
+        };
+        assert_eq!(why.cause, "signal");
+        // From a snapshot, four calls are under way at once, and all of them come back.
+        let next = match scheduling {
+            Scheduling::Sequential => (2, 2),
+            Scheduling::Snapshot => (3, 0),
+        };
+        assert_eq!((why.round, why.next_mind), next);
+        replay(&journal[..]).unwrap();
+        let (_, resumed) = desk::resume(&journal, Vec::new(), desk::mind(&settings));
+        let (_, whole) = desk::run(&settings, desk::mind(&settings));
+        assert!(matches!(
+            compare(&whole[..], &resumed[..]).unwrap(),
+            Comparison::Equal(_)
+        ));
+    }
+}
+
+/// A mind that cancels the run in the middle of one of its calls.
+struct Cancelling<M> {
+    mind: M,
+    at: &'static str,
+    cancel: CancellationToken,
+}
+
+#[async_trait]
+impl<M: Mind> Mind for &Cancelling<M> {
+    fn label(&self) -> &str {
+        self.mind.label()
+    }
+
+    async fn respond(&self, input: &MindInput, side: &Side) -> Result<MindReply, MindError> {
+        if side.call_key() == self.at {
+            self.cancel.cancel();
+            tokio::time::sleep(std::time::Duration::from_secs(9)).await;
+        }
+        self.mind.respond(input, side).await
+    }
+}
+
+#[test]
+fn a_call_that_never_comes_back_is_given_up_after_a_signal() {
+    let settings = desk::settings(Scheduling::Snapshot);
+    let cancel = CancellationToken::new();
+    let mind = Stuck {
+        mind: desk::mind(&settings),
+        cancel: cancel.clone(),
+    };
+    let control = Control {
+        cancel,
+        ..Control::default()
+    };
+    let (summary, journal) = desk::try_run(&settings, &mind, control);
+    let RunSummary::Interrupted(why) = summary.unwrap() else {
+        panic!("it ended");
+    };
+    assert_eq!((why.round, why.next_mind), (1, 1));
+    replay(&journal[..]).unwrap();
+}
+
+struct Stuck<M> {
+    mind: M,
+    cancel: CancellationToken,
+}
+
+#[async_trait]
+impl<M: Mind> Mind for &Stuck<M> {
+    fn label(&self) -> &str {
+        self.mind.label()
+    }
+
+    async fn respond(&self, input: &MindInput, side: &Side) -> Result<MindReply, MindError> {
+        if side.call_key() == "1/1" {
+            self.cancel.cancel();
+            std::future::pending::<()>().await;
+        }
+        self.mind.respond(input, side).await
+    }
+}
+
+/// A mind that puts something of its own into its requests.
+struct Telling<M>(M);
+
+#[async_trait]
+impl<M: Mind> Mind for &Telling<M> {
+    fn label(&self) -> &str {
+        self.0.label()
+    }
+
+    fn request(&self, input: &MindInput) -> Result<WireRequest, MindError> {
+        let mut request = self.0.request(input)?;
+        let messages = input.prompt().text().matches("\n---\n").count();
+        if messages > 0 {
+            let text = String::from_utf8(request.body).unwrap();
+            request.body = text
+                .replace(
+                    "\"max_tokens\"",
+                    &format!("\"user\":\"{messages} read\",\"max_tokens\""),
+                )
+                .into();
+        }
+        Ok(request)
+    }
+
+    async fn respond(&self, _: &MindInput, _: &Side) -> Result<MindReply, MindError> {
+        panic!("it was asked");
+    }
+}
+
+#[test]
+fn a_request_that_tells_too_much_is_not_sent() {
+    let settings = desk::settings(Scheduling::Sequential);
+    let (summary, journal) = desk::try_run(
+        &settings,
+        &Telling(desk::mind(&settings)),
+        Control::default(),
+    );
+    let error = summary.unwrap_err();
+    assert!(
+        matches!(
+            &error,
+            RunError::Leak {
+                round: 1,
+                mind: 0,
+                ..
+            }
+        ),
+        "{error}"
+    );
+    assert!(error.to_string().contains("3 read"), "{error}");
+    let told = of_type(&journal, "run_interrupted");
+    assert_eq!((told.len(), &told[0]["cause"]), (1, &"error".into()));
+}
+
+#[test]
+fn rules_that_stop_a_run_write_its_end() {
+    let stop = |mind: &str, rules: logosphere_core::StopRules, minds: u32| {
+        let settings = Settings {
+            mind: Some(mind.to_owned()),
+            stop: rules,
+            n_minds: minds,
+            max_rounds: 400,
+            ..desk::settings(Scheduling::Sequential)
+        };
+        let (_, journal) = desk::run(&settings, desk::mind(&settings));
+        replay(&journal[..]).unwrap();
+        let end = of_type(&journal, "experiment_end").remove(0);
+        (
+            end["stop_reason"].as_str().unwrap().to_owned(),
+            end["total_rounds"].as_u64().unwrap(),
+        )
+    };
+    let rules = logosphere_core::StopRules::default();
+    let silence = logosphere_core::StopRules {
+        silence_rounds: Some(3),
+        ..rules
+    };
+    assert_eq!(stop("silent", silence, 4), ("silence_rounds".to_owned(), 3));
+    let fixed = logosphere_core::StopRules {
+        fixed_pool: true,
+        ..rules
+    };
+    let (reason, rounds) = stop("copier:mu=0", fixed, 4);
+    assert_eq!(reason, "fixed_pool");
+    assert!(rounds > 1);
+    // Seven in ten answers of the disobedient are read in some way.
+    let loss = logosphere_core::StopRules {
+        loss_above: Some(0.1),
+        ..rules
+    };
+    let (reason, rounds) = stop("disobedient", loss, 5);
+    assert_eq!((reason.as_str(), rounds), ("loss_above", 10));
+    assert_eq!(stop("copier", silence, 4).0, "max_rounds");
+}

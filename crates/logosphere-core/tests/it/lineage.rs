@@ -1,0 +1,246 @@
+//! Who comes from whom: by hand, and where the true parents are known.
+
+use logosphere_core::lineage::{Lineage, Method, Survival};
+use logosphere_core::{
+    Control, MemJournal, MsgId, Orchestrator, Scheduling, SeedText, Settings, Transcript,
+};
+
+use crate::desk::{self, Slow, Ticking};
+use crate::scripted_run::{ScriptedRun, random, random_run};
+
+/// The parents of a message: id, method and confidence.
+fn parents(run: &Transcript, id: usize) -> Vec<(MsgId, Method, f64)> {
+    let lineage = Lineage::of(run);
+    let parents = lineage.nodes()[id].parents.iter();
+    parents
+        .map(|parent| (parent.id, parent.method, parent.confidence))
+        .collect()
+}
+
+#[test]
+fn equal_texts_are_parents_whatever_their_stamp() {
+    let run = ScriptedRun::new(9, &["same\n\n~init", "Same", "same"])
+        .round(&[(&[1, 2, 0], &["same\n\n~me"])])
+        .0;
+    let exact = |id| (id, Method::Exact, 1.0);
+    assert_eq!(parents(&run, 3), [exact(2), exact(0)]);
+    // What was not read is no parent.
+    let unread = ScriptedRun::new(9, &["same", "x"])
+        .round(&[(&[1], &["same"])])
+        .0;
+    assert_eq!(parents(&unread, 2), []);
+}
+
+#[test]
+fn else_runs_of_three_words_decide() {
+    let seeds = [
+        "a b c d e",
+        "x a b c",
+        "a b c d y",
+        "one two three",
+        "A B C! d?",
+    ];
+    let run = |drawn: &[MsgId], text| ScriptedRun::new(9, &seeds).round(&[(drawn, &[text])]).0;
+    let ngram = |id, share| (id, Method::Ngram, share);
+    // The child has the runs abc bcd cde def.
+    let child = "a b c d e f";
+    let expected = [ngram(0, 0.75), ngram(4, 0.5), ngram(2, 0.5)];
+    assert_eq!(parents(&run(&[4, 1, 2, 3, 0], child), 5), expected);
+    // Three of ten runs are enough, two of seven are not.
+    let three = "a b c d e 1 2 3 4 5 6 7";
+    assert_eq!(parents(&run(&[0], three), 5), [ngram(0, 0.3)]);
+    assert_eq!(parents(&run(&[4], "a b c d 1 2 3 4 5"), 5), []);
+    // Two words have no run of three.
+    assert_eq!(parents(&run(&[0, 3], "one two"), 5), []);
+    // An equal text makes all others strangers.
+    assert_eq!(
+        parents(&run(&[2, 0], "a b c d e"), 5),
+        [(0, Method::Exact, 1.0)]
+    );
+    // A repeated run counts as often as it stands there: abc of abc bca cab abc.
+    assert_eq!(parents(&run(&[1], "a b c a b c"), 5), [ngram(1, 0.5)]);
+}
+
+#[test]
+fn the_forest_by_hand() {
+    let run = ScriptedRun::new(3, &["a", "b"])
+        .round(&[(&[0, 1], &["a", "new"]), (&[], &["other"])]) // 2 from 0; 3 and 4 are new
+        .round(&[(&[2, 3], &["a", "new"])]) // 5 from 2, 6 from 3
+        .round(&[(&[5, 6, 4], &["a"]), (&[5], &["a"])]) // 7 and 8 from 5
+        .0;
+    let lineage = Lineage::of(&run);
+    let row = |id: usize| {
+        let node = &lineage.nodes()[id];
+        let parent = node.parent().map(|parent| parent.id);
+        (
+            parent,
+            node.root,
+            node.depth,
+            node.children,
+            node.descendants,
+        )
+    };
+    assert_eq!(row(0), (None, 0, 0, 1, 4));
+    assert_eq!(row(1), (None, 1, 0, 0, 0));
+    assert_eq!(row(2), (Some(0), 0, 1, 1, 3));
+    assert_eq!(row(3), (None, 3, 0, 1, 1));
+    assert_eq!(row(4), (None, 4, 0, 0, 0));
+    assert_eq!(row(5), (Some(2), 0, 2, 2, 2));
+    assert_eq!(row(6), (Some(3), 3, 1, 0, 0));
+    assert_eq!(row(7), (Some(5), 0, 3, 0, 0));
+    // Windows of three: 0 1 | 2 3 4 | 4 5 6 | 6 7 8.
+    let lifetimes: Vec<u32> = lineage.nodes().iter().map(|node| node.lifetime).collect();
+    assert_eq!(lifetimes, [0, 0, 1, 1, 2, 1, 2, 1, 1]);
+    let alive: Vec<MsgId> = (lineage.nodes().iter())
+        .filter(|node| node.alive)
+        .map(|node| node.id)
+        .collect();
+    assert_eq!(alive, [6, 7, 8]);
+
+    let summary = lineage.summary(&run, 2);
+    assert_eq!((summary.messages, summary.exact, summary.ngram), (7, 5, 0));
+    assert_eq!(summary.innovations, 2);
+    assert_eq!(summary.innovation_share, Some(2.0 / 7.0));
+    assert_eq!(summary.deepest, 3);
+    let top: Vec<_> = summary
+        .top
+        .iter()
+        .map(|top| (top.id, top.descendants))
+        .collect();
+    assert_eq!(top, [(0, 4), (2, 3)]);
+    let seeds: Vec<_> = (summary.seeds.iter())
+        .map(|seed| (seed.descendants, seed.message_share, seed.window_share))
+        .collect();
+    let expected = [
+        (4, Some(4.0 / 7.0), Some(2.0 / 3.0)),
+        (0, Some(0.0), Some(0.0)),
+    ];
+    assert_eq!(seeds, expected);
+    // Line 1 was gone after round 1, line 4 after round 3; 0 and 3 are there at the end.
+    let step = |rounds, at_risk, ended, share| Survival {
+        rounds,
+        at_risk,
+        ended,
+        share,
+    };
+    assert_eq!(summary.survival, [step(1, 4, 1, 0.75), step(2, 3, 1, 0.5)]);
+    assert_eq!(summary.half_life, Some(2));
+    let third = Some(1.0 / 3.0);
+    let curves = lineage.seed_curves(&[0, 1]);
+    assert_eq!(curves[0], [Some(0.5), third, third, Some(2.0 / 3.0)]);
+    assert_eq!(curves[1], [Some(0.5), Some(0.0), Some(0.0), Some(0.0)]);
+}
+
+#[test]
+fn a_run_without_messages_has_a_lineage() {
+    let lineage = Lineage::of(&Transcript::default());
+    assert_eq!(lineage.innovation_share(), None);
+    let silent = ScriptedRun::new(3, &["a"]).texts(&[]).texts(&[]).0;
+    let summary = Lineage::of(&silent).summary(&silent, 9);
+    assert_eq!(summary.seeds[0].message_share, None);
+    assert_eq!(summary.seeds[0].window_share, Some(1.0));
+    assert_eq!((summary.survival.len(), summary.half_life), (0, None));
+}
+
+#[test]
+fn parents_are_older_and_counts_agree() {
+    let mut inferred = 0;
+    for seed in 0..20 {
+        let mut run = random_run(seed, 40);
+        let mut rng = random(seed);
+        let all = run.messages.len() as u64;
+        for call in &mut run.calls {
+            // Also ids that cannot have been read: later ones, and ones that nobody has.
+            call.sampled = (0..6).map(|_| rng.below(all + 3)).collect();
+        }
+        let lineage = Lineage::of(&run);
+        let mut descendants = vec![0; run.messages.len()];
+        for node in lineage.nodes() {
+            assert!(node.parents.iter().all(|parent| parent.id < node.id));
+            let mut at = node;
+            let mut steps = 0;
+            while let Some(parent) = at.parent() {
+                at = &lineage.nodes()[parent.id as usize];
+                descendants[at.id as usize] += 1;
+                steps += 1;
+            }
+            assert_eq!((node.root, node.depth), (at.id, steps));
+            inferred += steps;
+        }
+        let counted: Vec<u32> = lineage
+            .nodes()
+            .iter()
+            .map(|node| node.descendants)
+            .collect();
+        assert_eq!(counted, descendants);
+    }
+    assert!(inferred > 150, "{inferred}");
+}
+
+/// Messages of a run of `mind` with the parent that the mind chose, and the run.
+fn known_parents(mind: &str, scheduling: Scheduling) -> (Transcript, Vec<Option<MsgId>>) {
+    let settings = Settings {
+        mind: Some(mind.to_owned()),
+        n_minds: 12,
+        m_active_pool: 150,
+        max_rounds: 40,
+        scheduling,
+        ..desk::settings(scheduling)
+    };
+    let mind = Slow::new(desk::mind(&settings).remember_parents(), 1);
+    let mut start = desk::start(&settings, &&mind);
+    start.seeds = (0..150).map(sentence).collect();
+    start.num_seed_messages = 150;
+    let (journal, clock) = (MemJournal::default(), Ticking::default());
+    let mut run = Orchestrator::start(start, &mind, journal, clock, Control::default()).unwrap();
+    desk::wait(async { run.run(&mut |_| {}).await }).unwrap();
+    let run = Transcript::read(&run.into_journal().bytes[..]).unwrap();
+    let chosen = mind.mind.parents();
+    let parent = |message: &logosphere_core::Message| {
+        let call = &run.calls[message.call?];
+        let place = chosen[&format!("{}/{}", call.round, call.mind)]?;
+        Some(call.sampled[place])
+    };
+    let parents = run.messages.iter().map(parent).collect();
+    (run, parents)
+}
+
+/// A seed of 14 words.
+fn sentence(id: u64) -> SeedText {
+    let mut rng = random(id as u8);
+    let words = (0..14).map(|_| format!("w{}", rng.below(300)));
+    let text = words.collect::<Vec<_>>().join(" ") + ".\n\n~init";
+    SeedText { id, text }
+}
+
+#[track_caller]
+fn assert_found(mind: &str, scheduling: Scheduling) {
+    let (run, known) = known_parents(mind, scheduling);
+    let lineage = Lineage::of(&run);
+    let (mut found, mut right, mut there) = (0, 0, 0);
+    for (node, known) in lineage.nodes().iter().zip(&known) {
+        let parent = node.parent().map(|parent| parent.id);
+        found += u32::from(parent.is_some());
+        there += u32::from(known.is_some());
+        right += u32::from(parent.is_some() && parent == *known);
+    }
+    assert!(there > 400, "{there}");
+    let (precision, recall) = (
+        f64::from(right) / f64::from(found),
+        f64::from(right) / f64::from(there),
+    );
+    assert!(precision >= 0.95, "{mind}, {scheduling:?}: {precision}");
+    assert!(recall >= 0.95, "{mind}, {scheduling:?}: {recall}");
+}
+
+#[test]
+fn the_parents_of_copies_are_found() {
+    assert_found("copier:mu=0.05", Scheduling::Sequential);
+    assert_found("copier:mu=0.05", Scheduling::Snapshot);
+}
+
+#[test]
+fn the_parents_of_mutants_are_found() {
+    assert_found("mutator:p=0.1", Scheduling::Sequential);
+    assert_found("mutator:p=0.1", Scheduling::Snapshot);
+}

@@ -1,0 +1,122 @@
+//! Runs made by hand and runs at random, for what is measured on runs.
+
+use logosphere_core::{Call, Message, MsgId, Reason, Round, SampleRng, Transcript};
+
+/// A run that is written down message by message.
+pub struct ScriptedRun(pub Transcript);
+
+impl ScriptedRun {
+    /// A run of which `active` messages can be read.
+    pub fn new(active: usize, seeds: &[&str]) -> Self {
+        let seeds: Vec<Message> = (seeds.iter())
+            .map(|text| Message {
+                text: (*text).to_owned(),
+                round: 0,
+                call: None,
+            })
+            .collect();
+        Self(Transcript {
+            minds: 1,
+            samples: 3,
+            active,
+            seed: 42,
+            init_signature: "~init".to_owned(),
+            seeds: seeds.len(),
+            messages: seeds,
+            ..Transcript::default()
+        })
+    }
+
+    /// A round of calls, each with what it read and what it wrote.
+    pub fn round<T: AsRef<str>>(mut self, calls: &[(&[MsgId], &[T])]) -> Self {
+        let run = &mut self.0;
+        let round = run.rounds.len() as u32 + 1;
+        for (mind, (sampled, texts)) in calls.iter().enumerate() {
+            let mut added = Vec::new();
+            for text in *texts {
+                added.push(run.messages.len() as MsgId);
+                run.messages.push(Message {
+                    text: text.as_ref().to_owned(),
+                    round,
+                    call: Some(run.calls.len()),
+                });
+            }
+            let reason = if added.is_empty() {
+                Reason::Silence
+            } else {
+                Reason::Ok
+            };
+            run.calls
+                .push(call(round, mind, sampled.to_vec(), added, reason));
+        }
+        let pool_size = run.messages.len();
+        run.rounds.push(Round { round, pool_size });
+        run.minds = run.minds.max(calls.len() as u32);
+        self
+    }
+
+    /// A round of one call that wrote these texts and read nothing.
+    pub fn texts(self, texts: &[&str]) -> Self {
+        self.round(&[(&[], texts)])
+    }
+}
+
+/// A call in which nothing is remarkable.
+pub fn call(
+    round: u32,
+    mind: usize,
+    sampled: Vec<MsgId>,
+    added: Vec<MsgId>,
+    reason: Reason,
+) -> Call {
+    Call {
+        round,
+        mind: mind as u32,
+        sampled,
+        added,
+        reason,
+        notes: Vec::new(),
+        raw: String::new(),
+        model: "offline".to_owned(),
+        tokens: [0, 0],
+        cost_usd: None,
+        latency_ms: 0,
+    }
+}
+
+/// Random numbers of a test.
+pub fn random(seed: u8) -> SampleRng {
+    SampleRng::keyed([seed; 32])
+}
+
+/// A run of short texts of few words, some of them stamped, some without a word, some invisible, some equal.
+pub fn random_run(seed: u8, rounds: usize) -> Transcript {
+    let mut rng = random(seed);
+    let words = [
+        "Sun", "moon", "fox7", "漢字", "Ärger", "salt", "über", "river", "x",
+    ];
+    let mut text = || match rng.below(12) {
+        0 => "\u{200b} \u{feff}".to_owned(),
+        1 => "?! ...".to_owned(),
+        2 => "the same again\n\n~ann".to_owned(),
+        _ => {
+            let length = 1 + rng.below(40);
+            let mut word = || words[rng.below(words.len() as u64) as usize];
+            let mut text: Vec<&str> = (0..length).map(|_| word()).collect();
+            let last = ["\n\n~sig nature", "\n\n~", "!"][rng.below(3) as usize];
+            text.push(last);
+            text.join(if last == "!" { "," } else { " " })
+                .replace(" \n", "\n")
+        }
+    };
+    let seeds: Vec<String> = (0..4).map(|_| text()).collect();
+    let seeds: Vec<&str> = seeds.iter().map(String::as_str).collect();
+    let mut sizes = random(seed.wrapping_add(100));
+    let active = 1 + sizes.below(30) as usize;
+    let mut run = ScriptedRun::new(active, &seeds);
+    for _ in 0..rounds {
+        let texts: Vec<String> = (0..sizes.below(7)).map(|_| text()).collect();
+        run = run.round(&[(&[], &texts)]);
+    }
+    run.0
+}
