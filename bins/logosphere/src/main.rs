@@ -2,9 +2,15 @@
 
 mod cli;
 mod clock;
+mod demo;
 mod error;
+mod forecast;
+mod init_check;
 mod journal;
+mod new;
+mod parse;
 mod population;
+mod report;
 mod resume;
 mod run;
 mod running;

@@ -14,19 +14,22 @@ use logosphere_core::{
 use crate::clock::SystemClock;
 use crate::error::Error;
 use crate::population::{Population, Spent};
-use crate::{cli, running};
+use crate::{cli, forecast, running};
 
 /// The program and its version, as journals name it.
 pub const SOFTWARE: &str = concat!("logosphere ", env!("CARGO_PKG_VERSION"));
 
 /// Where experiments are made, from the working directory.
-const EXPERIMENTS: &str = "experiments";
+pub const EXPERIMENTS: &str = "experiments";
 
 pub fn execute(
     directory: Option<&Path>,
     flags: &cli::RunFlags,
     session: &mut Session,
 ) -> Result<Exit, Failure> {
+    if flags.dry_run {
+        return forecast::dry_run(directory, &flags.settings, session);
+    }
     let experiment = match directory {
         // Named as an experiment it has its seeds; named as a place for one it is given what it lacks.
         Some(path) if flags.output_dir.is_none() => Experiment::open(path).map_err(failure)?,
@@ -48,6 +51,12 @@ fn place(directory: Option<&Path>, session: &Session) -> Result<Experiment, Fail
         None => Experiment::create(Path::new(EXPERIMENTS), "run", today()),
     }
     .map_err(failure)?;
+    provide_init(&experiment, session)?;
+    Ok(experiment)
+}
+
+/// Gives an experiment without seeds those of the template, and says so.
+pub fn provide_init(experiment: &Experiment, session: &Session) -> Result<(), Failure> {
     if let Some(template) = experiment.provide_init(Path::new(".")).map_err(failure)? {
         let template = match &template {
             Template::File(path) => shown(path),
@@ -58,7 +67,7 @@ fn place(directory: Option<&Path>, session: &Session) -> Result<Experiment, Fail
             shown(&experiment.init())
         ));
     }
-    Ok(experiment)
+    Ok(())
 }
 
 /// A run whose every setting is known.
@@ -99,7 +108,7 @@ pub fn prepare(
 }
 
 /// The seeds of `init.md`; what is odd about them is said.
-fn seeds(
+pub fn seeds(
     path: &Path,
     bytes: &[u8],
     settings: &Settings,

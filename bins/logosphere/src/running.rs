@@ -204,7 +204,7 @@ fn summarize(state: &State, journal: &Path, session: &mut Session) -> Result<(),
 }
 
 /// `45s`, `1m40s`, `2h05m`.
-fn time(seconds: f64) -> String {
+pub fn time(seconds: f64) -> String {
     let seconds = seconds.round() as u64;
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
         (0, 0, s) => format!("{s}s"),

@@ -1,5 +1,6 @@
 //! `cargo xtask demo`: the main job of every world, offline, on what one build left in the target folder.
 
+use std::fmt;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -17,6 +18,10 @@ const WORLDS: &[World] = &[
     World {
         name: "zer0gravity",
         job: zer0gravity,
+    },
+    World {
+        name: "logosphere",
+        job: logosphere,
     },
     World {
         name: "popper",
@@ -101,6 +106,59 @@ fn averaged(scored: &[Scored]) -> String {
     format!("offline: {mean:.1}/100 on average ({})", each.join(", "))
 }
 
+/// Lets a population of programs pass messages, checks its journal, and makes a page with what chance alone gives.
+fn logosphere(workspace: &Workspace) -> Result<Outcome, Error> {
+    let folder = workspace.demo_folder("logosphere")?;
+    let experiment = folder.join("experiment");
+    remove(&experiment)?;
+    let program = || workspace.binary("logosphere");
+    let flags = ["demo", "--quiet", "--output-dir"];
+    finish(program().args(flags).arg(&experiment))?;
+    let checked = folder.join("verified.json");
+    finish_into(
+        &checked,
+        program().args(["verify", "--json"]).arg(&experiment),
+    )?;
+    let verified: Verified = json(&checked)?;
+    Ok(Outcome {
+        result: verified.to_string(),
+        file: experiment.join("report.html"),
+    })
+}
+
+/// The part of a check that the table shows.
+#[derive(Deserialize)]
+struct Verified {
+    rounds: u32,
+    calls: u64,
+    messages: u64,
+}
+
+impl fmt::Display for Verified {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            rounds,
+            calls,
+            messages,
+        } = self;
+        write!(
+            f,
+            "offline: {rounds} rounds, {calls} calls, {messages} messages; the journal holds"
+        )
+    }
+}
+
+/// Takes away what an earlier demo left.
+fn remove(folder: &Path) -> Result<(), Error> {
+    if !folder.exists() {
+        return Ok(());
+    }
+    fs::remove_dir_all(folder).map_err(|source| Error::File {
+        path: folder.to_owned(),
+        source,
+    })
+}
+
 /// Decides the laws of the fixtures, holds the verdicts against what is expected of them, and lets a run propose laws of its own.
 fn popper(workspace: &Workspace) -> Result<Outcome, Error> {
     let folder = workspace.demo_folder("popper")?;
@@ -135,12 +193,7 @@ fn check(workspace: &Workspace, folder: &Path) -> Result<String, Error> {
 /// A run of its own, from nothing; answers what it found and where its page is.
 fn discover(workspace: &Workspace, folder: &Path) -> Result<(String, PathBuf), Error> {
     let run = folder.join("run");
-    if run.exists() {
-        fs::remove_dir_all(&run).map_err(|source| Error::File {
-            path: run.clone(),
-            source,
-        })?;
-    }
+    remove(&run)?;
     let popper = |command: &str| {
         let mut popper = workspace.binary("popper");
         popper.arg(command).arg("--db").arg(run.join("popper.db"));
@@ -231,6 +284,14 @@ mod tests {
             averaged(&scored),
             "offline: 58.0/100 on average (1a 58, 1b failed)"
         );
+    }
+
+    #[test]
+    fn what_logosphere_writes_is_read_for_the_table() {
+        let text = r#"{"holds":true,"lines":9,"rounds":2,"calls":6,"messages":12,"ended":true}"#;
+        let verified: Verified = serde_json::from_str(text).unwrap();
+        let told = "offline: 2 rounds, 6 calls, 12 messages; the journal holds";
+        assert_eq!(verified.to_string(), told);
     }
 
     #[test]

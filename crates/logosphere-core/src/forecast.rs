@@ -321,7 +321,7 @@ impl Rest<'_> {
     }
 
     fn prompt_tokens(&self, call: u64, answers: &Answers) -> f64 {
-        let minds = u64::from(self.settings.n_minds);
+        let minds = u64::from(self.settings.n_minds.max(1));
         let read = match self.settings.scheduling {
             Scheduling::Sequential => call,
             Scheduling::Snapshot => call - call % minds,
@@ -340,8 +340,8 @@ impl Rest<'_> {
         match self.settings.scheduling {
             Scheduling::Sequential => calls,
             Scheduling::Snapshot => {
-                let minds = f64::from(self.settings.n_minds);
-                let waves = (minds / self.settings.concurrency as f64).ceil();
+                let minds = f64::from(self.settings.n_minds.max(1));
+                let waves = (minds / self.settings.concurrency.max(1) as f64).ceil();
                 (calls / minds).ceil() * waves
             }
         }

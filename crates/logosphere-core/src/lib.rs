@@ -57,13 +57,16 @@
 //! The crate reads no environment, clock or terminal: seed, [`Clock`], paths and minds are passed in.
 //!
 //! Next: [`Settings`] for what can be set, [`Orchestrator`] for running, [`Mind`] for minds of one's own, [`parse`] for how
-//! answers are read, [`replay`] and [`compare`] for proof, [`Transcript`] for analyses, [`nulls`] for what chance alone does.
+//! answers are read, [`replay`] and [`compare`] for proof, [`Transcript`] and [`Analysis`] for
+//! what came of it, [`metrics`], [`lineage`] and [`nulls`] for its parts, [`export`] for other programs.
 
+mod analysis;
 mod clock;
 mod compare;
 pub mod config;
 mod event;
 mod experiment;
+pub mod export;
 mod forecast;
 mod hash;
 mod init;
@@ -81,6 +84,8 @@ mod parser;
 mod pool;
 mod prompt;
 mod replay;
+#[cfg(feature = "report")]
+pub mod report;
 mod resume;
 mod sampler;
 mod settings;
@@ -89,6 +94,7 @@ mod state;
 mod template;
 mod transcript;
 
+pub use analysis::{Analysis, AnalysisPlan, Measured, MeasuredPoint, NullFacts};
 pub use clock::Clock;
 pub use compare::{Comparison, Difference, compare};
 pub use config::{ConfigError, Layer, read_config};

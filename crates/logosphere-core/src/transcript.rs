@@ -114,7 +114,7 @@ impl Transcript {
         }
     }
 
-    fn begin(start: &ExperimentStart) -> Self {
+    pub(crate) fn begin(start: &ExperimentStart) -> Self {
         let settings = &start.effective.settings;
         let seed = |seed: &SeedText| Message {
             text: seed.text.clone(),
@@ -135,7 +135,7 @@ impl Transcript {
         }
     }
 
-    fn take(&mut self, event: Event) -> Result<(), StateError> {
+    pub(crate) fn take(&mut self, event: Event) -> Result<(), StateError> {
         match event {
             Event::MindInvocation(call) => self.take_call(*call),
             Event::RoundEnd(end) => {

@@ -64,18 +64,21 @@ fn line(row: &Value) -> String {
         value => value.to_string(),
     };
     let name = row["row"].as_str().unwrap_or_default();
+    let unit = row["unit"].as_str().unwrap_or_default();
+    let against = match (&row["reference"], &row["compared"]) {
+        (Value::Null, _) => "not compared".to_owned(),
+        (reference, Value::Bool(true)) => {
+            format!("against {reference} {unit}, ratio {}", number("ratio"))
+        }
+        (reference, _) => format!(
+            "stated for the reference {reference} {unit}, not compared, ratio {}",
+            number("ratio")
+        ),
+    };
     format!(
-        "{name}: {} {}, reference {}{}, ratio {} (goal {})",
+        "{name}: {} {unit}, {against} (goal {})",
         number("ours"),
-        row["unit"].as_str().unwrap_or_default(),
-        number("reference"),
-        if row["compared"] == true {
-            ""
-        } else {
-            " as stated, not compared"
-        },
-        number("ratio"),
-        number("goal"),
+        number("goal")
     )
 }
 

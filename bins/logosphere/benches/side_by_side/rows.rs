@@ -138,7 +138,7 @@ pub fn all() -> Vec<Row> {
     };
     let long = history(10, 1000, 100);
     let crowd = |seeds| Scenario {
-        rounds: 200,
+        rounds: 2000,
         seeds,
         ..base()
     };

@@ -7,7 +7,7 @@ use clap_complete::Shell;
 use super::flags::{Mode, RunMode, SettingFlags, Switch};
 
 /// Flags of a run, with or without the word `run`.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 pub struct RunFlags {
     /// The experiment's directory; without an init.md it is given one [default: experiments/DATE-run].
     #[arg(long, value_name = "PATH")]
@@ -15,8 +15,8 @@ pub struct RunFlags {
     /// Forecast the run instead. Nothing is sent or written.
     #[arg(long)]
     pub dry_run: bool,
-    /// Before each call, check that the request is what the messages make of it, and nothing else.
-    #[arg(long, value_enum, value_name = "SWITCH", default_value_t = Switch::On)]
+    /// Before each call, check that the request is what the messages make of it, and nothing else: on or off.
+    #[arg(long, value_enum, value_name = "SWITCH", default_value_t = Switch::On, hide_possible_values = true)]
     pub check_leaks: Switch,
     /// Give run, minds and clock unlikely values and search every request for them.
     #[arg(long)]
@@ -83,8 +83,8 @@ pub struct Resume {
     /// The experiment's directory.
     #[arg(value_name = "EXP")]
     pub experiment: PathBuf,
-    /// Before each call, check that the request is what the messages make of it, and nothing else.
-    #[arg(long, value_enum, value_name = "SWITCH", default_value_t = Switch::On)]
+    /// Before each call, check that the request is what the messages make of it, and nothing else: on or off.
+    #[arg(long, value_enum, value_name = "SWITCH", default_value_t = Switch::On, hide_possible_values = true)]
     pub check_leaks: Switch,
     #[command(flatten)]
     pub settings: SettingFlags,
@@ -316,11 +316,17 @@ pub struct Parse {
     #[arg(long, value_enum, value_name = "MODE", default_value_t = Mode::Lenient)]
     pub mode: Mode,
     /// What the run's seeds are signed with.
-    #[arg(long, value_name = "SIGNATURE", default_value = "~init")]
+    #[arg(long, value_name = "SIGNATURE", default_value = "~init", value_parser = signature)]
     pub init_signature: String,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+fn signature(text: &str) -> Result<String, String> {
+    logosphere_core::is_signature(text)
+        .then(|| text.to_owned())
+        .ok_or_else(|| "it is `~` and 1 to 31 characters on one line".to_owned())
 }
 
 #[derive(Debug, clap::Args)]

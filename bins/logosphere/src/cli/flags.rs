@@ -184,9 +184,10 @@ words! {
 }
 
 /// On or off.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Switch {
     /// On.
+    #[default]
     On,
     /// Off.
     Off,

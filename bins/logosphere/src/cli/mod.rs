@@ -8,9 +8,9 @@ use std::path::PathBuf;
 use bin_support::{CommonFlags, Exit, Failure, Session};
 
 pub use self::commands::*;
-pub use self::flags::{SettingFlags, Switch};
+pub use self::flags::{Hardness, SettingFlags, Switch};
 use crate::error::Error;
-use crate::{journal, resume, run};
+use crate::{demo, forecast, init_check, journal, new, parse, report, resume, run};
 
 /// A population of minds, a pool of anonymous messages, and a journal that can prove what happened.
 ///
@@ -76,6 +76,8 @@ pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
     }
     match &cli.command {
         None => run::execute(cli.run.output_dir.as_deref(), &cli.run, session),
+        Some(Command::New(args)) => new::execute(args, session),
+        Some(Command::InitCheck(args)) => init_check::execute(args, session),
         Some(Command::Run(args)) => {
             run::execute(args.directory().map(PathBuf::as_path), &args.flags, session)
         }
@@ -83,6 +85,10 @@ pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
         Some(Command::Replay(args)) => journal::replay(args, session),
         Some(Command::Verify(args)) => journal::verify(args, session),
         Some(Command::Diff(args)) => journal::diff(args, session),
+        Some(Command::Forecast(args)) => forecast::execute(args, session),
+        Some(Command::Parse(args)) => parse::execute(args, session),
+        Some(Command::Report(args)) => report::execute(args, session),
+        Some(Command::Demo(args)) => demo::execute(args, session),
         Some(Command::Completions(args)) => completions(args, session),
         Some(_) => Err(Failure::usage(Error::BeforeCommand)),
     }

@@ -148,7 +148,6 @@ fn settings() {
 }
 
 #[test]
-#[ignore = "pending"]
 fn seeds() {
     let utf16: Vec<u8> = [0xff, 0xfe]
         .into_iter()
@@ -157,7 +156,7 @@ fn seeds() {
     let bad = [init(&["One."]).as_bytes(), b"\xff"].concat();
     let cases: Vec<(Vec<u8>, &[&str])> = vec![
         (utf16, &["UTF-16"]),
-        (bad, &["UTF-8", "line 7"]),
+        (bad, &["UTF-8", "line 8"]),
         (b"notes\n---\nOne.\n".to_vec(), &["---"]),
         (b"notes\n---\nOne.\n---\n\n---\n".to_vec(), &["~init"]),
         (
@@ -184,31 +183,46 @@ fn seeds() {
 }
 
 #[test]
-#[ignore = "pending"]
 fn a_missing_init_names_the_command_that_makes_one() {
     let place = Place::new();
     std::fs::create_dir(place.path("E")).unwrap();
     refuses(&place, &["run", "E"], &["init.md", "new"]);
     refuses(&place, &["run", "nowhere"], &["nowhere"]);
     assert!(place.names("E").is_empty() && !place.path("nowhere").exists());
-    for command in ["resume", "analyze", "report", "lineage", "forecast"] {
-        let ran = place.alone(&[command, "nowhere"]).exits(2);
-        assert!(ran.stderr.contains("nowhere"), "{command}: {}", ran.stderr);
-    }
-    for command in ["replay", "verify", "leak"] {
-        let ran = place
-            .alone(&[command, "nowhere.jsonl"])
-            .exits_with_one_of(&[1, 2]);
-        assert!(
-            ran.stderr.contains("nowhere.jsonl"),
-            "{command}: {}",
-            ran.stderr
-        );
-    }
 }
 
 #[test]
 #[ignore = "pending"]
+fn what_is_not_there_is_named() {
+    let place = Place::new();
+    for command in [
+        &["resume"][..],
+        &["analyze"],
+        &["report"],
+        &["lineage"],
+        &["forecast"],
+        &["null", "random-copy"],
+        &["replay"],
+        &["verify"],
+        &["leak"],
+        &["init-check"],
+        &["parse"],
+        &["export", "--what", "messages", "--format", "csv"],
+        &["new", "x", "--from"],
+    ] {
+        let ran = place
+            .alone(&[command, &["nowhere"]].concat())
+            .exits_with_one_of(&[1, 2]);
+        assert!(
+            ran.stderr.contains("nowhere"),
+            "{command:?}: {}",
+            ran.stderr
+        );
+        assert!(place.names("").is_empty(), "{command:?}");
+    }
+}
+
+#[test]
 fn journals() {
     let place = Place::new();
     place.experiment("E");

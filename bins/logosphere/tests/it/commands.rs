@@ -5,7 +5,6 @@ use std::fs;
 use crate::program::{Place, init};
 
 #[test]
-#[ignore = "pending"]
 fn new_makes_a_folder_that_runs() {
     let place = Place::new();
     for expected in ["first", "first-2", "first-3"] {
@@ -28,7 +27,6 @@ fn new_makes_a_folder_that_runs() {
 }
 
 #[test]
-#[ignore = "pending"]
 fn a_template_of_ones_own_is_used() {
     let place = Place::new();
     place.file("init-template.txt", init(&["A seed of mine."]));
@@ -53,7 +51,6 @@ fn a_template_of_ones_own_is_used() {
 }
 
 #[test]
-#[ignore = "pending"]
 fn names_that_no_folder_should_have() {
     let place = Place::new();
     let long = "x".repeat(65);
@@ -85,7 +82,6 @@ fn names_that_no_folder_should_have() {
 }
 
 #[test]
-#[ignore = "pending"]
 fn init_check_shows_seeds_as_they_are_stored() {
     let place = Place::new();
     place.file("init.md", init(&["One.", "Two\nlines."]));
@@ -101,7 +97,6 @@ fn init_check_shows_seeds_as_they_are_stored() {
 }
 
 #[test]
-#[ignore = "pending"]
 fn warnings_about_seeds() {
     let place = Place::new();
     place.file("equal.md", init(&["Same.", "Same."]));
@@ -120,7 +115,6 @@ fn warnings_about_seeds() {
 }
 
 #[test]
-#[ignore = "pending"]
 fn one_answer_is_read_in_every_mode() {
     let place = Place::new();
     place.file(

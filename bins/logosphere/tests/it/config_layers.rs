@@ -128,7 +128,6 @@ fn an_absent_file_is_written_and_means_the_same() {
 }
 
 #[test]
-#[ignore = "pending"]
 fn the_requirements_names_are_read_too() {
     let place = Place::new();
     for (name, config) in [

@@ -251,7 +251,6 @@ fn huge_answers_are_read_and_kept() {
 }
 
 #[test]
-#[ignore = "pending"]
 fn bytes_that_are_no_text_are_replaced() {
     let mut wrong = Vec::new();
     for (raw, read) in [

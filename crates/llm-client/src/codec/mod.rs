@@ -6,6 +6,7 @@ pub(crate) mod compat;
 mod endpoint;
 pub(crate) mod fault;
 mod fields;
+mod readable;
 mod stream;
 
 pub use anthropic::{Anthropic, AnthropicVersion};
@@ -16,4 +17,5 @@ pub use compat::{
 pub use endpoint::{Auth, Endpoint};
 
 pub(crate) use body::Body;
+pub(crate) use readable::readable;
 pub(crate) use stream::{Assembler, events, reply_as_events};

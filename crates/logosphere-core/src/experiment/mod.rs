@@ -180,13 +180,21 @@ impl Experiment {
         if self.init().exists() {
             return Ok(None);
         }
-        let own = root.join(TEMPLATE_FILE);
-        let (bytes, template) = match file::read(&own)? {
-            Some(bytes) => (bytes, Template::File(own)),
-            None => (INIT_TEMPLATE.into(), Template::BuiltIn),
-        };
+        let (bytes, template) = Self::template(root)?;
         file::write(&self.init(), &bytes, Old::Spare)?;
         Ok(Some(template))
+    }
+
+    /// The seeds of an experiment in the folder `root` that has none of its own.
+    ///
+    /// # Errors
+    /// [`ExperimentError::Read`].
+    pub fn template(root: &Path) -> Result<(Vec<u8>, Template), ExperimentError> {
+        let own = root.join(TEMPLATE_FILE);
+        Ok(match file::read(&own)? {
+            Some(bytes) => (bytes, Template::File(own)),
+            None => (INIT_TEMPLATE.into(), Template::BuiltIn),
+        })
     }
 
     /// Copies `init.md`, and `config.json` if there is one, from another experiment.

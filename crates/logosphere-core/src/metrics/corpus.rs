@@ -138,6 +138,12 @@ impl<'a> Corpus<'a> {
         &self.texts
     }
 
+    /// A message, if it is measured.
+    pub(crate) fn measured(&self, id: MsgId) -> Option<Text> {
+        let place = (self.texts).binary_search_by_key(&id, |text| text.message as MsgId);
+        Some(self.texts[place.ok()?])
+    }
+
     /// Which places of [`Corpus::texts`] these messages have.
     pub(crate) fn places(&self, messages: &Range<usize>) -> Range<usize> {
         let place = |id| self.texts.partition_point(|text| text.message < id);

@@ -10,7 +10,7 @@ use super::matching::Match;
 use super::metric::{Metric, Unit};
 use super::scope::Scopes;
 use super::series::{Point, Series};
-use super::similarity::{ByDistance, in_windows, seed_echo};
+use super::similarity::{ByDistance, in_windows, seed_echo, to_inputs};
 use super::tfidf::Tfidf;
 use super::volume;
 use super::window::Window;
@@ -91,6 +91,7 @@ impl<'a, 'b> Texts<'a, 'b> {
             Metric::WithinRoundSimilarity => self.by_distance().within.clone(),
             Metric::NearSimilarity => self.by_distance().near.clone(),
             Metric::FarSimilarity => self.by_distance().far.clone(),
+            Metric::InputSimilarity => to_inputs(self.run, corpus, self.tfidf(), rounds),
             Metric::CompressionRatio => ratios(corpus, windows),
             Metric::Distinct1 => self.runs().distinct(corpus, 1, windows),
             Metric::Distinct2 => self.runs().distinct(corpus, 2, windows),

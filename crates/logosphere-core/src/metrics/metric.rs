@@ -17,6 +17,8 @@ pub enum Metric {
     NearSimilarity,
     /// How much alike the texts of a round and of those far before it are.
     FarSimilarity,
+    /// How much alike texts and what their mind had read are.
+    InputSimilarity,
     /// How much shorter a window gets by saying once what repeats.
     CompressionRatio,
     /// Different tokens.
@@ -52,11 +54,12 @@ pub(crate) enum Unit {
 
 impl Metric {
     /// All, in the order of results.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::TfidfSimilarity,
         Self::WithinRoundSimilarity,
         Self::NearSimilarity,
         Self::FarSimilarity,
+        Self::InputSimilarity,
         Self::CompressionRatio,
         Self::Distinct1,
         Self::Distinct2,
@@ -78,6 +81,7 @@ impl Metric {
             Self::WithinRoundSimilarity => "within_round_similarity",
             Self::NearSimilarity => "near_similarity",
             Self::FarSimilarity => "far_similarity",
+            Self::InputSimilarity => "input_similarity",
             Self::CompressionRatio => "compression_ratio",
             Self::Distinct1 => "distinct_1",
             Self::Distinct2 => "distinct_2",
@@ -112,6 +116,9 @@ impl Metric {
             }
             Self::FarSimilarity => {
                 "mean cosine, as in tfidf_similarity, of each text of the round with each that is 50 or more rounds older; without seeds"
+            }
+            Self::InputSimilarity => {
+                "mean over the round's texts of their mean cosine, as in tfidf_similarity, to the texts that their call read"
             }
             Self::CompressionRatio => {
                 "size before / after deflate level 6 of the first 20 000 bytes of the window's texts joined by line feeds; none below 2 000 bytes"
@@ -151,6 +158,7 @@ impl Metric {
             | Self::WithinRoundSimilarity
             | Self::NearSimilarity
             | Self::FarSimilarity
+            | Self::InputSimilarity
             | Self::SeedEcho => Some(ENCODER),
             _ => None,
         }
@@ -160,12 +168,21 @@ impl Metric {
     pub fn can_match(self) -> bool {
         !matches!(
             self,
-            Self::Reuse5gram
+            Self::InputSimilarity
+                | Self::Reuse5gram
                 | Self::Turnover
                 | Self::Messages
                 | Self::CharsMean
                 | Self::CharsMedian
                 | Self::LostShare
+        )
+    }
+
+    /// Whether it says something about texts: a null model, which has other texts, can be held against it.
+    pub fn is_of_texts(self) -> bool {
+        !matches!(
+            self,
+            Self::Messages | Self::CharsMean | Self::CharsMedian | Self::LostShare
         )
     }
 

@@ -6,6 +6,7 @@ use super::corpus::Corpus;
 use super::scope::{Places, Sliding, Tally};
 use super::series::Point;
 use super::tfidf::{Sum, Tfidf};
+use crate::{MsgId, Transcript};
 
 /// Rounds that count as near.
 const NEAR: usize = 10;
@@ -85,6 +86,36 @@ impl ByDistance {
         }
         result
     }
+}
+
+/// The mean over the texts of each round of their mean cosine to what their call read.
+pub(crate) fn to_inputs(
+    run: &Transcript,
+    corpus: &Corpus<'_>,
+    tfidf: &Tfidf,
+    rounds: &[Places],
+) -> Vec<Point> {
+    let mut of_message: Vec<Option<f64>> = vec![None; run.messages.len()];
+    let mut inputs = Sum::new(tfidf);
+    for call in &run.calls {
+        let measured = |id: &MsgId| corpus.measured(*id).map(|text| text.kind);
+        let read = || call.sampled.iter().filter_map(measured);
+        read().for_each(|kind| inputs.add(kind));
+        for text in call.added.iter().filter_map(|id| corpus.measured(*id)) {
+            let mean = inputs.cosines(text.kind) / inputs.texts() as f64;
+            let comparable = text.worded && inputs.texts() > 0;
+            of_message[text.message] = comparable.then_some(mean);
+        }
+        read().for_each(|kind| inputs.remove(kind));
+    }
+    let points = rounds.iter().map(|round| {
+        let texts = round.texts(corpus);
+        let cosines: Vec<f64> = texts.filter_map(|text| of_message[text.message]).collect();
+        let n = cosines.len();
+        let mean = (n > 0).then(|| (cosines.iter().sum::<f64>() / n as f64).clamp(0.0, 1.0));
+        Point::of(n, mean)
+    });
+    points.collect()
 }
 
 /// The mean over the texts of minds in each window of the highest cosine to a seed.

@@ -1,5 +1,6 @@
 //! Null models: the runs that a run is compared with.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
@@ -15,7 +16,8 @@ use super::simulation::{copied, without_content};
 /// of messages.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Null {
-    /// Copiers: texts drift, and nothing is chosen because of what it says.
+    /// Copiers: texts drift, and nothing is chosen because of what it says. What is new are the run's own new texts, each
+    /// different one once and in another order; then new words.
     RandomCopy {
         /// The probability that a message is new, 0 to 1; none for the run's own [`innovation_share`].
         mu: Option<f64>,
@@ -92,15 +94,26 @@ impl FromStr for Null {
 /// The share of messages whose text equals none of those that their call read, stamps aside; none without messages of
 /// minds.
 pub fn innovation_share(run: &Transcript) -> Option<f64> {
-    let text = |id: &MsgId| without_stamp(&run.messages[*id as usize].text);
-    let (mut new, mut all) = (0_usize, 0_usize);
-    for call in &run.calls {
-        for added in &call.added {
-            all += 1;
-            new += usize::from(!call.sampled.iter().any(|read| text(read) == text(added)));
-        }
-    }
-    (all > 0).then(|| new as f64 / all as f64)
+    let all: usize = run.calls.iter().map(|call| call.added.len()).sum();
+    (all > 0).then(|| innovations(run).count() as f64 / all as f64)
+}
+
+/// The texts of these messages, without stamps.
+fn innovations(run: &Transcript) -> impl Iterator<Item = &str> {
+    let text = |id: MsgId| without_stamp(&run.messages[id as usize].text);
+    run.calls.iter().flat_map(move |call| {
+        let read: Vec<_> = call.sampled.iter().map(|id| text(*id)).collect();
+        let added = call.added.iter().map(move |id| text(*id));
+        added.filter(move |text| !read.contains(text))
+    })
+}
+
+/// The different texts of these messages. A text that a seed has is not new.
+fn new_texts(run: &Transcript) -> Vec<String> {
+    let seeds = run.messages[..run.seeds].iter();
+    let mut known: BTreeSet<_> = seeds.map(|seed| without_stamp(&seed.text)).collect();
+    let new = innovations(run).filter(|text| known.insert(text));
+    new.map(str::to_owned).collect()
 }
 
 /// A null model, ready for a run: makes as many others as are wanted.
@@ -109,7 +122,9 @@ pub struct NullModel<'a> {
     run: &'a Transcript,
     null: Null,
     seed: u64,
-    /// For each call and each text that it read: what may stand in its place.
+    /// For copiers: the different new texts of the run.
+    new: Vec<String>,
+    /// For a shuffle: for each call and each text that it read, what may stand in its place.
     similar: Vec<Vec<Vec<MsgId>>>,
 }
 
@@ -130,10 +145,15 @@ impl<'a> NullModel<'a> {
         } else {
             Vec::new()
         };
+        let new = match null {
+            Null::RandomCopy { .. } | Null::SeedsOnly { .. } => new_texts(run),
+            Null::Shuffle | Null::Permutation => Vec::new(),
+        };
         Self {
             run,
             null,
             seed,
+            new,
             similar,
         }
     }
@@ -148,11 +168,17 @@ impl<'a> NullModel<'a> {
     pub fn run(&self, index: u32) -> Transcript {
         let mut rng = super::rng(self.null.name(), self.seed, index);
         match self.null {
-            Null::RandomCopy { mu } => copied(self.run, mu.unwrap_or(0.0), Source::Pool, &mut rng),
-            Null::SeedsOnly { mu } => copied(self.run, mu.unwrap_or(0.0), Source::Seeds, &mut rng),
+            Null::RandomCopy { mu } => self.copied(mu, Source::Pool, &mut rng),
+            Null::SeedsOnly { mu } => self.copied(mu, Source::Seeds, &mut rng),
             Null::Shuffle => self.shuffled(&mut rng),
             Null::Permutation => self.permuted(&mut rng),
         }
+    }
+
+    fn copied(&self, mu: Option<f64>, source: Source, rng: &mut SampleRng) -> Transcript {
+        let mut new = self.new.clone();
+        shuffle(&mut new, rng);
+        copied(self.run, mu.unwrap_or(0.0), source, new, rng)
     }
 
     fn shuffled(&self, rng: &mut SampleRng) -> Transcript {
@@ -178,9 +204,7 @@ impl<'a> NullModel<'a> {
         let mut texts: Vec<_> = (written.iter_mut())
             .map(|message| std::mem::take(&mut message.text))
             .collect();
-        for last in (1..texts.len()).rev() {
-            texts.swap(last, rng.below(last as u64 + 1) as usize);
-        }
+        shuffle(&mut texts, rng);
         for (message, text) in written.iter_mut().zip(texts) {
             message.text = text;
         }
@@ -189,6 +213,13 @@ impl<'a> NullModel<'a> {
             calls: self.run.calls.iter().map(without_answer).collect(),
             ..without_content(self.run)
         }
+    }
+}
+
+/// Brings texts into an order of which all are equally likely.
+fn shuffle(texts: &mut [String], rng: &mut SampleRng) {
+    for last in (1..texts.len()).rev() {
+        texts.swap(last, rng.below(last as u64 + 1) as usize);
     }
 }
 

@@ -65,15 +65,16 @@ pub fn simulate(settings: &Simulation) -> Transcript {
         });
     }
     let mut rng = super::rng("simulation", settings.seed, 0);
-    copied(&plan, settings.mu, Source::Pool, &mut rng)
+    copied(&plan, settings.mu, Source::Pool, Vec::new(), &mut rng)
 }
 
 /// The run `plan` if its minds were copiers: the same seeds, calls and numbers of messages, but what is read is drawn
-/// anew and what is written is copied, or a new word.
+/// anew and what is written is copied, or new. What is new is one of `new` from its end, each once; then new words.
 pub(super) fn copied(
     plan: &Transcript,
     mu: f64,
     source: Source,
+    mut new: Vec<String>,
     rng: &mut SampleRng,
 ) -> Transcript {
     let rules = Rules {
@@ -103,7 +104,7 @@ pub(super) fn copied(
         let read = drift.call(&view, call.added.len());
         for &kind in &drift.kinds()[run.messages.len()..] {
             while texts.len() <= kind as usize {
-                texts.push(invented(rng));
+                texts.push(new.pop().unwrap_or_else(|| invented(rng)));
             }
             run.messages.push(Message {
                 text: texts[kind as usize].clone(),

@@ -4,10 +4,12 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
+mod analysis;
 mod concurrency;
 mod config_layers;
 mod desk;
 mod experiment;
+mod export;
 mod faults;
 mod flip_every_byte;
 mod forecast;

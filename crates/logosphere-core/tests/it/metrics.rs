@@ -200,6 +200,19 @@ fn echo_by_hand() {
 }
 
 #[test]
+fn similarity_to_inputs_by_hand() {
+    let run = ScriptedRun::new(9, &["sun", "moon", "!"])
+        .round(&[
+            (&[0, 1, 2], &["moon", "salt"]),
+            (&[], &["sun"]),
+            (&[2], &["sun"]),
+        ])
+        .0;
+    // Half of the inputs with a word, none of them; the others read nothing that has a word.
+    assert_near(values(&run, Metric::InputSimilarity)[0], 0.25);
+}
+
+#[test]
 fn volume_counts_calls_and_characters() {
     let mut run = ScriptedRun::new(9, &["seed"])
         .texts(&["äb", "abcde\n\n~me", "\u{200b}"])

@@ -65,7 +65,8 @@ fn forge(journal: &[u8], from: &str, to: &str) -> Vec<u8> {
     let mut forged = String::new();
     for line in text.replacen(from, to, 1).lines() {
         let (before, _) = line.rsplit_once(",\"chain\":").unwrap();
-        chain = sha256_hex(format!("{chain}{before}"))[..32].to_owned();
+        chain = sha256_hex(format!("{chain}{before}"));
+        chain.truncate(32);
         forged.extend([before, ",\"chain\":\"", &chain, "\"}\n"]);
     }
     forged.into_bytes()

@@ -116,7 +116,9 @@ pub fn random_run(seed: u8, rounds: usize) -> Transcript {
     let mut run = ScriptedRun::new(active, &seeds);
     for _ in 0..rounds {
         let texts: Vec<String> = (0..sizes.below(7)).map(|_| text()).collect();
-        run = run.round(&[(&[], &texts)]);
+        let all = run.0.messages.len() as u64;
+        let read: Vec<MsgId> = (0..sizes.below(4)).map(|_| sizes.below(all)).collect();
+        run = run.round(&[(&read, &texts)]);
     }
     run.0
 }

@@ -15,7 +15,7 @@ use futures_util::future::BoxFuture;
 
 use self::decode::Exchange;
 use self::stream::Assembly;
-use super::{Endpoint, events, fault, reply_as_events};
+use super::{Endpoint, events, fault, readable, reply_as_events};
 use crate::provider::{Call, Caps, Provider, Route, Structure};
 use crate::transport::{HttpRequest, HttpResponse, Method, Transport};
 use crate::types::{Count, EventStream, ModelInfo, Reply, Request};
@@ -203,7 +203,7 @@ async fn read_reply(
             .await;
     }
     let body = response.bytes(sizes.reply).await;
-    body.and_then(|body| decode::reply(&exchange, &body))
+    body.and_then(|body| decode::reply(&exchange, &readable(&body)))
         .map_err(|error| exchange.located(error))
 }
 

@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 
 use self::stream::Chunks;
 use super::fault::{self, Asked};
-use super::{Endpoint, events, reply_as_events};
+use super::{Endpoint, events, readable, reply_as_events};
 use crate::provider::{Call, Caps, Provider, Route};
 use crate::transport::{HeaderText, HttpRequest, HttpResponse, Method, Transport};
 use crate::types::{BlockKind, Count, EventStream, ModelInfo, Origin, Reply, Request};
@@ -117,7 +117,10 @@ impl Compat {
         }
         let body = response.bytes(call.sizes.reply).await;
         let body = body.map_err(|error| with_id(error, &asking.headers))?;
-        Ok(Answer::Whole(Box::new(decode::reply(&asking, &body)?)))
+        Ok(Answer::Whole(Box::new(decode::reply(
+            &asking,
+            &readable(&body),
+        )?)))
     }
 }
 

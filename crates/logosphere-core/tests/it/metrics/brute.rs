@@ -59,6 +59,7 @@ pub fn values(run: &Transcript, window: Window, metric: Metric) -> Vec<Option<f6
                 Metric::WithinRoundSimilarity => pairs(&own),
                 Metric::NearSimilarity => apart(1..=10),
                 Metric::FarSimilarity => apart(50..=u32::MAX),
+                Metric::InputSimilarity => inputs(run, &texts, &own),
                 Metric::CompressionRatio => compression(&at(round)),
                 Metric::Distinct1 => distinct(&at(round), 1),
                 Metric::Distinct2 => distinct(&at(round), 2),
@@ -153,6 +154,18 @@ fn pairs(texts: &[Measured]) -> Option<f64> {
         cosines.extend(texts[at + 1..].iter().filter_map(|b| cosine(a, b)));
     }
     mean(&cosines)
+}
+
+fn inputs(run: &Transcript, all: &[Measured], own: &[Measured]) -> Option<f64> {
+    let mut means = Vec::new();
+    for text in own {
+        let call = run.messages[text.id].call.unwrap();
+        let read = run.calls[call].sampled.iter();
+        let read = read.filter_map(|id| all.iter().find(|other| other.id as u64 == *id));
+        let cosines: Vec<f64> = read.filter_map(|other| cosine(text, other)).collect();
+        means.extend(mean(&cosines));
+    }
+    mean(&means)
 }
 
 fn compression(texts: &[Measured]) -> Option<f64> {

@@ -1,0 +1,62 @@
+//! `demo`: everything that needs no model, on a run of its own.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use bin_support::{Exit, Failure, Session, printable};
+use logosphere_core::Experiment;
+
+use crate::run::{self, EXPERIMENTS, failure, today};
+use crate::{cli, journal, report};
+
+/// Twelve minds that get a word in ten wrong, thirty rounds, and a pool that no round can fill.
+const MINDS: u32 = 12;
+const ROUNDS: u32 = 30;
+const ACTIVE: usize = 30;
+
+pub fn execute(args: &cli::Demo, session: &mut Session) -> Result<Exit, Failure> {
+    let experiment = match &args.output_dir {
+        Some(path) => Experiment::open_or_make(path),
+        None => Experiment::create(Path::new(EXPERIMENTS), "demo", today()),
+    };
+    let experiment = experiment.map_err(failure)?;
+    run::provide_init(&experiment, session)?;
+    let path = experiment.path().to_owned();
+    let flags = cli::RunFlags {
+        settings: cli::SettingFlags {
+            rounds: Some(ROUNDS),
+            minds: Some(MINDS),
+            active: Some(ACTIVE),
+            seed: Some(1),
+            mind: Some("mutator:p=0.1".to_owned()),
+            durability: Some(cli::Hardness::Flush),
+            ..cli::SettingFlags::default()
+        },
+        ..cli::RunFlags::default()
+    };
+    writeln!(session.results, "run, by a program: no model is asked")?;
+    run::execute(Some(&path), &flags, session)?;
+    writeln!(
+        session.results,
+        "\nverify: the journal made anew out of itself"
+    )?;
+    let verify = cli::Verify {
+        journal: path.clone(),
+        legacy: false,
+        init: None,
+        json: false,
+    };
+    journal::verify(&verify, session)?;
+    writeln!(
+        session.results,
+        "\nreport: every measure beside what copying at random gives, 200 times"
+    )?;
+    let made = cli::Report {
+        experiment: path.clone(),
+        out: None,
+    };
+    report::execute(&made, session)?;
+    let page = printable(&experiment.report().display().to_string());
+    writeln!(session.results, "\nopen {page} in a browser")?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,320 @@
+//! `forecast` and `run --dry-run`: what a run would take. Nothing is sent or written.
+
+use std::env;
+use std::fs::File;
+use std::io::{BufReader, Write as _};
+use std::path::Path;
+
+use bin_support::{Exit, Failure, ProviderName, Session, printable};
+use llm_client::ModelTable;
+use logosphere_core::{
+    Answers, Experiment, ExperimentError, Forecast, Layer, Settings, Template, TokenPrices,
+    Transcript, forecast, journal::Reader,
+};
+use serde::Serialize;
+
+use crate::cli;
+use crate::error::Error;
+use crate::population::prices;
+use crate::run::{failure, seeds};
+
+pub fn execute(args: &cli::Forecast, session: &mut Session) -> Result<Exit, Failure> {
+    let experiment = Experiment::open(&args.experiment).map_err(failure)?;
+    let asked = Asked {
+        flags: &args.settings,
+        answer_tokens: args.answer_tokens,
+        template: false,
+    };
+    let told = asked.forecast(Some(&experiment), session)?;
+    if args.json {
+        serde_json::to_writer_pretty(&mut session.results, &told)?;
+        writeln!(session.results)?;
+    } else {
+        told.show(session)?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Tells what `run` would take, in a directory that need not be there.
+pub fn dry_run(
+    directory: Option<&Path>,
+    flags: &cli::SettingFlags,
+    session: &mut Session,
+) -> Result<Exit, Failure> {
+    let experiment = match directory.map(Experiment::open) {
+        None | Some(Err(ExperimentError::Missing { .. })) => None,
+        Some(opened) => Some(opened.map_err(failure)?),
+    };
+    let asked = Asked {
+        flags,
+        answer_tokens: None,
+        template: true,
+    };
+    asked
+        .forecast(experiment.as_ref(), session)?
+        .show(session)?;
+    Ok(Exit::Done)
+}
+
+/// What is to be forecast.
+struct Asked<'a> {
+    flags: &'a cli::SettingFlags,
+    answer_tokens: Option<u32>,
+    /// What has no seeds is given those of the template.
+    template: bool,
+}
+
+/// A forecast with what it is about.
+#[derive(Serialize)]
+struct Told {
+    schema_version: u32,
+    provider: String,
+    model: String,
+    offline: bool,
+    minds: u32,
+    rounds: u32,
+    #[serde(skip)]
+    settings: Settings,
+    #[serde(flatten)]
+    forecast: Forecast,
+    /// The day of the prices.
+    prices_of: Option<String>,
+}
+
+impl Asked<'_> {
+    fn forecast(
+        &self,
+        experiment: Option<&Experiment>,
+        session: &Session,
+    ) -> Result<Told, Failure> {
+        let run = match experiment {
+            Some(experiment) => begun(experiment)?,
+            None => None,
+        };
+        let mut layer = self.flags.layer();
+        match (&run, experiment) {
+            (Some((settings, _)), _) => layer = layer.over(Layer::of(settings)),
+            (None, Some(experiment)) => {
+                let config = experiment.read_config().map_err(failure)?;
+                layer = layer.over(config.map(|file| file.layer).unwrap_or_default());
+            }
+            (None, None) => {}
+        }
+        if nobody_is_asked(&layer, self.flags) {
+            session.notice("without a key no model is asked, and nothing costs; give --provider to forecast a model");
+            layer.provider = Some(ProviderName::Offline.to_string());
+        }
+        let settings = layer.settings(0).map_err(Failure::usage)?;
+        let run = run.map(|(_, run)| run);
+        let stored = match &run {
+            Some(_) => Vec::new(),
+            None => stored(
+                experiment.filter(|found| !self.template || found.init().exists()),
+                &settings,
+                session,
+            )?,
+        };
+        let table = prices(self.flags.prices.as_deref())?;
+        Ok(self.reckon(settings, &stored, run.as_ref(), &table))
+    }
+
+    fn reckon(
+        &self,
+        settings: Settings,
+        seeds: &[usize],
+        run: Option<&Transcript>,
+        table: &ModelTable,
+    ) -> Told {
+        let offline = settings.provider == ProviderName::Offline.as_str();
+        let measured = run.and_then(|run| Answers::measured(&settings, run));
+        let answers = measured.unwrap_or_else(|| {
+            if offline {
+                Answers::of_program(&settings, seeds)
+            } else {
+                Answers::of_model(settings.token_limit, self.answer_tokens)
+            }
+        });
+        let reckoned = |prices| forecast(&settings, seeds, run, answers, prices);
+        let free = TokenPrices {
+            prompt: 0.0,
+            answer: 0.0,
+        };
+        let unpriced = reckoned(offline.then_some(free));
+        let model = table.find(&settings.provider, &settings.model);
+        // The price may depend on how long prompts are.
+        let price = model.and_then(|model| model.price(unpriced.longest_prompt_tokens));
+        let forecast = match price {
+            Some(price) if !offline => reckoned(Some(TokenPrices {
+                prompt: price.input.0 as f64 / 1e9,
+                answer: price.output.0 as f64 / 1e9,
+            })),
+            _ => unpriced,
+        };
+        let read_on = model.and_then(|model| model.priced_on);
+        Told {
+            schema_version: 1,
+            provider: settings.provider.clone(),
+            model: settings.model.clone(),
+            offline,
+            minds: settings.n_minds,
+            rounds: settings.max_rounds,
+            settings,
+            forecast,
+            prices_of: price.and(read_on).map(|day| day.to_string()),
+        }
+    }
+}
+
+/// The settings of the run in a directory, and what was done of it.
+fn begun(experiment: &Experiment) -> Result<Option<(Settings, Transcript)>, Failure> {
+    match experiment.check_unused() {
+        Ok(()) => return Ok(None),
+        Err(ExperimentError::HasRun { .. }) => {}
+        Err(error) => return Err(failure(error)),
+    }
+    let path = experiment.journal();
+    let open = || {
+        let file = File::open(&path).map_err(|source| {
+            let path = path.clone();
+            Failure::usage(Error::Read { path, source })
+        });
+        file.map(BufReader::new)
+    };
+    let start = Reader::new(open()?).start().map_err(|source| {
+        let path = path.clone();
+        Failure::usage(Error::Journal { path, source })
+    });
+    let settings = start?.1.effective.settings;
+    let run = Transcript::read(open()?).map_err(Failure::usage)?;
+    Ok(Some((settings, run)))
+}
+
+/// Bytes of the seeds as they would lie in the pool: of the experiment, or of the template that it would be given.
+fn stored(
+    experiment: Option<&Experiment>,
+    settings: &Settings,
+    session: &Session,
+) -> Result<Vec<usize>, Failure> {
+    let (path, bytes) = match experiment {
+        Some(experiment) => (experiment.init(), experiment.read_init().map_err(failure)?),
+        None => match Experiment::template(Path::new(".")).map_err(failure)? {
+            (bytes, Template::File(path)) => (path, bytes),
+            (bytes, Template::BuiltIn) => ("the built-in template".into(), bytes),
+        },
+    };
+    let init = seeds(&path, &bytes, settings, session)?;
+    let stored = init.stored(settings.stamp_seeds);
+    Ok(stored.map(|seed| seed.len()).collect())
+}
+
+/// Whether a run would find neither a key nor a word on whom to ask.
+fn nobody_is_asked(layer: &Layer, flags: &cli::SettingFlags) -> bool {
+    let asked = layer.provider.is_some()
+        || layer.mind.is_some()
+        || layer.api_base_url.is_some()
+        || flags.model.replay.is_some();
+    let key = |name| env::var_os(name).is_some_and(|key| !key.is_empty());
+    !asked
+        && !["LOGOSPHERE_API_KEY", "OPENROUTER_API_KEY"]
+            .into_iter()
+            .any(key)
+}
+
+impl Told {
+    fn show(&self, session: &mut Session) -> Result<(), Failure> {
+        let (told, out) = (&self.forecast, &mut session.results);
+        let (whole, longest) = (&told.whole, &told.longest);
+        let done = match told.done.calls {
+            0 => String::new(),
+            calls => format!("; {calls} are done"),
+        };
+        let (minds, rounds) = (self.minds, self.rounds);
+        let calls = whole.calls;
+        writeln!(
+            out,
+            "calls     {calls}: {minds} minds in {rounds} rounds{done}"
+        )?;
+        let most = |tokens: u64| {
+            if self.offline {
+                // A program passes on what it reads.
+                String::new()
+            } else {
+                format!(", {tokens} with the longest answers")
+            }
+        };
+        let prompts = most(longest.prompt_tokens);
+        writeln!(out, "prompts   {} tokens{prompts}", whole.prompt_tokens)?;
+        let answers = most(longest.completion_tokens);
+        writeln!(out, "answers   {} tokens{answers}", whole.completion_tokens)?;
+        let asked = format!("{} {}", printable(&self.provider), printable(&self.model));
+        match (self.offline, whole.usd, longest.usd) {
+            (true, ..) => writeln!(out, "cost      none: no model is asked")?,
+            (_, Some(usd), Some(most)) => {
+                let day = (self.prices_of.as_ref()).map_or_else(
+                    || ", as charged so far".to_owned(),
+                    |day| format!(", prices of {day}"),
+                );
+                writeln!(
+                    out,
+                    "cost      ${usd:.4}, ${most:.4} with the longest answers ({asked}{day})"
+                )?;
+            }
+            _ => writeln!(
+                out,
+                "cost      the price of {asked} is not known; --prices FILE gives it"
+            )?,
+        }
+        let [fast, slow] = told.wall_seconds.map(duration);
+        writeln!(
+            out,
+            "time      {fast} to {slow}{}",
+            if told.done.calls > 0 { " more" } else { "" }
+        )?;
+        let answers = &told.answers;
+        writeln!(
+            out,
+            "assuming  {:.0} tokens and {:.1} messages an answer, {:.1} bytes a token{}",
+            answers.tokens,
+            answers.messages,
+            answers.bytes_per_token,
+            if answers.measured {
+                ", as measured"
+            } else {
+                ""
+            }
+        )?;
+        for cap in self.caps() {
+            writeln!(out, "cap       {cap} would stop it before its end")?;
+        }
+        Ok(())
+    }
+
+    /// The caps that are likely reached.
+    fn caps(&self) -> Vec<String> {
+        let (caps, whole) = (&self.settings.caps, &self.forecast.whole);
+        let tokens = whole.prompt_tokens.saturating_add(whole.completion_tokens);
+        let seconds = self.forecast.wall_seconds[0];
+        let usd = caps
+            .max_usd
+            .filter(|cap| whole.usd.is_some_and(|usd| usd > *cap));
+        let most = caps.max_tokens.filter(|cap| tokens > *cap);
+        let wall = caps.max_wall.filter(|cap| seconds > *cap as f64);
+        [
+            usd.map(|cap| format!("max_usd {cap}")),
+            most.map(|cap| format!("max_tokens {cap}")),
+            wall.map(|cap| format!("max_wall {cap}")),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+}
+
+/// `under 1s`, `45s`, `1m40s`, `2h05m`.
+fn duration(seconds: f64) -> String {
+    if seconds < 1.0 {
+        "under 1s".to_owned()
+    } else {
+        crate::running::time(seconds)
+    }
+}

@@ -1,0 +1,117 @@
+//! `init-check`: what a run would make of an `init.md`.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+
+use bin_support::{Exit, Failure, Session, printable};
+use logosphere_core::{Experiment, Init, Layer, Settings, parse_init};
+use serde::Serialize;
+
+use crate::cli;
+use crate::error::Error;
+use crate::parse::word;
+use crate::run::failure;
+
+/// What is found.
+#[derive(Serialize)]
+struct Checked<'a> {
+    schema_version: u32,
+    mode: logosphere_core::ParseMode,
+    signature: &'a str,
+    stamped: bool,
+    notes: &'a str,
+    seeds: Vec<Seed>,
+    warnings: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Seed {
+    id: usize,
+    text: String,
+}
+
+pub fn execute(args: &cli::InitCheck, session: &mut Session) -> Result<Exit, Failure> {
+    let path = if args.file.is_dir() {
+        args.file.join("init.md")
+    } else {
+        args.file.clone()
+    };
+    let settings = settings(args, &path)?;
+    let init = read(&path, &settings)?;
+    let checked = Checked {
+        schema_version: 1,
+        mode: settings.parse_mode,
+        signature: &init.signature,
+        stamped: settings.stamp_seeds,
+        notes: &init.notes,
+        seeds: (init.stored(settings.stamp_seeds).enumerate())
+            .map(|(id, text)| Seed { id, text })
+            .collect(),
+        warnings: init.warnings.iter().map(ToString::to_string).collect(),
+    };
+    if args.json {
+        serde_json::to_writer_pretty(&mut session.results, &checked)?;
+        writeln!(session.results)?;
+    } else {
+        show(&checked, session)?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Those that a run in the file's directory would have.
+fn settings(args: &cli::InitCheck, path: &Path) -> Result<Settings, Failure> {
+    let flags = Layer {
+        parse_mode: args.parse_mode.map(Into::into),
+        stamp_seeds: args.no_stamp.then_some(false),
+        ..Layer::default()
+    };
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    let config = Experiment::open(folder).and_then(|beside| beside.read_config());
+    let config = config.map_err(failure)?.map(|file| file.layer);
+    let layer = flags.over(config.unwrap_or_default());
+    layer.settings(0).map_err(Failure::usage)
+}
+
+fn read(path: &Path, settings: &Settings) -> Result<Init, Failure> {
+    let bytes = fs::read(path).map_err(|source| {
+        let path = path.to_owned();
+        Failure::usage(Error::Read { path, source })
+    })?;
+    parse_init(&bytes, settings.parse_mode, &settings.init_signature)
+        .and_then(|init| init.check(settings.m_active_pool, settings.allow_zero_seeds))
+        .map_err(|source| {
+            let path = path.to_owned();
+            Failure::usage(Error::Init { path, source })
+        })
+}
+
+fn show(checked: &Checked<'_>, session: &mut Session) -> Result<(), Failure> {
+    let out = &mut session.results;
+    let count = checked.seeds.len();
+    writeln!(
+        out,
+        "{count} seed{} by the rules of mode {}, {}",
+        if count == 1 { "" } else { "s" },
+        word(checked.mode),
+        if checked.stamped {
+            format!("signed {}", printable(checked.signature))
+        } else {
+            "without a signature".to_owned()
+        }
+    )?;
+    for seed in &checked.seeds {
+        writeln!(out, "seed {}", seed.id)?;
+        for line in seed.text.split('\n') {
+            // Lines stay lines; whatever else moves a cursor is shown.
+            writeln!(out, "  | {}", printable(line))?;
+        }
+    }
+    for warning in &checked.warnings {
+        writeln!(out, "warning: {}", printable(warning))?;
+    }
+    Ok(())
+}

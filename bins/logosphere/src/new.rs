@@ -1,0 +1,32 @@
+//! `new`: the directory of an experiment.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use bin_support::{Exit, Failure, Session, printable};
+use logosphere_core::Experiment;
+
+use crate::cli;
+use crate::run::{EXPERIMENTS, failure, provide_init, today};
+
+pub fn execute(args: &cli::New, session: &mut Session) -> Result<Exit, Failure> {
+    let make = || Experiment::create(Path::new(EXPERIMENTS), &args.name, today());
+    let made = if let Some(from) = &args.from {
+        let from = Experiment::open(from).map_err(failure)?;
+        // What cannot be copied leaves no directory behind.
+        from.read_init().map_err(failure)?;
+        let made = make().map_err(failure)?;
+        made.copy_from(&from).map_err(failure)?;
+        made
+    } else {
+        let made = make().map_err(failure)?;
+        provide_init(&made, session)?;
+        made
+    };
+    let path = printable(&made.path().display().to_string());
+    writeln!(session.results, "{path}")?;
+    session.say(&format!(
+        "the seeds are in {path}/init.md; `logosphere run {path}` runs it"
+    ));
+    Ok(Exit::Done)
+}

@@ -1,0 +1,142 @@
+//! `parse`: how one answer is read.
+
+use std::fs;
+use std::io::{self, Read as _, Write as _};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use bin_support::{Exit, Failure, Session, shortened};
+use logosphere_core::{Note, Parsed, Reason, parse_signed};
+use serde::Serialize;
+
+use crate::cli;
+use crate::error::Error;
+
+/// How much of a part is shown, in characters.
+const SHOWN: usize = 100;
+
+/// An answer, read.
+#[derive(Serialize)]
+struct Reading<'a> {
+    schema_version: u32,
+    mode: logosphere_core::ParseMode,
+    completed: bool,
+    end: logosphere_core::End,
+    reason: Reason,
+    notes: &'a [Note],
+    thinking: &'a str,
+    messages: &'a [String],
+    signature: &'a str,
+    lost_blocks: u64,
+    lost_chars: u64,
+    spans: Spans<'a>,
+}
+
+/// Bytes of the parts, from the first to before the last.
+#[derive(Serialize)]
+struct Spans<'a> {
+    thinking: &'a Range<usize>,
+    blocks: &'a [Range<usize>],
+    signature: &'a Option<Range<usize>>,
+    rest: &'a Option<Range<usize>>,
+}
+
+pub fn execute(args: &cli::Parse, session: &mut Session) -> Result<Exit, Failure> {
+    let bytes = read(args.file.as_deref())?;
+    let text = String::from_utf8_lossy(&bytes);
+    if text.as_bytes() != bytes {
+        session.notice("the text is not UTF-8; what is none of it was replaced by U+FFFD");
+    }
+    let mode = args.mode.into();
+    let parsed = parse_signed(&text, mode, &args.init_signature);
+    if args.json {
+        let reading = Reading {
+            schema_version: 1,
+            mode,
+            completed: parsed.completed,
+            end: parsed.end,
+            reason: parsed.reason,
+            notes: &parsed.notes,
+            thinking: &parsed.thinking,
+            messages: &parsed.messages,
+            signature: &parsed.signature,
+            lost_blocks: parsed.lost_blocks,
+            lost_chars: parsed.lost_chars,
+            spans: Spans {
+                thinking: &parsed.spans.thinking,
+                blocks: &parsed.spans.blocks,
+                signature: &parsed.spans.signature,
+                rest: &parsed.spans.rest,
+            },
+        };
+        serde_json::to_writer_pretty(&mut session.results, &reading)?;
+        writeln!(session.results)?;
+    } else {
+        session.results.write_all(told(&text, &parsed).as_bytes())?;
+    }
+    Ok(Exit::Done)
+}
+
+/// A file's bytes, or those of stdin.
+fn read(file: Option<&Path>) -> Result<Vec<u8>, Failure> {
+    let read = match file {
+        Some(path) if path != Path::new("-") => fs::read(path),
+        _ => {
+            let mut bytes = Vec::new();
+            io::stdin().read_to_end(&mut bytes).map(|_| bytes)
+        }
+    };
+    read.map_err(|source| {
+        let path = file.map_or_else(|| PathBuf::from("stdin"), PathBuf::from);
+        Failure::usage(Error::Read { path, source })
+    })
+}
+
+/// As JSON has it, without quotes.
+pub fn word(value: impl Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(word)) => word,
+        _ => String::new(),
+    }
+}
+
+/// For people.
+fn told(text: &str, parsed: &Parsed) -> String {
+    let mut lines = vec![
+        format!("reason     {}", word(parsed.reason)),
+        format!("end        {}", word(parsed.end)),
+    ];
+    if !parsed.notes.is_empty() {
+        let notes: Vec<_> = parsed.notes.iter().map(word).collect();
+        lines.push(format!("notes      {}", notes.join(", ")));
+    }
+    if parsed.lost_blocks > 0 {
+        let (blocks, chars) = (parsed.lost_blocks, parsed.lost_chars);
+        lines.push(format!("lost       {blocks} blocks, {chars} characters"));
+    }
+    let mut part = |name: &str, range: &Range<usize>, text: &str| {
+        let bytes = format!("{}..{}", range.start, range.end);
+        let line = format!("{name:<9}  {bytes:<12}  {}", shortened(text, SHOWN));
+        lines.push(line.trim_end().to_owned());
+    };
+    let spans = &parsed.spans;
+    part("thinking", &spans.thinking, &text[spans.thinking.clone()]);
+    for (number, block) in spans.blocks.iter().enumerate() {
+        let inside = &text[block.clone()];
+        let name = match parsed.messages.len() {
+            sent if number < sent => "message",
+            _ if inside.trim().is_empty() => "blank",
+            _ => "not sent",
+        };
+        part(name, block, inside);
+    }
+    if let Some(signature) = &spans.signature {
+        part("signature", signature, &text[signature.clone()]);
+    }
+    if let Some(rest) = &spans.rest {
+        let told = parsed.notes.contains(&Note::TextAfterEnd);
+        part("behind", rest, if told { &text[rest.clone()] } else { "" });
+    }
+    lines.push(String::new());
+    lines.join("\n")
+}

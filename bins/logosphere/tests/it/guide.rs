@@ -1,0 +1,84 @@
+//! `docs/logosphere.md` shows commands and flags that exist, and what the program really says.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use test_support::fixture;
+
+use crate::program::Place;
+
+fn guide() -> String {
+    fs::read_to_string(fixture("../docs/logosphere.md")).unwrap()
+}
+
+/// The blocks of a language, in order.
+fn blocks<'a>(guide: &'a str, language: &str) -> Vec<&'a str> {
+    let begin = format!("```{language}\n");
+    let parts = guide.split(begin.as_str()).skip(1);
+    parts.filter_map(|part| part.split("```").next()).collect()
+}
+
+#[test]
+fn every_command_and_flag_of_the_guide_is_one() {
+    let (guide, place) = (guide(), Place::new());
+    let lines = blocks(&guide, "sh").join("");
+    let commands = (lines.lines())
+        .filter_map(|line| line.strip_prefix("logosphere "))
+        .map(|line| line.split('#').next().unwrap_or_default());
+    let mut names = BTreeSet::new();
+    for command in commands {
+        let name = command.split(' ').next().unwrap();
+        names.insert(name);
+        let help = place.alone(&[name, "--help"]).exits(0).stdout;
+        for flag in command.split(' ').filter(|word| word.starts_with("--")) {
+            assert!(help.contains(flag), "{name} {flag}");
+        }
+    }
+    let shown = [
+        "analyze", "demo", "diff", "export", "forecast", "leak", "lineage", "new", "null",
+        "replay", "report", "resume", "run", "verify",
+    ];
+    assert_eq!(names, BTreeSet::from(shown));
+}
+
+#[test]
+fn the_init_of_the_guide_is_one() {
+    let (guide, place) = (guide(), Place::new());
+    let init = blocks(&guide, "text")[0];
+    place.file("init.md", init);
+    let ran = place.alone(&["init-check", "init.md"]).exits(0);
+    assert!(
+        ran.stdout.contains("may have several lines."),
+        "{}",
+        ran.stdout
+    );
+}
+
+#[test]
+fn every_key_of_the_guide_is_a_setting() {
+    let guide = guide();
+    let keys = guide
+        .split("Keys: ")
+        .nth(1)
+        .unwrap()
+        .split("The upper-case")
+        .next()
+        .unwrap();
+    let named: BTreeSet<_> = keys.split('`').skip(1).step_by(2).collect();
+    let place = Place::new();
+    place
+        .alone(&["run", "--output-dir", "E", "--rounds", "0"])
+        .exits(0);
+    let effective = place.read_json("E/config.effective.json");
+    let settings = effective.as_object().unwrap().keys().map(String::as_str);
+    let besides = [
+        "config_sha256",
+        "init_sha256",
+        "schema_version",
+        "software",
+        "system_prompt_sha256",
+    ];
+    for setting in settings.filter(|setting| !besides.contains(setting)) {
+        assert!(named.contains(setting), "{setting}");
+    }
+}

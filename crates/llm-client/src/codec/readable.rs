@@ -1,0 +1,89 @@
+use std::borrow::Cow;
+
+/// A body that a reader of JSON does not stumble over: bytes that are no UTF-8, and escapes that are one half of a pair
+/// (`\\ud83d` alone), become U+FFFD. Models that cut a text in the middle of a character make such.
+pub(crate) fn readable(body: &[u8]) -> Cow<'_, [u8]> {
+    let text = String::from_utf8_lossy(body);
+    match (repaired(&text), text) {
+        (Some(text), _) | (None, Cow::Owned(text)) => Cow::Owned(text.into_bytes()),
+        (None, Cow::Borrowed(text)) => Cow::Borrowed(text.as_bytes()),
+    }
+}
+
+/// The text with halves of pairs replaced; none if there are none.
+fn repaired(text: &str) -> Option<String> {
+    let mut parts: Vec<&str> = Vec::new();
+    let (mut kept, mut at) = (0, 0);
+    while let Some(found) = text[at..].find('\\') {
+        at += found;
+        at += match (unit(&text[at..]), text.get(at + 6..).and_then(unit)) {
+            (Some(0xd800..0xdc00), Some(0xdc00..0xe000)) => 12,
+            (Some(0xd800..0xe000), _) => {
+                parts.extend([&text[kept..at], "\\ufffd"]);
+                kept = at + 6;
+                6
+            }
+            // The backslash and what it escapes, which may be another one.
+            _ => 1 + text[at + 1..].chars().next().map_or(0, char::len_utf8),
+        };
+    }
+    (kept > 0).then(|| parts.concat() + &text[kept..])
+}
+
+/// The number of an escape `\uXXXX` at the start of a text.
+fn unit(text: &str) -> Option<u16> {
+    let digits = text.strip_prefix("\\u")?.get(..4)?;
+    // A sign is no digit.
+    digits
+        .bytes()
+        .all(|digit| digit.is_ascii_hexdigit())
+        .then(|| u16::from_str_radix(digits, 16).ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(body: &str) -> Result<String, serde_json::Error> {
+        serde_json::from_slice(&readable(body.as_bytes()))
+    }
+
+    #[test]
+    fn halves_of_pairs_are_replaced_and_nothing_else() {
+        for (body, text) in [
+            (r#""a \ud83d b""#, "a \u{fffd} b"),
+            (r#""a \ude00 b""#, "a \u{fffd} b"),
+            (r#""\ud83d\ude00""#, "\u{1f600}"),
+            (r#""\ud83d\ud83d\ude00\ude00""#, "\u{fffd}\u{1f600}\u{fffd}"),
+            (r#""\\ud83d \\\ud83d""#, "\\ud83d \\\u{fffd}"),
+            (r#""\n\"\u0041 \uD83D""#, "\n\"A \u{fffd}"),
+            (r#""plain""#, "plain"),
+        ] {
+            assert_eq!(read(body).unwrap(), text, "{body}");
+        }
+        assert!(matches!(
+            readable(br#""\ud83d\ude00 \\ud83d""#),
+            Cow::Borrowed(_)
+        ));
+    }
+
+    #[test]
+    fn what_is_no_json_stays_so() {
+        for body in [
+            "\"\\",
+            "\"\\u",
+            "\"\\ud8",
+            "\"\\ud83",
+            "\\\u{e9}",
+            "\"\\u+123\"",
+        ] {
+            assert!(read(body).is_err(), "{body}");
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_replaced() {
+        let text: String = serde_json::from_slice(&readable(b"\"a \xff b\"")).unwrap();
+        assert_eq!(text, "a \u{fffd} b");
+    }
+}

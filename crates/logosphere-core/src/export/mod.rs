@@ -1,0 +1,166 @@
+//! A run in forms that other programs read.
+//!
+//! | | graphml | dot | newick | csv | jsonl |
+//! |---|---|---|---|---|---|
+//! | lineage | yes | yes | yes | a row a message | a line a message |
+//! | exposure | yes | yes | | a row an edge | a line an edge |
+//! | messages | | | | yes | yes |
+//! | metrics | | | | a row a value | a line a value |
+//!
+//! Edges go from what was read or copied to what came of it: from a lower to a higher id. What minds wrote cannot leave
+//! the place where a text belongs, in any of the forms.
+//!
+//! ```
+//! use logosphere_core::Transcript;
+//! use logosphere_core::export::{ExportFormat, ExportKind, export};
+//!
+//! let mut out = Vec::new();
+//! export(&Transcript::default(), ExportKind::Lineage, ExportFormat::Dot, false, &mut out)?;
+//! assert_eq!(out, b"digraph lineage {\n}\n");
+//! let error = export(&Transcript::default(), ExportKind::Metrics, ExportFormat::Dot, false, &mut out).unwrap_err();
+//! assert_eq!(error.to_string(), "metrics cannot be written as dot, only as csv, jsonl");
+//! # Ok::<(), logosphere_core::export::ExportError>(())
+//! ```
+
+mod dot;
+mod graph;
+mod graphml;
+mod newick;
+mod row;
+mod table;
+
+use std::fmt;
+use std::io::{self, Write};
+
+use crate::Transcript;
+use crate::lineage::Lineage;
+use graph::Graph;
+
+/// What can be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExportKind {
+    /// Messages and those that each comes from.
+    Lineage,
+    /// Messages and all that their writers had read.
+    Exposure,
+    /// Every message.
+    Messages,
+    /// Every value of every round.
+    Metrics,
+}
+
+/// Forms to write in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExportFormat {
+    /// XML, for graph programs.
+    Graphml,
+    /// For Graphviz.
+    Dot,
+    /// Trees, for programs of biology: one tree a line, each node named by its id and the start of its text, lengths in
+    /// rounds.
+    Newick,
+    /// A table, RFC 4180.
+    Csv,
+    /// A JSON object a line.
+    Jsonl,
+}
+
+/// Why nothing, or not all, was written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExportError {
+    /// There is no such form of it.
+    #[error("{kind} cannot be written as {format}, only as {}", forms(*kind))]
+    NoSuchForm {
+        /// What was to be written.
+        kind: ExportKind,
+        /// In which form.
+        format: ExportFormat,
+    },
+    /// The output does not take it.
+    #[error("cannot write")]
+    Write(#[from] io::Error),
+}
+
+impl ExportKind {
+    /// Everything that can be written.
+    pub const ALL: [Self; 4] = [Self::Lineage, Self::Exposure, Self::Messages, Self::Metrics];
+
+    /// The forms that it can be written in.
+    pub fn formats(self) -> &'static [ExportFormat] {
+        use ExportFormat::{Csv, Dot, Graphml, Jsonl, Newick};
+        match self {
+            Self::Lineage => &[Graphml, Dot, Newick, Csv, Jsonl],
+            Self::Exposure => &[Graphml, Dot, Csv, Jsonl],
+            Self::Messages | Self::Metrics => &[Csv, Jsonl],
+        }
+    }
+}
+
+impl fmt::Display for ExportKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Lineage => "lineage",
+            Self::Exposure => "exposure",
+            Self::Messages => "messages",
+            Self::Metrics => "metrics",
+        })
+    }
+}
+
+impl fmt::Display for ExportFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Graphml => "graphml",
+            Self::Dot => "dot",
+            Self::Newick => "newick",
+            Self::Csv => "csv",
+            Self::Jsonl => "jsonl",
+        })
+    }
+}
+
+fn forms(kind: ExportKind) -> String {
+    let names: Vec<String> = kind.formats().iter().map(ToString::to_string).collect();
+    names.join(", ")
+}
+
+/// Writes a run. Cells of a CSV that a spreadsheet takes for formulas get an apostrophe unless `raw_csv`.
+///
+/// # Errors
+/// [`ExportError::NoSuchForm`], before anything is written, and [`ExportError::Write`].
+pub fn export(
+    run: &Transcript,
+    kind: ExportKind,
+    format: ExportFormat,
+    raw_csv: bool,
+    mut out: impl Write,
+) -> Result<(), ExportError> {
+    if !kind.formats().contains(&format) {
+        return Err(ExportError::NoSuchForm { kind, format });
+    }
+    let lineage = || Lineage::of(run);
+    let graph = || match kind {
+        ExportKind::Lineage => Graph::of_lineage(&lineage()),
+        _ => Graph::of_exposure(run),
+    };
+    match format {
+        ExportFormat::Graphml => graphml::write(run, kind, &graph(), &mut out)?,
+        ExportFormat::Dot => dot::write(run, kind, &graph(), &mut out)?,
+        ExportFormat::Newick => newick::write(run, &lineage(), &mut out)?,
+        ExportFormat::Csv | ExportFormat::Jsonl => {
+            let rows = match kind {
+                ExportKind::Lineage => row::lineage(run, &lineage()),
+                ExportKind::Exposure => row::exposure(run),
+                ExportKind::Messages => row::messages(run),
+                ExportKind::Metrics => row::metrics(run),
+            };
+            match format {
+                ExportFormat::Csv => table::csv(&rows, raw_csv, &mut out)?,
+                _ => table::jsonl(&rows, &mut out)?,
+            }
+        }
+    }
+    out.flush()?;
+    Ok(())
+}

@@ -1,0 +1,180 @@
+//! What tables and lines consist of.
+
+use serde::ser::{Serialize, SerializeMap as _, Serializer};
+
+use super::graph::Graph;
+use crate::lineage::Lineage;
+use crate::metrics::{Metric, Window, measure};
+use crate::stamp::without_stamp;
+use crate::{MsgId, Transcript};
+
+/// Rows of the same columns.
+pub(super) struct Rows<'a> {
+    pub(super) columns: &'static [&'static str],
+    pub(super) rows: Vec<Row<'a>>,
+}
+
+/// A value for each column.
+pub(super) struct Row<'a> {
+    columns: &'static [&'static str],
+    pub(super) values: Vec<Value<'a>>,
+}
+
+/// A value. Numbers are never taken for text.
+pub(super) enum Value<'a> {
+    None,
+    Text(&'a str),
+    Whole(u64),
+    Number(f64),
+    Truth(bool),
+    Ids(Vec<MsgId>),
+}
+
+impl Serialize for Row<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.values.len()))?;
+        for (column, value) in self.columns.iter().zip(&self.values) {
+            match value {
+                Value::None => map.serialize_entry(column, &())?,
+                Value::Text(text) => map.serialize_entry(column, text)?,
+                Value::Whole(number) => map.serialize_entry(column, number)?,
+                Value::Number(number) => map.serialize_entry(column, number)?,
+                Value::Truth(truth) => map.serialize_entry(column, truth)?,
+                Value::Ids(ids) => map.serialize_entry(column, ids)?,
+            }
+        }
+        map.end()
+    }
+}
+
+fn rows<'a>(
+    columns: &'static [&'static str],
+    rows: impl Iterator<Item = Vec<Value<'a>>>,
+) -> Rows<'a> {
+    let rows = rows.map(|values| Row { columns, values });
+    Rows {
+        columns,
+        rows: rows.collect(),
+    }
+}
+
+fn whole<'a>(number: impl Into<u64>) -> Value<'a> {
+    Value::Whole(number.into())
+}
+
+/// A row for each message: where it comes from and what came of it.
+pub(super) fn lineage<'a>(run: &'a Transcript, lineage: &Lineage) -> Rows<'a> {
+    let row = |(node, message): (&crate::lineage::Node, &'a crate::Message)| {
+        let (parent, others) = match node.parents.split_first() {
+            Some((parent, others)) => (Some(parent), others),
+            None => (None, &[][..]),
+        };
+        vec![
+            whole(node.id),
+            whole(node.round),
+            parent.map_or(Value::None, |parent| whole(parent.id)),
+            parent.map_or(Value::None, |parent| Value::Text(parent.method.name())),
+            parent.map_or(Value::None, |parent| Value::Number(parent.confidence)),
+            Value::Ids(others.iter().map(|parent| parent.id).collect()),
+            whole(node.root),
+            whole(node.depth),
+            whole(node.children),
+            whole(node.descendants),
+            whole(node.lifetime),
+            Value::Truth(node.alive),
+            Value::Text(&message.text),
+        ]
+    };
+    let columns = &[
+        "id",
+        "round",
+        "parent",
+        "method",
+        "confidence",
+        "other_parents",
+        "root",
+        "depth",
+        "children",
+        "descendants",
+        "lifetime",
+        "alive",
+        "text",
+    ];
+    rows(columns, lineage.nodes().iter().zip(&run.messages).map(row))
+}
+
+/// A row for each pair of a message and one that its writer had read.
+pub(super) fn exposure(run: &Transcript) -> Rows<'_> {
+    let graph = Graph::of_exposure(run);
+    let edges = graph.edges.iter().map(|edge| {
+        let message = run.messages.get(edge.to as usize);
+        let call = message.and_then(|message| run.calls.get(message.call?));
+        vec![
+            whole(edge.from),
+            whole(edge.to),
+            call.map_or(Value::None, |call| whole(call.round)),
+            call.map_or(Value::None, |call| whole(call.mind)),
+        ]
+    });
+    rows(&["source", "target", "round", "mind"], edges)
+}
+
+/// A row for each message.
+pub(super) fn messages(run: &Transcript) -> Rows<'_> {
+    let messages = run.messages.iter().enumerate().map(|(id, message)| {
+        let call = message.call.and_then(|call| run.calls.get(call));
+        let bare = without_stamp(&message.text);
+        // What was removed begins with the blank line before the signature.
+        let signature = message.text[bare.len()..].trim_start_matches('\n');
+        vec![
+            whole(id as u64),
+            whole(message.round),
+            call.map_or(Value::None, |call| whole(call.mind)),
+            Value::Truth(message.call.is_none()),
+            call.map_or(Value::None, |call| Value::Text(&call.model)),
+            Value::Ids(call.map(|call| call.sampled.clone()).unwrap_or_default()),
+            Value::Text(signature),
+            whole(bare.chars().count() as u64),
+            Value::Text(&message.text),
+        ]
+    });
+    let columns = &[
+        "id",
+        "round",
+        "mind",
+        "seed",
+        "model",
+        "read",
+        "signature",
+        "chars",
+        "text",
+    ];
+    rows(columns, messages)
+}
+
+/// A row for each metric and round.
+pub(super) fn metrics(run: &Transcript) -> Rows<'static> {
+    let series = measure(run, Window::Active, &Metric::ALL, None);
+    let values = series.into_iter().flat_map(|series| {
+        let metric = series.metric;
+        let window = if series.window == "round" {
+            "round"
+        } else {
+            "active"
+        };
+        series.points.into_iter().map(move |point| {
+            vec![
+                Value::Text(metric.name()),
+                Value::Text(window),
+                metric.encoder().map_or(Value::None, Value::Text),
+                whole(point.round),
+                whole(point.n as u64),
+                point.value.map_or(Value::None, Value::Number),
+            ]
+        })
+    });
+    rows(
+        &["metric", "window", "encoder", "round", "n", "value"],
+        values,
+    )
+}

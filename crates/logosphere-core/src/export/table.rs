@@ -1,0 +1,50 @@
+//! Rows as CSV and as lines of JSON.
+
+use std::io::{self, Write};
+
+use csv::{Terminator, WriterBuilder};
+
+use super::row::{Rows, Value};
+
+/// Writes RFC 4180: CRLF, a header, quotes where they are needed. Texts that a spreadsheet takes for formulas get an
+/// apostrophe unless `raw`.
+pub(super) fn csv(rows: &Rows<'_>, raw: bool, out: &mut impl Write) -> io::Result<()> {
+    let mut csv = WriterBuilder::new()
+        .terminator(Terminator::CRLF)
+        .from_writer(out);
+    csv.write_record(rows.columns)?;
+    for row in &rows.rows {
+        for value in &row.values {
+            csv.write_field(cell(value, raw))?;
+        }
+        csv.write_record(None::<&[u8]>)?;
+    }
+    csv.flush()
+}
+
+fn cell(value: &Value<'_>, raw: bool) -> String {
+    match value {
+        Value::None => String::new(),
+        Value::Text(text) => {
+            let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+            let guard = if formula && !raw { "'" } else { "" };
+            format!("{guard}{text}")
+        }
+        Value::Whole(number) => number.to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::Truth(truth) => truth.to_string(),
+        Value::Ids(ids) => {
+            let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
+            ids.join(" ")
+        }
+    }
+}
+
+/// Writes a JSON object for each row.
+pub(super) fn jsonl(rows: &Rows<'_>, out: &mut impl Write) -> io::Result<()> {
+    for row in &rows.rows {
+        serde_json::to_writer(&mut *out, row)?;
+        out.write_all(b"\n")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,224 @@
+//! What stands at the top: what came out, and what to know before believing it.
+
+use report_kit::{Cell, Tone};
+
+use super::{ReportData, RunEnd, counted, percent};
+use crate::metrics::Metric;
+use crate::stamp::without_stamp;
+use crate::{Note, Reason, Scheduling};
+
+/// Answers from which on a loss is worth a warning, and the share of them that is.
+const ENOUGH: u64 = 20;
+const MANY: f64 = 0.1;
+/// Up to this p a trend or a distance is called one.
+const SIGNIFICANT: f64 = 0.05;
+
+pub(super) fn title(data: &ReportData) -> String {
+    let settings = &data.facts.settings;
+    let minds = counted(settings.n_minds.into(), "mind", "minds");
+    let rounds = counted(data.transcript.rounds.len() as u64, "round", "rounds");
+    format!("Logosphere: {minds}, {rounds}, {}", who(data))
+}
+
+/// Who answered.
+fn who(data: &ReportData) -> &str {
+    let settings = &data.facts.settings;
+    match &settings.mind {
+        Some(mind) if data.facts.start.offline => mind,
+        _ => &settings.model,
+    }
+}
+
+/// The result in a few sentences.
+pub(super) fn lead(data: &ReportData) -> String {
+    let (facts, run) = (&data.facts, &data.transcript);
+    let written = (run.messages.len() - run.seeds) as u64;
+    let mut sentences = vec![format!(
+        "{} to {} brought {} into a pool of {}.",
+        counted(facts.answers(), "answer", "answers"),
+        counted(run.calls.len() as u64, "call", "calls"),
+        counted(written, "message", "messages"),
+        counted(run.seeds as u64, "seed", "seeds"),
+    )];
+    sentences.extend(similarity(data));
+    if written > 0 {
+        let summary = &data.analysis.summary;
+        sentences.push(format!(
+            "{} of the messages come from nothing that was read; the longest line of descent has {}.",
+            percent(summary.innovations as u64, written),
+            counted(summary.deepest.into(), "step", "steps"),
+        ));
+    }
+    sentences.push(match data.analysis.exit.all {
+        Some(round) => format!("No seed could be read any more from the end of round {round} on."),
+        None if run.seeds == 0 => "There were no seeds.".to_owned(),
+        None => "Some seeds could be read to the end.".to_owned(),
+    });
+    sentences.join(" ")
+}
+
+/// Whether texts became alike, and whether copying alone does that.
+fn similarity(data: &ReportData) -> Option<String> {
+    let measure = data.analysis.measure(Metric::TfidfSimilarity)?;
+    let mean = measure.series.mean()?;
+    let trend = match measure.trend {
+        Some(trend) if trend.p <= SIGNIFICANT && trend.rho > 0.0 => ", and rises with the rounds",
+        Some(trend) if trend.p <= SIGNIFICANT => ", and falls with the rounds",
+        Some(_) => ", without a trend",
+        None => "",
+    };
+    let compared = measure.band.map(|band| {
+        let verdict = if band.p > SIGNIFICANT {
+            "no other than"
+        } else if mean > band.median {
+            "more than"
+        } else {
+            "less than"
+        };
+        format!(
+            ": {verdict} copying at random gives ({:.2}, 95 % of its runs from {:.2} to {:.2})",
+            band.median, band.low, band.high
+        )
+    });
+    Some(format!(
+        "The similarity of the texts that can be read is {mean:.2} on average{trend}{}.",
+        compared.unwrap_or_default()
+    ))
+}
+
+/// What a reader should know before believing the rest.
+pub(super) fn notices(data: &ReportData) -> Vec<(Tone, String)> {
+    let facts = &data.facts;
+    let mut notices = Vec::new();
+    if facts.start.offline {
+        notices.push((
+            Tone::Info,
+            format!(
+                "Offline: no model was asked. The program {} played the minds, so nothing here says anything about models.",
+                who(data)
+            ),
+        ));
+    }
+    match &facts.end {
+        RunEnd::Ended(_) => {}
+        RunEnd::Interrupted(stop) => notices.push((
+            Tone::Caution,
+            format!(
+                "The run was interrupted before mind {} of round {} ({}): {}. `logosphere resume` goes on.",
+                stop.next_mind, stop.round, stop.cause, stop.detail
+            ),
+        )),
+        RunEnd::Open => notices.push((
+            Tone::Caution,
+            "The journal has no end: the run is under way, or was cut off.".to_owned(),
+        )),
+    }
+    let (answers, lost) = (facts.answers(), facts.protocol.lost);
+    if answers >= ENOUGH && lost as f64 > MANY * answers as f64 {
+        let reasons = facts.protocol.by_reason.iter();
+        let reasons = reasons.filter(|(reason, _)| is_loss(**reason));
+        let most = reasons.max_by_key(|(_, count)| **count);
+        let most = most.map_or_else(String::new, |(reason, count)| {
+            format!(", most often as {reason} ({count})")
+        });
+        notices.push((
+            Tone::Bad,
+            format!(
+                "{} of the answers were lost{most}. Look at an example before you blame the population: these minds do not keep to the format.",
+                percent(lost, answers)
+            ),
+        ));
+    }
+    if facts.suspects > 0 {
+        notices.push((
+            Tone::Caution,
+            format!(
+                "{} may have been meant as messages: they hold a line that is nearly a delimiter.",
+                counted(facts.suspects, "silence", "silences")
+            ),
+        ));
+    }
+    let failed: u64 = facts.failures.values().sum();
+    if failed > 0 {
+        let kinds: Vec<_> = (facts.failures.iter())
+            .map(|(class, count)| format!("{class} {count}"))
+            .collect();
+        notices.push((
+            Tone::Caution,
+            format!(
+                "{} failed for good ({}).",
+                counted(failed, "call", "calls"),
+                kinds.join(", ")
+            ),
+        ));
+    }
+    if let Some(count) = facts.notes.get(&Note::ImpersonatesInit) {
+        notices.push((
+            Tone::Info,
+            format!(
+                "{} signed as the seeds are.",
+                counted(*count, "answer was", "answers were")
+            ),
+        ));
+    }
+    let seeds = data.transcript.messages.iter().take(data.transcript.seeds);
+    if seeds
+        .clone()
+        .any(|seed| without_stamp(&seed.text) != seed.text)
+    {
+        notices.push((
+            Tone::Info,
+            format!(
+                "The seeds carry the stamp {}, by design: minds can tell them from what others wrote.",
+                facts.start.init_signature
+            ),
+        ));
+    }
+    notices
+}
+
+pub(super) fn is_loss(reason: Reason) -> bool {
+    !matches!(reason, Reason::Ok | Reason::Silence | Reason::CallFailed)
+}
+
+pub(super) fn facts(data: &ReportData) -> Vec<(&'static str, Cell)> {
+    let (facts, run) = (&data.facts, &data.transcript);
+    let settings = &facts.settings;
+    let scheduling = match settings.scheduling {
+        Scheduling::Sequential => "one by one",
+        Scheduling::Snapshot => "from a snapshot",
+    };
+    let end = match &facts.end {
+        RunEnd::Ended(reason) => Cell::badge(reason, Tone::Good),
+        RunEnd::Interrupted(stop) => {
+            Cell::badge(format!("interrupted: {}", stop.cause), Tone::Caution)
+        }
+        RunEnd::Open => Cell::badge("open", Tone::Caution),
+    };
+    let mut shown = vec![
+        ("Protocol", Cell::text(facts.protocol.to_string())),
+        ("End", end),
+        ("Minds (N)", settings.n_minds.into()),
+        ("Read by each (K)", settings.k_samples.into()),
+        ("Can be read (M)", settings.m_active_pool.into()),
+        ("Minds read", Cell::text(scheduling)),
+        ("Provider", Cell::text(&facts.start.provider)),
+        ("Model", Cell::text(&settings.model)),
+        ("Messages", run.messages.len().into()),
+        (
+            "Tokens",
+            (facts.tokens.prompt + facts.tokens.completion).into(),
+        ),
+        ("Dollars", super::number(facts.cost_usd, 4)),
+        ("Seed", settings.seed.into()),
+        ("Began", Cell::text(&facts.began)),
+        ("Last event", Cell::text(&facts.ended)),
+    ];
+    if facts.resumed > 0 {
+        shown.push((
+            "Went on",
+            Cell::text(counted(facts.resumed, "time", "times")),
+        ));
+    }
+    shown
+}

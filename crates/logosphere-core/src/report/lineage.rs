@@ -1,0 +1,57 @@
+//! Who comes from whom.
+
+use report_kit::{Axis, Cell, Plot, Section, Series, Table};
+
+use super::{Messages, ReportData, number};
+
+pub(super) fn section(data: &ReportData, messages: &Messages) -> Section {
+    let summary = &data.analysis.summary;
+    let columns = [
+        "Message",
+        "Round",
+        "Descendants",
+        "Children",
+        "Rounds it could be read",
+        "Begins",
+    ];
+    let rows = summary.top.iter().map(|spreader| {
+        [
+            messages.link(spreader.id),
+            spreader.round.into(),
+            spreader.descendants.into(),
+            spreader.children.into(),
+            spreader.lifetime.into(),
+            Cell::text(&spreader.text),
+        ]
+    });
+    let section = Section::new("Lineage")
+        .anchor("lineage")
+        .text("What a mind read is known; which of it a message comes from is inferred from the texts. Descendants follow best parents only.")
+        .facts([
+            ("Messages of minds", Cell::from(summary.messages)),
+            ("Equal to a text that was read", summary.exact.into()),
+            ("Share runs of words with one", summary.ngram.into()),
+            ("Come from nothing", summary.innovations.into()),
+            ("Their share", number(summary.innovation_share, 3)),
+            ("Longest line, in steps", summary.deepest.into()),
+            ("Half of the lines ended within rounds", summary.half_life.into()),
+        ])
+        .table(Table::new("The messages that most come from", columns).rows(rows));
+    if summary.survival.is_empty() {
+        return section.text("No line of descent was seen to end.");
+    }
+    // A share holds until the next step.
+    let mut points = vec![(0.0, 1.0)];
+    for step in &summary.survival {
+        let rounds = f64::from(step.rounds);
+        let before = points[points.len() - 1].1;
+        points.extend([(rounds, before), (rounds, step.share)]);
+    }
+    let y = Axis::new("share of the lines")
+        .including(0.0)
+        .including(1.0);
+    let x = Axis::new("rounds since the line began");
+    section.plot(
+        Plot::xy("How long lines of descent last", x, y).with(Series::line("still there", points)),
+    )
+}

@@ -1,0 +1,341 @@
+//! Every message and every answer, to look through.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use report_kit::{Browser, Cell, Item, Section, Tone, Value};
+use serde::Serialize;
+
+use super::ReportData;
+use crate::parser::{Spans, is_blank, parse_signed};
+use crate::{Call, MsgId, Reason};
+
+/// Bytes that the answers and what is said of them may take. A longer run shows its beginning and its end.
+const BUDGET: usize = 4_000_000;
+/// What an item takes beside its answer, about.
+const OVERHEAD: usize = 130;
+/// Children of a message that are shown.
+const CHILDREN: usize = 20;
+
+/// The browser of messages, and which of them are in it.
+pub(super) struct Messages {
+    browser: Browser,
+    /// The place of each message.
+    places: BTreeMap<MsgId, usize>,
+    /// The calls without a message.
+    silent: BTreeSet<usize>,
+    left_out: usize,
+}
+
+/// An item, before its relatives have places.
+enum Thing {
+    Message(MsgId),
+    /// An answer of which nothing was sent.
+    Call(usize),
+}
+
+impl Messages {
+    pub(super) fn of(data: &ReportData) -> Self {
+        let shown = shown(data);
+        let mut places = BTreeMap::new();
+        let mut silent = BTreeSet::new();
+        for (place, thing) in shown.things.iter().enumerate() {
+            match thing {
+                Thing::Message(id) => {
+                    places.insert(*id, place);
+                }
+                Thing::Call(call) => {
+                    silent.insert(*call);
+                }
+            }
+        }
+        let models = data.facts.by_model.len() > 1;
+        let mut columns = vec![
+            "round",
+            "mind",
+            "reason",
+            "notes",
+            "read",
+            "comes from",
+            "children",
+        ];
+        if models {
+            columns.push("model");
+        }
+        let browser = Browser::new("Messages and answers", columns)
+            .tone(Tone::Info, "thinking")
+            .tone(Tone::Good, "sent")
+            .tone(Tone::Caution, "signature")
+            .tone(Tone::Bad, "not sent");
+        let mut filled = Self {
+            browser,
+            places,
+            silent,
+            left_out: shown.left_out,
+        };
+        filled.fill(data, &shown.things, models);
+        filled
+    }
+
+    fn fill(&mut self, data: &ReportData, things: &[Thing], models: bool) {
+        let run = &data.transcript;
+        let children = children(data);
+        // The last answer that was added, and the places of its messages.
+        let mut answer: Option<(usize, usize, Vec<Range<usize>>)> = None;
+        for thing in things {
+            let call = match thing {
+                Thing::Message(id) => run.messages[*id as usize].call,
+                Thing::Call(call) => Some(*call),
+            };
+            let place = match (thing, call) {
+                (Thing::Message(id), Some(call)) if !run.calls[call].raw.is_empty() => {
+                    if answer.as_ref().is_none_or(|(last, ..)| *last != call) {
+                        let (text, parts) = self.add_answer(data, &run.calls[call]);
+                        answer = Some((call, text, parts));
+                    }
+                    let index = run.calls[call].added.iter().position(|added| added == id);
+                    answer.as_ref().map(|(_, text, parts)| {
+                        let part = index.and_then(|index| parts.get(index)).cloned();
+                        (*text, part.unwrap_or(0..0))
+                    })
+                }
+                (Thing::Message(id), _) => {
+                    let text = &run.messages[*id as usize].text;
+                    let whole = 0..text.len();
+                    let number = self.browser.text(text, [(whole.clone(), Tone::Good)]);
+                    Some((number, whole))
+                }
+                (Thing::Call(call), _) => {
+                    let (text, _) = self.add_answer(data, &run.calls[*call]);
+                    Some((text, 0..0))
+                }
+            };
+            let (name, anchor) = match thing {
+                Thing::Message(id) => (message_name(data, *id), message_anchor(*id)),
+                Thing::Call(call) => {
+                    let call = &run.calls[*call];
+                    let name = format!("answer {}/{}", call.round, call.mind);
+                    (name, format!("a{}-{}", call.round, call.mind))
+                }
+            };
+            let call = call.map(|call| &run.calls[call]);
+            let items = |ids: &[MsgId]| {
+                Value::Items(
+                    ids.iter()
+                        .filter_map(|id| self.places.get(id).copied())
+                        .collect(),
+                )
+            };
+            let (parents, children) = match thing {
+                Thing::Message(id) => {
+                    let parents = &data.analysis.lineage.nodes()[*id as usize].parents;
+                    let ids: Vec<_> = parents.iter().map(|parent| parent.id).collect();
+                    (items(&ids), items(&children[*id as usize]))
+                }
+                Thing::Call(_) => (Value::Missing, Value::Missing),
+            };
+            let mut values = vec![
+                call.map_or(Value::Number(0), |call| Value::Number(call.round.into())),
+                call.map_or(Value::Missing, |call| Value::Number(call.mind.into())),
+                call.map_or(Value::Text("seed".to_owned()), |call| {
+                    Value::Text(call.reason.to_string())
+                }),
+                call.map_or(Value::Missing, notes),
+                call.map_or(Value::Missing, |call| items(&call.sampled)),
+                parents,
+                children,
+            ];
+            if models {
+                values.push(call.map_or(Value::Missing, |call| Value::Text(call.model.clone())));
+            }
+            self.browser.item(Item {
+                name,
+                anchor: Some(anchor),
+                place,
+                values,
+            });
+        }
+    }
+
+    /// Adds an answer with its parts coloured; where its messages stand in it.
+    fn add_answer(&mut self, data: &ReportData, call: &Call) -> (usize, Vec<Range<usize>>) {
+        let settings = &data.facts.start.effective.settings;
+        let parsed = parse_signed(&call.raw, settings.parse_mode, &settings.init_signature);
+        let blank = |range: &Range<usize>| is_blank(&call.raw[range.clone()]);
+        let marks = marks(&parsed.spans, call.reason);
+        let marks = marks.into_iter().filter(|(range, _)| !blank(range));
+        (self.browser.text(&call.raw, marks), parsed.spans.blocks)
+    }
+
+    /// The section with the browser.
+    pub(super) fn section(self) -> Section {
+        let section = Section::new("Messages").anchor("messages").text(
+            "Every answer as it came, and every seed. The parts of an answer are coloured; the frame is around the message itself. The words of the search box may stand in the answer, its facts or its name.",
+        );
+        let section = if self.left_out > 0 {
+            section.text(format!(
+                "{} of the middle of the run are left out here; the journal has them.",
+                super::counted(
+                    self.left_out as u64,
+                    "message or answer",
+                    "messages and answers"
+                )
+            ))
+        } else {
+            section
+        };
+        section.browser(self.browser)
+    }
+
+    /// A message's name, as a way to it if it is here.
+    pub(super) fn link(&self, id: MsgId) -> Cell {
+        if self.places.contains_key(&id) {
+            Cell::link(id.to_string(), message_anchor(id))
+        } else {
+            Cell::text(id.to_string())
+        }
+    }
+
+    /// A call's name, as a way to its first message or to its answer if that is here.
+    pub(super) fn link_call(&self, data: &ReportData, call: usize) -> Cell {
+        let facts = &data.transcript.calls[call];
+        let name = format!("{}/{}", facts.round, facts.mind);
+        if self.silent.contains(&call) {
+            return Cell::link(&name, format!("a{}-{}", facts.round, facts.mind));
+        }
+        match facts.added.first() {
+            Some(id) if self.places.contains_key(id) => Cell::link(name, message_anchor(*id)),
+            _ => Cell::text(name),
+        }
+    }
+}
+
+fn message_anchor(id: MsgId) -> String {
+    format!("m{id}")
+}
+
+fn message_name(data: &ReportData, id: MsgId) -> String {
+    if (id as usize) < data.transcript.seeds {
+        format!("seed {id}")
+    } else {
+        format!("message {id}")
+    }
+}
+
+fn notes(call: &Call) -> Value {
+    if call.notes.is_empty() {
+        return Value::Missing;
+    }
+    let names: Vec<_> = call.notes.iter().map(name).collect();
+    Value::Text(names.join(", "))
+}
+
+/// A value's name in a journal.
+pub(super) fn name(value: &impl Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(name)) => name,
+        _ => String::new(),
+    }
+}
+
+/// The parts of an answer and what they are, in order.
+fn marks(spans: &Spans, reason: Reason) -> Vec<(Range<usize>, Tone)> {
+    let sent = if reason == Reason::Ok {
+        Tone::Good
+    } else {
+        Tone::Bad
+    };
+    // Without a delimiter all of it is thinking, and all of it was lost.
+    let thinking = if spans.blocks.is_empty() && spans.rest.is_none() && reason != Reason::Silence {
+        Tone::Bad
+    } else {
+        Tone::Info
+    };
+    let mut marks = vec![(spans.thinking.clone(), thinking)];
+    marks.extend(spans.blocks.iter().map(|block| (block.clone(), sent)));
+    if let Some(rest) = &spans.rest {
+        match &spans.signature {
+            Some(signature) => marks.extend([
+                (rest.start..signature.start, Tone::Bad),
+                (signature.clone(), Tone::Caution),
+                (signature.end..rest.end, Tone::Bad),
+            ]),
+            None => marks.push((rest.clone(), Tone::Bad)),
+        }
+    }
+    marks
+}
+
+/// The first children of each message by best parents.
+fn children(data: &ReportData) -> Vec<Vec<MsgId>> {
+    let nodes = data.analysis.lineage.nodes();
+    let mut children = vec![Vec::new(); nodes.len()];
+    for node in nodes {
+        if let Some(parent) = node.parent() {
+            let known: &mut Vec<MsgId> = &mut children[parent.id as usize];
+            if known.len() < CHILDREN {
+                known.push(node.id);
+            }
+        }
+    }
+    children
+}
+
+struct ShownThings {
+    things: Vec<Thing>,
+    left_out: usize,
+}
+
+/// What the browser shows: everything, or as much of the beginning and of the end as fits.
+fn shown(data: &ReportData) -> ShownThings {
+    let run = &data.transcript;
+    // Seeds, then each call: its messages, or itself. With the bytes of each.
+    let mut groups: Vec<(Vec<Thing>, usize)> = (0..run.seeds)
+        .map(|id| {
+            let bytes = run.messages[id].text.len() + OVERHEAD;
+            (vec![Thing::Message(id as MsgId)], bytes)
+        })
+        .collect();
+    for (at, call) in run.calls.iter().enumerate() {
+        let things: Vec<_> = if call.added.is_empty() {
+            vec![Thing::Call(at)]
+        } else {
+            call.added.iter().map(|id| Thing::Message(*id)).collect()
+        };
+        let bytes = call.raw.len() + OVERHEAD * things.len();
+        groups.push((things, bytes));
+    }
+    let mut left = BUDGET;
+    let (mut first, mut last) = (0, groups.len());
+    // From both ends in turn, so that both are shown.
+    while first < last {
+        let next = if first <= groups.len() - last {
+            first
+        } else {
+            last - 1
+        };
+        let Some(rest) = left.checked_sub(groups[next].1) else {
+            break;
+        };
+        left = rest;
+        if next == first {
+            first += 1;
+        } else {
+            last -= 1;
+        }
+    }
+    let mut left_out = 0;
+    let things = groups
+        .into_iter()
+        .enumerate()
+        .flat_map(|(at, (things, _))| {
+            if (first..last).contains(&at) {
+                left_out += things.len();
+                Vec::new()
+            } else {
+                things
+            }
+        });
+    let things = things.collect();
+    ShownThings { things, left_out }
+}

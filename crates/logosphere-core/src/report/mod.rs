@@ -1,0 +1,107 @@
+//! A run as one page for a browser: what came out first, what it rests on after it, every message at the end.
+//!
+//! ```
+//! use logosphere_core::report::{ReportData, page};
+//!
+//! let nothing = ReportData::read(&b""[..], 0);
+//! assert_eq!(nothing.unwrap_err().to_string(), "the journal is empty");
+//! # let _ = |data: &ReportData| page(data);
+//! ```
+
+mod analysis;
+mod cost;
+mod facts;
+mod head;
+mod lineage;
+mod measures;
+mod messages;
+mod protocol;
+mod seeds;
+mod settings;
+
+use std::io::BufRead;
+
+use report_kit::{Cell, Page};
+
+use crate::Transcript;
+use crate::resume::ResumeError;
+
+pub use analysis::{Analysis, Measure};
+pub use facts::{RoundFacts, RunEnd, RunFacts};
+use messages::Messages;
+
+/// Everything that a page says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReportData {
+    /// What the journal says of the run.
+    pub facts: RunFacts,
+    /// Its messages and calls.
+    pub transcript: Transcript,
+    /// What they come to.
+    pub analysis: Analysis,
+}
+
+impl ReportData {
+    /// Reads a journal and measures the run, beside `null_runs` runs of each null model: 0 for none, otherwise at least
+    /// [`MIN_RUNS`](crate::nulls::MIN_RUNS).
+    ///
+    /// # Errors
+    /// As of [`Transcript::read`].
+    pub fn read(journal: impl BufRead, null_runs: u32) -> Result<Self, ResumeError> {
+        let (facts, transcript) = RunFacts::read(journal)?;
+        Ok(Self {
+            analysis: Analysis::of(&transcript, null_runs),
+            facts,
+            transcript,
+        })
+    }
+}
+
+/// The page of a run: one file, nothing asked of a network, the same bytes for the same journal.
+///
+/// Everything that a mind, a seed or a setting says is text on it and nothing else.
+pub fn page(data: &ReportData) -> Page {
+    let messages = Messages::of(data);
+    let mut page = Page::new(head::title(data)).lead(head::lead(data));
+    for (tone, notice) in head::notices(data) {
+        page = page.notice(tone, notice);
+    }
+    page.facts(head::facts(data))
+        .section(protocol::section(data, &messages))
+        .section(measures::section(data))
+        .section(seeds::section(data, &messages))
+        .section(lineage::section(data, &messages))
+        .section(cost::section(data))
+        .section(messages.section())
+        .section(settings::section(data))
+        .section(settings::verify(data))
+}
+
+/// "1 call", "3 calls".
+fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+/// A share as percent, with one digit where that says more than none.
+fn percent(part: u64, whole: u64) -> String {
+    if whole == 0 {
+        return "0 %".to_owned();
+    }
+    let share = 100.0 * part as f64 / whole as f64;
+    let digits = usize::from(share > 0.0 && share < 10.0);
+    format!("{share:.digits$} %")
+}
+
+/// A number, if there is one.
+fn number(value: Option<f64>, digits: u8) -> Cell {
+    value.map_or(Cell::Missing, |value| Cell::number(value, digits))
+}
+
+/// A probability; the smallest ones are not worth their digits.
+fn probability(p: f64) -> Cell {
+    if p < 0.001 {
+        Cell::text("< 0.001")
+    } else {
+        Cell::number(p, 3)
+    }
+}

@@ -1,0 +1,75 @@
+//! What became of the seeds.
+
+use report_kit::{Axis, Cell, Plot, Section, Series, Table};
+
+use super::{Messages, ReportData, number};
+use crate::MsgId;
+
+/// Seeds with a curve of their own.
+const CURVES: usize = 6;
+/// Rows of a table.
+const ROWS: usize = 100;
+
+pub(super) fn section(data: &ReportData, messages: &Messages) -> Section {
+    let section = Section::new("What became of the seeds").anchor("seeds");
+    let (exit, seeds) = (&data.analysis.exit, &data.analysis.summary.seeds);
+    if seeds.is_empty() {
+        return section.text("There were no seeds.");
+    }
+    let round = |round: Option<u32>| match round {
+        Some(round) => Cell::from(round),
+        None => Cell::text("never"),
+    };
+    let columns = [
+        "Seed",
+        "Descendants",
+        "Share of all messages",
+        "Share of the last window",
+        "Begins",
+    ];
+    let rows = seeds.iter().map(|seed| {
+        [
+            messages.link(seed.id),
+            seed.descendants.into(),
+            number(seed.message_share, 3),
+            number(seed.window_share, 3),
+            Cell::text(&seed.text),
+        ]
+    });
+    let table = Table::new("Lines of descent that begin with a seed", columns);
+    section
+        .facts([
+            ("The first one left in round", round(exit.first)),
+            ("At most half were left in round", round(exit.half_life)),
+            ("The last one left in round", round(exit.all)),
+        ])
+        .text("A seed lives on in what comes from it. A message comes from the text that its mind read and that it equals, or shares most runs of three words with.")
+        .table(table.rows(rows).limit(ROWS))
+        .plot(curves(data))
+}
+
+fn curves(data: &ReportData) -> Plot {
+    let mut seeds: Vec<_> = data.analysis.summary.seeds.iter().collect();
+    seeds.sort_by_key(|seed| (std::cmp::Reverse(seed.descendants), seed.id));
+    seeds.truncate(CURVES);
+    let ids: Vec<MsgId> = seeds.iter().map(|seed| seed.id).collect();
+    let rounds: Vec<f64> = std::iter::once(0)
+        .chain(data.transcript.rounds.iter().map(|round| round.round))
+        .map(f64::from)
+        .collect();
+    let y = Axis::new("share of what can be read")
+        .including(0.0)
+        .including(1.0);
+    let title = if data.transcript.seeds > CURVES {
+        format!("The {CURVES} seeds that most comes from, with what comes from them")
+    } else {
+        "Each seed, with what comes from it".to_owned()
+    };
+    let plot = Plot::xy(title, Axis::new("end of round"), y);
+    let curves = data.analysis.lineage.seed_curves(&ids);
+    ids.iter().zip(curves).fold(plot, |plot, (id, curve)| {
+        let points = rounds.iter().zip(curve);
+        let points = points.map(|(round, share)| (*round, share.unwrap_or(f64::NAN)));
+        plot.with(Series::line(format!("seed {id}"), points))
+    })
+}

@@ -1,0 +1,77 @@
+//! Every setting, and how to check the run.
+
+use report_kit::{Cell, Section};
+use serde_json::Value;
+
+use super::{ReportData, counted};
+
+pub(super) fn section(data: &ReportData) -> Section {
+    let facts = &data.facts;
+    let settings = serde_json::to_value(&facts.settings).unwrap_or_default();
+    let mut shown = Vec::new();
+    flatten("", &settings, &mut shown);
+    // It stands below, as it is sent.
+    shown.retain(|(name, _)| name != "system_prompt");
+    let body = facts.start.request_template.body.join("\u{2026}");
+    Section::new("Settings")
+        .anchor("settings")
+        .facts(shown)
+        .code("The system prompt", &facts.start.system_prompt)
+        .code(
+            "The body of every request; the prompt stands at \u{2026}",
+            body,
+        )
+}
+
+/// Names and values, those of inner objects with the outer name before theirs.
+fn flatten(name: &str, value: &Value, out: &mut Vec<(String, Cell)>) {
+    match value {
+        Value::Object(object) => {
+            for (key, value) in object {
+                let name = if name.is_empty() {
+                    key.clone()
+                } else {
+                    format!("{name}.{key}")
+                };
+                flatten(&name, value, out);
+            }
+        }
+        Value::Null => out.push((name.to_owned(), Cell::Missing)),
+        Value::String(text) => out.push((name.to_owned(), Cell::code(text))),
+        other => out.push((name.to_owned(), Cell::code(other.to_string()))),
+    }
+}
+
+pub(super) fn verify(data: &ReportData) -> Section {
+    let facts = &data.facts;
+    let effective = &facts.start.effective;
+    Section::new("How to verify")
+        .anchor("verify")
+        .text("This page is made of the journal alone: the same journal gives the same bytes. DIR is the directory of the experiment.")
+        .code(
+            "Commands",
+            "logosphere verify DIR    every sample, prompt, hash, reading, id and total made anew\n\
+             logosphere replay DIR    the journal out of itself, byte for byte, without a network\n\
+             logosphere leak DIR      minds were told nothing but messages\n\
+             logosphere report DIR    this page",
+        )
+        .facts([
+            ("Run", Cell::code(&facts.start.run_id)),
+            ("Journal", Cell::text(counted(facts.lines, "line", "lines"))),
+            ("Chain of its last line", Cell::code(&facts.chain)),
+            ("Software", Cell::text(&facts.start.software)),
+            (
+                "Samples",
+                Cell::text(format!(
+                    "{}, seed {}",
+                    facts.start.rng.algorithm, facts.start.rng.seed
+                )),
+            ),
+            (
+                "SHA-256 of the system prompt",
+                Cell::code(&facts.start.system_prompt_sha256),
+            ),
+            ("SHA-256 of init.md", Cell::code(&facts.start.init_sha256)),
+            ("SHA-256 of config.json", Cell::code(&effective.config_sha256)),
+        ])
+}
