@@ -15,6 +15,7 @@ mod flip_every_byte;
 mod forecast;
 mod impersonation;
 mod init_table;
+mod leak;
 mod legacy_log;
 mod lineage;
 mod metrics;
