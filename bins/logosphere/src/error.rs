@@ -2,7 +2,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use bin_support::{ProviderName, printable};
-use logosphere_core::{InitError, ReadError};
+use logosphere_core::{InitError, LegacyError, ReadError, ReplayError, ResumeError};
 
 /// What is wrong with an input, an output or flags. Every message names what it is about.
 #[derive(Debug, thiserror::Error)]
@@ -33,6 +33,24 @@ pub enum Error {
         path: PathBuf,
         #[source]
         source: ReadError,
+    },
+    #[error("{}", name(path))]
+    Transcript {
+        path: PathBuf,
+        #[source]
+        source: ResumeError,
+    },
+    #[error("{}", name(path))]
+    Replay {
+        path: PathBuf,
+        #[source]
+        source: ReplayError,
+    },
+    #[error("{}: a journal of the old program", name(path))]
+    OldJournal {
+        path: PathBuf,
+        #[source]
+        source: LegacyError,
     },
     #[error("a run cannot change these when it goes on: {}", settings.join("; "))]
     Fixed { settings: Vec<String> },

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use bin_support::{Exit, Failure, OutputFile, Session, printable};
 use logosphere_core::{
-    Comparison, LegacyReport, ReplayError, ReplayReport, compare, replay as replay_journal,
-    replay_to, verify_legacy,
+    Comparison, LegacyReport, ReadError, ReplayError, ReplayReport, compare,
+    replay as replay_journal, replay_to, verify_legacy,
 };
 
 use crate::cli;
@@ -53,23 +53,26 @@ pub fn replay(args: &cli::Replay, session: &mut Session) -> Result<Exit, Failure
             )?;
             Ok(Exit::Done)
         }
-        Err(error) => Err(does_not_hold(error)),
+        Err(error) => Err(does_not_hold(&args.journal, error)),
     }
 }
 
-/// A journal that cannot be read is a failure, one that says something else a check that did not hold.
-pub fn does_not_hold(error: ReplayError) -> Failure {
-    match error {
-        ReplayError::Write(_) => error.into(),
-        error => Failure::new(Exit::CheckFailed, error),
-    }
+/// A file that cannot be read is a failure, a journal that says something else a check that did not hold.
+pub fn does_not_hold(given: &Path, source: ReplayError) -> Failure {
+    let exit = match source {
+        ReplayError::Write(_) | ReplayError::Read(ReadError::Io { .. }) => Exit::Failed,
+        _ => Exit::CheckFailed,
+    };
+    let path = path(given);
+    Failure::new(exit, Error::Replay { path, source })
 }
 
 pub fn verify(args: &cli::Verify, session: &mut Session) -> Result<Exit, Failure> {
     if let (true, Some(init)) = (args.legacy, &args.init) {
         return legacy(args, init, session);
     }
-    let report = replay_journal(open(&args.journal)?).map_err(does_not_hold)?;
+    let report = replay_journal(open(&args.journal)?)
+        .map_err(|error| does_not_hold(&args.journal, error))?;
     for line in &report.back_in_time {
         session.notice(&format!(
             "line {line}: earlier than the line before it; a clock was set back"

@@ -1,15 +1,20 @@
 //! `logosphere`: a population of minds and what they say to each other, on the command line.
 
+mod analyze;
 mod cli;
 mod clock;
 mod demo;
 mod error;
+mod export;
 mod forecast;
 mod init_check;
 mod journal;
+mod lineage;
 mod new;
+mod null;
 mod parse;
 mod population;
+mod recorded;
 mod report;
 mod resume;
 mod run;

@@ -6,7 +6,9 @@ use std::path::Path;
 use bin_support::{Failure, Model, ModelDefaults, ModelFlags, ProviderName, Session};
 use clap::ValueEnum as _;
 use llm_client::{Client, ModelTable, RetryPolicy, Usd};
-use logosphere_core::{Layer, LlmMind, LocalMind, Mind, Settings, TokenTotals, local_mind};
+use logosphere_core::{
+    Layer, LlmMind, LocalMind, Mind, MindReply, Settings, TokenTotals, local_mind,
+};
 
 use crate::cli::SettingFlags;
 use crate::error::Error;
@@ -22,6 +24,16 @@ const DEFAULTS: ModelDefaults = ModelDefaults {
 pub struct Spent {
     pub tokens: TokenTotals,
     pub nanos: i64,
+}
+
+impl Spent {
+    /// Counts an answer.
+    pub fn add(&mut self, answer: &MindReply) {
+        let tokens = &mut self.tokens;
+        tokens.prompt = tokens.prompt.saturating_add(answer.tokens.prompt);
+        tokens.completion = tokens.completion.saturating_add(answer.tokens.completion);
+        self.nanos = self.nanos.saturating_add(answer.cost_nanos.unwrap_or(0));
+    }
 }
 
 /// Who plays the minds of a run, before all its settings are known.
@@ -60,6 +72,7 @@ impl Population {
         })?;
         match opened {
             Model::Offline => {
+                // Nothing is spent, so a cap in dollars is kept; tokens are guessed, and nobody counts them.
                 if layer.max_tokens.is_some() {
                     let flag = "--max-tokens";
                     return Err(Failure::usage(bin_support::Error::OfflineWith { flag }));

@@ -13,14 +13,16 @@ use logosphere_core::{
 use crate::clock::SystemClock;
 use crate::error::Error;
 use crate::population::{Population, Spent};
-use crate::run::{SOFTWARE, failure};
+use crate::run::{SOFTWARE, failure, spare};
 use crate::{cli, running};
 
 pub fn execute(args: &cli::Resume, session: &mut Session) -> Result<Exit, Failure> {
     let experiment = Experiment::open(&args.experiment).map_err(failure)?;
+    spare(&experiment, &args.settings)?;
     let _lock = experiment.lock(process::id()).map_err(failure)?;
     let journal = experiment.journal();
-    let mut resumption = Resumption::open(&journal).map_err(|error| unreadable(error, &journal))?;
+    let resumption = Resumption::open(&journal, &experiment.spool())
+        .map_err(|error| unreadable(error, &journal))?;
     let changed = changes(&args.settings.layer(), resumption.state.settings())?;
     let settings = changed_settings(resumption.state.settings(), &changed)?;
     if resumption.ended && settings.max_rounds <= resumption.state.settings().max_rounds {
@@ -32,23 +34,7 @@ pub fn execute(args: &cli::Resume, session: &mut Session) -> Result<Exit, Failur
         });
     }
     let (mind, _) = population(&settings, args, &resumption, session)?.mind(&settings)?;
-    resumption.spooled =
-        logosphere_core::journal::read_spool(&experiment.spool()).map_err(|source| {
-            Failure::usage(Error::Read {
-                path: experiment.spool(),
-                source,
-            })
-        })?;
-    if let Some(part) = resumption.set_torn_aside(&journal).map_err(|source| {
-        let path = journal.clone();
-        Error::Write { path, source }
-    })? {
-        session.notice(&format!(
-            "{}: the last event was not written to its end; what there was of it is in {}",
-            printable(&journal.display().to_string()),
-            printable(&part.display().to_string())
-        ));
-    }
+    set_torn_aside(&resumption, &journal, session)?;
     let resumed = RunResumed {
         round: 0,
         next_mind: 0,
@@ -77,6 +63,26 @@ pub fn execute(args: &cli::Resume, session: &mut Session) -> Result<Exit, Failur
     let (round, mind) = run.state().next_call();
     session.say(&format!("goes on with mind {mind} of round {round}"));
     running::drive(run, experiment.path(), &journal, session)
+}
+
+/// Cuts off what was not written to its end, and says where it is.
+fn set_torn_aside(
+    resumption: &Resumption,
+    journal: &Path,
+    session: &Session,
+) -> Result<(), Failure> {
+    let part = resumption.set_torn_aside(journal).map_err(|source| {
+        let path = journal.to_owned();
+        Error::Write { path, source }
+    })?;
+    if let Some(part) = part {
+        session.notice(&format!(
+            "{}: the last event was not written to its end; what there was of it is in {}",
+            printable(&journal.display().to_string()),
+            printable(&part.display().to_string())
+        ));
+    }
+    Ok(())
 }
 
 /// A journal without a run is a wrong input, an altered one a check that does not hold.
@@ -152,9 +158,13 @@ fn population(
         mind: settings.mind.clone(),
         ..Layer::default()
     };
-    let spent = Spent {
+    let mut spent = Spent {
         tokens: resumption.state.tokens(),
         nanos: resumption.state.cost_nanos().unwrap_or(0),
     };
+    // Answers that wait for their turn are paid for, used or not.
+    for answer in &resumption.spooled {
+        spent.add(&answer.reply);
+    }
     Population::choose(&mut layer, &args.settings, spent, session)
 }

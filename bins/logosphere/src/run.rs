@@ -35,6 +35,7 @@ pub fn execute(
         Some(path) if flags.output_dir.is_none() => Experiment::open(path).map_err(failure)?,
         _ => place(directory, session)?,
     };
+    spare(&experiment, &flags.settings)?;
     let ready = prepare(&experiment, &flags.settings, session)?;
     begin(
         &experiment,
@@ -42,6 +43,14 @@ pub fn execute(
         flags.check_leaks == cli::Switch::On,
         session,
     )
+}
+
+/// Refuses to record calls into one of the experiment's own files: a cassette only grows, and so do they.
+pub fn spare(experiment: &Experiment, flags: &cli::SettingFlags) -> Result<(), Failure> {
+    match &flags.model.record {
+        Some(record) => bin_support::spare(record, experiment.files()),
+        None => Ok(()),
+    }
 }
 
 /// The experiment that is meant, or a new one.

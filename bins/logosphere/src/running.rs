@@ -7,8 +7,8 @@ use std::time::Instant;
 use bin_support::{Exit, Failure, Interrupt, Session, printable, shortened};
 use llm_client::Usd;
 use logosphere_core::{
-    Control, FileJournal, Mind, MindInvocation, Orchestrator, Progress, RoundEnd, RunError,
-    RunSummary, State,
+    CallError, Control, FileJournal, Mind, MindInvocation, Orchestrator, Progress, RoundEnd,
+    RunError, RunSummary, State,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -59,8 +59,9 @@ pub fn drive(
     let outcome = bin_support::block_on(run.run(&mut |progress| match progress {
         Progress::Called(call) => {
             bar.inc(1);
-            shown.call(call, session);
+            shown.call(call);
         }
+        Progress::Failed(error) => shown.failure(error),
         Progress::Round(end, state) => shown.round(end, state, session),
         _ => {}
     }))?;
@@ -74,13 +75,21 @@ pub fn drive(
             if errors == 0 {
                 return Ok(Exit::Done);
             }
+            let calls = if errors == 1 { "call" } else { "calls" };
+            let example = shown
+                .failed
+                .as_deref()
+                .unwrap_or("in an earlier part of the run");
             session.notice(&format!(
-                "{errors} calls failed for good; their minds were silent"
+                "{errors} {calls} failed for good, and their minds were silent; the first {example}"
             ));
             Ok(Exit::SomeFailed)
         }
         Ok(RunSummary::Interrupted(why)) => {
             let detail = printable(&why.detail);
+            if why.cause == "cap" {
+                session.notice(&caps(run.state()));
+            }
             let how = match why.cause.as_str() {
                 "cap" => " with a higher cap",
                 "wall" => " with a higher --max-wall",
@@ -101,6 +110,24 @@ pub fn drive(
     }
 }
 
+/// What the caps are and what is spent of them: the client knows only what was left when it began.
+fn caps(state: &State) -> String {
+    let caps = &state.settings().caps;
+    let mut parts = Vec::new();
+    if let Some(usd) = caps.max_usd {
+        let spent = Usd(state.cost_nanos().unwrap_or(0));
+        let cap = Usd::from_dollars(usd).unwrap_or(Usd::ZERO);
+        parts.push(format!("{spent} of {cap}"));
+    }
+    if let Some(tokens) = caps.max_tokens {
+        let spent = state.tokens();
+        let spent = spent.prompt.saturating_add(spent.completion);
+        parts.push(format!("{spent} of {tokens} tokens"));
+    }
+    let parts = parts.join(", ");
+    format!("a cap is reached: {parts} are spent, and the next call could take more than is left")
+}
+
 /// What was said of a run, so that nothing is said twice.
 struct Shown {
     begun: Instant,
@@ -108,6 +135,8 @@ struct Shown {
     before: u32,
     /// The first answer that was lost, with its reason.
     lost: Option<String>,
+    /// The first call that failed.
+    failed: Option<String>,
     warned: bool,
 }
 
@@ -117,20 +146,34 @@ impl Shown {
             begun: Instant::now(),
             before: state.next_call().0.saturating_sub(1),
             lost: None,
+            failed: None,
             warned: false,
         }
     }
 
-    fn call(&mut self, call: &MindInvocation, session: &Session) {
+    fn failure(&mut self, error: &CallError) {
+        self.failed.get_or_insert_with(|| {
+            let CallError {
+                round,
+                mind_id,
+                class,
+                message,
+                ..
+            } = error;
+            let message = shortened(message, 200);
+            format!("was mind {mind_id} in round {round}: {class}: {message}")
+        });
+    }
+
+    fn call(&mut self, call: &MindInvocation) {
         let reason = call.parse.reason;
         if reason.is_loss() && self.lost.is_none() {
-            let text = printable(&shortened(&call.raw_output, 120));
+            let text = shortened(&call.raw_output, 120);
             self.lost = Some(format!("{reason} in round {}: {text}", call.round));
         }
         if !call.parse.notes.is_empty() || reason.is_loss() {
             tracing::debug!(round = call.round, mind = call.mind_id, %reason, notes = ?call.parse.notes, "answer");
         }
-        let _ = session;
     }
 
     fn round(&mut self, end: &RoundEnd, state: &State, session: &Session) {

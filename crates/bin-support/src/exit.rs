@@ -1,6 +1,8 @@
 use std::error::Error as StdError;
 use std::process::ExitCode;
 
+use crate::printable;
+
 /// How a program ended; the same codes for every binary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
@@ -68,7 +70,7 @@ impl<E: StdError + Send + Sync + 'static> From<E> for Failure {
     }
 }
 
-/// `program: message: source: source of the source`.
+/// `program: message: source: source of the source`, fit for a terminal. Messages may have several lines.
 pub(crate) fn error_line(program: &str, error: &dyn StdError) -> String {
     let mut line = format!("{program}: {error}");
     let mut next = error.source();
@@ -77,7 +79,8 @@ pub(crate) fn error_line(program: &str, error: &dyn StdError) -> String {
         line.push_str(&source.to_string());
         next = source.source();
     }
-    line
+    let lines: Vec<_> = line.split('\n').map(printable).collect();
+    lines.join("\n")
 }
 
 #[cfg(test)]
@@ -96,6 +99,19 @@ mod tests {
         assert_eq!(
             error_line("popper", &error),
             "popper: cannot read a/.env: no permission"
+        );
+    }
+
+    #[test]
+    fn nothing_in_an_error_moves_the_cursor() {
+        let path = PathBuf::from("a\u{1b}[31m\u{202e}b");
+        let error = crate::Error::EnvFileUnreadable {
+            path,
+            source: io::Error::other("first\nsecond"),
+        };
+        assert_eq!(
+            error_line("popper", &error),
+            "popper: cannot read a\\u{1b}[31m\\u{202e}b: first\nsecond"
         );
     }
 

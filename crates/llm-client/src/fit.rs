@@ -160,9 +160,13 @@ impl Inner {
 
     /// Fills in what a provider does not know: cost, missing usage, where the reply is from.
     pub fn complete_reply(&self, reply: &mut Reply, fitted: &Fitted, source: Option<ReplySource>) {
-        if !reply.usage.known && reply.usage.total() == 0 {
-            reply.usage.input = fitted.prompt;
-            reply.usage.output = Bytes3::content(&reply.content);
+        if !reply.usage.known {
+            if reply.usage.prompt() == 0 {
+                reply.usage.input = fitted.prompt;
+            }
+            if reply.usage.output == 0 {
+                reply.usage.output = Bytes3::content(&reply.content);
+            }
         }
         reply.warnings.clone_from(&fitted.warnings);
         if let Some(source) = source {

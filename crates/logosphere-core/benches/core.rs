@@ -33,11 +33,12 @@ fn main() {
     let wanted =
         |name: &str| chosen.is_empty() || chosen.iter().any(|word| name.contains(word.as_str()));
     let parts: [(&str, Part); 5] = [
+        // First: what is freed stays with the process.
+        ("memory", memory),
         ("sample", samples),
         ("parse", answers),
         ("init.md", seeds),
         ("journal", journals),
-        ("memory", memory),
     ];
     let rows = parts
         .into_iter()
@@ -236,7 +237,7 @@ fn journals() -> Vec<Value> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("experiment.jsonl");
     std::fs::write(&file, &journal).unwrap();
-    let opened = seconds(|| Resumption::open(&file).unwrap());
+    let opened = seconds(|| Resumption::open(&file, &file.with_extension("spool")).unwrap());
     rows.push(row(
         "open a journal of 100 000 messages",
         "s",
@@ -258,7 +259,7 @@ fn memory() -> Vec<Value> {
         black_box(&pool);
         (after - before).max(0.0)
     };
-    // The one that takes little goes first: what is freed stays with the process.
+    // The one that takes little goes first.
     let active = taken(Keep::Active);
     let all = taken(Keep::All);
     vec![

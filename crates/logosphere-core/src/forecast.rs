@@ -223,7 +223,11 @@ impl Amounts {
 
 /// What a run took so far.
 fn done(run: &Transcript) -> Amounts {
-    let tokens = |part: usize| run.calls.iter().map(|call| call.tokens[part]).sum();
+    // What a server says of its tokens can be any number.
+    let tokens = |part: usize| {
+        let tokens = run.calls.iter().map(|call| call.tokens[part]);
+        tokens.fold(0, u64::saturating_add)
+    };
     let costs = run.calls.iter().filter_map(|call| call.cost_usd);
     Amounts {
         calls: run.calls.len() as u64,

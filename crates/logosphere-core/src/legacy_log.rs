@@ -6,6 +6,7 @@ use std::io::{self, BufRead};
 use serde::Deserialize;
 
 use crate::parser::{ParseMode, parse};
+use crate::{Call, Message, MsgId, Round, Transcript};
 
 /// What an old journal went through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -82,6 +83,8 @@ enum Old {
     },
     MindInvocation {
         round: u32,
+        #[serde(default)]
+        mind_id: u32,
         input_messages: Vec<String>,
         thinking: String,
         transmitted: Vec<String>,
@@ -105,9 +108,13 @@ enum Old {
     Unknown,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 struct Config {
+    #[serde(default)]
+    n_minds: u32,
+    #[serde(default)]
+    model: String,
     k_samples: usize,
     m_active_pool: usize,
 }
@@ -118,6 +125,22 @@ struct Config {
 /// # Errors
 /// See [`LegacyError`].
 pub fn verify_legacy(journal: impl BufRead, init: &str) -> Result<LegacyReport, LegacyError> {
+    Ok(checked(journal, init)?.report)
+}
+
+/// Whether a journal's first line is one of the old program's: it has no version.
+pub fn is_legacy(first_line: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Start {
+        r#type: String,
+        schema_version: Option<serde::de::IgnoredAny>,
+    }
+    serde_json::from_str(first_line).is_ok_and(|start: Start| {
+        start.r#type == "experiment_start" && start.schema_version.is_none()
+    })
+}
+
+fn checked(journal: impl BufRead, init: &str) -> Result<Check, LegacyError> {
     let mut check = Check::default();
     for line in journal.lines() {
         check.line += 1;
@@ -132,15 +155,45 @@ pub fn verify_legacy(journal: impl BufRead, init: &str) -> Result<LegacyReport, 
         })?;
         check.event(event, init)?;
     }
+    check.report.lines = check.line;
+    check.report.messages = check.pool.len() as u64;
     check.line += 1;
     if check.config.is_none() {
         return Err(check.order("experiment_start"));
     }
-    Ok(LegacyReport {
-        lines: check.line - 1,
-        messages: check.pool.len() as u64,
-        ..check.report
-    })
+    Ok(check)
+}
+
+impl Transcript {
+    /// Reads an old journal and the `init.md` that it began with, and checks it as [`verify_legacy`] does. It does not say
+    /// which of several equal messages was read: the oldest that could be.
+    ///
+    /// # Errors
+    /// See [`LegacyError`].
+    pub fn read_legacy(journal: impl BufRead, init: &str) -> Result<Self, LegacyError> {
+        let check = checked(journal, init)?;
+        let config = check.config.unwrap_or_default();
+        let mut run = check.run;
+        let of_seeds = |text: &String| Message {
+            text: text.clone(),
+            round: 0,
+            call: None,
+        };
+        let mut messages: Vec<Message> = check.pool[..run.seeds].iter().map(of_seeds).collect();
+        for (number, call) in run.calls.iter_mut().enumerate() {
+            call.model.clone_from(&config.model);
+            messages.extend(call.added.iter().map(|&id| Message {
+                text: check.pool[id as usize].clone(),
+                round: call.round,
+                call: Some(number),
+            }));
+        }
+        run.minds = config.n_minds;
+        run.samples = config.k_samples;
+        run.active = config.m_active_pool;
+        run.messages = messages;
+        Ok(run)
+    }
 }
 
 #[derive(Default)]
@@ -153,6 +206,8 @@ struct Check {
     open: Option<usize>,
     tokens: u64,
     report: LegacyReport,
+    /// What happened; messages and settings are added at the end.
+    run: Transcript,
 }
 
 impl Check {
@@ -162,19 +217,7 @@ impl Check {
                 config,
                 init_signature,
                 num_seed_messages,
-            } => {
-                if self.config.is_some() {
-                    return Err(self.order("one experiment_start"));
-                }
-                // The old program read files as text, which makes one line end of both kinds.
-                let seeds = parse(&init.replace("\r\n", "\n"), ParseMode::Legacy);
-                self.same("init_signature", &seeds.signature, &init_signature)?;
-                let count = seeds.messages.len() as u64;
-                self.same("num_seed_messages", &count, &num_seed_messages)?;
-                self.pool = seeds.messages;
-                self.config = Some(config);
-                Ok(())
-            }
+            } => self.begin(config, init_signature, num_seed_messages, init),
             Old::Unknown => Ok(()),
             _ if self.config.is_none() => Err(self.order("experiment_start")),
             _ if self.report.ended => Err(self.order("nothing behind experiment_end")),
@@ -201,6 +244,8 @@ impl Check {
                 Err(self.order("round_start of this round"))
             }
             Old::MindInvocation {
+                round,
+                mind_id,
                 input_messages,
                 thinking,
                 transmitted,
@@ -208,7 +253,6 @@ impl Check {
                 signature,
                 tokens_used,
                 raw_output,
-                ..
             } => {
                 self.input(&input_messages)?;
                 let parsed = parse(&raw_output, ParseMode::Legacy);
@@ -216,20 +260,36 @@ impl Check {
                 self.same("transmitted", &parsed.messages, &transmitted)?;
                 self.same("completed", &parsed.completed, &completed)?;
                 self.same("signature", &parsed.signature, &signature)?;
+                let first = self.pool.len() as MsgId;
+                self.run.calls.push(Call {
+                    round,
+                    mind: mind_id,
+                    sampled: self.read(&input_messages),
+                    added: (first..).take(transmitted.len()).collect(),
+                    reason: parsed.reason,
+                    notes: parsed.notes,
+                    raw: raw_output,
+                    model: String::new(),
+                    tokens: [0, tokens_used],
+                    cost_usd: None,
+                    latency_ms: 0,
+                });
                 self.pool.extend(transmitted);
                 self.tokens += tokens_used;
                 self.report.calls += 1;
                 Ok(())
             }
             Old::RoundEnd {
+                round,
                 messages_added,
                 pool_delta,
-                ..
             } => {
                 let begin = self.open.take().unwrap_or(self.pool.len());
                 let delta = self.pool[begin..].to_vec();
                 self.same("messages_added", &(delta.len() as u64), &messages_added)?;
                 self.same("pool_delta", &delta, &pool_delta)?;
+                let pool_size = self.pool.len();
+                self.run.rounds.push(Round { round, pool_size });
                 self.report.rounds += 1;
                 Ok(())
             }
@@ -254,6 +314,28 @@ impl Check {
         }
     }
 
+    fn begin(
+        &mut self,
+        config: Config,
+        init_signature: String,
+        num_seed_messages: u64,
+        init: &str,
+    ) -> Result<(), LegacyError> {
+        if self.config.is_some() {
+            return Err(self.order("one experiment_start"));
+        }
+        // The old program read files as text, which makes one line end of both kinds.
+        let seeds = parse(&init.replace("\r\n", "\n"), ParseMode::Legacy);
+        self.same("init_signature", &seeds.signature, &init_signature)?;
+        let count = seeds.messages.len() as u64;
+        self.same("num_seed_messages", &count, &num_seed_messages)?;
+        self.run.seeds = seeds.messages.len();
+        self.run.init_signature = init_signature;
+        self.pool = seeds.messages;
+        self.config = Some(config);
+        Ok(())
+    }
+
     /// Everything that was read could be seen, as often as it was read.
     fn input(&self, input: &[String]) -> Result<(), LegacyError> {
         let active = self.active();
@@ -270,6 +352,17 @@ impl Check {
             }
         }
         Ok(())
+    }
+
+    /// The ids of texts that could be seen.
+    fn read(&self, input: &[String]) -> Vec<MsgId> {
+        let first = self.pool.len() - self.active().len();
+        let mut ids: Vec<MsgId> = Vec::with_capacity(input.len());
+        for text in input {
+            let equal = |id: &MsgId| self.pool[*id as usize] == *text && !ids.contains(id);
+            ids.extend((first as MsgId..self.pool.len() as MsgId).find(equal));
+        }
+        ids
     }
 
     fn active(&self) -> &[String] {

@@ -111,7 +111,7 @@ pub use forecast::{Amounts, Answers, Forecast, TokenPrices, forecast};
 pub use hash::sha256_hex;
 pub use init::{Init, InitError, InitFix, InitWarning, parse_init};
 pub use journal::{FileJournal, JournalError, JournalSink, MemJournal, ReadError, Reader, Spooled};
-pub use legacy_log::{LegacyError, LegacyReport, verify_legacy};
+pub use legacy_log::{LegacyError, LegacyReport, is_legacy, verify_legacy};
 #[cfg(feature = "llm")]
 pub use llm::LlmMind;
 pub use mind::{Mind, MindError, MindInput, MindReply, Side, TokenUse, WireRequest};

@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use crate::journal::{Entry, Reader, Spooled};
+use crate::journal::{Entry, Reader, Spooled, read_spool, whole_lines};
 use crate::state::{State, StateError, Step};
 use crate::{Event, ExperimentStart, Line, ReadError};
 
@@ -25,7 +25,7 @@ pub struct Resumption {
     pub spent_ms: u64,
     /// Bytes behind the last whole line: an event that was not written to its end.
     pub torn_bytes: u64,
-    /// Answers that may not be in the journal; for the caller to fill in.
+    /// Answers that are paid for and not in the journal.
     pub spooled: Vec<Spooled>,
 }
 
@@ -92,24 +92,31 @@ impl Resumption {
         })
     }
 
-    /// Reads the whole lines of a journal. Nothing is written.
+    /// Reads the whole lines of a journal, and the spool beside it. Nothing is written.
     ///
     /// # Errors
     /// See [`ResumeError`].
-    pub fn open(journal: &Path) -> Result<Self, ResumeError> {
-        let failed = |source| ResumeError::File {
-            path: journal.to_owned(),
-            source,
+    pub fn open(journal: &Path, spool: &Path) -> Result<Self, ResumeError> {
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            |source| ResumeError::File { path, source }
         };
-        let mut file = File::open(journal).map_err(failed)?;
-        let (whole, torn_bytes) = whole_lines(&mut file).map_err(failed)?;
+        let mut file = File::open(journal).map_err(failed(journal))?;
+        let (whole, torn_bytes) = whole_lines(&mut file).map_err(failed(journal))?;
         if whole == 0 {
             return Err(ResumeError::NothingWhole {
                 path: journal.to_owned(),
             });
         }
         let read = Self::read(BufReader::new(file.take(whole)))?;
-        Ok(Self { torn_bytes, ..read })
+        let next = read.state.next_call();
+        let mut spooled = read_spool(spool).map_err(failed(spool))?;
+        spooled.retain(|answer| (answer.round, answer.mind_id) >= next);
+        Ok(Self {
+            torn_bytes,
+            spooled,
+            ..read
+        })
     }
 
     /// Moves what stands behind the last whole line into a file of its own beside the journal, whose name it answers.
@@ -132,26 +139,6 @@ impl Resumption {
         file.sync_all()?;
         Ok(Some(part))
     }
-}
-
-/// The bytes of the whole lines of a file, and those behind them.
-fn whole_lines(file: &mut File) -> io::Result<(u64, u64)> {
-    const STEP: u64 = 1 << 16;
-    let len = file.metadata()?.len();
-    let mut end = len;
-    while end > 0 {
-        let begin = end.saturating_sub(STEP);
-        let mut bytes = vec![0; (end - begin) as usize];
-        file.seek(SeekFrom::Start(begin))?;
-        file.read_exact(&mut bytes)?;
-        if let Some(at) = bytes.iter().rposition(|byte| *byte == b'\n') {
-            end = begin + at as u64 + 1;
-            break;
-        }
-        end = begin;
-    }
-    file.rewind()?;
-    Ok((end, len - end))
 }
 
 /// How long the processes of a run worked on it.

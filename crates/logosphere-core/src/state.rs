@@ -205,9 +205,9 @@ impl State {
         self.errors
     }
 
-    /// Calls that failed one after another, up to now.
-    pub fn failures_in_a_row(&self) -> u64 {
-        self.failures
+    /// Whether one more failed call is too many: three times as many as there are minds, one after another.
+    pub(crate) fn is_failing_too_often(&self) -> bool {
+        self.failures + 1 >= 3 * u64::from(self.settings.n_minds)
     }
 
     /// What happens next.

@@ -10,7 +10,10 @@ use bin_support::{CommonFlags, Exit, Failure, Session};
 pub use self::commands::*;
 pub use self::flags::{Hardness, SettingFlags, Switch};
 use crate::error::Error;
-use crate::{demo, forecast, init_check, journal, new, parse, report, resume, run};
+use crate::{
+    analyze, demo, export, forecast, init_check, journal, lineage, new, null, parse, report,
+    resume, run,
+};
 
 /// A population of minds, a pool of anonymous messages, and a journal that can prove what happened.
 ///
@@ -85,6 +88,10 @@ pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
         Some(Command::Replay(args)) => journal::replay(args, session),
         Some(Command::Verify(args)) => journal::verify(args, session),
         Some(Command::Diff(args)) => journal::diff(args, session),
+        Some(Command::Analyze(args)) => analyze::execute(args, session),
+        Some(Command::Export(args)) => export::execute(args, session),
+        Some(Command::Lineage(args)) => lineage::execute(args, session),
+        Some(Command::Null(args)) => null::execute(args, session),
         Some(Command::Forecast(args)) => forecast::execute(args, session),
         Some(Command::Parse(args)) => parse::execute(args, session),
         Some(Command::Report(args)) => report::execute(args, session),

@@ -16,7 +16,6 @@ fn paths(text: &str) -> Vec<String> {
 }
 
 #[test]
-#[ignore = "pending"]
 fn every_path_that_the_demo_prints_is_there() {
     let place = Place::new();
     let ran = place.alone(&["demo"]).exits(0);
@@ -46,7 +45,6 @@ fn every_path_that_the_demo_prints_is_there() {
 }
 
 #[test]
-#[ignore = "pending"]
 fn two_demos_do_not_disturb_each_other() {
     let place = Place::new();
     let first = place.alone(&["demo"]).exits(0);

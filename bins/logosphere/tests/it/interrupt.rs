@@ -117,7 +117,6 @@ fn a_reader_that_goes_away_is_no_error() {
 }
 
 #[test]
-#[ignore = "pending"]
 fn small_commands_do_not_mind_either() {
     let place = Place::new();
     place.experiment("E");

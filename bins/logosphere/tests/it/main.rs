@@ -4,6 +4,7 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
+mod analyze;
 mod bad_input;
 mod caps;
 mod commands;
@@ -21,5 +22,6 @@ mod offline;
 mod old_reader;
 mod program;
 mod replay;
+mod stopping;
 mod storage;
 mod wire;

@@ -16,7 +16,7 @@ impl Experiment {
     /// # Errors
     /// [`ExperimentError::InUse`], and [`ExperimentError::Write`] where there can be no lock file.
     pub fn lock(&self, pid: u32) -> Result<ExperimentLock, ExperimentError> {
-        let path = self.logs().join("lock");
+        let path = self.lock_file();
         file::make_folder(&self.logs())?;
         let failed = |source| ExperimentError::Write {
             path: path.clone(),

@@ -160,6 +160,23 @@ impl Experiment {
         self.path.join("report.html")
     }
 
+    /// All of these files, whether they are there or not.
+    pub fn files(&self) -> [PathBuf; 7] {
+        [
+            self.init(),
+            self.config(),
+            self.effective(),
+            self.journal(),
+            self.spool(),
+            self.lock_file(),
+            self.report(),
+        ]
+    }
+
+    fn lock_file(&self) -> PathBuf {
+        self.logs().join("lock")
+    }
+
     /// The journal that a path means: that of a directory, or the file itself.
     pub fn journal_at(path: &Path) -> PathBuf {
         if path.is_dir() {

@@ -19,8 +19,8 @@ pub(super) fn check(name: &str) -> Result<(), ExperimentError> {
     if !name.bytes().all(is_allowed) {
         return wrong("it is made of a-z, 0-9, dot, underscore and dash");
     }
-    if name.starts_with('.') {
-        return wrong("it does not begin with a dot");
+    if name.starts_with('.') || name.ends_with('.') {
+        return wrong("it neither begins nor ends with a dot");
     }
     if name.contains("..") {
         return wrong("it has no two dots in a row");

@@ -1,5 +1,5 @@
-use std::fs::{File, OpenOptions};
-use std::io::{self, Seek as _, SeekFrom, Write as _};
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::line::encode;
@@ -22,7 +22,7 @@ pub struct FileJournal {
 struct Appended {
     path: PathBuf,
     file: File,
-    /// Bytes of whole lines.
+    /// Bytes that are written to their end.
     len: u64,
 }
 
@@ -55,7 +55,7 @@ impl FileJournal {
     ) -> Result<Self, JournalError> {
         Ok(Self {
             journal: Appended::open(journal)?,
-            spool: Appended::open(spool)?,
+            spool: Appended::open(spool)?.without_torn_line()?,
             durability,
             seq,
             chain,
@@ -108,9 +108,19 @@ impl Appended {
         })
     }
 
+    /// What was begun and not written to its end would spoil the line behind it.
+    fn without_torn_line(mut self) -> Result<Self, JournalError> {
+        let cut = File::open(&self.path)
+            .and_then(|mut file| whole_lines(&mut file))
+            .and_then(|(whole, _)| self.file.set_len(whole).map(|()| whole));
+        self.len = cut.map_err(|source| failed(&self.path, source))?;
+        Ok(self)
+    }
+
     /// One write: a process that dies leaves the whole line, or its beginning.
     fn write(&mut self, line: &[u8], durability: Durability) -> Result<(), JournalError> {
-        let written = self.here().and_then(|()| self.file.write_all(line));
+        self.here().map_err(|source| failed(&self.path, source))?;
+        let written = self.file.write_all(line);
         let written = written.and_then(|()| match durability {
             Durability::Fsync => self.file.sync_data(),
             Durability::Flush => Ok(()),
@@ -128,9 +138,15 @@ impl Appended {
         }
     }
 
-    /// A file that was deleted or replaced takes what is written and loses it.
+    /// A file that was deleted or replaced takes what is written and loses it, and one that others write to is spoilt.
     fn here(&self) -> io::Result<()> {
-        self.path.metadata().map(|_| ())
+        let found = self.path.metadata()?;
+        if found.len() == self.len && is_same(&found, &self.file.metadata()?) {
+            return Ok(());
+        }
+        Err(io::Error::other(
+            "it was replaced or altered while the run was writing it",
+        ))
     }
 
     fn empty(&mut self) -> Result<(), JournalError> {
@@ -142,9 +158,41 @@ impl Appended {
     }
 }
 
+#[cfg(unix)]
+fn is_same(a: &Metadata, b: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    (a.dev(), a.ino()) == (b.dev(), b.ino())
+}
+
+/// Elsewhere a file that is open cannot be replaced.
+#[cfg(not(unix))]
+fn is_same(_: &Metadata, _: &Metadata) -> bool {
+    true
+}
+
 fn failed(path: &Path, source: io::Error) -> JournalError {
     JournalError {
         path: path.to_owned(),
         source,
     }
+}
+
+/// The bytes of the whole lines of a file, and those behind them.
+pub(crate) fn whole_lines(file: &mut File) -> io::Result<(u64, u64)> {
+    const STEP: u64 = 1 << 16;
+    let len = file.metadata()?.len();
+    let mut end = len;
+    while end > 0 {
+        let begin = end.saturating_sub(STEP);
+        let mut bytes = vec![0; (end - begin) as usize];
+        file.seek(SeekFrom::Start(begin))?;
+        file.read_exact(&mut bytes)?;
+        if let Some(at) = bytes.iter().rposition(|byte| *byte == b'\n') {
+            end = begin + at as u64 + 1;
+            break;
+        }
+        end = begin;
+    }
+    file.rewind()?;
+    Ok((end, len - end))
 }

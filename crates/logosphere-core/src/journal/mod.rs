@@ -9,6 +9,7 @@ use std::io;
 use std::path::PathBuf;
 
 pub use file::FileJournal;
+pub(crate) use file::whole_lines;
 pub(crate) use line::encode;
 pub use read::{Damage, Entry, ReadError, Reader};
 pub use spool::{Spooled, read_spool};

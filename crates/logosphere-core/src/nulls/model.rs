@@ -17,7 +17,7 @@ use super::simulation::{copied, without_content};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Null {
     /// Copiers: texts drift, and nothing is chosen because of what it says. What is new are the run's own new texts, each
-    /// different one once and in another order; then new words.
+    /// different one once and in another order; if more is needed, one of them with a new word behind it.
     RandomCopy {
         /// The probability that a message is new, 0 to 1; none for the run's own [`innovation_share`].
         mu: Option<f64>,
@@ -178,7 +178,7 @@ impl<'a> NullModel<'a> {
     fn copied(&self, mu: Option<f64>, source: Source, rng: &mut SampleRng) -> Transcript {
         let mut new = self.new.clone();
         shuffle(&mut new, rng);
-        copied(self.run, mu.unwrap_or(0.0), source, new, rng)
+        copied(self.run, mu.unwrap_or(0.0), source, &new, rng)
     }
 
     fn shuffled(&self, rng: &mut SampleRng) -> Transcript {

@@ -65,16 +65,17 @@ pub fn simulate(settings: &Simulation) -> Transcript {
         });
     }
     let mut rng = super::rng("simulation", settings.seed, 0);
-    copied(&plan, settings.mu, Source::Pool, Vec::new(), &mut rng)
+    copied(&plan, settings.mu, Source::Pool, &[], &mut rng)
 }
 
 /// The run `plan` if its minds were copiers: the same seeds, calls and numbers of messages, but what is read is drawn
-/// anew and what is written is copied, or new. What is new is one of `new` from its end, each once; then new words.
+/// anew and what is written is copied, or new. What is new is one of `new` in their order, each once; then any of them
+/// with a new word behind it, or that word alone if there are none.
 pub(super) fn copied(
     plan: &Transcript,
     mu: f64,
     source: Source,
-    mut new: Vec<String>,
+    new: &[String],
     rng: &mut SampleRng,
 ) -> Transcript {
     let rules = Rules {
@@ -94,6 +95,7 @@ pub(super) fn copied(
         calls: Vec::with_capacity(plan.calls.len()),
         ..without_content(plan)
     };
+    let mut unused = new.iter();
     let mut view = drift.readable();
     let mut round = None;
     for (at, call) in plan.calls.iter().enumerate() {
@@ -104,7 +106,14 @@ pub(super) fn copied(
         let read = drift.call(&view, call.added.len());
         for &kind in &drift.kinds()[run.messages.len()..] {
             while texts.len() <= kind as usize {
-                texts.push(new.pop().unwrap_or_else(|| invented(rng)));
+                texts.push(match unused.next() {
+                    Some(text) => text.clone(),
+                    None if new.is_empty() => invented(rng),
+                    None => {
+                        let text = &new[rng.below(new.len() as u64) as usize];
+                        format!("{text} {}", invented(rng))
+                    }
+                });
             }
             run.messages.push(Message {
                 text: texts[kind as usize].clone(),

@@ -55,7 +55,7 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
             {
                 if let Some(cause) = book.settle_call(call, show)? {
                     closed = true;
-                    stop = stop.or(Some(cause));
+                    stop = Some(cause);
                 }
             }
             stop = stop.or_else(|| book.stop_cause());
@@ -90,12 +90,23 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
                     _ => return Ok(None),
                 }
             }
-            if cancel.is_cancelled() && patience.is_none() {
+            // A call that failed is waited behind for as long as the others take: they are paid.
+            let hurried = stop
+                .as_ref()
+                .is_some_and(|stop: &Stop| stop.cause != "error" && stop.cause != "cap");
+            if (hurried || cancel.is_cancelled()) && patience.is_none() {
                 patience = Some(Box::pin(tokio::time::sleep(PATIENCE)));
             }
             let out_of_patience = async {
                 match &mut patience {
                     Some(patience) => patience.await,
+                    None => pending().await,
+                }
+            };
+            let time_left = book.time_left().filter(|_| stop.is_none());
+            let time_is_up = async {
+                match time_left {
+                    Some(left) => tokio::time::sleep(left).await,
                     None => pending().await,
                 }
             };
@@ -107,6 +118,7 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
                     returned.insert(call.planned.mind, call);
                 }
                 () = cancel.cancelled(), if !cancel.is_cancelled() => {}
+                () = time_is_up => {}
                 () = out_of_patience => return Ok(stop),
             }
         }
@@ -177,14 +189,18 @@ impl<J: JournalSink, C: Clock> Book<J, C> {
             }
             Err(error) => {
                 let stop = self.stop_after(&error);
-                self.commit(&Event::Error(CallError {
+                let told = Event::Error(CallError {
                     round: call.planned.round,
                     mind_id: call.planned.mind,
                     class: error.class,
                     message: error.message,
                     attempts: error.attempts.clone(),
                     fatal: error.fatal,
-                }))?;
+                });
+                self.commit(&told)?;
+                if let Event::Error(error) = &told {
+                    show(Progress::Failed(error));
+                }
                 if stop.is_some() {
                     return Ok(stop);
                 }
@@ -205,14 +221,12 @@ impl<J: JournalSink, C: Clock> Book<J, C> {
     /// Whether a failed call stops the run.
     fn stop_after(&self, error: &MindError) -> Option<Stop> {
         let settings = self.state.settings();
-        let in_a_row = self.state.failures_in_a_row() + 1;
         if error.fatal || settings.on_error == OnError::Stop {
             Some(Stop::new("error", error.to_string()))
-        } else if in_a_row >= 3 * u64::from(settings.n_minds) {
-            Some(Stop::new(
-                "error",
-                format!("{in_a_row} calls failed in a row, the last with {error}"),
-            ))
+        } else if self.state.is_failing_too_often() {
+            let many = 3 * u64::from(settings.n_minds);
+            let detail = format!("{many} calls failed in a row, the last with {error}");
+            Some(Stop::new("error", detail))
         } else {
             None
         }

@@ -12,11 +12,11 @@ use crate::journal::{JournalError, JournalSink, Spooled};
 use crate::resume::Resumption;
 use crate::state::{State, StateError, Step};
 use crate::{
-    Clock, Event, ExperimentStart, Mind, MindError, MindInvocation, RoundEnd, RunInterrupted,
-    RunResumed, Scheduling,
+    CallError, Clock, Event, ExperimentStart, Mind, MindError, MindInvocation, RoundEnd,
+    RunInterrupted, RunResumed, Scheduling,
 };
 
-/// How long calls under way are waited for after a signal.
+/// How long calls under way are waited for after a signal, or when the time is up.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Runs an experiment: asks its minds and writes its journal.
@@ -79,6 +79,8 @@ pub enum RoundSummary {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Progress<'a> {
+    /// A call failed for good, and that was written down.
+    Failed(&'a CallError),
     /// A call was written down.
     Called(&'a MindInvocation),
     /// A round was.
@@ -128,7 +130,7 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
         Ok(begun)
     }
 
-    /// Goes on with a run: writes the event that says so. `spooled` are answers that may not be in the journal.
+    /// Goes on with a run: writes the event that says so.
     ///
     /// # Errors
     /// The event cannot be written, or it changes what cannot change.
@@ -143,8 +145,10 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
         let Resumption { state, spooled, .. } = resumption;
         let mut begun = Self::at(state, mind, journal, clock, control);
         let next = begun.book.state.next_call();
-        let waiting = (spooled.into_iter()).map(|answer| ((answer.round, answer.mind_id), answer));
-        begun.spooled = waiting.filter(|(call, _)| *call >= next).collect();
+        let waiting = spooled.into_iter();
+        begun.spooled = waiting
+            .map(|answer| ((answer.round, answer.mind_id), answer))
+            .collect();
         (resumed.round, resumed.next_mind) = next;
         resumed.reused_calls = begun.usable() as u64;
         begun.book.commit(&Event::RunResumed(resumed))?;
@@ -286,10 +290,16 @@ impl<J: JournalSink, C: Clock> Book<J, C> {
             return Some(Stop::new("signal", "the user asked for it".to_owned()));
         }
         let most = self.state.settings().caps.max_wall?;
+        (self.time_left() == Some(Duration::ZERO))
+            .then(|| Stop::new("wall", format!("the run may take {most} s (max_wall)")))
+    }
+
+    /// What is left of the time that the run may take.
+    fn time_left(&self) -> Option<Duration> {
+        let most = self.state.settings().caps.max_wall?.saturating_mul(1000);
         let here = self.clock.monotonic_ms().saturating_sub(self.begun_ms);
         let spent = self.control.spent_ms.saturating_add(here);
-        (spent >= most.saturating_mul(1000))
-            .then(|| Stop::new("wall", format!("the run may take {most} s (max_wall)")))
+        Some(Duration::from_millis(most.saturating_sub(spent)))
     }
 
     fn interrupt(&mut self, stop: Stop) -> Result<RunInterrupted, RunError> {

@@ -2,7 +2,7 @@
 
 use report_kit::{Axis, Cell, Plot, Section, Series};
 
-use super::{ReportData, number};
+use super::{ReportData, drawn, number};
 
 pub(super) fn section(data: &ReportData) -> Section {
     let facts = &data.facts;
@@ -38,7 +38,7 @@ pub(super) fn section(data: &ReportData) -> Section {
     if facts.rounds.is_empty() {
         return section;
     }
-    let rounds = || facts.rounds.iter();
+    let rounds = || drawn(&facts.rounds);
     let x = || Axis::new("round");
     let tokens = Plot::xy("Tokens so far", x(), Axis::new("tokens").including(0.0))
         .with(Series::line(

@@ -2,7 +2,7 @@
 
 use report_kit::{Axis, Cell, Plot, Section, Series, Table};
 
-use super::{Messages, ReportData, number};
+use super::{Messages, ReportData, drawn, number};
 
 pub(super) fn section(data: &ReportData, messages: &Messages) -> Section {
     let summary = &data.analysis.summary;
@@ -31,7 +31,7 @@ pub(super) fn section(data: &ReportData, messages: &Messages) -> Section {
             ("Messages of minds", Cell::from(summary.messages)),
             ("Equal to a text that was read", summary.exact.into()),
             ("Share runs of words with one", summary.ngram.into()),
-            ("Come from nothing", summary.innovations.into()),
+            ("Come from nothing that was read", summary.innovations.into()),
             ("Their share", number(summary.innovation_share, 3)),
             ("Longest line, in steps", summary.deepest.into()),
             ("Half of the lines ended within rounds", summary.half_life.into()),
@@ -42,7 +42,7 @@ pub(super) fn section(data: &ReportData, messages: &Messages) -> Section {
     }
     // A share holds until the next step.
     let mut points = vec![(0.0, 1.0)];
-    for step in &summary.survival {
+    for step in drawn(&summary.survival) {
         let rounds = f64::from(step.rounds);
         let before = points[points.len() - 1].1;
         points.extend([(rounds, before), (rounds, step.share)]);

@@ -1,8 +1,8 @@
 //! Every measure beside its null model.
 
-use report_kit::{Axis, Cell, Plot, Section, Series, Table};
+use report_kit::{Axis, Cell, Plot, Section, Series, Table, Tone};
 
-use super::{Measure, ReportData, number, probability};
+use super::{Measure, ReportData, drawn, number, stride};
 use crate::metrics::Metric;
 
 pub(super) fn section(data: &ReportData) -> Section {
@@ -22,6 +22,12 @@ pub(super) fn section(data: &ReportData) -> Section {
             data.transcript.active
         ))
         .table(overview(&analysis.measures));
+    let section = match stride(data.transcript.rounds.len()) {
+        1 => section,
+        stride => section.text(format!(
+            "Curves over rounds show one round in {stride}. `logosphere export DIR --what metrics --format csv` writes all."
+        )),
+    };
     (analysis.measures.iter()).fold(section, |section, measure| section.section(one(measure)))
 }
 
@@ -44,9 +50,10 @@ fn overview(measures: &[Measure]) -> Table {
             number(measure.trend.map(|trend| trend.rho), 2),
             measure
                 .trend
-                .map_or(Cell::Missing, |trend| probability(trend.p)),
+                .map_or(Cell::Missing, |trend| Cell::number(trend.p, 4)),
             match (measure.null, measure.band) {
-                (Some(null), Some(_)) => Cell::text(null.name()),
+                // A badge is not broken in a narrow column.
+                (Some(null), Some(_)) => Cell::badge(null.name(), Tone::Neutral),
                 _ => Cell::Missing,
             },
             measure.band.map_or(Cell::Missing, |band| {
@@ -54,7 +61,7 @@ fn overview(measures: &[Measure]) -> Table {
             }),
             measure
                 .band
-                .map_or(Cell::Missing, |band| probability(band.p)),
+                .map_or(Cell::Missing, |band| Cell::number(band.p, 4)),
         ]
     });
     Table::new("All measures", columns).rows(rows)
@@ -106,7 +113,7 @@ fn plot(measure: &Measure) -> Plot {
     let series = &measure.series;
     let name = series.metric.name();
     // A value that is missing breaks the line.
-    let points = series.points.iter().map(|point| {
+    let points = drawn(&series.points).map(|point| {
         let value = point.value.unwrap_or(f64::NAN);
         (f64::from(point.round), value)
     });
@@ -115,7 +122,7 @@ fn plot(measure: &Measure) -> Plot {
         .with(Series::line("this run", points));
     if let Some(null) = measure.null {
         let banded = || {
-            let pairs = series.points.iter().zip(&measure.bands);
+            let pairs = drawn(&series.points).zip(drawn(&measure.bands));
             pairs.filter_map(|(point, band)| Some((f64::from(point.round), (*band)?)))
         };
         if banded().next().is_some() {

@@ -137,9 +137,7 @@ impl Messages {
             let mut values = vec![
                 call.map_or(Value::Number(0), |call| Value::Number(call.round.into())),
                 call.map_or(Value::Missing, |call| Value::Number(call.mind.into())),
-                call.map_or(Value::Text("seed".to_owned()), |call| {
-                    Value::Text(call.reason.to_string())
-                }),
+                call.map_or(Value::Missing, |call| Value::Text(call.reason.to_string())),
                 call.map_or(Value::Missing, notes),
                 call.map_or(Value::Missing, |call| items(&call.sampled)),
                 parents,

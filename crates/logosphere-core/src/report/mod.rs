@@ -30,6 +30,9 @@ pub use analysis::{Analysis, Measure};
 pub use facts::{RoundFacts, RunEnd, RunFacts};
 use messages::Messages;
 
+/// Points of a curve.
+const DRAWN: usize = 100;
+
 /// Everything that a page says.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReportData {
@@ -77,6 +80,18 @@ pub fn page(data: &ReportData) -> Page {
         .section(settings::verify(data))
 }
 
+/// Every how many rounds are drawn, so that a curve has no more points than a screen shows.
+fn stride(rounds: usize) -> usize {
+    rounds.div_ceil(DRAWN).max(1)
+}
+
+/// What is drawn of a curve over all rounds; the last one always is.
+fn drawn<T>(rounds: &[T]) -> impl Iterator<Item = &T> {
+    let stride = stride(rounds.len());
+    let first = rounds.len().saturating_sub(1) % stride;
+    rounds.iter().skip(first).step_by(stride)
+}
+
 /// "1 call", "3 calls".
 fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
@@ -95,13 +110,4 @@ fn percent(part: u64, whole: u64) -> String {
 /// A number, if there is one.
 fn number(value: Option<f64>, digits: u8) -> Cell {
     value.map_or(Cell::Missing, |value| Cell::number(value, digits))
-}
-
-/// A probability; the smallest ones are not worth their digits.
-fn probability(p: f64) -> Cell {
-    if p < 0.001 {
-        Cell::text("< 0.001")
-    } else {
-        Cell::number(p, 3)
-    }
 }

@@ -3,7 +3,7 @@
 use report_kit::{Axis, Cell, Plot, Section, Series, Table, Tone};
 
 use super::head::is_loss;
-use super::{Messages, ReportData, percent};
+use super::{Messages, ReportData, drawn, percent};
 use crate::{Note, Protocol, Reason};
 
 pub(super) fn section(data: &ReportData, messages: &Messages) -> Section {
@@ -123,7 +123,7 @@ fn remark(note: Note) -> &'static str {
 
 fn by_round(data: &ReportData) -> Plot {
     let share = |part: fn(&Protocol) -> u64| {
-        let rounds = data.facts.rounds.iter();
+        let rounds = drawn(&data.facts.rounds);
         let points = rounds.filter_map(move |round| {
             let answers = answers(&round.protocol);
             let share = part(&round.protocol) as f64 / answers as f64;

@@ -2,7 +2,7 @@
 
 use report_kit::{Axis, Cell, Plot, Section, Series, Table};
 
-use super::{Messages, ReportData, number};
+use super::{Messages, ReportData, drawn, number};
 use crate::MsgId;
 
 /// Seeds with a curve of their own.
@@ -68,8 +68,10 @@ fn curves(data: &ReportData) -> Plot {
     let plot = Plot::xy(title, Axis::new("end of round"), y);
     let curves = data.analysis.lineage.seed_curves(&ids);
     ids.iter().zip(curves).fold(plot, |plot, (id, curve)| {
-        let points = rounds.iter().zip(curve);
-        let points = points.map(|(round, share)| (*round, share.unwrap_or(f64::NAN)));
+        let points: Vec<_> = (rounds.iter().zip(curve))
+            .map(|(round, share)| (*round, share.unwrap_or(f64::NAN)))
+            .collect();
+        let points = drawn(&points).copied();
         plot.with(Series::line(format!("seed {id}"), points))
     })
 }

@@ -234,6 +234,51 @@ fn time_that_is_up_stops_the_run_between_calls() {
 }
 
 #[test]
+fn time_that_is_up_stops_a_run_whose_call_never_comes_back() {
+    let settings = Settings {
+        caps: logosphere_core::Caps {
+            max_wall: Some(3),
+            ..Default::default()
+        },
+        ..desk::settings(Scheduling::Snapshot)
+    };
+    // The token that it cancels is nobody's.
+    let mind = Stuck {
+        mind: desk::mind(&settings),
+        cancel: CancellationToken::new(),
+    };
+    let start = desk::start(&settings, &&mind);
+    let journal = logosphere_core::MemJournal::default();
+    let (summary, took) = desk::wait(async {
+        let begun = tokio::time::Instant::now();
+        let clock = Paused(begun);
+        let run =
+            logosphere_core::Orchestrator::start(start, &mind, journal, clock, Control::default());
+        let summary = run.unwrap().run(&mut |_| {}).await.unwrap();
+        (summary, begun.elapsed())
+    });
+    assert!(
+        matches!(&summary, RunSummary::Interrupted(why) if why.cause == "wall"),
+        "{summary:?}"
+    );
+    // The cap, and then as long as calls under way are waited for.
+    assert_eq!(took, std::time::Duration::from_secs(13));
+}
+
+/// The time of the runtime, which goes on when everybody waits.
+struct Paused(tokio::time::Instant);
+
+impl logosphere_core::Clock for Paused {
+    fn now(&self) -> jiff::Timestamp {
+        jiff::Timestamp::UNIX_EPOCH
+    }
+
+    fn monotonic_ms(&self) -> u64 {
+        self.0.elapsed().as_millis() as u64
+    }
+}
+
+#[test]
 fn a_cancelled_run_begins_nothing_new_and_keeps_what_was_under_way() {
     for scheduling in [Scheduling::Sequential, Scheduling::Snapshot] {
         let settings = desk::settings(scheduling);

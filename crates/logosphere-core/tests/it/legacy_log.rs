@@ -1,6 +1,6 @@
 //! Journals of the old program: one made by its rules holds, and an altered one does not.
 
-use logosphere_core::{LegacyError, verify_legacy};
+use logosphere_core::{LegacyError, Reason, Transcript, is_legacy, verify_legacy};
 use serde_json::{Value, json};
 
 const INIT: &str = "notes\n---\nfirst seed\n---\nsecond seed\n---\n\n---\n~init\n";
@@ -76,6 +76,70 @@ fn one_made_by_the_old_rules_holds() {
     assert!(report.ended);
     let windows = INIT.replace('\n', "\r\n");
     verify_legacy(text(&log()).as_bytes(), &windows).unwrap();
+}
+
+#[test]
+fn one_that_holds_is_read_as_a_run() {
+    let journal = text(&log());
+    let run = Transcript::read_legacy(journal.as_bytes(), INIT).unwrap();
+    assert_eq!(
+        (run.minds, run.samples, run.active, run.seeds),
+        (2, 2, 2, 2)
+    );
+    let texts: Vec<&str> = run
+        .messages
+        .iter()
+        .map(|message| message.text.as_str())
+        .collect();
+    let expected = [
+        "first seed\n\n~init",
+        "second seed\n\n~init",
+        "hello\n\n~ann",
+        "a",
+        "b",
+    ];
+    assert_eq!(texts, expected);
+    let calls: Vec<_> = (run.calls.iter())
+        .map(|call| {
+            (
+                call.round,
+                call.mind,
+                &call.sampled[..],
+                &call.added[..],
+                call.reason,
+            )
+        })
+        .collect();
+    assert_eq!(
+        calls,
+        [
+            (1, 0, &[1, 0][..], &[2][..], Reason::Ok),
+            (1, 1, &[2, 1], &[], Reason::Unterminated),
+            (2, 0, &[2, 1], &[3, 4], Reason::Ok),
+            (2, 1, &[4, 3], &[], Reason::Silence),
+        ]
+    );
+    let rounds: Vec<_> = run
+        .rounds
+        .iter()
+        .map(|round| (round.round, round.pool_size))
+        .collect();
+    assert_eq!(rounds, [(1, 3), (2, 5)]);
+    assert_eq!(
+        (run.calls[0].model.as_str(), run.calls[0].tokens),
+        ("m", [0, 10])
+    );
+    assert_eq!((run.messages[3].round, run.messages[3].call), (2, Some(2)));
+
+    let mut altered = log();
+    altered[4]["messages_added"] = json!(2);
+    Transcript::read_legacy(text(&altered).as_bytes(), INIT).unwrap_err();
+    let first = |journal: &str| is_legacy(journal.lines().next().unwrap());
+    assert!(first(&journal));
+    assert!(!first(
+        "{\"type\":\"experiment_start\",\"schema_version\":1}"
+    ));
+    assert!(!first("{\"type\":\"round_start\"}") && !first("hello"));
 }
 
 #[test]

@@ -31,6 +31,10 @@ mod pool_scale;
 mod prompt_roundtrip;
 mod protocol_meter;
 mod replay;
+#[cfg(feature = "report")]
+mod report;
+#[cfg(feature = "report")]
+mod report_hostile;
 mod resume_every_byte;
 mod sampler;
 mod scheduling;

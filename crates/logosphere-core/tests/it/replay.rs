@@ -58,18 +58,116 @@ fn what_was_altered_with_a_chain_that_fits_is_named() {
     }
 }
 
-/// Replaces the first `from` and makes the chain anew from there on, as a program that follows the form would.
+/// Replaces the first `from`, and makes numbers and chain anew as a program that follows the form would.
 fn forge(journal: &[u8], from: &str, to: &str) -> Vec<u8> {
     let text = String::from_utf8(journal.to_vec()).unwrap();
+    let text = text.replacen(from, to, 1);
+    chained(text.lines().map(str::to_owned))
+}
+
+/// Lines with the numbers and the chain that they have in this order.
+fn chained(lines: impl Iterator<Item = String>) -> Vec<u8> {
     let mut chain = "run".to_owned();
     let mut forged = String::new();
-    for line in text.replacen(from, to, 1).lines() {
+    for (seq, line) in lines.enumerate() {
         let (before, _) = line.rsplit_once(",\"chain\":").unwrap();
+        let (head, rest) = before.split_once(",\"seq\":").unwrap();
+        let (_, rest) = rest.split_once(',').unwrap();
+        let before = format!("{head},\"seq\":{seq},{rest}");
         chain = sha256_hex(format!("{chain}{before}"));
         chain.truncate(32);
-        forged.extend([before, ",\"chain\":\"", &chain, "\"}\n"]);
+        forged.extend([&before, ",\"chain\":\"", &chain, "\"}\n"]);
     }
     forged.into_bytes()
+}
+
+/// A run some of whose calls fail, and that is interrupted by too many of them and resumed.
+fn troubled() -> Vec<String> {
+    let settings = Settings {
+        mind: Some("flaky:rate=0.9".to_owned()),
+        n_minds: 2,
+        seed: 1,
+        ..desk::settings(Scheduling::Sequential)
+    };
+    let (_, journal) = desk::run(&settings, desk::mind(&settings));
+    let (_, journal) = desk::resume(&journal, Vec::new(), desk::mind(&settings));
+    let text = String::from_utf8(journal).unwrap();
+    text.lines().map(str::to_owned).collect()
+}
+
+fn place_of(lines: &[String], kind: &str) -> usize {
+    let start = format!("{{\"type\":\"{kind}\"");
+    lines
+        .iter()
+        .position(|line| line.starts_with(&start))
+        .unwrap()
+}
+
+#[test]
+fn events_that_no_process_writes_in_this_order_are_found() {
+    let lines = troubled();
+    replay(&chained(lines.iter().cloned())[..]).unwrap();
+    let error = place_of(&lines, "error");
+    let stop = place_of(&lines, "run_interrupted");
+    let resumed = place_of(&lines, "run_resumed");
+    assert_eq!((error, resumed), (2, stop + 1));
+    let without = |gone: usize| {
+        let kept = lines.iter().enumerate().filter(|(at, _)| *at != gone);
+        kept.map(|(_, line)| line.clone()).collect::<Vec<_>>()
+    };
+    let with = |at: usize, from: &str, to: &str| {
+        let mut lines = lines.clone();
+        assert!(lines[at].contains(from), "{}", lines[at]);
+        lines[at] = lines[at].replacen(from, to, 1);
+        lines
+    };
+    let mut twice = lines.clone();
+    twice.insert(error, lines[error].clone());
+    let mut after_the_end = lines.clone();
+    after_the_end.extend([lines[resumed].clone()]);
+    let cases = [
+        ("an error is gone", without(error)),
+        ("an error is there twice", twice),
+        (
+            "an error was fatal",
+            with(error, "\"fatal\":false", "\"fatal\":true"),
+        ),
+        (
+            "it had other tries",
+            with(error, "\"attempts\":[{\"n\":1", "\"attempts\":[{\"n\":2"),
+        ),
+        ("nobody resumed", without(resumed)),
+        (
+            "for no reason",
+            with(stop, "\"cause\":\"error\"", "\"cause\":\"whim\""),
+        ),
+        (
+            "for good",
+            with(stop, "\"resumable\":true", "\"resumable\":false"),
+        ),
+        (
+            "with a cap below zero",
+            with(
+                resumed,
+                "\"changed\":{}",
+                "\"changed\":{\"caps.max_usd\":[null,-2.0]}",
+            ),
+        ),
+        (
+            "with another seed",
+            with(resumed, "\"changed\":{}", "\"changed\":{\"seed\":[1,2]}"),
+        ),
+        (
+            "with too many minds",
+            with(0, "\"n_minds\":2", "\"n_minds\":0"),
+        ),
+        ("with a bare seed", with(0, "forgets\\n\\n~init", "forgets")),
+        ("after the end, without more rounds", after_the_end),
+    ];
+    for (what, forged) in cases {
+        let found = replay(&chained(forged.into_iter())[..]);
+        assert!(found.is_err(), "{what}");
+    }
 }
 
 #[test]

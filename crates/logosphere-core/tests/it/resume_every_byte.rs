@@ -2,8 +2,10 @@
 
 use std::fs;
 
+use logosphere_core::journal::read_spool;
 use logosphere_core::{
-    Comparison, MindReply, ResumeError, Resumption, Scheduling, Settings, Spooled, compare,
+    Comparison, Durability, FileJournal, JournalSink as _, MindReply, ResumeError, Resumption,
+    Scheduling, Settings, Spooled, compare,
 };
 
 use crate::desk::{self, Slow};
@@ -40,7 +42,7 @@ fn after_every_byte_behind_the_first_line() {
     let mut last: Option<(u64, Vec<u8>)> = None;
     for cut in first_line..journal.len() {
         fs::write(&journal_path, &journal[..cut]).unwrap();
-        let resumption = Resumption::open(&journal_path).unwrap();
+        let resumption = Resumption::open(&journal_path, &place.path().join("spool")).unwrap();
         let torn = cut - whole_lines(&journal, cut).len();
         assert_eq!(resumption.torn_bytes, torn as u64);
         let part = resumption.set_torn_aside(&journal_path).unwrap();
@@ -100,7 +102,7 @@ fn a_journal_without_a_whole_line_has_nothing_to_go_on_with() {
     let journal = place.path().join("experiment.jsonl");
     fs::write(&journal, "{\"type\":\"experiment_start\"").unwrap();
     assert!(matches!(
-        Resumption::open(&journal),
+        Resumption::open(&journal, &journal),
         Err(ResumeError::NothingWhole { .. })
     ));
 }
@@ -147,5 +149,62 @@ fn an_answer_in_the_spool_is_not_asked_for_again() {
         assert_eq!(desk::lines(&resumed)[2]["reused_calls"], 1);
         let asked = slow.calls.lock().unwrap();
         assert!(!asked.contains(&"1/0".to_owned()) && asked.contains(&"1/1".to_owned()));
+    }
+}
+
+#[test]
+fn an_answer_behind_a_torn_one_is_not_lost() {
+    let place = tempfile::tempdir().unwrap();
+    let (journal, spool) = (place.path().join("journal"), place.path().join("spool"));
+    let answer = |mind_id| Spooled {
+        round: 1,
+        mind_id,
+        request_sha256: "hash".to_owned(),
+        latency_ms: 1,
+        reply: MindReply::default(),
+        attempts: Vec::new(),
+    };
+    let open = || FileJournal::open(&journal, &spool, Durability::Flush, 0, String::new()).unwrap();
+    open().spool(&answer(0)).unwrap();
+    let whole = fs::read(&spool).unwrap();
+    for cut in 0..whole.len() {
+        fs::write(&spool, [&whole[..], &whole[..cut]].concat()).unwrap();
+        open().spool(&answer(1)).unwrap();
+        let kept: Vec<_> = read_spool(&spool)
+            .unwrap()
+            .iter()
+            .map(|answer| answer.mind_id)
+            .collect();
+        assert_eq!(kept, [0, 1], "{cut}");
+    }
+}
+
+#[test]
+fn a_journal_that_somebody_else_touches_takes_nothing_more() {
+    let place = tempfile::tempdir().unwrap();
+    let (journal, spool) = (place.path().join("journal"), place.path().join("spool"));
+    let event = logosphere_core::Event::RoundStart(logosphere_core::RoundStart {
+        round: 1,
+        pool_size: 0,
+        active_pool_size: 0,
+    });
+    let touched: [fn(&std::path::Path); 4] = [
+        |path| fs::remove_file(path).unwrap(),
+        |path| fs::write(path, "short").unwrap(),
+        |path| fs::write(path, [fs::read(path).unwrap(), b"x\n".to_vec()].concat()).unwrap(),
+        |path| {
+            let copy = path.with_extension("copy");
+            fs::copy(path, &copy).unwrap();
+            fs::rename(copy, path).unwrap();
+        },
+    ];
+    for touch in touched {
+        let mut file = FileJournal::create(&journal, &spool, Durability::Flush).unwrap();
+        file.append("t", &event).unwrap();
+        touch(&journal);
+        let before = fs::read(&journal).ok();
+        let error = file.append("t", &event).unwrap_err();
+        assert_eq!(error.path, journal);
+        assert_eq!(fs::read(&journal).ok(), before, "it was written to");
     }
 }

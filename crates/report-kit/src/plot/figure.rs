@@ -46,8 +46,18 @@ impl Figure {
     pub(super) fn render(self, title: &str, anchors: &Anchors) -> Result<Markup, Error> {
         let caption = anchors.fresh();
         let total = self.rows.len();
-        let table = Table::new(format!("The numbers of: {title}"), self.columns)
-            .rows(self.rows)
+        let filled: Vec<bool> = (0..self.columns.len())
+            .map(|column| self.rows.iter().any(|row| row[column] != Cell::Missing))
+            .collect();
+        // What a series does not have is no missing value: it stays blank, and a column of nothing is left out.
+        let blank = |cell| match cell {
+            Cell::Missing => Cell::text(""),
+            cell => cell,
+        };
+        let columns = kept(self.columns, &filled);
+        let rows = (self.rows.into_iter()).map(|row| kept(row, &filled).map(blank));
+        let table = Table::new(format!("The numbers of: {title}"), columns)
+            .rows(rows)
             .limit(ROWS);
         Ok(html! {
             figure class="plot" aria-labelledby=(caption) {
@@ -70,6 +80,12 @@ impl Figure {
             }
         })
     }
+}
+
+/// The items of the columns that are kept.
+fn kept<T>(items: Vec<T>, filled: &[bool]) -> impl Iterator<Item = T> {
+    let items = items.into_iter().zip(filled);
+    items.filter_map(|(item, filled)| filled.then_some(item))
 }
 
 fn svg(drawing: &Drawing, title: &str, anchors: &Anchors) -> Markup {

@@ -147,7 +147,7 @@ fn rename(calls: &[&RawValue], ids: &[&str]) -> Option<Box<RawValue>> {
     serde_json::value::to_raw_value(&renamed?).ok()
 }
 
-/// The tokens; a server that sends none leaves zeros that are marked as unknown.
+/// The tokens; a server that leaves out a number, or sends one that cannot be read, leaves a zero that is marked as unknown.
 pub(super) fn usage(raw: Option<&RawValue>) -> Usage {
     let Some((raw, fields)) = raw.and_then(|raw| Some((raw, Fields::of(raw.get())?))) else {
         return Usage::default();
@@ -178,7 +178,7 @@ pub(super) fn usage(raw: Option<&RawValue>) -> Usage {
             .filter_map(|(tool, _)| Some((tool.to_owned(), server_tools.count(tool)?)))
             .collect(),
         raw: Some(copy(raw)),
-        known: prompt.is_some() || output.is_some(),
+        known: prompt.is_some() && output.is_some(),
     }
 }
 

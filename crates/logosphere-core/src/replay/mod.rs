@@ -1,13 +1,17 @@
 //! A journal written anew from its observations, to be held against the one that is there.
 
+mod process;
+
 use std::io::{self, BufRead, Write};
 
 use serde_json::Value;
 
+use self::process::Process;
 use crate::compare::first_difference;
+use crate::config::{ConfigError, Layer};
 use crate::journal::{Entry, Reader, encode};
 use crate::mind::MindReply;
-use crate::parser::Reason;
+use crate::parser::{Reason, stamped};
 use crate::state::{Outcome, State, StateError, Step, nanos};
 use crate::{
     CallError, Event, ExperimentStart, Line, MindInvocation, ReadError, RunInterrupted, RunResumed,
@@ -50,6 +54,17 @@ pub enum ReplayError {
         #[source]
         source: StateError,
     },
+    /// No run can have these settings.
+    #[error("line {number} ({kind}): no run has such settings")]
+    Settings {
+        /// Its line, from 1.
+        number: u64,
+        /// Its type.
+        kind: &'static str,
+        /// What is wrong.
+        #[source]
+        source: ConfigError,
+    },
     /// An event says something else than what follows from those before it.
     #[error("line {number} ({kind}): {field}: expected {expected}, found {found}")]
     Differs {
@@ -86,19 +101,35 @@ pub fn replay_to(journal: impl BufRead, mut out: impl Write) -> Result<ReplayRep
     let mut reader = Reader::new(journal);
     let (entry, found) = reader.start()?;
     let start = made_anew(&found);
+    let settings = &start.effective.settings;
+    let stamp = stamped("", &settings.init_signature);
+    let bare =
+        (start.seeds.iter()).find(|seed| settings.stamp_seeds && !seed.text.ends_with(&stamp));
+    if let Some(seed) = bare {
+        return Err(ReplayError::Differs {
+            number: entry.number,
+            kind: "experiment_start",
+            field: format!("seeds[{}].text", seed.id),
+            expected: format!("a text that ends with {stamp:?} (stamp_seeds)"),
+            found: format!("{:?}", seed.text.chars().take(200).collect::<String>()),
+        });
+    }
     let state = State::new(&start).map_err(|source| ReplayError::State {
         number: entry.number,
         kind: "experiment_start",
         source,
     })?;
     let mut replay = Replay {
+        process: Process::default(),
         chain: start.run_id.clone(),
         state,
         bytes: Vec::new(),
         last: None,
         report: ReplayReport::default(),
     };
-    replay.hold(&entry, &Event::ExperimentStart(Box::new(start)))?;
+    let start = Event::ExperimentStart(Box::new(start));
+    replay.hold(&entry, &start)?;
+    replay.check_settings(entry.number, start.kind())?;
     out.write_all(&replay.bytes).map_err(ReplayError::Write)?;
     while let Some(entry) = reader.next_entry()? {
         replay.next(&entry)?;
@@ -125,6 +156,7 @@ fn made_anew(found: &ExperimentStart) -> ExperimentStart {
 
 struct Replay {
     state: State,
+    process: Process,
     chain: String,
     /// The line that was made last.
     bytes: Vec<u8>,
@@ -144,7 +176,38 @@ impl Replay {
         };
         let expected = self.expected(&line.event, entry.number)?;
         self.hold(entry, &expected)?;
-        self.apply(&expected, entry.number)
+        let out_of_order = |source| ReplayError::State {
+            number: entry.number,
+            kind: expected.kind(),
+            source,
+        };
+        let allowed = self.process.allows(&expected, &self.state);
+        allowed.map_err(out_of_order)?;
+        self.process.take(&expected, &self.state);
+        let had_ended = self.state.next() == Step::Done;
+        self.apply(&expected, entry.number)?;
+        if let Event::RunResumed(_) = &expected {
+            self.check_settings(entry.number, expected.kind())?;
+            // A run that has ended goes on with more rounds only.
+            if had_ended && self.state.next() != Step::Begin {
+                return Err(out_of_order(StateError::Order {
+                    expected: "a run_resumed with more rounds, or nothing,".to_owned(),
+                    found: expected.kind(),
+                }));
+            }
+        }
+        Ok(())
+    }
+
+    /// Settings that the program refuses are in no journal.
+    fn check_settings(&self, number: u64, kind: &'static str) -> Result<(), ReplayError> {
+        let settings = self.state.settings();
+        let checked = Layer::of(settings).settings(settings.seed);
+        checked.map(drop).map_err(|source| ReplayError::Settings {
+            number,
+            kind,
+            source,
+        })
     }
 
     fn apply(&mut self, event: &Event, number: u64) -> Result<(), ReplayError> {

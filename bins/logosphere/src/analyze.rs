@@ -1,0 +1,220 @@
+//! `analyze`: what is measured on a run, as a table or as JSON.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+use bin_support::{Exit, Failure, Session, printable};
+use logosphere_core::metrics::{Interval, SeedExit, Trend, Volume, Window};
+use logosphere_core::nulls::{Null, NullBand};
+use logosphere_core::{Analysis, AnalysisPlan, Scheduling};
+
+use crate::cli::{self, NullKind};
+use crate::lineage;
+use crate::recorded::Recorded;
+
+pub fn execute(args: &cli::Analyze, session: &mut Session) -> Result<Exit, Failure> {
+    let recorded = Recorded::read(&args.experiment)?;
+    let plan = AnalysisPlan {
+        window: window(args.window),
+        matched: args.matched,
+        null: args.null.map(null_model),
+        ..AnalysisPlan::default()
+    };
+    let analysis = Analysis::of(&recorded.run, &plan);
+    if args.matched && analysis.matched.is_none() {
+        session.notice("there are not enough texts to match; they are measured as they are");
+    }
+    if args.json {
+        return recorded.print_json(&analysis, session);
+    }
+    let mut text = heading(&analysis);
+    text.push('\n');
+    text.push_str(&table(&analysis));
+    text.push('\n');
+    text.push_str(&volume(&analysis.volume));
+    text.push_str(&seed_exit(analysis.seed_exit));
+    text.push_str(&lineage::numbers(&analysis.lineage));
+    session.results.write_all(text.as_bytes())?;
+    Ok(Exit::Done)
+}
+
+/// The null model of this name, with the run's own share of innovations.
+pub fn null_model(kind: NullKind) -> Null {
+    match kind {
+        NullKind::RandomCopy => Null::RandomCopy { mu: None },
+        NullKind::SeedsOnly => Null::SeedsOnly { mu: None },
+        NullKind::Shuffle => Null::Shuffle,
+        NullKind::Permutation => Null::Permutation,
+    }
+}
+
+/// No rounds are the messages that can be read.
+fn window(rounds: Option<u32>) -> Window {
+    let rounds = rounds.and_then(std::num::NonZeroU32::new);
+    rounds.map_or(Window::Active, Window::Rounds)
+}
+
+/// What was measured, on what and against what.
+pub fn heading(analysis: &Analysis) -> String {
+    let Analysis {
+        minds,
+        samples,
+        active,
+        rounds,
+        window,
+        ..
+    } = analysis;
+    let scheduling = match analysis.scheduling {
+        Scheduling::Sequential => "one after another",
+        Scheduling::Snapshot => "all at once",
+    };
+    let models: Vec<String> = analysis
+        .models
+        .iter()
+        .map(|model| printable(model))
+        .collect();
+    let models = if models.is_empty() {
+        "no model".to_owned()
+    } else {
+        models.join(", ")
+    };
+    let mut text = format!(
+        "{rounds} rounds, {minds} minds ({models}), {scheduling}, reading {samples} of {active}\n\
+         window {window}"
+    );
+    if let Some(sizes) = analysis.matched {
+        let _ = write!(
+            text,
+            "; texts matched: the first {} tokens of {} texts a window, {} a round",
+            sizes.tokens, sizes.window_texts, sizes.round_texts
+        );
+    }
+    if let Some(null) = &analysis.null {
+        let mu = null
+            .mu
+            .map(|mu| format!(", mu {mu:.4}"))
+            .unwrap_or_default();
+        let _ = write!(text, "; null model {}{mu}, {} runs", null.model, null.runs);
+    }
+    text.push('\n');
+    text
+}
+
+/// A line a metric: mean, interval, trend and, with a null model, its band.
+fn table(analysis: &Analysis) -> String {
+    let mut rows = vec![vec![
+        "metric",
+        "rounds",
+        "mean",
+        "95 % interval",
+        "trend",
+        "p",
+    ]];
+    if analysis.null.is_some() {
+        rows[0].extend(["null median", "95 % of null", "p"]);
+    }
+    let mut rows: Vec<Vec<String>> = (rows.into_iter())
+        .map(|row| row.into_iter().map(str::to_owned).collect())
+        .collect();
+    for measured in &analysis.metrics {
+        let mut row = vec![
+            measured.name.to_string(),
+            measured.n.to_string(),
+            number(measured.mean),
+            interval(measured.interval),
+        ];
+        row.extend(trend(measured.trend));
+        if analysis.null.is_some() {
+            row.extend(band(measured.null));
+        }
+        rows.push(row);
+    }
+    columns(&rows)
+}
+
+/// A number with four decimals, or a dash.
+pub fn number(value: Option<f64>) -> String {
+    value.map_or("-".to_owned(), |value| format!("{value:.4}"))
+}
+
+fn interval(interval: Option<Interval>) -> String {
+    interval.map_or("-".to_owned(), |interval| {
+        format!("{:.4} .. {:.4}", interval.low, interval.high)
+    })
+}
+
+fn trend(trend: Option<Trend>) -> [String; 2] {
+    match trend {
+        Some(trend) => [format!("{:+.3}", trend.rho), format!("{:.4}", trend.p)],
+        None => ["-".to_owned(), "-".to_owned()],
+    }
+}
+
+/// Median, band and p value.
+pub fn band(band: Option<NullBand>) -> [String; 3] {
+    match band {
+        Some(band) => [
+            number(Some(band.median)),
+            format!("{:.4} .. {:.4}", band.low, band.high),
+            number(Some(band.p)),
+        ],
+        None => ["-", "-", "-"].map(str::to_owned),
+    }
+}
+
+/// Lines whose columns stand below each other: the first to the left, the others to the right.
+pub fn columns(rows: &[Vec<String>]) -> String {
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let mut text = String::new();
+    for row in rows {
+        for (column, cell) in row.iter().enumerate() {
+            let width = width(column);
+            let _ = match column {
+                0 => write!(text, "{cell:width$}"),
+                _ => write!(text, "  {cell:>width$}"),
+            };
+        }
+        text.truncate(text.trim_end_matches(' ').len());
+        text.push('\n');
+    }
+    text
+}
+
+fn volume(volume: &Volume) -> String {
+    let reasons: Vec<String> = (volume.by_reason.iter())
+        .map(|(reason, calls)| {
+            let name = serde_json::to_value(reason).unwrap_or_default();
+            format!("{} {calls}", name.as_str().unwrap_or_default())
+        })
+        .collect();
+    let Volume {
+        messages,
+        seeds,
+        invisible,
+        silent_rounds,
+        ..
+    } = volume;
+    format!(
+        "volume: {messages} messages, {seeds} of them seeds, {invisible} invisible; {silent_rounds} silent rounds; \
+         calls: {}\n",
+        reasons.join(", ")
+    )
+}
+
+fn seed_exit(exit: SeedExit) -> String {
+    let when = |round: Option<u32>| match round {
+        Some(0) => "before round 1".to_owned(),
+        Some(round) => format!("after round {round}"),
+        None => "never".to_owned(),
+    };
+    format!(
+        "seeds: {}; the first left {}, half of them {}, all {}\n",
+        exit.n,
+        when(exit.first),
+        when(exit.half_life),
+        when(exit.all)
+    )
+}

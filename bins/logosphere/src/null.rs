@@ -1,0 +1,59 @@
+//! `null`: a run among many in which nothing is selected.
+
+use std::io::Write as _;
+
+use bin_support::{Exit, Failure, Session};
+use logosphere_core::metrics::Window;
+use logosphere_core::{Analysis, AnalysisPlan, Measured, NullFacts};
+use serde::Serialize;
+
+use crate::analyze::{band, columns, heading, null_model, number};
+use crate::cli::{self, Innovation};
+use crate::recorded::Recorded;
+
+/// What a null model says about a run.
+#[derive(Serialize)]
+struct Compared<'a> {
+    schema_version: u32,
+    software: &'a str,
+    window: Window,
+    null: Option<&'a NullFacts>,
+    metrics: Vec<&'a Measured>,
+}
+
+pub fn execute(args: &cli::Null, session: &mut Session) -> Result<Exit, Failure> {
+    let recorded = Recorded::read(&args.experiment)?;
+    let mu = match args.mu {
+        Innovation::Auto => None,
+        Innovation::Share(mu) => Some(mu),
+    };
+    let plan = AnalysisPlan {
+        null: Some(null_model(args.kind).with_mu(mu)),
+        null_runs: args.runs,
+        null_seed: args.seed.seed,
+        ..AnalysisPlan::default()
+    };
+    let analysis = Analysis::of(&recorded.run, &plan);
+    let compared = Compared {
+        schema_version: analysis.schema_version,
+        software: &analysis.software,
+        window: analysis.window,
+        null: analysis.null.as_ref(),
+        metrics: (analysis.metrics.iter())
+            .filter(|measured| measured.name.is_of_texts())
+            .collect(),
+    };
+    if args.json {
+        return recorded.print_json(&compared, session);
+    }
+    let columns_of = ["metric", "run", "null median", "95 % of null", "p"];
+    let mut rows = vec![columns_of.map(str::to_owned).to_vec()];
+    for measured in compared.metrics {
+        let mut row = vec![measured.name.to_string(), number(measured.mean)];
+        row.extend(band(measured.null));
+        rows.push(row);
+    }
+    let text = format!("{}\n{}", heading(&analysis), columns(&rows));
+    session.results.write_all(text.as_bytes())?;
+    Ok(Exit::Done)
+}

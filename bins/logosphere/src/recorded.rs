@@ -1,0 +1,126 @@
+//! A run that was recorded, and what its journal says about how it was made.
+
+use std::fs;
+use std::io::{BufRead as _, Read as _, Write as _};
+use std::path::Path;
+
+use bin_support::{Exit, Failure, Session};
+use logosphere_core::journal::Reader;
+use logosphere_core::{ExperimentStart, Transcript, is_legacy, sha256_hex};
+use serde::Serialize;
+
+use crate::error::Error;
+use crate::journal;
+
+/// The first line of an old journal is shorter.
+const MOST_OF_A_START: u64 = 1 << 16;
+
+/// A run and what its journal says about how it was made.
+pub struct Recorded {
+    pub run: Transcript,
+    origin: Origin,
+}
+
+/// What a result about a run says about how the run was made.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Origin {
+    /// A run of this program.
+    New {
+        run_id: String,
+        run_software: String,
+        provider: String,
+        offline: bool,
+        config_sha256: String,
+        system_prompt_sha256: String,
+        init_sha256: String,
+    },
+    /// A run of the program of 2026-01-02.
+    Old { legacy: bool, init_sha256: String },
+}
+
+impl From<ExperimentStart> for Origin {
+    fn from(start: ExperimentStart) -> Self {
+        Self::New {
+            run_id: start.run_id,
+            run_software: start.software,
+            provider: start.provider,
+            offline: start.offline,
+            config_sha256: start.effective.config_sha256,
+            system_prompt_sha256: start.system_prompt_sha256,
+            init_sha256: start.init_sha256,
+        }
+    }
+}
+
+impl Recorded {
+    /// Reads a journal, or that of an experiment's directory.
+    pub fn read(given: &Path) -> Result<Self, Failure> {
+        let mut first = Vec::new();
+        (journal::open(given)?
+            .take(MOST_OF_A_START)
+            .read_until(b'\n', &mut first))
+        .map_err(|source| {
+            Failure::usage(Error::Read {
+                path: journal::path(given),
+                source,
+            })
+        })?;
+        if is_legacy(&String::from_utf8_lossy(&first)) {
+            return Self::read_legacy(given);
+        }
+        let unreadable = |source| {
+            let path = journal::path(given);
+            Failure::usage(Error::Transcript { path, source })
+        };
+        let start = Reader::new(journal::open(given)?).start();
+        let (_, start) = start.map_err(|source| unreadable(source.into()))?;
+        let run = Transcript::read(journal::open(given)?).map_err(unreadable)?;
+        Ok(Self {
+            run,
+            origin: (*start).into(),
+        })
+    }
+
+    /// An old run says nothing of its seeds: they are in the `init.md` of its experiment.
+    fn read_legacy(given: &Path) -> Result<Self, Failure> {
+        let path = journal::path(given);
+        let experiment = path
+            .parent()
+            .and_then(Path::parent)
+            .unwrap_or(Path::new("."));
+        let init_path = experiment.join("init.md");
+        let init = fs::read_to_string(&init_path).map_err(|source| {
+            let path = init_path;
+            Failure::usage(Error::Read { path, source })
+        })?;
+        let run = Transcript::read_legacy(journal::open(given)?, &init)
+            .map_err(|source| Failure::usage(Error::OldJournal { path, source }))?;
+        let init_sha256 = sha256_hex(&init);
+        Ok(Self {
+            run,
+            origin: Origin::Old {
+                legacy: true,
+                init_sha256,
+            },
+        })
+    }
+
+    /// Prints a result about the run, and where the run comes from.
+    pub fn print_json(
+        &self,
+        result: &impl Serialize,
+        session: &mut Session,
+    ) -> Result<Exit, Failure> {
+        #[derive(Serialize)]
+        struct Told<'a, T> {
+            run: &'a Origin,
+            #[serde(flatten)]
+            result: &'a T,
+        }
+        let run = &self.origin;
+        serde_json::to_writer_pretty(&mut session.results, &Told { run, result })?;
+        writeln!(session.results)?;
+        Ok(Exit::Done)
+    }
+}

@@ -1,0 +1,353 @@
+//! The page of a run: what it says is what the journal says.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use async_trait::async_trait;
+use logosphere_core::metrics::Metric;
+use logosphere_core::report::{ReportData, RunEnd, page};
+use logosphere_core::{
+    Mind, MindError, MindInput, MindReply, Protocol, Scheduling, Settings, Side,
+};
+use scraper::{Html, Selector};
+use serde_json::Value;
+
+use crate::desk;
+
+/// The journal of a run of `mind`.
+fn journal(mind: &str, rounds: u32) -> Vec<u8> {
+    let settings = Settings {
+        mind: Some(mind.to_owned()),
+        max_rounds: rounds,
+        ..desk::settings(Scheduling::Sequential)
+    };
+    desk::run(&settings, desk::mind(&settings)).1
+}
+
+pub fn html(journal: &[u8], null_runs: u32) -> String {
+    let data = ReportData::read(journal, null_runs).unwrap();
+    page(&data).render().unwrap()
+}
+
+pub fn found<'a>(page: &'a Html, selector: &str) -> Vec<scraper::ElementRef<'a>> {
+    page.select(&Selector::parse(selector).unwrap()).collect()
+}
+
+pub fn texts(page: &Html, selector: &str) -> Vec<String> {
+    let elements = found(page, selector).into_iter();
+    elements.map(|element| element.text().collect()).collect()
+}
+
+/// What the browser of messages shows.
+pub fn browser(page: &Html) -> Value {
+    serde_json::from_str(&texts(page, ".browser script").concat()).unwrap()
+}
+
+/// The rows of the table with this caption.
+fn rows(page: &Html, caption: &str) -> Vec<Vec<String>> {
+    let cells = Selector::parse("th, td").unwrap();
+    let tables = found(page, "table").into_iter();
+    let named = tables.filter(|table| {
+        let caption_of = Selector::parse("caption").unwrap();
+        let mut captions = table.select(&caption_of);
+        captions.any(|found| found.text().collect::<String>() == caption)
+    });
+    let rows = Selector::parse("tbody tr").unwrap();
+    let table = named.last().unwrap();
+    (table.select(&rows))
+        .map(|row| {
+            row.select(&cells)
+                .map(|cell| cell.text().collect())
+                .collect()
+        })
+        .collect()
+}
+
+/// The part of a text that an item's place says.
+fn part<'a>(browser: &'a Value, item: &Value) -> Option<&'a str> {
+    let place = |index: usize| item[2][index].as_u64().map(|place| place as usize);
+    let text = browser["texts"][place(0)?][0].as_str()?;
+    // These texts are ASCII, so that units are bytes.
+    assert!(text.is_ascii());
+    Some(&text[place(1)?..place(2)?])
+}
+
+#[test]
+fn the_meter_is_that_of_the_journal() {
+    let journal = journal("disobedient", 12);
+    let page = Html::parse_document(&html(&journal, 0));
+    let lines = desk::lines(&journal);
+    let end: Protocol = serde_json::from_value(lines.last().unwrap()["protocol"].clone()).unwrap();
+    assert!(
+        texts(&page, "#at-protocol > p")
+            .concat()
+            .starts_with(&end.to_string())
+    );
+    let reasons: BTreeMap<String, u64> = rows(&page, "What became of each call")
+        .into_iter()
+        .map(|row| {
+            let reason = row[0].trim_start_matches(['\u{2713}', '\u{2717}', '\u{b7}', '!']);
+            (reason.to_owned(), row[1].parse().unwrap())
+        })
+        .collect();
+    let expected = end.by_reason.iter();
+    let expected = expected
+        .map(|(reason, count)| (reason.to_string(), *count))
+        .collect();
+    assert_eq!(reasons, expected);
+    let notices = texts(&page, ".notice").concat();
+    assert!(
+        notices.contains("of the answers were lost, most often as no_delimiter"),
+        "{notices}"
+    );
+    assert!(notices.contains("signed as the seeds are"));
+    assert!(notices.contains("Offline: no model was asked. The program disobedient"));
+    assert!(notices.contains("the stamp ~init, by design"));
+}
+
+#[test]
+fn every_measure_has_a_row_and_a_plot_beside_its_null_model() {
+    let journal = journal("mutator:p=0.1", 8);
+    let data = ReportData::read(&journal[..], 200).unwrap();
+    let page = Html::parse_document(&page(&data).render().unwrap());
+    let table = rows(&page, "All measures");
+    let names: Vec<_> = table.iter().map(|row| row[0].as_str()).collect();
+    assert_eq!(names, Metric::ALL.map(Metric::name));
+    for (measure, row) in data.analysis.measures.iter().zip(&table) {
+        let name = measure.series.metric.name();
+        let section = format!("#at-measure-{name}");
+        let values = measure.series.values();
+        assert_eq!(
+            found(&page, &format!("{section} svg.drawing")).len(),
+            usize::from(!values.is_empty()),
+            "{name}"
+        );
+        let legend = texts(&page, &format!("{section} .legend")).concat();
+        assert_eq!(
+            measure.band.is_some(),
+            legend.contains("median of"),
+            "{name}"
+        );
+        if let Some(band) = measure.band {
+            assert_eq!(band.runs, 200, "{name}");
+            assert!(
+                (band.observed - measure.series.mean().unwrap()).abs() < 1e-12,
+                "{name}"
+            );
+            assert_eq!(row[6], format!("{:.4}", band.p), "{name}");
+            assert_eq!(measure.bands.len(), 8);
+        }
+    }
+    let compared = data
+        .analysis
+        .measures
+        .iter()
+        .filter(|measure| measure.band.is_some());
+    assert!(compared.count() >= 7);
+    // Without null models a page says so.
+    let bare = Html::parse_document(&html(&journal, 0));
+    assert!(
+        texts(&bare, "#at-measures > p")
+            .concat()
+            .contains("No null model was made")
+    );
+    assert!(!texts(&bare, ".legend").concat().contains("median of"));
+}
+
+#[test]
+fn every_message_and_every_answer_is_in_the_browser() {
+    let journal = journal("disobedient", 12);
+    let data = ReportData::read(&journal[..], 0).unwrap();
+    let run = &data.transcript;
+    let page = Html::parse_document(&page(&data).render().unwrap());
+    let browser = browser(&page);
+    let items = browser["items"].as_array().unwrap();
+    let silent = run
+        .calls
+        .iter()
+        .filter(|call| call.added.is_empty())
+        .count();
+    assert_eq!(items.len(), run.messages.len() + silent);
+    let by_id: BTreeMap<&str, &Value> = (items.iter())
+        .map(|item| (item[1].as_str().unwrap(), item))
+        .collect();
+    assert_eq!(by_id.len(), items.len());
+    for (id, message) in run.messages.iter().enumerate() {
+        let item = by_id[format!("at-m{id}").as_str()];
+        let shown = part(&browser, item).unwrap();
+        // A signature stands in another part of the answer.
+        assert!(
+            message.text.starts_with(shown) && !shown.is_empty(),
+            "{shown:?}"
+        );
+        assert_eq!(item[3][0], message.round);
+        let names = |value: &Value| -> Vec<String> {
+            let places = value.as_array().into_iter().flatten();
+            let name = |place: &Value| {
+                items[place.as_u64().unwrap() as usize][1]
+                    .as_str()
+                    .unwrap()
+                    .to_owned()
+            };
+            places.map(name).collect()
+        };
+        let Some(call) = message.call else { continue };
+        let read: Vec<_> = (run.calls[call].sampled.iter())
+            .map(|id| format!("at-m{id}"))
+            .collect();
+        assert_eq!(names(&item[3][4]), read);
+        let parents = &data.analysis.lineage.nodes()[id].parents;
+        let parents: Vec<_> = parents
+            .iter()
+            .map(|parent| format!("at-m{}", parent.id))
+            .collect();
+        assert_eq!(names(&item[3][5]), parents);
+        if let Some(best) = parents.first() {
+            assert!(names(&by_id[best.as_str()][3][6]).contains(&format!("at-m{id}")));
+        }
+    }
+    // Each answer stands there once: those of the calls, and the seeds.
+    let answers = browser["texts"].as_array().unwrap().len();
+    assert_eq!(answers, run.calls.len() + run.seeds);
+}
+
+#[test]
+fn the_parts_of_answers_are_coloured() {
+    let journal = journal("disobedient", 12);
+    let page = Html::parse_document(&html(&journal, 0));
+    let browser = browser(&page);
+    let tone = |name: &str| {
+        let tones = browser["tones"].as_array().unwrap();
+        tones.iter().position(|tone| tone == name).unwrap()
+    };
+    let mut coloured = BTreeSet::new();
+    for text in browser["texts"].as_array().unwrap() {
+        let shown = text[0].as_str().unwrap();
+        for mark in text[2].as_array().unwrap() {
+            let place = |index: usize| mark[index].as_u64().unwrap() as usize;
+            coloured.insert((shown[place(0)..place(1)].to_owned(), place(2)));
+        }
+    }
+    let thought = "I pass one on.".to_owned();
+    assert!(coloured.contains(&(thought.clone(), tone("tone info"))));
+    assert!(coloured.contains(&("I keep silent.".to_owned(), tone("tone info"))));
+    assert!(coloured.contains(&("~contrary".to_owned(), tone("tone caution"))));
+    let with = |wanted: usize| {
+        let coloured = coloured.iter().filter(move |(_, tone)| *tone == wanted);
+        coloured.map(|(text, _)| text.as_str()).collect::<Vec<_>>()
+    };
+    let seed = "a question is a door that walks";
+    assert!(
+        with(tone("tone good"))
+            .iter()
+            .any(|text| text.contains(seed))
+    );
+    // Of the four dashes everything was lost, of the answer without an end its message.
+    let lost = with(tone("tone bad"));
+    assert!(lost.iter().any(|text| text.contains("----")), "{lost:?}");
+    assert!(lost.iter().any(|text| !text.contains('\n')), "{lost:?}");
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    let page = Html::parse_document(&html(&journal("disobedient", 12), 0));
+    let mut places: BTreeSet<String> = (found(&page, "[id]").iter())
+        .map(|element| element.attr("id").unwrap().to_owned())
+        .collect();
+    let browser = browser(&page);
+    let items = browser["items"].as_array().unwrap().iter();
+    places.extend(items.map(|item| item[1].as_str().unwrap().to_owned()));
+    let links = found(&page, "a[href]");
+    assert!(links.len() > 30);
+    for link in links {
+        let to = link.attr("href").unwrap().strip_prefix('#').unwrap();
+        assert!(places.contains(to), "{to}");
+    }
+}
+
+#[test]
+fn a_journal_that_ends_anywhere_is_a_page() {
+    let journal = journal("mutator", 3);
+    let ends: Vec<_> = (journal.iter().enumerate())
+        .filter_map(|(place, byte)| (*byte == b'\n').then_some(place + 1))
+        .collect();
+    for end in &ends {
+        let data = ReportData::read(&journal[..*end], 0).unwrap();
+        let over = *end == journal.len();
+        assert_eq!(data.facts.end == RunEnd::Open, !over);
+        let page = Html::parse_document(&page(&data).render().unwrap());
+        let open = texts(&page, ".notice")
+            .concat()
+            .contains("The journal has no end");
+        assert_eq!(open, !over);
+    }
+    // A line that was not written to its end is as good as not there.
+    let (whole, torn) = (ends[4], ends[4] + 40);
+    assert_eq!(html(&journal[..torn], 0), html(&journal[..whole], 0));
+    // A journal that was altered is none.
+    let mut altered = journal.clone();
+    altered[ends[2] - 60] ^= 1;
+    assert!(ReportData::read(&altered[..], 0).is_err());
+}
+
+/// A mind that asks for money and fails when it has none left.
+struct Dear;
+
+#[async_trait]
+impl Mind for Dear {
+    fn label(&self) -> &'static str {
+        "dear"
+    }
+
+    async fn respond(&self, _: &MindInput, side: &Side) -> Result<MindReply, MindError> {
+        if side.call_key() == "2/1" {
+            return Err(MindError {
+                class: "overloaded".to_owned(),
+                message: "too many".to_owned(),
+                fatal: false,
+                attempts: Vec::new(),
+            });
+        }
+        Ok(MindReply {
+            text: "t\n---\nsaid by two models\n---\n\n---\n".to_owned(),
+            model: format!("model-{}", side.nonce()[0] % 2),
+            cost_nanos: Some(1_500_000),
+            ..MindReply::default()
+        })
+    }
+}
+
+#[test]
+fn money_models_and_failures_are_told() {
+    let settings = Settings {
+        provider: "openrouter".to_owned(),
+        mind: None,
+        ..desk::settings(Scheduling::Snapshot)
+    };
+    let (_, journal) = desk::run(&settings, Dear);
+    let page = Html::parse_document(&html(&journal, 0));
+    let models = rows(&page, "By model");
+    let names: Vec<_> = models.iter().map(|row| row[0].as_str()).collect();
+    // The call that failed is that of the model that was asked.
+    assert_eq!(names, ["local", "model-0", "model-1"]);
+    assert_eq!(models[0][5], "1");
+    let answers: u64 = models
+        .iter()
+        .map(|row| row[1].parse::<u64>().unwrap())
+        .sum();
+    assert_eq!(answers, 19);
+    let notices = texts(&page, ".notice").concat();
+    assert!(
+        notices.contains("1 call failed for good (overloaded 1)"),
+        "{notices}"
+    );
+    assert!(!notices.contains("Offline"));
+    let cost = texts(&page, "#at-cost dd").concat();
+    assert!(cost.contains("0.028500"), "{cost}");
+    assert!(
+        texts(&page, "#at-cost figcaption")
+            .concat()
+            .contains("Dollars so far")
+    );
+    let columns = browser(&page)["columns"].clone();
+    assert!(columns.as_array().unwrap().contains(&Value::from("model")));
+}

@@ -1,0 +1,265 @@
+//! Texts that want to be more than text, and runs that want to be more than a page.
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+use logosphere_core::nulls::{NullBand, Simulation, simulate};
+use logosphere_core::report::{Analysis, ReportData, page};
+use logosphere_core::{
+    Control, ExperimentStart, MemJournal, Mind, MindError, MindInput, MindReply, Orchestrator,
+    Scheduling, Settings, Side,
+};
+use scraper::Html;
+
+use crate::desk;
+use crate::report::{browser, found, html, texts};
+
+const HOSTILE: [&str; 6] = [
+    "</script><script>alert(1)</script><img src=https://example.org/x.png onerror=alert(1)>",
+    "<script>alert(1)</script>",
+    "\" onmouseover=\"alert(1)\" ' autofocus onfocus='alert(1) --><!-- ]]><![CDATA[<svg onload=alert(1)>",
+    "\u{202e}live\u{2066}\u{200b}\u{feff} \u{1b}[31mred\u{1b}[0m \0\u{7f} line\u{2028}line\r\nline\tline",
+    "javascript:alert(1) https://example.org/?q=<base href=//example.org> {{constructor}} ${alert(1)}",
+    "</title></style></textarea><iframe srcdoc='<script>alert(1)</script>'></iframe>",
+];
+
+/// A mind that says `text` in every place that takes one.
+struct Hostile<'a>(&'a str);
+
+#[async_trait]
+impl Mind for Hostile<'_> {
+    fn label(&self) -> &str {
+        self.0
+    }
+
+    async fn respond(&self, _: &MindInput, side: &Side) -> Result<MindReply, MindError> {
+        let text = self.0;
+        let fails = |fatal| MindError {
+            class: text.to_owned(),
+            message: text.to_owned(),
+            fatal,
+            attempts: Vec::new(),
+        };
+        let said = match side.call_key() {
+            "2/0" => format!("{text}\n---\n{text}\n"),
+            "2/1" => text.to_owned(),
+            "2/2" => return Err(fails(false)),
+            "3/2" => return Err(fails(true)),
+            _ => format!(
+                "{text}\n---\n{text} {}\n---\n\n---\n~<b>{text}",
+                side.call_key()
+            ),
+        };
+        Ok(MindReply {
+            text: said,
+            model: text.to_owned(),
+            finish_reason: Some(text.to_owned()),
+            ..MindReply::default()
+        })
+    }
+}
+
+/// The journal of a run that has `text` wherever it can be.
+fn journal(text: &str) -> Vec<u8> {
+    let settings = Settings {
+        provider: text.to_owned(),
+        model: text.to_owned(),
+        mind: Some(text.to_owned()),
+        system_prompt: text.to_owned(),
+        init_signature: "~</script><b>".to_owned(),
+        api_base_url: Some(text.to_owned()),
+        ..desk::settings(Scheduling::Sequential)
+    };
+    let ExperimentStart {
+        effective,
+        request_template,
+        ..
+    } = desk::start(&settings, &Hostile(text));
+    let seeds = (0..3).map(|n| format!("{text} {n}\n\n~</script><b>"));
+    let start = ExperimentStart::new(effective, text.to_owned(), seeds, request_template);
+    let (clock, control) = (desk::Ticking::default(), Control::default());
+    let journal = MemJournal::default();
+    let mut run = Orchestrator::start(start, Hostile(text), journal, clock, control).unwrap();
+    desk::wait(async { run.run(&mut |_| {}).await }).unwrap();
+    run.into_journal().bytes
+}
+
+/// The names of all elements, and of all attributes with the elements that have them.
+fn kinds(page: &Html) -> BTreeSet<String> {
+    let nodes = page.tree.nodes();
+    let elements = nodes.filter_map(|node| node.value().as_element());
+    let named = elements.flat_map(|element| {
+        let attributes = std::iter::once("").chain(element.attrs().map(|(name, _)| name));
+        attributes.map(|attribute| format!("{} {attribute}", element.name()))
+    });
+    named.collect()
+}
+
+#[test]
+fn no_element_and_no_attribute_comes_from_a_text() {
+    let tame = Html::parse_document(&html(&journal("plain words of nobody"), 0));
+    for text in HOSTILE {
+        let html = html(&journal(text), 0);
+        let page = Html::parse_document(&html);
+        let new: Vec<_> = kinds(&page).difference(&kinds(&tame)).cloned().collect();
+        assert_eq!(new, Vec::<String>::new(), "{text:?}");
+        assert_eq!(found(&page, "script").len(), found(&tame, "script").len());
+        let nodes = page.tree.nodes();
+        let elements = nodes.filter_map(|node| node.value().as_element());
+        for (name, value) in elements.flat_map(scraper::node::Element::attrs) {
+            assert!(!value.contains("alert"), "{text:?}: {name}={value}");
+        }
+        // Nothing that hides or turns text around is left, in what is drawn and in what a script will draw.
+        let hidden = [
+            '\u{202e}', '\u{2066}', '\u{200b}', '\u{feff}', '\0', '\u{1b}', '\u{2028}',
+        ];
+        assert!(!html.contains(hidden), "{text:?}");
+        assert!(!browser(&page).to_string().contains(hidden), "{text:?}");
+    }
+}
+
+#[test]
+fn hostile_texts_are_there_to_be_read() {
+    for text in HOSTILE {
+        let page = Html::parse_document(&html(&journal(text), 0));
+        let shown = report_kit::visible(text);
+        let messages = browser(&page)["texts"].clone();
+        let all = messages.as_array().unwrap();
+        let with = all
+            .iter()
+            .filter(|message| message[0].as_str().unwrap().contains(&*shown));
+        // Three seeds and every answer but the failed ones.
+        assert_eq!(with.count(), 12, "{text:?}");
+        let seeds = texts(&page, "#at-seeds td").concat();
+        assert!(seeds.contains(&*shown), "{text:?}");
+        let prompt = texts(&page, "#at-settings .text.code");
+        assert_eq!(prompt[0], shown);
+        let notices = texts(&page, ".notice").concat();
+        assert!(
+            notices.contains(&format!("failed for good ({shown} ")),
+            "{notices}"
+        );
+        assert!(notices.contains("The run was interrupted before mind 2 of round 3"));
+    }
+}
+
+#[test]
+fn a_page_refers_to_no_network() {
+    let journal = journal("plain words of nobody");
+    let tame = html(&journal, 200);
+    assert!(!tame.contains("http://") && !tame.contains("https://"));
+    for text in HOSTILE {
+        let page = Html::parse_document(&html(&self::journal(text), 0));
+        for attribute in [
+            "src",
+            "srcset",
+            "srcdoc",
+            "action",
+            "formaction",
+            "data",
+            "poster",
+            "background",
+            "ping",
+            "style",
+        ] {
+            assert!(
+                found(&page, &format!("[{attribute}]")).is_empty(),
+                "{attribute}"
+            );
+        }
+        assert!(found(&page, "link, base, iframe, object, embed, img, form").is_empty());
+        for link in found(&page, "[href]") {
+            assert!(link.attr("href").unwrap().starts_with('#'));
+        }
+        let policy = found(&page, "meta[http-equiv='Content-Security-Policy']");
+        let policy = policy[0].attr("content").unwrap();
+        assert!(policy.starts_with("default-src 'none'"), "{policy}");
+        assert!(!policy.contains("unsafe"), "{policy}");
+    }
+}
+
+#[test]
+fn the_same_journal_gives_the_same_bytes() {
+    let journal = journal(HOSTILE[0]);
+    assert_eq!(html(&journal, 200), html(&journal, 200));
+}
+
+/// A run of copiers with 20 messages of 200 bytes a round, each in an answer with some thinking.
+fn large(rounds: u32) -> ReportData {
+    let small = journal("plain words of nobody");
+    let facts = ReportData::read(&small[..], 0).unwrap().facts;
+    let mut run = simulate(&Simulation {
+        minds: 20,
+        samples: 3,
+        active: 15,
+        snapshot: false,
+        rounds,
+        seeds: vec!["x".repeat(200); 5],
+        mu: 0.5,
+        seed: 1,
+    });
+    for (id, message) in run.messages.iter_mut().enumerate() {
+        let words = format!(
+            "{} the tide {id} returns & what \"it\" forgot ",
+            message.text
+        );
+        message.text = words.chars().cycle().take(200).collect();
+    }
+    for call in &mut run.calls {
+        let text = &run.messages[call.added[0] as usize].text;
+        call.raw = format!("I read them, and I pass one on.\n---\n{text}\n---\n\n---\n");
+    }
+    let mut analysis = Analysis::of(&run, 0);
+    // Null models would take minutes here; what matters is that every curve has a band.
+    for measure in &mut analysis.measures {
+        let band = |value: f64| NullBand::new(value, vec![value / 3.0, value / 2.0, value]);
+        let values = measure.series.points.iter().map(|point| point.value);
+        measure.bands = values.map(|value| value.and_then(band)).collect();
+        measure.band = measure.series.mean().and_then(band);
+    }
+    ReportData {
+        analysis,
+        facts,
+        transcript: run,
+    }
+}
+
+#[test]
+fn ten_thousand_messages_are_a_page_of_less_than_five_megabytes() {
+    let html = page(&large(500)).render().unwrap();
+    assert!(html.len() < 5_000_000, "{} bytes", html.len());
+    let page = Html::parse_document(&html);
+    let browser = browser(&page);
+    assert_eq!(browser["items"].as_array().unwrap().len(), 10_005);
+    assert!(!html.contains("are left out here"));
+    // 500 rounds are more than a screen shows.
+    assert!(html.contains("show one round in 5"));
+    let drawn = found(&page, "#at-measure-tfidf_similarity tbody th");
+    assert!(
+        drawn
+            .iter()
+            .any(|cell| cell.text().collect::<String>().contains("this run"))
+    );
+}
+
+#[test]
+fn a_run_that_is_too_long_shows_its_beginning_and_its_end() {
+    let mut data = large(100);
+    for call in &mut data.transcript.calls {
+        call.raw.push_str(&"behind the end ".repeat(300));
+    }
+    let html = page(&data).render().unwrap();
+    assert!(html.len() < 6_000_000, "{} bytes", html.len());
+    let page = Html::parse_document(&html);
+    let browser = browser(&page);
+    let items = browser["items"].as_array().unwrap();
+    assert_eq!(items[0][0], "seed 0");
+    assert_eq!(items.last().unwrap()[0], "message 2004");
+    let left_out = 2_005 - items.len();
+    assert!((800..1_500).contains(&left_out), "{left_out}");
+    let told = texts(&page, "#at-messages > p").concat();
+    assert!(
+        told.contains(&format!("{left_out} messages and answers of the middle")),
+        "{told}"
+    );
+}
