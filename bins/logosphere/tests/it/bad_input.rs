@@ -192,7 +192,6 @@ fn a_missing_init_names_the_command_that_makes_one() {
 }
 
 #[test]
-#[ignore = "pending"]
 fn what_is_not_there_is_named() {
     let place = Place::new();
     for command in [

@@ -4,6 +4,7 @@
 //! constant part, and held against the hashes that the journal has and against requests that were captured on their
 //! way. What is constant is searched for metadata, and so is every message.
 
+mod canary;
 mod difference;
 mod finding;
 mod headers;
@@ -14,6 +15,7 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::io::BufRead;
 
+pub use canary::Watched;
 use difference::{Difference, differences, likeness, longest_text, of_prompts};
 use finding::Findings;
 pub use finding::{Finding, LeakKind, LeakReport, Severity};
