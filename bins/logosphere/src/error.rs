@@ -61,6 +61,17 @@ pub enum Error {
     },
     #[error("{} holds no captured request", name(path))]
     NoRequests { path: PathBuf },
+    #[error("{}: holds no run; `logosphere run` begins one", name(path))]
+    NoRun { path: PathBuf },
+    #[error(
+        "the run was ended by {rule}, which still holds; --silence-rounds, --loss-above and --fixed-pool change such rules"
+    )]
+    StillStopped { rule: &'static str },
+    #[error(
+        "{}: a journal of the old program says too little for a page; `analyze`, `lineage` and `export` read it",
+        name(path)
+    )]
+    OldPage { path: PathBuf },
     #[error("a run cannot change these when it goes on: {}", settings.join("; "))]
     Fixed { settings: Vec<String> },
     #[error(

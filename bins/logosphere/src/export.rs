@@ -22,7 +22,7 @@ pub fn execute(args: &cli::Export, session: &mut Session) -> Result<Exit, Failur
         };
     match &args.out {
         Some(out) => {
-            let output = OutputFile::begin_beside(out, [journal::path(&args.experiment)])?;
+            let output = OutputFile::begin_beside(out, journal::kept(&args.experiment))?;
             output.finish(|file| write(file))?;
         }
         None => write(&mut session.results)?,

@@ -56,6 +56,31 @@ pub fn dry_run(
     Ok(Exit::Done)
 }
 
+/// A run that is about to begin, in one line. `stored` are the bytes of its seeds.
+pub fn brief(
+    settings: &Settings,
+    stored: &[usize],
+    flags: &cli::SettingFlags,
+) -> Result<String, Failure> {
+    let asked = Asked {
+        flags,
+        answer_tokens: None,
+        template: false,
+    };
+    let table = prices(flags.prices.as_deref())?;
+    let told = asked.reckon(settings.clone(), stored, None, &table);
+    let (whole, longest) = (&told.forecast.whole, &told.forecast.longest);
+    let cost = match (told.offline, longest.usd) {
+        (true, _) => String::new(),
+        (_, Some(most)) => format!(", ${most:.4} at most"),
+        _ => ", at a price that is not known".to_owned(),
+    };
+    Ok(format!(
+        "forecast  {} calls, about {} tokens in and {} out{cost}",
+        whole.calls, whole.prompt_tokens, whole.completion_tokens
+    ))
+}
+
 /// What is to be forecast.
 struct Asked<'a> {
     flags: &'a cli::SettingFlags,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use bin_support::{Exit, Failure, OutputFile, Session, printable};
 use logosphere_core::leak::Finding;
 use logosphere_core::{
-    Comparison, LegacyReport, ReadError, ReplayError, ReplayReport, compare,
+    Comparison, Experiment, LegacyReport, ReadError, ReplayError, ReplayReport, compare,
     replay as replay_journal, replay_to, verify_legacy,
 };
 
@@ -23,6 +23,26 @@ pub fn path(given: &Path) -> PathBuf {
     }
 }
 
+/// What an output of a command on this journal must not replace: the journal, and everything else that its experiment
+/// cannot make again.
+pub fn kept(given: &Path) -> Vec<PathBuf> {
+    let journal = path(given);
+    let experiment = (journal.ends_with("logs/experiment.jsonl"))
+        .then(|| journal.parent()?.parent())
+        .flatten()
+        .and_then(|path| Experiment::open(path).ok());
+    let files = experiment.into_iter().flat_map(|experiment| {
+        let report = experiment.report();
+        experiment
+            .files()
+            .into_iter()
+            .filter(move |file| *file != report)
+    });
+    let mut kept: Vec<_> = files.collect();
+    kept.push(journal);
+    kept
+}
+
 /// Opens a journal for reading.
 pub fn open(given: &Path) -> Result<BufReader<File>, Failure> {
     let path = path(given);
@@ -35,7 +55,7 @@ pub fn replay(args: &cli::Replay, session: &mut Session) -> Result<Exit, Failure
     let replayed = match &args.out {
         None => replay_journal(journal),
         Some(out) => {
-            let output = OutputFile::begin_beside(out, [path(&args.journal)])?;
+            let output = OutputFile::begin_beside(out, kept(&args.journal))?;
             let mut replayed = Ok(ReplayReport::default());
             // What was made anew is kept all the same: it shows where the two part.
             output.finish(|file| {

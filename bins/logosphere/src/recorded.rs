@@ -53,20 +53,25 @@ impl From<ExperimentStart> for Origin {
     }
 }
 
+/// Whether a journal is one of the program of 2026-01-02.
+pub fn is_old(given: &Path) -> Result<bool, Failure> {
+    let mut first = Vec::new();
+    (journal::open(given)?
+        .take(MOST_OF_A_START)
+        .read_until(b'\n', &mut first))
+    .map_err(|source| {
+        Failure::usage(Error::Read {
+            path: journal::path(given),
+            source,
+        })
+    })?;
+    Ok(is_legacy(&String::from_utf8_lossy(&first)))
+}
+
 impl Recorded {
     /// Reads a journal, or that of an experiment's directory.
     pub fn read(given: &Path) -> Result<Self, Failure> {
-        let mut first = Vec::new();
-        (journal::open(given)?
-            .take(MOST_OF_A_START)
-            .read_until(b'\n', &mut first))
-        .map_err(|source| {
-            Failure::usage(Error::Read {
-                path: journal::path(given),
-                source,
-            })
-        })?;
-        if is_legacy(&String::from_utf8_lossy(&first)) {
+        if is_old(given)? {
             return Self::read_legacy(given);
         }
         let unreadable = |source| {

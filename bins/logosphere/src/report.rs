@@ -6,22 +6,26 @@ use bin_support::{Exit, Failure, OutputFile, Session, printable};
 use logosphere_core::nulls::MIN_RUNS;
 use logosphere_core::report::{ReportData, page};
 
-use crate::cli;
-use crate::journal::{open, path};
+use crate::error::Error;
+use crate::recorded::is_old;
+use crate::{cli, journal};
 
 pub fn execute(args: &cli::Report, session: &mut Session) -> Result<Exit, Failure> {
-    let journal = path(&args.experiment);
+    let path = journal::path(&args.experiment);
+    let input = journal::open(&args.experiment)?;
+    if is_old(&args.experiment)? {
+        return Err(Failure::usage(Error::OldPage { path }));
+    }
     let out = args.out.clone().unwrap_or_else(|| {
         if args.experiment.is_dir() {
             args.experiment.join("report.html")
         } else {
-            journal.with_extension("html")
+            path.with_extension("html")
         }
     });
-    let input = open(&args.experiment)?;
-    let output = OutputFile::begin_beside(&out, [journal])?;
+    let output = OutputFile::begin_beside(&out, journal::kept(&args.experiment))?;
     let data = ReportData::read(input, MIN_RUNS)
-        .map_err(|error| Failure::new(Exit::CheckFailed, error))?;
+        .map_err(|source| Failure::usage(Error::Transcript { path, source }))?;
     let html = page(&data).render()?;
     output.finish(|file| file.write_all(html.as_bytes()))?;
     writeln!(session.results, "{}", printable(&out.display().to_string()))?;

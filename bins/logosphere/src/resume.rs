@@ -18,6 +18,10 @@ use crate::{cli, running};
 
 pub fn execute(args: &cli::Resume, session: &mut Session) -> Result<Exit, Failure> {
     let experiment = Experiment::open(&args.experiment).map_err(failure)?;
+    if !experiment.journal().exists() {
+        let path = experiment.path().to_owned();
+        return Err(Failure::usage(Error::NoRun { path }));
+    }
     spare(&experiment, &args.settings)?;
     let _lock = experiment.lock(process::id()).map_err(failure)?;
     let journal = experiment.journal();
@@ -32,6 +36,9 @@ pub fn execute(args: &cli::Resume, session: &mut Session) -> Result<Exit, Failur
             0 => Exit::Done,
             _ => Exit::SomeFailed,
         });
+    }
+    if let (true, Some(rule)) = (resumption.ended, resumption.state.stop_reason(&settings)) {
+        return Err(Failure::usage(Error::StillStopped { rule }));
     }
     let (mind, _) = population(&settings, args, &resumption, session)?.mind(&settings)?;
     set_torn_aside(&resumption, &journal, session)?;

@@ -160,6 +160,13 @@ fn begin(
     };
     experiment.write_effective(&effective).map_err(failure)?;
     header(experiment, &effective.settings, &init, session);
+    let stored = init.stored(effective.settings.stamp_seeds);
+    let stored: Vec<_> = stored.map(|seed| seed.len()).collect();
+    session.say(&forecast::brief(
+        &effective.settings,
+        &stored,
+        &flags.settings,
+    )?);
     let durability = effective.settings.durability;
     let stamp = effective.settings.stamp_seeds;
     let (mut run_id, mut clock) = (run_id()?, SystemClock::new());
@@ -190,17 +197,23 @@ fn header(experiment: &Experiment, settings: &Settings, init: &Init, session: &S
         m_active_pool,
         max_rounds,
         scheduling,
+        parse_mode,
         seed,
         provider,
         model,
         ..
     } = settings;
     session.say(&format!(
-        "{}: {} seeds signed {}, {n_minds} minds, {k_samples} of {m_active_pool} messages, {max_rounds} rounds, {}, seed {seed}, {} {}",
+        "{}: {} seeds {}, {n_minds} minds, {k_samples} of {m_active_pool} messages, {max_rounds} rounds, {}, {}, seed {seed}, {} {}",
         shown(experiment.path()),
         init.seeds.len(),
-        printable(&init.signature),
+        if settings.stamp_seeds {
+            format!("signed {}", printable(&init.signature))
+        } else {
+            "without a stamp".to_owned()
+        },
         format!("{scheduling:?}").to_lowercase(),
+        format!("{parse_mode:?}").to_lowercase(),
         printable(provider),
         printable(model),
     ));

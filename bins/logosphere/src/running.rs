@@ -110,7 +110,12 @@ pub fn drive(
         Err(RunError::Request(error)) if error.class == Watched::<()>::CLASS => {
             Err(Failure::new(Exit::CheckFailed, error))
         }
-        Err(error) => Err(error.into()),
+        Err(error) => {
+            session.notice(&format!(
+                "what was answered is kept; `logosphere resume {directory}` goes on"
+            ));
+            Err(error.into())
+        }
     }
 }
 

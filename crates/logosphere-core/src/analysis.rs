@@ -153,7 +153,8 @@ impl Analysis {
             .map(|series| Measured::of(series, run.seed))
             .collect();
         let null = plan.null.map(|null| {
-            compare(run, plan, null, matched, &mut metrics);
+            let of_texts = metrics.iter_mut().filter(|found| found.name.is_of_texts());
+            compare(run, plan, null, matched, of_texts.collect());
             NullFacts::of(run, plan, null)
         });
         let models: BTreeSet<&str> = run.calls.iter().map(|call| call.model.as_str()).collect();
@@ -220,7 +221,7 @@ impl Measured {
 }
 
 impl NullFacts {
-    fn of(run: &Transcript, plan: &AnalysisPlan, null: Null) -> Self {
+    pub(crate) fn of(run: &Transcript, plan: &AnalysisPlan, null: Null) -> Self {
         let null = NullModel::new(run, null, plan.null_seed).null();
         let mu = match null {
             Null::RandomCopy { mu } | Null::SeedsOnly { mu } => mu,
@@ -235,20 +236,17 @@ impl NullFacts {
     }
 }
 
-/// Sets the bands of means and rounds, all from the same runs of the null model.
-fn compare(
+/// Sets the bands of means and rounds of these metrics, all from the same runs of the null model.
+pub(crate) fn compare(
     run: &Transcript,
     plan: &AnalysisPlan,
     null: Null,
     matched: Option<Match>,
-    metrics: &mut [Measured],
+    compared: Vec<&mut Measured>,
 ) {
-    let of_texts: Vec<Metric> = Metric::ALL
-        .into_iter()
-        .filter(|metric| metric.is_of_texts())
-        .collect();
+    let metrics: Vec<Metric> = compared.iter().map(|measured| measured.name).collect();
     let numbers = |run: &Transcript| {
-        let series = measure(run, plan.window, &of_texts, matched);
+        let series = measure(run, plan.window, &metrics, matched);
         let numbers = series.iter().flat_map(|series| {
             let rounds = series.points.iter().map(|point| point.value);
             std::iter::once(series.mean()).chain(rounds)
@@ -257,9 +255,6 @@ fn compare(
     };
     let bands = null_bands(run, null, plan.null_runs, plan.null_seed, numbers);
     let mut bands = bands.into_iter();
-    let compared = metrics
-        .iter_mut()
-        .filter(|measured| measured.name.is_of_texts());
     for measured in compared {
         measured.null = bands.next().flatten();
         for point in &mut measured.points {

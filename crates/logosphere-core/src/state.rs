@@ -218,7 +218,7 @@ impl State {
             },
             Some(_) => Step::EndRound,
             None if self.ended => Step::Done,
-            None => match self.stop_reason() {
+            None => match self.stop_reason(&self.settings) {
                 Some(reason) => Step::End(reason),
                 None => Step::Begin,
             },
@@ -235,10 +235,11 @@ impl State {
         }
     }
 
-    fn stop_reason(&self) -> Option<&'static str> {
-        let stop = &self.settings.stop;
+    /// Why no round would begin under these settings.
+    pub fn stop_reason(&self, settings: &Settings) -> Option<&'static str> {
+        let stop = &settings.stop;
         let lost = self.losses.iter().filter(|lost| **lost).count();
-        if self.round >= self.settings.max_rounds {
+        if self.round >= settings.max_rounds {
             Some("max_rounds")
         } else if stop
             .silence_rounds

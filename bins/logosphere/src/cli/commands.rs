@@ -262,8 +262,8 @@ pub struct Null {
     /// The experiment's directory, or a journal.
     #[arg(value_name = "EXP")]
     pub experiment: PathBuf,
-    /// How many runs are made of it.
-    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..))]
+    /// How many runs are made of it, at least 200.
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(200..))]
     pub runs: u32,
     /// With random-copy: how often something new is written, 0 to 1 or `auto`, the run's own share.
     #[arg(long, value_name = "MU", default_value = "auto", value_parser = innovation)]

@@ -48,6 +48,15 @@ pub struct SettingFlags {
     /// Take at most so many seconds.
     #[arg(long, value_name = "SECONDS")]
     pub max_wall: Option<u64>,
+    /// Stop when no message came for so many rounds; 0 for never.
+    #[arg(long, value_name = "N")]
+    pub silence_rounds: Option<u32>,
+    /// Stop when more than this share of the last 50 answers was lost; 1 for never.
+    #[arg(long, value_name = "SHARE")]
+    pub loss_above: Option<f64>,
+    /// Stop when all messages that can be read are equal.
+    #[arg(long, value_enum, value_name = "SWITCH")]
+    pub fixed_pool: Option<Switch>,
     /// What a call that fails for good does to the run [default: skip].
     #[arg(long, value_enum, value_name = "WHAT")]
     pub on_error: Option<Failing>,
@@ -80,6 +89,9 @@ impl SettingFlags {
             impersonation: self.impersonation.map(Into::into),
             stamp_seeds: self.no_stamp.then_some(false),
             concurrency: model.concurrency.map(usize::from),
+            silence_rounds: self.silence_rounds,
+            loss_above: self.loss_above,
+            fixed_pool: self.fixed_pool.map(|switch| switch == Switch::On),
             on_error: self.on_error.map(Into::into),
             max_usd: model.max_usd.map(|usd| usd.0 as f64 / 1e9),
             max_tokens: self.max_tokens,

@@ -203,7 +203,6 @@ fn what_is_not_there_is_named() {
         &["null", "random-copy"],
         &["replay"],
         &["verify"],
-        &["leak"],
         &["init-check"],
         &["parse"],
         &["export", "--what", "messages", "--format", "csv"],

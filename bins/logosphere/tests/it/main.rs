@@ -23,6 +23,7 @@ mod offline;
 mod old_reader;
 mod program;
 mod replay;
+mod report;
 mod stopping;
 mod storage;
 mod wire;

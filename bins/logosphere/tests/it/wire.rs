@@ -79,6 +79,10 @@ fn requests_that_a_server_has_kept_are_those_of_the_journal() {
         )
         .exits(0);
     let path = journal::path("E");
+    place
+        .alone(&["leak", "nowhere.jsonl"])
+        .exits_with_one_of(&[1, 2])
+        .tells(&["nowhere.jsonl"]);
     place.alone(&["leak", &path]).exits(0);
     let requests = stub.requests();
     for (number, request) in requests.iter().enumerate() {

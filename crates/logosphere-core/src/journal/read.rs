@@ -164,7 +164,11 @@ impl<R: BufRead> Reader<R> {
         if self.line.last() == Some(&b'\r') {
             return Err(damaged("", Damage::Crlf));
         }
-        let form = |kind: &str, message| damaged(kind, Damage::Form { message });
+        let form = |kind: &str, message: String| {
+            // The line is the journal's, not that of the one object.
+            let message = message.replace(" at line 1 column ", " at column ");
+            damaged(kind, Damage::Form { message })
+        };
         let head: Head =
             serde_json::from_slice(&self.line).map_err(|error| form("", error.to_string()))?;
         let kind = head.r#type.clone();

@@ -104,7 +104,8 @@ impl HeaderLists {
 pub(super) fn check_name(header: &str, place: &str, found: &mut Findings) {
     if !HEADERS.contains(&header.to_ascii_lowercase().as_str()) {
         let detail = format!("header `{header}` is one that no request needs");
-        found.add(Severity::Leak, LeakKind::Header, header, place, detail);
+        let about = format!("name {header}");
+        found.add(Severity::Leak, LeakKind::Header, &about, place, detail);
     }
 }
 

@@ -1,9 +1,6 @@
 //! How much shorter texts get when what repeats is said once.
 
-use std::io::Write as _;
-
-use flate2::Compression;
-use flate2::write::DeflateEncoder;
+use flate2::{Compress, Compression, FlushCompress, Status};
 
 use super::corpus::Corpus;
 use super::scope::Places;
@@ -21,6 +18,7 @@ const LEVEL: u32 = 6;
 /// Size before and after of the first bytes of each window, texts joined by line feeds.
 pub(crate) fn ratios(corpus: &Corpus<'_>, windows: &[Places]) -> Vec<Point> {
     let mut joined = Vec::with_capacity(2 * MOST_BYTES);
+    let mut deflate = Deflate::new();
     let mut before: Option<(&Places, Point)> = None;
     let points = windows.iter().map(|window| {
         if let Some((same, point)) = &before
@@ -43,7 +41,7 @@ pub(crate) fn ratios(corpus: &Corpus<'_>, windows: &[Places]) -> Vec<Point> {
         }
         joined.truncate(MOST_BYTES);
         let enough = texts >= 2 && joined.len() >= LEAST_BYTES;
-        let ratio = || Some(joined.len() as f64 / deflated(&joined)? as f64);
+        let mut ratio = || Some(joined.len() as f64 / deflate.size(&joined)? as f64);
         let point = Point::of(texts, if enough { ratio() } else { None });
         before = Some((window, point));
         point
@@ -51,9 +49,25 @@ pub(crate) fn ratios(corpus: &Corpus<'_>, windows: &[Places]) -> Vec<Point> {
     points.collect()
 }
 
-/// The size of a text when it is compressed; writing to memory does not fail.
-fn deflated(text: &[u8]) -> Option<usize> {
-    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::new(LEVEL));
-    encoder.write_all(text).ok()?;
-    Some(encoder.finish().ok()?.len())
+/// A compressor with its tables, which are larger than what is compressed.
+struct Deflate {
+    state: Compress,
+    packed: Vec<u8>,
+}
+
+impl Deflate {
+    fn new() -> Self {
+        Self {
+            state: Compress::new(Compression::new(LEVEL), false),
+            packed: Vec::with_capacity(2 * MOST_BYTES),
+        }
+    }
+
+    /// The size of a text when it is compressed; there is always room for it.
+    fn size(&mut self, text: &[u8]) -> Option<u64> {
+        self.state.reset();
+        self.packed.clear();
+        let status = (self.state).compress_vec(text, &mut self.packed, FlushCompress::Finish);
+        matches!(status, Ok(Status::StreamEnd)).then(|| self.state.total_out())
+    }
 }

@@ -184,14 +184,15 @@ impl Replay {
         let allowed = self.process.allows(&expected, &self.state);
         allowed.map_err(out_of_order)?;
         self.process.take(&expected, &self.state);
-        let had_ended = self.state.next() == Step::Done;
+        let ended_after =
+            (self.state.next() == Step::Done).then_some(self.state.settings().max_rounds);
         self.apply(&expected, entry.number)?;
         if let Event::RunResumed(_) = &expected {
             self.check_settings(entry.number, expected.kind())?;
             // A run that has ended goes on with more rounds only.
-            if had_ended && self.state.next() != Step::Begin {
+            if ended_after.is_some_and(|rounds| self.state.settings().max_rounds <= rounds) {
                 return Err(out_of_order(StateError::Order {
-                    expected: "a run_resumed with more rounds, or nothing,".to_owned(),
+                    expected: "more rounds, or nothing,".to_owned(),
                     found: expected.kind(),
                 }));
             }

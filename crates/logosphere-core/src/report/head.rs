@@ -42,14 +42,14 @@ pub(super) fn lead(data: &ReportData) -> String {
     )];
     sentences.extend(similarity(data));
     if written > 0 {
-        let summary = &data.analysis.summary;
+        let summary = &data.analysis.lineage;
         sentences.push(format!(
             "{} of the messages come from nothing that was read; the longest line of descent has {}.",
             percent(summary.innovations as u64, written),
             counted(summary.deepest.into(), "step", "steps"),
         ));
     }
-    sentences.push(match data.analysis.exit.all {
+    sentences.push(match data.analysis.seed_exit.all {
         Some(round) => format!("No seed could be read any more from the end of round {round} on."),
         None if run.seeds == 0 => "There were no seeds.".to_owned(),
         None => "Some seeds could be read to the end.".to_owned(),
@@ -59,15 +59,15 @@ pub(super) fn lead(data: &ReportData) -> String {
 
 /// Whether texts became alike, and whether copying alone does that.
 fn similarity(data: &ReportData) -> Option<String> {
-    let measure = data.analysis.measure(Metric::TfidfSimilarity)?;
-    let mean = measure.series.mean()?;
+    let measure = data.analysis.metric(Metric::TfidfSimilarity)?;
+    let mean = measure.mean?;
     let trend = match measure.trend {
         Some(trend) if trend.p <= SIGNIFICANT && trend.rho > 0.0 => ", and rises with the rounds",
         Some(trend) if trend.p <= SIGNIFICANT => ", and falls with the rounds",
         Some(_) => ", without a trend",
         None => "",
     };
-    let compared = measure.band.map(|band| {
+    let compared = measure.null.map(|band| {
         let verdict = if band.p > SIGNIFICANT {
             "no other than"
         } else if mean > band.median {

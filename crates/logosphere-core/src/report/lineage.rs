@@ -5,7 +5,7 @@ use report_kit::{Axis, Cell, Plot, Section, Series, Table};
 use super::{Messages, ReportData, drawn, number};
 
 pub(super) fn section(data: &ReportData, messages: &Messages) -> Section {
-    let summary = &data.analysis.summary;
+    let summary = &data.analysis.lineage;
     let columns = [
         "Message",
         "Round",

@@ -128,7 +128,7 @@ impl Messages {
             };
             let (parents, children) = match thing {
                 Thing::Message(id) => {
-                    let parents = &data.analysis.lineage.nodes()[*id as usize].parents;
+                    let parents = &data.lineage.nodes()[*id as usize].parents;
                     let ids: Vec<_> = parents.iter().map(|parent| parent.id).collect();
                     (items(&ids), items(&children[*id as usize]))
                 }
@@ -266,7 +266,7 @@ fn marks(spans: &Spans, reason: Reason) -> Vec<(Range<usize>, Tone)> {
 
 /// The first children of each message by best parents.
 fn children(data: &ReportData) -> Vec<Vec<MsgId>> {
-    let nodes = data.analysis.lineage.nodes();
+    let nodes = data.lineage.nodes();
     let mut children = vec![Vec::new(); nodes.len()];
     for node in nodes {
         if let Some(parent) = node.parent() {

@@ -8,13 +8,13 @@
 //! # let _ = |data: &ReportData| page(data);
 //! ```
 
-mod analysis;
 mod cost;
 mod facts;
 mod head;
 mod lineage;
 mod measures;
 mod messages;
+mod nulls;
 mod protocol;
 mod seeds;
 mod settings;
@@ -23,10 +23,10 @@ use std::io::BufRead;
 
 use report_kit::{Cell, Page};
 
-use crate::Transcript;
+use crate::lineage::Lineage;
 use crate::resume::ResumeError;
+use crate::{Analysis, Transcript};
 
-pub use analysis::{Analysis, Measure};
 pub use facts::{RoundFacts, RunEnd, RunFacts};
 use messages::Messages;
 
@@ -40,8 +40,10 @@ pub struct ReportData {
     pub facts: RunFacts,
     /// Its messages and calls.
     pub transcript: Transcript,
-    /// What they come to.
+    /// What is measured on them.
     pub analysis: Analysis,
+    /// Who comes from whom.
+    pub lineage: Lineage,
 }
 
 impl ReportData {
@@ -52,11 +54,17 @@ impl ReportData {
     /// As of [`Transcript::read`].
     pub fn read(journal: impl BufRead, null_runs: u32) -> Result<Self, ResumeError> {
         let (facts, transcript) = RunFacts::read(journal)?;
-        Ok(Self {
-            analysis: Analysis::of(&transcript, null_runs),
+        Ok(Self::of(facts, transcript, null_runs))
+    }
+
+    /// As [`ReportData::read`], for what was read before.
+    pub fn of(facts: RunFacts, transcript: Transcript, null_runs: u32) -> Self {
+        Self {
+            analysis: nulls::analysed(&transcript, null_runs),
+            lineage: Lineage::of(&transcript),
             facts,
             transcript,
-        })
+        }
     }
 }
 

@@ -12,7 +12,7 @@ const ROWS: usize = 100;
 
 pub(super) fn section(data: &ReportData, messages: &Messages) -> Section {
     let section = Section::new("What became of the seeds").anchor("seeds");
-    let (exit, seeds) = (&data.analysis.exit, &data.analysis.summary.seeds);
+    let (exit, seeds) = (&data.analysis.seed_exit, &data.analysis.lineage.seeds);
     if seeds.is_empty() {
         return section.text("There were no seeds.");
     }
@@ -49,7 +49,7 @@ pub(super) fn section(data: &ReportData, messages: &Messages) -> Section {
 }
 
 fn curves(data: &ReportData) -> Plot {
-    let mut seeds: Vec<_> = data.analysis.summary.seeds.iter().collect();
+    let mut seeds: Vec<_> = data.analysis.lineage.seeds.iter().collect();
     seeds.sort_by_key(|seed| (std::cmp::Reverse(seed.descendants), seed.id));
     seeds.truncate(CURVES);
     let ids: Vec<MsgId> = seeds.iter().map(|seed| seed.id).collect();
@@ -66,7 +66,7 @@ fn curves(data: &ReportData) -> Plot {
         "Each seed, with what comes from it".to_owned()
     };
     let plot = Plot::xy(title, Axis::new("end of round"), y);
-    let curves = data.analysis.lineage.seed_curves(&ids);
+    let curves = data.lineage.seed_curves(&ids);
     ids.iter().zip(curves).fold(plot, |plot, (id, curve)| {
         let points: Vec<_> = (rounds.iter().zip(curve))
             .map(|(round, share)| (*round, share.unwrap_or(f64::NAN)))

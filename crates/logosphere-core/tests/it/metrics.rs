@@ -235,7 +235,9 @@ fn every_metric_is_what_plain_loops_find() {
         let run = random_run(seed, 64);
         for window in windows {
             let found = measure(&run, window, &Metric::ALL, None);
-            for series in &found {
+            // What a round added is the same in every window.
+            let again = |series: &&Series| window == windows[0] || series.window != "round";
+            for series in found.iter().filter(again) {
                 let expected = brute::values(&run, window, series.metric);
                 *measured.entry(series.metric).or_insert(0) += series.values().len();
                 assert_eq!(series.points.len(), run.rounds.len());

@@ -112,36 +112,35 @@ fn every_measure_has_a_row_and_a_plot_beside_its_null_model() {
     let table = rows(&page, "All measures");
     let names: Vec<_> = table.iter().map(|row| row[0].as_str()).collect();
     assert_eq!(names, Metric::ALL.map(Metric::name));
-    for (measure, row) in data.analysis.measures.iter().zip(&table) {
-        let name = measure.series.metric.name();
+    for (measure, row) in data.analysis.metrics.iter().zip(&table) {
+        let name = measure.name.name();
         let section = format!("#at-measure-{name}");
-        let values = measure.series.values();
         assert_eq!(
             found(&page, &format!("{section} svg.drawing")).len(),
-            usize::from(!values.is_empty()),
+            usize::from(measure.n > 0),
             "{name}"
         );
         let legend = texts(&page, &format!("{section} .legend")).concat();
         assert_eq!(
-            measure.band.is_some(),
+            measure.null.is_some(),
             legend.contains("median of"),
             "{name}"
         );
-        if let Some(band) = measure.band {
+        if let Some(band) = measure.null {
             assert_eq!(band.runs, 200, "{name}");
             assert!(
-                (band.observed - measure.series.mean().unwrap()).abs() < 1e-12,
+                (band.observed - measure.mean.unwrap()).abs() < 1e-12,
                 "{name}"
             );
             assert_eq!(row[6], format!("{:.4}", band.p), "{name}");
-            assert_eq!(measure.bands.len(), 8);
+            assert_eq!(measure.points.len(), 8);
         }
     }
     let compared = data
         .analysis
-        .measures
+        .metrics
         .iter()
-        .filter(|measure| measure.band.is_some());
+        .filter(|measure| measure.null.is_some());
     assert!(compared.count() >= 7);
     // Without null models a page says so.
     let bare = Html::parse_document(&html(&journal, 0));
@@ -195,7 +194,7 @@ fn every_message_and_every_answer_is_in_the_browser() {
             .map(|id| format!("at-m{id}"))
             .collect();
         assert_eq!(names(&item[3][4]), read);
-        let parents = &data.analysis.lineage.nodes()[id].parents;
+        let parents = &data.lineage.nodes()[id].parents;
         let parents: Vec<_> = parents
             .iter()
             .map(|parent| format!("at-m{}", parent.id))

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use logosphere_core::nulls::{NullBand, Simulation, simulate};
-use logosphere_core::report::{Analysis, ReportData, page};
+use logosphere_core::report::{ReportData, page};
 use logosphere_core::{
     Control, ExperimentStart, MemJournal, Mind, MindError, MindInput, MindReply, Orchestrator,
     Scheduling, Settings, Side,
@@ -209,19 +209,16 @@ fn large(rounds: u32) -> ReportData {
         let text = &run.messages[call.added[0] as usize].text;
         call.raw = format!("I read them, and I pass one on.\n---\n{text}\n---\n\n---\n");
     }
-    let mut analysis = Analysis::of(&run, 0);
+    let mut data = ReportData::of(facts, run, 0);
     // Null models would take minutes here; what matters is that every curve has a band.
-    for measure in &mut analysis.measures {
-        let band = |value: f64| NullBand::new(value, vec![value / 3.0, value / 2.0, value]);
-        let values = measure.series.points.iter().map(|point| point.value);
-        measure.bands = values.map(|value| value.and_then(band)).collect();
-        measure.band = measure.series.mean().and_then(band);
+    let band = |value: f64| NullBand::new(value, vec![value / 3.0, value / 2.0, value]);
+    for measured in &mut data.analysis.metrics {
+        measured.null = measured.mean.and_then(band);
+        for point in &mut measured.points {
+            point.null = point.value.and_then(band);
+        }
     }
-    ReportData {
-        analysis,
-        facts,
-        transcript: run,
-    }
+    data
 }
 
 #[test]

@@ -1,0 +1,59 @@
+//! What each measure is held against.
+
+use crate::Transcript;
+use crate::analysis::{Analysis, AnalysisPlan, NullFacts, compare};
+use crate::metrics::Metric;
+use crate::nulls::Null;
+
+/// Messages that most come from, in a summary.
+const TOP: usize = 20;
+
+/// The null models of a page. The first one is that of most measures.
+const NULLS: [Null; 3] = [
+    Null::RandomCopy { mu: None },
+    Null::Shuffle,
+    Null::Permutation,
+];
+
+/// What a measure is held against. What a null model keeps as it is says nothing beside it.
+pub(super) fn null_of(metric: Metric) -> Option<Null> {
+    match metric {
+        // Who copies decides how much there is of each text.
+        Metric::TfidfSimilarity
+        | Metric::CompressionRatio
+        | Metric::Distinct1
+        | Metric::Distinct2
+        | Metric::Distinct3
+        | Metric::Reuse5gram
+        | Metric::PairIdentity
+        | Metric::Turnover
+        | Metric::SeedEcho => Some(Null::RandomCopy { mu: None }),
+        // Whether texts answer what their minds had read is seen when those had read something else.
+        Metric::InputSimilarity => Some(Null::Shuffle),
+        // Whether rounds matter is seen when they do not.
+        Metric::WithinRoundSimilarity | Metric::NearSimilarity | Metric::FarSimilarity => {
+            Some(Null::Permutation)
+        }
+        Metric::Messages | Metric::CharsMean | Metric::CharsMedian | Metric::LostShare => None,
+    }
+}
+
+/// Everything that is measured on a run, each measure beside so many runs of its null model; none if that is 0.
+pub(super) fn analysed(run: &Transcript, null_runs: u32) -> Analysis {
+    let plan = AnalysisPlan {
+        null_runs,
+        top: TOP,
+        ..AnalysisPlan::default()
+    };
+    let mut analysis = Analysis::of(run, &plan);
+    if null_runs == 0 {
+        return analysis;
+    }
+    for null in NULLS {
+        let metrics = analysis.metrics.iter_mut();
+        let compared = metrics.filter(|measured| null_of(measured.name) == Some(null));
+        compare(run, &plan, null, None, compared.collect());
+    }
+    analysis.null = Some(NullFacts::of(run, &plan, NULLS[0]));
+    analysis
+}
