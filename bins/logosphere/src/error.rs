@@ -2,6 +2,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use bin_support::{ProviderName, printable};
+use logosphere_core::leak::LeakError;
 use logosphere_core::{InitError, LegacyError, ReadError, ReplayError, ResumeError};
 
 /// What is wrong with an input, an output or flags. Every message names what it is about.
@@ -52,6 +53,14 @@ pub enum Error {
         #[source]
         source: LegacyError,
     },
+    #[error("{}", name(path))]
+    Leak {
+        path: PathBuf,
+        #[source]
+        source: LeakError,
+    },
+    #[error("{} holds no captured request", name(path))]
+    NoRequests { path: PathBuf },
     #[error("{}: holds no run; `logosphere run` begins one", name(path))]
     NoRun { path: PathBuf },
     #[error(

@@ -5,13 +5,14 @@ use std::io::{BufReader, Write as _};
 use std::path::{Path, PathBuf};
 
 use bin_support::{Exit, Failure, OutputFile, Session, printable};
+use logosphere_core::leak::Finding;
 use logosphere_core::{
     Comparison, Experiment, LegacyReport, ReadError, ReplayError, ReplayReport, compare,
     replay as replay_journal, replay_to, verify_legacy,
 };
 
-use crate::cli;
 use crate::error::Error;
+use crate::{cli, leak};
 
 /// The journal that is meant: a file, or that of an experiment's directory.
 pub fn path(given: &Path) -> PathBuf {
@@ -111,13 +112,15 @@ pub fn verify(args: &cli::Verify, session: &mut Session) -> Result<Exit, Failure
         ended,
         ..
     } = report;
+    let leaks = leak::search(&args.journal)?;
     let report = Verified {
-        holds: true,
+        holds: leaks.is_empty(),
         lines,
         rounds,
         calls,
         messages,
         ended,
+        leaks,
     };
     report.print(args.json, session)
 }
@@ -144,11 +147,12 @@ fn legacy(args: &cli::Verify, init: &Path, session: &mut Session) -> Result<Exit
         calls,
         messages,
         ended,
+        leaks: Vec::new(),
     };
     report.print(args.json, session)
 }
 
-/// What a check says when everything holds.
+/// What a check says of a journal that is what its run must have written.
 #[derive(serde::Serialize)]
 struct Verified {
     holds: bool,
@@ -157,6 +161,9 @@ struct Verified {
     calls: u64,
     messages: u64,
     ended: bool,
+    /// What minds were told besides messages.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    leaks: Vec<Finding>,
 }
 
 impl Verified {
@@ -171,6 +178,7 @@ impl Verified {
                 calls,
                 messages,
                 ended,
+                leaks,
                 ..
             } = self;
             let rest = if *ended {
@@ -178,12 +186,24 @@ impl Verified {
             } else {
                 "; the run has not ended"
             };
+            for leak in leaks {
+                writeln!(session.results, "{}", printable(&leak.to_string()))?;
+            }
+            let verdict = if self.holds {
+                "holds"
+            } else {
+                "equal, but minds were told more than messages"
+            };
             writeln!(
                 session.results,
-                "holds: {lines} lines, {rounds} rounds, {calls} calls, {messages} messages{rest}"
+                "{verdict}: {lines} lines, {rounds} rounds, {calls} calls, {messages} messages{rest}"
             )?;
         }
-        Ok(Exit::Done)
+        Ok(if self.holds {
+            Exit::Done
+        } else {
+            Exit::CheckFailed
+        })
     }
 }
 

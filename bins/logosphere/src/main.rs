@@ -9,6 +9,7 @@ mod export;
 mod forecast;
 mod init_check;
 mod journal;
+mod leak;
 mod lineage;
 mod new;
 mod null;

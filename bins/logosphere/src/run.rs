@@ -14,7 +14,7 @@ use logosphere_core::{
 use crate::clock::SystemClock;
 use crate::error::Error;
 use crate::population::{Population, Spent};
-use crate::{cli, forecast, running};
+use crate::{cli, forecast, leak, running};
 
 /// The program and its version, as journals name it.
 pub const SOFTWARE: &str = concat!("logosphere ", env!("CARGO_PKG_VERSION"));
@@ -169,10 +169,23 @@ fn begin(
     )?);
     let durability = effective.settings.durability;
     let stamp = effective.settings.stamp_seeds;
-    let start = ExperimentStart::new(effective, run_id()?, init.stored(stamp), template);
+    let (mut run_id, mut clock) = (run_id()?, SystemClock::new());
+    if flags.canary {
+        (run_id, clock) = (format!("canary-{run_id}"), SystemClock::canary());
+    }
+    let start = ExperimentStart::new(effective, run_id, init.stored(stamp), template);
+    let mind = if flags.canary {
+        leak::watched(mind, &start.run_id, experiment, &clock)
+    } else {
+        mind
+    };
+    let check_leaks = flags.canary || flags.check_leaks == cli::Switch::On;
+    if check_leaks {
+        leak::warn(&start, experiment, session);
+    }
     let journal = FileJournal::create(&experiment.journal(), &experiment.spool(), durability)?;
-    let control = running::control(flags.check_leaks == cli::Switch::On, 0)?;
-    let run = Orchestrator::start(start, mind, journal, SystemClock::new(), control)?;
+    let control = running::control(check_leaks, 0)?;
+    let run = Orchestrator::start(start, mind, journal, clock, control)?;
     running::drive(run, experiment.path(), &experiment.journal(), session)
 }
 

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use bin_support::{Exit, Failure, Interrupt, Session, printable, shortened};
 use llm_client::Usd;
+use logosphere_core::leak::Watched;
 use logosphere_core::{
     CallError, Control, FileJournal, Mind, MindInvocation, Orchestrator, Progress, RoundEnd,
     RunError, RunSummary, State,
@@ -106,6 +107,9 @@ pub fn drive(
             })
         }
         Err(error @ RunError::Leak { .. }) => Err(Failure::new(Exit::CheckFailed, error)),
+        Err(RunError::Request(error)) if error.class == Watched::<()>::CLASS => {
+            Err(Failure::new(Exit::CheckFailed, error))
+        }
         Err(error) => {
             session.notice(&format!(
                 "what was answered is kept; `logosphere resume {directory}` goes on"

@@ -71,6 +71,7 @@ mod forecast;
 mod hash;
 mod init;
 pub mod journal;
+pub mod leak;
 mod legacy_log;
 pub mod lineage;
 #[cfg(feature = "llm")]

@@ -5,7 +5,7 @@ use crate::settings::Options;
 use crate::{Mind, MindError, MindInput, PromptRole, RequestTemplate, Settings, SystemPrompt};
 
 /// A text that no request holds by itself.
-const PROBE: &str = "logosphere-probe-8c1f6d0e";
+pub(crate) const PROBE: &str = "logosphere-probe-8c1f6d0e";
 
 impl RequestTemplate {
     /// What every request of `mind` looks like under these settings, found by asking how a certain text would be sent.

@@ -11,7 +11,7 @@ pub use self::commands::*;
 pub use self::flags::{Hardness, SettingFlags, Switch};
 use crate::error::Error;
 use crate::{
-    analyze, demo, export, forecast, init_check, journal, lineage, new, null, parse, report,
+    analyze, demo, export, forecast, init_check, journal, leak, lineage, new, null, parse, report,
     resume, run,
 };
 
@@ -87,6 +87,7 @@ pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
         Some(Command::Resume(args)) => resume::execute(args, session),
         Some(Command::Replay(args)) => journal::replay(args, session),
         Some(Command::Verify(args)) => journal::verify(args, session),
+        Some(Command::Leak(args)) => leak::execute(args, session),
         Some(Command::Diff(args)) => journal::diff(args, session),
         Some(Command::Analyze(args)) => analyze::execute(args, session),
         Some(Command::Export(args)) => export::execute(args, session),
@@ -97,7 +98,6 @@ pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
         Some(Command::Report(args)) => report::execute(args, session),
         Some(Command::Demo(args)) => demo::execute(args, session),
         Some(Command::Completions(args)) => completions(args, session),
-        Some(_) => Err(Failure::usage(Error::BeforeCommand)),
     }
 }
 

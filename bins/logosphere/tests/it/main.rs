@@ -17,6 +17,7 @@ mod guide;
 mod interrupt;
 mod journal;
 mod kill_resume;
+mod leak;
 mod local;
 mod offline;
 mod old_reader;

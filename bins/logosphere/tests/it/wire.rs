@@ -69,7 +69,6 @@ fn a_request_holds_the_prompt_and_nothing_of_the_run() {
 }
 
 #[test]
-#[ignore = "pending: the command leak"]
 fn requests_that_a_server_has_kept_are_those_of_the_journal() {
     let (place, stub) = (Place::new(), saying(MindMode::Mix));
     place.experiment("E");

@@ -7,9 +7,8 @@ mod legacy;
 mod notes;
 mod signature;
 
-use std::ops::Range;
-
 use std::fmt;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 

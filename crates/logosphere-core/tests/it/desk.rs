@@ -159,3 +159,20 @@ pub fn lines(journal: &[u8]) -> Vec<serde_json::Value> {
         .map(|line| serde_json::from_slice(line).unwrap())
         .collect()
 }
+
+/// A mind that always says the same.
+pub struct Saying(pub &'static str);
+
+#[async_trait]
+impl Mind for Saying {
+    fn label(&self) -> &'static str {
+        "saying"
+    }
+
+    async fn respond(&self, _: &MindInput, _: &Side) -> Result<MindReply, MindError> {
+        Ok(MindReply {
+            text: self.0.to_owned(),
+            ..MindReply::default()
+        })
+    }
+}

@@ -1,0 +1,216 @@
+//! `leak`: whether minds were told anything but messages; and what a run watches for while it goes on.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use bin_support::{Exit, Failure, Session, printable};
+use logosphere_core::leak::{
+    Captured, Finding, LeakCheck, LeakError, LeakReport, Severity, Watched, check_start,
+};
+use logosphere_core::{Clock as _, Experiment, ExperimentStart, Mind, ReadError};
+
+use crate::clock::SystemClock;
+use crate::error::Error;
+use crate::{cli, journal};
+
+pub fn execute(args: &cli::Leak, session: &mut Session) -> Result<Exit, Failure> {
+    let mut check = read(&args.journal, &names(&journal::path(&args.journal)))?;
+    if let Some(directory) = &args.bodies {
+        let requests = Requests::of(directory)?;
+        for (name, files) in &requests.0 {
+            check.captured(files.read(name)?);
+        }
+    }
+    let report = check.finish();
+    if args.json {
+        serde_json::to_writer(&mut session.results, &report)?;
+        writeln!(session.results)?;
+    } else {
+        print(&report, session)?;
+    }
+    Ok(if report.holds {
+        Exit::Done
+    } else {
+        Exit::CheckFailed
+    })
+}
+
+/// The leaks of a journal, or of that of an experiment's directory, wherever it lies now.
+pub fn search(given: &Path) -> Result<Vec<Finding>, Failure> {
+    let mut findings = read(given, &[])?.finish().findings;
+    findings.retain(|finding| finding.severity == Severity::Leak);
+    Ok(findings)
+}
+
+fn read(given: &Path, names: &[String]) -> Result<LeakCheck, Failure> {
+    LeakCheck::read(journal::open(given)?, names).map_err(|source| {
+        let exit = match source {
+            LeakError::Read(ReadError::Io { .. }) => Exit::Failed,
+            _ => Exit::CheckFailed,
+        };
+        let path = journal::path(given);
+        Failure::new(exit, Error::Leak { path, source })
+    })
+}
+
+fn print(report: &LeakReport, session: &mut Session) -> io::Result<()> {
+    let out = &mut session.results;
+    for finding in &report.findings {
+        writeln!(out, "{}", printable(&finding.to_string()))?;
+    }
+    let LeakReport {
+        calls,
+        captured,
+        equal,
+        uncaptured,
+        ..
+    } = report;
+    let leaks = (report.findings.iter()).filter(|finding| finding.severity == Severity::Leak);
+    match leaks.count() {
+        0 => write!(out, "holds: ")?,
+        1 => write!(out, "does not hold, 1 leak: ")?,
+        leaks => write!(out, "does not hold, {leaks} leaks: ")?,
+    }
+    write!(out, "{calls} calls made again")?;
+    if *captured > 0 {
+        write!(out, ", {equal} of {captured} captured requests equal")?;
+    }
+    if *uncaptured > 0 {
+        write!(out, ", {uncaptured} calls without a captured request")?;
+    }
+    writeln!(out)
+}
+
+/// What an experiment is called and where it lies, from the path of its journal.
+fn names(journal: &Path) -> Vec<String> {
+    let Ok(journal) = fs::canonicalize(journal) else {
+        return Vec::new();
+    };
+    // `logs` in the experiment's directory; a journal that lies elsewhere has its folders' names all the same.
+    let folders = journal.ancestors().skip(1).take(2);
+    folders.flat_map(of_folder).collect()
+}
+
+/// A folder's name and its path.
+fn of_folder(folder: &Path) -> Vec<String> {
+    let name = folder
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned());
+    name.into_iter()
+        .chain([folder.display().to_string()])
+        .collect()
+}
+
+/// The files of captured requests by the requests' names.
+struct Requests(BTreeMap<String, Files>);
+
+/// What was captured of a request.
+#[derive(Default)]
+struct Files {
+    body: Option<PathBuf>,
+    headers: Option<PathBuf>,
+}
+
+impl Requests {
+    /// A directory's: each file is a body, but `NAME.headers` is the list of headers of the request `NAME` or
+    /// `NAME.json`.
+    fn of(directory: &Path) -> Result<Self, Failure> {
+        let failed = |source| {
+            let path = directory.to_owned();
+            Failure::usage(Error::Read { path, source })
+        };
+        let mut requests: BTreeMap<String, Files> = BTreeMap::new();
+        let mut lists = Vec::new();
+        for entry in fs::read_dir(directory).map_err(failed)? {
+            let path = entry.map_err(failed)?.path();
+            let name = path
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
+            if name.starts_with('.') || !path.is_file() {
+                continue;
+            }
+            match name.strip_suffix(".headers") {
+                Some(of) => lists.push((of.to_owned(), path)),
+                None => requests.entry(name).or_default().body = Some(path),
+            }
+        }
+        for (of, path) in lists {
+            let json = format!("{of}.json");
+            let name = if requests.contains_key(&json) {
+                json
+            } else {
+                of
+            };
+            requests.entry(name).or_default().headers = Some(path);
+        }
+        if requests.is_empty() {
+            // Nothing would be held against the journal, and it would hold.
+            let path = directory.to_owned();
+            return Err(Failure::usage(Error::NoRequests { path }));
+        }
+        Ok(Self(requests))
+    }
+}
+
+impl Files {
+    fn read(&self, name: &str) -> Result<Captured, Failure> {
+        let read = |path: &PathBuf| {
+            fs::read(path).map_err(|source| {
+                let path = path.clone();
+                Failure::usage(Error::Read { path, source })
+            })
+        };
+        let headers = self.headers.as_ref().map(read).transpose()?;
+        Ok(Captured {
+            name: name.to_owned(),
+            body: self.body.as_ref().map(read).transpose()?,
+            headers: headers.map(|text| header_list(&String::from_utf8_lossy(&text))),
+        })
+    }
+}
+
+/// `name: value`, one a line; a line without a colon, such as that of the request itself, is none.
+fn header_list(text: &str) -> Vec<(String, String)> {
+    let headers = text.lines().filter_map(|line| line.split_once(':'));
+    headers
+        .map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned()))
+        .collect()
+}
+
+/// Says what every request of a run that begins now will tell.
+pub fn warn(start: &ExperimentStart, experiment: &Experiment, session: &Session) {
+    let path = experiment.path();
+    let folder = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    for finding in check_start(start, &of_folder(&folder)) {
+        if finding.severity == Severity::Leak {
+            session.notice(&printable(&finding.to_string()));
+        }
+    }
+}
+
+/// A mind whose requests are searched for the run's id, the experiment's place and the year of the clock.
+pub fn watched(
+    mind: Box<dyn Mind>,
+    run_id: &str,
+    experiment: &Experiment,
+    clock: &SystemClock,
+) -> Box<dyn Mind> {
+    let mut canaries = vec![
+        ("run id".to_owned(), run_id.to_owned()),
+        (
+            "year of the clock".to_owned(),
+            format!("{:.5}", clock.now().to_string()),
+        ),
+    ];
+    if let Ok(folder) = fs::canonicalize(experiment.path()) {
+        canaries.push((
+            "place of the experiment".to_owned(),
+            folder.display().to_string(),
+        ));
+    }
+    Box::new(Watched::new(mind, canaries))
+}

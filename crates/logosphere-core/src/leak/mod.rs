@@ -1,0 +1,353 @@
+//! Whether minds were told anything but messages.
+//!
+//! Every prompt and every request of a journal is made again from the system prompt, the messages and the request's
+//! constant part, and held against the hashes that the journal has and against requests that were captured on their
+//! way. What is constant is searched for metadata, and so is every message.
+
+mod canary;
+mod difference;
+mod finding;
+mod headers;
+mod metadata;
+mod request;
+
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
+use std::io::BufRead;
+
+pub use canary::Watched;
+use difference::{Difference, differences, likeness, longest_text, of_prompts};
+use finding::Findings;
+pub use finding::{Finding, LeakKind, LeakReport, Severity};
+use headers::HeaderLists;
+use metadata::{Facts, Numbers, around};
+use request::check_template;
+
+use crate::journal::{Damage, Reader};
+use crate::state::{State, StateError};
+use crate::{
+    Event, ExperimentStart, KeepSetting, MindInvocation, MsgId, Prompt, ReadError, format_prompt,
+    sha256_hex,
+};
+
+/// A request as a server received it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Captured {
+    /// What it is called, such as its file's name.
+    pub name: String,
+    /// The body, if it was captured.
+    pub body: Option<Vec<u8>>,
+    /// Names and values of the headers, if they were captured.
+    pub headers: Option<Vec<(String, String)>>,
+}
+
+/// A journal that cannot be searched.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LeakError {
+    /// It cannot be read, or was altered.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// An event does not follow from those before it.
+    #[error("line {number}")]
+    State {
+        /// Its line, from 1.
+        number: u64,
+        /// What is wrong.
+        #[source]
+        source: StateError,
+    },
+}
+
+/// A search for leaks: the journal first, then what was captured.
+///
+/// ```
+/// # fn search(journal: &[u8]) -> Result<(), logosphere_core::leak::LeakError> {
+/// use logosphere_core::leak::{Captured, LeakCheck};
+///
+/// let mut check = LeakCheck::read(journal, &["2026-01-02-first-run".to_owned()])?;
+/// check.captured(Captured { name: "1.json".to_owned(), body: Some(b"{}".to_vec()), headers: None });
+/// assert!(!check.finish().holds);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct LeakCheck {
+    start: Box<ExperimentStart>,
+    state: State,
+    facts: Facts,
+    calls: Vec<Made>,
+    /// A call for each hash of a body that was made again.
+    made: HashMap<String, usize>,
+    /// A call for each hash that the journal has and nothing makes.
+    recorded: HashMap<String, usize>,
+    /// Hashes of captured bodies that were made again.
+    equal: HashSet<String>,
+    /// Captured requests that nothing makes, the first of them.
+    unknown: Vec<(String, Vec<u8>)>,
+    headers: HeaderLists,
+    found: Findings,
+    report: LeakReport,
+}
+
+/// A call whose request was made again.
+#[derive(Debug)]
+struct Made {
+    round: u32,
+    mind: u32,
+    sampled: Vec<MsgId>,
+    request_sha256: String,
+}
+
+/// Captured requests that nothing makes of which it is said how they differ from the nearest one.
+const EXPLAINED: usize = 100;
+
+/// Calls among which the nearest one is looked for.
+const NEAR: usize = 1000;
+
+/// What is searched in the first event alone, before any request is made: its constant part and the system prompt.
+/// `names` are what the experiment is called and where it lies.
+pub fn check_start(start: &ExperimentStart, names: &[String]) -> Vec<Finding> {
+    let mut found = Findings::default();
+    search_start(start, &Facts::new(start, names), &mut found);
+    found.sorted()
+}
+
+fn search_start(start: &ExperimentStart, facts: &Facts, found: &mut Findings) {
+    check_template(&start.request_template, &start.effective.settings, found);
+    for (kind, range) in facts.told(&start.system_prompt, Numbers::All) {
+        let detail = around(&start.system_prompt, range);
+        found.add(
+            Severity::Leak,
+            kind,
+            "system_prompt",
+            "system_prompt",
+            detail,
+        );
+    }
+    let stamp = format!("\n\n{}", start.init_signature);
+    for seed in &start.seeds {
+        if seed.text.ends_with(&stamp) {
+            let detail = format!(
+                "every seed ends with {}, so minds can tell seeds from the rest",
+                start.init_signature
+            );
+            let place = format!("seed {}", seed.id);
+            found.add(Severity::ByDesign, LeakKind::Stamp, "", place, detail);
+        }
+    }
+}
+
+impl LeakCheck {
+    /// Reads a journal, to its end or to a last line that was not written to its end, and makes its requests again.
+    ///
+    /// # Errors
+    /// See [`LeakError`]; a torn last line is none.
+    pub fn read(journal: impl BufRead, names: &[String]) -> Result<Self, LeakError> {
+        let mut reader = Reader::new(journal);
+        let (entry, mut start) = reader.start()?;
+        // A captured request can be of any call.
+        start.effective.settings.keep = KeepSetting::All;
+        let at = |number| move |source| LeakError::State { number, source };
+        let mut check = Self {
+            state: State::new(&start).map_err(at(entry.number))?,
+            facts: Facts::new(&start, names),
+            start,
+            calls: Vec::new(),
+            made: HashMap::new(),
+            recorded: HashMap::new(),
+            equal: HashSet::new(),
+            unknown: Vec::new(),
+            headers: HeaderLists::default(),
+            found: Findings::default(),
+            report: LeakReport::default(),
+        };
+        let mut entry = Some(entry);
+        while let Some(found) = entry {
+            if let Some(line) = found.line {
+                check
+                    .facts
+                    .days
+                    .extend(line.timestamp.get(..10).map(str::to_owned));
+                check
+                    .take(&line.event, found.number)
+                    .map_err(at(found.number))?;
+            }
+            entry = match reader.next_entry() {
+                // A run that is under way, or was cut off: what came before is whole.
+                Err(ReadError::Damaged {
+                    damage: Damage::Torn,
+                    ..
+                }) => None,
+                entry => entry?,
+            };
+        }
+        check.search();
+        Ok(check)
+    }
+
+    fn take(&mut self, event: &Event, line: u64) -> Result<(), StateError> {
+        match event {
+            Event::ExperimentStart(_) => return Ok(()),
+            Event::MindInvocation(call) => self.hold(call, line),
+            _ => {}
+        }
+        self.state.apply(event)
+    }
+
+    /// Holds a call against the prompt and the request that its messages make.
+    fn hold(&mut self, call: &MindInvocation, line: u64) {
+        let made = self.state.plan(call.mind_id);
+        let place = format!("round {}, mind {} (line {line})", call.round, call.mind_id);
+        let mut leak = |kind, detail: String| {
+            self.found.add(Severity::Leak, kind, "", &place, detail);
+        };
+        if call.sampled_ids != made.sampled {
+            let detail = format!(
+                "messages {:?} in the prompt, the seed draws {:?}",
+                call.sampled_ids, made.sampled
+            );
+            leak(LeakKind::Sample, detail);
+        } else if call.input_messages != made.texts {
+            let [expected, found] =
+                [&made.texts, &call.input_messages].map(|texts| texts.join("\n---\n"));
+            leak(LeakKind::Prompt, of_prompts(&expected, &found));
+        }
+        if call.prompt_sha256 != made.prompt_sha256 {
+            let detail = format!(
+                "the prompt has the SHA-256 {}, its messages make {}",
+                call.prompt_sha256, made.prompt_sha256
+            );
+            leak(LeakKind::Prompt, detail);
+        }
+        if call.request_sha256 != made.request_sha256 {
+            let detail = format!(
+                "the request has the SHA-256 {}, its prompt makes {}",
+                call.request_sha256, made.request_sha256
+            );
+            leak(LeakKind::Body, detail);
+        }
+        let at = self.calls.len();
+        self.made.entry(made.request_sha256.clone()).or_insert(at);
+        self.recorded
+            .entry(call.request_sha256.clone())
+            .or_insert(at);
+        self.calls.push(Made {
+            round: call.round,
+            mind: call.mind_id,
+            sampled: made.sampled,
+            request_sha256: made.request_sha256,
+        });
+    }
+
+    /// Searches what is constant, and every message.
+    fn search(&mut self) {
+        let pool = self.state.pool();
+        self.facts.messages = pool.len();
+        search_start(&self.start, &self.facts, &mut self.found);
+        for id in 0..pool.len() {
+            let text = pool.text(id).unwrap_or_default();
+            for (kind, range) in self.facts.told(text, Numbers::OfRun) {
+                let certain = matches!(kind, LeakKind::Name | LeakKind::Model | LeakKind::Time);
+                let (severity, whose) = match (id < pool.seeds(), certain) {
+                    (true, true) => (Severity::Leak, "seed"),
+                    // A seed may speak of rounds and numbers that are its own.
+                    (true, false) => (Severity::ByDesign, "seed"),
+                    (false, _) => (Severity::Minded, "message"),
+                };
+                let place = format!("{whose} {id}");
+                self.found
+                    .add(severity, kind, whose, place, around(text, range));
+            }
+        }
+    }
+
+    /// Holds a captured request against those that were made again.
+    pub fn captured(&mut self, request: Captured) {
+        let Captured {
+            name,
+            body,
+            headers,
+        } = request;
+        if let Some(headers) = headers {
+            self.headers
+                .hold(&name, headers, &self.facts, &mut self.found);
+        }
+        let Some(body) = body else { return };
+        self.report.captured += 1;
+        let sha256 = sha256_hex(&body);
+        if self.made.contains_key(&sha256) {
+            self.report.equal += 1;
+            self.equal.insert(sha256);
+        } else if self.unknown.len() < EXPLAINED {
+            self.unknown.push((name, body));
+        } else {
+            let detail = "no call of the journal makes it".to_owned();
+            self.found
+                .add(Severity::Leak, LeakKind::Body, "unexplained", name, detail);
+        }
+    }
+
+    /// What was found.
+    pub fn finish(mut self) -> LeakReport {
+        for (name, body) in std::mem::take(&mut self.unknown) {
+            self.explain(&name, &body);
+        }
+        let captured = self.report.captured > 0;
+        let missing = |call: &&Made| captured && !self.equal.contains(&call.request_sha256);
+        let findings = self.found.sorted();
+        LeakReport {
+            holds: findings
+                .iter()
+                .all(|found| found.severity != Severity::Leak),
+            calls: self.calls.len() as u64,
+            uncaptured: self.calls.iter().filter(missing).count() as u64,
+            findings,
+            ..self.report
+        }
+    }
+
+    /// Says how a request that nothing makes differs from the nearest one that was not captured.
+    fn explain(&mut self, name: &str, body: &[u8]) {
+        let recorded = self.recorded.get(&sha256_hex(body)).copied();
+        let prompt = longest_text(body);
+        let candidates = (0..self.calls.len())
+            .filter(|call| !self.equal.contains(&self.calls[*call].request_sha256))
+            .take(NEAR);
+        let nearest = recorded.or_else(|| {
+            // The first of equals.
+            candidates.max_by_key(|call| {
+                let made = self.prompt(&self.calls[*call]);
+                (likeness(made.user(), &prompt), Reverse(*call))
+            })
+        });
+        let Some(nearest) = nearest else {
+            let detail = "every call of the journal has made another request".to_owned();
+            self.found
+                .add(Severity::Leak, LeakKind::Body, "unexplained", name, detail);
+            return;
+        };
+        let call = &self.calls[nearest];
+        let place = format!(
+            "{name}, nearest to round {}, mind {}",
+            call.round, call.mind
+        );
+        for difference in differences(&self.body(call), body) {
+            let Difference {
+                kind,
+                about,
+                detail,
+            } = difference;
+            self.found.add(Severity::Leak, kind, &about, &place, detail);
+        }
+    }
+
+    fn prompt(&self, call: &Made) -> Prompt {
+        let texts = (call.sampled.iter()).filter_map(|id| self.state.pool().text(*id));
+        format_prompt(&self.start.effective.settings.prompt(), texts)
+    }
+
+    fn body(&self, call: &Made) -> Vec<u8> {
+        (self.start.request_template).fill(self.prompt(call).user())
+    }
+}
