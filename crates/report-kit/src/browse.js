@@ -98,7 +98,7 @@ for (const browser of document.querySelectorAll(".browser")) {
   };
   // A link to an item leads there, whatever is shown at the moment.
   const follow = () => {
-    const index = byId.get(decodeURIComponent(location.hash.slice(1)));
+    const index = byId.get(location.hash.slice(1));
     if (index === undefined) return;
     field.value = "";
     show([index]);
