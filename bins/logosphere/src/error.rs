@@ -82,6 +82,11 @@ pub enum Error {
         mind: String,
         provider: ProviderName,
     },
+    #[error(
+        "--max-usd: the price of {} is not known; give it with --prices FILE",
+        printable(model)
+    )]
+    Unpriced { model: String },
     #[error("a file of prices")]
     Prices(#[source] llm_client::ConfigError),
     #[error("the system gives no random number: {message}")]

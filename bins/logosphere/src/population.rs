@@ -24,9 +24,25 @@ const DEFAULTS: ModelDefaults = ModelDefaults {
 pub struct Spent {
     pub tokens: TokenTotals,
     pub nanos: i64,
+    /// What tries without an answer may have taken.
+    pub lost: TokenTotals,
 }
 
 impl Spent {
+    /// With what tries without an answer may have cost.
+    fn nanos(self, layer: &Layer, prices: &ModelTable) -> i64 {
+        let provider = layer.provider.as_deref().unwrap_or_default();
+        let model = prices.find(provider, layer.model.as_deref().unwrap_or_default());
+        let lost = model.and_then(|model| model.dearest(self.lost.prompt, self.lost.completion));
+        self.nanos.saturating_add(lost.map_or(0, |usd| usd.0))
+    }
+
+    fn all_tokens(self) -> u64 {
+        let all = [self.tokens, self.lost].into_iter();
+        all.flat_map(|tokens| [tokens.prompt, tokens.completion])
+            .fold(0, u64::saturating_add)
+    }
+
     /// Counts an answer.
     pub fn add(&mut self, answer: &MindReply) {
         let tokens = &mut self.tokens;
@@ -54,15 +70,15 @@ impl Population {
         spent: Spent,
         session: &Session,
     ) -> Result<Self, Failure> {
-        let model = model_flags(layer, flags, spent)?;
         let prices = prices(flags.prices.as_deref())?;
-        let spent_tokens = spent.tokens.prompt.saturating_add(spent.tokens.completion);
+        let model = model_flags(layer, flags, spent.nanos(layer, &prices))?;
+        let spent_tokens = spent.all_tokens();
         let tokens = layer
             .max_tokens
             .map(|most| most.saturating_sub(spent_tokens));
         let opened = model.open_with(&DEFAULTS, layer.seed.unwrap_or(0), session, |client| {
             client
-                .models(prices)
+                .models(prices.clone())
                 .max_tokens(tokens)
                 // Requests of a run differ in their messages and in nothing else.
                 .retry(RetryPolicy {
@@ -90,6 +106,9 @@ impl Population {
                 provider,
                 ..
             } => {
+                if layer.max_usd.is_some() && flags.model.replay.is_none() {
+                    check_price(&prices, provider, &model)?;
+                }
                 layer.provider = Some(provider.to_string());
                 layer.model = Some(model);
                 Ok(Self::Model { client, provider })
@@ -114,7 +133,11 @@ impl Population {
 }
 
 /// The flags of the client as all layers have them.
-fn model_flags(layer: &Layer, flags: &SettingFlags, spent: Spent) -> Result<ModelFlags, Failure> {
+fn model_flags(
+    layer: &Layer,
+    flags: &SettingFlags,
+    spent_nanos: i64,
+) -> Result<ModelFlags, Failure> {
     let provider = match &layer.provider {
         // The settings' own check has seen that it is one of them.
         Some(name) => ProviderName::from_str(name, false).ok(),
@@ -130,7 +153,7 @@ fn model_flags(layer: &Layer, flags: &SettingFlags, spent: Spent) -> Result<Mode
     }
     let left = |usd: f64| {
         let cap = Usd::from_dollars(usd).unwrap_or(Usd(i64::MAX));
-        Usd(cap.0.saturating_sub(spent.nanos).max(0))
+        Usd(cap.0.saturating_sub(spent_nanos).max(0))
     };
     Ok(ModelFlags {
         provider,
@@ -144,6 +167,23 @@ fn model_flags(layer: &Layer, flags: &SettingFlags, spent: Spent) -> Result<Mode
         max_usd: layer.max_usd.map(left),
         concurrency: layer.concurrency.and_then(std::num::NonZeroUsize::new),
     })
+}
+
+/// A cap can only be kept where prices are known; better said before the first call than by it.
+fn check_price(prices: &ModelTable, provider: ProviderName, model: &str) -> Result<(), Failure> {
+    // A server of one's own sends no bills.
+    let own = [
+        ProviderName::Llamacpp,
+        ProviderName::Ollama,
+        ProviderName::Vllm,
+    ];
+    let known = prices.find(provider.as_str(), model);
+    if own.contains(&provider) || known.is_some_and(|model| model.price(0).is_some()) {
+        return Ok(());
+    }
+    Err(Failure::usage(Error::Unpriced {
+        model: model.to_owned(),
+    }))
 }
 
 /// The built-in prices, and before them those of a file.

@@ -168,7 +168,9 @@ fn population(
     let mut spent = Spent {
         tokens: resumption.state.tokens(),
         nanos: resumption.state.cost_nanos().unwrap_or(0),
+        ..Spent::default()
     };
+    spent.lost = resumption.state.lost_tokens();
     // Answers that wait for their turn are paid for, used or not.
     for answer in &resumption.spooled {
         spent.add(&answer.reply);

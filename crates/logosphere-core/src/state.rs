@@ -17,6 +17,9 @@ use crate::{
     RoundEnd, RoundStart, RunResumed, Scheduling, Settings, TokenTotals, sample_rng,
 };
 
+/// Failures after which a model may have answered all the same.
+const MAY_COST: [&str; 4] = ["network", "timeout", "bad_response", "cancelled"];
+
 /// Answers that `loss_above` looks back on.
 const LOSS_WINDOW: usize = 50;
 
@@ -36,6 +39,10 @@ pub struct State {
     cost_nanos: Option<i64>,
     protocol: Protocol,
     errors: u64,
+    /// Tries without an answer that may have been charged for.
+    broken: u64,
+    /// Tokens of the longest prompt.
+    longest_prompt: u64,
     /// Rounds without a message, up to now.
     silent_rounds: u32,
     /// Calls that failed one after another, up to now.
@@ -164,6 +171,8 @@ impl State {
             cost_nanos: None,
             protocol: Protocol::default(),
             errors: 0,
+            broken: 0,
+            longest_prompt: 0,
             silent_rounds: 0,
             failures: 0,
             losses: VecDeque::new(),
@@ -203,6 +212,15 @@ impl State {
     /// Calls that failed for good.
     pub fn errors(&self) -> u64 {
         self.errors
+    }
+
+    /// The most tokens that tries without an answer may have taken, in prompts and answers: nobody says what they cost.
+    pub fn lost_tokens(&self) -> TokenTotals {
+        let tokens = |each: u64| self.broken.saturating_mul(each);
+        TokenTotals {
+            prompt: tokens(self.longest_prompt),
+            completion: tokens(u64::from(self.settings.token_limit)),
+        }
     }
 
     /// Whether one more failed call is too many: three times as many as there are minds, one after another.
@@ -416,8 +434,12 @@ impl State {
                 _ => Err(self.unexpected(event.kind())),
             },
             Event::RunResumed(resumed) => self.go_on(resumed),
-            // They change nothing of what happens next.
-            Event::RunInterrupted(_) | Event::Error(_) => Ok(()),
+            Event::Error(error) => {
+                self.count_broken(&error.attempts);
+                Ok(())
+            }
+            // It changes nothing of what happens next.
+            Event::RunInterrupted(_) => Ok(()),
             Event::ExperimentStart(_) => Err(self.unexpected(event.kind())),
         }
     }
@@ -472,6 +494,7 @@ impl State {
         } = call.tokens;
         self.tokens.prompt = self.tokens.prompt.saturating_add(prompt);
         self.tokens.completion = self.tokens.completion.saturating_add(completion);
+        self.longest_prompt = self.longest_prompt.max(prompt);
         if let Some(cost) = call.cost_usd {
             let total = self.cost_nanos.get_or_insert(0);
             *total = total.saturating_add(nanos(cost));
@@ -480,6 +503,8 @@ impl State {
             self.errors += 1;
             self.failures += 1;
         } else {
+            // Those of a failed call are in its error event.
+            self.count_broken(&call.attempts);
             self.failures = 0;
             self.losses.push_back(call.parse.reason.is_loss());
             if self.losses.len() > LOSS_WINDOW {
@@ -494,6 +519,14 @@ impl State {
             open.next_mind += 1;
         }
         Ok(())
+    }
+
+    fn count_broken(&mut self, attempts: &[AttemptFacts]) {
+        let classes = attempts
+            .iter()
+            .filter_map(|attempt| attempt.class.as_deref());
+        let broken = classes.filter(|class| MAY_COST.contains(class));
+        self.broken = self.broken.saturating_add(broken.count() as u64);
     }
 
     fn end_round(&mut self, end: &RoundEnd) -> Result<(), StateError> {

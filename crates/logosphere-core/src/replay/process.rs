@@ -27,8 +27,8 @@ impl Process {
             })
         };
         match (self, event) {
-            (Self::Failed { stops: true, .. }, Event::RunInterrupted(why))
-                if why.cause == "error" => {}
+            // What failed next may have been the journal.
+            (Self::Failed { .. }, Event::RunInterrupted(why)) if why.cause == "error" => {}
             (
                 Self::Failed {
                     stops: false,

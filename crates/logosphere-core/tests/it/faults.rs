@@ -469,3 +469,63 @@ fn rules_that_stop_a_run_write_its_end() {
     assert_eq!((reason.as_str(), rounds), ("loss_above", 10));
     assert_eq!(stop("copier", silence, 4).0, "max_rounds");
 }
+
+/// A journal that takes so many events more, and then fails once.
+struct Full {
+    journal: logosphere_core::MemJournal,
+    left: u32,
+}
+
+impl logosphere_core::JournalSink for Full {
+    fn append(
+        &mut self,
+        timestamp: &str,
+        event: &logosphere_core::Event,
+    ) -> Result<(), logosphere_core::JournalError> {
+        self.left = self.left.wrapping_sub(1);
+        if self.left == u32::MAX {
+            return Err(logosphere_core::JournalError {
+                path: "journal".into(),
+                source: std::io::ErrorKind::StorageFull.into(),
+            });
+        }
+        self.journal.append(timestamp, event)
+    }
+}
+
+#[test]
+fn a_journal_that_is_full_behind_any_event_holds_and_goes_on() {
+    for scheduling in [Scheduling::Sequential, Scheduling::Snapshot] {
+        let settings = Settings {
+            mind: Some("flaky:rate=0.3".to_owned()),
+            max_rounds: 3,
+            ..desk::settings(scheduling)
+        };
+        let (_, whole) = desk::run(&settings, desk::mind(&settings));
+        let events = desk::lines(&whole).len() as u32;
+        for left in 1..events {
+            let mind = desk::mind(&settings);
+            let start = desk::start(&settings, &mind);
+            let journal = Full {
+                journal: logosphere_core::MemJournal::default(),
+                left,
+            };
+            let (clock, control) = (desk::Ticking::default(), Control::default());
+            let mut run =
+                logosphere_core::Orchestrator::start(start, mind, journal, clock, control).unwrap();
+            let error = desk::wait(async { run.run(&mut |_| {}).await }).unwrap_err();
+            assert!(matches!(error, RunError::Journal(_)), "{error}");
+            let journal = run.into_journal().journal.bytes;
+            replay(&journal[..]).unwrap_or_else(|error| panic!("{left}: {error}"));
+            let (_, resumed) = desk::resume(&journal, Vec::new(), desk::mind(&settings));
+            replay(&resumed[..]).unwrap_or_else(|error| panic!("{left}: {error}"));
+            assert!(
+                matches!(
+                    compare(&whole[..], &resumed[..]).unwrap(),
+                    Comparison::Equal(_)
+                ),
+                "{left}"
+            );
+        }
+    }
+}
