@@ -9,7 +9,7 @@ use bin_support::{Exit, Failure, Session, printable};
 use logosphere_core::leak::{
     Captured, Finding, LeakCheck, LeakError, LeakReport, Severity, Watched, check_start,
 };
-use logosphere_core::{Clock as _, Experiment, ExperimentStart, Mind, ReadError};
+use logosphere_core::{Clock as _, Experiment, ExperimentStart, Mind, ReadError, Reader};
 
 use crate::clock::SystemClock;
 use crate::error::Error;
@@ -37,11 +37,23 @@ pub fn execute(args: &cli::Leak, session: &mut Session) -> Result<Exit, Failure>
     })
 }
 
-/// The leaks of a journal, or of that of an experiment's directory, wherever it lies now.
-pub fn search(given: &Path) -> Result<Vec<Finding>, Failure> {
-    let mut findings = read(given, &[])?.finish().findings;
+/// The leaks in the beginning of a journal that holds otherwise, or of that of an experiment's directory, wherever it
+/// lies now: the rest of such a journal has none.
+pub fn of_start(given: &Path) -> Result<Vec<Finding>, Failure> {
+    let path = journal::path(given);
+    let (entry, start) = (Reader::new(journal::open(given)?).start())
+        .map_err(|source| Failure::new(Exit::CheckFailed, Error::Journal { path, source }))?;
+    let day = entry.line.map(|line| line.timestamp).unwrap_or_default();
+    Ok(leaks(check_start(
+        &start,
+        day.get(..10).unwrap_or_default(),
+        &[],
+    )))
+}
+
+fn leaks(mut findings: Vec<Finding>) -> Vec<Finding> {
     findings.retain(|finding| finding.severity == Severity::Leak);
-    Ok(findings)
+    findings
 }
 
 fn read(given: &Path, names: &[String]) -> Result<LeakCheck, Failure> {
@@ -182,13 +194,22 @@ fn header_list(text: &str) -> Vec<(String, String)> {
 }
 
 /// Says what every request of a run that begins now will tell.
-pub fn warn(start: &ExperimentStart, experiment: &Experiment, session: &Session) {
+pub fn warn(
+    start: &ExperimentStart,
+    experiment: &Experiment,
+    clock: &SystemClock,
+    session: &Session,
+) {
     let path = experiment.path();
     let folder = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    for finding in check_start(start, &of_folder(&folder)) {
-        if finding.severity == Severity::Leak {
-            session.notice(&printable(&finding.to_string()));
-        }
+    let day = clock.now().to_string();
+    let findings = check_start(
+        start,
+        day.get(..10).unwrap_or_default(),
+        &of_folder(&folder),
+    );
+    for leak in leaks(findings) {
+        session.notice(&printable(&leak.to_string()));
     }
 }
 

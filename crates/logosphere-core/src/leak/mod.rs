@@ -26,8 +26,8 @@ use request::check_template;
 use crate::journal::{Damage, Reader};
 use crate::state::{State, StateError};
 use crate::{
-    Event, ExperimentStart, KeepSetting, MindInvocation, MsgId, Prompt, ReadError, format_prompt,
-    sha256_hex,
+    Event, ExperimentStart, KeepSetting, MindInvocation, MsgId, Prompt, ReadError, SeedText,
+    format_prompt, sha256_hex,
 };
 
 /// A request as a server received it.
@@ -105,35 +105,42 @@ const EXPLAINED: usize = 100;
 /// Calls among which the nearest one is looked for.
 const NEAR: usize = 1000;
 
-/// What is searched in the first event alone, before any request is made: its constant part and the system prompt.
-/// `names` are what the experiment is called and where it lies.
-pub fn check_start(start: &ExperimentStart, names: &[String]) -> Vec<Finding> {
+/// What is found in the first event alone, before any request is made: in the constant part of requests, the system
+/// prompt and the seeds. `day` is that of the event, as `2026-01-02`; `names` are what the experiment is called and where
+/// it lies.
+pub fn check_start(start: &ExperimentStart, day: &str, names: &[String]) -> Vec<Finding> {
+    let mut facts = Facts::new(start, names);
+    facts.days.insert(day.to_owned());
     let mut found = Findings::default();
-    search_start(start, &Facts::new(start, names), &mut found);
+    search_start(start, &facts, &mut found);
     found.sorted()
 }
 
 fn search_start(start: &ExperimentStart, facts: &Facts, found: &mut Findings) {
-    check_template(&start.request_template, &start.effective.settings, found);
+    let (template, settings) = (&start.request_template, &start.effective.settings);
+    check_template(template, settings, found);
+    let place = "system_prompt";
     for (kind, range) in facts.told(&start.system_prompt, Numbers::All) {
         let detail = around(&start.system_prompt, range);
-        found.add(
-            Severity::Leak,
-            kind,
-            "system_prompt",
-            "system_prompt",
-            detail,
-        );
+        found.add(Severity::Leak, kind, place, place, detail);
     }
     let stamp = format!("\n\n{}", start.init_signature);
-    for seed in &start.seeds {
-        if seed.text.ends_with(&stamp) {
+    for SeedText { id, text } in &start.seeds {
+        let place = format!("seed {id}");
+        if text.ends_with(&stamp) {
             let detail = format!(
                 "every seed ends with {}, so minds can tell seeds from the rest",
                 start.init_signature
             );
-            let place = format!("seed {}", seed.id);
-            found.add(Severity::ByDesign, LeakKind::Stamp, "", place, detail);
+            found.add(Severity::ByDesign, LeakKind::Stamp, "seed", &place, detail);
+        }
+        for (kind, range) in facts.told(text, Numbers::OfRun) {
+            // A seed may speak of rounds and numbers that are its own.
+            let severity = match kind {
+                LeakKind::Name | LeakKind::Model | LeakKind::Time => Severity::Leak,
+                _ => Severity::ByDesign,
+            };
+            found.add(severity, kind, "seed", &place, around(text, range));
         }
     }
 }
@@ -240,24 +247,18 @@ impl LeakCheck {
         });
     }
 
-    /// Searches what is constant, and every message.
+    /// Searches what is constant, the seeds, and what minds wrote.
     fn search(&mut self) {
+        search_start(&self.start, &self.facts, &mut self.found);
         let pool = self.state.pool();
         self.facts.messages = pool.len();
-        search_start(&self.start, &self.facts, &mut self.found);
-        for id in 0..pool.len() {
+        for id in pool.seeds()..pool.len() {
             let text = pool.text(id).unwrap_or_default();
             for (kind, range) in self.facts.told(text, Numbers::OfRun) {
-                let certain = matches!(kind, LeakKind::Name | LeakKind::Model | LeakKind::Time);
-                let (severity, whose) = match (id < pool.seeds(), certain) {
-                    (true, true) => (Severity::Leak, "seed"),
-                    // A seed may speak of rounds and numbers that are its own.
-                    (true, false) => (Severity::ByDesign, "seed"),
-                    (false, _) => (Severity::Minded, "message"),
-                };
-                let place = format!("{whose} {id}");
+                let place = format!("message {id}");
+                let detail = around(text, range);
                 self.found
-                    .add(severity, kind, whose, place, around(text, range));
+                    .add(Severity::Minded, kind, "message", place, detail);
             }
         }
     }

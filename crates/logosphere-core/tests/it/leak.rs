@@ -142,7 +142,7 @@ fn without_a_stamp_nothing_is_reported() {
     for seed in &mut start.seeds {
         seed.text.truncate(seed.text.find("\n\n").unwrap());
     }
-    assert_eq!(check_start(&start, &[]), []);
+    assert_eq!(check_start(&start, "2026-01-02", &[]), []);
 }
 
 #[test]

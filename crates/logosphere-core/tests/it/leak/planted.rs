@@ -316,6 +316,7 @@ fn in_start(settings: &Settings, change: impl FnOnce(&mut RequestTemplate)) -> V
     }
     check_start(
         &start,
+        "2026-01-02",
         &["/home/somebody/experiments/2026-01-02-first-run".to_owned()],
     )
 }
