@@ -16,11 +16,7 @@ use crate::{cli, leak};
 
 /// The journal that is meant: a file, or that of an experiment's directory.
 pub fn path(given: &Path) -> PathBuf {
-    if given.is_dir() {
-        given.join("logs/experiment.jsonl")
-    } else {
-        given.to_owned()
-    }
+    Experiment::journal_at(given)
 }
 
 /// What an output of a command on this journal must not replace: the journal, and everything else that its experiment

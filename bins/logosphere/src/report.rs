@@ -24,6 +24,9 @@ pub fn execute(args: &cli::Report, session: &mut Session) -> Result<Exit, Failur
         }
     });
     let output = OutputFile::begin_beside(&out, journal::kept(&args.experiment))?;
+    session.say(&format!(
+        "measuring, and making {MIN_RUNS} runs of each null model"
+    ));
     let data = ReportData::read(input, MIN_RUNS)
         .map_err(|source| Failure::usage(Error::Transcript { path, source }))?;
     let html = page(&data).render()?;

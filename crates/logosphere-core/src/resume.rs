@@ -132,7 +132,13 @@ impl Resumption {
         file.seek(SeekFrom::Start(whole))?;
         let mut torn = Vec::new();
         file.read_to_end(&mut torn)?;
-        let part = journal.with_file_name(format!("torn-{}.part", self.lines));
+        let numbered = |again: u32| match again {
+            0 => journal.with_file_name(format!("torn-{}.part", self.lines)),
+            _ => journal.with_file_name(format!("torn-{}-{again}.part", self.lines)),
+        };
+        // An earlier process may have set something aside behind the same line.
+        let part = (0..).map(numbered).find(|part| !part.exists());
+        let part = part.unwrap_or_else(|| numbered(0));
         // No waiting for the disk: if the power goes now, the torn line is there again, or what was no event is lost.
         fs::write(&part, torn)?;
         file.set_len(whole)?;

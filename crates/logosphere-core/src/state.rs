@@ -133,6 +133,12 @@ pub enum StateError {
         /// What is said.
         found: Vec<MsgId>,
     },
+    /// A message that was read before it was sent.
+    #[error("sampled_ids holds {id}, which nobody had sent yet")]
+    Sampled {
+        /// Its id.
+        id: MsgId,
+    },
     /// A setting that cannot change.
     #[error("a run cannot change {setting} to {value}")]
     Setting {

@@ -153,11 +153,14 @@ impl Transcript {
         let first = self.messages.len() as u64;
         let expected: Vec<MsgId> = (first..).take(call.transmitted.len()).collect();
         // Analyses follow these numbers.
-        if call.added_ids != expected || call.sampled_ids.iter().any(|id| *id >= first) {
+        if call.added_ids != expected {
             return Err(StateError::Ids {
                 expected,
                 found: call.added_ids,
             });
+        }
+        if let Some(id) = call.sampled_ids.iter().find(|id| **id >= first) {
+            return Err(StateError::Sampled { id: *id });
         }
         let at = self.calls.len();
         self.messages

@@ -26,6 +26,7 @@ mod trend;
 mod volume;
 mod window;
 
+pub(crate) use interval::quantile;
 pub use interval::{Interval, RESAMPLES, block_interval, block_length, replicate_interval};
 pub use matching::Match;
 pub use measure::measure;

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::metrics::quantile;
 use crate::transcript::Transcript;
 
 use super::model::{Null, NullModel};
@@ -29,27 +30,22 @@ pub struct NullBand {
 impl NullBand {
     /// The band of `null`, the numbers of the null model's runs; none if there are none.
     pub fn new(observed: f64, mut null: Vec<f64>) -> Option<Self> {
+        if null.is_empty() {
+            return None;
+        }
         null.sort_by(f64::total_cmp);
-        let median = quantile(&null, 0.5)?;
+        let median = quantile(&null, 0.5);
         let far = |value: f64| (value - median).abs();
         let count = null.iter().filter(|value| far(**value) >= far(observed));
         Some(Self {
             observed,
             median,
-            low: quantile(&null, 0.025)?,
-            high: quantile(&null, 0.975)?,
+            low: quantile(&null, 0.025),
+            high: quantile(&null, 0.975),
             runs: null.len() as u32,
             p: (count.count() + 1) as f64 / (null.len() + 1) as f64,
         })
     }
-}
-
-/// The quantile `q` (0 to 1) of sorted numbers, linear between two of them.
-fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
-    let place = q * sorted.len().checked_sub(1)? as f64;
-    let (low, high) = (place.floor(), place.ceil());
-    let (low_value, high_value) = (sorted[low as usize], sorted[high as usize]);
-    Some(low_value + (high_value - low_value) * (place - low))
 }
 
 /// The bands of one number; none if the run does not have it, or no run of the null model. See [`null_bands`].

@@ -375,7 +375,10 @@ proptest! {
         let text = texts[parent];
         let expected = match text.rsplit_once("\n\n~") {
             Some((rest, name))
-                if !name.is_empty() && !name.contains(char::is_control) && !rest.trim().is_empty() =>
+                if !name.is_empty()
+                    && name.trim_end() == name
+                    && !name.contains(char::is_control)
+                    && !rest.trim().is_empty() =>
             {
                 rest
             }
