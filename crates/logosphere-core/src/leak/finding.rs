@@ -38,8 +38,10 @@ pub enum LeakKind {
     Round,
     /// A mind's number.
     Mind,
-    /// How many minds there are, or messages in a prompt or in the pool.
+    /// How many minds there are, or another number of the experiment by its letter, such as `K=3`.
     Count,
+    /// As many messages as a prompt or the pool has.
+    Amount,
     /// A message's number.
     Message,
     /// A date or a time.

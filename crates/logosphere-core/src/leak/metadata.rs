@@ -143,7 +143,7 @@ impl Facts {
         };
         let counted = || match after(tokens, place).as_str() {
             "minds" | "agents" if number == self.minds => Some(LeakKind::Count),
-            "messages" if [self.samples, self.active].contains(&number) => Some(LeakKind::Count),
+            "messages" if [self.samples, self.active].contains(&number) => Some(LeakKind::Amount),
             "rounds" if number == self.rounds => Some(LeakKind::Round),
             "token" | "tokens" if number == self.token_limit => Some(LeakKind::Cost),
             _ => None,

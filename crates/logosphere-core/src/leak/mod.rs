@@ -121,8 +121,13 @@ fn search_start(start: &ExperimentStart, facts: &Facts, found: &mut Findings) {
     check_template(template, settings, found);
     let place = "system_prompt";
     for (kind, range) in facts.told(&start.system_prompt, Numbers::All) {
+        // How much to write is for minds to know, and the numbers may be the same by chance.
+        let severity = match kind {
+            LeakKind::Amount | LeakKind::Cost => Severity::ByDesign,
+            _ => Severity::Leak,
+        };
         let detail = around(&start.system_prompt, range);
-        found.add(Severity::Leak, kind, place, place, detail);
+        found.add(severity, kind, place, place, detail);
     }
     let stamp = format!("\n\n{}", start.init_signature);
     for SeedText { id, text } in &start.seeds {

@@ -1,6 +1,6 @@
 //! Eight leaks and more, planted where a client or an orchestrator could have them.
 
-use logosphere_core::leak::{Captured, Finding, LeakKind, check_start};
+use logosphere_core::leak::{Captured, Finding, LeakKind, Severity, check_start};
 use logosphere_core::{
     Event, ExperimentStart, JournalSink as _, MemJournal, Mind, Reader, RequestTemplate, RunError,
     Scheduling, Settings, WireRequest, format_prompt, sha256_hex,
@@ -421,7 +421,7 @@ fn metadata_in_the_system_prompt_is_found() {
         ("mind_id=0", LeakKind::Mind),
         ("You are Agent #2", LeakKind::Mind),
         ("You are one of 4 minds.", LeakKind::Count),
-        ("You read 3 messages.", LeakKind::Count),
+        ("You read 3 messages.", LeakKind::Amount),
         ("N=4", LeakKind::Count),
         ("K = 3", LeakKind::Count),
         ("Message 2 is the oldest.", LeakKind::Message),
@@ -440,8 +440,14 @@ fn metadata_in_the_system_prompt_is_found() {
             ..desk::settings(Scheduling::Sequential)
         };
         let found = in_start(&settings, |_| {});
+        let severity = match kind {
+            LeakKind::Amount | LeakKind::Cost => Severity::ByDesign,
+            _ => Severity::Leak,
+        };
         assert!(
-            found.iter().any(|finding| finding.kind == kind),
+            found
+                .iter()
+                .any(|finding| (finding.kind, finding.severity) == (kind, severity)),
             "{text}: {found:#?}"
         );
         assert!(
