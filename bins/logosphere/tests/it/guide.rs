@@ -82,3 +82,21 @@ fn every_key_of_the_guide_is_a_setting() {
         assert!(named.contains(setting), "{setting}");
     }
 }
+
+#[test]
+fn the_experiment_that_is_kept_holds() {
+    let place = Place::new();
+    for name in ["copier", "mutator"] {
+        let kept = fixture("../experiments/2026-11-22-drift-or-selection").join(name);
+        let ran = place.alone(&["verify", kept.to_str().unwrap()]).exits(0);
+        let told = "holds: 422 lines, 60 rounds, 300 calls, 306 messages";
+        assert!(ran.stdout.contains(told), "{}", ran.stdout);
+        let band = place
+            .alone(&["null", "random-copy", kept.to_str().unwrap()])
+            .exits(0);
+        assert_eq!(
+            band.stdout,
+            fs::read_to_string(kept.join("random-copy.txt")).unwrap()
+        );
+    }
+}
