@@ -55,6 +55,7 @@ fn after_every_byte_behind_the_first_line() {
                 part.file_name().unwrap(),
                 &*format!("torn-{}.part", resumption.lines)
             );
+            fs::remove_file(part).unwrap();
         }
         // The lines that are left decide all the rest: they are gone on with once.
         if last
@@ -77,6 +78,25 @@ fn after_every_byte_behind_the_first_line() {
     }
     let (lines, _) = last.unwrap();
     assert_eq!(lines, desk::lines(&journal).len() as u64 - 1);
+}
+
+#[test]
+fn what_was_set_aside_before_stays() {
+    let place = tempfile::tempdir().unwrap();
+    let journal = place.path().join("experiment.jsonl");
+    let settings = small(Scheduling::Sequential);
+    let (_, whole) = desk::run(&settings, desk::mind(&settings));
+    let end = whole.len() - 1;
+    let mut names = Vec::new();
+    for cut in [end, end - 1] {
+        fs::write(&journal, &whole[..cut]).unwrap();
+        let resumption = Resumption::open(&journal, &place.path().join("spool")).unwrap();
+        names.push(resumption.set_torn_aside(&journal).unwrap().unwrap());
+    }
+    let lengths = names.iter().map(|name| fs::metadata(name).unwrap().len());
+    let lengths: Vec<_> = lengths.collect();
+    assert_eq!(lengths[0], lengths[1] + 1);
+    assert_ne!(names[0], names[1]);
 }
 
 #[test]
