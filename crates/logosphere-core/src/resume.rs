@@ -137,8 +137,11 @@ impl Resumption {
             _ => journal.with_file_name(format!("torn-{}-{again}.part", self.lines)),
         };
         // An earlier process may have set something aside behind the same line.
-        let part = (0..).map(numbered).find(|part| !part.exists());
-        let part = part.unwrap_or_else(|| numbered(0));
+        let mut again = 0;
+        while numbered(again).exists() {
+            again += 1;
+        }
+        let part = numbered(again);
         // No waiting for the disk: if the power goes now, the torn line is there again, or what was no event is lost.
         fs::write(&part, torn)?;
         file.set_len(whole)?;
