@@ -35,7 +35,10 @@ pub fn execute(args: &cli::Demo, session: &mut Session) -> Result<Exit, Failure>
         ..cli::RunFlags::default()
     };
     writeln!(session.results, "run, by a program: no model is asked")?;
-    run::execute(Some(&path), &flags, session)?;
+    let ran = run::execute(Some(&path), &flags, session)?;
+    if ran != Exit::Done {
+        return Ok(ran);
+    }
     writeln!(
         session.results,
         "\nverify: the journal made anew out of itself"

@@ -1,6 +1,5 @@
 //! `forecast` and `run --dry-run`: what a run would take. Nothing is sent or written.
 
-use std::env;
 use std::fs::File;
 use std::io::{BufReader, Write as _};
 use std::path::Path;
@@ -15,7 +14,7 @@ use serde::Serialize;
 
 use crate::cli;
 use crate::error::Error;
-use crate::population::prices;
+use crate::population::{asks_nobody, prices};
 use crate::run::{failure, seeds};
 
 pub fn execute(args: &cli::Forecast, session: &mut Session) -> Result<Exit, Failure> {
@@ -125,7 +124,7 @@ impl Asked<'_> {
             }
             (None, None) => {}
         }
-        if nobody_is_asked(&layer, self.flags) {
+        if asks_nobody(&layer, self.flags)? {
             session.notice("without a key no model is asked, and nothing costs; give --provider to forecast a model");
             layer.provider = Some(ProviderName::Offline.to_string());
         }
@@ -230,19 +229,6 @@ fn stored(
     let init = seeds(&path, &bytes, settings, session)?;
     let stored = init.stored(settings.stamp_seeds);
     Ok(stored.map(|seed| seed.len()).collect())
-}
-
-/// Whether a run would find neither a key nor a word on whom to ask.
-fn nobody_is_asked(layer: &Layer, flags: &cli::SettingFlags) -> bool {
-    let asked = layer.provider.is_some()
-        || layer.mind.is_some()
-        || layer.api_base_url.is_some()
-        || flags.model.replay.is_some();
-    let key = |name| env::var_os(name).is_some_and(|key| !key.is_empty());
-    !asked
-        && !["LOGOSPHERE_API_KEY", "OPENROUTER_API_KEY"]
-            .into_iter()
-            .any(key)
 }
 
 impl Told {

@@ -132,6 +132,11 @@ impl Population {
     }
 }
 
+/// Whether a run with these settings would find neither a key nor a word on whom to ask.
+pub fn asks_nobody(layer: &Layer, flags: &SettingFlags) -> Result<bool, Failure> {
+    Ok(model_flags(layer, flags, 0)?.ask_nobody(&DEFAULTS))
+}
+
 /// The flags of the client as all layers have them.
 fn model_flags(
     layer: &Layer,
@@ -171,14 +176,8 @@ fn model_flags(
 
 /// A cap can only be kept where prices are known; better said before the first call than by it.
 fn check_price(prices: &ModelTable, provider: ProviderName, model: &str) -> Result<(), Failure> {
-    // A server of one's own sends no bills.
-    let own = [
-        ProviderName::Llamacpp,
-        ProviderName::Ollama,
-        ProviderName::Vllm,
-    ];
     let known = prices.find(provider.as_str(), model);
-    if own.contains(&provider) || known.is_some_and(|model| model.price(0).is_some()) {
+    if !provider.sends_bills() || known.is_some_and(|model| model.price(0).is_some()) {
         return Ok(());
     }
     Err(Failure::usage(Error::Unpriced {

@@ -208,8 +208,7 @@ fn priced<'a>(
     provider: ProviderName,
     models: impl Iterator<Item = &'a str>,
 ) -> Result<(), Failure> {
-    // A server of one's own sends no bills.
-    if let ProviderName::Llamacpp | ProviderName::Ollama | ProviderName::Vllm = provider {
+    if !provider.sends_bills() {
         return Ok(());
     }
     let known = |model: &str| {

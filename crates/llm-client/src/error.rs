@@ -372,6 +372,18 @@ impl Error {
         }
     }
 
+    /// The error with what is behind it, in one line.
+    pub fn sentence(&self) -> String {
+        let mut text = self.to_string();
+        let mut source = std::error::Error::source(self);
+        while let Some(cause) = source {
+            text.push_str(": ");
+            text.push_str(&cause.to_string());
+            source = cause.source();
+        }
+        text
+    }
+
     /// Every attempt, the failed one last.
     pub fn attempts(&self) -> &[Attempt] {
         &self.trail().attempts

@@ -119,7 +119,7 @@ fn mind_error(error: &Error) -> MindError {
     };
     MindError {
         class: class.to_owned(),
-        message: sentence(error),
+        message: error.sentence(),
         fatal: matches!(
             class,
             "auth"
@@ -131,16 +131,4 @@ fn mind_error(error: &Error) -> MindError {
         ),
         attempts: error.attempts().iter().map(attempt).collect(),
     }
-}
-
-/// The error with what is behind it.
-fn sentence(error: &Error) -> String {
-    let mut text = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    text
 }

@@ -52,7 +52,7 @@ impl ModelPort for LlmPort {
             let count = self.client.count_tokens(&request).await;
             let count = count.map_err(|error| match error {
                 // The protocol has no counts, and the client is not to guess.
-                Error::Refused { .. } => PortError::unsent(NO_EXACT_COUNT, sentence(&error)),
+                Error::Refused { .. } => PortError::unsent(NO_EXACT_COUNT, error.sentence()),
                 _ => port_error(&error),
             })?;
             match count.source {
@@ -153,20 +153,8 @@ fn port_error(error: &Error) -> PortError {
     PortError {
         status: error.status(),
         call: facts(error.attempts().len()),
-        ..PortError::unsent(error.class(), sentence(error))
+        ..PortError::unsent(error.class(), error.sentence())
     }
-}
-
-/// The error with what is behind it.
-fn sentence(error: &Error) -> String {
-    let mut text = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    text
 }
 
 /// Times are taken by whoever keeps the call.

@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 use llm_client::{Anthropic, Dialect, Usd};
 
+use super::choice::{Choice, ModelDefaults, choose};
+use crate::environment;
+
 /// Which model a command asks, and how; `#[command(flatten)]` them into the commands that ask one.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct ModelFlags {
@@ -28,6 +31,14 @@ pub struct ModelFlags {
     /// At most so many calls at the same time.
     #[arg(long, value_name = "N")]
     pub concurrency: Option<NonZeroUsize>,
+}
+
+impl ModelFlags {
+    /// Whether neither the flags nor the environment say whom to ask: the program would ask nobody, with a notice.
+    pub fn ask_nobody(&self, defaults: &ModelDefaults) -> bool {
+        let choice = choose(self, defaults, environment::variable);
+        matches!(choice, Ok(Choice::Offline { notice: Some(_) }))
+    }
 }
 
 /// Who serves a model.
@@ -64,6 +75,11 @@ impl ProviderName {
             Self::Generic => "generic",
             Self::Offline => "offline",
         }
+    }
+
+    /// Whether somebody may send a bill: not for a server of one's own. A generic one may be a gateway to somebody who does.
+    pub fn sends_bills(self) -> bool {
+        !matches!(self, Self::Llamacpp | Self::Ollama | Self::Vllm)
     }
 
     /// How it is spoken to; none for no model.

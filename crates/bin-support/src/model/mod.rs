@@ -133,9 +133,10 @@ fn host(endpoint: &Endpoint) -> String {
 
 /// What `--max-usd` means for a model that no table has a price for.
 fn unpriced(provider: ProviderName) -> Unpriced {
-    match provider {
-        ProviderName::Llamacpp | ProviderName::Ollama | ProviderName::Vllm => Unpriced::Ignore,
-        _ => Unpriced::Refuse,
+    if provider.sends_bills() {
+        Unpriced::Refuse
+    } else {
+        Unpriced::Ignore
     }
 }
 
