@@ -104,6 +104,8 @@ pub use tokens::{Bytes3, Estimator};
 pub use tools::{
     LoopBounds, LoopError, LoopOutcome, LoopProgress, LoopStop, Step, ToolResult, Toolbox,
 };
+#[cfg(feature = "tls")]
+pub use transport::tls_config;
 pub use transport::{
     HeaderText, HttpOptions, HttpRequest, HttpResponse, HttpTransport, Method, Transport,
 };

@@ -7,10 +7,13 @@ use rustls_platform_verifier::Verifier;
 
 use crate::ConfigError;
 
-/// TLS on ring with the platform's trust store and `extra_roots` (PEM).
+/// TLS on ring with the platform's trust store and `extra_roots` (PEM), for clients beside this crate's own.
 ///
 /// A machine without a trust store gets an empty one: https then fails when it is used, and http on loopback works.
-pub(super) fn config(extra_roots: &[Vec<u8>]) -> Result<ClientConfig, ConfigError> {
+///
+/// # Errors
+/// A certificate that cannot be read.
+pub fn config(extra_roots: &[Vec<u8>]) -> Result<ClientConfig, ConfigError> {
     let wrong = |why: String| ConfigError::Setting {
         setting: "extra roots",
         why,

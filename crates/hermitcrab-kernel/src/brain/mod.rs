@@ -1,0 +1,101 @@
+//! Who thinks: a model, a script for tests, or the offline rules.
+
+mod script;
+
+use async_trait::async_trait;
+use llm_client::{Message, Reply, ToolSpec};
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+
+pub use script::{ScriptBrain, ScriptStep};
+
+use crate::EventSink;
+
+/// Answers one request. Tools, budgets and the conversation are the kernel's.
+#[async_trait]
+pub trait Brain: Send + Sync {
+    /// Who it is.
+    fn info(&self) -> BrainInfo;
+
+    /// Answers. Pieces of text go to `events` as they come; when `cancel` fires the request is dropped at once.
+    ///
+    /// # Errors
+    /// No answer.
+    async fn complete(
+        &self,
+        request: BrainRequest,
+        events: EventSink,
+        cancel: CancellationToken,
+    ) -> Result<BrainReply, BrainError>;
+}
+
+/// Who answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct BrainInfo {
+    /// The provider's name.
+    pub provider: String,
+    /// The first model.
+    pub model: String,
+    /// The model for small work.
+    pub fast: String,
+    /// Set when no model answers: what does, such as `script`.
+    pub offline: Option<String>,
+}
+
+/// Which model is to answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tier {
+    /// The first of the chain that answers.
+    #[default]
+    Default,
+    /// The one for small work.
+    Fast,
+}
+
+/// What is asked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BrainRequest {
+    /// The instructions; a cache mark stands where the kernel wants one.
+    pub system: Vec<llm_client::Block>,
+    /// The tools that may be called.
+    pub tools: Vec<ToolSpec>,
+    /// The conversation, oldest first.
+    pub messages: Vec<Message>,
+    /// Which model.
+    pub tier: Tier,
+    /// The longest reply in tokens; unset: what the model's settings say.
+    pub max_tokens: Option<u32>,
+    /// Only the models of the chain after this one: the one before refused.
+    pub after: Option<String>,
+}
+
+/// What is answered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BrainReply {
+    /// The reply.
+    pub reply: Reply,
+    /// The id of the model that was asked for it.
+    pub model: String,
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BrainError {
+    /// Every model that may be asked failed; this is the last one's error.
+    #[error("{model}: {source}")]
+    Model {
+        /// The last model that was asked.
+        model: String,
+        /// What it, or its server, said.
+        #[source]
+        source: Box<llm_client::Error>,
+    },
+    /// The request was given up.
+    #[error("stopped")]
+    Cancelled,
+    /// The brain cannot answer this.
+    #[error("{0}")]
+    Other(String),
+}

@@ -1,0 +1,1 @@
+//! The acceptance list of the specification, one module a topic.

@@ -1,0 +1,143 @@
+//! What an operation did, and how it is taken back.
+
+use std::mem;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Block, Node};
+use crate::Path;
+use crate::block::parse::Subtree;
+
+/// What an operation did to a block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// The node that was written, or the head when the whole block changed.
+    pub path: Path,
+    /// The levels above it that were made on the way and have no text.
+    pub created: Vec<Path>,
+    /// What takes the change back.
+    pub inverse: Inverse,
+}
+
+/// Takes a change back. It fits only the block as the change left it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Inverse(Vec<Restore>);
+
+/// One step back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Restore {
+    /// The node has this text.
+    Text { path: Path, text: Option<String> },
+    /// This stands at the path, or nothing.
+    Node { path: Path, node: Option<Subtree> },
+    /// The decimal is this.
+    Decimal { decimal: u8 },
+    /// One growth less: the head's child 1 is the head again, with the head's text, and the decimal is this.
+    Shrink { decimal: u8 },
+    /// One growth more, with this as the text of the old head's new place.
+    Regrow { summary: Option<String> },
+    /// The whole block is this.
+    Block { block: Block },
+}
+
+impl Inverse {
+    pub(super) fn text(path: Path, text: Option<String>) -> Self {
+        Self(vec![Restore::Text { path, text }])
+    }
+
+    pub(super) fn node(path: Path, node: Option<Node>) -> Self {
+        let node = node.map(Subtree);
+        Self(vec![Restore::Node { path, node }])
+    }
+
+    pub(super) fn decimal(decimal: u8) -> Self {
+        Self(vec![Restore::Decimal { decimal }])
+    }
+
+    pub(super) fn shrink(decimal: u8) -> Self {
+        Self(vec![Restore::Shrink { decimal }])
+    }
+
+    pub(super) fn block(block: Block) -> Self {
+        Self(vec![Restore::Block { block }])
+    }
+
+    /// First `later`, then this one.
+    pub(super) fn after(self, mut later: Self) -> Self {
+        later.0.extend(self.0);
+        later
+    }
+}
+
+impl Block {
+    /// Takes a change back, and answers what makes it again. `inverse` must be that of the block's last change: another
+    /// one does what it says where it can, and the result is a block in any case.
+    pub fn take_back(&mut self, inverse: &Inverse) -> Inverse {
+        let before = self.clone_if_needed(inverse);
+        let mut redo = Inverse::default();
+        for step in &inverse.0 {
+            redo = redo.after(Inverse(vec![self.restore(step)]));
+        }
+        self.size = self.tree.size();
+        if let Some(before) = before
+            && (self.tree.is_leaf() || self.check_limits().is_err())
+        {
+            *self = before;
+            return Inverse::default();
+        }
+        redo
+    }
+
+    /// A log that was tampered with may hold steps that leave no block.
+    fn clone_if_needed(&self, inverse: &Inverse) -> Option<Self> {
+        let harmless = |step: &Restore| matches!(step, Restore::Text { .. });
+        (!inverse.0.iter().all(harmless)).then(|| self.clone())
+    }
+
+    fn restore(&mut self, step: &Restore) -> Restore {
+        match step {
+            Restore::Text { path, text } => {
+                let node = self.tree.at_mut(path.digits());
+                let old = node.map(|node| mem::replace(&mut node.text, text.clone()));
+                Restore::Text {
+                    path: *path,
+                    text: old.flatten(),
+                }
+            }
+            Restore::Node { path, node } => {
+                let old = self.put(*path, node.clone().map(|node| node.0));
+                Restore::Node {
+                    path: *path,
+                    node: old.map(Subtree),
+                }
+            }
+            Restore::Decimal { decimal } => Restore::Decimal {
+                decimal: mem::replace(&mut self.decimal, *decimal),
+            },
+            Restore::Shrink { decimal } => Restore::Regrow {
+                summary: self.shrink(*decimal),
+            },
+            Restore::Regrow { summary } => {
+                let decimal = self.decimal;
+                self.regrow(summary.clone());
+                Restore::Shrink { decimal }
+            }
+            Restore::Block { block } => Restore::Block {
+                block: mem::replace(self, block.clone()),
+            },
+        }
+    }
+
+    /// Puts a node at `path`, or takes away what is there; answers what was there. The node above must exist.
+    pub(super) fn put(&mut self, path: Path, node: Option<Node>) -> Option<Node> {
+        let Some((digit, above)) = path.digits().split_last() else {
+            return node.map(|node| mem::replace(&mut self.tree, node));
+        };
+        let parent = self.tree.at_mut(above)?;
+        match node {
+            Some(node) => parent.children.insert(*digit, node),
+            None => parent.children.remove(digit),
+        }
+    }
+}

@@ -1,0 +1,103 @@
+use serde::{Deserialize, Serialize};
+
+use super::{Appended, Block, Change, Inverse, Summary};
+use crate::{BlockError, Path};
+
+/// An operation on a block, as data: what a store is asked for and what its log holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "op", rename_all = "snake_case")]
+pub enum Op {
+    /// [`Block::write`].
+    Write {
+        /// The node.
+        path: Path,
+        /// Its text.
+        text: String,
+    },
+    /// [`Block::remove`].
+    Remove {
+        /// The node.
+        path: Path,
+    },
+    /// [`Block::relocate`].
+    Relocate {
+        /// The node.
+        from: Path,
+        /// The free place.
+        to: Path,
+    },
+    /// [`Block::append`].
+    Append {
+        /// The entry.
+        text: String,
+        /// What the full nine come to, if they are full.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        summary: Option<Summary>,
+    },
+    /// [`Block::grow`].
+    Grow {
+        /// What the entries come to.
+        summary: Summary,
+    },
+    /// Another block takes the place of this one.
+    Replace {
+        /// The block.
+        block: Block,
+    },
+    /// [`Block::set_decimal`].
+    SetDecimal {
+        /// The new decimal.
+        decimal: u8,
+    },
+}
+
+/// What an operation did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Applied {
+    /// It is done.
+    Changed(Change),
+    /// [`Op::Append`] has its own answers.
+    Appended(Appended),
+}
+
+impl Applied {
+    /// What was done to the block; none if an entry waits for a summary and nothing was stored on the way.
+    pub fn change(&self) -> Option<&Change> {
+        match self {
+            Self::Changed(change) | Self::Appended(Appended::Written { change, .. }) => {
+                Some(change)
+            }
+            Self::Appended(Appended::NeedsSummary { change, .. }) => change.as_ref(),
+        }
+    }
+}
+
+impl Block {
+    /// Does `op`.
+    ///
+    /// # Errors
+    /// Those of the operation; the block is as it was.
+    pub fn apply(&mut self, op: &Op) -> Result<Applied, BlockError> {
+        match op {
+            Op::Write { path, text } => self.write(path, text),
+            Op::Remove { path } => self.remove(path),
+            Op::Relocate { from, to } => self.relocate(from, to),
+            Op::Append { text, summary } => {
+                return self.append(text, summary.clone()).map(Applied::Appended);
+            }
+            Op::Grow { summary } => self.grow(summary),
+            Op::Replace { block } => Ok(self.replace(block.clone())),
+            Op::SetDecimal { decimal } => self.set_decimal(*decimal),
+        }
+        .map(Applied::Changed)
+    }
+
+    fn replace(&mut self, block: Self) -> Change {
+        let old = std::mem::replace(self, block);
+        Change {
+            path: self.head(),
+            created: Vec::new(),
+            inverse: Inverse::block(old),
+        }
+    }
+}

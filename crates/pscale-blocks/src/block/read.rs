@@ -1,0 +1,181 @@
+use std::collections::BTreeMap;
+
+use serde::{Serialize, Serializer};
+
+use super::{Block, Node};
+use crate::{BlockError, Path};
+
+/// A node and one level below it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NodeView {
+    /// The node.
+    pub path: Path,
+    /// Its width; see [`Block::pscale`].
+    pub pscale: i32,
+    /// Its text.
+    pub content: Option<String>,
+    /// The nodes below, digit by digit, with their texts; none of a leaf.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub children: Option<BTreeMap<u8, Option<String>>>,
+    /// The digits of the children that have children themselves.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "digits")]
+    pub more: Option<Vec<u8>>,
+    /// Where the next entry goes; null when nine are used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_free: Option<Option<Path>>,
+}
+
+/// A digit is a key, and keys are texts.
+#[expect(clippy::ref_option, reason = "serde gives the field")]
+fn digits<S: Serializer>(digits: &Option<Vec<u8>>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(digits.iter().flatten().map(u8::to_string))
+}
+
+/// A node on the way, or of a listing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Step {
+    /// The node.
+    pub path: Path,
+    /// Its width; see [`Block::pscale`].
+    pub pscale: i32,
+    /// Its text.
+    pub text: Option<String>,
+}
+
+/// A whole block, or as much of it as fits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Whole {
+    /// All of it.
+    Full(Block),
+    /// Cut at a level.
+    Cut(CutBlock),
+}
+
+/// The upper levels of a block. A branch that is cut is its text and the number of nodes left out: `text (+n)`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CutBlock {
+    decimal: u8,
+    /// Always true: what tells it from a block.
+    truncated: bool,
+    tree: Node,
+}
+
+impl Block {
+    /// The text of the node at `path`; none if it has none.
+    ///
+    /// # Errors
+    /// [`BlockError::NotFound`].
+    pub fn text(&self, path: &Path) -> Result<Option<&str>, BlockError> {
+        Ok(self.found(path)?.text.as_deref())
+    }
+
+    /// The node at `path` and one level below.
+    ///
+    /// # Errors
+    /// [`BlockError::NotFound`].
+    pub fn view(&self, path: &Path) -> Result<NodeView, BlockError> {
+        let node = self.found(path)?;
+        let branch = !node.is_leaf();
+        Ok(NodeView {
+            path: *path,
+            pscale: self.pscale(path),
+            content: node.text.clone(),
+            children: branch.then(|| {
+                let below = node.children.iter();
+                below
+                    .map(|(digit, child)| (*digit, child.text.clone()))
+                    .collect()
+            }),
+            more: branch.then(|| {
+                let below = node.children.iter();
+                let branches = below.filter(|(_, child)| !child.is_leaf());
+                branches.map(|(digit, _)| *digit).collect()
+            }),
+            next_free: branch.then(|| path.child(node.next_free()?).ok()),
+        })
+    }
+
+    /// The nodes on the way to `path`, widest first, the node itself last. The tree itself is one of them with decimal 0.
+    ///
+    /// # Errors
+    /// [`BlockError::NotFound`].
+    pub fn spindle(&self, path: &Path) -> Result<Vec<Step>, BlockError> {
+        self.found(path)?;
+        let first = usize::from(self.decimal > 0).min(path.depth());
+        Ok((first..=path.depth())
+            .filter_map(|depth| {
+                let above = path.prefix(depth);
+                self.node(&above).map(|node| self.step(above, node))
+            })
+            .collect())
+    }
+
+    /// The node at `path` and those below it, in order of their paths; `depth` levels, or all.
+    ///
+    /// # Errors
+    /// [`BlockError::NotFound`].
+    pub fn subtree(&self, path: &Path, depth: Option<u8>) -> Result<Vec<Step>, BlockError> {
+        let node = self.found(path)?;
+        let mut steps = Vec::new();
+        let last = depth.map_or(usize::MAX, |depth| path.depth() + usize::from(depth));
+        node.walk(*path, &mut |path, node| {
+            if !(path.is_root() && node.text.is_none()) {
+                steps.push(self.step(path, node));
+            }
+            path.depth() < last
+        });
+        Ok(steps)
+    }
+
+    fn step(&self, path: Path, node: &Node) -> Step {
+        Step {
+            path,
+            pscale: self.pscale(&path),
+            text: node.text.clone(),
+        }
+    }
+
+    /// The block if its JSON has at most `budget` characters, else cut at the deepest level that fits (at least one).
+    pub fn whole(&self, budget: usize) -> Whole {
+        let fits = |json: &str| json.chars().count() <= budget;
+        if self.size.text <= 4 * budget && fits(&crate::render_json(self)) {
+            return Whole::Full(self.clone());
+        }
+        let cut = |levels| {
+            Whole::Cut(CutBlock {
+                decimal: self.decimal,
+                truncated: true,
+                tree: cut(&self.tree, levels),
+            })
+        };
+        let mut best = cut(1);
+        for levels in 2..=crate::path::MAX_DEPTH {
+            let next = cut(levels);
+            let json = serde_json::to_string(&next).unwrap_or_default();
+            if !fits(&json) {
+                break;
+            }
+            best = next;
+        }
+        best
+    }
+}
+
+/// `node` with `levels` levels below it.
+fn cut(node: &Node, levels: usize) -> Node {
+    if node.is_leaf() {
+        return node.clone();
+    }
+    if levels == 0 {
+        let text = node.text.as_deref().unwrap_or_default();
+        return Node::leaf(format!("{text} (+{})", node.size().nodes - 1));
+    }
+    let below = node.children.iter();
+    Node {
+        text: node.text.clone(),
+        children: below
+            .map(|(digit, child)| (*digit, cut(child, levels - 1)))
+            .collect(),
+    }
+}

@@ -1,0 +1,174 @@
+use std::fmt;
+
+use crate::{NameError, Path, PathError};
+
+/// Why an operation on a block failed. The block is as it was.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BlockError {
+    /// The text is no path.
+    #[error(transparent)]
+    Path(#[from] PathError),
+    /// There is no such node.
+    #[error(
+        "there is no node {path}; the deepest one on the way is {}{}",
+        shown(deepest),
+        moved_to.map(|to| format!("; the block has grown, it may be {to} now")).unwrap_or_default()
+    )]
+    NotFound {
+        /// What was asked for.
+        path: Path,
+        /// The deepest node on the way that exists.
+        deepest: Path,
+        /// The digits of that node's children.
+        children: Vec<u8>,
+        /// Where the node is after the block has grown, if exactly one place fits.
+        moved_to: Option<Path>,
+    },
+    /// A node would be deeper than 32.
+    #[error("a node would be deeper than {} levels", crate::path::MAX_DEPTH)]
+    TooDeep,
+    /// A second top-level digit.
+    #[error("{path} would begin a second tree beside the block's head {head}; write below {head}")]
+    NewRoot {
+        /// What was to be written.
+        path: Path,
+        /// The block's head.
+        head: Path,
+    },
+    /// A text of white space only.
+    #[error("the text is empty")]
+    EmptyContent,
+    /// A limit would be passed.
+    #[error("the {what} would be {size}, more than {limit}")]
+    TooLarge {
+        /// What is limited, with its unit.
+        what: &'static str,
+        /// The limit.
+        limit: usize,
+        /// What it would be.
+        size: usize,
+    },
+    /// The block has several trees.
+    #[error("the block has several top-level digits; only a block with one grows")]
+    ManyRoots,
+    /// The head has no children.
+    #[error("the head has no entries yet, there is nothing to compress")]
+    NothingToGrow,
+    /// The place is taken.
+    #[error("{path} is taken")]
+    Exists {
+        /// The place.
+        path: Path,
+    },
+    /// A node was to be moved into itself.
+    #[error("{to} is inside of {from}")]
+    IntoItself {
+        /// The node.
+        from: Path,
+        /// The place.
+        to: Path,
+    },
+    /// The head was to be removed or moved.
+    #[error("{path} is the head of the block, which stays where it is")]
+    Head {
+        /// The head.
+        path: Path,
+    },
+    /// A text that the format does not allow.
+    #[error("{reason}")]
+    Format {
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+fn shown(path: &Path) -> String {
+    if path.is_root() {
+        "the tree itself".to_owned()
+    } else {
+        path.to_string()
+    }
+}
+
+impl BlockError {
+    /// The name of the kind of error, for programs.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Path(PathError::Bad { .. }) => "bad_path",
+            Self::Path(PathError::TooDeep) | Self::TooDeep => "too_deep",
+            Self::NotFound { .. } => "not_found",
+            Self::NewRoot { .. } => "new_root",
+            Self::EmptyContent => "empty_content",
+            Self::TooLarge { .. } => "too_large",
+            Self::ManyRoots => "many_roots",
+            Self::NothingToGrow => "nothing_to_grow",
+            Self::Exists { .. } => "exists",
+            Self::IntoItself { .. } => "into_itself",
+            Self::Head { .. } => "not_empty",
+            Self::Format { .. } => "format",
+        }
+    }
+}
+
+/// Everything that is wrong with a text that should be a block.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no block: {}", listed(issues))]
+pub struct FormatErrors {
+    /// At least one.
+    pub issues: Vec<Issue>,
+}
+
+/// One fault of a block's text.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Issue {
+    /// The node, as far as it has a path; the empty path for the block itself.
+    pub path: Path,
+    /// What is wrong.
+    pub reason: String,
+    /// The faulty part as JSON, if it was dropped.
+    pub content: Option<String>,
+}
+
+fn listed(issues: &[Issue]) -> String {
+    const SHOWN: usize = 5;
+    let mut parts: Vec<_> = issues.iter().take(SHOWN).map(Issue::to_string).collect();
+    if issues.len() > SHOWN {
+        parts.push(format!("and {} more", issues.len() - SHOWN));
+    }
+    parts.join("; ")
+}
+
+impl fmt::Display for Issue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.path.is_root() {
+            write!(f, "at {}: ", self.path)?;
+        }
+        f.write_str(&self.reason)
+    }
+}
+
+impl FormatErrors {
+    /// One fault of the block itself.
+    pub(crate) fn of(reason: impl Into<String>) -> Self {
+        Self {
+            issues: vec![Issue {
+                path: Path::root(),
+                reason: reason.into(),
+                content: None,
+            }],
+        }
+    }
+
+    /// The name of the kind of error, for programs.
+    pub fn kind(&self) -> &'static str {
+        "format"
+    }
+}
+
+impl NameError {
+    /// The name of the kind of error, for programs.
+    pub fn kind(&self) -> &'static str {
+        "bad_name"
+    }
+}

@@ -1,0 +1,105 @@
+use std::io;
+use std::path::PathBuf;
+
+use crate::{BlockError, BlockName, FormatErrors, NameError};
+
+/// Why a store did not do what was asked. Nothing was changed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The operation on the block failed.
+    #[error(transparent)]
+    Block(Box<BlockError>),
+    /// The text is no name.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// There is no such block.
+    #[error(
+        "there is no block {name}{}",
+        near.as_ref().map(|near| format!("; did you mean {near}?")).unwrap_or_default()
+    )]
+    NoBlock {
+        /// What was asked for.
+        name: BlockName,
+        /// The name most like it.
+        near: Option<BlockName>,
+    },
+    /// There is a block of this name.
+    #[error("there is a block {name} already")]
+    Exists {
+        /// The name.
+        name: BlockName,
+    },
+    /// Somebody else was faster.
+    #[error("block {name} has revision {actual}, not {expected}: read it again")]
+    Revision {
+        /// The block.
+        name: BlockName,
+        /// What the caller knows.
+        expected: u64,
+        /// What it is.
+        actual: u64,
+    },
+    /// Another process writes to the directory.
+    #[error("{} is locked by pid {}", dir.display(), pid.map_or("?".to_owned(), |pid| pid.to_string()))]
+    Locked {
+        /// The directory.
+        dir: PathBuf,
+        /// The process, if it says so.
+        pid: Option<u32>,
+    },
+    /// The store was opened for reading.
+    #[error("the store is open for reading only")]
+    ReadOnly,
+    /// A file that is no block, no log, or of another version.
+    #[error("{}: {reason}", path.display())]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The text is no block.
+    #[error(transparent)]
+    Format(#[from] FormatErrors),
+    /// The disk is full.
+    #[error("{}: the disk is full", path.display())]
+    Full {
+        /// The file that was written.
+        path: PathBuf,
+    },
+    /// The system says no.
+    #[error("{}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What it says.
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl From<BlockError> for StoreError {
+    fn from(error: BlockError) -> Self {
+        Self::Block(Box::new(error))
+    }
+}
+
+impl StoreError {
+    /// The name of the kind of error, for programs.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Block(error) => error.kind(),
+            Self::Name(error) => error.kind(),
+            Self::Format(error) => error.kind(),
+            Self::NoBlock { .. } => "no_block",
+            Self::Exists { .. } => "exists",
+            Self::Revision { .. } => "revision",
+            Self::Locked { .. } => "locked",
+            Self::ReadOnly => "read_only",
+            Self::Corrupt { .. } => "corrupt",
+            Self::Full { .. } => "full",
+            Self::Io { .. } => "io",
+        }
+    }
+}
