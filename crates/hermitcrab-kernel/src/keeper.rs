@@ -71,8 +71,13 @@ impl Keeper {
                 #[cfg(unix)]
                 std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
                 let mut file = options.open(dir.join(name))?;
-                file.write_all(lines)?;
-                file.sync_data()
+                let length = file.metadata()?.len();
+                let written = file.write_all(lines).and_then(|()| file.sync_data());
+                if written.is_err() {
+                    // Half a line would spoil the next one. If even this fails, the next start cuts it off.
+                    let _ = file.set_len(length);
+                }
+                written
             }
             Self::Memory(files) => {
                 let mut files = files.lock().unwrap_or_else(PoisonError::into_inner);
