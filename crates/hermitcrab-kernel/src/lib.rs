@@ -8,6 +8,7 @@ mod host;
 #[expect(dead_code, reason = "the kernel is still being built")]
 mod keeper;
 mod shell;
+mod tools;
 mod usage;
 
 pub use brain::{
@@ -20,4 +21,7 @@ pub use event::{Event, EventSink};
 pub use fault::Fault;
 pub use host::{Host, HostCall, HostError, HostSkills, Mounted, NoHost};
 pub use shell::{CompiledShell, Shell, ShellCompiler, ShellError, ShellInfo, StubCompiler};
+pub use tools::{
+    Group, Tool, boot_tools, conversation_tools, near_names, tool, tool_group, tool_groups,
+};
 pub use usage::{Taken, Usage};

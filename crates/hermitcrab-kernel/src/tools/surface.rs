@@ -1,0 +1,229 @@
+//! The tools as data: names, descriptions and schemas exactly as they are sent, and the groups of `set_tools`.
+
+use std::sync::LazyLock;
+
+use llm_client::ToolSpec;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// Of the group `base`, those that a boot sends.
+const BOOT: usize = 7;
+
+/// The group of the tools that every conversation begins with.
+const BASE: &str = "base";
+
+/// Tools that `set_tools` takes by one name.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Group {
+    /// Its name, such as `web`.
+    #[serde(rename = "group")]
+    pub name: String,
+    /// In the order in which they are sent.
+    pub tools: Vec<Tool>,
+}
+
+/// A tool of the kernel.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Tool {
+    /// Its name, such as `block_read`.
+    pub name: String,
+    /// What it does, for the model.
+    pub description: String,
+    /// The JSON schema of its arguments.
+    #[serde(rename = "input_schema")]
+    pub schema: Value,
+    /// The host runs it: it needs a page, or the person's word.
+    #[serde(default)]
+    pub host: bool,
+}
+
+impl Tool {
+    /// The tool as a request holds it.
+    pub fn spec(&self) -> ToolSpec {
+        ToolSpec::Function {
+            name: self.name.clone(),
+            description: self.description.clone(),
+            schema: self.schema.clone(),
+            strict: None,
+        }
+    }
+}
+
+/// The file is the program's own, and a test reads it: with a fault in it there would be no tools.
+static GROUPS: LazyLock<Vec<Group>> =
+    LazyLock::new(|| serde_json::from_str(include_str!("schemas.json")).unwrap_or_default());
+
+/// All groups, `base` first.
+pub fn tool_groups() -> &'static [Group] {
+    &GROUPS
+}
+
+/// The tools of the group with this name; empty if there is none.
+pub fn tool_group(name: &str) -> &'static [Tool] {
+    GROUPS
+        .iter()
+        .find(|group| group.name == name)
+        .map_or(&[], |group| &group.tools)
+}
+
+/// The tool with this name.
+pub fn tool(name: &str) -> Option<&'static Tool> {
+    GROUPS
+        .iter()
+        .flat_map(|group| &group.tools)
+        .find(|tool| tool.name == name)
+}
+
+/// The seven tools of a boot.
+pub fn boot_tools() -> Vec<ToolSpec> {
+    tool_group(BASE).iter().take(BOOT).map(Tool::spec).collect()
+}
+
+/// The ten tools with which a conversation begins.
+pub fn conversation_tools() -> Vec<ToolSpec> {
+    tool_group(BASE).iter().map(Tool::spec).collect()
+}
+
+/// Names of tools and groups that `name` may have been meant for, the nearest first, at most three.
+pub fn near_names(name: &str) -> Vec<&'static str> {
+    const MOST: usize = 3;
+    const LONGEST: usize = 64;
+    let asked: Vec<char> = name
+        .chars()
+        .take(LONGEST)
+        .flat_map(char::to_lowercase)
+        .filter(|letter| letter.is_alphanumeric())
+        .collect();
+    if asked.is_empty() {
+        return Vec::new();
+    }
+    let names = GROUPS.iter().flat_map(|group| {
+        let tools = group.tools.iter().map(|tool| tool.name.as_str());
+        std::iter::once(group.name.as_str()).chain(tools)
+    });
+    let mut near: Vec<_> = names
+        .filter_map(|known| Some((strangeness(&asked, known)?, known)))
+        .collect();
+    near.sort_unstable();
+    near.into_iter()
+        .map(|(_, known)| known)
+        .take(MOST)
+        .collect()
+}
+
+/// How far `asked` is from a known name; none if it is another word. `webFetch` is `web_fetch`.
+fn strangeness(asked: &[char], known: &str) -> Option<usize> {
+    let plain: Vec<char> = known.chars().filter(|c| c.is_alphanumeric()).collect();
+    let distance = distance(asked, &plain);
+    if distance <= asked.len().min(plain.len()) / 3 {
+        return Some(distance);
+    }
+    // A part of a name, such as `search`, comes after the misspelt ones.
+    let part = asked.len() >= 3 && plain.windows(asked.len()).any(|window| window == asked);
+    part.then_some(LONG_WAY + distance)
+}
+
+/// More than any distance between two names.
+const LONG_WAY: usize = 100;
+
+/// How many letters must be changed, put in or taken out to make one text of the other.
+fn distance(left: &[char], right: &[char]) -> usize {
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (above, from) in left.iter().enumerate() {
+        let mut corner = std::mem::replace(&mut row[0], above + 1);
+        for (at, to) in right.iter().enumerate() {
+            let changed = corner + usize::from(from != to);
+            corner = row[at + 1];
+            row[at + 1] = changed.min(corner + 1).min(row[at] + 1);
+        }
+    }
+    row[right.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn the_groups_are_those_of_the_specification() {
+        let sizes: Vec<_> = tool_groups()
+            .iter()
+            .map(|group| (group.name.as_str(), group.tools.len()))
+            .collect();
+        let expected = [
+            ("base", 10),
+            ("blocks+", 6),
+            ("self", 4),
+            ("llm", 1),
+            ("web", 3),
+            ("files", 6),
+            ("browser", 8),
+            ("store", 4),
+        ];
+        assert_eq!(sizes, expected);
+    }
+
+    #[test]
+    fn a_boot_has_seven_tools_in_the_order_of_the_seed() {
+        let names: Vec<_> = boot_tools().iter().map(name).collect();
+        let expected = [
+            "block_read",
+            "block_write",
+            "block_list",
+            "block_create",
+            "get_source",
+            "recompile",
+            "get_datetime",
+        ];
+        assert_eq!(names, expected);
+        let ten: Vec<_> = conversation_tools().iter().map(name).collect();
+        assert_eq!(ten[..7], expected);
+        assert_eq!(ten[7..], ["set_tools", "block_append", "patch_source"]);
+    }
+
+    #[test]
+    fn names_are_unique_and_schemas_name_what_they_require() {
+        let mut seen = BTreeSet::new();
+        for group in tool_groups() {
+            assert!(seen.insert(&group.name), "{} twice", group.name);
+            for tool in &group.tools {
+                assert!(seen.insert(&tool.name), "{} twice", tool.name);
+                assert_eq!(tool.schema["type"], "object", "{}", tool.name);
+                let properties = tool.schema["properties"].as_object().unwrap();
+                for required in tool.schema["required"].as_array().unwrap() {
+                    let required = required.as_str().unwrap();
+                    assert!(properties.contains_key(required), "{}", tool.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_tool_is_found_by_its_name() {
+        assert!(tool("notify").unwrap().host);
+        assert!(tool("fs_pick_directory").unwrap().host);
+        assert!(!tool("fs_read").unwrap().host);
+        assert_eq!(tool("eval"), None);
+        assert!(tool_group("nothing").is_empty());
+    }
+
+    #[test]
+    fn near_names_are_misspelt_or_part_of_a_name() {
+        assert_eq!(near_names("webFetch"), ["web_fetch"]);
+        assert_eq!(near_names("block_reed")[0], "block_read");
+        assert_eq!(near_names("search"), ["web_search", "block_search"]);
+        assert_eq!(near_names("stores"), ["store"]);
+        assert!(near_names("quantum").is_empty());
+        assert!(near_names("").is_empty());
+        assert!(near_names("__").is_empty());
+    }
+
+    fn name(spec: &ToolSpec) -> String {
+        match spec {
+            ToolSpec::Function { name, .. } => name.clone(),
+            ToolSpec::Server(raw) => panic!("{}", raw.get()),
+        }
+    }
+}
