@@ -9,6 +9,7 @@ mod host;
 mod keeper;
 mod shell;
 mod usage;
+pub mod window;
 
 pub use brain::{
     Brain, BrainError, BrainInfo, BrainReply, BrainRequest, ScriptBrain, ScriptStep, Tier,
