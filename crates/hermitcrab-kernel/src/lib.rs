@@ -10,6 +10,7 @@ mod keeper;
 mod shell;
 mod tools;
 mod usage;
+pub mod window;
 
 pub use brain::{
     Brain, BrainError, BrainInfo, BrainReply, BrainRequest, ScriptBrain, ScriptStep, Tier,
