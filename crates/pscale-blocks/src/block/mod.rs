@@ -102,7 +102,16 @@ impl Block {
         i32::from(self.decimal) - path.depth() as i32
     }
 
-    fn node(&self, path: &Path) -> Option<&Node> {
+    /// How many nodes have a text.
+    pub(crate) fn texts(&self) -> usize {
+        self.size.texts
+    }
+
+    pub(crate) fn tree(&self) -> &Node {
+        &self.tree
+    }
+
+    pub(crate) fn node(&self, path: &Path) -> Option<&Node> {
         self.tree.at(path.digits())
     }
 

@@ -17,6 +17,8 @@ pub(crate) struct Node {
 pub(crate) struct Size {
     /// Nodes.
     pub nodes: usize,
+    /// Nodes that have a text.
+    pub texts: usize,
     /// Bytes of their texts as JSON strings, without the quotes.
     pub text: usize,
 }
@@ -72,12 +74,14 @@ impl Node {
     pub fn size(&self) -> Size {
         let own = Size {
             nodes: 1,
+            texts: usize::from(self.text.is_some()),
             text: self.text.as_deref().map_or(0, json_length),
         };
         self.children.values().fold(own, |sum, child| {
             let child = child.size();
             Size {
                 nodes: sum.nodes + child.nodes,
+                texts: sum.texts + child.texts,
                 text: sum.text + child.text,
             }
         })

@@ -132,6 +132,7 @@ impl Block {
         let old = node.text.replace(text.to_owned());
         self.size.text += super::json_length(text);
         self.size.text -= old.as_deref().map_or(0, super::json_length);
+        self.size.texts += usize::from(old.is_none());
         let inverse = match first {
             Some(made) => Inverse::node(made, None),
             None => Inverse::text(path, old),
@@ -159,6 +160,7 @@ impl Block {
         let old = self.put(goes, None);
         let size = old.as_ref().map(Node::size).unwrap_or_default();
         self.size.nodes -= size.nodes;
+        self.size.texts -= size.texts;
         self.size.text -= size.text;
         Change {
             path,

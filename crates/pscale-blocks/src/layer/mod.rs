@@ -2,11 +2,16 @@
 
 mod aperture;
 mod outline;
+mod page;
 
 pub use aperture::aperture;
 pub use outline::render_outline;
 
-/// A block's text for a model.
+/// A block's text for a model: a line that names the block, then a line for each node, with its path and its text. Further
+/// lines of a text begin with two spaces, so that no text looks like a node or a block.
+///
+/// It never has more tokens than its budget. It is empty if the budget is too small for the first line and a few words of the
+/// head.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layer {
     /// The text, with its frame line.

@@ -1,7 +1,12 @@
+use super::page::{Choice, Line, Page};
 use super::{Depth, Layer};
-use crate::{Block, BlockName, TokenCounter};
+use crate::block::Node;
+use crate::{Block, BlockName, Path, TokenCounter};
 
 /// The block's texts from the head to `depth`, one line a node, in at most `budget` tokens.
+///
+/// What is too long is cut from the end of the longest texts, and says where to read on. If the lines are too many even so,
+/// the deepest are left out and the last line says how many.
 pub fn render_outline(
     block: &Block,
     name: &BlockName,
@@ -9,16 +14,100 @@ pub fn render_outline(
     budget: usize,
     tokens: &dyn TokenCounter,
 ) -> Layer {
-    let _ = (depth, budget);
-    let text = format!(
-        "== block {name} (decimal {})\n{} {}\n",
-        block.decimal(),
-        block.head(),
-        block.head_text().unwrap_or_default()
-    );
-    Layer {
-        tokens: tokens.count(&text),
-        text,
-        cut: 0,
+    let page = Page::new(block, name, tokens);
+    page.layer(budget, |room| {
+        let (lines, complete) = widest(block, depth, &page, room);
+        if complete {
+            return share(&page, &lines, room, 0);
+        }
+        let all = nodes(block, depth).map(|level| level.len()).sum();
+        let room = room.saturating_sub(page.more_tokens(all));
+        let (lines, _) = widest(block, depth, &page, room);
+        share(&page, &lines, room, all - lines.len())
+    })
+}
+
+/// The nodes to be shown, level by level: the head's and those below it.
+fn nodes(block: &Block, depth: Depth) -> impl Iterator<Item = Vec<(Path, &Node)>> {
+    let head = block.head();
+    let levels = match depth {
+        Depth::HeadOnly => 1,
+        Depth::Levels(levels) => usize::from(levels) + 1,
+        Depth::Full => usize::MAX,
+    };
+    // Other top-level digits stand beside the head.
+    let first = if depth == Depth::HeadOnly || head.is_root() {
+        block
+            .node(&head)
+            .map(|node| (head, node))
+            .into_iter()
+            .collect()
+    } else {
+        below(&[(Path::root(), block.tree())])
+    };
+    std::iter::successors(Some(first), |level| Some(below(level)))
+        .take_while(|level: &Vec<_>| !level.is_empty())
+        .take(levels)
+}
+
+fn below<'a>(level: &[(Path, &'a Node)]) -> Vec<(Path, &'a Node)> {
+    let children = level.iter().flat_map(|(path, node)| {
+        let children = node.children.iter();
+        children.filter_map(|(digit, child)| Some((path.child(*digit).ok()?, child)))
+    });
+    children.collect()
+}
+
+/// The widest nodes whose lines have a place in `room` when they are cut, and whether these are all. The head is always one
+/// of them.
+fn widest(block: &Block, depth: Depth, page: &Page<'_>, room: usize) -> (Vec<Line>, bool) {
+    let mut lines: Vec<Line> = Vec::new();
+    let mut used = 0;
+    for (path, node) in nodes(block, depth).flatten() {
+        let line = page.line(path, node.text.as_deref(), room);
+        used += line.floor;
+        if used > room && !lines.is_empty() {
+            return (lines, false);
+        }
+        lines.push(line);
     }
+    (lines, true)
+}
+
+/// The lines in `room` tokens, the longest cut to one length.
+fn share(page: &Page<'_>, lines: &[Line], room: usize, left_out: usize) -> Option<Choice> {
+    let [head, ..] = lines else {
+        return None;
+    };
+    if head.floor > room {
+        return Some(Choice {
+            lines: vec![page.fit(head, room)?],
+            left_out: left_out + lines.len() - 1,
+        });
+    }
+    let length = |line: &Line, longest: usize| line.full.min(longest.max(line.floor));
+    let fits = |longest| {
+        lines
+            .iter()
+            .map(|line| length(line, longest))
+            .sum::<usize>()
+            <= room
+    };
+    let (mut longest, mut over) = (0, room + 1);
+    while over - longest > 1 {
+        let middle = usize::midpoint(longest, over);
+        if fits(middle) {
+            longest = middle;
+        } else {
+            over = middle;
+        }
+    }
+    let printed: Vec<_> = lines
+        .iter()
+        .filter_map(|line| page.fit(line, length(line, longest)))
+        .collect();
+    Some(Choice {
+        left_out: left_out + lines.len() - printed.len(),
+        lines: printed,
+    })
 }

@@ -1,1 +1,4 @@
 //! The acceptance list of the specification, one module a topic.
+
+mod layers;
+mod random;
