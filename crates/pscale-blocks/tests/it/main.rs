@@ -1,1 +1,3 @@
 //! The acceptance list of the specification, one module a topic.
+
+mod conformance;
