@@ -5,6 +5,7 @@ mod error;
 mod layer;
 mod name;
 mod path;
+mod secrets;
 mod store;
 mod tokens;
 
@@ -16,10 +17,13 @@ pub use error::{BlockError, FormatErrors, Issue};
 pub use layer::{Depth, Layer, aperture, render_outline};
 pub use name::{BlockName, NameError};
 pub use path::{MAX_DEPTH, Path, PathError};
+pub use secrets::{KEY_REMOVED, remove_keys};
 pub use store::{
-    BlockInfo, BlockStore, Edited, LogEntry, LoggedOp, MemStore, Provenance, Stamp, StoreError,
-    Versioned,
+    BlockInfo, BlockStore, DirStore, Edited, LogEntry, LoggedOp, MemStore, Provenance, Stamp,
+    StoreError, Versioned,
 };
+#[cfg(feature = "testing")]
+pub use store::{Step as DiskStep, Watch as DiskWatch, conformance};
 #[cfg(feature = "tiktoken")]
 pub use tokens::O200k;
 pub use tokens::{Heuristic, TokenCounter};

@@ -59,7 +59,7 @@ impl Inverse {
         Self(vec![Restore::Shrink { decimal }])
     }
 
-    pub(super) fn block(block: Block) -> Self {
+    pub(crate) fn block(block: Block) -> Self {
         Self(vec![Restore::Block { block }])
     }
 

@@ -115,6 +115,16 @@ impl Block {
         self.tree.at(path.digits())
     }
 
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+        self.tree.texts()
+    }
+
+    /// Changes texts, none of which may become longer or empty.
+    pub(crate) fn change_texts(&mut self, mut change: impl FnMut(&mut String)) {
+        self.tree.change_texts(&mut change);
+        self.size = self.tree.size();
+    }
+
     /// The node at `path`, or how far one gets.
     fn found(&self, path: &Path) -> Result<&Node, BlockError> {
         self.node(path).ok_or_else(|| self.not_found(path))
