@@ -13,3 +13,4 @@ mod damage;
 mod names;
 mod two_processes;
 mod undo;
+mod vectors;
