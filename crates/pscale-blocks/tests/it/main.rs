@@ -4,13 +4,13 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
-mod layers;
-mod random;
 mod child;
 mod conformance;
 mod crash;
 mod damage;
+mod layers;
 mod names;
+mod random;
 mod two_processes;
 mod undo;
 mod vectors;
