@@ -5,3 +5,6 @@
 )]
 
 mod window;
+
+mod place;
+mod stop_reasons;
