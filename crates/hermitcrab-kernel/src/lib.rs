@@ -9,6 +9,7 @@ mod host;
 mod keeper;
 mod shell;
 mod usage;
+mod web;
 
 pub use brain::{
     Brain, BrainError, BrainInfo, BrainReply, BrainRequest, ScriptBrain, ScriptStep, Tier,
@@ -21,3 +22,4 @@ pub use fault::Fault;
 pub use host::{Host, HostCall, HostError, HostSkills, Mounted, NoHost};
 pub use shell::{CompiledShell, Shell, ShellCompiler, ShellError, ShellInfo, StubCompiler};
 pub use usage::{Taken, Usage};
+pub use web::{Found, Hit, Page, Resolve, SystemResolver, Web, WebPolicy};
