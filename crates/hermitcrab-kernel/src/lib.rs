@@ -24,6 +24,7 @@ mod tools;
 mod turn;
 mod usage;
 pub mod window;
+mod web;
 
 pub use boot::{BootReport, SafeFace};
 pub use brain::{
@@ -48,3 +49,4 @@ pub use tools::{
 };
 pub use turn::TurnReport;
 pub use usage::{Taken, Usage};
+pub use web::{Found, Hit, Page, Resolve, SystemResolver, Web, WebPolicy};

@@ -8,3 +8,7 @@ mod window;
 
 mod place;
 mod stop_reasons;
+    reason = "a test fails by panicking, and the line says where"
+)]
+
+mod security_web;
