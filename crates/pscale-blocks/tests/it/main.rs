@@ -4,6 +4,10 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
+mod bad_input;
+mod edits;
+mod grow;
 mod layers;
+mod parse;
 mod random;
 mod vectors;
