@@ -1,3 +1,13 @@
 //! The acceptance list of the specification, one module a topic.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test stops at the first surprise, and the line says which"
+)]
 
+mod child;
 mod conformance;
+mod crash;
+mod damage;
+mod names;
+mod two_processes;
+mod undo;
