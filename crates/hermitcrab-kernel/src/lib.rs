@@ -31,7 +31,8 @@ pub use brain::{
     Brain, BrainError, BrainInfo, BrainReply, BrainRequest, ScriptBrain, ScriptStep, Tier,
 };
 pub use config::{
-    Budgets, DatedPrice, Face, Grant, KernelConfig, ModelSpec, Settings, ThinkingMode, WebSettings,
+    Budgets, DatedPrice, Face, Grant, KernelConfig, ModelSpec, Settings, SettingsError,
+    ThinkingMode, WebSettings,
 };
 pub use error::KernelError;
 pub use event::{Event, EventSink};
