@@ -7,6 +7,8 @@ use jiff::tz::TimeZone;
 use llm_client::Usd;
 use serde::{Deserialize, Deserializer, Serialize, de};
 
+use crate::WebPolicy;
+
 /// How a kernel is opened.
 #[derive(Debug, Clone)]
 pub struct KernelConfig {
@@ -22,8 +24,8 @@ pub struct KernelConfig {
     pub fresh: bool,
     /// Folders that the model may use.
     pub grants: Vec<Grant>,
-    /// Hosts to which it may send more than GET.
-    pub allow_hosts: Vec<String>,
+    /// What it may do on the web beyond reading public pages. The search server of the settings is used if this names none.
+    pub web: WebPolicy,
     /// A cap in dollars for the life of this kernel.
     pub max_usd: Option<Usd>,
     /// The person's time zone.
@@ -41,7 +43,7 @@ impl Default for KernelConfig {
             face: Face::Page,
             fresh: false,
             grants: Vec::new(),
-            allow_hosts: Vec::new(),
+            web: WebPolicy::default(),
             max_usd: None,
             zone: TimeZone::UTC,
             migrate: None,

@@ -17,7 +17,7 @@ use crate::turn::TurnReport;
 use crate::usage::Meter;
 use crate::{
     Brain, BrainInfo, BrainReply, BrainRequest, Event, EventSink, Host, KernelConfig, KernelError,
-    ShellCompiler, ShellInfo, ToolOutcome, Usage, conversation, usage,
+    ShellCompiler, ShellInfo, ToolOutcome, Usage, Web, conversation, tools, usage,
 };
 
 /// A hermitcrab: blocks, a conversation, and a brain that reads both and calls tools. Cheap to clone; clones are one.
@@ -36,6 +36,7 @@ pub(crate) struct Inner {
     pub clock: Arc<dyn Clock>,
     pub keeper: Keeper,
     pub prices: ModelTable,
+    pub web: Web,
     /// Who the model is, as it was at the start: what it changes of itself holds from the next start on.
     pub identity: Identity,
     /// What there is to say of the start.
@@ -93,9 +94,11 @@ impl Kernel {
                 usage::FILE
             ));
         }
+        let web = tools::outside::web(&config, clock.clone()).map_err(KernelError::Setting)?;
         Ok(Self {
             inner: Arc::new(Inner {
                 config,
+                web,
                 store,
                 brain,
                 compiler,

@@ -23,8 +23,8 @@ mod state;
 mod tools;
 mod turn;
 mod usage;
-pub mod window;
 mod web;
+pub mod window;
 
 pub use boot::{BootReport, SafeFace};
 pub use brain::{

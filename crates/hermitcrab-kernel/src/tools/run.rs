@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::args::Args;
-use super::{Tool, blocks, near_names, tool};
+use super::{blocks, near_names, tool};
 use crate::kernel::Inner;
-use crate::{BrainRequest, EventSink, Fault, HostCall, HostError, ShellError, Tier, ToolOutcome};
+use crate::{BrainRequest, EventSink, Fault, ShellError, Tier, ToolOutcome};
 
 /// Who calls a tool, and in what.
 pub(crate) struct Caller<'a> {
@@ -192,45 +192,6 @@ impl Inner {
             "text": answer.reply.text(),
             "model": answer.model,
         })))
-    }
-
-    /// Tools that reach out of the kernel.
-    async fn outside(
-        &self,
-        tool: &Tool,
-        args: Args,
-        caller: &mut Caller<'_>,
-    ) -> Result<ToolOutcome, Fault> {
-        if !tool.host {
-            return Err(Fault::new(
-                "unavailable",
-                format!("{} is not built", tool.name),
-            ));
-        }
-        if !self.host.offers().0.contains(&tool.name) {
-            return Err(
-                Fault::new("unavailable", format!("{} needs an open page", tool.name))
-                    .hint("tell the person, or go another way"),
-            );
-        }
-        let call = HostCall {
-            name: tool.name.clone(),
-            args: args.into_value(),
-        };
-        let answer = tokio::select! {
-            answer = self.host.ask(call) => answer,
-            () = caller.cancel.cancelled() => Err(HostError::Failed("stopped".to_owned())),
-        };
-        match answer {
-            Ok(value) => Ok(ToolOutcome::of(value)),
-            Err(error @ HostError::Denied) => {
-                Err(Fault::new("denied", error.to_string()).hint("do not ask again in this turn"))
-            }
-            Err(error @ HostError::Unavailable(_)) => {
-                Err(Fault::new("unavailable", error.to_string()))
-            }
-            Err(error) => Err(Fault::new("failed", error.to_string())),
-        }
     }
 }
 

@@ -4,16 +4,16 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
+mod bad_input;
 mod child;
 mod conformance;
 mod crash;
 mod damage;
-mod layers;
-mod names;
-mod bad_input;
 mod edits;
 mod grow;
 mod layers;
+mod layers;
+mod names;
 mod parse;
 mod random;
 mod two_processes;
