@@ -8,6 +8,7 @@ mod bad_input;
 mod edits;
 mod grow;
 mod layers;
+mod look;
 mod parse;
 mod random;
 mod vectors;
