@@ -10,8 +10,9 @@ mod store;
 mod tokens;
 
 pub use block::{
-    Appended, Applied, Block, Change, CutBlock, Inverse, MAX_DECIMAL, MAX_FILE, MAX_NODES,
-    MAX_TEXT, NodeView, Op, Step, Summary, SummaryKind, Whole, render_json,
+    Appended, Applied, Block, Change, CutBlock, Hit, Inverse, Lint, LintKind, MAX_DECIMAL,
+    MAX_FILE, MAX_NODES, MAX_TEXT, NodeDiff, NodeView, Op, Step, Summary, SummaryKind, Whole,
+    render_json,
 };
 pub use error::{BlockError, FormatErrors, Issue};
 pub use layer::{Depth, Layer, aperture, render_outline};

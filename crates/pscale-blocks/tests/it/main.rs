@@ -14,6 +14,7 @@ mod grow;
 mod layers;
 mod layers;
 mod names;
+mod look;
 mod parse;
 mod random;
 mod two_processes;
