@@ -4,10 +4,13 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
+mod bundle;
 mod child;
 mod conformance;
 mod crash;
 mod damage;
+mod data_dir;
 mod names;
 mod two_processes;
 mod undo;
+mod upkeep;
