@@ -5,6 +5,7 @@
 )]
 
 mod bad_input;
+mod bundle;
 mod child;
 mod conformance;
 mod crash;
@@ -13,6 +14,7 @@ mod edits;
 mod grow;
 mod layers;
 mod layers;
+mod data_dir;
 mod names;
 mod look;
 mod parse;
@@ -20,3 +22,4 @@ mod random;
 mod two_processes;
 mod undo;
 mod vectors;
+mod upkeep;
