@@ -1,7 +1,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{fmt, io};
 
-use llm_client::{Clock, Message, ModelTable, ToolSpec};
+use llm_client::{Clock, Message, ModelTable};
 use pscale_blocks::{Block, BlockStore, O200k, Provenance, TokenCounter as _};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -281,10 +281,6 @@ impl Inner {
             events.notice(format!("{} cannot be written: {error}", usage::FILE));
         }
         events.send(Event::Usage(self.usage()));
-    }
-
-    pub fn tool_tokens(&self, tools: &[ToolSpec]) -> usize {
-        O200k.count(&crate::tools::as_sent(tools))
     }
 
     /// Why a request must not be sent, as a line for the person.

@@ -100,7 +100,7 @@ impl Inner {
         };
         if let Some(result) = blocks::run(name, &args, &*self.store, &stamp) {
             if result.is_ok() {
-                self.tell_of_edit(name, &args, caller);
+                tell_of_edit(name, &args, caller);
             }
             return result;
         }
@@ -120,32 +120,6 @@ impl Inner {
             "call_llm" => self.delegate(&args, caller).await,
             _ => self.outside(tool, args, caller).await,
         }
-    }
-
-    /// What the model changes of itself, the person sees at once.
-    fn tell_of_edit(&self, tool: &str, args: &Args, caller: &Caller<'_>) {
-        let block = args.text("name");
-        let model = matches!(caller.provenance, Provenance::Model { .. });
-        let reads = matches!(
-            tool,
-            "block_read" | "block_list" | "block_search" | "block_log"
-        );
-        if reads || !model || !matches!(block, "keystone" | "constitution") {
-            return;
-        }
-        let origin = match &caller.facts.web {
-            Some(url) => format!(" after reading {url}"),
-            None => String::new(),
-        };
-        let text = match (args.maybe("path"), args.maybe("content")) {
-            (Some(path), Some(content)) => format!(" {path} to: {content}"),
-            (Some(path), None) => format!(" {path}"),
-            _ => String::new(),
-        };
-        caller.events.notice(format!(
-            "{} changed {block}{text}{origin} ({tool}); it holds from the next start on, undo takes it back",
-            caller.by
-        ));
     }
 
     fn datetime(&self) -> ToolOutcome {
@@ -195,13 +169,37 @@ impl Inner {
     }
 }
 
+/// What the model changes of itself, the person sees at once.
+fn tell_of_edit(tool: &str, args: &Args, caller: &Caller<'_>) {
+    let block = args.text("name");
+    let model = matches!(caller.provenance, Provenance::Model { .. });
+    let reads = matches!(
+        tool,
+        "block_read" | "block_list" | "block_search" | "block_log"
+    );
+    if reads || !model || !matches!(block, "keystone" | "constitution") {
+        return;
+    }
+    let origin = match &caller.facts.web {
+        Some(url) => format!(" after reading {url}"),
+        None => String::new(),
+    };
+    let text = match (args.maybe("path"), args.maybe("content")) {
+        (Some(path), Some(content)) => format!(" {path} to: {content}"),
+        (Some(path), None) => format!(" {path}"),
+        _ => String::new(),
+    };
+    caller.events.notice(format!(
+            "{} changed {block}{text}{origin} ({tool}); it holds from the next start on, undo takes it back",
+            caller.by
+        ));
+}
+
 /// Takes what looks like a key out of every text.
 fn clean(value: &mut Value) {
     match value {
-        Value::String(text) => {
-            if text.contains("sk-") {
-                *text = Redactor::new(None).clean(text);
-            }
+        Value::String(text) if text.contains("sk-") => {
+            *text = Redactor::new(None).clean(text);
         }
         Value::Array(items) => items.iter_mut().for_each(clean),
         Value::Object(map) => map.values_mut().for_each(clean),

@@ -4,11 +4,7 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
-mod window;
-
 mod place;
-mod stop_reasons;
-    reason = "a test fails by panicking, and the line says where"
-)]
-
 mod security_web;
+mod stop_reasons;
+mod window;
