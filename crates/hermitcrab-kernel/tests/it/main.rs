@@ -1,1 +1,11 @@
 //! The acceptance list of the specification, one module a topic.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test stops at the first surprise, and the line says which"
+)]
+
+mod budgets;
+mod default_blocks;
+mod keystone;
+mod prompt;
+mod texts;
