@@ -4,4 +4,7 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
+mod cancel;
+mod models;
 mod window;
+mod wire;
