@@ -1,5 +1,7 @@
 //! Who thinks: a model, a script for tests, or the offline rules.
 
+mod llm;
+mod plain;
 mod script;
 
 use async_trait::async_trait;
@@ -7,6 +9,7 @@ use llm_client::{Message, Reply, ToolSpec};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
+pub use llm::LlmBrain;
 pub use script::{ScriptBrain, ScriptStep};
 
 use crate::EventSink;

@@ -12,4 +12,7 @@ mod prompt;
 mod security_web;
 mod stop_reasons;
 mod texts;
+mod cancel;
+mod models;
 mod window;
+mod wire;
