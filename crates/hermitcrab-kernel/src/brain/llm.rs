@@ -2,7 +2,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use futures_util::StreamExt as _;
-use llm_client::{CacheMark, Client, Error, Reply, Request, StopReason, Thinking};
+use llm_client::{CacheMark, Client, Error, Reply, Request, StopReason, Thinking, ToolChoice};
 use tokio_util::sync::CancellationToken;
 
 use super::{Brain, BrainError, BrainInfo, BrainReply, BrainRequest, Tier};
@@ -196,6 +196,11 @@ fn asked(request: &BrainRequest, spec: &ModelSpec) -> Request {
         max_tokens: Some(max_tokens),
         cache_tools: (!request.tools.is_empty()).then_some(CacheMark::Default),
         tools: request.tools.clone(),
+        tool_choice: if request.tools_off && !request.tools.is_empty() {
+            ToolChoice::None
+        } else {
+            ToolChoice::Unset
+        },
         thinking,
         effort: spec.effort.clone(),
         ..Request::default()

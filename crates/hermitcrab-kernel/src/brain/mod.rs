@@ -1,6 +1,7 @@
 //! Who thinks: a model, a script for tests, or the offline rules.
 
 mod llm;
+mod offline;
 mod plain;
 mod script;
 
@@ -10,6 +11,7 @@ use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 pub use llm::LlmBrain;
+pub use offline::OfflineBrain;
 pub use script::{ScriptBrain, ScriptStep};
 
 use crate::EventSink;
@@ -103,11 +105,4 @@ pub enum BrainError {
     /// The brain cannot answer this.
     #[error("{0}")]
     Other(String),
-}
-
-impl BrainError {
-    /// One line for the person.
-    pub fn plain(&self) -> String {
-        self.to_string()
-    }
 }

@@ -75,6 +75,7 @@ impl Rig {
 
 pub fn request() -> BrainRequest {
     BrainRequest {
+        tools_off: false,
         system: vec![Block::text("you live in blocks")],
         tools: Vec::new(),
         messages: vec![Message::user("hello")],
