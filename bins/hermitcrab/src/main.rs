@@ -2,6 +2,7 @@
 
 mod answer;
 mod block;
+mod bundle;
 mod cli;
 mod clock;
 mod data_dir;

@@ -2,6 +2,7 @@
 
 mod address;
 mod blocks;
+mod bundles;
 mod keys;
 
 use std::io::Write as _;
@@ -12,10 +13,12 @@ use clap_complete::Shell;
 
 pub use self::address::Address;
 pub use self::blocks::*;
+pub use self::bundles::*;
 pub use self::keys::*;
+use crate::answer::give;
 use crate::data_dir::DataDir;
 use crate::error::Error;
-use crate::{block, key};
+use crate::{block, bundle, key};
 
 /// A model that lives in blocks, and the blocks themselves.
 #[derive(Debug, clap::Parser)]
@@ -40,6 +43,10 @@ impl AsRef<CommonFlags> for Cli {
 enum Command {
     /// Read and edit blocks. No model and no network is needed.
     Block(Block),
+    /// Write all blocks as one file. No key is in it.
+    Export(ExportAll),
+    /// Take in the blocks of such a file, of a block's file or of a folder.
+    Import(ImportAll),
     /// Keep the key that a model is asked with.
     Key(Key),
     /// Print completions for a shell.
@@ -57,6 +64,8 @@ pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
     let data = || DataDir::find(cli.data.as_deref()).map_err(Error::failure);
     match &cli.command {
         Command::Block(args) => block::execute(args, &data()?, session),
+        Command::Export(args) => bundle::export_all(args, &data()?, session),
+        Command::Import(args) => give(args.json, bundle::import(&args.import, &data()?), session),
         Command::Key(args) => key::execute(args, &data()?, session),
         Command::Completions(args) => completions(args, session),
     }
