@@ -13,7 +13,7 @@ mod history;
 mod host;
 mod keeper;
 mod kernel;
-mod keystone;
+pub mod keystone;
 mod outcome;
 mod prompt;
 mod request;
@@ -34,13 +34,14 @@ pub use config::{
     Budgets, DatedPrice, Face, Grant, KernelConfig, ModelSpec, Settings, SettingsError,
     ThinkingMode, WebSettings,
 };
+pub use defaults::{CoreBlock, new_memory};
 pub use error::KernelError;
 pub use event::{Event, EventSink};
 pub use fault::Fault;
 pub use host::{Host, HostCall, HostError, HostSkills, Mounted, NoHost};
 pub use kernel::Kernel;
 pub use outcome::ToolOutcome;
-pub use prompt::{Phase, Running};
+pub use prompt::{BOOT_MESSAGE, FIXED_LINE, Part, Phase, PromptBlocks, Running, SystemPrompt};
 pub use request::{PromptLimit, PromptPreview, PromptTokens};
 pub use seed::seed_defaults;
 pub use shell::{CompiledShell, Shell, ShellCompiler, ShellError, ShellInfo, StubCompiler};

@@ -337,12 +337,7 @@ impl<'a> Turn<'a> {
     }
 
     /// The reply is as long as allowed.
-    async fn cut_off(
-        &mut self,
-        message: Message,
-        calls: Vec<Call>,
-        text: &str,
-    ) -> Next {
+    async fn cut_off(&mut self, message: Message, calls: Vec<Call>, text: &str) -> Next {
         self.rounds += 1;
         if !calls.is_empty() {
             let last_is_call = matches!(
@@ -371,12 +366,7 @@ impl<'a> Turn<'a> {
     }
 
     /// Runs the calls of a reply, in order; `cut` is the one that was cut off.
-    async fn run_calls(
-        &mut self,
-        message: Message,
-        calls: Vec<Call>,
-        cut: Option<usize>,
-    ) -> Next {
+    async fn run_calls(&mut self, message: Message, calls: Vec<Call>, cut: Option<usize>) -> Next {
         self.rounds += 1;
         self.continued = false;
         self.pending.push(message);

@@ -4,7 +4,12 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
+mod budgets;
+mod default_blocks;
+mod keystone;
 mod place;
+mod prompt;
 mod security_web;
 mod stop_reasons;
+mod texts;
 mod window;
