@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use bin_support::{Failure, printable};
 use hermitcrab_kernel::Fault;
-use pscale_blocks::{BlockError, BundleError, FormatErrors, StoreError};
+use pscale_blocks::{BlockError, BlockName, BundleError, FormatErrors, StoreError};
 
 /// Why a command did not do what was asked. Every message names what it is about.
 #[derive(Debug, thiserror::Error)]
@@ -27,6 +27,12 @@ pub enum Error {
         path: PathBuf,
         #[source]
         error: FormatErrors,
+    },
+    #[error("{name} has no revision {rev} that can be made again; its last one is {last}")]
+    NoRevision {
+        name: BlockName,
+        rev: u64,
+        last: u64,
     },
     #[error("the query is empty")]
     EmptyQuery,
@@ -101,6 +107,7 @@ impl Error {
             Self::KeyTyped | Self::KeyOfNobody | Self::IntoData { .. } | Self::EmptyQuery => {
                 "usage"
             }
+            Self::NoRevision { .. } => "revision",
             Self::NoKeyring { .. } => "no_keyring",
             Self::BadKey { .. } => "bad_key",
         };
@@ -119,6 +126,7 @@ impl Error {
             | Self::Bundle { .. }
             | Self::NoBlock { .. }
             | Self::NoBlocks { .. }
+            | Self::NoRevision { .. }
             | Self::Write { .. } => self.into(),
             _ => Failure::usage(self),
         }

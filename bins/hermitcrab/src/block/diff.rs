@@ -5,7 +5,9 @@ use std::io::{self, Read as _, Write};
 use std::path::Path;
 
 use bin_support::{Exit, shortened};
-use pscale_blocks::{Block, BlockError, BlockName, BlockStore, MAX_FILE, NodeDiff, StoreError};
+use pscale_blocks::{
+    Block, BlockError, BlockName, BlockStore, MAX_FILE, NodeDiff, StoreError, Versioned,
+};
 use serde::Serialize;
 
 use super::outline::shown;
@@ -21,8 +23,12 @@ const SHOWN: usize = 100;
 #[derive(Serialize)]
 pub struct Diff {
     name: BlockName,
-    /// The other block's name, or its file.
-    other: String,
+    /// The second block's name, or its file; none if it is the same block at another time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other: Option<String>,
+    /// The revision of the first, which is the same block then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    since: Option<u64>,
     /// The decimals, if they differ.
     #[serde(skip_serializing_if = "Option::is_none")]
     decimals: Option<[u8; 2]>,
@@ -32,19 +38,50 @@ pub struct Diff {
 
 pub fn diff(args: &cli::Diff, data: &DataDir) -> Result<Diff, Error> {
     let store = data.for_reading()?;
-    let before = store.load(&args.name)?.block;
-    let after = other(&args.other, &*store)?;
+    let stored = store.load(&args.name)?;
+    let (before, after) = match (&args.other, args.since) {
+        (Some(other), _) => (stored.block, another(other, &*store)?),
+        (None, since) => {
+            let then = at_revision(&args.name, &stored, since.unwrap_or(stored.rev), &*store)?;
+            (then, stored.block)
+        }
+    };
     let decimals = [before.decimal(), after.decimal()];
     Ok(Diff {
         name: args.name.clone(),
         other: args.other.clone(),
+        since: args.since,
         decimals: (decimals[0] != decimals[1]).then_some(decimals),
         nodes: before.diff(&after),
     })
 }
 
+/// The block as it was: what was done since is taken back.
+fn at_revision(
+    name: &BlockName,
+    stored: &Versioned,
+    rev: u64,
+    store: &dyn BlockStore,
+) -> Result<Block, Error> {
+    let unknown = || Error::NoRevision {
+        name: name.clone(),
+        rev,
+        last: stored.rev,
+    };
+    if rev > stored.rev {
+        return Err(unknown());
+    }
+    let mut block = stored.block.clone();
+    for entry in store.log(Some(name), rev + 1)?.iter().rev() {
+        // The block was made by this one, or made again.
+        let inverse = entry.inverse.as_ref().ok_or_else(unknown)?;
+        block.take_back(inverse);
+    }
+    Ok(block)
+}
+
 /// A block of the store, or of a file. No block's name has a dot or a slash.
-fn other(other: &str, store: &dyn BlockStore) -> Result<Block, Error> {
+fn another(other: &str, store: &dyn BlockStore) -> Result<Block, Error> {
     if !other.contains(['.', '/', '\\']) {
         let name = BlockName::new(other).map_err(StoreError::from)?;
         return Ok(store.load(&name)?.block);

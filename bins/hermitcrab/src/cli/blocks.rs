@@ -34,7 +34,7 @@ pub enum BlockCommand {
     Rm(Rm),
     /// Find the nodes whose texts hold some words.
     Search(Search),
-    /// Show the texts that differ between two blocks: exit code 4 if any do.
+    /// Show the texts that differ between two blocks, or since a revision: exit code 4 if any do.
     Diff(Diff),
     /// Remark on what is allowed and probably not meant: exit code 4 if there is anything.
     Lint(Lint),
@@ -201,8 +201,11 @@ pub struct Diff {
     #[arg(value_name = "BLOCK")]
     pub name: BlockName,
     /// Another block, or the file of one, which has a dot or a slash in its name.
-    #[arg(value_name = "OTHER")]
-    pub other: String,
+    #[arg(value_name = "OTHER", required_unless_present = "since")]
+    pub other: Option<String>,
+    /// What has changed since the block had this revision, instead.
+    #[arg(long, value_name = "REVISION", conflicts_with = "other")]
+    pub since: Option<u64>,
 }
 
 #[derive(Debug, clap::Args)]

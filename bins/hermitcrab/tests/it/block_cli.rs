@@ -364,3 +364,27 @@ fn a_difference_is_shown_and_ends_with_4() {
         .exits(1)
         .tells(&["gone"]);
 }
+
+#[test]
+fn what_has_changed_since_a_revision() {
+    let place = yard();
+    place
+        .run(&["block", "write", "yard", "0.2", "Ash"])
+        .exits(0);
+    place
+        .run(&["block", "grow", "yard", "--summary", "Wood"])
+        .exits(0);
+    place.run(&["block", "undo", "yard"]).exits(0);
+    let since = |rev: &str| place.run(&["block", "diff", "yard", "--since", rev]);
+    assert_eq!(since("8").exits(0).stdout, "");
+    assert_eq!(since("5").exits(4).stdout, "- 0.2  Oak\n+ 0.2  Ash\n");
+    assert_eq!(since("6").exits(0).stdout, "");
+    let grown = since("7").exits(4).stdout;
+    assert!(grown.starts_with("- decimal 2\n+ decimal 1\n"), "{grown}");
+    for rev in ["0", "9"] {
+        since(rev)
+            .exits(1)
+            .tells(&["no revision", "its last one is 8"]);
+    }
+    place.run(&["block", "diff", "yard"]).exits(2);
+}
