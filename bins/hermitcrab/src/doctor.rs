@@ -55,7 +55,7 @@ fn settings(data: &DataDir) -> Check {
                 format!("{}; fast: {}", chain.join(", "), settings.fast.id),
             )
         }
-        Err(failure) => (false, failure.error.to_string()),
+        Err(error) => (false, error.to_string()),
     };
     Check {
         what: "settings",
@@ -100,7 +100,7 @@ fn models(args: &Doctor, data: &DataDir, session: &Session) -> Result<Vec<Check>
             }]);
         }
     };
-    let settings = opened::settings(data)?;
+    let settings = opened::settings(data).map_err(Error::failure)?;
     let chain = settings.models.iter().chain([&settings.fast]);
     let asked: Vec<_> = match &args.model.model {
         Some(model) => vec![model.clone()],

@@ -4,7 +4,7 @@ use std::io::{Read as _, Write as _};
 use std::path::Path;
 
 use bin_support::{Exit, Failure, Session, block_on, printable};
-use hermitcrab_kernel::{Face, Phase, ShellCompiler as _, StubCompiler, Taken};
+use hermitcrab_kernel::{Face, Phase, Running, ShellCompiler as _, StubCompiler, Taken};
 use serde_json::json;
 
 use crate::cli::{Compile, Cost, Prompt, PromptPhase, Shells, ShellsCommand};
@@ -18,7 +18,10 @@ const MAX_JSX: u64 = 1 << 20;
 /// Prints what the next request would be, or its tokens.
 pub fn prompt(args: &Prompt, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
     let phase = match args.phase {
-        PromptPhase::Boot => Phase::BootPage,
+        PromptPhase::Boot => Phase::Boot {
+            running: Running::Nothing,
+            face: Face::Page,
+        },
         PromptPhase::Call => Phase::Call,
     };
     let preview = block_on(async {

@@ -2,6 +2,7 @@
 
 mod answer;
 mod block;
+mod bundle;
 mod chat;
 mod cli;
 mod clock;

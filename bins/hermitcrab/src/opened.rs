@@ -8,7 +8,7 @@ use bin_support::{
 };
 use hermitcrab_kernel::{
     Brain, Face, Grant, Kernel, KernelConfig, LlmBrain, ModelSpec, NoHost, OfflineBrain, Settings,
-    StubCompiler, ThinkingMode,
+    StubCompiler, ThinkingMode, WebPolicy,
 };
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -29,7 +29,7 @@ pub const DEFAULTS: ModelDefaults = ModelDefaults {
 
 /// A kernel to talk with. The data directory is this process's alone as long as it lives.
 pub async fn for_chat(args: &Chat, data: &DataDir, session: &Session) -> Result<Kernel, Failure> {
-    let settings = settings(data)?;
+    let settings = settings(data).map_err(Error::failure)?;
     let (brain, settings) = brain(&args.model, &args.kernel, settings, data, session)?;
     let store = data.for_writing().map_err(Error::failure)?;
     let config = KernelConfig {
@@ -38,7 +38,10 @@ pub async fn for_chat(args: &Chat, data: &DataDir, session: &Session) -> Result<
         face: Face::Terminal,
         fresh: args.fresh,
         grants: grants(&args.kernel.grants)?,
-        allow_hosts: args.kernel.allow_hosts.clone(),
+        web: WebPolicy {
+            allow_hosts: args.kernel.allow_hosts.clone(),
+            ..WebPolicy::default()
+        },
         max_usd: args.model.max_usd,
         zone: TimeZone::system(),
         migrate: earlier_generation(data)?,
@@ -53,7 +56,7 @@ pub async fn for_looking(face: Face, data: &DataDir) -> Result<Kernel, Failure> 
     let config = KernelConfig {
         data: Some(data.path().to_owned()),
         glance: true,
-        settings: settings(data)?,
+        settings: settings(data).map_err(Error::failure)?,
         face,
         ..KernelConfig::default()
     };
@@ -79,7 +82,7 @@ fn copied(data: &DataDir) -> Result<MemStore, Error> {
 pub async fn for_changing(data: &DataDir) -> Result<Kernel, Failure> {
     let config = KernelConfig {
         data: Some(data.path().to_owned()),
-        settings: settings(data)?,
+        settings: settings(data).map_err(Error::failure)?,
         ..KernelConfig::default()
     };
     let store = data.for_writing().map_err(Error::failure)?;
@@ -103,16 +106,16 @@ async fn open(
 }
 
 /// `hermitcrab.toml` of the data directory, else what the program has.
-pub fn settings(data: &DataDir) -> Result<Settings, Failure> {
+pub fn settings(data: &DataDir) -> Result<Settings, Error> {
     let path = data.path().join("hermitcrab.toml");
     let text = match std::fs::read_to_string(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return Ok(Settings::default());
         }
-        Err(source) => return Err(Error::Read { path, source }.failure()),
+        Err(source) => return Err(Error::Read { path, source }),
     };
-    Settings::parse(&text).map_err(|source| Error::Settings { path, source }.failure())
+    Settings::parse(&text).map_err(|source| Error::Settings { path, source })
 }
 
 /// Who thinks, and the settings with the models that are asked.

@@ -81,7 +81,8 @@ pub mod window;
 
 pub use boot::{BootReport, SafeFace};
 pub use brain::{
-    Brain, BrainError, BrainInfo, BrainReply, BrainRequest, LlmBrain, OfflineBrain, ScriptBrain, ScriptStep, Tier,
+    Brain, BrainError, BrainInfo, BrainReply, BrainRequest, LlmBrain, OfflineBrain, ScriptBrain,
+    ScriptStep, Tier,
 };
 pub use config::{
     Budgets, DatedPrice, Face, Grant, KernelConfig, ModelSpec, Settings, SettingsError,

@@ -8,6 +8,8 @@ use hermitcrab_kernel::{Kernel, Phase};
 use pscale_blocks::Provenance;
 use serde_json::{Value, json};
 
+use crate::look::taken;
+
 const HELP: &str = "\
 /blocks            all blocks
 /read NAME [PATH]  a block, or one of its nodes
@@ -93,24 +95,12 @@ async fn tool(
 
 fn cost(kernel: &Kernel, session: &mut Session) -> Result<(), Failure> {
     let usage = kernel.usage();
-    for (what, taken) in [
+    for (what, of_it) in [
         ("turn", usage.turn),
         ("day", usage.day),
         ("total", usage.total),
     ] {
-        writeln!(
-            session.results,
-            "{what:<5} {} calls, {} tokens in ({} cached), {} out, {}{}",
-            taken.calls,
-            taken.input,
-            taken.cached,
-            taken.output,
-            taken.usd,
-            match taken.unknown {
-                0 => String::new(),
-                unknown => format!(" and {unknown} calls of unknown cost"),
-            }
-        )?;
+        writeln!(session.results, "{what:<5} {}", taken(&of_it))?;
     }
     Ok(())
 }
@@ -128,18 +118,21 @@ async fn prompt(kernel: &Kernel, session: &mut Session) -> Result<(), Failure> {
 }
 
 async fn save(kernel: &Kernel, file: &Path, session: &mut Session) -> Result<(), Failure> {
-    let mut text = String::new();
-    for message in kernel.messages().await {
-        let who = match message.role {
-            llm_client::Role::User => "you",
-            _ => "hermitcrab",
-        };
-        let said = message.text();
-        if !said.trim().is_empty() {
-            text += &format!("{who}: {}\n\n", said.trim());
+    let messages = kernel.messages().await;
+    let written = write_file(file, |out| {
+        for message in &messages {
+            let who = match message.role {
+                llm_client::Role::User => "you",
+                _ => "hermitcrab",
+            };
+            let said = message.text();
+            if !said.trim().is_empty() {
+                writeln!(out, "{who}: {}\n", said.trim())?;
+            }
         }
-    }
-    match write_file(file, text.as_bytes()) {
+        Ok(())
+    });
+    match written {
         Ok(()) => session.say(&printable(&format!("saved to {}", file.display()))),
         Err(error) => session.report(&error),
     }

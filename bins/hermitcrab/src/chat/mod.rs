@@ -34,7 +34,7 @@ async fn talk(
     session: &mut Session,
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
-    let kernel = opened::kernel(&args.model, &args.kernel, data, session).await?;
+    let kernel = opened::for_chat(args, data, session).await?;
     let at_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     let mut lines = Lines::open(at_terminal, data).map_err(Error::failure)?;
     let screen = Screen::new(at_terminal);

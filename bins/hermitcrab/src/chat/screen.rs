@@ -71,7 +71,7 @@ fn show(event: &Event, at_terminal: bool, open: &AtomicBool) -> io::Result<()> {
         if open.swap(false, Ordering::SeqCst) {
             writeln!(io::stdout())?;
         }
-        let line = printable(&line).into_owned();
+        let line = printable(&line);
         if at_terminal {
             writeln!(io::stderr(), "{DIM}{line}{PLAIN}")
         } else {
@@ -106,6 +106,6 @@ fn show(event: &Event, at_terminal: bool, open: &AtomicBool) -> io::Result<()> {
 
 /// `text` with its line ends, and no other control character: a model must not move the cursor.
 fn readable(text: &str) -> String {
-    let lines = text.split('\n').map(|line| printable(line).into_owned());
+    let lines = text.split('\n').map(printable);
     lines.collect::<Vec<_>>().join("\n")
 }

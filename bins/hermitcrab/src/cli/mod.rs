@@ -2,6 +2,7 @@
 
 mod address;
 mod blocks;
+mod bundles;
 mod keys;
 mod talk;
 
@@ -13,11 +14,13 @@ use clap_complete::Shell;
 
 pub use self::address::Address;
 pub use self::blocks::*;
+pub use self::bundles::*;
 pub use self::keys::*;
 pub use self::talk::*;
+use crate::answer::give;
 use crate::data_dir::DataDir;
 use crate::error::Error;
-use crate::{block, chat, doctor, key, look};
+use crate::{block, bundle, chat, doctor, key, look};
 
 /// A model that lives in blocks, and the blocks themselves.
 #[derive(Debug, clap::Parser)]
@@ -54,6 +57,10 @@ enum Command {
     Cost(Cost),
     /// Check the settings, the data directory and the provider's models.
     Doctor(Doctor),
+    /// Write all blocks as one file. No key is in it.
+    Export(ExportAll),
+    /// Take in the blocks of such a file, of a block's file or of a folder.
+    Import(ImportAll),
     /// Keep the key that a model is asked with.
     Key(Key),
     /// Print completions for a shell.
@@ -77,6 +84,8 @@ pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
         Command::Cost(args) => look::cost(args, &data()?, session),
         Command::Doctor(args) => doctor::execute(args, &data()?, session),
         Command::Block(args) => block::execute(args, &data()?, session),
+        Command::Export(args) => bundle::export_all(args, &data()?, session),
+        Command::Import(args) => give(args.json, bundle::import(&args.import, &data()?), session),
         Command::Key(args) => key::execute(args, &data()?, session),
         Command::Completions(args) => completions(args, session),
     }

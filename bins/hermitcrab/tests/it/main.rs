@@ -6,6 +6,7 @@
 
 mod bad_input;
 mod block_cli;
+mod bundle;
 mod key;
 mod kill;
 mod program;
