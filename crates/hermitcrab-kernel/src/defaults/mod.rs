@@ -37,12 +37,12 @@ const SOURCES: [Source; 6] = [
     (
         "constitution",
         include_str!("constitution.json"),
-        "f38678256c95e6e92337ffe1aa70b310d2901070ae023047a2e41f2a43e41b7c",
+        "2af35e9087a84fb18712a865a95587498ada09900305b39b8edee9377bde4e3a",
     ),
     (
         "capabilities",
         include_str!("capabilities.json"),
-        "2b9c365960102eb30e77a9e07fc08b8231779ea0b20697abf37949fb97560db8",
+        "ef2189ef7b91fc22ca0fd6d95099d12e62e00ce2cfc6c66770a4123a17d07fe7",
     ),
     (
         "memory",
