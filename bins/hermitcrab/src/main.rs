@@ -1,3 +1,15 @@
 //! `hermitcrab`: a model that lives in blocks, on the command line.
 
-fn main() {}
+mod answer;
+mod block;
+mod cli;
+mod clock;
+mod data_dir;
+mod error;
+mod key;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    bin_support::run(cli::execute)
+}

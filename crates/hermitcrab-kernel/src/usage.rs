@@ -1,18 +1,33 @@
+//! What calls took: one line each on record, and the sums.
+
+use std::io;
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use llm_client::{CostSource, Reply, Usd};
 use serde::{Deserialize, Serialize};
 
+use crate::keeper::Keeper;
+
+/// The journal's name.
+pub(crate) const FILE: &str = "usage.jsonl";
+
 /// What calls took.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Usage {
     /// The turn under way, or the last one.
     pub turn: Taken,
     /// The day, UTC.
     pub day: Taken,
+    /// Since the kernel was opened.
+    pub run: Taken,
     /// Everything on record.
     pub total: Taken,
 }
 
 /// Tokens and money.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Taken {
     /// Calls.
     pub calls: u64,
@@ -22,8 +37,130 @@ pub struct Taken {
     pub cached: u64,
     /// Tokens of replies.
     pub output: u64,
-    /// Dollars, as far as they are known.
-    pub usd: f64,
+    /// As far as it is known, in nano-dollars.
+    pub usd: Usd,
     /// Calls whose cost nobody knows.
     pub unknown: u64,
+}
+
+/// One line of `usage.jsonl`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Call {
+    schema_version: u32,
+    at: Timestamp,
+    model: String,
+    /// Tokens of the prompt, neither from nor to a cache.
+    input: u64,
+    cached_read: u64,
+    cached_write: u64,
+    output: u64,
+    /// Nano-dollars; null when nobody knows.
+    usd: Option<Usd>,
+    /// Who said what it cost.
+    cost_from: CostSource,
+    /// What counted the tokens when the provider did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tokenizer: Option<String>,
+}
+
+impl Taken {
+    fn add(&mut self, call: &Call) {
+        let sum = |a: &mut u64, b: u64| *a = a.saturating_add(b);
+        sum(&mut self.calls, 1);
+        for part in [call.input, call.cached_read, call.cached_write] {
+            sum(&mut self.input, part);
+        }
+        sum(&mut self.cached, call.cached_read);
+        sum(&mut self.output, call.output);
+        match call.usd {
+            Some(usd) => self.usd = self.usd.checked_add(usd).unwrap_or(self.usd),
+            None => sum(&mut self.unknown, 1),
+        }
+    }
+}
+
+/// Adds calls up.
+#[derive(Debug, Default)]
+pub(crate) struct Meter {
+    usage: Usage,
+    day: Option<Date>,
+}
+
+impl Meter {
+    /// Reads what is on record; answers how many lines could not be read.
+    pub fn open(keeper: &Keeper, now: Timestamp) -> io::Result<(Self, usize)> {
+        let mut meter = Self {
+            usage: Usage::default(),
+            day: Some(day(now)),
+        };
+        let mut bad = 0;
+        let bytes = keeper.read(FILE)?.unwrap_or_default();
+        for line in bytes
+            .split(|byte| *byte == b'\n')
+            .filter(|line| !line.is_empty())
+        {
+            match serde_json::from_slice::<Call>(line) {
+                Ok(call) => {
+                    meter.usage.total.add(&call);
+                    if Some(day(call.at)) == meter.day {
+                        meter.usage.day.add(&call);
+                    }
+                }
+                Err(_) => bad += 1,
+            }
+        }
+        Ok((meter, bad))
+    }
+
+    pub fn usage(&self) -> Usage {
+        self.usage
+    }
+
+    pub fn begin_turn(&mut self) {
+        self.usage.turn = Taken::default();
+    }
+
+    /// Counts a reply and puts it on record. The sums count it even where the record cannot be written.
+    pub fn add(
+        &mut self,
+        keeper: &Keeper,
+        now: Timestamp,
+        model: &str,
+        reply: &Reply,
+        tokenizer: &str,
+    ) -> io::Result<()> {
+        let taken = &reply.usage;
+        let call = Call {
+            schema_version: 1,
+            at: now,
+            model: model.to_owned(),
+            input: taken.input,
+            cached_read: taken.cache_read,
+            cached_write: taken.cache_write_5m.saturating_add(taken.cache_write_1h),
+            output: taken.output,
+            usd: reply.cost.usd,
+            cost_from: reply.cost.from.clone(),
+            tokenizer: (!taken.known).then(|| tokenizer.to_owned()),
+        };
+        if self.day != Some(day(now)) {
+            self.day = Some(day(now));
+            self.usage.day = Taken::default();
+        }
+        let usage = &mut self.usage;
+        for sum in [
+            &mut usage.turn,
+            &mut usage.day,
+            &mut usage.run,
+            &mut usage.total,
+        ] {
+            sum.add(&call);
+        }
+        let mut line = serde_json::to_vec(&call)?;
+        line.push(b'\n');
+        keeper.append(FILE, &line)
+    }
+}
+
+fn day(at: Timestamp) -> Date {
+    at.to_zoned(TimeZone::UTC).date()
 }

@@ -67,10 +67,7 @@ pub(crate) fn choose(
         None => false,
     };
     let own = provider.key_variable();
-    let variables: Vec<_> = [program_variable(defaults.program)]
-        .into_iter()
-        .chain(own.map(str::to_owned))
-        .collect();
+    let variables = provider.key_variables(defaults.program);
     // An empty line of a copied `.env.example` is no key.
     let key_of = |name: &String| variable(name).filter(|key| !key.is_empty());
     if !asked && !variables.iter().any(|name| key_of(name).is_some()) {
@@ -135,10 +132,6 @@ fn notice(flags: &ModelFlags, variables: &[String]) -> String {
         },
         variables.join(" or "),
     )
-}
-
-fn program_variable(program: &str) -> String {
-    format!("{}_API_KEY", program.to_uppercase().replace('-', "_"))
 }
 
 /// The same file as far as the names tell.
@@ -373,11 +366,5 @@ mod tests {
         let error = "error: p: --record and --replay are the same file f.jsonl";
         assert_eq!(decide("--record f.jsonl --replay f.jsonl", &[]), error);
         assert_eq!(decide("--record ./f.jsonl --replay f.jsonl", &[]), error);
-    }
-
-    #[test]
-    fn the_variable_of_a_program_is_its_name_in_capitals() {
-        assert_eq!(program_variable("zer0gravity"), "ZER0GRAVITY_API_KEY");
-        assert_eq!(program_variable("two-words"), "TWO_WORDS_API_KEY");
     }
 }

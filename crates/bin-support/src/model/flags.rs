@@ -96,6 +96,14 @@ impl ProviderName {
         })
     }
 
+    /// The variables that may hold a key for it; the first that is set wins. The program's own comes first.
+    pub fn key_variables(self, program: &str) -> Vec<String> {
+        [program_variable(program)]
+            .into_iter()
+            .chain(self.key_variable().map(str::to_owned))
+            .collect()
+    }
+
     /// The variable that holds a key for it. Servers of one's own have none, and need none.
     pub(crate) fn key_variable(self) -> Option<&'static str> {
         match self {
@@ -105,6 +113,10 @@ impl ProviderName {
             Self::Llamacpp | Self::Ollama | Self::Vllm | Self::Generic | Self::Offline => None,
         }
     }
+}
+
+fn program_variable(program: &str) -> String {
+    format!("{}_API_KEY", program.to_uppercase().replace('-', "_"))
 }
 
 /// How a server is spoken to.
@@ -181,6 +193,12 @@ mod tests {
             let flag = line.split(['=', ' ']).nth(1).unwrap();
             assert!(error.to_string().contains(flag), "{error}");
         }
+    }
+
+    #[test]
+    fn the_variable_of_a_program_bears_its_name() {
+        assert_eq!(program_variable("zer0gravity"), "ZER0GRAVITY_API_KEY");
+        assert_eq!(program_variable("two-words"), "TWO_WORDS_API_KEY");
     }
 
     #[test]

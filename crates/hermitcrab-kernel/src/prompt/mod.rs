@@ -21,7 +21,8 @@ pub const FIXED_LINE: &str =
 pub const BOOT_MESSAGE: &str = "BOOT";
 
 /// What is about to be asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Phase {
     /// The instance wakes.
     Boot {
@@ -35,7 +36,8 @@ pub enum Phase {
 }
 
 /// Whether a face is there when the instance wakes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Running {
     /// There is none.
     Nothing,

@@ -7,5 +7,9 @@
 mod budgets;
 mod default_blocks;
 mod keystone;
+mod place;
 mod prompt;
+mod security_web;
+mod stop_reasons;
 mod texts;
+mod window;

@@ -1,19 +1,25 @@
 //! The block: a tree of texts with digits as addresses.
 
 mod change;
+mod diff;
 mod grow;
+mod lint;
 mod node;
 mod normal;
 mod op;
 mod parse;
 mod read;
+mod search;
 mod write;
 
 pub use change::{Change, Inverse};
+pub use diff::NodeDiff;
 pub use grow::{Appended, Summary, SummaryKind};
+pub use lint::{Lint, LintKind};
 pub use normal::render_json;
 pub use op::{Applied, Op};
 pub use read::{CutBlock, NodeView, Step, Whole};
+pub use search::Hit;
 
 pub(crate) use node::Node;
 use node::{Size, checked, json_length};
@@ -103,7 +109,7 @@ impl Block {
     }
 
     /// How many nodes have a text.
-    pub(crate) fn texts(&self) -> usize {
+    pub(crate) fn texts_count(&self) -> usize {
         self.size.texts
     }
 
@@ -113,6 +119,16 @@ impl Block {
 
     pub(crate) fn node(&self, path: &Path) -> Option<&Node> {
         self.tree.at(path.digits())
+    }
+
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+        self.tree.texts()
+    }
+
+    /// Changes texts, none of which may become longer or empty.
+    pub(crate) fn change_texts(&mut self, mut change: impl FnMut(&mut String)) {
+        self.tree.change_texts(&mut change);
+        self.size = self.tree.size();
     }
 
     /// The node at `path`, or how far one gets.

@@ -92,6 +92,16 @@ impl Block {
         .map(Applied::Changed)
     }
 
+    /// Whether `op`, if it can be done, would leave the block as it is.
+    pub(crate) fn is_already(&self, op: &Op) -> bool {
+        match op {
+            Op::Write { path, text } => self.text(path) == Ok(Some(text)),
+            Op::Replace { block } => self == block,
+            Op::SetDecimal { decimal } => self.decimal == *decimal,
+            _ => false,
+        }
+    }
+
     fn replace(&mut self, block: Self) -> Change {
         let old = std::mem::replace(self, block);
         Change {

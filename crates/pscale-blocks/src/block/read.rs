@@ -58,7 +58,12 @@ pub struct CutBlock {
     decimal: u8,
     /// Always true: what tells it from a block.
     truncated: bool,
+    #[serde(serialize_with = "branch")]
     tree: Node,
+}
+
+fn branch<S: Serializer>(tree: &Node, serializer: S) -> Result<S::Ok, S::Error> {
+    tree.as_branch().serialize(serializer)
 }
 
 impl Block {
@@ -126,6 +131,19 @@ impl Block {
             path.depth() < last
         });
         Ok(steps)
+    }
+
+    /// All nodes of one width, in order of their paths; see [`Block::pscale`].
+    pub fn level(&self, pscale: i32) -> Vec<Step> {
+        let mut steps = Vec::new();
+        self.tree.walk(Path::root(), &mut |path, node| {
+            let here = self.pscale(&path);
+            if here == pscale && !(path.is_root() && node.text.is_none()) {
+                steps.push(self.step(path, node));
+            }
+            here > pscale
+        });
+        steps
     }
 
     fn step(&self, path: Path, node: &Node) -> Step {

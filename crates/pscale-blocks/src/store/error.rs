@@ -1,5 +1,5 @@
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::{BlockError, BlockName, FormatErrors, NameError};
 
@@ -59,6 +59,15 @@ pub enum StoreError {
         /// What is wrong.
         reason: String,
     },
+    /// What an undo led to is not what the log says was there.
+    #[error("the log of block {name} does not fit the block, nothing was taken back")]
+    LogMismatch {
+        /// The block.
+        name: BlockName,
+    },
+    /// A thread panicked in the middle of an edit.
+    #[error("an edit broke off in this process: open the store again")]
+    Poisoned,
     /// The text is no block.
     #[error(transparent)]
     Format(#[from] FormatErrors),
@@ -86,6 +95,15 @@ impl From<BlockError> for StoreError {
 }
 
 impl StoreError {
+    /// What the system says about a file.
+    pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Full { path },
+            _ => Self::Io { path, source },
+        }
+    }
+
     /// The name of the kind of error, for programs.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -97,9 +115,9 @@ impl StoreError {
             Self::Revision { .. } => "revision",
             Self::Locked { .. } => "locked",
             Self::ReadOnly => "read_only",
-            Self::Corrupt { .. } => "corrupt",
+            Self::Corrupt { .. } | Self::LogMismatch { .. } => "corrupt",
             Self::Full { .. } => "full",
-            Self::Io { .. } => "io",
+            Self::Io { .. } | Self::Poisoned => "io",
         }
     }
 }

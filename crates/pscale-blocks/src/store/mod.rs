@@ -1,15 +1,27 @@
 //! Where blocks are kept: a store edits one block at a time, in revisions, and can take every edit back.
 
+#[cfg(feature = "testing")]
+pub mod conformance;
+mod dir;
 mod error;
+mod history;
+mod ledger;
 mod mem;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+pub use dir::DirStore;
+#[cfg(feature = "testing")]
+pub use dir::{Step, Watch};
 pub use error::StoreError;
+pub(crate) use history::hex;
 pub use mem::MemStore;
 
-use crate::{Applied, Block, BlockName, Inverse, Op};
+use crate::{Applied, Block, BlockName, Inverse, Op, Path};
+
+/// Of log entries and of data directories.
+const SCHEMA_VERSION: u32 = 1;
 
 /// When an edit is made and by whom. A store has no clock of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,11 +116,14 @@ pub struct LogEntry {
     pub by: Provenance,
     /// What was done.
     pub op: LoggedOp,
-    /// What takes it back.
+    /// The node that was written, or the head when the whole block changed; see [`crate::Change::path`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<Path>,
+    /// What takes it back; none where an undo stops.
     pub inverse: Option<Inverse>,
-    /// SHA-256 of the block before, in hex; none when it was made.
+    /// SHA-256 of the block before, in hex; none when it was made. A store in memory has no hashes.
     pub before_hash: Option<String>,
-    /// SHA-256 of the block afterwards, in hex; none when it was deleted.
+    /// SHA-256 of the block afterwards, in hex; none when it was deleted. A store in memory has no hashes.
     pub after_hash: Option<String>,
     /// Why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -180,8 +195,8 @@ pub trait BlockStore: Send + Sync {
     /// The log cannot be read.
     fn log(&self, name: Option<&BlockName>, from: u64) -> Result<Vec<LogEntry>, StoreError>;
 
-    /// Takes the last `count` edits back, newest first, in one new revision; fewer if there are no more. An undo is an
-    /// edit: it can be taken back.
+    /// Takes the last `count` edits back, newest first, in one new revision; fewer if there are no more, as a block's
+    /// making is no edit. An undo is an edit: it can be taken back.
     ///
     /// # Errors
     /// [`StoreError::NoBlock`], or the store cannot be written.

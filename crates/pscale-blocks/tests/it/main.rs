@@ -1,4 +1,24 @@
 //! The acceptance list of the specification, one module a topic.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test stops at the first surprise, and the line says which"
+)]
 
+mod bad_input;
+mod bundle;
+mod child;
+mod conformance;
+mod crash;
+mod damage;
+mod data_dir;
+mod edits;
+mod grow;
 mod layers;
+mod look;
+mod names;
+mod parse;
 mod random;
+mod two_processes;
+mod undo;
+mod upkeep;
+mod vectors;

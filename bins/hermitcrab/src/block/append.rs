@@ -1,0 +1,122 @@
+//! `block append`.
+
+use std::io::{self, Write};
+
+use bin_support::Exit;
+use pscale_blocks::{Appended, Applied, BlockName, Op, Path, Step, Summary};
+use serde::Serialize;
+
+use super::edit::{edit, keys_removed};
+use super::outline::{outline, shown};
+use super::text;
+use crate::answer::Answer;
+use crate::cli;
+use crate::data_dir::DataDir;
+use crate::error::Error;
+
+/// What became of an entry.
+#[derive(Serialize)]
+pub struct Appending {
+    name: BlockName,
+    /// The revision afterwards.
+    rev: u64,
+    /// Where the entry is; null if it waits for a summary and is **not** in.
+    path: Option<Path>,
+    /// What it waits for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    needs_summary: Option<Need>,
+    /// The keys that were taken out of the texts.
+    keys_removed: u32,
+    #[serde(skip)]
+    summary_stored: bool,
+}
+
+/// A summary that must come before the next entry.
+#[derive(Serialize)]
+struct Need {
+    /// The node that it is for.
+    at: Path,
+    /// The block grows a level with it.
+    grows: bool,
+    /// The nine texts to read.
+    entries: Vec<Step>,
+}
+
+pub fn append(args: &cli::Append, data: &DataDir) -> Result<Appending, Error> {
+    let summary = args.summary.as_ref().map(|text| Summary {
+        kind: args.kind.into(),
+        text: text.clone(),
+    });
+    let op = Op::Append {
+        text: text::given(args.text.as_deref())?,
+        summary,
+    };
+    let edited = edit(data, &args.name, args.expect, &op)?;
+    let mut appending = Appending {
+        name: args.name.clone(),
+        rev: edited.rev,
+        path: None,
+        needs_summary: None,
+        keys_removed: edited.keys_removed,
+        summary_stored: false,
+    };
+    match edited.applied {
+        Some(Applied::Appended(Appended::NeedsSummary {
+            at,
+            grows,
+            entries,
+            change,
+        })) => {
+            appending.summary_stored = change.is_some();
+            appending.needs_summary = Some(Need { at, grows, entries });
+        }
+        Some(Applied::Appended(Appended::Written { path, .. })) => appending.path = Some(path),
+        Some(Applied::Changed(change)) => appending.path = Some(change.path),
+        None => {}
+    }
+    Ok(appending)
+}
+
+impl Answer for Appending {
+    fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
+        if let Some(need) = &self.needs_summary {
+            return outline(&need.entries, true, out);
+        }
+        let path = self.path.as_ref().map(shown).unwrap_or_default();
+        writeln!(
+            out,
+            "{} {path} is written, revision {}",
+            self.name, self.rev
+        )
+    }
+
+    fn notices(&self) -> Vec<String> {
+        let mut notices = Vec::new();
+        if let Some(need) = &self.needs_summary {
+            let stored = if self.summary_stored {
+                "the summary is stored, one more is needed"
+            } else {
+                "nine are full"
+            };
+            let place = if need.grows {
+                "the level that the block grows".to_owned()
+            } else {
+                shown(&need.at)
+            };
+            notices.push(format!(
+                "{stored}, and the entry is not in yet: say what the texts above come to, the text of {place}, with \
+                 --summary TEXT (and --kind emergence for a pattern that none of them contains)"
+            ));
+        }
+        notices.extend(keys_removed(self.keys_removed));
+        notices
+    }
+
+    /// An entry that is not in is a failure.
+    fn exit(&self) -> Exit {
+        match self.needs_summary {
+            Some(_) => Exit::Failed,
+            None => Exit::Done,
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! `block list`.
+
+use std::io::{self, Write};
+
+use bin_support::shortened;
+use pscale_blocks::BlockInfo;
+use serde::Serialize;
+
+use crate::answer::Answer;
+use crate::data_dir::DataDir;
+use crate::error::Error;
+
+/// How much of a head is shown, in characters.
+const SHOWN: usize = 60;
+
+/// The blocks of a store.
+#[derive(Serialize)]
+pub struct List {
+    /// In order of their names.
+    blocks: Vec<BlockInfo>,
+}
+
+pub fn list(data: &DataDir) -> Result<List, Error> {
+    Ok(List {
+        blocks: data.for_reading()?.names()?,
+    })
+}
+
+impl Answer for List {
+    fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
+        let names = self.blocks.iter().map(|block| block.name.as_str().len());
+        let Some(width) = names.max() else {
+            return Ok(());
+        };
+        let width = width.max("BLOCK".len());
+        writeln!(out, "{:width$}  DECIMAL  REVISION  NODES  HEAD", "BLOCK")?;
+        for block in &self.blocks {
+            let head = shortened(block.head.as_deref().unwrap_or_default(), SHOWN);
+            let line = format!(
+                "{:width$}  {:>7}  {:>8}  {:>5}  {head}",
+                block.name, block.decimal, block.rev, block.nodes
+            );
+            writeln!(out, "{}", line.trim_end())?;
+        }
+        Ok(())
+    }
+
+    fn notices(&self) -> Vec<String> {
+        if !self.blocks.is_empty() {
+            return Vec::new();
+        }
+        vec![
+            "there are no blocks yet; `hermitcrab block create NAME TEXT` makes one, `hermitcrab import FILE` brings some"
+                .to_owned(),
+        ]
+    }
+}

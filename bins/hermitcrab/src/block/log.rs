@@ -1,0 +1,161 @@
+//! `block log` and `block undo`.
+
+use std::io::{self, Write};
+
+use bin_support::{printable, shortened};
+use pscale_blocks::{BlockName, LogEntry, LoggedOp, Op, Provenance};
+use serde::Serialize;
+
+use super::edit::still;
+use super::outline::shown;
+use crate::answer::Answer;
+use crate::cli;
+use crate::clock::by_the_person;
+use crate::data_dir::DataDir;
+use crate::error::Error;
+
+/// How much of a text is shown, in characters.
+const SHOWN: usize = 60;
+
+/// What was done.
+#[derive(Serialize)]
+pub struct Log {
+    /// In order of the blocks' names, each block's oldest first.
+    entries: Vec<Entry>,
+}
+
+/// A line of a block's log, as it is in the log's file, with the block's name.
+#[derive(Serialize)]
+struct Entry {
+    name: BlockName,
+    #[serde(flatten)]
+    logged: LogEntry,
+}
+
+pub fn log(args: &cli::Log, data: &DataDir) -> Result<Log, Error> {
+    let store = data.for_reading()?;
+    let names = match &args.name {
+        Some(name) => vec![name.clone()],
+        None => store.names()?.into_iter().map(|info| info.name).collect(),
+    };
+    let mut entries = Vec::new();
+    for name in names {
+        // The log of a block that was never there is empty, not wrong.
+        let logged = store.log(Some(&name), 0)?;
+        if logged.is_empty() {
+            store.load(&name)?;
+        }
+        let left_out = args
+            .limit
+            .map_or(0, |limit| logged.len().saturating_sub(limit));
+        entries.extend(logged.into_iter().skip(left_out).map(|logged| Entry {
+            name: name.clone(),
+            logged,
+        }));
+    }
+    Ok(Log { entries })
+}
+
+impl Answer for Log {
+    fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
+        for Entry { name, logged } in &self.entries {
+            let note = logged
+                .note
+                .as_deref()
+                .map(|note| format!("  ({})", printable(note)));
+            writeln!(
+                out,
+                "{name} {}  {}  {}  {}{}",
+                logged.rev,
+                logged.at.strftime("%Y-%m-%d %H:%M:%SZ"),
+                who(&logged.by),
+                what(logged),
+                note.unwrap_or_default()
+            )?;
+        }
+        Ok(())
+    }
+}
+
+fn who(by: &Provenance) -> String {
+    match by {
+        Provenance::Person => "person".to_owned(),
+        Provenance::Model { id, web: None } => format!("model {}", shortened(id, SHOWN)),
+        Provenance::Model { id, web: Some(url) } => {
+            format!(
+                "model {} after {}",
+                shortened(id, SHOWN),
+                shortened(url, SHOWN)
+            )
+        }
+        Provenance::Web { url } => format!("web {}", shortened(url, SHOWN)),
+        Provenance::Import { source } => format!("import {}", shortened(source, SHOWN)),
+        Provenance::Kernel => "kernel".to_owned(),
+    }
+}
+
+fn what(logged: &LogEntry) -> String {
+    let op = match &logged.op {
+        LoggedOp::Create { .. } => return "create".to_owned(),
+        LoggedOp::Delete => return "delete".to_owned(),
+        LoggedOp::Undo { count } => return format!("undo {count}"),
+        LoggedOp::Edit(op) => op,
+    };
+    match op {
+        Op::Write { path, text } => format!("write {}  {}", shown(path), shortened(text, SHOWN)),
+        Op::Remove { path } => format!("remove {}", shown(path)),
+        Op::Relocate { from, to } => format!("move {} to {}", shown(from), shown(to)),
+        Op::Append { text, .. } => {
+            let path = logged.path.as_ref().map(shown).unwrap_or_default();
+            format!("append {path}  {}", shortened(text, SHOWN))
+        }
+        Op::Grow { summary } => format!("grow  {}", shortened(&summary.text, SHOWN)),
+        Op::Replace { .. } => "replace".to_owned(),
+        Op::SetDecimal { decimal } => format!("decimal {decimal}"),
+    }
+}
+
+/// What was taken back.
+#[derive(Serialize)]
+pub struct Undone {
+    name: BlockName,
+    /// The revision afterwards.
+    rev: u64,
+    /// How many edits were taken back; fewer than asked for if there are no more.
+    #[serde(rename = "undone")]
+    edits: u32,
+    #[serde(skip)]
+    asked: u32,
+}
+
+pub fn undo(args: &cli::Undo, data: &DataDir) -> Result<Undone, Error> {
+    let store = data.for_writing()?;
+    // Nobody else writes between these two steps.
+    still(&*store, &args.name, args.expect)?;
+    let edited = store.undo(&args.name, args.count, &by_the_person())?;
+    Ok(Undone {
+        name: args.name.clone(),
+        rev: edited.rev,
+        edits: edited.undone,
+        asked: args.count,
+    })
+}
+
+impl Answer for Undone {
+    fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
+        let edits = if self.edits == 1 { "edit" } else { "edits" };
+        writeln!(
+            out,
+            "{}: {} {edits} taken back, revision {}",
+            self.name, self.edits, self.rev
+        )
+    }
+
+    fn notices(&self) -> Vec<String> {
+        let fewer = self.edits < self.asked;
+        fewer
+            .then(|| format!("there are no more than {} to take back", self.edits))
+            .into_iter()
+            .collect()
+    }
+}

@@ -1,0 +1,105 @@
+//! `block read`.
+
+use std::io::{self, Write};
+
+use pscale_blocks::{BlockName, NodeView, Path, Step};
+use serde::Serialize;
+
+use super::outline::{node, outline, shown};
+use crate::answer::Answer;
+use crate::cli::{self, View};
+use crate::data_dir::DataDir;
+use crate::error::Error;
+
+/// What was asked for of a block.
+#[derive(Serialize)]
+pub struct Reading {
+    name: BlockName,
+    decimal: u8,
+    rev: u64,
+    view: View,
+    /// How the path was understood, if it was typed in an unusual way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+    #[serde(flatten)]
+    found: Found,
+    #[serde(skip)]
+    full: bool,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Found {
+    /// Of [`View::Node`].
+    Node(NodeView),
+    /// Of the others.
+    Nodes(Vec<Step>),
+}
+
+pub fn read(args: &cli::Read, data: &DataDir) -> Result<Reading, Error> {
+    let stored = data.for_reading()?.load(&args.name)?;
+    let block = &stored.block;
+    let view = args.view.unwrap_or(match args.at {
+        Some(_) => View::Node,
+        None => View::Subtree,
+    });
+    let path = match &args.at {
+        Some(address) => address.path,
+        None if view == View::Subtree => Path::root(),
+        None => block.head(),
+    };
+    let found = match view {
+        View::Node => Found::Node(block.view(&path)?),
+        View::Spindle => Found::Nodes(block.spindle(&path)?),
+        View::Subtree => Found::Nodes(block.subtree(&path, None)?),
+    };
+    Ok(Reading {
+        name: args.name.clone(),
+        decimal: block.decimal(),
+        rev: stored.rev,
+        view,
+        note: args.at.as_ref().and_then(cli::Address::note),
+        found,
+        full: args.full,
+    })
+}
+
+impl Answer for Reading {
+    fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(
+            out,
+            "{} (decimal {}, revision {})",
+            self.name, self.decimal, self.rev
+        )?;
+        match &self.found {
+            Found::Node(view) => self.tell_node(view, out),
+            Found::Nodes(steps) => outline(steps, self.full, out),
+        }
+    }
+
+    fn notices(&self) -> Vec<String> {
+        self.note.iter().cloned().collect()
+    }
+}
+
+impl Reading {
+    /// The node's own text whole, as it was asked for.
+    fn tell_node(&self, view: &NodeView, out: &mut dyn Write) -> io::Result<()> {
+        node(0, &view.path, view.content.as_deref(), true, out)?;
+        let more = view.more.as_deref().unwrap_or_default();
+        for (digit, text) in view.children.iter().flatten() {
+            let Ok(path) = view.path.child(*digit) else {
+                continue;
+            };
+            node(1, &path, text.as_deref(), self.full, out)?;
+            if more.contains(digit) {
+                writeln!(out, "    … read {} {path}", self.name)?;
+            }
+        }
+        match &view.next_free {
+            Some(Some(path)) => writeln!(out, "next free: {}", shown(path)),
+            Some(None) => writeln!(out, "next free: none, nine are used"),
+            None => Ok(()),
+        }
+    }
+}

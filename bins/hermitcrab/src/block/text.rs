@@ -1,0 +1,37 @@
+//! The text of an edit.
+
+use std::io::{self, Read as _};
+use std::path::PathBuf;
+
+use pscale_blocks::MAX_FILE;
+
+use crate::error::Error;
+
+/// The text on the command line; without one, or for `-`, what comes from stdin. The line break at its end, which a shell
+/// puts there, is left out.
+pub fn given(argument: Option<&str>) -> Result<String, Error> {
+    match argument {
+        Some(text) if text != "-" => Ok(text.to_owned()),
+        _ => from_stdin(),
+    }
+}
+
+fn from_stdin() -> Result<String, Error> {
+    let path = || PathBuf::from("stdin");
+    let mut bytes = Vec::new();
+    // More than any text may have is not worth waiting for.
+    let mut stdin = io::stdin().take(MAX_FILE as u64);
+    let read = stdin.read_to_end(&mut bytes);
+    read.map_err(|source| Error::Read {
+        path: path(),
+        source,
+    })?;
+    let mut text = String::from_utf8(bytes).map_err(|_| Error::NotText { path: path() })?;
+    if text.ends_with('\n') {
+        text.pop();
+        if text.ends_with('\r') {
+            text.pop();
+        }
+    }
+    Ok(text)
+}

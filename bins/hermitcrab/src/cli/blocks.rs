@@ -1,0 +1,203 @@
+//! What each of the block commands takes.
+
+use clap::ValueEnum;
+use pscale_blocks::{BlockName, SummaryKind};
+
+use super::Address;
+
+#[derive(Debug, clap::Args)]
+pub struct Block {
+    /// Print JSON.
+    #[arg(long, global = true)]
+    pub json: bool,
+    #[command(subcommand)]
+    pub command: BlockCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub enum BlockCommand {
+    /// Show the blocks.
+    List,
+    /// Show a node and what is around it.
+    Read(Read),
+    /// Make a block.
+    Create(Create),
+    /// Write a node's text; its children stay.
+    Write(Write),
+    /// Add an entry at the next free place.
+    Append(Append),
+    /// Compress the entries under a summary and go on one level up.
+    Grow(Grow),
+    /// Move a node with all below it to a free place.
+    Mv(Mv),
+    /// Take a node away with all below it.
+    Rm(Rm),
+    /// Show what was done to a block, or to all.
+    Log(Log),
+    /// Take the last edits back.
+    Undo(Undo),
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Read {
+    /// The block.
+    #[arg(value_name = "BLOCK")]
+    pub name: BlockName,
+    /// The node, such as 0.3.1 [default: the whole tree].
+    #[arg(value_name = "PATH")]
+    pub at: Option<Address>,
+    /// What is shown [default: node; of the whole tree, subtree].
+    #[arg(long, value_enum, value_name = "VIEW")]
+    pub view: Option<View>,
+    /// Show long texts whole.
+    #[arg(long)]
+    pub full: bool,
+}
+
+/// What is shown of a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum View {
+    /// The node and one level below.
+    Node,
+    /// The nodes on the way to it.
+    Spindle,
+    /// The node and all below.
+    Subtree,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Create {
+    /// Its name: 1 to 64 of a-z, 0-9, underscore and dash, a letter first.
+    #[arg(value_name = "BLOCK")]
+    pub name: BlockName,
+    /// What it is, the text of its head [default: stdin, as with -].
+    #[arg(value_name = "TEXT", allow_hyphen_values = true)]
+    pub text: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Write {
+    /// The block.
+    #[arg(value_name = "BLOCK")]
+    pub name: BlockName,
+    /// The node; it is made if it is not there.
+    #[arg(value_name = "PATH")]
+    pub at: Address,
+    /// Its text [default: stdin, as with -].
+    #[arg(value_name = "TEXT", allow_hyphen_values = true)]
+    pub text: Option<String>,
+    #[command(flatten)]
+    pub expect: Expect,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Append {
+    /// The block.
+    #[arg(value_name = "BLOCK")]
+    pub name: BlockName,
+    /// The entry [default: stdin, as with -].
+    #[arg(value_name = "TEXT", allow_hyphen_values = true)]
+    pub text: Option<String>,
+    /// What the nine before it come to, if they are full.
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub summary: Option<String>,
+    /// How the summary was found.
+    #[arg(long, value_enum, value_name = "KIND", default_value_t = Kind::Summary)]
+    pub kind: Kind,
+    #[command(flatten)]
+    pub expect: Expect,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Grow {
+    /// The block.
+    #[arg(value_name = "BLOCK")]
+    pub name: BlockName,
+    /// What the entries come to.
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub summary: String,
+    /// How it was found.
+    #[arg(long, value_enum, value_name = "KIND", default_value_t = Kind::Summary)]
+    pub kind: Kind,
+    #[command(flatten)]
+    pub expect: Expect,
+}
+
+/// How a summary was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Kind {
+    /// The whole is the sum of its parts.
+    Summary,
+    /// The parts show a pattern that none of them contains.
+    Emergence,
+}
+
+impl From<Kind> for SummaryKind {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Summary => Self::Summary,
+            Kind::Emergence => Self::Emergence,
+        }
+    }
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Mv {
+    /// The block.
+    #[arg(value_name = "BLOCK")]
+    pub name: BlockName,
+    /// The node.
+    #[arg(value_name = "FROM")]
+    pub from: Address,
+    /// The free place.
+    #[arg(value_name = "TO")]
+    pub to: Address,
+    #[command(flatten)]
+    pub expect: Expect,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Rm {
+    /// The block.
+    #[arg(value_name = "BLOCK")]
+    pub name: BlockName,
+    /// The node.
+    #[arg(value_name = "PATH", required_unless_present = "whole")]
+    pub at: Option<Address>,
+    /// The whole block instead; its file goes to the folder trash.
+    #[arg(long, conflicts_with = "at")]
+    pub whole: bool,
+    #[command(flatten)]
+    pub expect: Expect,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Log {
+    /// The block [default: all].
+    #[arg(value_name = "BLOCK")]
+    pub name: Option<BlockName>,
+    /// Only the last so many edits of each block.
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Undo {
+    /// The block.
+    #[arg(value_name = "BLOCK")]
+    pub name: BlockName,
+    /// How many edits, the last first.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub count: u32,
+    #[command(flatten)]
+    pub expect: Expect,
+}
+
+/// Compare and set.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub struct Expect {
+    /// Only if the block has this revision still.
+    #[arg(long, value_name = "REVISION")]
+    pub rev: Option<u64>,
+}

@@ -1,0 +1,129 @@
+//! The command line: every flag, and which function a command is.
+
+mod address;
+mod blocks;
+mod keys;
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use bin_support::{CommonFlags, Exit, Failure, Session};
+use clap_complete::Shell;
+
+pub use self::address::Address;
+pub use self::blocks::*;
+pub use self::keys::*;
+use crate::data_dir::DataDir;
+use crate::error::Error;
+use crate::{block, key};
+
+/// A model that lives in blocks, and the blocks themselves.
+#[derive(Debug, clap::Parser)]
+#[command(name = "hermitcrab", version, propagate_version = true)]
+pub struct Cli {
+    #[command(flatten)]
+    common: CommonFlags,
+    /// Where everything of this instance is kept [default: hermitcrab in the user's folder for data].
+    #[arg(long, global = true, value_name = "DIR")]
+    data: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Command,
+}
+
+impl AsRef<CommonFlags> for Cli {
+    fn as_ref(&self) -> &CommonFlags {
+        &self.common
+    }
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Read and edit blocks. No model and no network is needed.
+    Block(Block),
+    /// Keep the key that a model is asked with.
+    Key(Key),
+    /// Print completions for a shell.
+    Completions(Completions),
+}
+
+#[derive(Debug, clap::Args)]
+struct Completions {
+    /// The shell.
+    #[arg(value_enum, value_name = "SHELL")]
+    shell: Shell,
+}
+
+pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
+    let data = || DataDir::find(cli.data.as_deref()).map_err(Error::failure);
+    match &cli.command {
+        Command::Block(args) => block::execute(args, &data()?, session),
+        Command::Key(args) => key::execute(args, &data()?, session),
+        Command::Completions(args) => completions(args, session),
+    }
+}
+
+fn completions(args: &Completions, session: &mut Session) -> Result<Exit, Failure> {
+    let mut command = <Cli as clap::CommandFactory>::command();
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut command, "hermitcrab", &mut script);
+    session.results.write_all(&script)?;
+    Ok(Exit::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory as _, Parser as _};
+
+    use super::*;
+
+    fn parse(words: &[&str]) -> Result<Command, clap::Error> {
+        let words = ["hermitcrab"].iter().chain(words);
+        Cli::try_parse_from(words).map(|cli| cli.command)
+    }
+
+    #[test]
+    fn the_definitions_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn flags_stand_anywhere() {
+        for line in [
+            "--data D --quiet block --json list",
+            "block list --json --quiet --data D",
+        ] {
+            let words = ["hermitcrab"].into_iter().chain(line.split(' '));
+            let cli = Cli::try_parse_from(words).unwrap();
+            assert_eq!(cli.data, Some("D".into()), "{line}");
+            assert!(cli.common.quiet, "{line}");
+            assert!(matches!(
+                cli.command,
+                Command::Block(Block { json: true, .. })
+            ));
+        }
+    }
+
+    #[test]
+    fn a_text_may_begin_with_a_dash_and_flags_stay_flags() {
+        let write = |words: &[&str]| {
+            let words = [&["block", "write", "yard", "0.1"], words].concat();
+            match parse(&words) {
+                Ok(Command::Block(Block {
+                    command: BlockCommand::Write(write),
+                    json,
+                })) => (write.text, write.expect.rev, json),
+                other => panic!("{other:?}"),
+            }
+        };
+        let text = |text: &str| Some(text.to_owned());
+        assert_eq!(write(&["- an item"]), (text("- an item"), None, false));
+        assert_eq!(
+            write(&["--not-a-flag"]),
+            (text("--not-a-flag"), None, false)
+        );
+        assert_eq!(write(&["-", "--rev", "3"]), (text("-"), Some(3), false));
+        assert_eq!(write(&["--json", "x"]), (text("x"), None, true));
+        assert_eq!(write(&["--", "--json"]), (text("--json"), None, false));
+        assert_eq!(write(&[]), (None, None, false));
+    }
+}

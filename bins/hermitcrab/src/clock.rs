@@ -1,0 +1,13 @@
+//! The time of this machine.
+
+use jiff::Timestamp;
+use pscale_blocks::{Provenance, Stamp};
+
+/// An edit that the person makes now.
+pub fn by_the_person() -> Stamp {
+    Stamp {
+        at: Timestamp::now(),
+        by: Provenance::Person,
+        note: None,
+    }
+}

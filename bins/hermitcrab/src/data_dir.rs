@@ -1,0 +1,64 @@
+//! Where everything of an instance lies.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use bin_support::printable;
+use pscale_blocks::{BlockStore, DirStore, MemStore};
+
+use crate::error::Error;
+
+/// What the folder is called where programs keep their data.
+const NAME: &str = "hermitcrab";
+
+/// A data directory, which need not be there yet.
+#[derive(Debug)]
+pub struct DataDir(PathBuf);
+
+impl DataDir {
+    /// The one of `--data`, else that of the user.
+    ///
+    /// # Errors
+    /// [`Error::NoDataFolder`].
+    pub fn find(flag: Option<&Path>) -> Result<Self, Error> {
+        match flag {
+            Some(path) => Ok(Self(path.to_owned())),
+            None => bin_support::data_folder()
+                .map(|folder| Self(folder.join(NAME)))
+                .ok_or(Error::NoDataFolder),
+        }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// The blocks as they are now, also while another process writes to them. None yet in a directory that is not there:
+    /// reading makes nothing.
+    ///
+    /// # Errors
+    /// The directory holds no store that this program can read.
+    pub fn for_reading(&self) -> Result<Box<dyn BlockStore>, Error> {
+        if fs::metadata(&self.0).is_err_and(|error| error.kind() == ErrorKind::NotFound) {
+            return Ok(Box::new(MemStore::new()));
+        }
+        Ok(Box::new(opened(DirStore::open_read_only(&self.0)?)))
+    }
+
+    /// The blocks, for this process alone to write to. A directory that is not there is made.
+    ///
+    /// # Errors
+    /// Another process writes to it, or nobody can.
+    pub fn for_writing(&self) -> Result<Box<dyn BlockStore>, Error> {
+        Ok(Box::new(opened(DirStore::open(&self.0)?)))
+    }
+}
+
+/// A store, once the person was told what was wrong with it.
+fn opened(store: DirStore) -> DirStore {
+    for notice in store.notices() {
+        tracing::warn!("{}", printable(&notice));
+    }
+    store
+}

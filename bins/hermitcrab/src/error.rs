@@ -1,0 +1,138 @@
+use std::error::Error as StdError;
+use std::fmt::Write as _;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use bin_support::{Failure, printable};
+use hermitcrab_kernel::Fault;
+use pscale_blocks::{BlockError, StoreError};
+
+/// Why a command did not do what was asked. Every message names what it is about.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    #[error("no home folder is known to keep data in; name one with --data DIR")]
+    NoDataFolder,
+    #[error("{}", store_line(error))]
+    Store { error: StoreError },
+    #[error("cannot write {}", name(path))]
+    Write {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error(
+        "a key on the command line is seen by every user of this machine and kept by the shell: give it on stdin"
+    )]
+    KeyTyped,
+    #[error("--provider offline asks nobody and needs no key")]
+    KeyOfNobody,
+    #[error(
+        "no keyring is built in: with --file the key is kept in a file of the data directory, or set {variable}"
+    )]
+    NoKeyring { variable: String },
+    #[error("this is no key: {why}")]
+    BadKey { why: &'static str },
+    #[error("{}: no text in UTF-8", name(path))]
+    NotText { path: PathBuf },
+    #[error("cannot read {}", name(path))]
+    Read {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Self {
+        Self::Store { error }
+    }
+}
+
+impl From<BlockError> for Error {
+    fn from(error: BlockError) -> Self {
+        StoreError::from(error).into()
+    }
+}
+
+impl Error {
+    /// As programs read it; the same form as a tool's error.
+    pub fn fault(&self) -> Fault {
+        let kind = match self {
+            Self::Store { error } => {
+                let fault = Fault::new(error.kind(), with_sources(error));
+                return match hint(error) {
+                    Some(hint) => fault.hint(hint),
+                    None => fault,
+                };
+            }
+            Self::NoDataFolder => "no_data_folder",
+            Self::NotText { .. } => "format",
+            Self::Read { .. } | Self::Write { .. } => "io",
+            Self::KeyTyped | Self::KeyOfNobody => "usage",
+            Self::NoKeyring { .. } => "no_keyring",
+            Self::BadKey { .. } => "bad_key",
+        };
+        Fault::new(kind, with_sources(self))
+    }
+
+    /// Ends the program: with 2 where the command line is at fault, else with 1.
+    pub fn failure(self) -> Failure {
+        match self {
+            Self::Store { .. } | Self::Write { .. } => self.into(),
+            _ => Failure::usage(self),
+        }
+    }
+}
+
+/// What to do about it, where the error itself does not say.
+fn hint(error: &StoreError) -> Option<String> {
+    let hint = match error {
+        StoreError::Block(error) => match error.as_ref() {
+            BlockError::NotFound {
+                deepest, children, ..
+            } => {
+                let digits: Vec<_> = children.iter().map(u8::to_string).collect();
+                let place = if deepest.is_root() {
+                    "the tree".to_owned()
+                } else {
+                    deepest.to_string()
+                };
+                return Some(if digits.is_empty() {
+                    format!("{place} has no children")
+                } else {
+                    format!("{place} has the children {}", digits.join(", "))
+                });
+            }
+            _ => return None,
+        },
+        StoreError::NoBlock { near: None, .. } => "`hermitcrab block list` names all",
+        StoreError::Io { .. } => "--data DIR names another directory",
+        StoreError::Locked { .. } => "reading works meanwhile; to write, end that process",
+        _ => return None,
+    };
+    Some(hint.to_owned())
+}
+
+fn store_line(error: &StoreError) -> String {
+    let mut line = with_sources(error);
+    if let Some(hint) = hint(error) {
+        let _ = write!(line, "; {hint}");
+    }
+    line
+}
+
+fn with_sources(error: &dyn StdError) -> String {
+    let mut line = error.to_string();
+    let mut next = error.source();
+    while let Some(source) = next {
+        let _ = write!(line, ": {source}");
+        next = source.source();
+    }
+    line
+}
+
+/// A path as a message shows it.
+pub fn name(path: &Path) -> String {
+    printable(&path.display().to_string())
+}

@@ -1,0 +1,222 @@
+//! What a person, a file or another process can do wrong: each is named, and nothing is changed.
+
+use std::fs;
+
+use pscale_blocks::DirStore;
+
+use crate::program::{DATA, Place};
+
+/// A block of a head and two entries.
+fn yard() -> Place {
+    Place::with_block("yard", "What the yard holds.", &["Larch", "Oak"])
+}
+
+#[test]
+fn an_edit_that_cannot_be_says_why_and_changes_nothing() {
+    let place = yard();
+    let before = place.read("data/blocks/yard.json");
+    let long = "x".repeat(70 << 10);
+    let deep = "0".repeat(32);
+    for (arguments, kind, words) in [
+        (
+            &["write", "yard", "0.1", " "][..],
+            "empty_content",
+            &["empty"][..],
+        ),
+        (&["write", "yard", "2.1", "x"], "new_root", &["0"]),
+        (
+            &["write", "yard", "0.1", &long],
+            "too_large",
+            &["65536", "71680"],
+        ),
+        (&["append", "yard", &long], "too_large", &["65536"]),
+        (&["append", "yard", ""], "empty_content", &[]),
+        (&["mv", "yard", "0.1", "0.2"], "exists", &["0.2"]),
+        (&["mv", "yard", "0.1", "0.1.1"], "into_itself", &["0.1.1"]),
+        (&["mv", "yard", "0.7", "0.8"], "not_found", &["0.7"]),
+        (&["rm", "yard", "0"], "not_empty", &["head"]),
+        (
+            &["rm", "yard", "0.1.5"],
+            "not_found",
+            &["0.1 has no children"],
+        ),
+        (
+            &["read", "yard", "0.3"],
+            "not_found",
+            &["0 has the children 1, 2"],
+        ),
+        (&["read", "yard", &deep], "not_found", &[]),
+        (&["grow", "yard", "--summary", "\t"], "empty_content", &[]),
+        (
+            &["read", "yrad"],
+            "no_block",
+            &["yrad", "did you mean yard?"],
+        ),
+        (&["read", "quite-different"], "no_block", &["block list"]),
+        (&["rm", "quite-different", "--whole"], "no_block", &[]),
+        (&["log", "quite-different"], "no_block", &[]),
+        (&["undo", "quite-different"], "no_block", &[]),
+        (&["create", "yard", "x"], "exists", &["yard"]),
+        (&["create", "shed", ""], "empty_content", &[]),
+        (&["create", "shed", &long], "too_large", &["65536"]),
+    ] {
+        let arguments = [&["block"], arguments, &["--json"]].concat();
+        let ran = place.run(&arguments).exits(1).tells(words);
+        assert_eq!(ran.json()["error"], kind, "{}", ran.stderr);
+    }
+    assert_eq!(place.read("data/blocks/yard.json"), before);
+    assert_eq!(place.names("data/blocks"), ["yard.json"]);
+    let leaf = Place::with_block("leaf", "A head alone", &[]);
+    let grow = ["block", "grow", "leaf", "--summary", "x", "--json"];
+    let ran = leaf.run(&grow).exits(1);
+    assert_eq!(ran.json()["error"], "nothing_to_grow");
+}
+
+#[test]
+fn what_is_no_path_no_name_and_no_command_is_wrong_usage() {
+    let place = Place::new();
+    let long = "x".repeat(65);
+    let deep = "0".repeat(33);
+    for (arguments, words) in [
+        (&["block", "read", "yard", "0..1"][..], &["character 2"][..]),
+        (&["block", "read", "yard", "0.a"], &["character 2"]),
+        (&["block", "read", "yard", "0,1"], &["character 1"]),
+        (&["block", "read", "yard", "-1"], &[]),
+        (&["block", "read", "yard", "0.1 "], &["character 3"]),
+        (&["block", "read", "yard", &deep], &["32"]),
+        (&["block", "read", "../x"], &["../x", "no block name"]),
+        (&["block", "create", "a/b", "x"], &["no block name"]),
+        (&["block", "create", "CON", "x"], &["no block name"]),
+        (&["block", "create", "con", "x"], &["device"]),
+        (&["block", "create", "", "x"], &["empty"]),
+        (&["block", "create", &long, "x"], &["64"]),
+        (&["block", "create", "Upper", "x"], &["no block name"]),
+        (&["block", "write", "yard"], &["PATH"]),
+        (&["block", "rm", "yard"], &["PATH"]),
+        (&["block", "rm", "yard", "0.1", "--whole"], &["--whole"]),
+        (&["block", "grow", "yard"], &["--summary"]),
+        (
+            &["block", "append", "yard", "x", "--kind", "sum"],
+            &["emergence"],
+        ),
+        (&["block", "undo", "yard", "--count", "0"], &["--count"]),
+        (
+            &["block", "write", "yard", "0", "x", "--rev=-1"],
+            &["--rev"],
+        ),
+        (&["block", "forget", "yard"], &["forget"]),
+        (&["blok"], &["block"]),
+    ] {
+        place.run(arguments).exits(2).tells(words);
+    }
+    assert!(!place.path(DATA).exists());
+}
+
+#[test]
+fn a_directory_that_another_process_writes_to_can_be_read() {
+    let place = yard();
+    let holder = DirStore::open(place.path(DATA)).unwrap();
+    place.run(&["block", "read", "yard"]).exits(0);
+    place.run(&["block", "list"]).exits(0);
+    place.run(&["block", "log"]).exits(0);
+    let pid = format!("locked by pid {}", std::process::id());
+    for edit in [
+        &["write", "yard", "0.1", "x"][..],
+        &["append", "yard", "x"],
+        &["create", "shed", "x"],
+        &["undo", "yard"],
+        &["rm", "yard", "--whole"],
+    ] {
+        let arguments = [&["block"], edit, &["--json"]].concat();
+        let ran = place.run(&arguments).exits(1);
+        let ran = ran.tells(&[&pid, "reading works"]);
+        assert_eq!(ran.json()["error"], "locked");
+    }
+    drop(holder);
+    place.run(&["block", "append", "yard", "Ash"]).exits(0);
+}
+
+#[test]
+fn a_directory_that_cannot_be_used_is_named_with_what_to_do() {
+    let place = Place::new();
+    place.file(DATA, "a file");
+    for arguments in [&["block", "list"][..], &["block", "create", "yard", "x"]] {
+        place.run(arguments).exits(1).tells(&[DATA, "--data"]);
+    }
+    // One of a later program.
+    let place = yard();
+    place.file("data/store.json", r#"{"schema_version": 99}"#);
+    for arguments in [&["block", "list"][..], &["block", "append", "yard", "x"]] {
+        place.run(arguments).exits(1).tells(&["store.json", "99"]);
+    }
+    // No home, no directory.
+    let mut command = place.bare(&["block", "list"]);
+    command.env_remove("HOME");
+    let ran = crate::program::finish(crate::program::start(&mut command));
+    ran.exits(2).tells(&["--data DIR"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_directory_without_permission_is_named() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = Place::new();
+    fs::create_dir(place.path(DATA)).unwrap();
+    let set = |mode| fs::set_permissions(place.path(DATA), fs::Permissions::from_mode(mode));
+    set(0o500).unwrap();
+    let ran = place.run(&["block", "create", "yard", "x"]);
+    set(0o700).unwrap();
+    // Nothing is closed to root.
+    if ran.code != Some(0) {
+        ran.exits(1).tells(&[DATA, "--data"]);
+    }
+}
+
+#[test]
+fn a_file_that_is_no_block_does_not_hide_the_others() {
+    let place = yard();
+    place.run(&["block", "create", "shed", "A shed."]).exits(0);
+    place.file("data/blocks/shed.json", "{\"decimal\": 1, \"tree\": {}");
+    place.run(&["block", "read", "yard"]).exits(0);
+    let ran = place.run(&["block", "append", "yard", "Ash"]).exits(0);
+    // It is said, and the good version comes back from the log.
+    let ran = ran.tells(&["shed"]);
+    assert!(ran.stderr.contains("quarantine"), "{}", ran.stderr);
+    assert_eq!(place.names("data/quarantine").len(), 1);
+    let read = place.run(&["block", "read", "shed"]).exits(0);
+    assert!(read.stdout.contains("A shed."), "{}", read.stdout);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_among_the_blocks_is_not_followed() {
+    let place = yard();
+    let block = r#"{"decimal": 1, "tree": {"0": "From outside"}}"#;
+    place.file("outside.json", block);
+    std::os::unix::fs::symlink(
+        place.path("outside.json"),
+        place.path("data/blocks/out.json"),
+    )
+    .unwrap();
+    let ran = place.run(&["block", "read", "out"]).exits(1);
+    assert!(!ran.stdout.contains("outside"), "{}", ran.stdout);
+    assert_eq!(place.read("outside.json"), block);
+}
+
+#[test]
+fn data_go_to_the_users_folder_where_none_is_named() {
+    let place = Place::new();
+    let mut command = place.bare(&["block", "create", "yard", "x"]);
+    command.env("XDG_DATA_HOME", place.path("xdg"));
+    crate::program::finish(crate::program::start(&mut command)).exits(0);
+    let mut command = place.bare(&["block", "create", "yard", "x"]);
+    crate::program::finish(crate::program::start(&mut command)).exits(0);
+    if cfg!(target_os = "linux") {
+        assert!(place.path("xdg/hermitcrab/blocks/yard.json").exists());
+        assert!(
+            place
+                .path(".local/share/hermitcrab/blocks/yard.json")
+                .exists()
+        );
+    }
+}

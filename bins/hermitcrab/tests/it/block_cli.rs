@@ -1,0 +1,282 @@
+//! Every block command, with no model, no key and no network.
+
+use serde_json::json;
+
+use crate::program::Place;
+
+/// A block of a head, three entries and a branch.
+fn yard() -> Place {
+    let place = Place::with_block("yard", "What the yard holds.", &["Larch", "Oak", "A saw"]);
+    place
+        .run(&["block", "write", "yard", "0.1.1", "Dry since March"])
+        .exits(0);
+    place
+}
+
+#[test]
+fn a_block_is_made_filled_and_read() {
+    let place = yard();
+    insta::assert_snapshot!(place.run(&["block", "read", "yard"]).exits(0).stdout);
+    insta::assert_json_snapshot!(place.json(&["block", "read", "yard"]));
+}
+
+#[test]
+fn the_three_views() {
+    let place = yard();
+    for (view, path) in [("node", "0.1"), ("spindle", "0.1.1"), ("subtree", "0.1")] {
+        let arguments = ["block", "read", "yard", path, "--view", view];
+        let ran = place.run(&arguments).exits(0);
+        insta::assert_snapshot!(format!("{view}_told"), ran.stdout);
+        insta::assert_json_snapshot!(format!("{view}_json"), place.json(&arguments));
+    }
+    // A path alone is a node; no path with a view of one is the head.
+    let node = place.json(&["block", "read", "yard", "0.1"]);
+    assert_eq!(node["view"], "node");
+    let head = place.json(&["block", "read", "yard", "--view", "node"]);
+    assert_eq!(head["node"]["path"], "0");
+}
+
+#[test]
+fn an_unusual_path_is_understood_and_noted() {
+    let place = yard();
+    let ran = place.run(&["block", "read", "yard", "0.11"]).exits(0);
+    ran.tells(&["read as 0.1.1"]);
+    let answer = place.json(&["block", "read", "yard", "011"]);
+    assert_eq!(answer["note"], "read as 0.1.1");
+    assert_eq!(answer["node"]["content"], "Dry since March");
+    let written = place.json(&["block", "write", "yard", "0.21", "x"]);
+    assert_eq!(
+        (&written["note"], &written["path"]),
+        (&json!("read as 0.2.1"), &json!("0.2.1"))
+    );
+    let moved = place.json(&["block", "mv", "yard", "0.21", "022"]);
+    assert_eq!(moved["note"], "read as 0.2.1, read as 0.2.2");
+    let plain = place.json(&["block", "read", "yard", "0.1.1"]);
+    assert!(plain.get("note").is_none(), "{plain}");
+}
+
+#[test]
+fn long_and_hostile_texts_do_not_steer_the_terminal() {
+    let place = yard();
+    let long = format!("{}\u{1b}[2J\u{202e}\nsecond line", "x".repeat(300));
+    place
+        .run(&["block", "write", "yard", "0.4", &long])
+        .exits(0);
+    for arguments in [
+        &["block", "read", "yard"][..],
+        &["block", "read", "yard", "0"],
+        &["block", "read", "yard", "0.4"],
+        &["block", "read", "yard", "--full"],
+        &["block", "list"],
+    ] {
+        let ran = place.run(arguments).exits(0);
+        for char in ['\u{1b}', '\u{202e}'] {
+            assert!(!ran.stdout.contains(char), "{arguments:?}\n{}", ran.stdout);
+        }
+    }
+    let outline = place.run(&["block", "read", "yard"]).stdout;
+    let longest = outline.lines().map(|line| line.chars().count()).max();
+    assert!(longest < Some(120), "{outline}");
+    // What was asked for is whole.
+    let node = place.run(&["block", "read", "yard", "0.4"]).stdout;
+    assert!(node.contains(&"x".repeat(300)), "{node}");
+    assert!(node.contains("\n     second line\n"), "{node}");
+    assert_eq!(
+        place.json(&["block", "read", "yard", "0.4"])["node"]["content"],
+        long
+    );
+}
+
+#[test]
+fn texts_come_from_stdin_without_the_last_line_break() {
+    let place = Place::new();
+    place
+        .fed(b"A head\n", &["block", "create", "notes"])
+        .exits(0);
+    place
+        .fed(b"One\r\n", &["block", "write", "notes", "0.1", "-"])
+        .exits(0);
+    place
+        .fed("Zwei\nZeilen ä".as_bytes(), &["block", "append", "notes"])
+        .exits(0);
+    // A text may begin with a dash.
+    place
+        .run(&["block", "append", "notes", "- a list item"])
+        .exits(0);
+    let read = place.json(&["block", "read", "notes"]);
+    let texts: Vec<_> = read["nodes"].as_array().unwrap().iter().collect();
+    let texts: Vec<_> = texts.iter().map(|step| step["text"].clone()).collect();
+    assert_eq!(texts, ["A head", "One", "Zwei\nZeilen ä", "- a list item"]);
+    place
+        .fed(b"\xff\xfe", &["block", "append", "notes", "-"])
+        .exits(2)
+        .tells(&["stdin", "UTF-8"]);
+}
+
+#[test]
+fn the_list_and_how_to_begin_one() {
+    let place = Place::new();
+    let ran = place.run(&["block", "list"]).exits(0);
+    assert_eq!(ran.stdout, "");
+    ran.tells(&["block create NAME TEXT", "import"]);
+    assert_eq!(place.json(&["block", "list"])["blocks"], json!([]));
+    assert!(!place.path("data").exists(), "reading makes nothing");
+
+    let place = yard();
+    place
+        .run(&["block", "create", "a_much-longer-name", "Another one"])
+        .exits(0);
+    insta::assert_snapshot!(place.run(&["block", "list"]).exits(0).stdout);
+    insta::assert_json_snapshot!(place.json(&["block", "list"]));
+}
+
+#[test]
+fn every_edit_says_what_it_did() {
+    let place = Place::new();
+    let steps: [&[&str]; 7] = [
+        &["create", "yard", "What the yard holds."],
+        &["append", "yard", "Larch"],
+        &["write", "yard", "0.2.1", "Below a level without text"],
+        &["mv", "yard", "0.2.1", "0.3"],
+        &["rm", "yard", "0.3"],
+        &["grow", "yard", "--summary", "Wood", "--kind", "emergence"],
+        &["rm", "yard", "--whole"],
+    ];
+    let mut told = String::new();
+    for step in steps {
+        let arguments = [&["block"], step].concat();
+        let ran = place.run(&arguments).exits(0);
+        told += &["$ ", &step.join(" "), "\n", &ran.stdout, &ran.stderr].concat();
+    }
+    insta::assert_snapshot!(told);
+
+    let place = Place::new();
+    let mut answers = Vec::new();
+    for step in steps {
+        answers.push(place.json(&[&["block"], step].concat()));
+    }
+    insta::assert_json_snapshot!(answers);
+}
+
+#[test]
+fn the_tenth_entry_asks_for_a_summary() {
+    let entries = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
+    let place = Place::with_block("memory", "What I remember.", &entries);
+    let ran = place.run(&["block", "append", "memory", "ten"]).exits(1);
+    insta::assert_snapshot!(format!("{}{}", ran.stdout, ran.stderr));
+    let ran = place.run(&["block", "append", "memory", "ten", "--json"]);
+    insta::assert_json_snapshot!(ran.exits(1).json());
+    let summary = ["--summary", "The first nine", "--kind", "summary"];
+    let arguments = [&["block", "append", "memory", "ten"][..], &summary].concat();
+    let answer = place.json(&arguments);
+    assert_eq!(answer["path"], "0.2.1");
+    insta::assert_snapshot!(place.run(&["block", "read", "memory"]).exits(0).stdout);
+}
+
+#[test]
+fn compare_and_set() {
+    let place = yard();
+    let rev = place.json(&["block", "read", "yard"])["rev"].to_string();
+    place
+        .run(&["block", "write", "yard", "0.1", "Ash", "--rev", &rev])
+        .exits(0);
+    for edit in [
+        &["write", "yard", "0.1", "Elm"][..],
+        &["append", "yard", "Elm"],
+        &["grow", "yard", "--summary", "Wood"],
+        &["mv", "yard", "0.1", "0.9"],
+        &["rm", "yard", "0.1"],
+        &["rm", "yard", "--whole"],
+    ] {
+        let arguments = [&["block"], edit, &["--rev", &rev, "--json"]].concat();
+        let ran = place.run(&arguments).exits(1).tells(&["read it again"]);
+        assert_eq!(ran.json()["error"], "revision", "{edit:?}");
+    }
+    let read = place.json(&["block", "read", "yard", "0.1"]);
+    assert_eq!(read["node"]["content"], "Ash");
+}
+
+#[test]
+fn the_log_says_who_did_what() {
+    let place = yard();
+    place.run(&["block", "mv", "yard", "0.3", "0.5"]).exits(0);
+    place.run(&["block", "rm", "yard", "0.5"]).exits(0);
+    place.run(&["block", "undo", "yard"]).exits(0);
+    place.run(&["block", "create", "notes", "Notes."]).exits(0);
+    let mut log = place.json(&["block", "log"]);
+    for entry in log["entries"].as_array_mut().unwrap() {
+        entry["at"] = json!("TIME");
+    }
+    insta::assert_json_snapshot!(log);
+    let told = place.run(&["block", "log", "yard"]).exits(0).stdout;
+    let told: Vec<_> = told.lines().map(without_time).collect();
+    insta::assert_snapshot!(told.join("\n"));
+    let last = place.json(&["block", "log", "--limit", "1"]);
+    assert_eq!(last["entries"].as_array().unwrap().len(), 2);
+}
+
+/// A line of a log without its third and fourth word, the day and the hour.
+fn without_time(line: &str) -> String {
+    let words: Vec<_> = line.split(' ').filter(|word| !word.is_empty()).collect();
+    [&words[..2], &words[4..]].concat().join(" ")
+}
+
+#[test]
+fn undo_takes_back_and_is_taken_back() {
+    let place = yard();
+    let before = place.json(&["block", "read", "yard"])["nodes"].clone();
+    for text in ["one", "two", "three"] {
+        place.run(&["block", "write", "yard", "0.2", text]).exits(0);
+    }
+    let after = place.json(&["block", "read", "yard"])["nodes"].clone();
+    let undone = place.json(&["block", "undo", "yard", "--count", "3"]);
+    assert_eq!(undone["undone"], 3);
+    assert_eq!(place.json(&["block", "read", "yard"])["nodes"], before);
+    place.run(&["block", "undo", "yard"]).exits(0);
+    assert_eq!(place.json(&["block", "read", "yard"])["nodes"], after);
+    // Past the first edit: what there is, and how many.
+    let ran = place.run(&["block", "undo", "yard", "--count", "99"]);
+    ran.exits(0).tells(&["no more than"]);
+}
+
+#[test]
+fn keys_are_taken_out_of_texts() {
+    let place = Place::new();
+    let text = "Mine is sk-ant-api03-0123456789, keep it";
+    for arguments in [
+        &["create", "notes", text][..],
+        &["append", "notes", text],
+        &["write", "notes", "0.2", text],
+    ] {
+        let answer = place.json(&[&["block"], arguments].concat());
+        assert_eq!(answer["keys_removed"], 1, "{arguments:?}");
+    }
+    let ran = place
+        .run(&["block", "write", "notes", "0.3", text])
+        .exits(0);
+    ran.tells(&["looks like a key", "[key removed]"]);
+    for file in ["data/blocks/notes.json", "data/log/notes.jsonl"] {
+        assert!(!place.read(file).contains("sk-ant"), "{file}");
+    }
+}
+
+#[test]
+fn help_and_completions_know_every_command() {
+    let place = Place::new();
+    let ran = place.run(&["--help"]).exits(0);
+    for command in ["block", "key", "completions"] {
+        assert!(ran.stdout.contains(command), "{command}\n{}", ran.stdout);
+        place.run(&[command, "--help"]).exits(0);
+    }
+    let ran = place.run(&["block", "--help"]).exits(0);
+    for command in [
+        "list", "read", "create", "write", "append", "grow", "mv", "rm", "log", "undo",
+    ] {
+        assert!(ran.stdout.contains(command), "{command}\n{}", ran.stdout);
+        place.run(&["block", command, "--help"]).exits(0);
+    }
+    for shell in ["bash", "zsh", "fish"] {
+        let ran = place.run(&["completions", shell]).exits(0);
+        assert!(ran.stdout.contains("hermitcrab"), "{shell}");
+    }
+}

@@ -1,0 +1,190 @@
+//! Running the binary in a folder of its own, with nothing of the machine's environment but the path to programs.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A process that takes longer hangs: it is killed and the test has failed.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// The data directory of a place.
+pub const DATA: &str = "data";
+
+/// How a run of the binary ended and what it wrote.
+#[derive(Debug)]
+pub struct Ran {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Ran {
+    /// Fails the test unless the program ended with this code and in words for people; shows why.
+    #[track_caller]
+    pub fn exits(self, code: i32) -> Self {
+        let start: String = self.stdout.chars().take(1500).collect();
+        let told = format!("\n--- stderr\n{}\n--- stdout\n{start}", self.stderr);
+        assert_eq!(self.code, Some(code), "{told}");
+        for dump in [
+            "panicked at",
+            "RUST_BACKTRACE",
+            "Some(",
+            "Err(",
+            "Error {",
+            "Os {",
+            "kind: ",
+        ] {
+            assert!(!self.stderr.contains(dump), "{dump}{told}");
+        }
+        self
+    }
+
+    /// Fails the test unless stderr has all these words.
+    #[track_caller]
+    pub fn tells(self, words: &[&str]) -> Self {
+        for word in words {
+            assert!(
+                self.stderr.contains(word),
+                "{word:?} is missing\n{}",
+                self.stderr
+            );
+        }
+        self
+    }
+
+    /// The one document on stdout.
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("{error}\n{}\n{}", self.stdout, self.stderr))
+    }
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+/// A folder that the binary runs in, its home too.
+pub struct Place(TempDir);
+
+impl Place {
+    pub fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    /// With a block that has a head and these entries.
+    pub fn with_block(name: &str, head: &str, entries: &[&str]) -> Self {
+        let place = Self::new();
+        place.run(&["block", "create", name, head]).exits(0);
+        for entry in entries {
+            place.run(&["block", "append", name, entry]).exits(0);
+        }
+        place
+    }
+
+    pub fn root(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Writes a file and gives its name.
+    pub fn file<'a>(&self, name: &'a str, content: impl AsRef<[u8]>) -> &'a str {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+        name
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// Names of the files in a folder, sorted.
+    pub fn names(&self, folder: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.path(folder)).unwrap();
+        let name = |entry: fs::DirEntry| entry.file_name().into_string().unwrap();
+        let mut names: Vec<_> = entries.map(|entry| name(entry.unwrap())).collect();
+        names.sort();
+        names
+    }
+
+    /// The binary, with [`DATA`] as its data directory.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.bare(arguments);
+        command.args(["--data", DATA]);
+        command
+    }
+
+    /// The binary, with no data directory named.
+    pub fn bare(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hermitcrab"));
+        command
+            .args(arguments)
+            .current_dir(self.root())
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap())
+            .env("HOME", self.root())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    pub fn run(&self, arguments: &[&str]) -> Ran {
+        finish(start(&mut self.command(arguments)))
+    }
+
+    /// With this on stdin.
+    pub fn fed(&self, stdin: &[u8], arguments: &[&str]) -> Ran {
+        let mut child = start(self.command(arguments).stdin(Stdio::piped()));
+        let mut pipe = child.stdin.take().unwrap();
+        let bytes = stdin.to_owned();
+        // The program may end before it has read all.
+        let feeding = thread::spawn(move || pipe.write_all(&bytes));
+        let ran = finish(child);
+        let _ = feeding.join().unwrap();
+        ran
+    }
+
+    /// The document that a command answers with `--json`.
+    #[track_caller]
+    pub fn json(&self, arguments: &[&str]) -> Value {
+        let arguments = [arguments, &["--json"]].concat();
+        self.run(&arguments).exits(0).json()
+    }
+}
+
+pub fn start(command: &mut Command) -> Child {
+    command.spawn().unwrap()
+}
+
+/// Waits for the end.
+pub fn finish(child: Child) -> Ran {
+    let id = child.id();
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || sender.send(child.wait_with_output()));
+    let Ok(output) = receiver.recv_timeout(PATIENCE) else {
+        let killed = Command::new("kill")
+            .args(["-KILL", &id.to_string()])
+            .status();
+        let ran = receiver.recv().unwrap().map(Ran::from);
+        panic!("the program hangs: {ran:?}, {killed:?}");
+    };
+    output.unwrap().into()
+}

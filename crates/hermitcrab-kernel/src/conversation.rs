@@ -1,0 +1,190 @@
+//! What was said, on record: every message, whatever a shell does.
+
+use std::io;
+
+use jiff::Timestamp;
+use llm_client::Message;
+use serde::{Deserialize, Serialize};
+
+use crate::keeper::Keeper;
+
+pub(crate) const FILE: &str = "conversation.jsonl";
+
+/// One line of `conversation.jsonl`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Line {
+    /// Something was said.
+    Message {
+        schema_version: u32,
+        at: Timestamp,
+        message: Message,
+    },
+    /// The oldest so many have moved to the block `history`.
+    Moved {
+        schema_version: u32,
+        messages: usize,
+    },
+    /// What had not moved was not fit to be sent; this is what is left of it.
+    Repaired {
+        schema_version: u32,
+        messages: Vec<Message>,
+    },
+}
+
+/// The conversation: all of it on record, the part that has not moved to `history` in memory.
+#[derive(Debug, Default)]
+pub(crate) struct Conversation {
+    has_moved: bool,
+    messages: Vec<Message>,
+    /// Lines that could not be written; the next write begins with them.
+    unwritten: Vec<u8>,
+}
+
+impl Conversation {
+    /// Reads the record. What cannot be read is kept beside it, with a line about it; a torn last line is cut.
+    pub fn open(keeper: &Keeper) -> io::Result<(Self, Option<String>)> {
+        let bytes = keeper.read(FILE)?.unwrap_or_default();
+        let (lines, good) = read(&bytes);
+        let mut notice = None;
+        if good < bytes.len() {
+            let broken = format!("{FILE}.broken");
+            keeper.replace(&broken, &bytes[good..])?;
+            keeper.replace(FILE, &bytes[..good])?;
+            notice = Some(format!(
+                "{FILE} cannot be read from line {} on: the conversation ends before it, the rest is kept as {broken}",
+                lines.len() + 1
+            ));
+        }
+        let mut conversation = Self::default();
+        for line in lines {
+            conversation.follow(line);
+        }
+        Ok((conversation, notice))
+    }
+
+    fn follow(&mut self, line: Line) {
+        match line {
+            Line::Message { message, .. } => self.messages.push(message),
+            Line::Moved { messages, .. } => {
+                self.messages.drain(..messages.min(self.messages.len()));
+                self.has_moved = true;
+            }
+            Line::Repaired { messages, .. } => self.messages = messages,
+        }
+    }
+
+    /// What has not moved, oldest first.
+    pub fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    /// Whether nothing was ever said.
+    pub fn is_new(&self) -> bool {
+        !self.has_moved && self.messages.is_empty()
+    }
+
+    /// Whether something has moved to `history`.
+    pub fn has_moved(&self) -> bool {
+        self.has_moved
+    }
+
+    /// Puts messages on record, all or none.
+    pub fn add(
+        &mut self,
+        keeper: &Keeper,
+        at: Timestamp,
+        messages: Vec<Message>,
+    ) -> io::Result<()> {
+        let lines = messages.into_iter().map(|message| Line::Message {
+            schema_version: 1,
+            at,
+            message,
+        });
+        self.write(keeper, lines.collect())
+    }
+
+    /// Notes that the oldest `messages` have moved to `history`.
+    pub fn move_oldest(&mut self, keeper: &Keeper, messages: usize) -> io::Result<()> {
+        let schema_version = 1;
+        self.write(
+            keeper,
+            vec![Line::Moved {
+                schema_version,
+                messages,
+            }],
+        )
+    }
+
+    /// Takes a form that is fit to be sent; the record keeps what was said, too.
+    pub fn repair(&mut self, keeper: &Keeper, messages: Vec<Message>) -> io::Result<()> {
+        let schema_version = 1;
+        self.write(
+            keeper,
+            vec![Line::Repaired {
+                schema_version,
+                messages,
+            }],
+        )
+    }
+
+    /// An error leaves the lines in memory, and the next write brings them to the record, too.
+    fn write(&mut self, keeper: &Keeper, lines: Vec<Line>) -> io::Result<()> {
+        for line in &lines {
+            serde_json::to_writer(&mut self.unwritten, line)?;
+            self.unwritten.push(b'\n');
+        }
+        for line in lines {
+            self.follow(line);
+        }
+        keeper.append(FILE, &self.unwritten)?;
+        self.unwritten.clear();
+        Ok(())
+    }
+
+    /// Begins with what was said in an earlier generation, if nothing was said here.
+    pub fn take_over(
+        &mut self,
+        keeper: &Keeper,
+        at: Timestamp,
+        messages: Vec<Message>,
+    ) -> io::Result<()> {
+        if messages.is_empty() || !self.is_new() {
+            return Ok(());
+        }
+        self.add(keeper, at, messages)
+    }
+
+    /// `limit` messages of the record from number `from` on (from 0), and how many there are.
+    pub fn on_record(
+        keeper: &Keeper,
+        from: usize,
+        limit: usize,
+    ) -> io::Result<(Vec<Message>, usize)> {
+        let bytes = keeper.read(FILE)?.unwrap_or_default();
+        let (lines, _) = read(&bytes);
+        let all: Vec<_> = lines
+            .into_iter()
+            .filter_map(|line| match line {
+                Line::Message { message, .. } => Some(message),
+                Line::Moved { .. } | Line::Repaired { .. } => None,
+            })
+            .collect();
+        let count = all.len();
+        Ok((all.into_iter().skip(from).take(limit).collect(), count))
+    }
+}
+
+/// The lines that can be read, and where they end.
+fn read(bytes: &[u8]) -> (Vec<Line>, usize) {
+    let mut lines = Vec::new();
+    let mut good = 0;
+    while let Some(length) = bytes[good..].iter().position(|byte| *byte == b'\n') {
+        let Ok(line) = serde_json::from_slice(&bytes[good..good + length]) else {
+            break;
+        };
+        lines.push(line);
+        good += length + 1;
+    }
+    (lines, good)
+}

@@ -1,0 +1,125 @@
+//! The last good shells.
+
+use std::io;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{CompiledShell, ShellInfo};
+use crate::keeper::Keeper;
+
+const FILE: &str = "shells.json";
+/// How many are kept.
+const KEPT: usize = 10;
+
+/// `shells.json`, and the sources beside it.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Shells {
+    schema_version: u32,
+    /// The last revision that was given out.
+    last: u64,
+    /// Oldest first.
+    #[serde(rename = "shells")]
+    kept: Vec<ShellInfo>,
+}
+
+fn source_file(rev: u64) -> String {
+    format!("shells/{rev}.jsx")
+}
+
+impl Shells {
+    /// What is kept, or nothing if it cannot be read; then with a line about it.
+    pub fn open(keeper: &Keeper) -> io::Result<(Self, Option<String>)> {
+        let fresh = || Self {
+            schema_version: 1,
+            ..Self::default()
+        };
+        let Some(bytes) = keeper.read(FILE)? else {
+            return Ok((fresh(), None));
+        };
+        match serde_json::from_slice(&bytes) {
+            Ok(shells) => Ok((shells, None)),
+            Err(error) => {
+                keeper.replace(&format!("{FILE}.broken"), &bytes)?;
+                let notice = format!(
+                    "{FILE} cannot be read ({error}): the list of faces begins anew, it is kept as {FILE}.broken"
+                );
+                Ok((fresh(), Some(notice)))
+            }
+        }
+    }
+
+    /// Oldest first.
+    pub fn list(&self) -> &[ShellInfo] {
+        &self.kept
+    }
+
+    pub fn source(&self, keeper: &Keeper, rev: u64) -> io::Result<Option<String>> {
+        if !self.kept.iter().any(|shell| shell.rev == rev) {
+            return Ok(None);
+        }
+        let bytes = keeper.read(&source_file(rev))?;
+        Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
+    /// The revision that the next shell gets.
+    pub fn next_rev(&self) -> u64 {
+        self.last + 1
+    }
+
+    /// Keeps a shell under [`Self::next_rev`], and the last ten.
+    pub fn add(
+        &mut self,
+        keeper: &Keeper,
+        compiled: &CompiledShell,
+        at: Timestamp,
+        by: &str,
+    ) -> io::Result<u64> {
+        let rev = self.next_rev();
+        keeper.replace(&source_file(rev), compiled.source.as_bytes())?;
+        self.last = rev;
+        self.kept.push(ShellInfo {
+            rev,
+            at,
+            by: by.to_owned(),
+            component: compiled.component.clone(),
+            mounted: None,
+            deaths: 0,
+        });
+        let gone: Vec<_> = {
+            let over = self.kept.len().saturating_sub(KEPT);
+            self.kept.drain(..over).collect()
+        };
+        self.save(keeper)?;
+        for shell in gone {
+            keeper.remove(&source_file(shell.rev))?;
+        }
+        Ok(rev)
+    }
+
+    /// Notes whether a shell mounted.
+    pub fn mark(&mut self, keeper: &Keeper, rev: u64, mounted: bool) -> io::Result<()> {
+        let Some(shell) = self.kept.iter_mut().find(|shell| shell.rev == rev) else {
+            return Ok(());
+        };
+        shell.mounted = Some(mounted);
+        if !mounted {
+            shell.deaths += 1;
+        }
+        self.save(keeper)
+    }
+
+    /// The shell to go back to: the newest one that has not failed, the current one first.
+    pub fn good(&self, current: Option<u64>) -> Option<&ShellInfo> {
+        let sound = |shell: &&ShellInfo| shell.mounted != Some(false) && shell.deaths < 2;
+        let newest = || self.kept.iter().rev().find(sound);
+        let current = self.kept.iter().find(|shell| Some(shell.rev) == current);
+        current.filter(sound).or_else(newest)
+    }
+
+    fn save(&self, keeper: &Keeper) -> io::Result<()> {
+        let mut text = serde_json::to_vec_pretty(self)?;
+        text.push(b'\n');
+        keeper.replace(FILE, &text)
+    }
+}

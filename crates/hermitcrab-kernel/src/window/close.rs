@@ -1,0 +1,90 @@
+//! Keeps a conversation paired while it grows.
+
+use std::collections::BTreeSet;
+
+use llm_client::{Block, BlockKind, Message, Role};
+
+use crate::Fault;
+
+/// Gives every call of a tool in `reply` an id that no call in `before` has, and none twice.
+pub fn distinct_ids(reply: &mut Message, before: &[Message]) {
+    let earlier = before.iter().flat_map(|message| &message.content);
+    let mut taken: BTreeSet<String> = earlier.filter_map(call_id).map(str::to_owned).collect();
+    for block in &mut reply.content {
+        let BlockKind::ToolUse { id, .. } = &mut block.kind else {
+            continue;
+        };
+        if let Some(new) = free_id(id, &mut taken) {
+            *id = new;
+            // The JSON that came holds the old id.
+            block.raw = None;
+            reply.raw = None;
+        }
+    }
+}
+
+/// Takes `id` if it is free, else another one, which is the answer.
+pub(super) fn free_id(id: &str, taken: &mut BTreeSet<String>) -> Option<String> {
+    if !id.is_empty() && taken.insert(id.to_owned()) {
+        return None;
+    }
+    let base = if id.is_empty() { "call" } else { id };
+    // One more number than ids: one is free.
+    let free = (2..=taken.len() + 2)
+        .map(|n| format!("{base}_{n}"))
+        .find(|new| !taken.contains(new))?;
+    taken.insert(free.clone());
+    Some(free)
+}
+
+/// Answers every open call of the last assistant message with `fault`; answers how many were open.
+///
+/// The results come after those that are there, and before any text.
+pub fn close_open(messages: &mut Vec<Message>, fault: &Fault) -> usize {
+    let Some(last) = messages
+        .iter()
+        .rposition(|message| message.role == Role::Assistant)
+    else {
+        return 0;
+    };
+    let results = messages[last + 1..]
+        .iter()
+        .flat_map(|message| &message.content);
+    let closed: BTreeSet<&str> = results.filter_map(result_id).collect();
+    let calls = messages[last].content.iter().filter_map(call_id);
+    let text = serde_json::to_string(fault).unwrap_or_else(|_| fault.to_string());
+    let errors: Vec<Block> = calls
+        .filter(|id| !closed.contains(id))
+        .map(|id| Block::tool_result(id, &text, true))
+        .collect();
+    let count = errors.len();
+    if count == 0 {
+        return 0;
+    }
+    match messages.get_mut(last + 1) {
+        Some(next) if next.role == Role::User => {
+            let results = next
+                .content
+                .iter()
+                .take_while(|block| result_id(block).is_some());
+            let at = results.count();
+            next.content.splice(at..at, errors);
+        }
+        _ => messages.insert(last + 1, Message::new(Role::User, errors)),
+    }
+    count
+}
+
+fn call_id(block: &Block) -> Option<&str> {
+    match &block.kind {
+        BlockKind::ToolUse { id, .. } => Some(id),
+        _ => None,
+    }
+}
+
+fn result_id(block: &Block) -> Option<&str> {
+    match &block.kind {
+        BlockKind::ToolResult { tool_use_id, .. } => Some(tool_use_id),
+        _ => None,
+    }
+}

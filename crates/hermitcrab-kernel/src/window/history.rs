@@ -1,0 +1,108 @@
+//! What block `history` keeps of turns that are no longer shown.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use llm_client::{Block, BlockKind, Message, Role};
+use pscale_blocks::Step;
+
+/// The most characters of what was said that an entry keeps.
+const WORDS: usize = 600;
+/// The most characters of an entry's beginning in a summary.
+const FIRST_WORDS: usize = 48;
+/// Between the turn's day and what was said.
+const AFTER_DATE: &str = " | ";
+
+/// The entries for turns that left the window at `at`, one for each: the day, then who said what, word for word up to
+/// 600 characters, and the tools that were called. A turn in which nothing was said or called has none.
+pub fn entries(dropped: &[Message], at: Timestamp) -> Vec<String> {
+    dropped
+        .chunk_by(|_, next| !super::starts_turn(next))
+        .filter_map(|turn| entry(turn, at))
+        .collect()
+}
+
+fn entry(turn: &[Message], at: Timestamp) -> Option<String> {
+    let mut left = WORDS;
+    let mut lines = Vec::new();
+    for message in turn {
+        let who = match message.role {
+            Role::User => "person",
+            Role::Assistant => "hermitcrab",
+            Role::System => continue,
+        };
+        for text in message.content.iter().filter_map(Block::as_text) {
+            let text = text.trim();
+            if text.is_empty() || text == super::NOTICE || left == 0 {
+                continue;
+            }
+            let words: String = text.chars().take(left).collect();
+            let taken = words.chars().count();
+            let cut = if taken < text.chars().count() {
+                "…"
+            } else {
+                ""
+            };
+            left -= taken;
+            lines.push(format!("{who}: {words}{cut}"));
+        }
+    }
+    let mut tools: Vec<&str> = Vec::new();
+    for block in turn.iter().flat_map(|message| &message.content) {
+        if let BlockKind::ToolUse { name, .. } = &block.kind
+            && !tools.contains(&name.as_str())
+        {
+            tools.push(name);
+        }
+    }
+    if !tools.is_empty() {
+        lines.push(format!("tools: {}", tools.join(", ")));
+    }
+    let day = at.to_zoned(TimeZone::UTC).date();
+    (!lines.is_empty()).then(|| format!("{day}{AFTER_DATE}{}", lines.join("\n")))
+}
+
+/// The mechanical summary of full entries: from which day to which, and how each begins.
+pub fn group_summary(entries: &[Step]) -> String {
+    let texts: Vec<&str> = entries
+        .iter()
+        .filter_map(|entry| entry.text.as_deref())
+        .collect();
+    let first = texts.first().and_then(|text| days(text)).map(|days| days.0);
+    let last = texts.last().and_then(|text| days(text)).map(|days| days.1);
+    let beginnings: Vec<String> = texts.iter().map(|text| beginning(text)).collect();
+    let said = beginnings.join("; ");
+    match (first, last) {
+        (Some(first), Some(last)) if first == last => format!("{first}{AFTER_DATE}{said}"),
+        (Some(first), Some(last)) => format!("{first} to {last}{AFTER_DATE}{said}"),
+        _ => said,
+    }
+}
+
+/// The first and last day that an entry or a summary names at its start.
+fn days(text: &str) -> Option<(&str, &str)> {
+    let (dates, _) = text.split_once(AFTER_DATE)?;
+    let (first, last) = dates.split_once(" to ").unwrap_or((dates, dates));
+    let is_day = |text: &str| text.parse::<jiff::civil::Date>().is_ok();
+    (is_day(first) && is_day(last)).then_some((first, last))
+}
+
+/// The first words of an entry, without its day and who said them.
+fn beginning(text: &str) -> String {
+    let said = match days(text) {
+        Some(_) => text.split_once(AFTER_DATE).map_or(text, |(_, said)| said),
+        None => text,
+    };
+    let said = said.strip_prefix("person: ").unwrap_or(said);
+    let mut short = String::new();
+    for word in said.split_whitespace() {
+        let longer = short.chars().count() + 1 + word.chars().count();
+        if !short.is_empty() && longer > FIRST_WORDS {
+            return short + " …";
+        }
+        if !short.is_empty() {
+            short.push(' ');
+        }
+        short.extend(word.chars().take(FIRST_WORDS));
+    }
+    short
+}

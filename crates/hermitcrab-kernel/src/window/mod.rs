@@ -1,0 +1,183 @@
+//! Which part of the conversation a model gets to see.
+
+mod close;
+mod history;
+mod sane;
+mod size;
+
+use std::ops::Range;
+
+use llm_client::{Block, BlockKind, Message, Role};
+use pscale_blocks::TokenCounter;
+
+pub use close::{close_open, distinct_ids};
+pub use history::{entries, group_summary};
+pub use sane::{Sane, sanitise};
+
+use sane::Kept;
+
+/// The text that a window begins with when earlier messages are not in it.
+pub const NOTICE: &str = "[Earlier messages moved to memory. Use block_read(\"memory\") for full history.] \
+                          The exact words are in block \"history\".";
+
+/// How much a window may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WindowLimits {
+    /// Messages.
+    pub messages: usize,
+    /// Tokens of their content.
+    pub tokens: usize,
+}
+
+impl Default for WindowLimits {
+    fn default() -> Self {
+        Self {
+            messages: 20,
+            tokens: 3_800,
+        }
+    }
+}
+
+/// What a model gets to see of a conversation.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Window {
+    /// The messages to send: user and assistant in turn, the user first, every call of a tool with its result.
+    pub messages: Vec<Message>,
+    /// Instructions that stood between the messages, oldest first. They belong to the system blocks.
+    pub system: Vec<Block>,
+    /// The messages of the turns that are left out, oldest first, as they are in the conversation.
+    pub dropped: Vec<Message>,
+    /// How many messages of the conversation lie before the window.
+    pub kept_from: usize,
+    /// Something is left out, and the first message says so.
+    pub notice: bool,
+    /// Assistant messages that were taken out because a call in them has no result.
+    pub dangling_removed: usize,
+}
+
+/// The longest run of whole newest turns that fits into `limits`.
+///
+/// A turn starts at a user message that holds no result of a tool. The current turn is the last one, or what starts at
+/// message `current` of `messages`. It is kept whole whatever its size. If it alone is too large, the results in it are
+/// shortened, the oldest first; those of its last message are not, for the model has not seen them yet.
+///
+/// Blocks that stay are the very blocks that were given.
+pub fn trim(
+    messages: Vec<Message>,
+    current: Option<usize>,
+    limits: WindowLimits,
+    counter: &dyn TokenCounter,
+) -> Window {
+    let given = messages.len();
+    let Sane {
+        mut kept,
+        system,
+        dangling_removed,
+    } = sanitise(messages);
+    let turns = turns(&kept, current);
+    let Some(last) = turns.last().cloned() else {
+        // Nobody has said anything that a model could answer.
+        return Window {
+            dropped: kept.into_iter().map(|kept| kept.message).collect(),
+            system,
+            kept_from: given,
+            dangling_removed,
+            ..Window::default()
+        };
+    };
+    shorten(&mut kept[last.clone()], limits.tokens, counter);
+
+    let sizes: Vec<usize> = kept
+        .iter()
+        .map(|kept| size::of(&kept.message, counter))
+        .collect();
+    let fits = |start: usize| {
+        // Whatever lies before needs the notice.
+        let notice = if start == 0 { 0 } else { counter.count(NOTICE) };
+        kept.len() - start <= limits.messages
+            && sizes[start..].iter().sum::<usize>() + notice <= limits.tokens
+    };
+    let start = turns
+        .iter()
+        .map(|turn| turn.start)
+        .find(|start| fits(*start))
+        .unwrap_or(last.start);
+
+    let tail = kept.split_off(start);
+    let mut window = Window {
+        kept_from: tail.first().map_or(given, |kept| kept.index),
+        dropped: kept.into_iter().map(|kept| kept.message).collect(),
+        messages: merged(tail),
+        system,
+        notice: start > 0,
+        dangling_removed,
+    };
+    if window.notice
+        && let Some(first) = window.messages.first_mut()
+    {
+        first.content.insert(0, Block::text(NOTICE));
+    }
+    window
+}
+
+/// The turns, each as a range. What stands before the first one belongs to none.
+fn turns(kept: &[Kept], current: Option<usize>) -> Vec<Range<usize>> {
+    let mut starts: Vec<usize> = (0..kept.len())
+        .filter(|at| starts_turn(&kept[*at].message))
+        .collect();
+    if let Some(current) = current {
+        // What the kernel says in the midst of the current turn starts no other.
+        let before = starts.partition_point(|at| kept[*at].index < current);
+        starts.truncate(before + 1);
+    }
+    let ends = starts.iter().skip(1).copied().chain([kept.len()]);
+    starts
+        .iter()
+        .copied()
+        .zip(ends)
+        .map(|(a, b)| a..b)
+        .collect()
+}
+
+/// Whether a turn starts here: the person speaks, and no tool answers.
+pub fn starts_turn(message: &Message) -> bool {
+    let is_result = |block: &Block| matches!(block.kind, BlockKind::ToolResult { .. });
+    message.role == Role::User && !message.content.iter().any(is_result)
+}
+
+/// Shortens the results of a turn, the oldest first, until it has at most so many tokens.
+fn shorten(turn: &mut [Kept], tokens: usize, counter: &dyn TokenCounter) {
+    let sizes = turn.iter().map(|kept| size::of(&kept.message, counter));
+    let mut total: usize = sizes.sum();
+    let Some((_, earlier)) = turn.split_last_mut() else {
+        return;
+    };
+    let blocks = earlier
+        .iter_mut()
+        .flat_map(|kept| &mut kept.message.content);
+    for block in blocks {
+        if total <= tokens {
+            return;
+        }
+        let before = size::of_block(block, counter);
+        if size::shorten(block) {
+            total = total - before + size::of_block(block, counter);
+        }
+    }
+}
+
+/// Messages of the same role after one another as one.
+fn merged(messages: Vec<Kept>) -> Vec<Message> {
+    let mut all: Vec<Message> = Vec::new();
+    for Kept { message, .. } in messages {
+        match all.last_mut() {
+            Some(last) if last.role == message.role => {
+                // Two objects of a server cannot be made one.
+                last.raw = None;
+                last.content.extend(message.content);
+            }
+            _ => all.push(message),
+        }
+    }
+    all
+}

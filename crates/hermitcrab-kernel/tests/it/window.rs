@@ -1,0 +1,649 @@
+//! What a model gets to see of a conversation: acceptance rows 14 and 19.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use hermitcrab_kernel::Fault;
+use hermitcrab_kernel::window::{
+    NOTICE, Window, WindowLimits, close_open, distinct_ids, entries, group_summary, sanitise,
+    starts_turn, trim,
+};
+use jiff::Timestamp;
+use llm_client::{
+    Anthropic, Auth, Block, BlockKind, Client, Endpoint, Message, Origin, Raw, Request, Role,
+    ToolInput,
+};
+use proptest::prelude::*;
+use pscale_blocks::{Appended, Heuristic, O200k, Summary, SummaryKind, TokenCounter};
+use serde_json::{Value, json};
+use test_support::{FakeClock, fixture};
+
+fn call(id: &str, name: &str) -> Block {
+    Block::new(BlockKind::ToolUse {
+        id: id.to_owned(),
+        name: name.to_owned(),
+        input: ToolInput::Json(Raw::of(&json!({})).unwrap()),
+    })
+}
+
+fn assistant(content: Vec<Block>) -> Message {
+    Message::new(Role::Assistant, content)
+}
+
+fn user(content: Vec<Block>) -> Message {
+    Message::new(Role::User, content)
+}
+
+fn trimmed(messages: Vec<Message>) -> Window {
+    trim(messages, None, WindowLimits::default(), &Heuristic)
+}
+
+/// A turn of one tool round, and the text of its person.
+fn tool_turn(n: usize) -> Vec<Message> {
+    let id = format!("t{n}");
+    vec![
+        Message::user(format!("q{n}")),
+        assistant(vec![call(&id, "block_list")]),
+        user(vec![Block::tool_result(&id, "[]", false)]),
+        Message::assistant(format!("a{n}")),
+    ]
+}
+
+#[test]
+fn the_vectors_hold() {
+    let text = std::fs::read_to_string(fixture("hermitcrab/vectors/vectors.json")).unwrap();
+    let vectors: Value = serde_json::from_str(&text).unwrap();
+    let cases = vectors["trim"].as_array().unwrap();
+    assert!(cases.len() >= 7);
+    for case in cases {
+        let n = usize::try_from(case["n"].as_u64().unwrap()).unwrap();
+        let messages: Vec<Message> = match case["case"].as_str() {
+            Some("tool_rounds") => (0..=n / 4).flat_map(tool_turn).take(n).collect(),
+            None => (0..n)
+                .map(|at| match at % 2 {
+                    0 => Message::user(format!("m{at}")),
+                    _ => Message::assistant(format!("m{at}")),
+                })
+                .collect(),
+            Some(other) => panic!("an unknown case {other}"),
+        };
+        let window = trimmed(messages);
+        let first = window.messages.first();
+        let first_text = first.map(|first| first.content.last().unwrap().as_text().unwrap());
+        assert_eq!(
+            json!({
+                "out_len": window.messages.len(),
+                "dropped": window.dropped.len(),
+                "dangling_removed": window.dangling_removed,
+                "first": first_text,
+                "first_role": first.map(|first| first.role),
+                "notice": window.notice,
+            }),
+            case["expected"],
+            "{case}"
+        );
+        let says_so = first.is_some_and(|first| first.content[0].as_text() == Some(NOTICE));
+        assert_eq!(says_so, window.notice, "{case}");
+        assert_eq!(window.dropped.len(), window.kept_from);
+    }
+}
+
+#[test]
+fn the_notice_is_the_agreed_text() {
+    assert_eq!(
+        NOTICE,
+        "[Earlier messages moved to memory. Use block_read(\"memory\") for full history.] The exact words are in \
+         block \"history\"."
+    );
+}
+
+#[test]
+fn tokens_limit_the_window_too_and_turns_stay_whole() {
+    // 1,004 tokens a message and 2,008 a turn: one earlier turn fits beside the current one.
+    let long = "x".repeat(3_000);
+    let mut messages = Vec::new();
+    for _ in 0..3 {
+        messages.push(Message::user(&long));
+        messages.push(Message::assistant(&long));
+    }
+    messages.push(Message::user("now"));
+    let window = trimmed(messages.clone());
+    assert_eq!(window.messages.len(), 3);
+    assert_eq!(window.dropped, messages[..4]);
+    assert_eq!(window.kept_from, 4);
+
+    // The notice needs its place: without it these would fit to the token.
+    let exact = WindowLimits {
+        tokens: 2_008 + 5,
+        ..WindowLimits::default()
+    };
+    let all = trim(messages[4..].to_vec(), None, exact, &Heuristic);
+    assert_eq!(all.messages.len(), 3);
+    assert!(!all.notice);
+    let cut = trim(messages, None, exact, &Heuristic);
+    assert_eq!(cut.messages.len(), 1);
+}
+
+#[test]
+fn the_current_turn_stays_whole_and_its_oldest_results_are_shortened() {
+    let result = "r".repeat(6_000);
+    let mut messages = tool_turn(0);
+    messages.push(Message::user("read it all"));
+    for round in 1..=3 {
+        let id = format!("c{round}");
+        messages.push(assistant(vec![call(&id, "block_read")]));
+        messages.push(user(vec![Block::tool_result(&id, &result, false)]));
+    }
+    let window = trimmed(messages);
+    // Shortened so far, the turn leaves room for the one before.
+    assert_eq!(window.messages.len(), 4 + 7);
+    let lengths: Vec<usize> = window
+        .messages
+        .iter()
+        .filter_map(|message| match &message.content[0].kind {
+            BlockKind::ToolResult { content, .. } => Some(content[0].as_text().unwrap()),
+            _ => None,
+        })
+        .map(|text| text.chars().count())
+        .collect();
+    // The last one was not seen by the model yet.
+    assert_eq!(lengths, [2, 400, 400, 6_000]);
+}
+
+#[test]
+fn a_turn_longer_than_the_window_is_kept_and_a_nudge_does_not_end_it() {
+    let mut messages = tool_turn(0);
+    let start = messages.len();
+    messages.push(Message::user("go"));
+    for round in 1..=12 {
+        let id = format!("c{round}");
+        messages.push(assistant(vec![call(&id, "block_list")]));
+        messages.push(user(vec![Block::tool_result(&id, "[]", false)]));
+    }
+    // What the kernel says in the midst of a turn.
+    messages.push(Message::assistant("…"));
+    messages.push(Message::user("say in one sentence what you did"));
+    let window = trim(
+        messages.clone(),
+        Some(start),
+        WindowLimits::default(),
+        &Heuristic,
+    );
+    assert_eq!(window.kept_from, start);
+    assert_eq!(window.messages.len(), messages.len() - start);
+    assert_eq!(trimmed(messages).messages.len(), 1);
+}
+
+#[test]
+fn neighbours_are_merged_system_is_hoisted_and_nothing_is_empty() {
+    let window = trimmed(vec![
+        Message::assistant("before anybody spoke"),
+        Message::user("one"),
+        Message::new(Role::System, vec![Block::text("be brief")]),
+        Message::user("  \n"),
+        Message::user("two"),
+        assistant(vec![Block::text("")]),
+        assistant(vec![Block::text("a"), Block::text(" ")]),
+        Message::assistant("b"),
+        user(vec![Block::tool_result("nobody", "asked", false)]),
+    ]);
+    assert_eq!(window.system, [Block::text("be brief")]);
+    let texts: Vec<(Role, Vec<&str>)> = window
+        .messages
+        .iter()
+        .map(|message| {
+            let texts = message.content.iter().filter_map(Block::as_text);
+            (message.role, texts.collect())
+        })
+        .collect();
+    assert_eq!(
+        texts,
+        [
+            (Role::User, vec![NOTICE, "one", "two"]),
+            (Role::Assistant, vec!["a", "b"])
+        ]
+    );
+    assert_eq!(window.dropped, [Message::assistant("before anybody spoke")]);
+}
+
+#[test]
+fn a_conversation_without_a_person_is_empty() {
+    let window = trimmed(vec![Message::assistant("hello?")]);
+    assert_eq!(window.messages, []);
+    assert_eq!(window.dropped.len(), 1);
+    assert!(!window.notice);
+}
+
+#[test]
+fn what_follows_a_result_in_its_own_message_starts_a_turn() {
+    // The face's boot: its tool result is kept, and the person's text comes after it.
+    let boot = "j".repeat(20_000);
+    let window = trimmed(vec![
+        Message::user("BOOT"),
+        assistant(vec![Block::text(boot), call("c", "recompile")]),
+        user(vec![Block::tool_result("c", "{}", false)]),
+        Message::user("hello"),
+    ]);
+    assert_eq!(window.messages.len(), 1);
+    assert_eq!(window.messages[0].text(), format!("{NOTICE}hello"));
+
+    // Where both fit they are one message, the result first.
+    let window = trimmed(vec![
+        Message::user("BOOT"),
+        assistant(vec![call("c", "recompile")]),
+        user(vec![Block::tool_result("c", "{}", false)]),
+        Message::user("hello"),
+    ]);
+    assert_eq!(window.messages.len(), 3);
+    assert_eq!(window.messages[2].content.len(), 2);
+}
+
+#[test]
+fn open_calls_are_removed_anywhere_and_so_are_their_other_results() {
+    let sane = sanitise(vec![
+        Message::user("one"),
+        assistant(vec![Block::text("look"), call("a", "x"), call("b", "x")]),
+        user(vec![
+            Block::tool_result("a", "1", false),
+            Block::text("and?"),
+        ]),
+        assistant(vec![call("c", "x")]),
+        user(vec![Block::tool_result("c", "2", false)]),
+        assistant(vec![Block::text("cut"), call("d", "x")]),
+    ]);
+    assert_eq!(sane.dangling_removed, 2);
+    assert_eq!(
+        sane.into_messages(),
+        [
+            Message::user("one"),
+            user(vec![Block::text("and?")]),
+            assistant(vec![call("c", "x")]),
+            user(vec![Block::tool_result("c", "2", false)]),
+        ]
+    );
+}
+
+#[test]
+fn two_calls_with_one_id_get_two_and_their_results_follow() {
+    let sane = sanitise(vec![
+        Message::user("one"),
+        assistant(vec![call("a", "x"), call("a", "y"), call("", "z")]),
+        user(vec![
+            Block::tool_result("a", "of x", false),
+            Block::tool_result("a", "of y", false),
+            Block::tool_result("", "of z", false),
+        ]),
+        assistant(vec![call("a", "x")]),
+        user(vec![Block::tool_result("a", "again", false)]),
+    ]);
+    assert_eq!(sane.dangling_removed, 0);
+    assert_eq!(
+        sane.into_messages(),
+        [
+            Message::user("one"),
+            assistant(vec![call("a", "x"), call("a_2", "y"), call("call_2", "z")]),
+            user(vec![
+                Block::tool_result("a", "of x", false),
+                Block::tool_result("a_2", "of y", false),
+                Block::tool_result("call_2", "of z", false),
+            ]),
+            assistant(vec![call("a_3", "x")]),
+            user(vec![Block::tool_result("a_3", "again", false)]),
+        ]
+    );
+}
+
+#[test]
+fn a_reply_gets_distinct_ids_and_keeps_every_other_block_as_it_came() {
+    let raw = r#"{"type":"tool_use","id":"a","name":"x","input":{ "b":1.0 }}"#;
+    let received = |id: &str| Block {
+        raw: Some(Raw::parse(raw).unwrap()),
+        ..call(id, "x")
+    };
+    let before = [assistant(vec![call("z", "x")])];
+    let mut reply = assistant(vec![received("a"), received("a"), received("z")]);
+    distinct_ids(&mut reply, &before);
+    let ids: Vec<_> = reply.content.iter().map(call_id).collect();
+    assert_eq!(ids, [Some("a"), Some("a_2"), Some("z_2")]);
+    assert_eq!(reply.content[0].raw.as_ref().unwrap().get(), raw);
+    assert!(reply.content[1].raw.is_none() && reply.content[2].raw.is_none());
+}
+
+#[test]
+fn open_calls_are_closed_after_the_results_that_are_there() {
+    let fault = Fault::new("stopped", "the person stopped the turn");
+    let mut messages = vec![
+        Message::user("one"),
+        assistant(vec![call("a", "x"), call("b", "x")]),
+        user(vec![
+            Block::tool_result("a", "1", false),
+            Block::text("and"),
+        ]),
+    ];
+    assert_eq!(close_open(&mut messages, &fault), 1);
+    assert_eq!(close_open(&mut messages, &fault), 0);
+    let text = r#"{"error":"stopped","detail":"the person stopped the turn"}"#;
+    assert_eq!(
+        messages[2].content,
+        [
+            Block::tool_result("a", "1", false),
+            Block::tool_result("b", text, true),
+            Block::text("and")
+        ]
+    );
+    assert_eq!(trimmed(messages).dangling_removed, 0);
+
+    let mut messages = vec![Message::user("one"), assistant(vec![call("a", "x")])];
+    assert_eq!(close_open(&mut messages, &fault), 1);
+    assert_eq!(messages[2], user(vec![Block::tool_result("a", text, true)]));
+    assert_eq!(close_open(&mut vec![Message::user("one")], &fault), 0);
+}
+
+#[test]
+fn received_blocks_go_back_byte_by_byte() {
+    let text = r#"{"type":"text","text":"hi","citations":null,  "n":1.50}"#;
+    let thought = r#"{"signature":"c2ln","thinking":"","type":"thinking"}"#;
+    let odd = r#"{"type":"from_the_future","x":[1, 2]}"#;
+    let origin = Some(Origin {
+        provider: "anthropic".to_owned(),
+        model: "m".to_owned(),
+    });
+    let received = |kind, raw: &str| Block {
+        raw: Some(Raw::parse(raw).unwrap()),
+        origin: origin.clone(),
+        ..Block::new(kind)
+    };
+    let thinking = BlockKind::Thinking {
+        text: String::new(),
+        signature: Some("c2ln".to_owned()),
+    };
+    let other = BlockKind::Other {
+        kind: "from_the_future".to_owned(),
+    };
+    let reply = assistant(vec![
+        received(thinking, thought),
+        received(other, odd),
+        received(Block::text("hi").kind, text),
+    ]);
+    let window = trimmed(vec![Message::user("one"), reply, Message::user("two")]);
+    let request = Request {
+        messages: window.messages,
+        ..Request::new("m", "")
+    };
+    let body = client().prepare(&request).unwrap().body;
+    let body = std::str::from_utf8(&body).unwrap();
+    let sent = format!("[{thought},{odd},{text}]");
+    assert!(body.contains(&sent), "{body}");
+}
+
+#[test]
+fn twenty_messages_of_250_tokens_and_the_prompt_stay_below_5000() {
+    // Below the limit of the window whatever the tokenizer: 1,200 tokens are left for system and tools.
+    let words = "word ".repeat(249) + "end";
+    assert_eq!(O200k.count(&words), 250);
+    let messages = (0..20)
+        .map(|at| match at % 2 {
+            0 => Message::user(&words),
+            _ => Message::assistant(&words),
+        })
+        .chain([Message::user("now")])
+        .collect();
+    let window = trim(messages, None, WindowLimits::default(), &O200k);
+    let sent: usize = window
+        .messages
+        .iter()
+        .flat_map(|message| &message.content)
+        .map(|block| O200k.count(block.as_text().unwrap()))
+        .sum();
+    assert!((3_500..=3_800).contains(&sent), "{sent}");
+}
+
+#[test]
+fn a_turns_entry_is_word_for_word_up_to_the_clip() {
+    let at: Timestamp = "2026-11-22T14:00:00Z".parse().unwrap();
+    let said = "wörter ".repeat(80);
+    let answer = "antwort ".repeat(20);
+    let turn = [
+        Message::user(said.trim()),
+        assistant(vec![
+            Block::text("I look."),
+            call("a", "block_read"),
+            call("b", "block_read"),
+        ]),
+        user(vec![Block::tool_result("a", "secret", false)]),
+        Message::assistant(answer.trim()),
+    ];
+    let turns = [&turn[..], &[Message::user("next")]].concat();
+    let kept = entries(&turns, at);
+    assert_eq!(kept[1..], ["2026-11-22 | person: next"]);
+    let left: String = answer.chars().take(600 - 559 - 7).collect();
+    assert_eq!(
+        kept[0],
+        format!(
+            "2026-11-22 | person: {}\nhermitcrab: I look.\nhermitcrab: {left}…\ntools: block_read",
+            said.trim()
+        )
+    );
+    assert!(entries(&[], at).is_empty());
+}
+
+#[test]
+fn a_hundred_turns_make_a_history_that_grows_by_itself() {
+    let mut history = pscale_blocks::Block::new("turns word for word");
+    let at: Timestamp = "2026-11-20T14:00:00Z".parse().unwrap();
+    for n in 0..100 {
+        let at = at + jiff::SignedDuration::from_hours(n);
+        let turn = [
+            Message::user(format!(
+                "question {n} about tides and crabs that is long enough to be cut"
+            )),
+            Message::assistant("an answer"),
+        ];
+        let text = entries(&turn, at).concat();
+        let mut summary = None;
+        loop {
+            match history.append(&text, summary.take()).unwrap() {
+                Appended::Written { .. } => break,
+                Appended::NeedsSummary { entries, .. } => {
+                    summary = Some(Summary {
+                        kind: SummaryKind::Summary,
+                        text: group_summary(&entries),
+                    });
+                }
+            }
+        }
+    }
+    let path = "0.1.1".parse().unwrap();
+    let group = history.view(&path).unwrap().content.unwrap();
+    assert!(
+        group.starts_with(
+            "2026-11-20 | question 0 about tides and crabs that is long …; question 1"
+        ),
+        "{group}"
+    );
+    let all = history
+        .view(&"0.1".parse().unwrap())
+        .unwrap()
+        .content
+        .unwrap();
+    assert!(
+        all.starts_with("2026-11-20 to 2026-11-23 | question 0"),
+        "{all}"
+    );
+}
+
+fn call_id(block: &Block) -> Option<&str> {
+    match &block.kind {
+        BlockKind::ToolUse { id, .. } => Some(id),
+        _ => None,
+    }
+}
+
+fn client() -> Client {
+    let endpoint = Endpoint::new("http://127.0.0.1:9", Auth::None).unwrap();
+    Client::builder(
+        Arc::new(Anthropic::new(endpoint)),
+        Arc::new(FakeClock::new()),
+    )
+    .build()
+    .unwrap()
+}
+
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof![
+        4 => "[a-z ]{0,12}",
+        1 => Just(String::new()),
+        1 => (500_usize..8_000).prop_map(|n| "long ".repeat(n / 5)),
+    ]
+}
+
+fn block() -> impl Strategy<Value = Block> {
+    let id = || prop_oneof![Just(""), Just("a"), Just("b"), Just("c"), Just("a_2")];
+    prop_oneof![
+        3 => text().prop_map(Block::text),
+        3 => id().prop_map(|id| call(id, "block_read")),
+        3 => (id(), text()).prop_map(|(id, text)| Block::tool_result(id, text, false)),
+        1 => text().prop_map(|text| Block::new(BlockKind::Thinking { text, signature: None })),
+        1 => id().prop_map(|id| received(BlockKind::ServerToolUse {
+            id: id.to_owned(),
+            name: "web_search".to_owned(),
+        })),
+        1 => id().prop_map(|id| received(BlockKind::ServerToolResult {
+            kind: "web_search_tool_result".to_owned(),
+            tool_use_id: id.to_owned(),
+            error_code: None,
+        })),
+    ]
+}
+
+fn received(kind: BlockKind) -> Block {
+    Block {
+        raw: Some(Raw::parse("{}").unwrap()),
+        ..Block::new(kind)
+    }
+}
+
+fn message() -> impl Strategy<Value = Message> {
+    let role = prop_oneof![
+        6 => Just(Role::User),
+        6 => Just(Role::Assistant),
+        1 => Just(Role::System)
+    ];
+    (role, prop::collection::vec(block(), 0..4))
+        .prop_map(|(role, content)| Message::new(role, content))
+}
+
+/// Hostile messages, with well-formed turns between them so that there is something to keep.
+fn conversation() -> impl Strategy<Value = Vec<Message>> {
+    let piece = prop_oneof![
+        2 => message().prop_map(|message| vec![message]),
+        1 => (0_usize..4).prop_map(tool_turn),
+        1 => text().prop_map(|text| vec![Message::user("hi"), Message::assistant(text)]),
+    ];
+    prop::collection::vec(piece, 0..16).prop_map(|pieces| pieces.concat())
+}
+
+/// Panics unless a provider takes these messages.
+fn is_valid(window: &Window) {
+    let messages = &window.messages;
+    let Some(first) = messages.first() else {
+        return;
+    };
+    assert_eq!(first.role, Role::User);
+    assert_eq!(
+        window.notice,
+        first.content[0].as_text() == Some(NOTICE),
+        "the notice comes first"
+    );
+    let mut ids = BTreeSet::new();
+    let mut open: BTreeSet<&str> = BTreeSet::new();
+    for (at, message) in messages.iter().enumerate() {
+        assert!(
+            at == 0 || messages[at - 1].role != message.role,
+            "roles alternate"
+        );
+        assert!(!message.content.is_empty(), "no empty content");
+        let mut results_over = false;
+        for block in &message.content {
+            match &block.kind {
+                BlockKind::Text { text } => assert!(!text.trim().is_empty()),
+                BlockKind::ToolResult { tool_use_id, .. } => {
+                    assert!(!results_over, "results come first");
+                    assert!(open.remove(tool_use_id.as_str()), "no orphan");
+                    continue;
+                }
+                _ => {}
+            }
+            results_over = true;
+        }
+        assert!(open.is_empty(), "every call has its result");
+        for id in message.content.iter().filter_map(call_id) {
+            assert_eq!(message.role, Role::Assistant);
+            assert!(!id.is_empty() && ids.insert(id), "ids are distinct");
+            open.insert(id);
+        }
+    }
+    assert!(open.is_empty(), "nothing is open at the end");
+}
+
+fn tokens(message: &Message) -> usize {
+    let text = |block: &Block| match &block.kind {
+        BlockKind::Text { text } | BlockKind::Thinking { text, .. } => Heuristic.count(text),
+        BlockKind::ToolUse { name, .. } => Heuristic.count(name) + 1,
+        BlockKind::ToolResult { content, .. } => Heuristic.count(content[0].as_text().unwrap()),
+        _ => 1,
+    };
+    4 + message.content.iter().map(text).sum::<usize>()
+}
+
+proptest! {
+    #[test]
+    fn any_message_list_gives_a_valid_window(messages in conversation(), current in prop::option::of(0_usize..20)) {
+        let limits = WindowLimits { messages: 8, tokens: 1_500 };
+        let window = trim(messages.clone(), current, limits, &Heuristic);
+        is_valid(&window);
+
+        // Sizes, unless it is the current turn alone.
+        let starts = window.messages.iter().filter(|message| starts_turn(message)).count();
+        let total: usize = window.messages.iter().map(tokens).sum();
+        if starts > 1 && current.is_none() {
+            prop_assert!(window.messages.len() <= limits.messages);
+            prop_assert!(total <= limits.tokens, "{total}");
+        }
+        // Nothing is invented: what is not shortened was there.
+        let given: Vec<&Block> = messages.iter().flat_map(|message| &message.content).collect();
+        for block in window.messages.iter().flat_map(|message| &message.content) {
+            if let Some(text) = block.as_text() {
+                prop_assert!(text == NOTICE || given.contains(&block));
+            }
+        }
+        // The newest words of the person are there.
+        let sane = sanitise(messages).into_messages();
+        if let Some(last) = sane.iter().rev().find(|message| starts_turn(message)) {
+            let text = last.text();
+            prop_assert!(window.messages.iter().any(|message| message.text().contains(&text)));
+        }
+        // A window is a fixed point of the cleaning.
+        let again = sanitise(window.messages.clone());
+        prop_assert_eq!(again.dangling_removed, 0);
+        prop_assert_eq!(again.into_messages(), window.messages.clone());
+
+        // The client takes it, too. It goes on from no message of the assistant.
+        if !window.messages.is_empty() {
+            let request = Request { messages: window.messages, ..Request::new("some-model", "") };
+            prop_assert!(client().prepare(&request).is_ok());
+        }
+    }
+
+    #[test]
+    fn closing_leaves_nothing_open(messages in conversation()) {
+        let mut messages = sanitise(messages).into_messages();
+        messages.push(assistant(vec![call("new", "x"), call("new", "y")]));
+        let before = messages.split_off(messages.len() - 1);
+        let mut reply = before.into_iter().next().unwrap();
+        distinct_ids(&mut reply, &messages);
+        messages.push(reply);
+        close_open(&mut messages, &Fault::new("stopped", "stopped"));
+        prop_assert_eq!(sanitise(messages).dangling_removed, 0);
+    }
+}

@@ -1,0 +1,227 @@
+mod disk;
+mod layout;
+mod log_file;
+mod repair;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use jiff::{SignedDuration, Timestamp};
+
+#[cfg(feature = "testing")]
+pub use disk::Step;
+pub use disk::Watch;
+
+use super::ledger::{Journal, Ledger};
+use super::{LogEntry, StoreError};
+use crate::{Block, BlockName};
+use disk::Disk;
+use layout::{Layout, Lock};
+use log_file::{LOG_LIMIT, entries, rotate};
+
+/// How old a backup gets before the next save makes another.
+const BACKUP_AGE: SignedDuration = SignedDuration::from_hours(24);
+
+/// A store in a directory, one JSON file a block, which a person may read and edit.
+///
+/// Layout: `blocks/NAME.json`, `log/NAME.jsonl` with older entries in `log/NAME-1.jsonl.gz` and so on, `trash/`,
+/// `quarantine/`, `backups/`, `store.json` and `lock`. The log is written first: an edit that was reported survives a
+/// crash at any moment, and one that was not is there wholly or not at all. One process writes at a time.
+pub type DirStore = Ledger<DirJournal>;
+
+/// The files of a [`DirStore`].
+#[derive(Debug)]
+pub struct DirJournal {
+    layout: Layout,
+    disk: Disk,
+    /// Held as long as the store is open; none if it is open for reading.
+    lock: Option<Lock>,
+    files: BTreeMap<BlockName, Files>,
+    notices: Vec<String>,
+}
+
+/// What is known of a block's files.
+#[derive(Debug, Default)]
+struct Files {
+    /// Bytes of whole lines in the log.
+    log: u64,
+    /// When the backup was made.
+    backup: Option<Timestamp>,
+}
+
+impl DirStore {
+    /// Opens the directory for writing, makes it if it is not there, and repairs what a crash or a person left: see
+    /// [`DirStore::notices`].
+    ///
+    /// # Errors
+    /// [`StoreError::Locked`] if another process writes to it, [`StoreError::Corrupt`] if a later program made it, or
+    /// the system refuses.
+    pub fn open(dir: impl AsRef<Path>) -> Result<Self, StoreError> {
+        Self::open_writing(dir.as_ref(), None)
+    }
+
+    /// [`DirStore::open`], with a watch over what is done to the disk.
+    ///
+    /// # Errors
+    /// Those of [`DirStore::open`], and those of the watch.
+    #[cfg(feature = "testing")]
+    pub fn open_watched(dir: impl AsRef<Path>, watch: Watch) -> Result<Self, StoreError> {
+        Self::open_writing(dir.as_ref(), Some(watch))
+    }
+
+    fn open_writing(dir: &Path, watch: Option<Watch>) -> Result<Self, StoreError> {
+        disk::make_folder(dir)?;
+        let mut journal = DirJournal::of(dir, watch);
+        journal.lock = Some(journal.layout.lock()?);
+        journal.layout.check_schema()?;
+        journal.layout.prepare(&journal.disk)?;
+        let blocks = journal.settle_all()?;
+        Ok(Self::of(blocks, journal))
+    }
+
+    /// Opens the directory as it is now, without a lock: what another process writes later is not seen, and nothing can
+    /// be changed or repaired.
+    ///
+    /// # Errors
+    /// There is no such directory, a later program made it, or the system refuses.
+    pub fn open_read_only(dir: impl AsRef<Path>) -> Result<Self, StoreError> {
+        let dir = dir.as_ref();
+        std::fs::read_dir(dir).map_err(StoreError::io(dir))?;
+        let mut journal = DirJournal::of(dir, None);
+        journal.layout.check_schema()?;
+        let blocks = journal.view_all()?;
+        Ok(Self::of(blocks, journal))
+    }
+
+    /// The store without waiting for the disk: quicker, and a power cut may lose edits that were reported. For tests and
+    /// measurements.
+    #[must_use]
+    pub fn without_fsync(self) -> Self {
+        let mut state = self.into_state();
+        state.journal.disk.fsync = false;
+        Self::of(state.blocks, state.journal)
+    }
+
+    /// What was found and repaired, for a person, one line each.
+    pub fn notices(&self) -> Vec<String> {
+        self.state()
+            .map_or_else(|_| Vec::new(), |state| state.journal.notices.clone())
+    }
+}
+
+impl DirJournal {
+    fn of(dir: &Path, watch: Option<Watch>) -> Self {
+        Self {
+            layout: Layout {
+                root: dir.to_owned(),
+            },
+            disk: Disk { fsync: true, watch },
+            lock: None,
+            files: BTreeMap::new(),
+            notices: Vec::new(),
+        }
+    }
+
+    fn check_writing(&self) -> Result<(), StoreError> {
+        self.lock.as_ref().map(|_| ()).ok_or(StoreError::ReadOnly)
+    }
+
+    /// Appends the entry to the log; answers how long the log was before.
+    fn append(&mut self, name: &BlockName, entry: &LogEntry) -> Result<u64, StoreError> {
+        let path = self.layout.log(name);
+        let mut line =
+            serde_json::to_vec(entry).map_err(|error| StoreError::io(&path)(error.into()))?;
+        line.push(b'\n');
+        let before = self.files.get(name).map_or(0, |files| files.log);
+        if let Err(error) = self.disk.append(&path, before, &line) {
+            // What is left of the line is cut by the next write or the next opening if it cannot be now.
+            let _ = self.disk.cut(&path, before);
+            return Err(error);
+        }
+        self.files.entry(name.clone()).or_default().log = before + line.len() as u64;
+        Ok(before)
+    }
+
+    /// Takes back what [`DirJournal::append`] did.
+    fn unappend(&mut self, name: &BlockName, before: u64) {
+        // As there: a log that is ahead of its block is what openings repair.
+        let _ = self.disk.cut(&self.layout.log(name), before);
+        self.files.entry(name.clone()).or_default().log = before;
+    }
+
+    fn write_block(&self, name: &BlockName, block: &Block) -> Result<(), StoreError> {
+        let path = self.layout.block(name);
+        self.disk.replace(&path, block.to_file().as_bytes())?;
+        // The block is there. Should the disk lose its name, the log still has the edit.
+        let _ = self.disk.settle(&path);
+        Ok(())
+    }
+
+    /// Copies the block as it is before a save, if the last copy is old.
+    fn back_up(&mut self, name: &BlockName, at: Timestamp) -> Result<(), StoreError> {
+        let files = self.files.entry(name.clone()).or_default();
+        let block = self.layout.block(name);
+        let fresh = |then| at.duration_since(then) <= BACKUP_AGE;
+        if files.backup.is_some_and(fresh) || !block.exists() {
+            return Ok(());
+        }
+        let backup = self.layout.backup(name);
+        self.disk.copy(&block, &backup, at)?;
+        files.backup = Some(at);
+        Ok(())
+    }
+
+    fn rotate_if_long(&mut self, name: &BlockName) {
+        let Some(files) = self
+            .files
+            .get_mut(name)
+            .filter(|files| files.log > LOG_LIMIT)
+        else {
+            return;
+        };
+        match rotate(&self.disk, &self.layout, name) {
+            Ok(length) => files.log = length,
+            Err(error) => {
+                // The edit is done, and the next one tries again.
+                let notice = format!("the log of block {name} could not be archived: {error}");
+                self.notices.push(notice);
+            }
+        }
+    }
+}
+
+impl Journal for DirJournal {
+    fn hash(&self, block: &Block) -> Option<[u8; 32]> {
+        Some(block.hash())
+    }
+
+    fn save(&mut self, name: &BlockName, entry: LogEntry, block: &Block) -> Result<(), StoreError> {
+        self.check_writing()?;
+        self.back_up(name, entry.at)?;
+        let before = self.append(name, &entry)?;
+        if let Err(error) = self.write_block(name, block) {
+            self.unappend(name, before);
+            return Err(error);
+        }
+        self.rotate_if_long(name);
+        Ok(())
+    }
+
+    fn remove(&mut self, name: &BlockName, entry: LogEntry) -> Result<(), StoreError> {
+        self.check_writing()?;
+        let block = self.layout.block(name);
+        let trash = self.layout.trash(name, entry.at);
+        // The file first: a file whose log says that it was deleted is one that a person put back.
+        let moved = self.disk.rename(&block, &trash);
+        let done = moved.and_then(|()| self.append(name, &entry));
+        if done.is_err() {
+            // Where this fails the next opening makes the block again from its log.
+            let _ = self.disk.rename(&trash, &block);
+        }
+        done.map(|_| ())
+    }
+
+    fn read(&mut self, name: &BlockName, from: u64) -> Result<Vec<LogEntry>, StoreError> {
+        entries(&self.layout, name, from, &mut self.notices)
+    }
+}

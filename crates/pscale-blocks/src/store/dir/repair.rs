@@ -1,0 +1,299 @@
+//! What an opening does with what a crash, a damaged disk or a person left.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use jiff::Timestamp;
+
+use super::disk;
+use super::log_file::{Lines, entries};
+use super::{DirJournal, Files};
+use crate::secrets::Clean as _;
+use crate::store::history::{hex, rebuild};
+use crate::store::ledger::{Journal as _, Kept, Live, entry};
+use crate::store::{LogEntry, LoggedOp};
+use crate::{Block, BlockName, Inverse, MAX_FILE, Op, Provenance, Stamp, StoreError};
+
+/// What stands where a block's file should.
+enum Found {
+    Nothing,
+    Block(Block, Timestamp),
+    /// Why it is none.
+    Damage(String, Timestamp),
+}
+
+type Blocks = BTreeMap<BlockName, Kept>;
+
+impl DirJournal {
+    /// Brings every block and its log together.
+    pub(super) fn settle_all(&mut self) -> Result<Blocks, StoreError> {
+        let mut blocks = Blocks::new();
+        for name in self.find()? {
+            let kept = self.settle(&name)?;
+            blocks.insert(name, kept);
+        }
+        Ok(blocks)
+    }
+
+    /// The blocks as they are, whatever their logs say.
+    pub(super) fn view_all(&mut self) -> Result<Blocks, StoreError> {
+        let mut blocks = Blocks::new();
+        for name in self.find()? {
+            // First the block: a process that writes is ahead in the log, if anywhere.
+            let found = found(&self.layout.block(&name))?;
+            let log = entries(&self.layout, &name, 0, &mut self.notices)?;
+            let block = match found {
+                Found::Block(block, _) => Some(block),
+                Found::Nothing => None,
+                Found::Damage(reason, _) => {
+                    self.notices
+                        .push(format!("block {name} is damaged: {reason}"));
+                    rebuild(&log, self.backup(&name).as_ref())
+                }
+            };
+            let hash = block.as_ref().map(Block::hash);
+            let hashed = hash.as_ref().map(hex);
+            let known = log.iter().rev().find(|entry| entry.after_hash == hashed);
+            let rev = known.or(log.last()).map_or(0, |entry| entry.rev);
+            let live = block.map(|block| Live { block, hash });
+            blocks.insert(name, Kept { rev, live });
+        }
+        Ok(blocks)
+    }
+
+    /// The names of all blocks that have a file or a log.
+    fn find(&mut self) -> Result<BTreeSet<BlockName>, StoreError> {
+        let mut names = BTreeSet::new();
+        for (folder, ending) in [
+            (self.layout.blocks(), ".json"),
+            (self.layout.logs(), ".jsonl"),
+        ] {
+            let entries = match fs::read_dir(&folder) {
+                Ok(entries) => entries,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(StoreError::io(&folder)(error)),
+            };
+            for entry in entries {
+                let path = entry.map_err(StoreError::io(&folder))?.path();
+                let file = path
+                    .file_name()
+                    .and_then(|file| file.to_str())
+                    .unwrap_or_default();
+                let name = file.strip_suffix(ending).map(BlockName::new);
+                match name {
+                    Some(Ok(name)) => {
+                        names.insert(name);
+                    }
+                    _ if file.ends_with(".jsonl.gz") || file.starts_with(disk::DRAFT) => {}
+                    _ => {
+                        let notice =
+                            format!("{} belongs to no block and was left alone", path.display());
+                        self.notices.push(notice);
+                    }
+                }
+            }
+        }
+        Ok(names)
+    }
+
+    fn settle(&mut self, name: &BlockName) -> Result<Kept, StoreError> {
+        let last = self.open_log(name)?;
+        let found = match found(&self.layout.block(name))? {
+            Found::Damage(reason, at) => {
+                self.quarantine(name, &reason, at)?;
+                Found::Nothing
+            }
+            other => other,
+        };
+        let rev = last.as_ref().map_or(0, |entry| entry.rev);
+        let stands = last.as_ref().and_then(|entry| entry.after_hash.clone());
+        let Found::Block(block, modified) = found else {
+            return match last {
+                Some(last) if last.after_hash.is_some() => self.make_again(name, &last),
+                _ => Ok(Kept { rev, live: None }),
+            };
+        };
+        let hash = block.hash();
+        let hashed = Some(hex(&hash));
+        if hashed == stands {
+            let live = Some(Live {
+                block,
+                hash: Some(hash),
+            });
+            return Ok(Kept { rev, live });
+        }
+        if stands.is_some() && last.is_some_and(|last| last.before_hash == hashed) {
+            // The log is one edit ahead: the process died before it wrote the block.
+            let log = self.read(name, 0)?;
+            if let Some(block) = rebuild(&log, Some(&block)) {
+                self.write_block(name, &block)?;
+                self.notices.push(format!(
+                    "block {name}: edit {rev} was finished, which a crash broke off"
+                ));
+                return Ok(Kept {
+                    rev,
+                    live: Some(Live::of(block)),
+                });
+            }
+        }
+        self.accept(name, &block, modified, rev, stands)
+    }
+
+    /// What the log ends with. A torn line at its end is cut off.
+    fn open_log(&mut self, name: &BlockName) -> Result<Option<LogEntry>, StoreError> {
+        let path = self.layout.log(name);
+        let lines = Lines::read(path.clone())?;
+        if lines.torn > 0 {
+            self.disk.cut(&path, lines.length())?;
+            let notice = format!(
+                "the log of block {name} ended in a torn line of {} bytes, which was cut off",
+                lines.torn
+            );
+            self.notices.push(notice);
+        }
+        let modified = fs::metadata(self.layout.backup(name)).and_then(|found| found.modified());
+        let files = Files {
+            log: lines.length(),
+            backup: modified.ok().and_then(|at| Timestamp::try_from(at).ok()),
+        };
+        self.files.insert(name.clone(), files);
+        lines.last(&mut self.notices)
+    }
+
+    fn backup(&self, name: &BlockName) -> Option<Block> {
+        match found(&self.layout.backup(name)) {
+            Ok(Found::Block(block, _)) => Some(block),
+            _ => None,
+        }
+    }
+
+    fn quarantine(
+        &mut self,
+        name: &BlockName,
+        reason: &str,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let to = self.layout.quarantine(name, at);
+        self.disk.rename(&self.layout.block(name), &to)?;
+        self.notices.push(format!(
+            "the file of block {name} was moved to {}: {reason}",
+            to.display()
+        ));
+        Ok(())
+    }
+
+    /// Makes the block again that the log ends with, or notes that it is gone.
+    fn make_again(&mut self, name: &BlockName, last: &LogEntry) -> Result<Kept, StoreError> {
+        let log = self.read(name, 0)?;
+        if let Some(block) = rebuild(&log, self.backup(name).as_ref()) {
+            self.write_block(name, &block)?;
+            self.notices
+                .push(format!("block {name} was made again from its log"));
+            let live = Some(Live::of(block));
+            return Ok(Kept {
+                rev: last.rev,
+                live,
+            });
+        }
+        self.notices.push(format!(
+            "block {name} is gone and its log does not say all that it held"
+        ));
+        let rev = last.rev + 1;
+        let stamp = outside(last.at, "the file is gone");
+        let mut entry = entry(rev, &stamp, LoggedOp::Delete, None, None);
+        entry.before_hash.clone_from(&last.after_hash);
+        self.append(name, &entry)?;
+        Ok(Kept { rev, live: None })
+    }
+
+    /// Takes a file that the log does not know as a new revision.
+    fn accept(
+        &mut self,
+        name: &BlockName,
+        block: &Block,
+        modified: Timestamp,
+        rev: u64,
+        stands: Option<String>,
+    ) -> Result<Kept, StoreError> {
+        let (block, keys) = block.clean();
+        let block = block.into_owned();
+        let copy = block.clone();
+        let (op, inverse) = if stands.is_some() {
+            let log = self.read(name, 0)?;
+            let old = rebuild(&log, self.backup(name).as_ref());
+            let op = Op::Replace { block: copy };
+            (LoggedOp::Edit(op), old.map(Inverse::block))
+        } else {
+            (LoggedOp::Create { block: copy }, None)
+        };
+        let rev = rev + 1;
+        let stamp = outside(modified, "edited outside");
+        let mut entry = entry(rev, &stamp, op, Some(block.head()), inverse);
+        let live = Live::of(block);
+        entry.before_hash = stands;
+        entry.after_hash = live.hash.as_ref().map(hex);
+        self.save(name, entry, &live.block)?;
+        let removed = if keys > 0 {
+            format!("; {keys} keys were removed")
+        } else {
+            String::new()
+        };
+        self.notices.push(format!(
+            "block {name} was edited outside{removed}: revision {rev}"
+        ));
+        Ok(Kept {
+            rev,
+            live: Some(live),
+        })
+    }
+}
+
+impl Live {
+    fn of(block: Block) -> Self {
+        let hash = Some(block.hash());
+        Self { block, hash }
+    }
+}
+
+fn outside(at: Timestamp, note: &str) -> Stamp {
+    Stamp {
+        at,
+        by: Provenance::Person,
+        note: Some(note.to_owned()),
+    }
+}
+
+fn found(path: &Path) -> Result<Found, StoreError> {
+    let found = match fs::symlink_metadata(path) {
+        Ok(found) => found,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
+        Err(error) => return Err(StoreError::io(path)(error)),
+    };
+    let modified = found.modified().ok();
+    let at = modified
+        .and_then(|at| Timestamp::try_from(at).ok())
+        .unwrap_or_default();
+    let damage = |reason: &str| Ok(Found::Damage(reason.to_owned(), at));
+    if found.is_symlink() {
+        return damage("a symbolic link, which is not followed");
+    }
+    if !found.is_file() {
+        return damage("no file");
+    }
+    // Another layout of the same block is longer than the normal form, but not by much.
+    if found.len() > 4 * MAX_FILE as u64 {
+        return damage("longer than a block can be");
+    }
+    let Some(bytes) = disk::read(path)? else {
+        return Ok(Found::Nothing);
+    };
+    let Ok(text) = String::from_utf8(bytes) else {
+        return damage("not in UTF-8");
+    };
+    match Block::parse(&text) {
+        Ok(block) => Ok(Found::Block(block, at)),
+        Err(faults) => damage(&faults.to_string()),
+    }
+}

@@ -1,0 +1,311 @@
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard};
+
+use super::history::{hex, undo};
+use super::{BlockInfo, BlockStore, Edited, LogEntry, LoggedOp, Stamp, StoreError, Versioned};
+use crate::secrets::Clean as _;
+use crate::{Block, BlockName, Inverse, Op, Path};
+
+/// A store: the blocks as they are, in memory, and a journal that keeps what becomes of them. Its two kinds are
+/// [`super::MemStore`] and [`super::DirStore`].
+#[derive(Debug)]
+pub struct Ledger<J> {
+    state: Mutex<State<J>>,
+}
+
+#[derive(Debug)]
+pub(super) struct State<J> {
+    pub blocks: BTreeMap<BlockName, Kept>,
+    pub journal: J,
+}
+
+/// A block that is or was.
+#[derive(Debug)]
+pub struct Kept {
+    /// Of the last entry in the log.
+    pub rev: u64,
+    /// None when it was deleted.
+    pub live: Option<Live>,
+}
+
+/// A block that is.
+#[derive(Debug)]
+pub struct Live {
+    /// The block.
+    pub block: Block,
+    /// [`Block::hash`], where the journal needs it.
+    pub hash: Option<[u8; 32]>,
+}
+
+/// What outlives an edit. Every method does all or nothing.
+pub trait Journal: Send {
+    /// The hash of `block`, if the journal compares blocks with what it keeps.
+    fn hash(&self, block: &Block) -> Option<[u8; 32]>;
+
+    /// Keeps the entry and the block that it ends with.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    fn save(&mut self, name: &BlockName, entry: LogEntry, block: &Block) -> Result<(), StoreError>;
+
+    /// Keeps the entry of a deletion, and the block where it can be found.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    fn remove(&mut self, name: &BlockName, entry: LogEntry) -> Result<(), StoreError>;
+
+    /// The entries of a block from revision `from` on.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    fn read(&mut self, name: &BlockName, from: u64) -> Result<Vec<LogEntry>, StoreError>;
+}
+
+impl<J> Ledger<J> {
+    pub(super) fn of(blocks: BTreeMap<BlockName, Kept>, journal: J) -> Self {
+        Self {
+            state: Mutex::new(State { blocks, journal }),
+        }
+    }
+
+    /// A thread that panicked may have left a block changed that the journal does not know.
+    pub(super) fn state(&self) -> Result<MutexGuard<'_, State<J>>, StoreError> {
+        self.state.lock().map_err(|_| StoreError::Poisoned)
+    }
+
+    pub(super) fn into_state(self) -> State<J> {
+        self.state
+            .into_inner()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+impl<J> State<J> {
+    /// The block and its revision, and the journal.
+    fn live(&mut self, name: &BlockName) -> Result<(&mut u64, &mut Live, &mut J), StoreError> {
+        let exists = self
+            .blocks
+            .get(name)
+            .is_some_and(|kept| kept.live.is_some());
+        if !exists {
+            return Err(StoreError::NoBlock {
+                name: name.clone(),
+                near: nearest(name, &self.blocks),
+            });
+        }
+        match self.blocks.get_mut(name) {
+            Some(Kept {
+                rev,
+                live: Some(live),
+            }) => Ok((rev, live, &mut self.journal)),
+            _ => Err(StoreError::NoBlock {
+                name: name.clone(),
+                near: None,
+            }),
+        }
+    }
+}
+
+/// The name that looks most like `name`, if one does.
+fn nearest(name: &BlockName, blocks: &BTreeMap<BlockName, Kept>) -> Option<BlockName> {
+    let live = blocks.iter().filter(|(_, kept)| kept.live.is_some());
+    let rated = live.map(|(other, _)| (distance(name.as_str(), other.as_str()), other));
+    let (distance, other) = rated.min()?;
+    let longer = name.as_str().len().max(other.as_str().len());
+    (2 * distance <= longer).then(|| other.clone())
+}
+
+/// How many bytes must be put in, taken out or changed to make one text the other.
+fn distance(one: &str, other: &str) -> usize {
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (line, byte) in one.bytes().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], line + 1);
+        for (column, against) in other.bytes().enumerate() {
+            let changed = diagonal + usize::from(byte != against);
+            diagonal = row[column + 1];
+            row[column + 1] = changed.min(row[column] + 1).min(diagonal + 1);
+        }
+    }
+    row[other.len()]
+}
+
+/// The log entry of what makes revision `rev`, without hashes.
+pub(super) fn entry(
+    rev: u64,
+    stamp: &Stamp,
+    op: LoggedOp,
+    path: Option<Path>,
+    inverse: Option<Inverse>,
+) -> LogEntry {
+    LogEntry {
+        schema_version: super::SCHEMA_VERSION,
+        rev,
+        at: stamp.at,
+        by: stamp.by.clone(),
+        op,
+        path,
+        inverse,
+        before_hash: None,
+        after_hash: None,
+        note: stamp.note.clone(),
+    }
+}
+
+impl Live {
+    /// Keeps `entry`, which led to the block as it stands now. If that fails the block becomes what it was.
+    fn keep<J: Journal>(
+        &mut self,
+        name: &BlockName,
+        journal: &mut J,
+        mut entry: LogEntry,
+    ) -> Result<(), StoreError> {
+        let hash = journal.hash(&self.block);
+        entry.before_hash = self.hash.as_ref().map(hex);
+        entry.after_hash = hash.as_ref().map(hex);
+        let inverse = entry.inverse.clone();
+        if let Err(error) = journal.save(name, entry, &self.block) {
+            if let Some(inverse) = inverse {
+                self.block.take_back(&inverse);
+            }
+            return Err(error);
+        }
+        self.hash = hash;
+        Ok(())
+    }
+}
+
+impl<J: Journal> BlockStore for Ledger<J> {
+    fn names(&self) -> Result<Vec<BlockInfo>, StoreError> {
+        let state = self.state()?;
+        let rows = state.blocks.iter().filter_map(|(name, kept)| {
+            let block = &kept.live.as_ref()?.block;
+            Some(BlockInfo {
+                name: name.clone(),
+                decimal: block.decimal(),
+                rev: kept.rev,
+                nodes: block.nodes(),
+                bytes: block.file_bytes(),
+                head: block.head_text().map(str::to_owned),
+            })
+        });
+        Ok(rows.collect())
+    }
+
+    fn load(&self, name: &BlockName) -> Result<Versioned, StoreError> {
+        let mut state = self.state()?;
+        let (rev, live, _) = state.live(name)?;
+        Ok(Versioned {
+            block: live.block.clone(),
+            rev: *rev,
+            hash: live.hash.unwrap_or_else(|| live.block.hash()),
+        })
+    }
+
+    fn create(&self, name: &BlockName, block: &Block, stamp: &Stamp) -> Result<u64, StoreError> {
+        let (block, _) = block.clean();
+        let (stamp, _) = stamp.clean();
+        let mut state = self.state()?;
+        let State { blocks, journal } = &mut *state;
+        let before = match blocks.get(name) {
+            Some(Kept { live: Some(_), .. }) => {
+                return Err(StoreError::Exists { name: name.clone() });
+            }
+            Some(Kept { rev, .. }) => *rev,
+            None => 0,
+        };
+        let block = block.into_owned();
+        let op = LoggedOp::Create {
+            block: block.clone(),
+        };
+        let rev = before + 1;
+        let mut live = Live { block, hash: None };
+        live.keep(name, journal, entry(rev, &stamp, op, None, None))?;
+        let live = Some(live);
+        blocks.insert(name.clone(), Kept { rev, live });
+        Ok(rev)
+    }
+
+    fn edit(
+        &self,
+        name: &BlockName,
+        expected: Option<u64>,
+        op: &Op,
+        stamp: &Stamp,
+    ) -> Result<Edited, StoreError> {
+        let (op, in_op) = op.clean();
+        let (stamp, in_stamp) = stamp.clean();
+        let mut state = self.state()?;
+        let (rev, live, journal) = state.live(name)?;
+        if let Some(expected) = expected.filter(|expected| expected != rev) {
+            return Err(StoreError::Revision {
+                name: name.clone(),
+                expected,
+                actual: *rev,
+            });
+        }
+        let changes = !live.block.is_already(&op);
+        let applied = live.block.apply(&op)?;
+        if let Some(change) = applied.change().filter(|_| changes) {
+            let inverse = Some(change.inverse.clone());
+            let op = LoggedOp::Edit(op.into_owned());
+            let entry = entry(*rev + 1, &stamp, op, Some(change.path), inverse);
+            live.keep(name, journal, entry)?;
+            *rev += 1;
+        }
+        Ok(Edited {
+            rev: *rev,
+            applied: Some(applied),
+            keys_removed: in_op + in_stamp,
+            undone: 0,
+        })
+    }
+
+    fn delete(&self, name: &BlockName, stamp: &Stamp) -> Result<(), StoreError> {
+        let (stamp, _) = stamp.clean();
+        let mut state = self.state()?;
+        let (rev, live, journal) = state.live(name)?;
+        let mut entry = entry(*rev + 1, &stamp, LoggedOp::Delete, None, None);
+        entry.before_hash = live.hash.as_ref().map(hex);
+        journal.remove(name, entry)?;
+        let (rev, live) = (*rev + 1, None);
+        state.blocks.insert(name.clone(), Kept { rev, live });
+        Ok(())
+    }
+
+    fn log(&self, name: Option<&BlockName>, from: u64) -> Result<Vec<LogEntry>, StoreError> {
+        let mut state = self.state()?;
+        let State { blocks, journal } = &mut *state;
+        if let Some(name) = name {
+            return journal.read(name, from);
+        }
+        let mut entries = Vec::new();
+        for name in blocks.keys() {
+            entries.extend(journal.read(name, from)?);
+        }
+        Ok(entries)
+    }
+
+    fn undo(&self, name: &BlockName, count: u32, stamp: &Stamp) -> Result<Edited, StoreError> {
+        let (stamp, keys_removed) = stamp.clean();
+        let mut state = self.state()?;
+        let (rev, live, journal) = state.live(name)?;
+        let from = (*rev + 1).saturating_sub(u64::from(count));
+        let log = journal.read(name, from)?;
+        let undone = undo(&mut live.block, &log, count)
+            .ok_or_else(|| StoreError::LogMismatch { name: name.clone() })?;
+        if undone.edits > 0 {
+            let op = LoggedOp::Undo {
+                count: undone.edits,
+            };
+            let inverse = Some(undone.redo);
+            live.keep(name, journal, entry(*rev + 1, &stamp, op, None, inverse))?;
+            *rev += 1;
+        }
+        Ok(Edited {
+            rev: *rev,
+            applied: None,
+            keys_removed,
+            undone: undone.edits,
+        })
+    }
+}
