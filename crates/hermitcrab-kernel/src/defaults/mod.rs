@@ -42,7 +42,7 @@ const SOURCES: [Source; 6] = [
     (
         "capabilities",
         include_str!("capabilities.json"),
-        "ef2189ef7b91fc22ca0fd6d95099d12e62e00ce2cfc6c66770a4123a17d07fe7",
+        "a69db98ab7ea5ee4b09424b3dfa798668551b61775697796f32483781993a267",
     ),
     (
         "memory",
@@ -52,7 +52,7 @@ const SOURCES: [Source; 6] = [
     (
         "skills",
         include_str!("skills.json"),
-        "bc29c6883f20f3e0c5d9e32c82ef27ad089ee1ad2f97febab9b14f29f1b5673c",
+        "87c024f4987b3d7838fd33eda97abe19ee4ef05c1b79d7da7bbe5e4aaeb36be8",
     ),
     (
         "network",
