@@ -57,7 +57,7 @@ const SOURCES: [Source; 6] = [
     (
         "network",
         include_str!("network.json"),
-        "25046cda506b866a1d83bbf66a872d75e3511a6542422218099a343ccb07c408",
+        "f364f3e7d2af13a3c4750e49838a5ed7130364ed2842fc9d2f592978696e8013",
     ),
 ];
 
