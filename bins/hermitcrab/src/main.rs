@@ -2,11 +2,15 @@
 
 mod answer;
 mod block;
+mod chat;
 mod cli;
 mod clock;
 mod data_dir;
+mod doctor;
 mod error;
 mod key;
+mod look;
+mod opened;
 
 use std::process::ExitCode;
 

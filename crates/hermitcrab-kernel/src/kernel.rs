@@ -94,6 +94,7 @@ impl Kernel {
                 usage::FILE
             ));
         }
+        let prices = config.settings.model_table(&brain.info().provider);
         let web = tools::outside::web(&config, clock.clone()).map_err(KernelError::Setting)?;
         Ok(Self {
             inner: Arc::new(Inner {
@@ -105,7 +106,7 @@ impl Kernel {
                 host,
                 clock,
                 keeper,
-                prices: ModelTable::embedded(),
+                prices,
                 identity: seeded.identity,
                 notices,
                 conversation: tokio::sync::Mutex::new(conversation),

@@ -5,11 +5,14 @@
 )]
 
 mod budgets;
+mod cancel;
 mod default_blocks;
 mod keystone;
+mod models;
 mod place;
 mod prompt;
 mod security_web;
 mod stop_reasons;
 mod texts;
 mod window;
+mod wire;
