@@ -4,9 +4,11 @@ mod brain;
 mod config;
 mod event;
 mod fault;
+mod files;
 mod host;
 #[expect(dead_code, reason = "the kernel is still being built")]
 mod keeper;
+mod kv;
 mod shell;
 mod usage;
 mod web;
@@ -19,7 +21,9 @@ pub use config::{
 };
 pub use event::{Event, EventSink};
 pub use fault::Fault;
+pub use files::{Entry, Files, Listing, OpenRoot, Piece};
 pub use host::{Host, HostCall, HostError, HostSkills, Mounted, NoHost};
+pub use kv::{Kv, KvKey};
 pub use shell::{CompiledShell, Shell, ShellCompiler, ShellError, ShellInfo, StubCompiler};
 pub use usage::{Taken, Usage};
 pub use web::{Found, Hit, Page, Resolve, SystemResolver, Web, WebPolicy};

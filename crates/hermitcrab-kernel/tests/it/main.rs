@@ -4,4 +4,6 @@
     reason = "a test fails by panicking, and the line says where"
 )]
 
+mod kv;
+mod security_files;
 mod security_web;
