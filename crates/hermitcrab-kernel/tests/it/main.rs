@@ -11,6 +11,8 @@ mod keystone;
 mod models;
 mod place;
 mod prompt;
+mod kv;
+mod security_files;
 mod security_web;
 mod stop_reasons;
 mod texts;
