@@ -65,7 +65,7 @@ impl Kv {
                 .map_err(|error| fault(&error))?;
         }
         Ok(Self {
-            keeper: Keeper::new(data),
+            keeper: Keeper::new(data, true),
             state: Mutex::new(state),
         })
     }
