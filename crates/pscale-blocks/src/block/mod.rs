@@ -109,7 +109,7 @@ impl Block {
     }
 
     /// How many nodes have a text.
-    pub(crate) fn texts(&self) -> usize {
+    pub(crate) fn text_count(&self) -> usize {
         self.size.texts
     }
 
