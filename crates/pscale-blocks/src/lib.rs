@@ -3,6 +3,7 @@
 mod block;
 mod error;
 mod layer;
+pub mod migrate;
 mod name;
 mod path;
 mod store;

@@ -9,6 +9,7 @@ mod edits;
 mod grow;
 mod layers;
 mod look;
+mod migrate;
 mod parse;
 mod random;
 mod vectors;
