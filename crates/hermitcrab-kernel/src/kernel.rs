@@ -15,7 +15,10 @@ use crate::state::{MAX_FACE_STATE, State};
 use crate::tools::run::{Caller, Facts};
 use crate::turn::TurnReport;
 use crate::usage::Meter;
-use crate::{Brain, BrainInfo, BrainReply, BrainRequest, Event, EventSink, Fault, Files, Host, KernelConfig, KernelError, ShellCompiler, ShellInfo, ToolOutcome, Usage, Web, conversation, tools, usage, Kv};
+use crate::{
+    Brain, BrainInfo, BrainReply, BrainRequest, Event, EventSink, Fault, Files, Host, KernelConfig,
+    KernelError, Kv, ShellCompiler, ShellInfo, ToolOutcome, Usage, Web, conversation, tools, usage,
+};
 
 /// A hermitcrab: blocks, a conversation, and a brain that reads both and calls tools. Cheap to clone; clones are one.
 #[derive(Clone)]
