@@ -2,12 +2,13 @@
 
 use jiff::Timestamp;
 use llm_client::Message;
+use pscale_blocks::migrate::Export;
 use pscale_blocks::{Block, BlockStore, O200k, Op, Provenance, Stamp, StoreError};
 
 use crate::defaults::CoreBlock;
 use crate::kernel::Identity;
 use crate::keystone::{self, Persisted, StoreAction};
-use crate::{KernelConfig, KernelError};
+use crate::{KernelConfig, KernelError, migration};
 
 /// What was found, or made.
 pub(crate) struct Seeded {
@@ -24,8 +25,20 @@ pub(crate) fn seed(
     store: &dyn BlockStore,
     now: Timestamp,
 ) -> Result<Seeded, KernelError> {
-    let conversation = Vec::new();
-    let mut notices = seed_defaults(store, now)?;
+    let mut conversation = Vec::new();
+    let mut notices = Vec::new();
+    if let (Some(text), true) = (&config.migrate, store.names()?.is_empty()) {
+        let export = Export::parse(text.as_bytes())
+            .map_err(|error| KernelError::Migrate(error.to_string()))?;
+        let plan = migration::migration_plan(&export);
+        migration::into_store(&plan, store, now)?;
+        conversation = migration::said(&plan.conversation);
+        notices.push(format!(
+            "taken over from an earlier generation: {} memories, {} things in the stash, {} messages",
+            plan.counts.memory_entries, plan.counts.stash_items, plan.counts.conversation_messages
+        ));
+    }
+    notices.extend(seed_defaults(store, now)?);
     let keystone = choose_keystone(store, now, &mut notices)?;
     let constitution = match store.load(CoreBlock::Constitution.name()) {
         Ok(found) => found.block,
