@@ -3,8 +3,12 @@
 use std::path::PathBuf;
 
 use jiff::civil::Date;
-use llm_client::Usd;
+use llm_client::{AnthropicVersion, Usd};
 use serde::{Deserialize, Deserializer, de};
+use url::Url;
+
+/// The fewest tokens that a model can be given to think.
+const LEAST_THOUGHT: u32 = 1_024;
 
 /// How a kernel is opened.
 #[derive(Debug, Clone)]
@@ -64,7 +68,7 @@ pub struct Grant {
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
     /// The models, in the order in which they are asked.
-    #[serde(rename = "model")]
+    #[serde(rename = "model", deserialize_with = "chain")]
     pub models: Vec<ModelSpec>,
     /// The model for small work.
     pub fast: ModelSpec,
@@ -81,6 +85,7 @@ pub struct Settings {
 #[serde(deny_unknown_fields)]
 pub struct ModelSpec {
     /// Its id at the provider.
+    #[serde(deserialize_with = "model_id")]
     pub id: String,
     /// Whether it thinks.
     #[serde(default)]
@@ -89,11 +94,11 @@ pub struct ModelSpec {
     #[serde(default)]
     pub effort: Option<String>,
     /// The longest reply in tokens.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "some_above_zero")]
     pub max_tokens: Option<u32>,
-    /// The provider's version of its protocol.
-    #[serde(default)]
-    pub api_version: Option<String>,
+    /// The version of Anthropic's protocol, where it is not the newest one.
+    #[serde(default, deserialize_with = "api_version")]
+    pub api_version: Option<AnthropicVersion>,
     /// What it costs, where the table of models does not know.
     #[serde(default)]
     pub price: Option<DatedPrice>,
@@ -118,8 +123,10 @@ pub enum ThinkingMode {
 #[serde(deny_unknown_fields)]
 pub struct DatedPrice {
     /// Of prompts.
+    #[serde(deserialize_with = "dollars")]
     pub input: f64,
     /// Of replies.
+    #[serde(deserialize_with = "dollars")]
     pub output: f64,
     /// When it was looked up.
     pub date: Date,
@@ -130,16 +137,22 @@ pub struct DatedPrice {
 #[serde(deny_unknown_fields, default)]
 pub struct Budgets {
     /// Requests of a turn.
+    #[serde(deserialize_with = "above_zero")]
     pub rounds: u32,
     /// Requests of a boot.
+    #[serde(deserialize_with = "above_zero")]
     pub boot_rounds: u32,
     /// Tokens of the prompts of a turn.
+    #[serde(deserialize_with = "above_zero")]
     pub input_tokens: u64,
     /// Tokens of the replies of a turn.
+    #[serde(deserialize_with = "above_zero")]
     pub output_tokens: u64,
     /// Dollars of a turn.
+    #[serde(deserialize_with = "some_dollars")]
     pub turn_usd: f64,
     /// Dollars of a day, UTC.
+    #[serde(deserialize_with = "some_dollars")]
     pub day_usd: f64,
 }
 
@@ -163,6 +176,7 @@ pub struct WebSettings {
     /// The provider's own search tool, as its type, such as `web_search_20250305`.
     pub search_tool: Option<String>,
     /// The address of a `SearXNG` server, where the provider has no search tool.
+    #[serde(deserialize_with = "web_address")]
     pub searxng: Option<String>,
 }
 
@@ -190,6 +204,40 @@ impl Default for Settings {
     }
 }
 
+/// Why a settings file cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}, column {column}: {message}")]
+pub struct SettingsError {
+    /// From 1.
+    pub line: usize,
+    /// From 1, in characters.
+    pub column: usize,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl Settings {
+    /// A settings file in which every setting is explained and has its default.
+    pub const DEFAULT_FILE: &str = include_str!("hermitcrab.toml");
+
+    /// Reads `hermitcrab.toml`; what it does not say has its default.
+    ///
+    /// # Errors
+    /// No TOML, an unknown key, or a value that its setting cannot have.
+    pub fn parse(text: &str) -> Result<Self, SettingsError> {
+        toml::from_str(text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            let before = text.get(..at).unwrap_or(text);
+            let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+            SettingsError {
+                line: before.matches('\n').count() + 1,
+                column: before[line_start..].chars().count() + 1,
+                message: error.message().replace('\n', " "),
+            }
+        })
+    }
+}
+
 /// `always`, `adaptive`, `budget:<n>` or `off`.
 impl<'de> Deserialize<'de> for ThinkingMode {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -201,12 +249,90 @@ impl<'de> Deserialize<'de> for ThinkingMode {
             other => other
                 .strip_prefix("budget:")
                 .and_then(|tokens| tokens.parse().ok())
+                .filter(|tokens| *tokens >= LEAST_THOUGHT)
                 .map(Self::Budget)
                 .ok_or_else(|| {
                     de::Error::custom(format!(
-                        "thinking is always, adaptive, off or budget:<tokens>, not {other:?}"
+                        "thinking is always, adaptive, off or budget:<{LEAST_THOUGHT} or more>, not {other:?}"
                     ))
                 }),
         }
     }
+}
+
+fn chain<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<ModelSpec>, D::Error> {
+    let models = Vec::<ModelSpec>::deserialize(deserializer)?;
+    if models.is_empty() {
+        return Err(de::Error::custom("there is no model: name at least one"));
+    }
+    for (at, model) in models.iter().enumerate() {
+        if models[..at].iter().any(|earlier| earlier.id == model.id) {
+            return Err(de::Error::custom(format!("{:?} is named twice", model.id)));
+        }
+    }
+    Ok(models)
+}
+
+fn model_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let id = String::deserialize(deserializer)?;
+    let fits = !id.is_empty() && id.len() <= 200 && id.chars().all(|c| c.is_ascii_graphic());
+    if fits {
+        return Ok(id);
+    }
+    Err(de::Error::custom(format!("{id:?} is no id of a model")))
+}
+
+fn api_version<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<AnthropicVersion>, D::Error> {
+    let version = String::deserialize(deserializer)?;
+    version.parse().map(Some).map_err(de::Error::custom)
+}
+
+fn web_address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let address = String::deserialize(deserializer)?;
+    let fits = Url::parse(&address).is_ok_and(|url| ["http", "https"].contains(&url.scheme()));
+    if fits {
+        return Ok(Some(address));
+    }
+    Err(de::Error::custom(format!(
+        "{address:?} is no address that begins with http:// or https://"
+    )))
+}
+
+fn above_zero<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + Default + PartialEq,
+{
+    let number = T::deserialize(deserializer)?;
+    if number == T::default() {
+        return Err(de::Error::custom(
+            "it is 0, so that nothing could be asked: give at least 1",
+        ));
+    }
+    Ok(number)
+}
+
+fn some_above_zero<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    above_zero(deserializer).map(Some)
+}
+
+fn dollars<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    let usd = f64::deserialize(deserializer)?;
+    // No price or budget is that high; what is not a number is in no range.
+    if (0.0..=1e6).contains(&usd) {
+        return Ok(usd);
+    }
+    Err(de::Error::custom(format!("{usd} is no amount of dollars")))
+}
+
+fn some_dollars<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    let usd = dollars(deserializer)?;
+    if usd > 0.0 {
+        return Ok(usd);
+    }
+    Err(de::Error::custom(
+        "it is 0, so that nothing could be asked: give an amount above it",
+    ))
 }

@@ -15,7 +15,8 @@ pub use brain::{
     Brain, BrainError, BrainInfo, BrainReply, BrainRequest, LlmBrain, ScriptBrain, ScriptStep, Tier,
 };
 pub use config::{
-    Budgets, DatedPrice, Face, Grant, KernelConfig, ModelSpec, Settings, ThinkingMode, WebSettings,
+    Budgets, DatedPrice, Face, Grant, KernelConfig, ModelSpec, Settings, SettingsError,
+    ThinkingMode, WebSettings,
 };
 pub use event::{Event, EventSink};
 pub use fault::Fault;

@@ -5,6 +5,7 @@
 )]
 
 mod cancel;
+mod config;
 mod models;
 mod window;
 mod wire;
