@@ -9,6 +9,7 @@ mod cancel;
 mod default_blocks;
 mod keystone;
 mod kv;
+mod config;
 mod models;
 mod place;
 mod prompt;
