@@ -4,7 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use bin_support::{Failure, printable};
-use hermitcrab_kernel::Fault;
+use hermitcrab_kernel::{Fault, KernelError};
+use pscale_blocks::migrate::NotAnExport;
 use pscale_blocks::{BlockError, BlockName, BundleError, FormatErrors, StoreError};
 
 /// Why a command did not do what was asked. Every message names what it is about.
@@ -34,6 +35,17 @@ pub enum Error {
         rev: u64,
         last: u64,
     },
+    #[error("{}: {error}", name(path))]
+    NotAnExport { path: PathBuf, error: NotAnExport },
+    #[error("{}: with it there is more than {limit} bytes to read", name(path))]
+    TooMuch { path: PathBuf, limit: usize },
+    #[error(
+        "the data directory is in use ({}), and nothing was done: name another one with --data DIR",
+        listed(blocks)
+    )]
+    InUse { blocks: Vec<BlockName> },
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
     #[error("the query is empty")]
     EmptyQuery,
     #[error("{}: no block in it", name(path))]
@@ -103,11 +115,14 @@ impl Error {
             Self::NoDataFolder => "no_data_folder",
             Self::Bundle { error, .. } => error.kind(),
             Self::NoBlock { .. } | Self::NoBlocks { .. } | Self::NotText { .. } => "format",
-            Self::Read { .. } | Self::Write { .. } => "io",
+            Self::Read { .. } | Self::Write { .. } | Self::Kernel(_) => "io",
             Self::KeyTyped | Self::KeyOfNobody | Self::IntoData { .. } | Self::EmptyQuery => {
                 "usage"
             }
             Self::NoRevision { .. } => "revision",
+            Self::NotAnExport { .. } => "no_export",
+            Self::TooMuch { .. } => "too_large",
+            Self::InUse { .. } => "in_use",
             Self::NoKeyring { .. } => "no_keyring",
             Self::BadKey { .. } => "bad_key",
         };
@@ -127,6 +142,10 @@ impl Error {
             | Self::NoBlock { .. }
             | Self::NoBlocks { .. }
             | Self::NoRevision { .. }
+            | Self::NotAnExport { .. }
+            | Self::TooMuch { .. }
+            | Self::InUse { .. }
+            | Self::Kernel(_)
             | Self::Write { .. } => self.into(),
             _ => Failure::usage(self),
         }
@@ -186,6 +205,16 @@ fn with_sources(error: &dyn StdError) -> String {
         next = source.source();
     }
     line
+}
+
+/// The first few names.
+fn listed(blocks: &[BlockName]) -> String {
+    const SHOWN: usize = 5;
+    let mut names: Vec<_> = blocks.iter().take(SHOWN).map(BlockName::as_str).collect();
+    if blocks.len() > SHOWN {
+        names.push("…");
+    }
+    names.join(", ")
 }
 
 /// A path as a message shows it.

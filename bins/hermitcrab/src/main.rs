@@ -8,6 +8,7 @@ mod clock;
 mod data_dir;
 mod error;
 mod key;
+mod migrate;
 
 use std::process::ExitCode;
 
