@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use bin_support::{Failure, printable};
 use hermitcrab_kernel::{Fault, KernelError, SettingsError};
+use pscale_blocks::migrate::NotAnExport;
 use pscale_blocks::{BlockError, BlockName, BundleError, FormatErrors, StoreError};
 
 /// Why a command did not do what was asked. Every message names what it is about.
@@ -34,6 +35,17 @@ pub enum Error {
         rev: u64,
         last: u64,
     },
+    #[error("{}: {error}", name(path))]
+    NotAnExport { path: PathBuf, error: NotAnExport },
+    #[error("{}: with it there is more than {limit} bytes to read", name(path))]
+    TooMuch { path: PathBuf, limit: usize },
+    #[error(
+        "the data directory is in use ({}), and nothing was done: name another one with --data DIR",
+        listed(blocks)
+    )]
+    InUse { blocks: Vec<BlockName> },
+    #[error(transparent)]
+    Kernel(KernelError),
     #[error("the query is empty")]
     EmptyQuery,
     #[error("{}: no block in it", name(path))]
@@ -56,9 +68,7 @@ pub enum Error {
     NoKeyring { variable: String },
     #[error("this is no key: {why}")]
     BadKey { why: &'static str },
-    #[error("{}", with_sources(error))]
-    Kernel { error: KernelError },
-    #[error("{}{}", name(path), source.line.map(|line| format!(", line {line}")).unwrap_or_default())]
+    #[error("{}", name(path))]
     Settings {
         path: PathBuf,
         #[source]
@@ -88,7 +98,7 @@ impl From<KernelError> for Error {
     fn from(error: KernelError) -> Self {
         match error {
             KernelError::Store(error) => error.into(),
-            error => Self::Kernel { error },
+            error => Self::Kernel(error),
         }
     }
 }
@@ -128,10 +138,13 @@ impl Error {
             Self::KeyTyped | Self::KeyOfNobody | Self::IntoData { .. } | Self::EmptyQuery => {
                 "usage"
             }
-            Self::Kernel { .. } => "kernel",
+            Self::Kernel(_) => "kernel",
             Self::Settings { .. } => "settings",
             Self::NoFolder { .. } | Self::NoShell { .. } => "not_found",
             Self::NoRevision { .. } => "revision",
+            Self::NotAnExport { .. } => "no_export",
+            Self::TooMuch { .. } => "too_large",
+            Self::InUse { .. } => "in_use",
             Self::NoKeyring { .. } => "no_keyring",
             Self::BadKey { .. } => "bad_key",
         };
@@ -151,8 +164,11 @@ impl Error {
             | Self::NoBlock { .. }
             | Self::NoBlocks { .. }
             | Self::NoRevision { .. }
-            | Self::Kernel { .. }
             | Self::NoShell { .. }
+            | Self::NotAnExport { .. }
+            | Self::TooMuch { .. }
+            | Self::InUse { .. }
+            | Self::Kernel(_)
             | Self::Write { .. } => self.into(),
             _ => Failure::usage(self),
         }
@@ -212,6 +228,16 @@ fn with_sources(error: &dyn StdError) -> String {
         next = source.source();
     }
     line
+}
+
+/// The first few names.
+fn listed(blocks: &[BlockName]) -> String {
+    const SHOWN: usize = 5;
+    let mut names: Vec<_> = blocks.iter().take(SHOWN).map(BlockName::as_str).collect();
+    if blocks.len() > SHOWN {
+        names.push("…");
+    }
+    names.join(", ")
 }
 
 /// A path as a message shows it.

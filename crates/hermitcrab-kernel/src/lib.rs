@@ -99,7 +99,7 @@ pub use files::{Entry, Files, Listing, OpenRoot, Piece};
 pub use host::{Host, HostCall, HostError, HostSkills, Mounted, NoHost};
 pub use kernel::Kernel;
 pub use kv::{Kv, KvKey};
-pub use migration::{migrate, migration_plan};
+pub use migration::{migrate, plan_migration};
 pub use outcome::ToolOutcome;
 pub use prompt::{BOOT_MESSAGE, FIXED_LINE, Part, Phase, PromptBlocks, Running, SystemPrompt};
 pub use request::{PromptLimit, PromptPreview, PromptTokens};

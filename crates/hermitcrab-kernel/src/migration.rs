@@ -1,26 +1,25 @@
-//! What an earlier generation left, taken over into an empty store.
+//! What an earlier generation left becomes the blocks and the conversation of this one.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use jiff::Timestamp;
 use llm_client::Message;
-use pscale_blocks::migrate::{Defaults, Export, Migrated, PastMessage, Plan, Speaker, apply};
-use pscale_blocks::{BlockStore, Provenance, Stamp};
+use pscale_blocks::migrate::{self, Defaults, Export, Migrated, Plan, Speaker};
+use pscale_blocks::{BlockStore, Provenance, Stamp, StoreError};
 
 use crate::conversation::{self, Conversation};
-use crate::defaults::{CoreBlock, new_memory};
+use crate::defaults::CoreBlock;
 use crate::keeper::Keeper;
-use crate::{KernelError, seed_defaults};
+use crate::seed::seed_defaults;
+use crate::{KernelError, new_memory};
 
-/// The head of the block for things that were made.
-const STASH_HEAD: &str = "Stash of things made, not things that happened: files and texts of earlier work. Each entry begins \
-                          with its old name. Artifacts compact by an index of what is where, memories by synthesis.";
-/// Who edits, for the log.
-const SOURCE: &str = "an earlier generation";
+/// The head of the block `stash`.
+const STASH_HEAD: &str = "What was made: texts, pictures, programs, lists. An entry begins with its name in a line of its \
+    own. What happened is in the block memory.";
 
-/// What would become of an export.
-pub fn migration_plan(export: &Export) -> Plan {
+/// What becomes of an export, beside the blocks that every instance has.
+pub fn plan_migration(export: &Export) -> Plan {
     let blocks: BTreeMap<_, _> = CoreBlock::ALL
         .into_iter()
         .map(|core| (core.name().clone(), core.embedded().clone()))
@@ -36,53 +35,54 @@ pub fn migration_plan(export: &Export) -> Plan {
     })
 }
 
-/// Takes an export over: its blocks into a store that nobody has used, its last messages into the data directory if
-/// nothing was said there, and the default blocks that are missing.
+/// Puts a plan into a store that nobody has used, adds the default blocks, and begins the conversation in the data
+/// directory `data` with that of the plan. `source` is what the log says of where it comes from.
 ///
 /// # Errors
-/// The store or the directory cannot be read or written. The same call goes on where this one stopped.
+/// The store or the directory cannot be written. The same call goes on where this one stopped.
 pub fn migrate(
-    export: &Export,
-    store: &dyn BlockStore,
-    data: Option<&Path>,
-    now: Timestamp,
-) -> Result<(Plan, Migrated), KernelError> {
-    let plan = migration_plan(export);
-    let migrated = into_store(&plan, store, now)?;
-    if let Migrated::Done { .. } = migrated {
-        let file = || KernelError::file(conversation::FILE);
-        let keeper = Keeper::new(data, true);
-        let (mut conversation, _) = Conversation::open(&keeper).map_err(file())?;
-        conversation
-            .take_over(&keeper, now, said(&plan.conversation))
-            .map_err(file())?;
-        seed_defaults(store, now)?;
-    }
-    Ok((plan, migrated))
-}
-
-pub(crate) fn into_store(
     plan: &Plan,
     store: &dyn BlockStore,
+    data: &Path,
+    source: &str,
     now: Timestamp,
 ) -> Result<Migrated, KernelError> {
+    let migrated = take_over(plan, store, source, now)?;
+    if matches!(migrated, Migrated::InUse { .. }) {
+        return Ok(migrated);
+    }
+    seed_defaults(store, now)?;
+    let failed = KernelError::file(conversation::FILE);
+    let keeper = Keeper::new(Some(data), true);
+    let begun = Conversation::open(&keeper)
+        .and_then(|(mut conversation, _)| conversation.take_over(&keeper, now, messages(plan)));
+    begun.map_err(failed)?;
+    Ok(migrated)
+}
+
+/// The blocks of a plan alone.
+pub(crate) fn take_over(
+    plan: &Plan,
+    store: &dyn BlockStore,
+    source: &str,
+    now: Timestamp,
+) -> Result<Migrated, StoreError> {
     let stamp = Stamp {
         at: now,
         by: Provenance::Import {
-            source: SOURCE.to_owned(),
+            source: source.to_owned(),
         },
-        note: None,
+        note: Some("from an earlier generation".to_owned()),
     };
-    Ok(apply(plan, store, &stamp)?)
+    migrate::apply(plan, store, &stamp)
 }
 
-/// The last messages of an earlier generation.
-pub(crate) fn said(messages: &[PastMessage]) -> Vec<Message> {
-    let messages = messages.iter();
-    messages
-        .map(|message| match message.role {
-            Speaker::User => Message::user(&message.text),
-            Speaker::Assistant => Message::assistant(&message.text),
-        })
-        .collect()
+/// The conversation of a plan.
+pub(crate) fn messages(plan: &Plan) -> Vec<Message> {
+    let said = plan.conversation.iter();
+    said.map(|said| match said.role {
+        Speaker::User => Message::user(&said.text),
+        Speaker::Assistant => Message::assistant(&said.text),
+    })
+    .collect()
 }

@@ -28,6 +28,19 @@ pub struct ImportAll {
 }
 
 #[derive(Debug, clap::Args)]
+pub struct Migrate {
+    /// A dump of the browser's storage, the answer of `getMemory()`, or a folder of the files. It is not changed.
+    #[arg(value_name = "FILE|DIR")]
+    pub from: PathBuf,
+    /// Say what would be made of it, and write nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, clap::Args)]
 pub struct Export {
     /// The block, as a bare file [default: all, as a bundle].
     #[arg(value_name = "BLOCK")]

@@ -20,7 +20,7 @@ pub use self::talk::*;
 use crate::answer::give;
 use crate::data_dir::DataDir;
 use crate::error::Error;
-use crate::{block, bundle, chat, doctor, key, look};
+use crate::{block, bundle, chat, doctor, key, look, migrate};
 
 /// A model that lives in blocks, and the blocks themselves.
 #[derive(Debug, clap::Parser)]
@@ -61,6 +61,8 @@ enum Command {
     Export(ExportAll),
     /// Take in the blocks of such a file, of a block's file or of a folder.
     Import(ImportAll),
+    /// Take over what an instance of the earlier generation left.
+    Migrate(Migrate),
     /// Keep the key that a model is asked with.
     Key(Key),
     /// Print completions for a shell.
@@ -86,6 +88,7 @@ pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
         Command::Block(args) => block::execute(args, &data()?, session),
         Command::Export(args) => bundle::export_all(args, &data()?, session),
         Command::Import(args) => give(args.json, bundle::import(&args.import, &data()?), session),
+        Command::Migrate(args) => migrate::execute(args, &data()?, session),
         Command::Key(args) => key::execute(args, &data()?, session),
         Command::Completions(args) => completions(args, session),
     }

@@ -264,7 +264,7 @@ fn keys_are_taken_out_of_texts() {
 fn help_and_completions_know_every_command() {
     let place = Place::new();
     let ran = place.run(&["--help"]).exits(0);
-    for command in ["block", "export", "import", "key", "completions"] {
+    for command in ["block", "export", "import", "migrate", "key", "completions"] {
         assert!(ran.stdout.contains(command), "{command}\n{}", ran.stdout);
         place.run(&[command, "--help"]).exits(0);
     }

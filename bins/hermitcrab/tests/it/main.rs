@@ -9,4 +9,5 @@ mod block_cli;
 mod bundle;
 mod key;
 mod kill;
+mod migrate;
 mod program;

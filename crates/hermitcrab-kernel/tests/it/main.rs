@@ -6,10 +6,10 @@
 
 mod budgets;
 mod cancel;
+mod config;
 mod default_blocks;
 mod keystone;
 mod kv;
-mod config;
 mod models;
 mod place;
 mod prompt;
