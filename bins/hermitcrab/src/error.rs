@@ -35,6 +35,8 @@ pub enum Error {
     BadKey { why: &'static str },
     #[error("{}: no text in UTF-8", name(path))]
     NotText { path: PathBuf },
+    #[error("the MCP client opened no session: {why}")]
+    Handshake { why: String },
     #[error("cannot read {}", name(path))]
     Read {
         path: PathBuf,
@@ -72,6 +74,7 @@ impl Error {
             Self::KeyTyped | Self::KeyOfNobody => "usage",
             Self::NoKeyring { .. } => "no_keyring",
             Self::BadKey { .. } => "bad_key",
+            Self::Handshake { .. } => "handshake",
         };
         Fault::new(kind, with_sources(self))
     }
@@ -79,7 +82,7 @@ impl Error {
     /// Ends the program: with 2 where the command line is at fault, else with 1.
     pub fn failure(self) -> Failure {
         match self {
-            Self::Store { .. } | Self::Write { .. } => self.into(),
+            Self::Store { .. } | Self::Write { .. } | Self::Handshake { .. } => self.into(),
             _ => Failure::usage(self),
         }
     }

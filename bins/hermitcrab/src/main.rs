@@ -7,6 +7,7 @@ mod clock;
 mod data_dir;
 mod error;
 mod key;
+mod mcp;
 
 use std::process::ExitCode;
 

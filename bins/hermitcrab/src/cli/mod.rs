@@ -15,7 +15,7 @@ pub use self::blocks::*;
 pub use self::keys::*;
 use crate::data_dir::DataDir;
 use crate::error::Error;
-use crate::{block, key};
+use crate::{block, key, mcp};
 
 /// A model that lives in blocks, and the blocks themselves.
 #[derive(Debug, clap::Parser)]
@@ -42,8 +42,17 @@ enum Command {
     Block(Block),
     /// Keep the key that a model is asked with.
     Key(Key),
+    /// Serve the blocks to another program's model, over MCP on stdin and stdout. Reading only, unless told otherwise.
+    Mcp(Mcp),
     /// Print completions for a shell.
     Completions(Completions),
+}
+
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub struct Mcp {
+    /// Let the client change blocks. Nobody else can while the server runs.
+    #[arg(long)]
+    pub write: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -58,6 +67,7 @@ pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
     match &cli.command {
         Command::Block(args) => block::execute(args, &data()?, session),
         Command::Key(args) => key::execute(args, &data()?, session),
+        Command::Mcp(args) => mcp::execute(*args, data()?, session),
         Command::Completions(args) => completions(args, session),
     }
 }
