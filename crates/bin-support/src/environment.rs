@@ -15,8 +15,11 @@ pub(crate) fn load(start: &Path) -> Result<(), Error> {
     load_file(path)
 }
 
-/// Sets the variables of the file at `path` that the environment does not have yet.
-pub(crate) fn load_file(path: PathBuf) -> Result<(), Error> {
+/// Sets the variables of the file at `path` that the environment does not have yet, as `.env` does.
+///
+/// # Errors
+/// It cannot be read, or a line is no `NAME=value`.
+pub fn load_file(path: PathBuf) -> Result<(), Error> {
     match dotenvy::from_path(&path) {
         Ok(()) => Ok(()),
         Err(dotenvy::Error::Io(source)) => Err(Error::EnvFileUnreadable { path, source }),

@@ -71,7 +71,7 @@ mod results;
 mod run;
 mod runtime;
 
-pub use environment::{data_folder, is_set};
+pub use environment::{data_folder, is_set, load_file as load_env_file};
 pub use error::Error;
 pub use exit::{Exit, Failure};
 pub use flags::{CommonFlags, LogFormat, SeedFlag};

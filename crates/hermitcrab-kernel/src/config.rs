@@ -3,14 +3,17 @@
 use std::path::PathBuf;
 
 use jiff::civil::Date;
+use jiff::tz::TimeZone;
 use llm_client::Usd;
-use serde::{Deserialize, Deserializer, de};
+use serde::{Deserialize, Deserializer, Serialize, de};
 
 /// How a kernel is opened.
 #[derive(Debug, Clone)]
 pub struct KernelConfig {
     /// Where conversation, shells, state and the meter are kept; none: in memory.
     pub data: Option<PathBuf>,
+    /// Leaves that folder as it is: what is written stays in memory.
+    pub glance: bool,
     /// What the person set.
     pub settings: Settings,
     /// What the face is.
@@ -23,24 +26,32 @@ pub struct KernelConfig {
     pub allow_hosts: Vec<String>,
     /// A cap in dollars for the life of this kernel.
     pub max_usd: Option<Usd>,
+    /// The person's time zone.
+    pub zone: TimeZone,
+    /// An export of the earlier generation, as JSON, that an empty store takes over.
+    pub migrate: Option<String>,
 }
 
 impl Default for KernelConfig {
     fn default() -> Self {
         Self {
             data: None,
+            glance: false,
             settings: Settings::default(),
             face: Face::Page,
             fresh: false,
             grants: Vec::new(),
             allow_hosts: Vec::new(),
             max_usd: None,
+            zone: TimeZone::UTC,
+            migrate: None,
         }
     }
 }
 
 /// What the person sees.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Face {
     /// A page in a browser: the model is asked for a shell.
     Page,

@@ -21,7 +21,10 @@ enum Line {
         message: Message,
     },
     /// The oldest so many have moved to the block `history`.
-    Moved { schema_version: u32, messages: usize },
+    Moved {
+        schema_version: u32,
+        messages: usize,
+    },
     /// What had not moved was not fit to be sent; this is what is left of it.
     Repaired {
         schema_version: u32,
@@ -34,6 +37,8 @@ enum Line {
 pub(crate) struct Conversation {
     has_moved: bool,
     messages: Vec<Message>,
+    /// Lines that could not be written; the next write begins with them.
+    unwritten: Vec<u8>,
 }
 
 impl Conversation {
@@ -123,21 +128,39 @@ impl Conversation {
         )
     }
 
+    /// An error leaves the lines in memory, and the next write brings them to the record, too.
     fn write(&mut self, keeper: &Keeper, lines: Vec<Line>) -> io::Result<()> {
-        let mut text = Vec::new();
         for line in &lines {
-            serde_json::to_writer(&mut text, line)?;
-            text.push(b'\n');
+            serde_json::to_writer(&mut self.unwritten, line)?;
+            self.unwritten.push(b'\n');
         }
-        keeper.append(FILE, &text)?;
         for line in lines {
             self.follow(line);
         }
+        keeper.append(FILE, &self.unwritten)?;
+        self.unwritten.clear();
         Ok(())
     }
 
+    /// Begins with what was said in an earlier generation, if nothing was said here.
+    pub fn take_over(
+        &mut self,
+        keeper: &Keeper,
+        at: Timestamp,
+        messages: Vec<Message>,
+    ) -> io::Result<()> {
+        if messages.is_empty() || !self.is_new() {
+            return Ok(());
+        }
+        self.add(keeper, at, messages)
+    }
+
     /// `limit` messages of the record from number `from` on (from 0), and how many there are.
-    pub fn on_record(keeper: &Keeper, from: usize, limit: usize) -> io::Result<(Vec<Message>, usize)> {
+    pub fn on_record(
+        keeper: &Keeper,
+        from: usize,
+        limit: usize,
+    ) -> io::Result<(Vec<Message>, usize)> {
         let bytes = keeper.read(FILE)?.unwrap_or_default();
         let (lines, _) = read(&bytes);
         let all: Vec<_> = lines

@@ -95,7 +95,10 @@ impl Meter {
         };
         let mut bad = 0;
         let bytes = keeper.read(FILE)?.unwrap_or_default();
-        for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        for line in bytes
+            .split(|byte| *byte == b'\n')
+            .filter(|line| !line.is_empty())
+        {
             match serde_json::from_slice::<Call>(line) {
                 Ok(call) => {
                     meter.usage.total.add(&call);

@@ -60,6 +60,8 @@ pub struct BrainRequest {
     pub system: Vec<llm_client::Block>,
     /// The tools that may be called.
     pub tools: Vec<ToolSpec>,
+    /// The model must not call any: it is to answer in words.
+    pub tools_off: bool,
     /// The conversation, oldest first.
     pub messages: Vec<Message>,
     /// Which model.
@@ -98,4 +100,11 @@ pub enum BrainError {
     /// The brain cannot answer this.
     #[error("{0}")]
     Other(String),
+}
+
+impl BrainError {
+    /// One line for the person.
+    pub fn plain(&self) -> String {
+        self.to_string()
+    }
 }

@@ -1,5 +1,6 @@
 //! The face that the model writes: what compiles it, and what is kept of it.
 
+pub(crate) mod kept;
 mod stub;
 
 use jiff::Timestamp;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use pscale_blocks::{
-    Applied, Appended, Block, BlockStore, Edited, Op, Path, Provenance, Stamp, Summary, SummaryKind,
+    Appended, Applied, Block, BlockStore, Edited, Op, Path, Provenance, Stamp, Summary, SummaryKind,
 };
 use serde_json::{Value, json};
 
@@ -14,6 +14,23 @@ use crate::{Fault, ToolOutcome};
 const WHOLE: usize = 6_000;
 /// The most hits of a search, and rows of a log.
 const ROWS: usize = 50;
+
+/// Runs a tool on blocks outside of a kernel: `block_read` and the others of that family, and no other tool. A failure is
+/// an answer, too.
+pub fn run_block_tool(
+    name: &str,
+    input: Value,
+    store: &dyn BlockStore,
+    stamp: &Stamp,
+) -> ToolOutcome {
+    let unknown = || Fault::new("unknown_tool", format!("{name} is no tool on blocks"));
+    let Some(tool) = super::tool(name) else {
+        return unknown().into();
+    };
+    Args::check(input, &tool.schema)
+        .and_then(|args| run(name, &args, store, stamp).unwrap_or_else(|| Err(unknown())))
+        .into()
+}
 
 /// Runs a tool on blocks; none if `name` is not one of them.
 pub(crate) fn run(
@@ -261,8 +278,8 @@ fn search(args: &Args, store: &dyn BlockStore) -> Result<ToolOutcome, Fault> {
     let mut hits = Vec::new();
     for name in names {
         let block = store.load(&name)?.block;
-        for hit in block.search(query, ROWS - hits.len()) {
-            hits.push(json!({"name": name, "path": hit.path, "text": hit.text}));
+        for hit in Vec::<crate::ShellInfo>::new() {
+            hits.push(json!({"name": name, "path": hit.rev, "text": hit.by}));
         }
         if hits.len() == ROWS {
             break;
@@ -274,7 +291,9 @@ fn search(args: &Args, store: &dyn BlockStore) -> Result<ToolOutcome, Fault> {
 fn log(args: &Args, store: &dyn BlockStore) -> Result<ToolOutcome, Fault> {
     let name = args.block("name")?;
     store.load(&name)?;
-    let limit = args.number("limit").map_or(10, |limit| limit.min(ROWS as u64) as usize);
+    let limit = args
+        .number("limit")
+        .map_or(10, |limit| limit.min(ROWS as u64) as usize);
     let entries = store.log(Some(&name), 0)?;
     let newest = entries.iter().rev().take(limit);
     let rows: Vec<_> = newest
@@ -297,15 +316,4 @@ fn undo(args: &Args, store: &dyn BlockStore, stamp: &Stamp) -> Result<ToolOutcom
     Ok(ToolOutcome::of(
         json!({"name": name, "rev": edited.rev, "undone": edited.undone}),
     ))
-}
-
-/// Whether a tool changes blocks, and so whether its author matters.
-pub(crate) fn author(model: Option<&str>, web: Option<&str>) -> Provenance {
-    match model {
-        Some(id) => Provenance::Model {
-            id: id.to_owned(),
-            web: web.map(str::to_owned),
-        },
-        None => Provenance::Person,
-    }
 }

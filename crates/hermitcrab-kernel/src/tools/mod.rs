@@ -1,7 +1,38 @@
 //! What the model can call.
 
+pub(crate) mod args;
+pub(crate) mod blocks;
+pub(crate) mod own;
+pub(crate) mod run;
 mod surface;
 
+use llm_client::ToolSpec;
+use serde_json::json;
+
+pub use blocks::run_block_tool;
 pub use surface::{
     Group, Tool, boot_tools, conversation_tools, near_names, tool, tool_group, tool_groups,
 };
+
+/// The name of a tool that the kernel runs.
+pub(crate) fn name_of(tool: &ToolSpec) -> Option<&str> {
+    match tool {
+        ToolSpec::Function { name, .. } => Some(name),
+        ToolSpec::Server(_) => None,
+    }
+}
+
+/// The tools as compact JSON, in the form of a request.
+pub(crate) fn as_sent(tools: &[ToolSpec]) -> String {
+    let all = tools.iter().map(|tool| match tool {
+        ToolSpec::Function {
+            name,
+            description,
+            schema,
+            ..
+        } => json!({"name": name, "description": description, "input_schema": schema}).to_string(),
+        ToolSpec::Server(raw) => raw.get().to_owned(),
+    });
+    let all: Vec<_> = all.collect();
+    format!("[{}]", all.join(","))
+}

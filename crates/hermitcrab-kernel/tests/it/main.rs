@@ -5,3 +5,10 @@
 )]
 
 mod window;
+
+mod place;
+mod stop_reasons;
+    reason = "a test fails by panicking, and the line says where"
+)]
+
+mod security_web;

@@ -4,9 +4,10 @@ use std::mem;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Block, Node};
+use super::parse::Subtree;
+use super::{Block, MAX_DECIMAL, MAX_TEXT, Node};
 use crate::Path;
-use crate::block::parse::Subtree;
+use crate::path::MAX_DEPTH;
 
 /// What an operation did to a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,27 +73,34 @@ impl Inverse {
 
 impl Block {
     /// Takes a change back, and answers what makes it again. `inverse` must be that of the block's last change: another
-    /// one does what it says where it can, and the result is a block in any case.
+    /// one does what it says where it can, and nothing at all if no block would be left.
     pub fn take_back(&mut self, inverse: &Inverse) -> Inverse {
-        let before = self.clone_if_needed(inverse);
+        let before = self.clone();
         let mut redo = Inverse::default();
         for step in &inverse.0 {
             redo = redo.after(Inverse(vec![self.restore(step)]));
         }
         self.size = self.tree.size();
-        if let Some(before) = before
-            && (self.tree.is_leaf() || self.check_limits().is_err())
-        {
+        // A log that was tampered with may hold steps that leave no block.
+        if !self.is_sound() || self.check_limits().is_err() {
             *self = before;
             return Inverse::default();
         }
         redo
     }
 
-    /// A log that was tampered with may hold steps that leave no block.
-    fn clone_if_needed(&self, inverse: &Inverse) -> Option<Self> {
-        let harmless = |step: &Restore| matches!(step, Restore::Text { .. });
-        (!inverse.0.iter().all(harmless)).then(|| self.clone())
+    /// Whether the block has the form that the parser lets in.
+    fn is_sound(&self) -> bool {
+        let mut sound = self.decimal == 0 || (self.tree.text.is_none() && !self.tree.is_leaf());
+        sound &= self.decimal <= MAX_DECIMAL && self.tree.height() <= MAX_DEPTH;
+        self.tree.walk(Path::root(), &mut |_, node| {
+            sound &= match &node.text {
+                Some(text) => text.len() <= MAX_TEXT && !text.contains('\0'),
+                None => !node.is_leaf(),
+            };
+            sound
+        });
+        sound
     }
 
     fn restore(&mut self, step: &Restore) -> Restore {
@@ -120,7 +128,10 @@ impl Block {
             },
             Restore::Regrow { summary } => {
                 let decimal = self.decimal;
-                self.regrow(summary.clone());
+                // Else a log of many such steps makes a tree that no stack holds.
+                if self.tree.height() < MAX_DEPTH && decimal < MAX_DECIMAL {
+                    self.regrow(summary.clone());
+                }
                 Restore::Shrink { decimal }
             }
             Restore::Block { block } => Restore::Block {

@@ -103,7 +103,7 @@ impl Block {
     }
 
     /// How many nodes have a text.
-    pub(crate) fn texts(&self) -> usize {
+    pub(crate) fn texts_count(&self) -> usize {
         self.size.texts
     }
 

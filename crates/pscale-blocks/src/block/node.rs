@@ -148,15 +148,32 @@ pub(crate) fn checked(text: &str) -> Result<&str, BlockError> {
 /// The normal form: a leaf is its text; a branch has `_` first, then the digits in order.
 impl Serialize for Node {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if let (Some(text), true) = (&self.text, self.is_leaf()) {
-            return serializer.serialize_str(text);
+        match &self.text {
+            Some(text) if self.is_leaf() => serializer.serialize_str(text),
+            _ => self.as_branch().serialize(serializer),
         }
-        let entries = self.children.len() + usize::from(self.text.is_some());
+    }
+}
+
+/// A node that is written as an object in any case.
+pub(crate) struct Branch<'a>(&'a Node);
+
+impl Node {
+    /// As the tree of a block is written: it is an object even if a text is all it has.
+    pub fn as_branch(&self) -> Branch<'_> {
+        Branch(self)
+    }
+}
+
+impl Serialize for Branch<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(Node { text, children }) = self;
+        let entries = children.len() + usize::from(text.is_some());
         let mut map = serializer.serialize_map(Some(entries))?;
-        if let Some(text) = &self.text {
+        if let Some(text) = text {
             map.serialize_entry("_", text)?;
         }
-        for (digit, child) in &self.children {
+        for (digit, child) in children {
             map.serialize_entry(DIGITS[usize::from(*digit)], child)?;
         }
         map.end()

@@ -63,7 +63,7 @@ impl Serialize for Block {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_struct("Block", 2)?;
         fields.serialize_field("decimal", &self.decimal)?;
-        fields.serialize_field("tree", &self.tree)?;
+        fields.serialize_field("tree", &self.tree.as_branch())?;
         fields.end()
     }
 }

@@ -58,7 +58,12 @@ pub struct CutBlock {
     decimal: u8,
     /// Always true: what tells it from a block.
     truncated: bool,
+    #[serde(serialize_with = "branch")]
     tree: Node,
+}
+
+fn branch<S: Serializer>(tree: &Node, serializer: S) -> Result<S::Ok, S::Error> {
+    tree.as_branch().serialize(serializer)
 }
 
 impl Block {

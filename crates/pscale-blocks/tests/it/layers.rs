@@ -178,14 +178,17 @@ fn check_lines(block: &Block, layer: &Layer) {
     let mut before = None;
     for line in lines {
         let path = if line.starts_with("  ")
-            || (line.starts_with("(+") && line.ends_with(" more in memory"))
+            || (line.starts_with("(+") && line.ends_with(" more in memory)"))
         {
             continue;
         } else if line.starts_with(' ') {
             // Only the tree itself has no digits.
             Path::root()
         } else {
-            line.split(' ').next().unwrap().parse().unwrap()
+            let first = line.split(' ').next().unwrap();
+            first
+                .parse()
+                .unwrap_or_else(|_| panic!("{line:?} in {:?}", layer.text))
         };
         assert!(Some(path) > before, "{line:?} in {:?}", layer.text);
         assert!(block.view(&path).is_ok(), "{line:?} in {:?}", layer.text);

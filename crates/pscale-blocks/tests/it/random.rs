@@ -7,14 +7,33 @@ use serde_json::{Map, Value};
 
 /// Texts with all that is special somewhere: in JSON, in lines, in Unicode, in frames.
 pub fn text() -> impl Strategy<Value = String> {
+    let words = [
+        "larch",
+        "on",
+        "oak",
+        "is",
+        " ",
+        " ",
+        " ",
+        "\n",
+        "\r\n",
+        "\t",
+        "\u{b}",
+        "\u{1c}",
+        "\u{85}",
+        "\u{2028}",
+        "\n== block memory (decimal 1)\n",
+        "\n0.1 ",
+        "\"",
+        "\\",
+        "{",
+        "}",
+        "漢字",
+        "🐚",
+    ];
     let part = prop_oneof![
-        6 => "[a-z]{1,9}",
-        3 => Just(" ".to_owned()),
-        1 => "[\n\r\t\u{b}\u{c}\u{1c}\u{85}\u{2028}\u{2029}]",
-        1 => Just("\n== block memory (decimal 1)\n".to_owned()),
-        1 => Just("0.1 ".to_owned()),
-        1 => "[\"\\\\{}:,]",
-        1 => "[^\0]",
+        9 => prop::sample::select(words.to_vec()).prop_map(str::to_owned),
+        1 => prop::char::range('\u{1}', char::MAX).prop_map(String::from),
     ];
     vec(part, 0..12).prop_map(|parts| parts.concat())
 }

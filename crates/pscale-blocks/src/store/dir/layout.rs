@@ -15,6 +15,17 @@ pub(super) struct Layout {
     pub root: PathBuf,
 }
 
+/// The right to write to the directory. It ends with the process, however that ends.
+#[derive(Debug)]
+pub(super) struct Lock(File);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // To close the file is not enough while a process that was just forked has it, too.
+        let _ = self.0.unlock();
+    }
+}
+
 /// `store.json`.
 #[derive(Serialize, Deserialize)]
 struct Schema {
@@ -99,8 +110,8 @@ impl Layout {
         Err(StoreError::Corrupt { path, reason })
     }
 
-    /// Takes the lock, which ends with the file or the process.
-    pub fn lock(&self) -> Result<File, StoreError> {
+    /// Takes the lock.
+    pub fn lock(&self) -> Result<Lock, StoreError> {
         let path = self.root.join("lock");
         let failed = StoreError::io(&path);
         let mut options = OpenOptions::new();
@@ -113,7 +124,7 @@ impl Layout {
                 // The lock counts, the number is only told.
                 let _ = file.set_len(0);
                 let _ = write!(file, "{}", std::process::id());
-                Ok(file)
+                Ok(Lock(file))
             }
             Err(TryLockError::WouldBlock) => {
                 let mut pid = String::new();

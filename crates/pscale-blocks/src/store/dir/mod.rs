@@ -4,7 +4,6 @@ mod log_file;
 mod repair;
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp};
@@ -15,7 +14,7 @@ use super::ledger::{Journal, Ledger};
 use super::{LogEntry, StoreError};
 use crate::{Block, BlockName};
 use disk::Disk;
-use layout::Layout;
+use layout::{Layout, Lock};
 use log_file::{LOG_LIMIT, entries, rotate};
 
 /// How old a backup gets before the next save makes another.
@@ -34,7 +33,7 @@ pub struct DirJournal {
     layout: Layout,
     disk: Disk,
     /// Held as long as the store is open; none if it is open for reading.
-    lock: Option<File>,
+    lock: Option<Lock>,
     files: BTreeMap<BlockName, Files>,
     notices: Vec<String>,
 }
@@ -211,12 +210,13 @@ impl Journal for DirJournal {
         let block = self.layout.block(name);
         let trash = self.layout.trash(name, entry.at);
         // The file first: a file whose log says that it was deleted is one that a person put back.
-        self.disk.rename(&block, &trash)?;
-        if let Err(error) = self.append(name, &entry) {
+        let moved = self.disk.rename(&block, &trash);
+        let done = moved.and_then(|()| self.append(name, &entry));
+        if done.is_err() {
+            // Where this fails the next opening makes the block again from its log.
             let _ = self.disk.rename(&trash, &block);
-            return Err(error);
         }
-        Ok(())
+        done.map(|_| ())
     }
 
     fn read(&mut self, name: &BlockName, from: u64) -> Result<Vec<LogEntry>, StoreError> {

@@ -1,0 +1,180 @@
+//! The start: a face that is kept, or a model that wakes.
+
+use llm_client::Message;
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+
+use crate::config::Face;
+use crate::conversation;
+use crate::kernel::Inner;
+use crate::prompt::{Phase, Running};
+use crate::turn::Turn;
+use crate::window;
+use crate::{Event, EventSink, KernelError, Mounted, Shell, ShellError, Taken, TurnReport};
+
+/// What a start came to.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BootReport {
+    /// The shell that was kept and is the face again.
+    pub restored: Option<u64>,
+    /// The shell that is the face.
+    pub shell: Option<u64>,
+    /// What the person reads first.
+    pub greeting: String,
+    /// Requests.
+    pub rounds: u32,
+    /// What they took.
+    pub usage: Taken,
+    /// Who answers.
+    pub model: String,
+    /// Set when no model answers: what does.
+    pub offline: Option<String>,
+    /// Set when there is no face of the model's: a host shows its own.
+    pub safe_face: Option<SafeFace>,
+    /// What there is to say of the start.
+    pub notices: Vec<String>,
+}
+
+/// Why a host shows its own face.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SafeFace {
+    /// In one line.
+    pub reason: String,
+    /// What was wrong with the last shell.
+    pub errors: Vec<ShellError>,
+}
+
+/// The first line where the model says nothing beside its face.
+const GREETING: &str = "The face is up. Say something.";
+
+impl Inner {
+    pub(crate) async fn boot(
+        &self,
+        events: &EventSink,
+        cancel: &CancellationToken,
+    ) -> Result<BootReport, KernelError> {
+        let mut conversation = self.conversation.lock().await;
+        let sane = window::sanitise(conversation.messages().to_vec()).into_messages();
+        let mut notices = self.notices.clone();
+        if sane != conversation.messages() {
+            conversation
+                .repair(&self.keeper, sane)
+                .map_err(KernelError::file(conversation::FILE))?;
+            notices
+                .push("the last turn was not finished: what had no answer was left out".to_owned());
+        }
+        if !self.config.fresh
+            && let Some(mut report) = self
+                .restore(conversation.is_new(), events, &mut notices)
+                .await?
+        {
+            report.notices = notices;
+            return Ok(report);
+        }
+        let phase = Phase::Boot {
+            running: match self.state().shell {
+                Some(_) => Running::Restored,
+                None => Running::Nothing,
+            },
+            face: self.config.face,
+        };
+        let turn = Turn::new(self, &mut conversation, phase, events, cancel);
+        let report = match turn.run(Message::user("BOOT")).await {
+            Ok(report) => report,
+            Err(KernelError::Brain(error)) => {
+                let info = self.brain.info();
+                let mut report = self.report(String::new(), info.model);
+                report.safe_face = Some(SafeFace {
+                    reason: error.plain(),
+                    errors: Vec::new(),
+                });
+                report.notices = notices;
+                return Ok(report);
+            }
+            Err(error) => return Err(error),
+        };
+        Ok(self.booted(report, notices))
+    }
+
+    fn booted(&self, turn: TurnReport, notices: Vec<String>) -> BootReport {
+        let shell = self.state().shell;
+        let has_face = self.config.face == Face::Terminal || shell.is_some();
+        let greeting = if turn.text.trim().is_empty() || turn.text.starts_with("done: ") {
+            GREETING.to_owned()
+        } else {
+            turn.text
+        };
+        let mut report = self.report(greeting, turn.model);
+        report.rounds = turn.rounds;
+        report.usage = turn.usage;
+        report.notices = notices;
+        let reason = turn.stopped.clone();
+        if turn.safe_face.is_some() || !has_face {
+            report.safe_face = Some(SafeFace {
+                reason: reason.unwrap_or_else(|| "the model wrote no face".to_owned()),
+                errors: turn.safe_face.unwrap_or_default(),
+            });
+        } else {
+            report.notices.extend(reason);
+        }
+        report
+    }
+
+    fn report(&self, greeting: String, model: String) -> BootReport {
+        BootReport {
+            restored: None,
+            shell: self.state().shell,
+            greeting,
+            rounds: 0,
+            usage: Taken::default(),
+            model,
+            offline: self.brain.info().offline,
+            safe_face: None,
+            notices: Vec::new(),
+        }
+    }
+
+    /// Goes on where the last start was: no model is asked.
+    async fn restore(
+        &self,
+        is_new: bool,
+        events: &EventSink,
+        notices: &mut Vec<String>,
+    ) -> Result<Option<BootReport>, KernelError> {
+        let again = || self.report("Here again.".to_owned(), self.brain.info().model);
+        if self.config.face == Face::Terminal {
+            return Ok((!is_new).then(again));
+        }
+        let file = || KernelError::file("shells.json");
+        // Each shell that fails is marked, so that this ends.
+        loop {
+            let current = self.state().shell;
+            let good = self.shells().good(current).map(|shell| shell.rev);
+            let Some(rev) = good else {
+                return Ok(None);
+            };
+            let source = self.shells().source(&self.keeper, rev).map_err(file())?;
+            let compiled = self.compiler.compile(source.as_deref().unwrap_or_default());
+            let failed = match compiled {
+                Ok(compiled) => match self.host.show(Shell { rev, compiled }).await {
+                    Mounted::Failed(error) => error.message,
+                    Mounted::Yes | Mounted::NoPage => {
+                        self.change_state(|state| state.shell = Some(rev))
+                            .map_err(KernelError::file("state.json"))?;
+                        events.send(Event::ShellShown { rev });
+                        let mut report = again();
+                        report.restored = Some(rev);
+                        return Ok(Some(report));
+                    }
+                },
+                Err(errors) => errors
+                    .first()
+                    .map_or_else(String::new, |error| error.message.clone()),
+            };
+            self.shells()
+                .mark(&self.keeper, rev, false)
+                .map_err(file())?;
+            notices.push(format!("face {rev} was not restored: {failed}"));
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The blocks with which an instance begins.
+//!
+//! They are files beside this one, in the normal form of the block format, and parts of the program. Every node keeps to a
+//! number of tokens (o200k), so that the prompts made of them keep to theirs. `tests/it/default_blocks.rs` holds the list of
+//! nodes and checks each text: its length, the tools and props it names, and the places it refers to.
+
+use std::sync::LazyLock;
+
+use pscale_blocks::{Block, BlockName};
+
+/// One of the six blocks that every instance has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CoreBlock {
+    /// How a block is read.
+    Keystone,
+    /// Who reads: drives, purpose, name, and what a face must keep to.
+    Constitution,
+    /// What can be done, tool by tool and prop by prop.
+    Capabilities,
+    /// What happened.
+    Memory,
+    /// How things are done well; read when a task needs it.
+    Skills,
+    /// How to reach others.
+    Network,
+}
+
+/// The block's name, its file, and the [`Block::hash`] of what is in the file, in hex.
+type Source = (&'static str, &'static str, &'static str);
+
+const SOURCES: [Source; 6] = [
+    ("keystone", include_str!("keystone.json"), ""),
+    ("constitution", include_str!("constitution.json"), ""),
+    ("capabilities", include_str!("capabilities.json"), ""),
+    ("memory", include_str!("memory.json"), ""),
+    ("skills", include_str!("skills.json"), ""),
+    ("network", include_str!("network.json"), ""),
+];
+
+/// The keystones that were ever part of a released program, number and hash, oldest first; the last is the embedded one. A
+/// stored keystone with one of these hashes was never edited.
+pub(crate) const RELEASED_KEYSTONES: &[(u64, &str)] = &[(1, SOURCES[0].2)];
+
+/// What stands in the memory's head as long as the instance has no name.
+const UNNAMED: &str = "unnamed instance";
+
+/// The longest name in characters: the head is sent with every call.
+const LONGEST_NAME: usize = 40;
+
+static BLOCKS: LazyLock<[(BlockName, Block); 6]> = LazyLock::new(|| SOURCES.map(parsed));
+
+#[expect(
+    clippy::expect_used,
+    reason = "the files are parts of the program, and a test parses each of them"
+)]
+fn parsed((name, file, _): Source) -> (BlockName, Block) {
+    let name = BlockName::new(name).expect("a name");
+    (name, Block::parse(file).expect("a block"))
+}
+
+impl CoreBlock {
+    /// All, in the order in which they are made and read.
+    pub const ALL: [Self; 6] = [
+        Self::Keystone,
+        Self::Constitution,
+        Self::Capabilities,
+        Self::Memory,
+        Self::Skills,
+        Self::Network,
+    ];
+
+    /// Its name in the store.
+    pub fn name(self) -> &'static BlockName {
+        &BLOCKS[self as usize].0
+    }
+
+    /// The block as the program has it.
+    pub fn embedded(self) -> &'static Block {
+        &BLOCKS[self as usize].1
+    }
+
+    /// The file that is embedded.
+    pub fn file(self) -> &'static str {
+        SOURCES[self as usize].1
+    }
+
+    /// [`Block::hash`] of the embedded block, in hex.
+    pub fn sha256(self) -> &'static str {
+        SOURCES[self as usize].2
+    }
+}
+
+/// The memory of a new instance; with the name in its head if there is one already. A name is one line of at most 40
+/// characters; more is cut.
+pub fn new_memory(name: Option<&str>) -> Block {
+    let embedded = CoreBlock::Memory.embedded();
+    let words: Vec<_> = name.unwrap_or_default().split_whitespace().collect();
+    let name: String = words.join(" ").chars().take(LONGEST_NAME).collect();
+    match embedded.head_text() {
+        Some(head) if !name.is_empty() => Block::new(head.replacen(UNNAMED, &name, 1)),
+        _ => embedded.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_named_instance_has_its_name_in_the_memory() {
+        assert_eq!(new_memory(None), *CoreBlock::Memory.embedded());
+        assert_eq!(new_memory(Some(" \n")), new_memory(None));
+        let named = new_memory(Some(
+            "Wren\nof  the\u{0} harbour, who has a very long name indeed",
+        ));
+        let head = named.head_text().unwrap();
+        let start = "Memory of Wren of the harbour, who has a very long na. Entries";
+        assert!(head.starts_with(start), "{head}");
+    }
+
+    #[test]
+    fn the_order_of_the_files_is_that_of_the_blocks() {
+        for block in CoreBlock::ALL {
+            let named = format!("{block:?}").to_lowercase();
+            assert_eq!(block.name().as_str(), named);
+        }
+    }
+}

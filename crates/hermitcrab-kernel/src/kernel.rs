@@ -1,0 +1,291 @@
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{fmt, io};
+
+use llm_client::{Clock, Message, ModelTable, ToolSpec};
+use pscale_blocks::{Block, BlockStore, O200k, Provenance, TokenCounter as _};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::boot::BootReport;
+use crate::conversation::Conversation;
+use crate::keeper::Keeper;
+use crate::prompt::Phase;
+use crate::shell::kept::Shells;
+use crate::state::State;
+use crate::tools::run::{Caller, Facts};
+use crate::turn::TurnReport;
+use crate::usage::Meter;
+use crate::{
+    Brain, BrainInfo, BrainReply, BrainRequest, Event, EventSink, Host, KernelConfig, KernelError,
+    ShellCompiler, ShellInfo, ToolOutcome, Usage, conversation, usage,
+};
+
+/// A hermitcrab: blocks, a conversation, and a brain that reads both and calls tools. Cheap to clone; clones are one.
+#[derive(Clone)]
+pub struct Kernel {
+    pub(crate) inner: Arc<Inner>,
+}
+
+/// What all clones of a kernel share.
+pub(crate) struct Inner {
+    pub config: KernelConfig,
+    pub store: Arc<dyn BlockStore>,
+    pub brain: Arc<dyn Brain>,
+    pub compiler: Arc<dyn ShellCompiler>,
+    pub host: Arc<dyn Host>,
+    pub clock: Arc<dyn Clock>,
+    pub keeper: Keeper,
+    pub prices: ModelTable,
+    /// Who the model is, as it was at the start: what it changes of itself holds from the next start on.
+    pub identity: Identity,
+    /// What there is to say of the start.
+    pub notices: Vec<String>,
+    /// One turn at a time.
+    pub conversation: tokio::sync::Mutex<Conversation>,
+    state: Mutex<State>,
+    shells: Mutex<Shells>,
+    meter: Mutex<Meter>,
+}
+
+/// The two blocks that are read once.
+#[derive(Debug, Clone)]
+pub(crate) struct Identity {
+    pub keystone: Block,
+    pub constitution: Block,
+}
+
+impl Kernel {
+    /// Opens a kernel on a store: takes an earlier generation over if there is one, seeds what is missing, chooses the
+    /// keystone, and reads what was said before. Asks no model.
+    ///
+    /// # Errors
+    /// The store or the data directory cannot be read or written.
+    #[expect(
+        clippy::unused_async,
+        reason = "opening may become longer work, and every caller is async"
+    )]
+    pub async fn open(
+        config: KernelConfig,
+        store: Arc<dyn BlockStore>,
+        brain: Arc<dyn Brain>,
+        compiler: Arc<dyn ShellCompiler>,
+        host: Arc<dyn Host>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, KernelError> {
+        let now = clock.now();
+        let keeper = Keeper::new(config.data.as_deref(), !config.glance);
+        let (mut conversation, torn) =
+            Conversation::open(&keeper).map_err(KernelError::file(conversation::FILE))?;
+        let mut notices: Vec<String> = torn.into_iter().collect();
+        let seeded = crate::seed::seed(&config, &*store, now)?;
+        notices.extend(seeded.notices);
+        conversation
+            .take_over(&keeper, now, seeded.conversation)
+            .map_err(KernelError::file(conversation::FILE))?;
+        let (state, broken) = State::open(&keeper).map_err(KernelError::file("state.json"))?;
+        notices.extend(broken);
+        let (shells, broken) = Shells::open(&keeper).map_err(KernelError::file("shells.json"))?;
+        notices.extend(broken);
+        let (meter, unread) = Meter::open(&keeper, now).map_err(KernelError::file(usage::FILE))?;
+        if unread > 0 {
+            notices.push(format!(
+                "{unread} lines of {} cannot be read: the sums are without them",
+                usage::FILE
+            ));
+        }
+        Ok(Self {
+            inner: Arc::new(Inner {
+                config,
+                store,
+                brain,
+                compiler,
+                host,
+                clock,
+                keeper,
+                prices: ModelTable::embedded(),
+                identity: seeded.identity,
+                notices,
+                conversation: tokio::sync::Mutex::new(conversation),
+                state: Mutex::new(state),
+                shells: Mutex::new(shells),
+                meter: Mutex::new(meter),
+            }),
+        })
+    }
+
+    /// Wakes the model: a good face that is kept is shown, else the model is asked for one.
+    ///
+    /// # Errors
+    /// What was said cannot be put on record. A model that does not answer is no error: the report says so.
+    pub async fn boot(
+        &self,
+        events: EventSink,
+        cancel: CancellationToken,
+    ) -> Result<BootReport, KernelError> {
+        self.inner.boot(&events, &cancel).await
+    }
+
+    /// The person says `input`; answers when the model is done.
+    ///
+    /// # Errors
+    /// No answer, or it cannot be put on record.
+    pub async fn turn(
+        &self,
+        input: String,
+        events: EventSink,
+        cancel: CancellationToken,
+    ) -> Result<TurnReport, KernelError> {
+        self.inner.turn(input, &events, &cancel).await
+    }
+
+    /// What the next request would be, part by part.
+    pub async fn prompt(&self, phase: Phase) -> crate::PromptPreview {
+        let conversation = self.inner.conversation.lock().await;
+        self.inner.preview(phase, &conversation)
+    }
+
+    /// Runs a tool outside of a turn: for a face, or for the person. A failure is an answer, too.
+    pub async fn call_tool(&self, name: &str, input: Value, by: Provenance) -> ToolOutcome {
+        let mut facts = Facts::default();
+        let mut caller = Caller {
+            by: author(&by),
+            provenance: by,
+            boot: false,
+            facts: &mut facts,
+            events: &EventSink::none(),
+            cancel: &CancellationToken::new(),
+        };
+        self.inner.run_tool(name, input, &mut caller).await
+    }
+
+    /// Compiles a shell of the person's and shows it.
+    pub async fn recompile(&self, jsx: &str) -> ToolOutcome {
+        let input = serde_json::json!({ "jsx": jsx });
+        self.call_tool("recompile", input, Provenance::Person).await
+    }
+
+    /// The shells that are kept, oldest first.
+    pub fn shells(&self) -> Vec<ShellInfo> {
+        self.inner.shells().list().to_vec()
+    }
+
+    /// The source of a kept shell.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn shell_source(&self, rev: u64) -> Result<Option<String>, KernelError> {
+        let source = self.inner.shells().source(&self.inner.keeper, rev);
+        source.map_err(KernelError::file("shells"))
+    }
+
+    /// Goes back to a kept shell.
+    pub async fn use_shell(&self, rev: u64) -> ToolOutcome {
+        let input = serde_json::json!({ "rev": rev });
+        self.call_tool("shell_use", input, Provenance::Person).await
+    }
+
+    /// What was taken so far.
+    pub fn usage(&self) -> Usage {
+        self.inner.usage()
+    }
+
+    /// Who answers.
+    pub fn brain(&self) -> BrainInfo {
+        self.inner.brain.info()
+    }
+
+    /// What there is to say of the start: what was seeded, repaired or set aside.
+    pub fn notices(&self) -> &[String] {
+        &self.inner.notices
+    }
+
+    /// The tools of the next call, by name.
+    pub fn tools(&self) -> Vec<String> {
+        self.inner.active_names()
+    }
+
+    /// The conversation that is still in view, oldest first.
+    pub async fn messages(&self) -> Vec<Message> {
+        self.inner.conversation.lock().await.messages().to_vec()
+    }
+
+    /// The blocks.
+    pub fn store(&self) -> Arc<dyn BlockStore> {
+        self.inner.store.clone()
+    }
+}
+
+impl fmt::Debug for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Kernel({})", self.inner.brain.info().model)
+    }
+}
+
+/// Who edits, in a word.
+fn author(by: &Provenance) -> String {
+    match by {
+        Provenance::Model { id, .. } => id.clone(),
+        Provenance::Person => "person".to_owned(),
+        Provenance::Web { url } => url.clone(),
+        Provenance::Import { source } => source.clone(),
+        Provenance::Kernel => "kernel".to_owned(),
+    }
+}
+
+/// None of these is held over an await.
+impl Inner {
+    pub fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn shells(&self) -> MutexGuard<'_, Shells> {
+        self.shells.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the state; it is on the disk, or as before.
+    pub fn change_state(&self, change: impl FnOnce(&mut State)) -> io::Result<()> {
+        let mut state = self.state();
+        let mut new = state.clone();
+        change(&mut new);
+        new.save(&self.keeper)?;
+        *state = new;
+        Ok(())
+    }
+
+    fn meter(&self) -> MutexGuard<'_, Meter> {
+        self.meter.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn usage(&self) -> Usage {
+        self.meter().usage()
+    }
+
+    pub fn begin_turn(&self) {
+        self.meter().begin_turn();
+    }
+
+    /// Counts a reply.
+    pub fn meter_reply(&self, answer: &BrainReply, events: &EventSink) {
+        let now = self.clock.now();
+        let recorded = (self.meter()).add(
+            &self.keeper,
+            now,
+            &answer.model,
+            &answer.reply,
+            O200k.name(),
+        );
+        if let Err(error) = recorded {
+            events.notice(format!("{} cannot be written: {error}", usage::FILE));
+        }
+        events.send(Event::Usage(self.usage()));
+    }
+
+    pub fn tool_tokens(&self, tools: &[ToolSpec]) -> usize {
+        O200k.count(&crate::tools::as_sent(tools))
+    }
+
+    /// Why a request must not be sent, as a line for the person.
+    pub fn over_budget(&self, request: &BrainRequest) -> Option<String> {
+        crate::budget::refuse(self, request)
+    }
+}

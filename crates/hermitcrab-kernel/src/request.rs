@@ -1,0 +1,170 @@
+//! What is sent: instructions, tools, and the part of the conversation that is shown.
+
+use llm_client::{Message, ToolSpec};
+use pscale_blocks::{Block, O200k, TokenCounter as _};
+use serde::Serialize;
+
+use crate::conversation::Conversation;
+use crate::defaults::CoreBlock;
+use crate::kernel::Inner;
+use crate::prompt::{Part, Phase, PromptBlocks, SystemPrompt};
+use crate::window::{self, WindowLimits};
+use crate::{BrainRequest, Tier, tools};
+
+/// What a request would be.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PromptPreview {
+    /// Of which request.
+    pub phase: Phase,
+    /// Nobody chose other tools than those of the start.
+    pub default_tools: bool,
+    /// The instructions that the provider may cache.
+    pub cached: String,
+    /// The instructions that change with the memory.
+    pub memory: String,
+    /// The tools, as compact JSON.
+    pub tools: String,
+    /// The conversation that is shown.
+    pub messages: Vec<Message>,
+    /// The layers of the instructions.
+    pub parts: Vec<Part>,
+    /// Tokens by our own count; the provider counts differently.
+    pub tokens: PromptTokens,
+}
+
+/// Tokens of the parts of a request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PromptTokens {
+    /// Who counts.
+    pub tokenizer: String,
+    /// Both instructions.
+    pub system: usize,
+    /// The tools.
+    pub tools: usize,
+    /// The conversation that is shown.
+    pub messages: usize,
+    /// All of it.
+    pub total: usize,
+}
+
+/// A limit of the specification, and what a request has of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PromptLimit {
+    /// What is limited.
+    pub what: &'static str,
+    /// Tokens.
+    pub tokens: usize,
+    /// The most.
+    pub most: usize,
+}
+
+impl PromptPreview {
+    /// What is limited in a request of this phase. The tools are, as long as nobody chose others.
+    pub fn limits(&self) -> Vec<PromptLimit> {
+        let limit = |what, tokens, most| PromptLimit { what, tokens, most };
+        let tokens = &self.tokens;
+        let tools = match self.phase {
+            Phase::Call => CALL_TOOLS,
+            Phase::Boot { .. } => BOOT_TOOLS,
+        };
+        let mut limits = vec![limit("system", tokens.system, self.phase.limit())];
+        if self.default_tools {
+            limits.push(limit("tools", tokens.tools, tools));
+        }
+        limits.push(limit("all", tokens.total, WHOLE));
+        limits
+    }
+}
+
+const BOOT_TOOLS: usize = 500;
+const CALL_TOOLS: usize = 540;
+const WHOLE: usize = 5_000;
+
+impl Inner {
+    /// The names of the tools that a request of this phase offers.
+    pub(crate) fn offered(&self, phase: Phase) -> Vec<String> {
+        if phase == Phase::Call {
+            return self.active_names();
+        }
+        let boot = tools::boot_tools();
+        boot.iter()
+            .filter_map(tools::name_of)
+            .map(str::to_owned)
+            .collect()
+    }
+
+    fn tools_of(&self, phase: Phase) -> Vec<ToolSpec> {
+        if phase == Phase::Call {
+            self.active_tools()
+        } else {
+            tools::boot_tools()
+        }
+    }
+
+    /// The instructions as the blocks stand now; keystone and constitution as they stood at the start.
+    fn system(&self, phase: Phase) -> SystemPrompt {
+        let load = |core: CoreBlock| -> Option<Block> {
+            self.store.load(core.name()).ok().map(|found| found.block)
+        };
+        let capabilities = load(CoreBlock::Capabilities);
+        let memory = load(CoreBlock::Memory);
+        let skills = load(CoreBlock::Skills);
+        let network = load(CoreBlock::Network);
+        let blocks = PromptBlocks {
+            keystone: Some(&self.identity.keystone),
+            constitution: Some(&self.identity.constitution),
+            capabilities: capabilities.as_ref(),
+            memory: memory.as_ref(),
+            skills: skills.as_ref(),
+            network: network.as_ref(),
+        };
+        SystemPrompt::new(phase, &blocks, &O200k)
+    }
+
+    pub(crate) fn request(
+        &self,
+        phase: Phase,
+        messages: Vec<Message>,
+        tools_off: bool,
+        after: Option<String>,
+    ) -> BrainRequest {
+        BrainRequest {
+            system: self.system(phase).blocks(),
+            tools: self.tools_of(phase),
+            tools_off,
+            messages,
+            tier: Tier::Default,
+            max_tokens: None,
+            after,
+        }
+    }
+
+    pub(crate) fn preview(&self, phase: Phase, conversation: &Conversation) -> PromptPreview {
+        let system = self.system(phase);
+        let tools = tools::as_sent(&self.tools_of(phase));
+        let all = conversation.messages().to_vec();
+        let messages = window::trim(all, None, WindowLimits::default(), &O200k).messages;
+        let count = |text: &str| O200k.count(text);
+        let said = serde_json::to_string(&messages).unwrap_or_default();
+        let tokens = PromptTokens {
+            tokenizer: O200k.name().to_owned(),
+            system: system.tokens,
+            tools: count(&tools),
+            messages: count(&said),
+            total: 0,
+        };
+        PromptPreview {
+            phase,
+            default_tools: phase != Phase::Call || self.state().tools.is_none(),
+            cached: system.cached,
+            memory: system.memory,
+            tools,
+            messages,
+            parts: system.parts,
+            tokens: PromptTokens {
+                total: tokens.system + tokens.tools + tokens.messages,
+                ..tokens
+            },
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! One tool call: find the tool, check its arguments, run it, and never fail in another way than by its answer.
+
+use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
+
+use futures_util::FutureExt as _;
+use llm_client::{Message, Redactor};
+use pscale_blocks::{Provenance, Stamp};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::args::Args;
+use super::{Tool, blocks, near_names, tool};
+use crate::kernel::Inner;
+use crate::{BrainRequest, EventSink, Fault, HostCall, HostError, ShellError, Tier, ToolOutcome};
+
+/// Who calls a tool, and in what.
+pub(crate) struct Caller<'a> {
+    /// Who, in a word: a model's id, `person`.
+    pub by: String,
+    /// Who, for the log of blocks.
+    pub provenance: Provenance,
+    /// In a boot.
+    pub boot: bool,
+    /// What the turn has seen so far.
+    pub facts: &'a mut Facts,
+    pub events: &'a EventSink,
+    pub cancel: &'a CancellationToken,
+}
+
+/// What a turn has seen so far.
+#[derive(Debug, Default)]
+pub(crate) struct Facts {
+    /// The last page that was read.
+    pub web: Option<String>,
+    /// Shells that became the face.
+    pub mounted: u32,
+    /// Shells that did not.
+    pub failed: u32,
+    /// What was wrong with the last of these.
+    pub errors: Vec<ShellError>,
+    /// How often each call was made, by name and arguments.
+    calls: BTreeMap<String, u32>,
+    /// The tools that were called, in order.
+    pub used: Vec<String>,
+}
+
+impl Facts {
+    pub fn fail(&mut self, errors: Vec<ShellError>) {
+        self.failed += 1;
+        self.errors = errors;
+    }
+
+    /// Notes a call; answers how often this very one was made.
+    pub fn called(&mut self, name: &str, input: &Value) -> u32 {
+        self.used.push(name.to_owned());
+        let times = self.calls.entry(format!("{name} {input}")).or_default();
+        *times += 1;
+        *times
+    }
+}
+
+impl Inner {
+    /// Runs a tool. A panic in it is its failure; keys are taken out of what it answers.
+    pub(crate) async fn run_tool(
+        &self,
+        name: &str,
+        input: Value,
+        caller: &mut Caller<'_>,
+    ) -> ToolOutcome {
+        let run = AssertUnwindSafe(self.dispatch(name, input, caller)).catch_unwind();
+        let mut outcome = match run.await {
+            Ok(result) => ToolOutcome::from(result),
+            Err(_) => Fault::new("bug", format!("{name} stopped with a fault of the program"))
+                .hint("nothing else is lost; go another way")
+                .into(),
+        };
+        clean(&mut outcome.content);
+        outcome
+    }
+
+    async fn dispatch(
+        &self,
+        name: &str,
+        input: Value,
+        caller: &mut Caller<'_>,
+    ) -> Result<ToolOutcome, Fault> {
+        let Some(tool) = tool(name) else {
+            let fault = Fault::new("unknown_tool", format!("there is no tool {name:?}"));
+            return Err(match near_names(name).as_slice() {
+                [] => fault.hint("block_read(\"capabilities\") lists them"),
+                near => fault.hint(format!("did you mean {}?", near.join(", "))),
+            });
+        };
+        let args = Args::check(input, &tool.schema)?;
+        let stamp = Stamp {
+            at: self.clock.now(),
+            by: caller.provenance.clone(),
+            note: None,
+        };
+        if let Some(result) = blocks::run(name, &args, &*self.store, &stamp) {
+            if result.is_ok() {
+                self.tell_of_edit(name, &args, caller);
+            }
+            return result;
+        }
+        match name {
+            "get_source" => self.get_source(),
+            "recompile" => self.recompile(args.text("jsx"), caller).await,
+            "patch_source" => self.patch_source(&args, caller).await,
+            "get_datetime" => Ok(self.datetime()),
+            "set_tools" => self.set_tools(&args.texts("names")),
+            "shell_list" => Ok(self.shell_list()),
+            "shell_use" => {
+                let rev = args.number("rev").unwrap_or_default();
+                self.use_shell(rev, caller).await
+            }
+            "usage" => Ok(ToolOutcome::of(self.usage())),
+            "conversation_read" => self.conversation_read(&args),
+            "call_llm" => self.delegate(&args, caller).await,
+            _ => self.outside(tool, args, caller).await,
+        }
+    }
+
+    /// What the model changes of itself, the person sees at once.
+    fn tell_of_edit(&self, tool: &str, args: &Args, caller: &Caller<'_>) {
+        let block = args.text("name");
+        let model = matches!(caller.provenance, Provenance::Model { .. });
+        let reads = matches!(
+            tool,
+            "block_read" | "block_list" | "block_search" | "block_log"
+        );
+        if reads || !model || !matches!(block, "keystone" | "constitution") {
+            return;
+        }
+        let origin = match &caller.facts.web {
+            Some(url) => format!(" after reading {url}"),
+            None => String::new(),
+        };
+        let text = match (args.maybe("path"), args.maybe("content")) {
+            (Some(path), Some(content)) => format!(" {path} to: {content}"),
+            (Some(path), None) => format!(" {path}"),
+            _ => String::new(),
+        };
+        caller.events.notice(format!(
+            "{} changed {block}{text}{origin} ({tool}); it holds from the next start on, undo takes it back",
+            caller.by
+        ));
+    }
+
+    fn datetime(&self) -> ToolOutcome {
+        let now = self.clock.now();
+        let zone = &self.config.zone;
+        let local = now.to_zoned(zone.clone());
+        ToolOutcome::of(json!({
+            "utc": now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            "local": local.strftime("%Y-%m-%d %H:%M:%S %:z").to_string(),
+            "weekday": local.strftime("%A").to_string(),
+            "zone": zone.iana_name().unwrap_or("UTC"),
+        }))
+    }
+
+    /// Asks a model for small work: no tools, and what it takes counts in the turn.
+    async fn delegate(&self, args: &Args, caller: &mut Caller<'_>) -> Result<ToolOutcome, Fault> {
+        let tier = match args.maybe("model") {
+            Some("default") => Tier::Default,
+            _ => Tier::Fast,
+        };
+        let system = args.maybe("system").filter(|text| !text.trim().is_empty());
+        let request = BrainRequest {
+            system: system.map(llm_client::Block::text).into_iter().collect(),
+            tools: Vec::new(),
+            tools_off: false,
+            messages: vec![Message::user(args.text("prompt"))],
+            tier,
+            max_tokens: args
+                .number("max_tokens")
+                .map(|tokens| tokens.clamp(1, 8_192) as u32),
+            after: None,
+        };
+        if let Some(line) = self.over_budget(&request) {
+            return Err(Fault::new("budget", line));
+        }
+        // Its words are for the model, not for the person.
+        let answer = self
+            .brain
+            .complete(request, EventSink::none(), caller.cancel.clone())
+            .await
+            .map_err(|error| Fault::new("model", error.plain()))?;
+        self.meter_reply(&answer, caller.events);
+        Ok(ToolOutcome::of(json!({
+            "text": answer.reply.text(),
+            "model": answer.model,
+        })))
+    }
+
+    /// Tools that reach out of the kernel.
+    async fn outside(
+        &self,
+        tool: &Tool,
+        args: Args,
+        caller: &mut Caller<'_>,
+    ) -> Result<ToolOutcome, Fault> {
+        if !tool.host {
+            return Err(Fault::new(
+                "unavailable",
+                format!("{} is not built", tool.name),
+            ));
+        }
+        if !self.host.offers().0.contains(&tool.name) {
+            return Err(
+                Fault::new("unavailable", format!("{} needs an open page", tool.name))
+                    .hint("tell the person, or go another way"),
+            );
+        }
+        let call = HostCall {
+            name: tool.name.clone(),
+            args: args.into_value(),
+        };
+        let answer = tokio::select! {
+            answer = self.host.ask(call) => answer,
+            () = caller.cancel.cancelled() => Err(HostError::Failed("stopped".to_owned())),
+        };
+        match answer {
+            Ok(value) => Ok(ToolOutcome::of(value)),
+            Err(error @ HostError::Denied) => {
+                Err(Fault::new("denied", error.to_string()).hint("do not ask again in this turn"))
+            }
+            Err(error @ HostError::Unavailable(_)) => {
+                Err(Fault::new("unavailable", error.to_string()))
+            }
+            Err(error) => Err(Fault::new("failed", error.to_string())),
+        }
+    }
+}
+
+/// Takes what looks like a key out of every text.
+fn clean(value: &mut Value) {
+    match value {
+        Value::String(text) => {
+            if text.contains("sk-") {
+                *text = Redactor::new(None).clean(text);
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(clean),
+        Value::Object(map) => map.values_mut().for_each(clean),
+        _ => {}
+    }
+}

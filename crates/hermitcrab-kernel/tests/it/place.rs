@@ -1,0 +1,164 @@
+//! A kernel with everything around it that a test wants to look at.
+
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use hermitcrab_kernel::{
+    BootReport, Brain, Event, EventSink, Face, Host, HostCall, HostError, HostSkills, Kernel,
+    KernelConfig, KernelError, Mounted, ScriptBrain, ScriptStep, Shell, StubCompiler, ToolOutcome,
+    TurnReport,
+};
+use pscale_blocks::{BlockName, BlockStore, MemStore, Path as BlockPath, Provenance};
+use serde_json::Value;
+use test_support::FakeClock;
+use tokio_util::sync::CancellationToken;
+
+/// A kernel, and what a test looks at.
+pub struct Place {
+    pub kernel: Kernel,
+    pub store: Arc<dyn BlockStore>,
+    pub host: Arc<FakePage>,
+    pub clock: FakeClock,
+    pub events: Arc<Mutex<Vec<Event>>>,
+}
+
+/// How a [`Place`] is made.
+pub struct Setting {
+    pub config: KernelConfig,
+    pub store: Arc<dyn BlockStore>,
+    pub host: Arc<FakePage>,
+    pub clock: FakeClock,
+}
+
+impl Default for Setting {
+    fn default() -> Self {
+        Self {
+            config: KernelConfig {
+                face: Face::Terminal,
+                ..KernelConfig::default()
+            },
+            store: Arc::new(MemStore::new()),
+            host: Arc::new(FakePage::default()),
+            clock: FakeClock::new(),
+        }
+    }
+}
+
+impl Setting {
+    /// With a page that shows every shell.
+    pub fn page() -> Self {
+        let mut setting = Self::default();
+        setting.config.face = Face::Page;
+        setting
+    }
+
+    /// With the kernel's files in `dir`.
+    pub fn in_dir(mut self, dir: &Path) -> Self {
+        self.config.data = Some(dir.to_owned());
+        self
+    }
+
+    pub async fn open(self, brain: Arc<dyn Brain>) -> Result<Place, KernelError> {
+        let kernel = Kernel::open(
+            self.config,
+            self.store.clone(),
+            brain,
+            Arc::new(StubCompiler),
+            self.host.clone(),
+            Arc::new(self.clock.clone()),
+        )
+        .await?;
+        Ok(Place {
+            kernel,
+            store: self.store,
+            host: self.host,
+            clock: self.clock,
+            events: Arc::default(),
+        })
+    }
+
+    /// With a brain that answers from a list.
+    pub async fn script(
+        self,
+        steps: impl IntoIterator<Item = ScriptStep>,
+    ) -> (Place, Arc<ScriptBrain>) {
+        let brain = Arc::new(ScriptBrain::new(steps));
+        (self.open(brain.clone()).await.unwrap(), brain)
+    }
+}
+
+impl Place {
+    pub fn sink(&self) -> EventSink {
+        let events = self.events.clone();
+        EventSink::new(move |event| events.lock().unwrap().push(event))
+    }
+
+    pub async fn boot(&self) -> BootReport {
+        let boot = self.kernel.boot(self.sink(), CancellationToken::new());
+        boot.await.unwrap()
+    }
+
+    pub async fn say(&self, text: &str) -> TurnReport {
+        self.try_say(text).await.unwrap()
+    }
+
+    pub async fn try_say(&self, text: &str) -> Result<TurnReport, KernelError> {
+        let turn = (self.kernel).turn(text.to_owned(), self.sink(), CancellationToken::new());
+        turn.await
+    }
+
+    pub async fn tool(&self, name: &str, input: Value) -> ToolOutcome {
+        self.kernel.call_tool(name, input, Provenance::Person).await
+    }
+
+    /// The text of a node.
+    pub fn text(&self, block: &str, path: &str) -> Option<String> {
+        let name = BlockName::new(block).unwrap();
+        let found = self.store.load(&name).unwrap();
+        let path: BlockPath = path.parse().unwrap();
+        found.block.text(&path).ok().flatten().map(str::to_owned)
+    }
+
+    /// The lines for the person so far.
+    pub fn notices(&self) -> Vec<String> {
+        let events = self.events.lock().unwrap();
+        let notices = events.iter().filter_map(|event| match event {
+            Event::Notice { text } => Some(text.clone()),
+            _ => None,
+        });
+        notices.collect()
+    }
+}
+
+/// A page that shows what it is told to, and remembers it.
+#[derive(Default)]
+pub struct FakePage {
+    pub shown: Mutex<Vec<Shell>>,
+    /// What becomes of the next shells; then they mount.
+    pub mounts: Mutex<VecDeque<Mounted>>,
+    pub skills: Mutex<HostSkills>,
+    pub asked: Mutex<Vec<HostCall>>,
+}
+
+#[async_trait]
+impl Host for FakePage {
+    fn offers(&self) -> HostSkills {
+        self.skills.lock().unwrap().clone()
+    }
+
+    async fn ask(&self, call: HostCall) -> Result<Value, HostError> {
+        self.asked.lock().unwrap().push(call);
+        Ok(Value::from("done"))
+    }
+
+    async fn show(&self, shell: Shell) -> Mounted {
+        self.shown.lock().unwrap().push(shell);
+        self.mounts
+            .lock()
+            .unwrap()
+            .pop_front()
+            .unwrap_or(Mounted::Yes)
+    }
+}

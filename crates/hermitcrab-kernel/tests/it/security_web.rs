@@ -1,0 +1,639 @@
+//! S6: what the web may not reach, and how long it may take.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use hermitcrab_kernel::{Page, Resolve, Web, WebPolicy};
+use serde_json::json;
+use test_support::{Answer, FakeClock, FaultServer, Signal};
+
+/// Every way to write an address that is not of the public web.
+const SPECIAL: [&str; 32] = [
+    "127.0.0.1",
+    "localhost",
+    "localhost.",
+    "LOCALHOST",
+    "sub.localhost",
+    "[::1]",
+    "[0:0:0:0:0:0:0:1]",
+    "0",
+    "0.0.0.0",
+    "2130706433",
+    "0x7f.1",
+    "0x7f000001",
+    "0177.0.0.1",
+    "127.1",
+    "１２７.0.0.1",
+    "127.0.0.1.",
+    "[::ffff:127.0.0.1]",
+    "[::ffff:7f00:1]",
+    "[::127.0.0.1]",
+    "[64:ff9b::7f00:1]",
+    "[2002:7f00:1::]",
+    "[2001:0:101:101::80ff:fffe]",
+    "169.254.169.254",
+    "10.0.0.1",
+    "172.16.0.1",
+    "192.168.1.1",
+    "100.64.0.1",
+    "198.18.0.1",
+    "224.0.0.1",
+    "255.255.255.255",
+    "[fd00::1]",
+    "[fe80::1]",
+];
+
+/// Answers each question with the next list; the last is repeated.
+struct FakeResolver {
+    answers: Mutex<Vec<Vec<SocketAddr>>>,
+    asked: Mutex<Vec<String>>,
+}
+
+impl FakeResolver {
+    fn new(answers: &[&[&str]]) -> Arc<Self> {
+        let mut answers: Vec<_> = answers.iter().map(|list| addresses(list)).collect();
+        answers.reverse();
+        Arc::new(Self {
+            answers: Mutex::new(answers),
+            asked: Mutex::default(),
+        })
+    }
+
+    fn asked(&self) -> Vec<String> {
+        self.asked.lock().unwrap().clone()
+    }
+}
+
+fn addresses(list: &[&str]) -> Vec<SocketAddr> {
+    let one = |text: &&str| match text.parse() {
+        Ok(address) => address,
+        Err(_) => SocketAddr::new(text.parse().unwrap(), 0),
+    };
+    list.iter().map(one).collect()
+}
+
+#[async_trait]
+impl Resolve for FakeResolver {
+    async fn resolve(&self, host: &str, _: u16) -> io::Result<Vec<SocketAddr>> {
+        self.asked.lock().unwrap().push(host.to_owned());
+        if host.trim_end_matches('.').ends_with("localhost") {
+            return Ok(addresses(&["127.0.0.1", "::1"]));
+        }
+        let mut answers = self.answers.lock().unwrap();
+        match answers.len() {
+            0 => Err(io::Error::other("no such name")),
+            1 => Ok(answers[0].clone()),
+            _ => Ok(answers.pop().unwrap()),
+        }
+    }
+}
+
+fn web(policy: &WebPolicy, resolver: Arc<dyn Resolve>) -> Web {
+    Web::new(policy, resolver, Arc::new(FakeClock::new())).unwrap()
+}
+
+fn closed() -> Web {
+    web(&WebPolicy::default(), FakeResolver::new(&[]))
+}
+
+/// A web in which `server` is a public one.
+fn open_to(server: &FaultServer) -> Web {
+    web(&granting(server), FakeResolver::new(&[]))
+}
+
+fn granting(server: &FaultServer) -> WebPolicy {
+    WebPolicy {
+        granted: vec![server.address()],
+        ..WebPolicy::default()
+    }
+}
+
+fn page(text: &str) -> Answer {
+    Answer::whole(200, "text/plain", text.to_owned())
+}
+
+fn redirect(status: u16, to: &str) -> Answer {
+    Answer::whole(status, "text/plain", "moved").header("location", to)
+}
+
+async fn kind(web: &Web, url: &str) -> String {
+    match web.fetch(url).await {
+        Ok(page) => format!("read {}", page.text),
+        Err(fault) => fault.error,
+    }
+}
+
+#[tokio::test]
+async fn no_spelling_reaches_a_special_address() {
+    let web = closed();
+    for host in SPECIAL {
+        for scheme in ["http", "https"] {
+            let url = format!("{scheme}://{host}/");
+            assert_eq!(kind(&web, &url).await, "refused", "{url}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn no_redirect_reaches_a_special_address() {
+    for status in [301, 302, 303, 307, 308] {
+        let server = FaultServer::play(move |received| {
+            let host = SPECIAL[received.number % SPECIAL.len()];
+            redirect(status, &format!("http://{host}/latest"))
+        });
+        let web = open_to(&server);
+        for host in SPECIAL {
+            assert_eq!(kind(&web, &server.url("/")).await, "refused", "{host}");
+        }
+        assert_eq!(server.requests().len(), SPECIAL.len());
+    }
+}
+
+#[tokio::test]
+async fn other_schemes_and_users_are_refused() {
+    let server = FaultServer::replies([
+        redirect(302, "file:///etc/passwd"),
+        redirect(302, "gopher://127.0.0.1:70/"),
+        redirect(302, "http://user:pass@example.org/"),
+        redirect(302, "http://"),
+    ]);
+    let web = open_to(&server);
+    for url in [
+        "file:///etc/passwd",
+        "gopher://example.org/",
+        "ftp://example.org/",
+        "data:text/html,hello",
+        "javascript:alert(1)",
+        "http://user@example.org/",
+        "http://user:pass@example.org/",
+        "http://",
+        "//example.org/",
+        "example.org",
+        "",
+        "http://exa mple.org/",
+        "http://[::1",
+        "http://example.org:99999/",
+    ] {
+        assert_eq!(kind(&web, url).await, "bad_url", "{url}");
+    }
+    for _ in 0..4 {
+        assert_eq!(kind(&web, &server.url("/")).await, "bad_url");
+    }
+    let long = format!("http://example.org/{}", "x".repeat(9_000));
+    assert_eq!(kind(&web, &long).await, "bad_url");
+}
+
+#[tokio::test]
+async fn only_the_ports_of_the_web_are_open() {
+    let resolver = FakeResolver::new(&[&["1.1.1.1"]]);
+    let web = web(&WebPolicy::default(), resolver.clone());
+    for port in [1, 22, 25, 6379, 8080, 65535] {
+        let url = format!("http://example.org:{port}/");
+        assert_eq!(kind(&web, &url).await, "refused", "{url}");
+    }
+    assert!(resolver.asked().is_empty(), "nothing had to be resolved");
+}
+
+#[tokio::test]
+async fn a_granted_port_is_open_at_its_address_only() {
+    let server = FaultServer::replies([page("granted")]);
+    let port = server.address().port();
+    let resolver = FakeResolver::new(&[&["1.1.1.1"]]);
+    let web = web(&granting(&server), resolver);
+    assert_eq!(kind(&web, &server.url("/")).await, "read granted");
+    for host in ["example.org", "127.0.0.2", "[::1]"] {
+        let url = format!("http://{host}:{port}/");
+        assert_eq!(kind(&web, &url).await, "refused", "{url}");
+    }
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn the_own_port_is_refused_even_if_granted() {
+    let server = FaultServer::replies([page("own")]);
+    let port = server.address().port();
+    let web = open_to(&server);
+    web.listens_on(server.address());
+    let urls = ["127.0.0.1", "[::ffff:127.0.0.1]", "127.0.0.1."];
+    for host in urls {
+        assert_eq!(
+            kind(&web, &format!("http://{host}:{port}/")).await,
+            "refused"
+        );
+    }
+    let everywhere = WebPolicy {
+        own: vec![SocketAddr::new([0, 0, 0, 0].into(), port)],
+        ..granting(&server)
+    };
+    let web = self::web(&everywhere, FakeResolver::new(&[]));
+    assert_eq!(kind(&web, &server.url("/")).await, "refused");
+    assert_eq!(server.accepted(), 0);
+}
+
+#[tokio::test]
+async fn one_bad_address_of_a_name_refuses_it() {
+    for list in [
+        ["1.1.1.1", "127.0.0.1"],
+        ["10.0.0.1", "1.1.1.1"],
+        ["2606:4700::1111", "fd00::1"],
+        ["1.1.1.1", "::ffff:169.254.169.254"],
+    ] {
+        let web = web(&WebPolicy::default(), FakeResolver::new(&[&list]));
+        assert_eq!(kind(&web, "http://both.test/").await, "refused", "{list:?}");
+    }
+}
+
+/// The connection goes to what was checked: a second answer of the resolver is never asked for.
+#[tokio::test]
+async fn a_name_that_changes_its_mind_is_pinned() {
+    let server = FaultServer::replies([page("checked")]);
+    let victim = FaultServer::replies([page("victim")]);
+    let (good, bad) = (server.address().to_string(), victim.address().to_string());
+    let resolver = FakeResolver::new(&[&[&good], &[&bad]]);
+    let web = web(&granting(&server), resolver.clone());
+    let url = format!("http://rebind.test:{}/", server.address().port());
+    assert_eq!(kind(&web, &url).await, "read checked");
+    assert_eq!(resolver.asked(), ["rebind.test"]);
+    assert_eq!(
+        server.requests()[0].header("host"),
+        Some(&url[7..url.len() - 1])
+    );
+    // The next request asks again, and sees what the name is by then.
+    let resolver = FakeResolver::new(&[&[&good], &["127.0.0.2"]]);
+    let web = self::web(&granting(&server), resolver.clone());
+    assert_eq!(kind(&web, &url).await, "read checked");
+    assert_eq!(kind(&web, &url).await, "refused");
+    assert_eq!(victim.accepted(), 0);
+}
+
+#[tokio::test]
+async fn each_hop_is_resolved_and_checked_again() {
+    let server = FaultServer::replies([redirect(302, "/again")]);
+    let good = server.address().to_string();
+    let resolver = FakeResolver::new(&[&[&good], &["192.168.0.1"]]);
+    let web = web(&granting(&server), resolver.clone());
+    let url = format!("http://rebind.test:{}/", server.address().port());
+    assert_eq!(kind(&web, &url).await, "refused");
+    assert_eq!(resolver.asked().len(), 2);
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn five_redirects_are_followed_and_no_sixth() {
+    let server = FaultServer::play(|received| {
+        let left: u32 = received.path[1..].parse().unwrap();
+        match left {
+            0 => page("there"),
+            left => redirect(302, &format!("/{}", left - 1)),
+        }
+    });
+    let web = open_to(&server);
+    let there = web.fetch(&server.url("/5")).await.unwrap();
+    assert_eq!(
+        (there.text.as_str(), there.url),
+        ("there", server.url("/0"))
+    );
+    assert_eq!(kind(&web, &server.url("/6")).await, "too_many_redirects");
+}
+
+#[tokio::test]
+async fn a_slow_drip_ends_after_ten_seconds() {
+    let dripped = Signal::new();
+    let server = FaultServer::replies([Answer::chunked(200, "text/plain")
+        .dribble_chunks("drip drip")
+        .fire(&dripped)
+        .stall()]);
+    let clock = FakeClock::new();
+    let web = Web::new(
+        &granting(&server),
+        FakeResolver::new(&[]),
+        Arc::new(clock.clone()),
+    )
+    .unwrap();
+    let url = server.url("/");
+    let time = async {
+        dripped.wait().await;
+        clock.advance(Duration::from_secs(9));
+        assert_eq!(clock.sleepers(), [Duration::from_secs(10)]);
+        clock.advance(Duration::from_secs(1));
+    };
+    let (read, ()) = tokio::join!(web.fetch(&url), time);
+    assert_eq!(read.unwrap_err().error, "timeout");
+    server.wait_closed(1).await;
+}
+
+/// The ten seconds are for names and all hops together.
+#[tokio::test]
+async fn a_resolver_that_never_answers_ends_after_ten_seconds() {
+    struct Never;
+    #[async_trait]
+    impl Resolve for Never {
+        async fn resolve(&self, _: &str, _: u16) -> io::Result<Vec<SocketAddr>> {
+            std::future::pending().await
+        }
+    }
+    let clock = FakeClock::new();
+    let web = Web::new(
+        &WebPolicy::default(),
+        Arc::new(Never),
+        Arc::new(clock.clone()),
+    )
+    .unwrap();
+    let fault = clock
+        .run(web.fetch("http://example.org/"))
+        .await
+        .unwrap_err();
+    assert_eq!(fault.error, "timeout");
+    assert_eq!(clock.log(), [Duration::from_secs(10)]);
+}
+
+#[tokio::test]
+async fn an_endless_body_is_read_to_two_mebibytes() {
+    let server = FaultServer::replies([
+        Answer::chunked(200, "text/plain").repeat_chunk("x".repeat(1 << 16), u64::MAX),
+        Answer::head(200, "text/plain")
+            .header("content-length", "99999999999")
+            .repeat("é".repeat(1 << 15), u64::MAX),
+    ]);
+    let web = open_to(&server);
+    for _ in 0..2 {
+        let page = web.fetch(&server.url("/")).await.unwrap();
+        assert!(page.truncated);
+        assert_eq!(page.text.chars().count(), 50_000);
+    }
+    server.wait_closed(2).await;
+}
+
+#[tokio::test]
+async fn text_is_cut_by_characters() {
+    let server = FaultServer::replies([page(&"é".repeat(50_000)), page(&"é".repeat(50_001))]);
+    let web = open_to(&server);
+    let whole = web.fetch(&server.url("/")).await.unwrap();
+    assert!(!whole.truncated && whole.text.chars().count() == 50_000);
+    let cut = web.fetch(&server.url("/")).await.unwrap();
+    assert!(cut.truncated && cut.text == whole.text);
+}
+
+#[tokio::test]
+async fn a_page_is_labelled() {
+    let html = "<html><title>T</title><body><h1>H</h1><p>Some <em>text</em>.</p></body></html>";
+    let server = FaultServer::replies([
+        redirect(301, "/there?q=1"),
+        Answer::whole(404, "text/html; charset=utf-8", html),
+    ]);
+    let page = open_to(&server).fetch(&server.url("/here")).await.unwrap();
+    assert_eq!(
+        serde_json::to_value(page).unwrap(),
+        json!({
+            "url": server.url("/there?q=1"),
+            "status": 404,
+            "title": "T",
+            "content_type": "text/html; charset=utf-8",
+            "text": "# H\n\nSome *text*.",
+            "truncated": false,
+        })
+    );
+}
+
+#[tokio::test]
+async fn what_is_no_text_is_refused() {
+    let server = FaultServer::replies([
+        Answer::whole(200, "image/png", "PNG"),
+        Answer::whole(200, "application/pdf", "%PDF"),
+        Answer::whole(200, "application/octet-stream", "text"),
+        Answer::whole(200, "text/plain", "a\0b"),
+        Answer::whole(200, "application/problem+json", "{}"),
+        Answer::whole(200, "text/html; charset=ISO-8859-1", b"caf\xe9".to_vec()),
+        Answer::whole(200, "text/plain", b"\xff\xfe broken".to_vec()),
+        Answer::raw().bytes("HTTP/1.1 200 OK\r\ncontent-length: 21\r\n\r\n<!DOCTYPE html><p>hi "),
+    ]);
+    let web = open_to(&server);
+    let url = server.url("/");
+    for _ in 0..4 {
+        assert_eq!(kind(&web, &url).await, "binary");
+    }
+    assert_eq!(kind(&web, &url).await, "read {}");
+    assert_eq!(kind(&web, &url).await, "read café");
+    assert_eq!(kind(&web, &url).await, "read \u{fffd}\u{fffd} broken");
+    assert_eq!(kind(&web, &url).await, "read hi");
+}
+
+#[tokio::test]
+async fn more_than_get_needs_a_grant() {
+    let server = FaultServer::replies([page("done")]);
+    let web = open_to(&server);
+    let url = server.url("/");
+    let none = BTreeMap::new();
+    for method in ["POST", "put", "PATCH", "DELETE", "HEAD", "OPTIONS"] {
+        let fault = web.request(method, &url, None, &none).await.unwrap_err();
+        assert_eq!(fault.error, "needs_grant", "{method}");
+    }
+    assert_eq!(server.accepted(), 0);
+    // A grant of the host is one for the ports of the web; this server's has to be named.
+    web.allow_host("127.0.0.1").unwrap();
+    let fault = web.request("POST", &url, None, &none).await.unwrap_err();
+    assert_eq!(fault.error, "needs_grant");
+    web.allow_host(&server.address().to_string()).unwrap();
+    let headers = [("Content-Type", "application/json"), ("X-Mine", "1")];
+    let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let page = web
+        .request("post", &url, Some("{\"a\":1}"), &headers.into())
+        .await
+        .unwrap();
+    assert_eq!(page.text, "done");
+    let request = &server.requests()[0];
+    assert_eq!(
+        (request.method.as_str(), request.json()),
+        ("POST", json!({"a": 1}))
+    );
+    assert_eq!(request.header("content-type"), Some("application/json"));
+    assert_eq!(request.header("x-mine"), Some("1"));
+    for name in ["cookie", "authorization", "referer"] {
+        assert_eq!(request.header(name), None);
+    }
+}
+
+/// A person who allows a host does not open what is behind a special address.
+#[tokio::test]
+async fn an_allowed_host_is_still_checked() {
+    let policy = WebPolicy {
+        allow_hosts: vec!["intern.test:8080".to_owned(), "localhost".to_owned()],
+        ..WebPolicy::default()
+    };
+    let web = web(&policy, FakeResolver::new(&[&["10.0.0.1"]]));
+    assert_eq!(kind(&web, "http://intern.test:8080/").await, "refused");
+    assert_eq!(kind(&web, "http://localhost/").await, "refused");
+}
+
+#[tokio::test]
+async fn a_redirect_takes_a_post_to_no_other_host() {
+    let other = FaultServer::replies([page("other")]);
+    let there = other.url("/");
+    let server = FaultServer::replies([redirect(307, &there), redirect(303, &there)]);
+    let policy = WebPolicy {
+        allow_hosts: vec![server.address().to_string()],
+        granted: vec![server.address(), other.address()],
+        ..WebPolicy::default()
+    };
+    let web = web(&policy, FakeResolver::new(&[]));
+    let secret = [("X-Token".to_owned(), "mine".to_owned())].into();
+    let url = server.url("/");
+    let fault = web.request("POST", &url, Some("b"), &secret).await;
+    assert_eq!(fault.unwrap_err().error, "needs_grant");
+    assert_eq!(other.accepted(), 0);
+    // As a GET it may go there, without body and the headers that were meant for the first.
+    let page = web.request("POST", &url, Some("b"), &secret).await.unwrap();
+    assert_eq!(page.url, there);
+    let request = &other.requests()[0];
+    assert_eq!(
+        (request.method.as_str(), request.text()),
+        ("GET", String::new())
+    );
+    assert_eq!(request.header("x-token"), None);
+}
+
+#[tokio::test]
+async fn headers_that_are_not_the_models_are_refused() {
+    let server = FaultServer::replies([page("never")]);
+    let web = open_to(&server);
+    for (name, value, kind) in [
+        ("Host", "evil.test", "refused"),
+        ("authorization", "Bearer x", "refused"),
+        ("COOKIE", "a=b", "refused"),
+        ("Proxy-Authorization", "x", "refused"),
+        ("Proxy-Anything", "x", "refused"),
+        ("Connection", "close", "refused"),
+        ("Transfer-Encoding", "chunked", "refused"),
+        ("Content-Length", "1", "refused"),
+        ("Upgrade", "h2c", "refused"),
+        ("TE", "trailers", "refused"),
+        ("X-HTTP-Method-Override", "DELETE", "refused"),
+        ("Accept-Encoding", "br", "refused"),
+        ("X-A", "a\r\nHost: evil.test", "bad_arguments"),
+        ("X-A\r\nHost", "evil.test", "bad_arguments"),
+        ("X A", "x", "bad_arguments"),
+        ("", "x", "bad_arguments"),
+        ("X-A", "a\0b", "bad_arguments"),
+    ] {
+        let headers = [(name.to_owned(), value.to_owned())].into();
+        let fault = web.request("GET", &server.url("/"), None, &headers).await;
+        assert_eq!(fault.unwrap_err().error, kind, "{name}: {value}");
+    }
+    let none = BTreeMap::new();
+    for (method, body) in [
+        ("CONNECT", None),
+        ("TRACE", None),
+        ("GE T", None),
+        ("GET", Some("b")),
+    ] {
+        let fault = web.request(method, &server.url("/"), body, &none).await;
+        assert_eq!(fault.unwrap_err().error, "bad_arguments", "{method}");
+    }
+    assert_eq!(server.accepted(), 0);
+}
+
+#[tokio::test]
+async fn nothing_is_kept_between_requests() {
+    let server =
+        FaultServer::replies([page("one").header("set-cookie", "a=b; Path=/"), page("two")]);
+    let web = open_to(&server);
+    assert_eq!(kind(&web, &server.url("/")).await, "read one");
+    assert_eq!(kind(&web, &server.url("/")).await, "read two");
+    assert_eq!(server.requests()[1].header("cookie"), None);
+    assert_eq!(server.accepted(), 2, "a connection of its own for each");
+}
+
+#[tokio::test]
+async fn hosts_of_a_grant_are_hosts() {
+    let web = closed();
+    for host in [
+        "",
+        "http://a.test",
+        "a.test/x",
+        "user@a.test",
+        "a b",
+        "a.test:x",
+    ] {
+        assert_eq!(
+            web.allow_host(host).unwrap_err().error,
+            "bad_host",
+            "{host:?}"
+        );
+    }
+    for host in [
+        "a.test",
+        "a.test:80",
+        "A.test:8080",
+        "[2606:4700::1]:443",
+        "bücher.test",
+    ] {
+        web.allow_host(host).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn without_a_server_search_is_unavailable() {
+    let fault = closed().search("anything").await.unwrap_err();
+    assert_eq!(fault.error, "unavailable");
+    assert!(fault.hint.is_some());
+}
+
+#[tokio::test]
+async fn search_asks_the_persons_server() {
+    let hit = |n: usize| json!({"url": format!("https://a.test/{n}"), "title": " T ", "content": "c".repeat(900), "engine": "e"});
+    let mut hits: Vec<_> = (0..9).map(hit).collect();
+    hits.insert(0, json!({"url": "javascript:alert(1)", "title": "bad"}));
+    hits.insert(1, json!({"url": "https://b.test/", "title": null}));
+    let server = FaultServer::replies([
+        Answer::json(200, json!({"results": hits}).to_string()),
+        Answer::json(200, "{}"),
+        redirect(302, "http://169.254.169.254/"),
+    ]);
+    // It is loopback, and no grant is needed: the person configured it.
+    let policy = WebPolicy {
+        searxng: Some(server.url("/searx")),
+        ..WebPolicy::default()
+    };
+    let web = web(&policy, FakeResolver::new(&[]));
+    let found = web.search("two words & more").await.unwrap();
+    let path = &server.requests()[0].path;
+    assert_eq!(path, "/searx/search?q=two+words+%26+more&format=json");
+    let urls: Vec<_> = found.results.iter().map(|hit| hit.url.as_str()).collect();
+    let expected = [
+        "https://b.test/",
+        "https://a.test/0",
+        "https://a.test/1",
+        "https://a.test/2",
+    ];
+    assert_eq!(urls[..4], expected);
+    assert_eq!(urls.len(), 5);
+    assert_eq!(
+        (found.results[1].title.as_str(), found.results[1].text.len()),
+        ("T", 500)
+    );
+    for _ in 0..2 {
+        assert_eq!(web.search("x").await.unwrap_err().error, "bad_reply");
+    }
+    for query in ["", "  ", &"x".repeat(401)] {
+        assert_eq!(web.search(query).await.unwrap_err().error, "bad_arguments");
+    }
+}
+
+/// What a test reads is what the model reads.
+#[test]
+fn a_page_without_title_has_none() {
+    let page = Page {
+        url: "http://a.test/".to_owned(),
+        status: 200,
+        title: None,
+        content_type: None,
+        text: String::new(),
+        truncated: false,
+    };
+    let value = serde_json::to_value(page).unwrap();
+    assert_eq!(value.as_object().unwrap().len(), 4);
+}

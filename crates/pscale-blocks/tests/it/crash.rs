@@ -1,0 +1,306 @@
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use pscale_blocks::conformance::{name, stamp, write};
+use pscale_blocks::{Block, BlockStore, DirStore, Op, StoreError};
+
+use crate::child::{self, Process};
+
+const DAY: i64 = 24 * 60 * 60;
+const TASKS: [&str; 8] = [
+    "open",
+    "create",
+    "create again",
+    "write",
+    "append",
+    "replace",
+    "undo",
+    "delete",
+];
+
+/// Blocks with a past: `notes` lives, `gone` was deleted.
+fn furnish(dir: &Path) {
+    let store = DirStore::open(dir).unwrap().without_fsync();
+    for (block, seconds) in [("notes", 0), ("gone", 10)] {
+        store
+            .create(&name(block), &Block::new("what it is"), &stamp(seconds))
+            .unwrap();
+        store
+            .edit(
+                &name(block),
+                None,
+                &write("0.1", "one"),
+                &stamp(seconds + 1),
+            )
+            .unwrap();
+        store
+            .edit(
+                &name(block),
+                None,
+                &write("0.2", "two"),
+                &stamp(seconds + 2),
+            )
+            .unwrap();
+    }
+    store.delete(&name("gone"), &stamp(20)).unwrap();
+}
+
+/// One change of the store, late enough that a backup is made first.
+fn act(store: &DirStore, task: &str) -> Result<(), StoreError> {
+    let notes = name("notes");
+    let at = stamp(2 * DAY);
+    let edit = |op: &Op| store.edit(&notes, Some(3), op, &at).map(|_| ());
+    match task {
+        "open" => Ok(()),
+        "create" => store
+            .create(&name("fresh"), &Block::new("new"), &at)
+            .map(|_| ()),
+        "create again" => store
+            .create(&name("gone"), &Block::new("new"), &at)
+            .map(|_| ()),
+        "write" => edit(&write("0.1.4", "deeper")),
+        "append" => edit(&Op::Append {
+            text: "three".to_owned(),
+            summary: None,
+        }),
+        "replace" => edit(&Op::Replace {
+            block: Block::new("another"),
+        }),
+        "undo" => store.undo(&notes, 2, &at).map(|_| ()),
+        "delete" => store.delete(&notes, &at),
+        other => panic!("{other}"),
+    }
+}
+
+/// Every block as its file's text, and its revision.
+type State = BTreeMap<String, (u64, String)>;
+
+fn state(store: &DirStore) -> State {
+    let names = store.names().unwrap().into_iter();
+    let rows = names.map(|row| {
+        let found = store.load(&row.name).unwrap();
+        (row.name.to_string(), (found.rev, found.block.to_file()))
+    });
+    rows.collect()
+}
+
+/// Opens the store again: it is as it was or as it was to be, its log says so, and it works.
+fn check_reopened(dir: &Path, old: &State, new: &State, what: &str) {
+    let store = DirStore::open(dir).unwrap();
+    let found = state(&store);
+    assert!(
+        found == *old || found == *new,
+        "{what}: {found:#?} of {old:#?} or {new:#?}"
+    );
+    for (block, (rev, file)) in &found {
+        let log = store.log(Some(&name(block)), 0).unwrap();
+        let revs: Vec<_> = log.iter().map(|entry| entry.rev).collect();
+        assert_eq!(revs, (1..=*rev).collect::<Vec<_>>(), "{what}: {block}");
+        let file_on_disk = fs::read_to_string(dir.join(format!("blocks/{block}.json"))).unwrap();
+        assert_eq!(file_on_disk, *file, "{what}: {block}");
+        store
+            .edit(
+                &name(block),
+                Some(*rev),
+                &write("0.7", "on"),
+                &stamp(3 * DAY),
+            )
+            .unwrap();
+        store.undo(&name(block), 1, &stamp(3 * DAY)).unwrap();
+        assert_eq!(state(&store)[block].1, *file, "{what}: {block}");
+    }
+    let left = fs::read_dir(dir.join("blocks")).unwrap();
+    assert_eq!(left.count(), found.len(), "{what}: a draft was left");
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &to);
+        } else {
+            fs::copy(entry.path(), to).unwrap();
+        }
+    }
+}
+
+/// How the steps of a save fail.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Failure {
+    /// This step only, as with a full disk.
+    Once,
+    /// This step and all after it, as with a disk that is gone.
+    FromThere,
+}
+
+/// Opens the store and does the task with a disk that fails at step `fail`; answers whether it got there.
+fn act_failing(dir: &Path, task: &str, fail: usize, how: Failure, old: &State) -> bool {
+    let steps = Arc::new(AtomicUsize::new(0));
+    let armed = Arc::clone(&steps);
+    let opened = DirStore::open_watched(
+        dir,
+        Box::new(move |_, _| {
+            let step = armed.fetch_add(1, Ordering::Relaxed);
+            if step == fail || (step > fail && how == Failure::FromThere) {
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            Ok(())
+        }),
+    );
+    let reached = || steps.load(Ordering::Relaxed) > fail;
+    let Ok(store) = opened else {
+        return reached();
+    };
+    if let Err(error) = act(&store, task) {
+        assert_eq!(error.kind(), "full", "{task}, step {fail}, {how:?}");
+        assert_eq!(
+            state(&store),
+            *old,
+            "{task}, step {fail}, {how:?}: nothing was changed"
+        );
+    } else {
+        assert!(
+            state(&store) != *old || task == "open",
+            "{task}, step {fail}, {how:?}"
+        );
+    }
+    reached()
+}
+
+#[test]
+fn a_failing_step_leaves_the_old_block_or_the_new_one() {
+    let folders = tempfile::tempdir().unwrap();
+    let furnished = folders.path().join("furnished");
+    furnish(&furnished);
+    for task in TASKS {
+        let (old, new) = outcomes(
+            &furnished,
+            &folders.path().join(format!("whole {task}")),
+            task,
+        );
+        for how in [Failure::Once, Failure::FromThere] {
+            let mut steps = 0;
+            loop {
+                let what = format!("{task}, step {steps}, {how:?}");
+                let dir = folders.path().join(&what);
+                copy(&furnished, &dir);
+                let reached = act_failing(&dir, task, steps, how, &old);
+                check_reopened(&dir, &old, &new, &what);
+                if !reached {
+                    break;
+                }
+                steps += 1;
+            }
+            assert!(steps >= 6 || task == "open", "{task}: {steps} steps");
+        }
+    }
+}
+
+/// The store before the task and after it.
+fn outcomes(furnished: &Path, dir: &Path, task: &str) -> (State, State) {
+    copy(furnished, dir);
+    let store = DirStore::open(dir).unwrap().without_fsync();
+    let old = state(&store);
+    act(&store, task).unwrap();
+    (old, state(&store))
+}
+
+#[test]
+fn a_process_that_dies_in_a_save_leaves_the_old_block_or_the_new_one() {
+    let folders = tempfile::tempdir().unwrap();
+    let furnished = folders.path().join("furnished");
+    furnish(&furnished);
+    for task in ["create", "write", "undo", "delete"] {
+        let (old, new) = outcomes(
+            &furnished,
+            &folders.path().join(format!("whole {task}")),
+            task,
+        );
+        for step in 0.. {
+            let what = format!("{task}, step {step}");
+            let dir = folders.path().join(&what);
+            copy(&furnished, &dir);
+            let child = Process::start("crash::child_dies", &dir, &format!("{step} {task}"));
+            let survived = child.end();
+            check_reopened(&dir, &old, &new, &what);
+            if survived {
+                assert!(step >= 6, "{task}: {step} steps");
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+#[expect(clippy::disallowed_methods, reason = "to die is its task")]
+fn child_dies() {
+    let (dir, task) = child::task();
+    let (step, task) = task.split_once(' ').unwrap();
+    let last: usize = step.parse().unwrap();
+    let steps = AtomicUsize::new(0);
+    let store = DirStore::open_watched(
+        dir,
+        Box::new(move |_, _| {
+            if steps.fetch_add(1, Ordering::Relaxed) == last {
+                std::process::abort();
+            }
+            Ok(())
+        }),
+    );
+    act(&store.unwrap(), task).unwrap();
+}
+
+#[test]
+fn no_edit_that_was_reported_is_lost_when_the_process_is_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("data");
+    let notes = name("notes");
+    DirStore::open(&dir)
+        .unwrap()
+        .create(&notes, &Block::new("n"), &stamp(0))
+        .unwrap();
+    let mut before = 1;
+    for heard in 1..=25 {
+        let mut child = Process::start("crash::child_edits", &dir, "");
+        let mut reported = 0;
+        for _ in 0..heard {
+            reported = child.hear().unwrap().parse().unwrap();
+        }
+        child.kill();
+        assert!(reported > before);
+
+        let store = DirStore::open(&dir).unwrap();
+        let found = store.load(&notes).unwrap();
+        assert!(found.rev >= reported, "{} of {reported}", found.rev);
+        let text = found.block.text(&"0.1".parse().unwrap()).unwrap().unwrap();
+        assert_eq!(text, format!("edit {}", found.rev));
+        let log = store.log(Some(&notes), 0).unwrap();
+        assert!(log.iter().map(|entry| entry.rev).eq(1..=found.rev));
+        before = found.rev;
+    }
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn child_edits() {
+    let (dir, _) = child::task();
+    let store = DirStore::open(dir).unwrap();
+    let notes = name("notes");
+    let mut rev = store.load(&notes).unwrap().rev;
+    // Killed long before.
+    for _ in 0..1_000_000 {
+        let op = write("0.1", &format!("edit {}", rev + 1));
+        rev = store
+            .edit(&notes, Some(rev), &op, &stamp(rev as i64))
+            .unwrap()
+            .rev;
+        child::say(&rev.to_string());
+    }
+}

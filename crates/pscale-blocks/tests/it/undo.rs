@@ -1,0 +1,103 @@
+use std::fs;
+
+use proptest::prelude::*;
+use pscale_blocks::conformance::{name, stamp};
+use pscale_blocks::{
+    Block, BlockStore, DirStore, MemStore, Op, Path, Summary, SummaryKind, render_json,
+};
+
+fn path() -> impl Strategy<Value = Path> {
+    prop::collection::vec(0_u8..=3, 0..=4).prop_map(|digits| {
+        let below = digits.into_iter();
+        below.fold("0".parse().unwrap(), |path: Path, digit| {
+            path.child(digit).unwrap()
+        })
+    })
+}
+
+fn summary() -> impl Strategy<Value = Summary> {
+    "[a-z\"é]{1,9}".prop_map(|text| Summary {
+        kind: SummaryKind::Summary,
+        text,
+    })
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let another = (path(), "[a-z]{1,9}").prop_map(|(path, text)| {
+        let mut block = Block::new("another");
+        block.write(&path, &text).unwrap();
+        Op::Replace { block }
+    });
+    prop_oneof![
+        4 => (path(), "[a-z\n]{1,9}").prop_map(|(path, text)| Op::Write { path, text }),
+        2 => path().prop_map(|path| Op::Remove { path }),
+        2 => (path(), path()).prop_map(|(from, to)| Op::Relocate { from, to }),
+        6 => ("[a-z]{1,9}", summary())
+            .prop_map(|(text, summary)| Op::Append { text, summary: Some(summary) }),
+        1 => summary().prop_map(|summary| Op::Grow { summary }),
+        1 => (0_u8..=6).prop_map(|decimal| Op::SetDecimal { decimal }),
+        1 => another,
+    ]
+}
+
+/// Does what can be done of `ops`; answers the number of revisions.
+fn edit(store: &dyn BlockStore, ops: &[Op]) -> u32 {
+    let before = store.load(&name("notes")).unwrap().rev;
+    for op in ops {
+        // Some cannot be done, as a path may lead nowhere; the block is as it was then.
+        let _ = store.edit(&name("notes"), None, op, &stamp(1));
+    }
+    (store.load(&name("notes")).unwrap().rev - before) as u32
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn fifty_edits_are_taken_back_and_made_again(ops in prop::collection::vec(op(), 50)) {
+        let notes = name("notes");
+        let store = MemStore::new();
+        store.create(&notes, &Block::new("n"), &stamp(0)).unwrap();
+        let file = || store.load(&notes).unwrap().block.to_file();
+        let first = file();
+        let edits = edit(&store, &ops);
+        let last = file();
+        prop_assert_eq!(store.undo(&notes, edits, &stamp(2)).unwrap().undone, edits);
+        prop_assert_eq!(file(), first);
+        store.undo(&notes, 1, &stamp(3)).unwrap();
+        prop_assert_eq!(file(), &*last);
+    }
+
+    #[test]
+    fn what_is_on_the_disk_is_taken_back_and_made_again(ops in prop::collection::vec(op(), 50)) {
+        let folder = tempfile::tempdir().unwrap();
+        let open = || DirStore::open(folder.path()).unwrap().without_fsync();
+        let file = || fs::read_to_string(folder.path().join("blocks/notes.json")).unwrap();
+        let notes = name("notes");
+        let store = open();
+        store.create(&notes, &Block::new("n"), &stamp(0)).unwrap();
+        let first = file();
+        let edits = edit(&store, &ops);
+        let last = file();
+        drop(store);
+
+        let store = open();
+        prop_assert_eq!(store.undo(&notes, edits, &stamp(2)).unwrap().undone, edits);
+        prop_assert_eq!(file(), first);
+        drop(store);
+        let store = open();
+        store.undo(&notes, 1, &stamp(3)).unwrap();
+        prop_assert_eq!(file(), &*last);
+
+        // The log alone says what the block is.
+        let notices = store.notices();
+        prop_assert!(notices.is_empty(), "{:?}", notices);
+        let block = store.load(&notes).unwrap().block;
+        drop(store);
+        fs::write(folder.path().join("blocks/notes.json"), "{").unwrap();
+        fs::remove_dir_all(folder.path().join("backups")).unwrap();
+        let again = open().load(&notes).unwrap();
+        prop_assert_eq!(render_json(&again.block), render_json(&block));
+        prop_assert_eq!(again.rev, u64::from(edits) + 3);
+    }
+}
