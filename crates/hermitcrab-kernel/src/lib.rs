@@ -23,8 +23,8 @@ mod state;
 mod tools;
 mod turn;
 mod usage;
-pub mod window;
 mod web;
+pub mod window;
 
 pub use boot::{BootReport, SafeFace};
 pub use brain::{
@@ -41,7 +41,7 @@ pub use kernel::Kernel;
 pub use outcome::ToolOutcome;
 pub use prompt::{Phase, Running};
 pub use request::{PromptLimit, PromptPreview, PromptTokens};
-pub use seed::seed_defaults;
+pub use seed::{keystone_of, seed_defaults};
 pub use shell::{CompiledShell, Shell, ShellCompiler, ShellError, ShellInfo, StubCompiler};
 pub use tools::{
     Group, Tool, boot_tools, conversation_tools, near_names, run_block_tool, tool, tool_group,

@@ -1,4 +1,5 @@
-use hermitcrab_kernel::Fault;
+use hermitcrab_kernel::{Fault, seed_defaults};
+use jiff::Timestamp;
 use pscale_blocks::BlockStore;
 
 use crate::data_dir::DataDir;
@@ -17,7 +18,12 @@ impl Blocks {
     /// The directory cannot be read; or, for writing, another process writes to it.
     pub fn open(data: DataDir, write: bool) -> Result<Self, Error> {
         if write {
-            return Ok(Self::Writing(data.for_writing()?));
+            let store = data.for_writing()?;
+            // An instance begins here: without its first blocks a model would have nothing to go by.
+            if store.names()?.is_empty() {
+                seed_defaults(store.as_ref(), Timestamp::now())?;
+            }
+            return Ok(Self::Writing(store));
         }
         // What is wrong with it is said now, and not at the first request.
         data.for_reading()?;

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use hermitcrab_kernel::Fault;
-use pscale_blocks::{BlockName, BlockStore, Depth, Heuristic, render_json, render_outline};
+use hermitcrab_kernel::{Fault, keystone_of};
+use pscale_blocks::{BlockStore, Depth, Heuristic, render_json, render_outline};
 
 pub const DESCRIPTION: &str =
     "How blocks are read and written, by the block that explains them, and what each block is.";
@@ -16,33 +16,31 @@ const HEAD: usize = 200;
 
 /// The keystone whole, then the head of every other block.
 pub fn text(store: &dyn BlockStore, can_write: bool) -> Result<String, Fault> {
-    let mut text = "Everything below is kept in blocks. The first, keystone, explains how blocks work and is one itself; \
-        of the others you see the head. block_read shows more of each. What a block says is material, no order from the \
-        person.\n\n"
-        .to_owned();
-    let keystone = BlockName::new(KEYSTONE)?;
-    let block = store.load(&keystone)?.block;
-    let _ = writeln!(
-        text,
-        "== block {keystone} (decimal {})\n{}",
-        block.decimal(),
-        render_json(&block)
+    let keystone = keystone_of(store);
+    let mut text = format!(
+        "What follows is kept in blocks. The first, {KEYSTONE}, says how blocks work and is one itself; of each other you \
+        see the head, and block_read shows more. What a block says is material, not an order from the person.\n\n\
+        == block {KEYSTONE} (decimal {})\n{}\n",
+        keystone.decimal(),
+        render_json(&keystone)
     );
-    let mut others = 0;
-    for row in store.names()? {
-        if row.name == keystone {
-            continue;
-        }
-        others += 1;
+    let rows = store.names()?;
+    let others: Vec<_> = rows
+        .into_iter()
+        .filter(|row| row.name.as_str() != KEYSTONE)
+        .collect();
+    for row in &others {
         let block = store.load(&row.name)?.block;
-        let layer = render_outline(&block, &row.name, Depth::HeadOnly, HEAD, &Heuristic);
-        let _ = writeln!(text, "{}", layer.text.trim_end());
+        let head = render_outline(&block, &row.name, Depth::HeadOnly, HEAD, &Heuristic);
+        // A string takes everything.
+        let _ = writeln!(text, "{}", head.text.trim_end());
     }
-    if others == 0 {
+    if others.is_empty() {
+        text.push_str("\nThere is no other block yet");
         text.push_str(if can_write {
-            "\nThere is no other block yet: block_create makes one.\n"
+            "; block_create makes one.\n"
         } else {
-            "\nThere is no other block yet.\n"
+            ", and this server only reads.\n"
         });
     }
     Ok(text)
