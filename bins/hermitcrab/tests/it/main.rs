@@ -8,4 +8,5 @@ mod bad_input;
 mod block_cli;
 mod key;
 mod kill;
+mod mcp;
 mod program;
