@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 use crate::config::Face;
 use crate::conversation;
 use crate::kernel::Inner;
-use crate::prompt::{Phase, Running};
+use crate::prompt::{BOOT_MESSAGE, Phase, Running};
 use crate::turn::Turn;
 use crate::window;
 use crate::{Event, EventSink, KernelError, Mounted, Shell, ShellError, Taken, TurnReport};
@@ -79,7 +79,7 @@ impl Inner {
             face: self.config.face,
         };
         let turn = Turn::new(self, &mut conversation, phase, events, cancel);
-        let report = match turn.run(Message::user("BOOT")).await {
+        let report = match turn.run(Message::user(BOOT_MESSAGE)).await {
             Ok(report) => report,
             Err(KernelError::Brain(error)) => {
                 let info = self.brain.info();

@@ -7,6 +7,8 @@ use jiff::tz::TimeZone;
 use llm_client::Usd;
 use serde::{Deserialize, Deserializer, Serialize, de};
 
+use crate::WebPolicy;
+
 /// How a kernel is opened.
 #[derive(Debug, Clone)]
 pub struct KernelConfig {
@@ -22,8 +24,8 @@ pub struct KernelConfig {
     pub fresh: bool,
     /// Folders that the model may use.
     pub grants: Vec<Grant>,
-    /// Hosts to which it may send more than GET.
-    pub allow_hosts: Vec<String>,
+    /// What it may do on the web beyond reading public pages. The search server of the settings is used if this names none.
+    pub web: WebPolicy,
     /// A cap in dollars for the life of this kernel.
     pub max_usd: Option<Usd>,
     /// The person's time zone.
@@ -41,7 +43,7 @@ impl Default for KernelConfig {
             face: Face::Page,
             fresh: false,
             grants: Vec::new(),
-            allow_hosts: Vec::new(),
+            web: WebPolicy::default(),
             max_usd: None,
             zone: TimeZone::UTC,
             migrate: None,
@@ -87,11 +89,60 @@ pub struct Settings {
     pub web: WebSettings,
 }
 
+/// Why a text is no `hermitcrab.toml`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}{reason}", line.map(|line| format!("line {line}: ")).unwrap_or_default())]
+pub struct SettingsError {
+    /// The line, from 1, if it is one line's fault.
+    pub line: Option<usize>,
+    /// What is wrong.
+    pub reason: String,
+}
+
+impl Settings {
+    /// Reads a `hermitcrab.toml`. What it does not say is as by default.
+    ///
+    /// # Errors
+    /// It is no TOML, has a key that there is not, or a value that makes no sense.
+    pub fn parse(text: &str) -> Result<Self, SettingsError> {
+        toml::from_str(text).map_err(|error| SettingsError {
+            line: error
+                .span()
+                .and_then(|span| text.get(..span.start))
+                .map(|before| before.matches('\n').count() + 1),
+            reason: error.message().to_owned(),
+        })
+    }
+}
+
+/// An amount of dollars.
+fn amount<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    let amount = f64::deserialize(deserializer)?;
+    if amount.is_finite() && amount >= 0.0 {
+        return Ok(amount);
+    }
+    Err(de::Error::custom(format!(
+        "an amount of dollars is 0 or more, not {amount}"
+    )))
+}
+
+/// A model's id.
+fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let id = String::deserialize(deserializer)?;
+    if !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Ok(id);
+    }
+    Err(de::Error::custom(format!(
+        "a model's id has visible ASCII characters and no spaces, not {id:?}"
+    )))
+}
+
 /// A model and how it is asked.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelSpec {
     /// Its id at the provider.
+    #[serde(deserialize_with = "id")]
     pub id: String,
     /// Whether it thinks.
     #[serde(default)]
@@ -129,8 +180,10 @@ pub enum ThinkingMode {
 #[serde(deny_unknown_fields)]
 pub struct DatedPrice {
     /// Of prompts.
+    #[serde(deserialize_with = "amount")]
     pub input: f64,
     /// Of replies.
+    #[serde(deserialize_with = "amount")]
     pub output: f64,
     /// When it was looked up.
     pub date: Date,
@@ -149,8 +202,10 @@ pub struct Budgets {
     /// Tokens of the replies of a turn.
     pub output_tokens: u64,
     /// Dollars of a turn.
+    #[serde(deserialize_with = "amount")]
     pub turn_usd: f64,
     /// Dollars of a day, UTC.
+    #[serde(deserialize_with = "amount")]
     pub day_usd: f64,
 }
 
@@ -218,6 +273,73 @@ impl<'de> Deserialize<'de> for ThinkingMode {
                         "thinking is always, adaptive, off or budget:<tokens>, not {other:?}"
                     ))
                 }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_file_says_what_no_file_says() {
+        assert_eq!(Settings::parse(""), Ok(Settings::default()));
+    }
+
+    #[test]
+    fn every_setting_can_be_set() {
+        let text = r#"
+            fallback_on_refusal = true
+            [[model]]
+            id = "claude-opus-5"
+            thinking = "budget:2048"
+            effort = "high"
+            max_tokens = 9000
+            api_version = "2023-06-01"
+            price = { input = 5, output = 25.0, date = "2026-11-01" }
+            [fast]
+            id = "claude-haiku-5-5"
+            [budgets]
+            rounds = 4
+            day_usd = 0
+            [web]
+            searxng = "http://localhost:8888"
+        "#;
+        let settings = Settings::parse(text).unwrap();
+        let model = &settings.models[0];
+        assert_eq!(model.thinking, ThinkingMode::Budget(2048));
+        assert_eq!(model.price.map(|price| price.output), Some(25.0));
+        assert_eq!((settings.models.len(), settings.budgets.rounds), (1, 4));
+        assert_eq!(settings.budgets.boot_rounds, Budgets::default().boot_rounds);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_named_with_its_line() {
+        let cases = [
+            ("[budgets]\nround = 3", 2, "unknown field `round`"),
+            ("colour = 1", 1, "unknown field `colour`"),
+            ("[[model]]\nid = \"two words\"", 2, "\"two words\""),
+            ("[[model]]\nid = \"\"", 2, "\"\""),
+            ("[[model]]\neffort = \"high\"", 1, "missing field `id`"),
+            (
+                "[[model]]\nid = \"m\"\nthinking = \"deep\"",
+                3,
+                "always, adaptive",
+            ),
+            ("\n\n[budgets]\nday_usd = -1", 4, "0 or more, not -1"),
+            ("[budgets]\nturn_usd = nan", 2, "0 or more"),
+            ("[budgets]\nrounds = -1", 2, "invalid value"),
+            (
+                "[fast]\nid = \"m\"\nprice = { input = -3, output = 1, date = \"2026-11-01\" }",
+                3,
+                "0 or more, not -3",
+            ),
+            ("[budgets\nrounds = 1", 1, "unclosed table"),
+        ];
+        for (text, line, words) in cases {
+            let error = Settings::parse(text).unwrap_err();
+            assert_eq!(error.line, Some(line), "{text}: {error}");
+            assert!(error.reason.contains(words), "{text}: {error}");
         }
     }
 }

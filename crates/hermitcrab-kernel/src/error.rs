@@ -2,7 +2,7 @@ use std::io;
 
 use pscale_blocks::StoreError;
 
-use crate::BrainError;
+use crate::{BrainError, Fault};
 
 /// Why the kernel did not do what was asked.
 #[derive(Debug, thiserror::Error)]
@@ -20,6 +20,9 @@ pub enum KernelError {
         #[source]
         source: io::Error,
     },
+    /// A setting cannot be used.
+    #[error("{0}")]
+    Setting(Fault),
     /// Nobody answered. What was said in complete rounds before is kept.
     #[error("{}", .0.plain())]
     Brain(#[from] BrainError),

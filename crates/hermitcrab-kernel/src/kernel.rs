@@ -1,7 +1,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{fmt, io};
 
-use llm_client::{Clock, Message, ModelTable, ToolSpec};
+use llm_client::{Clock, Message, ModelTable};
 use pscale_blocks::{Block, BlockStore, O200k, Provenance, TokenCounter as _};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -11,13 +11,13 @@ use crate::conversation::Conversation;
 use crate::keeper::Keeper;
 use crate::prompt::Phase;
 use crate::shell::kept::Shells;
-use crate::state::State;
+use crate::state::{MAX_FACE_STATE, State};
 use crate::tools::run::{Caller, Facts};
 use crate::turn::TurnReport;
 use crate::usage::Meter;
 use crate::{
-    Brain, BrainInfo, BrainReply, BrainRequest, Event, EventSink, Host, KernelConfig, KernelError,
-    ShellCompiler, ShellInfo, ToolOutcome, Usage, conversation, usage,
+    Brain, BrainInfo, BrainReply, BrainRequest, Event, EventSink, Fault, Host, KernelConfig,
+    KernelError, ShellCompiler, ShellInfo, ToolOutcome, Usage, Web, conversation, tools, usage,
 };
 
 /// A hermitcrab: blocks, a conversation, and a brain that reads both and calls tools. Cheap to clone; clones are one.
@@ -36,6 +36,7 @@ pub(crate) struct Inner {
     pub clock: Arc<dyn Clock>,
     pub keeper: Keeper,
     pub prices: ModelTable,
+    pub web: Web,
     /// Who the model is, as it was at the start: what it changes of itself holds from the next start on.
     pub identity: Identity,
     /// What there is to say of the start.
@@ -93,9 +94,11 @@ impl Kernel {
                 usage::FILE
             ));
         }
+        let web = tools::outside::web(&config, clock.clone()).map_err(KernelError::Setting)?;
         Ok(Self {
             inner: Arc::new(Inner {
                 config,
+                web,
                 store,
                 brain,
                 compiler,
@@ -182,6 +185,24 @@ impl Kernel {
     pub async fn use_shell(&self, rev: u64) -> ToolOutcome {
         let input = serde_json::json!({ "rev": rev });
         self.call_tool("shell_use", input, Provenance::Person).await
+    }
+
+    /// What the running shell keeps for itself.
+    pub fn face_state(&self) -> Option<Value> {
+        self.inner.state().face.clone()
+    }
+
+    /// Keeps something for the running shell, at most a MiB of JSON.
+    pub fn set_face_state(&self, state: Value) -> ToolOutcome {
+        let size = state.to_string().len();
+        if size > MAX_FACE_STATE {
+            let detail = format!("the state has {size} bytes, more than {MAX_FACE_STATE}");
+            return Fault::new("too_large", detail).into();
+        }
+        match self.inner.change_state(|kept| kept.face = Some(state)) {
+            Ok(()) => ToolOutcome::of(size),
+            Err(error) => tools::own::io_fault(error).into(),
+        }
     }
 
     /// What was taken so far.
@@ -278,10 +299,6 @@ impl Inner {
             events.notice(format!("{} cannot be written: {error}", usage::FILE));
         }
         events.send(Event::Usage(self.usage()));
-    }
-
-    pub fn tool_tokens(&self, tools: &[ToolSpec]) -> usize {
-        O200k.count(&crate::tools::as_sent(tools))
     }
 
     /// Why a request must not be sent, as a line for the person.

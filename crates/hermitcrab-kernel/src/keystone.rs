@@ -160,3 +160,18 @@ fn hex(bytes: &[u8]) -> String {
         text
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Who changes the embedded keystone raises its number and leaves the hash of the one before in the list.
+    #[test]
+    fn the_embedded_keystone_is_the_last_of_those_released() {
+        let embedded = CoreBlock::Keystone.embedded();
+        let (number, hash) = RELEASED_KEYSTONES.last().unwrap();
+        assert_eq!(keystone_version(embedded), Some(*number));
+        assert_eq!(hex(&embedded.hash()), *hash);
+        assert!(RELEASED_KEYSTONES.is_sorted());
+    }
+}

@@ -13,7 +13,7 @@ mod history;
 mod host;
 mod keeper;
 mod kernel;
-mod keystone;
+pub mod keystone;
 mod outcome;
 mod prompt;
 mod request;
@@ -31,15 +31,17 @@ pub use brain::{
     Brain, BrainError, BrainInfo, BrainReply, BrainRequest, ScriptBrain, ScriptStep, Tier,
 };
 pub use config::{
-    Budgets, DatedPrice, Face, Grant, KernelConfig, ModelSpec, Settings, ThinkingMode, WebSettings,
+    Budgets, DatedPrice, Face, Grant, KernelConfig, ModelSpec, Settings, SettingsError,
+    ThinkingMode, WebSettings,
 };
+pub use defaults::{CoreBlock, new_memory};
 pub use error::KernelError;
 pub use event::{Event, EventSink};
 pub use fault::Fault;
 pub use host::{Host, HostCall, HostError, HostSkills, Mounted, NoHost};
 pub use kernel::Kernel;
 pub use outcome::ToolOutcome;
-pub use prompt::{Phase, Running};
+pub use prompt::{BOOT_MESSAGE, FIXED_LINE, Part, Phase, PromptBlocks, Running, SystemPrompt};
 pub use request::{PromptLimit, PromptPreview, PromptTokens};
 pub use seed::{keystone_of, seed_defaults};
 pub use shell::{CompiledShell, Shell, ShellCompiler, ShellError, ShellInfo, StubCompiler};

@@ -71,6 +71,10 @@ impl Inner {
 }
 
 /// A turn under way.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says whether something was done that is done once"
+)]
 pub(crate) struct Turn<'a> {
     pub inner: &'a Inner,
     pub conversation: &'a mut Conversation,
@@ -193,24 +197,24 @@ impl<'a> Turn<'a> {
             budgets.rounds
         };
         if self.cancel.is_cancelled() {
-            return self.stop("stopped".to_owned());
+            return Ok(self.stop("stopped".to_owned()));
         }
         if self.rounds >= most {
-            return self.stop(format!(
+            return Ok(self.stop(format!(
                 "stopped after {most} rounds (budgets.{}); say \"go on\" to continue",
                 if self.in_boot() {
                     "boot_rounds"
                 } else {
                     "rounds"
                 }
-            ));
+            )));
         }
         let shown = self.window();
         let request = self
             .inner
             .request(self.phase, shown, self.tools_off, self.after.clone());
         if let Some(line) = self.inner.over_budget(&request) {
-            return self.stop(line);
+            return Ok(self.stop(line));
         }
         let answer = self
             .inner
@@ -219,12 +223,12 @@ impl<'a> Turn<'a> {
             .await;
         let answer = match answer {
             Ok(answer) => answer,
-            Err(BrainError::Cancelled) => return self.stop("stopped".to_owned()),
+            Err(BrainError::Cancelled) => return Ok(self.stop("stopped".to_owned())),
             Err(error) => return Err(error.into()),
         };
         self.inner.meter_reply(&answer, self.events);
         self.model.clone_from(&answer.model);
-        self.answered(answer).await
+        Ok(self.answered(answer).await)
     }
 
     /// What the model gets to see. Turns that it no longer sees move to the block `history`.
@@ -248,7 +252,7 @@ impl<'a> Turn<'a> {
         window.messages
     }
 
-    async fn answered(&mut self, answer: BrainReply) -> Result<Next, KernelError> {
+    async fn answered(&mut self, answer: BrainReply) -> Next {
         let reply = answer.reply;
         let mut message = reply.to_message();
         window::distinct_ids(&mut message, self.conversation.messages());
@@ -277,7 +281,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    fn paused(&mut self, message: Message) -> Result<Next, KernelError> {
+    fn paused(&mut self, message: Message) -> Next {
         if self.pauses == PAUSES {
             self.pending.push(message);
             return self.stop(format!("stopped after {PAUSES} pauses of the provider"));
@@ -285,10 +289,10 @@ impl<'a> Turn<'a> {
         self.pauses += 1;
         // The content goes back as it came.
         self.pending.push(message);
-        Ok(Next::Ask)
+        Next::Ask
     }
 
-    fn refused(&mut self, reply: &Reply, model: String) -> Result<Next, KernelError> {
+    fn refused(&mut self, reply: &Reply, model: String) -> Next {
         let details = reply
             .stop_details
             .as_ref()
@@ -305,19 +309,19 @@ impl<'a> Turn<'a> {
         if self.inner.config.settings.fallback_on_refusal && !is_last {
             self.after = Some(model);
             self.text.clear();
-            return Ok(Next::Ask);
+            return Next::Ask;
         }
         if self.text.trim().is_empty() {
-            self.text = line.clone();
+            self.text.clone_from(&line);
         }
         self.pending.push(Message::assistant(format!("[{line}.]")));
         self.store();
         self.stopped = Some(line);
-        Ok(Next::Done)
+        Next::Done
     }
 
     /// The context window is full: with half as many turns it may do.
-    fn shrink(&mut self) -> Result<Next, KernelError> {
+    fn shrink(&mut self) -> Next {
         if self.shrunk {
             return self.stop(
                 "stopped: the model's context window is full; begin with a shorter message"
@@ -329,16 +333,11 @@ impl<'a> Turn<'a> {
             messages: self.limits.messages / 4,
             tokens: self.limits.tokens / 4,
         };
-        Ok(Next::Ask)
+        Next::Ask
     }
 
     /// The reply is as long as allowed.
-    async fn cut_off(
-        &mut self,
-        message: Message,
-        calls: Vec<Call>,
-        text: &str,
-    ) -> Result<Next, KernelError> {
+    async fn cut_off(&mut self, message: Message, calls: Vec<Call>, text: &str) -> Next {
         self.rounds += 1;
         if !calls.is_empty() {
             let last_is_call = matches!(
@@ -363,16 +362,11 @@ impl<'a> Turn<'a> {
         self.continued = true;
         self.pending.push(Message::user(ask));
         self.store();
-        Ok(Next::Ask)
+        Next::Ask
     }
 
     /// Runs the calls of a reply, in order; `cut` is the one that was cut off.
-    async fn run_calls(
-        &mut self,
-        message: Message,
-        calls: Vec<Call>,
-        cut: Option<usize>,
-    ) -> Result<Next, KernelError> {
+    async fn run_calls(&mut self, message: Message, calls: Vec<Call>, cut: Option<usize>) -> Next {
         self.rounds += 1;
         self.continued = false;
         self.pending.push(message);
@@ -419,9 +413,9 @@ impl<'a> Turn<'a> {
             ));
         }
         if self.in_boot() && self.facts.mounted > 0 {
-            return Ok(Next::Done);
+            return Next::Done;
         }
-        Ok(Next::Ask)
+        Next::Ask
     }
 
     /// Runs a call; answers whether it was made too often.
@@ -492,7 +486,7 @@ impl<'a> Turn<'a> {
     }
 
     /// The model is done, or says so.
-    async fn ended(&mut self, message: Message, text: &str) -> Result<Next, KernelError> {
+    async fn ended(&mut self, message: Message, text: &str) -> Next {
         self.rounds += 1;
         let silent = text.trim().is_empty();
         push_said(&mut self.pending, message);
@@ -503,56 +497,56 @@ impl<'a> Turn<'a> {
                 self.pending.push(Message::user(
                     "[Say to the person in one sentence what you did.]",
                 ));
-                return Ok(Next::Ask);
+                return Next::Ask;
             }
             if silent && self.facts.used.is_empty() {
                 self.events.notice("the model answered nothing");
                 self.stopped = Some("the model answered nothing; say it in another way".to_owned());
             }
             self.store();
-            return Ok(Next::Done);
+            return Next::Done;
         }
         self.booted_in_words(text).await
     }
 
     /// A boot ends in words: in a terminal they are the greeting, for a page there may be a component in them.
-    async fn booted_in_words(&mut self, text: &str) -> Result<Next, KernelError> {
+    async fn booted_in_words(&mut self, text: &str) -> Next {
         self.store();
         if !self.wants_shell() {
-            return Ok(Next::Done);
+            return Next::Done;
         }
         if text.contains("```") {
             let outcome = self.call_tool("recompile", json!({ "jsx": text })).await;
             if !outcome.is_error {
                 self.text = outside_fences(text);
-                return Ok(Next::Done);
+                return Next::Done;
             }
             if self.facts.failed > BOOT_REPAIRS {
                 self.safe_face = Some(std::mem::take(&mut self.facts.errors));
                 self.stopped = Some("no shell compiled: the safe face is shown".to_owned());
-                return Ok(Next::Done);
+                return Next::Done;
             }
             self.pending.push(Message::user(format!(
                 "[Your component did not become the face: {}. Answer with one fenced jsx component.]",
                 outcome.text()
             )));
-            return Ok(Next::Ask);
+            return Next::Ask;
         }
         if self.closing {
             self.stopped = Some("the model wrote no face: the safe face is shown".to_owned());
             self.safe_face = Some(Vec::new());
-            return Ok(Next::Done);
+            return Next::Done;
         }
         self.closing = true;
         self.tools_off = true;
         self.pending.push(Message::user(
             "[No face is running. Answer with one component in a jsx fence.]",
         ));
-        Ok(Next::Ask)
+        Next::Ask
     }
 
     /// Ends the turn at a limit: open calls get an answer, and what was said goes on record.
-    fn stop(&mut self, line: String) -> Result<Next, KernelError> {
+    fn stop(&mut self, line: String) -> Next {
         let fault = Fault::new("stopped", line.as_str());
         window::close_open(&mut self.pending, &fault);
         // A question without any answer is not on record: the person asks it again, or another one.
@@ -565,7 +559,7 @@ impl<'a> Turn<'a> {
         }
         self.pending.clear();
         self.stopped = Some(line);
-        Ok(Next::Done)
+        Next::Done
     }
 
     /// Puts what was said on record. If that cannot be written it stays in memory, and the person is told.

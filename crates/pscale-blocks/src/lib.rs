@@ -1,6 +1,7 @@
 //! Read, write, grow, store and project `{decimal, tree}` blocks.
 
 mod block;
+mod bundle;
 mod error;
 mod layer;
 mod name;
@@ -10,8 +11,13 @@ mod store;
 mod tokens;
 
 pub use block::{
-    Appended, Applied, Block, Change, CutBlock, Inverse, MAX_DECIMAL, MAX_FILE, MAX_NODES,
-    MAX_TEXT, NodeView, Op, Step, Summary, SummaryKind, Whole, render_json,
+    Appended, Applied, Block, Change, CutBlock, Hit, Inverse, Lint, LintKind, MAX_DECIMAL,
+    MAX_FILE, MAX_NODES, MAX_TEXT, NodeDiff, NodeView, Op, Step, Summary, SummaryKind, Whole,
+    render_json,
+};
+pub use bundle::{
+    BundleError, Export, Fault, FaultReason, Imported, MAX_BUNDLE, OnConflict, Outcome, Parcel,
+    export,
 };
 pub use error::{BlockError, FormatErrors, Issue};
 pub use layer::{Depth, Layer, aperture, render_outline};

@@ -79,3 +79,61 @@ fn completions(args: &Completions, session: &mut Session) -> Result<Exit, Failur
     session.results.write_all(&script)?;
     Ok(Exit::Done)
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory as _, Parser as _};
+
+    use super::*;
+
+    fn parse(words: &[&str]) -> Result<Command, clap::Error> {
+        let words = ["hermitcrab"].iter().chain(words);
+        Cli::try_parse_from(words).map(|cli| cli.command)
+    }
+
+    #[test]
+    fn the_definitions_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn flags_stand_anywhere() {
+        for line in [
+            "--data D --quiet block --json list",
+            "block list --json --quiet --data D",
+        ] {
+            let words = ["hermitcrab"].into_iter().chain(line.split(' '));
+            let cli = Cli::try_parse_from(words).unwrap();
+            assert_eq!(cli.data, Some("D".into()), "{line}");
+            assert!(cli.common.quiet, "{line}");
+            assert!(matches!(
+                cli.command,
+                Command::Block(Block { json: true, .. })
+            ));
+        }
+    }
+
+    #[test]
+    fn a_text_may_begin_with_a_dash_and_flags_stay_flags() {
+        let write = |words: &[&str]| {
+            let words = [&["block", "write", "yard", "0.1"], words].concat();
+            match parse(&words) {
+                Ok(Command::Block(Block {
+                    command: BlockCommand::Write(write),
+                    json,
+                })) => (write.text, write.expect.rev, json),
+                other => panic!("{other:?}"),
+            }
+        };
+        let text = |text: &str| Some(text.to_owned());
+        assert_eq!(write(&["- an item"]), (text("- an item"), None, false));
+        assert_eq!(
+            write(&["--not-a-flag"]),
+            (text("--not-a-flag"), None, false)
+        );
+        assert_eq!(write(&["-", "--rev", "3"]), (text("-"), Some(3), false));
+        assert_eq!(write(&["--json", "x"]), (text("x"), None, true));
+        assert_eq!(write(&["--", "--json"]), (text("--json"), None, false));
+        assert_eq!(write(&[]), (None, None, false));
+    }
+}

@@ -259,3 +259,24 @@ fn keys_are_taken_out_of_texts() {
         assert!(!place.read(file).contains("sk-ant"), "{file}");
     }
 }
+
+#[test]
+fn help_and_completions_know_every_command() {
+    let place = Place::new();
+    let ran = place.run(&["--help"]).exits(0);
+    for command in ["block", "key", "completions"] {
+        assert!(ran.stdout.contains(command), "{command}\n{}", ran.stdout);
+        place.run(&[command, "--help"]).exits(0);
+    }
+    let ran = place.run(&["block", "--help"]).exits(0);
+    for command in [
+        "list", "read", "create", "write", "append", "grow", "mv", "rm", "log", "undo",
+    ] {
+        assert!(ran.stdout.contains(command), "{command}\n{}", ran.stdout);
+        place.run(&["block", command, "--help"]).exits(0);
+    }
+    for shell in ["bash", "zsh", "fish"] {
+        let ran = place.run(&["completions", shell]).exits(0);
+        assert!(ran.stdout.contains("hermitcrab"), "{shell}");
+    }
+}

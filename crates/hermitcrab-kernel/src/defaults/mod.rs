@@ -29,12 +29,36 @@ pub enum CoreBlock {
 type Source = (&'static str, &'static str, &'static str);
 
 const SOURCES: [Source; 6] = [
-    ("keystone", include_str!("keystone.json"), ""),
-    ("constitution", include_str!("constitution.json"), ""),
-    ("capabilities", include_str!("capabilities.json"), ""),
-    ("memory", include_str!("memory.json"), ""),
-    ("skills", include_str!("skills.json"), ""),
-    ("network", include_str!("network.json"), ""),
+    (
+        "keystone",
+        include_str!("keystone.json"),
+        "fc136a31c7f62f380754b553cf0f645341ed60cfd960ebe59fc16541fcd92a39",
+    ),
+    (
+        "constitution",
+        include_str!("constitution.json"),
+        "f38678256c95e6e92337ffe1aa70b310d2901070ae023047a2e41f2a43e41b7c",
+    ),
+    (
+        "capabilities",
+        include_str!("capabilities.json"),
+        "2b9c365960102eb30e77a9e07fc08b8231779ea0b20697abf37949fb97560db8",
+    ),
+    (
+        "memory",
+        include_str!("memory.json"),
+        "e29526e564d3688cb82125c297d4e6571a6abc250f0dec6409b3fcc0d4afcac7",
+    ),
+    (
+        "skills",
+        include_str!("skills.json"),
+        "bc29c6883f20f3e0c5d9e32c82ef27ad089ee1ad2f97febab9b14f29f1b5673c",
+    ),
+    (
+        "network",
+        include_str!("network.json"),
+        "25046cda506b866a1d83bbf66a872d75e3511a6542422218099a343ccb07c408",
+    ),
 ];
 
 /// The keystones that were ever part of a released program, number and hash, oldest first; the last is the embedded one. A
@@ -94,7 +118,10 @@ impl CoreBlock {
 /// characters; more is cut.
 pub fn new_memory(name: Option<&str>) -> Block {
     let embedded = CoreBlock::Memory.embedded();
-    let words: Vec<_> = name.unwrap_or_default().split_whitespace().collect();
+    let words = name
+        .unwrap_or_default()
+        .split(|letter: char| letter.is_whitespace() || letter.is_control());
+    let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
     let name: String = words.join(" ").chars().take(LONGEST_NAME).collect();
     match embedded.head_text() {
         Some(head) if !name.is_empty() => Block::new(head.replacen(UNNAMED, &name, 1)),
@@ -114,7 +141,7 @@ mod tests {
             "Wren\nof  the\u{0} harbour, who has a very long name indeed",
         ));
         let head = named.head_text().unwrap();
-        let start = "Memory of Wren of the harbour, who has a very long na. Entries";
+        let start = "Memory of Wren of the harbour, who has a very long. Entries";
         assert!(head.starts_with(start), "{head}");
     }
 

@@ -19,7 +19,8 @@ pub(crate) struct Shells {
     /// The last revision that was given out.
     last: u64,
     /// Oldest first.
-    shells: Vec<ShellInfo>,
+    #[serde(rename = "shells")]
+    kept: Vec<ShellInfo>,
 }
 
 fn source_file(rev: u64) -> String {
@@ -50,11 +51,11 @@ impl Shells {
 
     /// Oldest first.
     pub fn list(&self) -> &[ShellInfo] {
-        &self.shells
+        &self.kept
     }
 
     pub fn source(&self, keeper: &Keeper, rev: u64) -> io::Result<Option<String>> {
-        if !self.shells.iter().any(|shell| shell.rev == rev) {
+        if !self.kept.iter().any(|shell| shell.rev == rev) {
             return Ok(None);
         }
         let bytes = keeper.read(&source_file(rev))?;
@@ -77,7 +78,7 @@ impl Shells {
         let rev = self.next_rev();
         keeper.replace(&source_file(rev), compiled.source.as_bytes())?;
         self.last = rev;
-        self.shells.push(ShellInfo {
+        self.kept.push(ShellInfo {
             rev,
             at,
             by: by.to_owned(),
@@ -86,8 +87,8 @@ impl Shells {
             deaths: 0,
         });
         let gone: Vec<_> = {
-            let over = self.shells.len().saturating_sub(KEPT);
-            self.shells.drain(..over).collect()
+            let over = self.kept.len().saturating_sub(KEPT);
+            self.kept.drain(..over).collect()
         };
         self.save(keeper)?;
         for shell in gone {
@@ -98,7 +99,7 @@ impl Shells {
 
     /// Notes whether a shell mounted.
     pub fn mark(&mut self, keeper: &Keeper, rev: u64, mounted: bool) -> io::Result<()> {
-        let Some(shell) = self.shells.iter_mut().find(|shell| shell.rev == rev) else {
+        let Some(shell) = self.kept.iter_mut().find(|shell| shell.rev == rev) else {
             return Ok(());
         };
         shell.mounted = Some(mounted);
@@ -111,8 +112,8 @@ impl Shells {
     /// The shell to go back to: the newest one that has not failed, the current one first.
     pub fn good(&self, current: Option<u64>) -> Option<&ShellInfo> {
         let sound = |shell: &&ShellInfo| shell.mounted != Some(false) && shell.deaths < 2;
-        let newest = || self.shells.iter().rev().find(sound);
-        let current = self.shells.iter().find(|shell| Some(shell.rev) == current);
+        let newest = || self.kept.iter().rev().find(sound);
+        let current = self.kept.iter().find(|shell| Some(shell.rev) == current);
         current.filter(sound).or_else(newest)
     }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use pscale_blocks::{
-    Appended, Applied, Block, BlockStore, Edited, Op, Path, Provenance, Stamp, Summary, SummaryKind,
+    Appended, Applied, Block, BlockStore, Edited, Op, Path, Stamp, Summary, SummaryKind,
 };
 use serde_json::{Value, json};
 
@@ -278,8 +278,8 @@ fn search(args: &Args, store: &dyn BlockStore) -> Result<ToolOutcome, Fault> {
     let mut hits = Vec::new();
     for name in names {
         let block = store.load(&name)?.block;
-        for hit in Vec::<crate::ShellInfo>::new() {
-            hits.push(json!({"name": name, "path": hit.rev, "text": hit.by}));
+        for hit in block.search(query, ROWS - hits.len()) {
+            hits.push(json!({"name": name, "path": hit.path, "text": hit.text}));
         }
         if hits.len() == ROWS {
             break;

@@ -1,6 +1,7 @@
 //! The tools of the model on itself: its face, its tools, what it took, what was said.
 
 use llm_client::{BlockKind, ToolSpec};
+use pscale_blocks::{O200k, TokenCounter as _};
 use serde_json::json;
 
 use super::args::Args;
@@ -75,30 +76,8 @@ impl Inner {
         }
         match self.compiler.compile(jsx) {
             Ok(compiled) => self.mount(compiled, caller).await,
-            Err(errors) => Ok(self.compile_failed(errors, caller)),
+            Err(errors) => Ok(compile_failed(errors, caller)),
         }
-    }
-
-    fn compile_failed(&self, errors: Vec<ShellError>, caller: &mut Caller<'_>) -> ToolOutcome {
-        let first = errors.first().map_or_else(String::new, |error| {
-            let place = match (error.line, error.column) {
-                (Some(line), Some(column)) => format!("line {line}, column {column}: "),
-                (Some(line), None) => format!("line {line}: "),
-                _ => String::new(),
-            };
-            format!("{place}{}", error.message)
-        });
-        caller.events.send(Event::ShellFailed {
-            rev: None,
-            message: first.clone(),
-        });
-        let mut outcome = ToolOutcome::from(
-            Fault::new("compile", first)
-                .hint("the face before stays; mend the fault and recompile"),
-        );
-        outcome.content["errors"] = json!(errors);
-        caller.facts.fail(errors);
-        outcome
     }
 
     async fn mount(
@@ -200,7 +179,7 @@ impl Inner {
         };
         let compiled = match self.compiler.compile(&source) {
             Ok(compiled) => compiled,
-            Err(errors) => return Ok(self.compile_failed(errors, caller)),
+            Err(errors) => return Ok(compile_failed(errors, caller)),
         };
         let component = compiled.component.clone();
         let mounted = match self.host.show(Shell { rev, compiled }).await {
@@ -263,7 +242,7 @@ impl Inner {
         }
         self.change_state(|state| state.tools = Some(tools.clone()))
             .map_err(io_fault)?;
-        let tokens = self.tool_tokens(&self.active_tools());
+        let tokens = O200k.count(&super::as_sent(&self.active_tools()));
         Ok(ToolOutcome::of(json!({"tools": tools, "tokens": tokens})))
     }
 
@@ -305,6 +284,27 @@ impl Inner {
     }
 }
 
+fn compile_failed(errors: Vec<ShellError>, caller: &mut Caller<'_>) -> ToolOutcome {
+    let first = errors.first().map_or_else(String::new, |error| {
+        let place = match (error.line, error.column) {
+            (Some(line), Some(column)) => format!("line {line}, column {column}: "),
+            (Some(line), None) => format!("line {line}: "),
+            _ => String::new(),
+        };
+        format!("{place}{}", error.message)
+    });
+    caller.events.send(Event::ShellFailed {
+        rev: None,
+        message: first.clone(),
+    });
+    let mut outcome = ToolOutcome::from(
+        Fault::new("compile", first).hint("the face before stays; mend the fault and recompile"),
+    );
+    outcome.content["errors"] = json!(errors);
+    caller.facts.fail(errors);
+    outcome
+}
+
 /// A piece of a message as plain text; none of what is not meant to be read.
 pub(crate) fn plain(piece: &llm_client::Block) -> Option<String> {
     match &piece.kind {
@@ -325,6 +325,7 @@ pub(crate) fn plain(piece: &llm_client::Block) -> Option<String> {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it is what map_err gives")]
 pub(crate) fn io_fault(error: std::io::Error) -> Fault {
     let kind = match error.kind() {
         std::io::ErrorKind::StorageFull => "full",

@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::args::Args;
-use super::{Tool, blocks, near_names, tool};
+use super::{blocks, near_names, tool};
 use crate::kernel::Inner;
-use crate::{BrainRequest, EventSink, Fault, HostCall, HostError, ShellError, Tier, ToolOutcome};
+use crate::{BrainRequest, EventSink, Fault, ShellError, Tier, ToolOutcome};
 
 /// Who calls a tool, and in what.
 pub(crate) struct Caller<'a> {
@@ -100,7 +100,7 @@ impl Inner {
         };
         if let Some(result) = blocks::run(name, &args, &*self.store, &stamp) {
             if result.is_ok() {
-                self.tell_of_edit(name, &args, caller);
+                tell_of_edit(name, &args, caller);
             }
             return result;
         }
@@ -120,32 +120,6 @@ impl Inner {
             "call_llm" => self.delegate(&args, caller).await,
             _ => self.outside(tool, args, caller).await,
         }
-    }
-
-    /// What the model changes of itself, the person sees at once.
-    fn tell_of_edit(&self, tool: &str, args: &Args, caller: &Caller<'_>) {
-        let block = args.text("name");
-        let model = matches!(caller.provenance, Provenance::Model { .. });
-        let reads = matches!(
-            tool,
-            "block_read" | "block_list" | "block_search" | "block_log"
-        );
-        if reads || !model || !matches!(block, "keystone" | "constitution") {
-            return;
-        }
-        let origin = match &caller.facts.web {
-            Some(url) => format!(" after reading {url}"),
-            None => String::new(),
-        };
-        let text = match (args.maybe("path"), args.maybe("content")) {
-            (Some(path), Some(content)) => format!(" {path} to: {content}"),
-            (Some(path), None) => format!(" {path}"),
-            _ => String::new(),
-        };
-        caller.events.notice(format!(
-            "{} changed {block}{text}{origin} ({tool}); it holds from the next start on, undo takes it back",
-            caller.by
-        ));
     }
 
     fn datetime(&self) -> ToolOutcome {
@@ -193,54 +167,39 @@ impl Inner {
             "model": answer.model,
         })))
     }
+}
 
-    /// Tools that reach out of the kernel.
-    async fn outside(
-        &self,
-        tool: &Tool,
-        args: Args,
-        caller: &mut Caller<'_>,
-    ) -> Result<ToolOutcome, Fault> {
-        if !tool.host {
-            return Err(Fault::new(
-                "unavailable",
-                format!("{} is not built", tool.name),
-            ));
-        }
-        if !self.host.offers().0.contains(&tool.name) {
-            return Err(
-                Fault::new("unavailable", format!("{} needs an open page", tool.name))
-                    .hint("tell the person, or go another way"),
-            );
-        }
-        let call = HostCall {
-            name: tool.name.clone(),
-            args: args.into_value(),
-        };
-        let answer = tokio::select! {
-            answer = self.host.ask(call) => answer,
-            () = caller.cancel.cancelled() => Err(HostError::Failed("stopped".to_owned())),
-        };
-        match answer {
-            Ok(value) => Ok(ToolOutcome::of(value)),
-            Err(error @ HostError::Denied) => {
-                Err(Fault::new("denied", error.to_string()).hint("do not ask again in this turn"))
-            }
-            Err(error @ HostError::Unavailable(_)) => {
-                Err(Fault::new("unavailable", error.to_string()))
-            }
-            Err(error) => Err(Fault::new("failed", error.to_string())),
-        }
+/// What the model changes of itself, the person sees at once.
+fn tell_of_edit(tool: &str, args: &Args, caller: &Caller<'_>) {
+    let block = args.text("name");
+    let model = matches!(caller.provenance, Provenance::Model { .. });
+    let reads = matches!(
+        tool,
+        "block_read" | "block_list" | "block_search" | "block_log"
+    );
+    if reads || !model || !matches!(block, "keystone" | "constitution") {
+        return;
     }
+    let origin = match &caller.facts.web {
+        Some(url) => format!(" after reading {url}"),
+        None => String::new(),
+    };
+    let text = match (args.maybe("path"), args.maybe("content")) {
+        (Some(path), Some(content)) => format!(" {path} to: {content}"),
+        (Some(path), None) => format!(" {path}"),
+        _ => String::new(),
+    };
+    caller.events.notice(format!(
+            "{} changed {block}{text}{origin} ({tool}); it holds from the next start on, undo takes it back",
+            caller.by
+        ));
 }
 
 /// Takes what looks like a key out of every text.
 fn clean(value: &mut Value) {
     match value {
-        Value::String(text) => {
-            if text.contains("sk-") {
-                *text = Redactor::new(None).clean(text);
-            }
+        Value::String(text) if text.contains("sk-") => {
+            *text = Redactor::new(None).clean(text);
         }
         Value::Array(items) => items.iter_mut().for_each(clean),
         Value::Object(map) => map.values_mut().for_each(clean),

@@ -4,11 +4,12 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
-mod window;
-
+mod budgets;
+mod default_blocks;
+mod keystone;
 mod place;
-mod stop_reasons;
-    reason = "a test fails by panicking, and the line says where"
-)]
-
+mod prompt;
 mod security_web;
+mod stop_reasons;
+mod texts;
+mod window;

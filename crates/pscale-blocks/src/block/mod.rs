@@ -1,19 +1,25 @@
 //! The block: a tree of texts with digits as addresses.
 
 mod change;
+mod diff;
 mod grow;
+mod lint;
 mod node;
 mod normal;
 mod op;
 mod parse;
 mod read;
+mod search;
 mod write;
 
 pub use change::{Change, Inverse};
+pub use diff::NodeDiff;
 pub use grow::{Appended, Summary, SummaryKind};
+pub use lint::{Lint, LintKind};
 pub use normal::render_json;
 pub use op::{Applied, Op};
 pub use read::{CutBlock, NodeView, Step, Whole};
+pub use search::Hit;
 
 pub(crate) use node::Node;
 use node::{Size, checked, json_length};

@@ -133,6 +133,19 @@ impl Block {
         Ok(steps)
     }
 
+    /// All nodes of one width, in order of their paths; see [`Block::pscale`].
+    pub fn level(&self, pscale: i32) -> Vec<Step> {
+        let mut steps = Vec::new();
+        self.tree.walk(Path::root(), &mut |path, node| {
+            let here = self.pscale(&path);
+            if here == pscale && !(path.is_root() && node.text.is_none()) {
+                steps.push(self.step(path, node));
+            }
+            here > pscale
+        });
+        steps
+    }
+
     fn step(&self, path: Path, node: &Node) -> Step {
         Step {
             path,

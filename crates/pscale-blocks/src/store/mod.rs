@@ -15,6 +15,7 @@ pub use dir::DirStore;
 #[cfg(feature = "testing")]
 pub use dir::{Step, Watch};
 pub use error::StoreError;
+pub(crate) use history::hex;
 pub use mem::MemStore;
 
 use crate::{Applied, Block, BlockName, Inverse, Op, Path};

@@ -4,18 +4,21 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
+mod bad_input;
+mod bundle;
 mod child;
 mod conformance;
 mod crash;
 mod damage;
-mod layers;
-mod names;
-mod bad_input;
+mod data_dir;
 mod edits;
 mod grow;
 mod layers;
+mod look;
+mod names;
 mod parse;
 mod random;
 mod two_processes;
 mod undo;
+mod upkeep;
 mod vectors;

@@ -51,8 +51,6 @@ fn edit(store: &dyn BlockStore, ops: &[Op]) -> u32 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
-
     #[test]
     fn fifty_edits_are_taken_back_and_made_again(ops in prop::collection::vec(op(), 50)) {
         let notes = name("notes");

@@ -8,7 +8,9 @@ use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp};
 
-pub use disk::{Step, Watch};
+#[cfg(feature = "testing")]
+pub use disk::Step;
+pub use disk::Watch;
 
 use super::ledger::{Journal, Ledger};
 use super::{LogEntry, StoreError};

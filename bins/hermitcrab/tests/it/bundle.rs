@@ -1,0 +1,183 @@
+//! Blocks leave a directory as a file and come into another one as they were.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::program::{DATA, Place, Ran};
+
+/// Looks like a key and is none.
+const KEY: &str = "sk-ant-api03-not-a-real-key-0123456789";
+
+/// Two blocks, one of them grown, and a key.
+fn yard() -> Place {
+    let entries = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
+    let place = Place::with_block("memory", "What I remember.", &entries);
+    let ten = ["block", "append", "memory", "10", "--summary", "Up to nine"];
+    place.run(&ten).exits(0);
+    place.run(&["block", "create", "yard", "What is there."]).exits(0);
+    place
+        .run(&["block", "append", "yard", &format!("Mine is {KEY} \u{1f41a}\n„quoted“")])
+        .exits(0);
+    place
+        .fed(KEY.as_bytes(), &["key", "set", "--file"])
+        .exits(0);
+    place
+}
+
+/// Every file under a folder with its content.
+fn files(folder: &Path) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else {
+            let bytes = fs::read(&path).unwrap();
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            found.push((path.display().to_string(), text));
+        }
+    }
+    found
+}
+
+fn import(place: &Place, file: &str, flags: &[&str]) -> Ran {
+    let arguments = [&["import", file, "--json"], flags].concat();
+    place.run(&arguments)
+}
+
+#[test]
+fn all_blocks_move_to_a_new_directory_and_the_key_does_not() {
+    let place = yard();
+    for flags in [&[][..], &["--with-log"]] {
+        let new = Place::new();
+        let out = new.path("all.json");
+        let arguments = [&["export", "-o", out.to_str().unwrap()], flags].concat();
+        place.run(&arguments).exits(0);
+        let answer = import(&new, "all.json", &[]).exits(0).json();
+        assert_eq!(answer["blocks"].as_array().unwrap().len(), 2, "{answer}");
+        for name in ["memory", "yard"] {
+            let file = format!("data/blocks/{name}.json");
+            assert_eq!(new.read(&file), place.read(&file), "{name}");
+        }
+        for (path, content) in files(new.root()) {
+            assert!(!content.contains("sk-ant-"), "{path}");
+        }
+        assert!(!new.path("data/keys.env").exists());
+    }
+    // stdout is the same as a file, but for the time.
+    let mut told: Value = serde_json::from_str(&place.run(&["export"]).exits(0).stdout).unwrap();
+    place.run(&["export", "-o", "all.json"]).exits(0);
+    let mut written: Value = serde_json::from_str(&place.read("all.json")).unwrap();
+    for bundle in [&mut told, &mut written] {
+        assert!(bundle["exported_at"].take().is_string());
+    }
+    assert_eq!(told, written);
+    assert_eq!(told["kind"], "pscale-bundle");
+}
+
+#[test]
+fn one_block_is_a_bare_file() {
+    let place = yard();
+    let told = place.run(&["block", "export", "yard"]).exits(0).stdout;
+    assert_eq!(told, place.read("data/blocks/yard.json"));
+    place.run(&["block", "export", "yard", "-o", "shed.json"]).exits(0);
+    assert_eq!(place.read("shed.json"), told);
+    // Its name is the file's, or the one given.
+    place.run(&["block", "import", "shed.json"]).exits(0);
+    place.run(&["block", "import", "shed.json", "--name", "barn"]).exits(0);
+    for name in ["shed", "barn"] {
+        assert_eq!(place.read(&format!("data/blocks/{name}.json")), told);
+    }
+    place.file("No Name.json", &told);
+    let ran = place.run(&["block", "import", "No Name.json"]);
+    ran.exits(2).tells(&["--name"]);
+    // Over a file of the store there is no export.
+    for own in ["data/blocks/yard.json", "data/blocks/memory.json"] {
+        let ran = place.run(&["block", "export", "yard", "-o", own]);
+        ran.exits(2).tells(&[own]);
+    }
+    assert_eq!(place.read("data/blocks/yard.json"), told);
+}
+
+#[test]
+fn a_folder_of_blocks_is_imported() {
+    let place = yard();
+    let new = Place::new();
+    for name in ["memory", "yard"] {
+        let file = format!("data/blocks/{name}.json");
+        new.file(&format!("folder/{name}.json"), place.read(&file));
+    }
+    import(&new, "folder", &[]).exits(0);
+    assert_eq!(new.names("data/blocks"), ["memory.json", "yard.json"]);
+}
+
+#[test]
+fn a_name_that_is_taken_is_skipped_replaced_or_changed() {
+    let place = yard();
+    place.run(&["export", "-o", "all.json"]).exits(0);
+    let before = place.read("data/blocks/yard.json");
+    place.run(&["block", "write", "yard", "0.1", "Changed"]).exits(0);
+    let changed = place.read("data/blocks/yard.json");
+
+    let ran = import(&place, "all.json", &[]).exits(3);
+    insta::assert_json_snapshot!("skipped", ran.json());
+    assert_eq!(place.read("data/blocks/yard.json"), changed);
+
+    let ran = import(&place, "all.json", &["--on-conflict", "rename"]).exits(0);
+    insta::assert_json_snapshot!("renamed", ran.json());
+    assert_eq!(place.read("data/blocks/yard.json"), changed);
+
+    let ran = import(&place, "all.json", &["--on-conflict", "replace"]).exits(0);
+    insta::assert_json_snapshot!("replaced", ran.json());
+    assert_eq!(place.read("data/blocks/yard.json"), before);
+    // An import is an edit: it is in the log and can be taken back.
+    let log = place.run(&["block", "log", "yard", "--limit", "1"]).exits(0);
+    assert!(log.stdout.contains("import"), "{}", log.stdout);
+    place.run(&["block", "undo", "yard"]).exits(0);
+    assert_eq!(place.read("data/blocks/yard.json"), changed);
+}
+
+#[test]
+fn what_is_no_block_is_refused_or_repaired() {
+    let place = Place::new();
+    let faulty = json!({ "decimal": 1, "tree": { "0": { "_": "Head", "1": "One", "12": "Two digits", "x": 3 } } });
+    place.file("faulty.json", faulty.to_string());
+    let ran = place.run(&["block", "import", "faulty.json"]).exits(1);
+    ran.tells(&["faulty.json", "12", "--repair"]);
+    assert!(!place.path("data/blocks/faulty.json").exists());
+    let ran = import(&place, "faulty.json", &["--repair"]).exits(0);
+    insta::assert_json_snapshot!(ran.json());
+    let read = place.run(&["block", "read", "faulty"]).exits(0).stdout;
+    assert!(read.contains("0.1  One"), "{read}");
+}
+
+#[test]
+fn a_file_that_is_none_of_ours_writes_nothing() {
+    let place = Place::new();
+    let big = format!(r#"{{"decimal":1,"tree":{{"0":"{}"}}}}"#, "x".repeat(5 << 20));
+    let decimal = r#"{"decimal":33,"tree":{"0":"x"}}"#;
+    for (file, content, words) in [
+        ("empty.json", &b""[..], &["empty.json"][..]),
+        ("braces.json", b"{}", &["braces.json"]),
+        ("decimal.json", decimal.as_bytes(), &["decimal"]),
+        ("picture.png", b"\x89PNG\r\n\x1a\n\0\0\0", &["picture.png"]),
+        ("foreign.json", br#"{"kind":"other","blocks":[]}"#, &["foreign.json"]),
+        ("later.json", br#"{"schema_version":9,"kind":"pscale-bundle","exported_at":"2026-01-01T00:00:00Z","blocks":{}}"#, &["later.json"]),
+        ("big.json", big.as_bytes(), &["big.json"]),
+    ] {
+        place.file(file, content);
+        let arguments = ["import", file, "--name", "x"];
+        place.run(&arguments).exits(1).tells(words);
+    }
+    place.run(&["import", "missing.json"]).exits(2).tells(&["missing.json"]);
+    // One faulty block of a bundle keeps all out.
+    let good = Place::with_block("good", "A good one.", &[]);
+    good.run(&["export", "-o", "all.json"]).exits(0);
+    let mut bundle: Value = serde_json::from_str(&good.read("all.json")).unwrap();
+    bundle["blocks"]["bad"] = json!({ "rev": 1, "hash": "", "block": { "decimal": 1, "tree": {} } });
+    place.file("bundle.json", bundle.to_string());
+    place.run(&["import", "bundle.json"]).exits(1).tells(&["bad"]);
+    assert!(!place.path(DATA).join("blocks/good.json").exists());
+}

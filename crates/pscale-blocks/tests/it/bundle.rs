@@ -1,0 +1,428 @@
+use std::fs;
+
+use pscale_blocks::conformance::{name, stamp, write};
+use pscale_blocks::{
+    Block, BlockInfo, BlockName, BlockStore, BundleError, DirStore, Edited, Export, Imported,
+    KEY_REMOVED, LogEntry, MAX_BUNDLE, MemStore, OnConflict, Op, Outcome, Parcel, Provenance,
+    Stamp, StoreError, Versioned, export,
+};
+
+fn furnished() -> MemStore {
+    let store = MemStore::new();
+    for block in ["memory", "notes", "stash"] {
+        store
+            .create(&name(block), &Block::new(format!("the {block}")), &stamp(0))
+            .unwrap();
+    }
+    store
+        .edit(
+            &name("notes"),
+            None,
+            &write("0.1", "a \"quote\"\nand é"),
+            &stamp(1),
+        )
+        .unwrap();
+    store
+}
+
+fn bundle(store: &dyn BlockStore) -> String {
+    let how = Export {
+        at: stamp(5).at,
+        keystone_version: Some("1"),
+        with_log: false,
+    };
+    export(store, None, &how).unwrap()
+}
+
+fn import(store: &dyn BlockStore, text: &str, on_conflict: OnConflict) -> Vec<(String, Outcome)> {
+    let parcel = Parcel::read(text, None, false).unwrap();
+    let report = parcel
+        .import(store, on_conflict, "a bundle", stamp(9).at)
+        .unwrap();
+    let rows = report.into_iter();
+    rows.map(|row| (row.name.to_string(), row.outcome))
+        .collect()
+}
+
+fn files(store: &dyn BlockStore) -> Vec<(String, String)> {
+    let rows = store.names().unwrap().into_iter();
+    rows.map(|row| {
+        (
+            row.name.to_string(),
+            store.load(&row.name).unwrap().block.to_file(),
+        )
+    })
+    .collect()
+}
+
+#[test]
+fn what_is_exported_and_imported_is_the_same_byte_for_byte() {
+    let from = furnished();
+    let text = bundle(&from);
+    let folder = tempfile::tempdir().unwrap();
+    let to = DirStore::open(folder.path()).unwrap().without_fsync();
+    let report = import(&to, &text, OnConflict::Skip);
+    assert!(
+        report
+            .iter()
+            .all(|(_, outcome)| *outcome == Outcome::Created)
+    );
+    assert_eq!(files(&to), files(&from));
+    for (block, file) in files(&from) {
+        let path = folder.path().join(format!("blocks/{block}.json"));
+        assert_eq!(fs::read_to_string(path).unwrap(), file);
+    }
+    let entry = to.log(Some(&name("notes")), 0).unwrap().remove(0);
+    assert_eq!(
+        entry.by,
+        Provenance::Import {
+            source: "a bundle".to_owned()
+        }
+    );
+    assert_eq!(entry.at, stamp(9).at);
+    // Nothing is new the second time.
+    let again = import(&to, &text, OnConflict::Replace);
+    assert!(
+        again.iter().all(|(_, outcome)| *outcome == Outcome::Same),
+        "{again:?}"
+    );
+    assert_eq!(to.load(&name("notes")).unwrap().rev, 1);
+}
+
+#[test]
+fn a_bundle_as_it_is_written() {
+    let store = MemStore::new();
+    store
+        .create(&name("notes"), &Block::new("n"), &stamp(0))
+        .unwrap();
+    let how = Export {
+        at: stamp(5).at,
+        keystone_version: Some("1"),
+        with_log: true,
+    };
+    insta::assert_snapshot!(export(&store, Some(&[name("notes")]), &how).unwrap());
+    let missing = export(&store, Some(&[name("nots")]), &how).unwrap_err();
+    assert_eq!(missing.kind(), "no_block");
+}
+
+#[test]
+fn a_name_that_is_taken() {
+    let text = bundle(&furnished());
+    let taken = || {
+        let store = MemStore::new();
+        store
+            .create(&name("notes"), &Block::new("mine"), &stamp(0))
+            .unwrap();
+        store
+            .create(&name("notes-2"), &Block::new("mine, too"), &stamp(0))
+            .unwrap();
+        store
+    };
+    let notes = |store: &MemStore| {
+        let block = store.load(&name("notes")).unwrap().block;
+        block.head_text().unwrap().to_owned()
+    };
+
+    let store = taken();
+    let report = import(&store, &text, OnConflict::Skip);
+    assert_eq!(report[1], ("notes".to_owned(), Outcome::Skipped));
+    assert_eq!(
+        (notes(&store), store.names().unwrap().len()),
+        ("mine".to_owned(), 4)
+    );
+
+    let store = taken();
+    let report = import(&store, &text, OnConflict::Replace);
+    assert_eq!(report[1], ("notes".to_owned(), Outcome::Replaced));
+    assert_eq!(notes(&store), "the notes");
+    store.undo(&name("notes"), 1, &stamp(10)).unwrap();
+    assert_eq!(notes(&store), "mine");
+
+    let store = taken();
+    let report = import(&store, &text, OnConflict::Rename);
+    assert_eq!(
+        report[1],
+        (
+            "notes".to_owned(),
+            Outcome::Renamed {
+                to: name("notes-3")
+            }
+        )
+    );
+    let renamed = store.load(&name("notes-3")).unwrap().block;
+    assert_eq!(
+        (notes(&store), renamed.head_text()),
+        ("mine".to_owned(), Some("the notes"))
+    );
+}
+
+#[test]
+fn the_longest_name_gets_a_number_as_well() {
+    let long = name(&"a".repeat(64));
+    let store = MemStore::new();
+    store.create(&long, &Block::new("mine"), &stamp(0)).unwrap();
+    let parcel = Parcel::read(&Block::new("other").to_file(), Some(&long), false).unwrap();
+    for ending in ["2", "3"] {
+        let report = parcel
+            .import(&store, OnConflict::Rename, "x", stamp(1).at)
+            .unwrap();
+        let to = name(&format!("{}-{ending}", "a".repeat(62)));
+        assert_eq!(report[0].outcome, Outcome::Renamed { to });
+    }
+}
+
+#[test]
+fn a_bare_block_and_a_folder_of_them() {
+    let file = Block::new("bare").to_file();
+    assert_eq!(
+        Parcel::read(&file, None, false).unwrap_err().kind(),
+        "bad_name"
+    );
+    let parcel = Parcel::read(&file, Some(&name("bare")), false).unwrap();
+    let store = MemStore::new();
+    parcel
+        .import(&store, OnConflict::Skip, "x", stamp(0).at)
+        .unwrap();
+    assert_eq!(store.load(&name("bare")).unwrap().block.to_file(), file);
+
+    let folder = tempfile::tempdir().unwrap();
+    for path in ["one.json", "two.json", "notes.txt"] {
+        fs::write(folder.path().join(path), &file).unwrap();
+    }
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(
+        folder.path().join("one.json"),
+        folder.path().join("link.json"),
+    )
+    .unwrap();
+    let parcel = Parcel::read_folder(folder.path(), false).unwrap();
+    assert!(parcel.names().eq(&[name("one"), name("two")]));
+    for bad in ["Upper.json", "con.json", ".json"] {
+        fs::write(folder.path().join(bad), &file).unwrap();
+    }
+    fs::write(folder.path().join("half.json"), &file[..9]).unwrap();
+    let error = Parcel::read_folder(folder.path(), true).unwrap_err();
+    let BundleError::Faulty { faults } = &error else {
+        panic!("{error}")
+    };
+    let names: Vec<_> = faults.iter().map(|fault| &*fault.name).collect();
+    assert_eq!(names, ["Upper", "con", "half"], "{error}");
+    assert_eq!(
+        Parcel::read_folder(&folder.path().join("no"), false)
+            .unwrap_err()
+            .kind(),
+        "io"
+    );
+}
+
+#[test]
+fn what_is_too_large_is_refused_before_it_is_read() {
+    let five = format!("{}{}", Block::new("x").to_file(), " ".repeat(5 << 20));
+    let error = Parcel::read(&five, Some(&name("x")), true).unwrap_err();
+    assert_eq!(error.kind(), "too_large");
+    assert!(error.to_string().contains("4194304"), "{error}");
+    let huge = " ".repeat(MAX_BUNDLE + 1);
+    assert_eq!(
+        Parcel::read(&huge, None, true).unwrap_err().kind(),
+        "too_large"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("x.json"), five).unwrap();
+    assert_eq!(
+        Parcel::read_folder(folder.path(), true).unwrap_err().kind(),
+        "too_large"
+    );
+}
+
+#[test]
+fn one_fault_refuses_the_whole_bundle_and_all_are_named() {
+    let good = bundle(&furnished());
+    let twice = good.replace("\"stash\"", "\"notes\"");
+    for (text, part) in [
+        (good.replace("the notes", "the motes"), "changed or damaged"),
+        (
+            good.replace("\"stash\"", "\"../x\""),
+            "\"../x\" is no block name",
+        ),
+        (twice, "stands twice"),
+        (good.replace("\"1\": ", "\"11\": "), "single digits"),
+        (
+            good.replace("\"decimal\": 1", "\"decimal\": 33"),
+            "decimal is",
+        ),
+        (
+            good.replace("\"block\":", "\"blob\":"),
+            "missing field `block`",
+        ),
+        (
+            good.replace("\"schema_version\": 1", "\"schema_version\": 2"),
+            "schema version 2",
+        ),
+        (good.replace("\"schema_version\": 1,", ""), "schema_version"),
+        (
+            good.replace("\"blocks\":", "\"bricks\":"),
+            "expected \"blocks\"",
+        ),
+        (good[..good.len() / 2].to_owned(), "EOF"),
+        ("[]".to_owned(), "neither"),
+        (String::new(), "neither"),
+    ] {
+        let error = Parcel::read(&text, None, false).unwrap_err();
+        assert!(error.to_string().contains(part), "{part}: {error}");
+    }
+    let all = good.replace("\"decimal\": 1", "\"decimal\": 33");
+    let Err(BundleError::Faulty { faults }) = Parcel::read(&all, None, false) else {
+        panic!()
+    };
+    assert_eq!(faults.len(), 3);
+}
+
+#[test]
+fn repair_leaves_out_what_is_faulty_and_says_so() {
+    let text = bundle(&furnished()).replace("\"1\": ", "\"11\": ");
+    let store = MemStore::new();
+    let parcel = Parcel::read(&text, None, true).unwrap();
+    let report = parcel
+        .import(&store, OnConflict::Skip, "x", stamp(0).at)
+        .unwrap();
+    let [memory, notes, _] = &report[..] else {
+        panic!("{report:?}")
+    };
+    assert_eq!(memory.repairs, [""; 0]);
+    assert!(
+        notes.repairs[0].contains("single digits"),
+        "{:?}",
+        notes.repairs
+    );
+    assert!(
+        notes.repairs[1].contains("changed or damaged"),
+        "{:?}",
+        notes.repairs
+    );
+    assert_eq!(
+        store.load(&name("notes")).unwrap().block,
+        Block::new("the notes")
+    );
+}
+
+#[test]
+fn no_key_comes_in() {
+    let block = Block::new("with sk-or-v1-0123456789 in it");
+    let parcel = Parcel::read(&block.to_file(), Some(&name("notes")), false).unwrap();
+    let store = MemStore::new();
+    let report = parcel
+        .import(&store, OnConflict::Skip, "x", stamp(0).at)
+        .unwrap();
+    assert_eq!(report[0].keys_removed, 1);
+    let found = store.load(&name("notes")).unwrap().block;
+    assert_eq!(
+        found.head_text(),
+        Some(&*format!("with {KEY_REMOVED} in it"))
+    );
+}
+
+#[test]
+fn a_report_as_it_is_written() {
+    let row = Imported {
+        name: name("notes"),
+        outcome: Outcome::Renamed {
+            to: name("notes-2"),
+        },
+        keys_removed: 0,
+        repairs: Vec::new(),
+    };
+    insta::assert_snapshot!(serde_json::to_string(&row).unwrap());
+}
+
+/// A store on which nothing can be made or changed after so many times.
+struct Failing {
+    inner: MemStore,
+    left: std::sync::atomic::AtomicI32,
+    /// Also nothing can be taken back.
+    for_good: bool,
+}
+
+impl Failing {
+    fn count(&self) -> Result<(), StoreError> {
+        let left = self.left.fetch_sub(1, std::sync::atomic::Ordering::Relaxed);
+        if left == 0 || (left < 0 && self.for_good) {
+            return Err(StoreError::Full {
+                path: "disk".into(),
+            });
+        }
+        Ok(())
+    }
+}
+
+impl BlockStore for Failing {
+    fn names(&self) -> Result<Vec<BlockInfo>, StoreError> {
+        self.inner.names()
+    }
+
+    fn load(&self, name: &BlockName) -> Result<Versioned, StoreError> {
+        self.inner.load(name)
+    }
+
+    fn create(&self, name: &BlockName, block: &Block, stamp: &Stamp) -> Result<u64, StoreError> {
+        self.count()?;
+        self.inner.create(name, block, stamp)
+    }
+
+    fn edit(
+        &self,
+        name: &BlockName,
+        expected: Option<u64>,
+        op: &Op,
+        stamp: &Stamp,
+    ) -> Result<Edited, StoreError> {
+        self.count()?;
+        self.inner.edit(name, expected, op, stamp)
+    }
+
+    fn delete(&self, name: &BlockName, stamp: &Stamp) -> Result<(), StoreError> {
+        self.count()?;
+        self.inner.delete(name, stamp)
+    }
+
+    fn log(&self, name: Option<&BlockName>, from: u64) -> Result<Vec<LogEntry>, StoreError> {
+        self.inner.log(name, from)
+    }
+
+    fn undo(&self, name: &BlockName, count: u32, stamp: &Stamp) -> Result<Edited, StoreError> {
+        self.count()?;
+        self.inner.undo(name, count, stamp)
+    }
+}
+
+#[test]
+fn an_import_that_breaks_off_is_taken_back() {
+    let parcel = Parcel::read(&bundle(&furnished()), None, false).unwrap();
+    for on_conflict in [OnConflict::Replace, OnConflict::Rename] {
+        for left in 0..3 {
+            for for_good in [false, true] {
+                let inner = MemStore::new();
+                inner
+                    .create(&name("memory"), &Block::new("mine"), &stamp(0))
+                    .unwrap();
+                let before = files(&inner);
+                let store = Failing {
+                    inner,
+                    left: left.into(),
+                    for_good,
+                };
+                let error = parcel
+                    .import(&store, on_conflict, "x", stamp(1).at)
+                    .unwrap_err();
+                assert_eq!(error.kind(), "full");
+                match error {
+                    BundleError::Left { left: names, .. } => {
+                        assert!(for_good);
+                        assert_eq!(names.len(), left as usize);
+                        assert_ne!(files(&store), before);
+                    }
+                    _ => assert_eq!(files(&store), before, "{on_conflict:?} {left}"),
+                }
+            }
+        }
+    }
+}

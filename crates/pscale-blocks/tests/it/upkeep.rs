@@ -1,0 +1,117 @@
+use std::fs;
+use std::path::Path;
+
+use pscale_blocks::conformance::{name, stamp, write};
+use pscale_blocks::{Block, BlockStore, DirStore, MAX_TEXT};
+
+use crate::data_dir::{HOUR, Store};
+
+#[cfg(unix)]
+#[test]
+fn only_the_owner_can_read_a_store() {
+    use std::os::unix::fs::PermissionsExt as _;
+    fn check(path: &Path) {
+        let mode = fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        if path.is_dir() {
+            assert_eq!(mode, 0o700, "{}", path.display());
+            for entry in fs::read_dir(path).unwrap() {
+                check(&entry.unwrap().path());
+            }
+        } else {
+            assert_eq!(mode, 0o600, "{}", path.display());
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("deep/data");
+    let store = DirStore::open(&dir).unwrap();
+    store
+        .create(&name("notes"), &Block::new("n"), &stamp(0))
+        .unwrap();
+    store
+        .edit(&name("notes"), None, &write("0.1", "one"), &stamp(1))
+        .unwrap();
+    assert!(dir.join("backups/notes.json").exists());
+    check(&folder.path().join("deep"));
+}
+
+#[test]
+fn a_backup_is_made_once_a_day() {
+    let store = Store::new();
+    let backup = || store.read("backups/notes.json");
+    assert!(!backup().contains("one"), "before the first edit");
+    let open = store.open();
+    let edit = |text: &str, hours: i64| {
+        open.edit(
+            &name("notes"),
+            None,
+            &write("0.3", text),
+            &stamp(hours * HOUR),
+        )
+        .unwrap();
+    };
+    edit("three", 23);
+    assert!(!backup().contains("one"), "a day has not gone by");
+    edit("four", 25);
+    assert!(backup().contains("three"));
+    edit("five", 26);
+    edit("six", 1);
+    assert!(backup().contains("three"));
+    drop(open);
+    store
+        .open()
+        .edit(&name("notes"), None, &write("0.3", "x"), &stamp(51 * HOUR))
+        .unwrap();
+    assert!(
+        backup().contains("six"),
+        "the time is that of the stamps, also after an opening"
+    );
+}
+
+#[test]
+fn older_entries_of_a_long_log_are_packed_and_can_still_be_taken_back() {
+    let store = Store::new();
+    let open = store.open();
+    let notes = name("notes");
+    let long = |letter: &str| letter.repeat(MAX_TEXT);
+    for edit in 0..100 {
+        let text = long(if edit % 2 == 0 { "a" } else { "b" });
+        open.edit(&notes, None, &write("0.1", &text), &stamp(10 + edit))
+            .unwrap();
+    }
+    assert!(store.path("log/notes-1.jsonl.gz").exists());
+    assert!(fs::metadata(store.path("log/notes.jsonl")).unwrap().len() <= 8 << 20);
+    let revs = |from| {
+        open.log(Some(&notes), from)
+            .unwrap()
+            .into_iter()
+            .map(|entry| entry.rev)
+    };
+    assert!(revs(0).eq(1..=103));
+    assert!(revs(102).eq(102..=103));
+    drop(open);
+
+    // A crash before the log was shortened leaves entries twice; a damaged block is made again from all of them.
+    let open = store.open();
+    let full = store.read("blocks/notes.json");
+    let mut twice = Vec::new();
+    for entry in open.log(Some(&notes), 20).unwrap() {
+        serde_json::to_writer(&mut twice, &entry).unwrap();
+        twice.push(b'\n');
+    }
+    drop(open);
+    store.write("log/notes.jsonl", twice);
+    store.write("blocks/notes.json", "{");
+    let open = store.open();
+    assert_eq!(store.read("blocks/notes.json"), full);
+    assert!(
+        open.log(Some(&notes), 0)
+            .unwrap()
+            .iter()
+            .map(|entry| entry.rev)
+            .eq(1..=103)
+    );
+    assert_eq!(open.undo(&notes, 102, &stamp(200)).unwrap().undone, 102);
+    assert_eq!(open.load(&notes).unwrap().block, Block::new("n"));
+    open.undo(&notes, 1, &stamp(201)).unwrap();
+    assert_eq!(store.read("blocks/notes.json"), full);
+}
