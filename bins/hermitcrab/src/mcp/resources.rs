@@ -4,6 +4,8 @@ use hermitcrab_kernel::Fault;
 use pscale_blocks::{BlockInfo, BlockName, BlockStore, render_json};
 use rmcp::model::{Resource, ResourceTemplate};
 
+use super::{clean, quoted};
+
 const SCHEME: &str = "pscale://";
 pub const JSON: &str = "application/json";
 /// Of a head in a list.
@@ -18,7 +20,7 @@ fn described(block: BlockInfo) -> Resource {
     let resource = Resource::new(format!("{SCHEME}{}", block.name), block.name.to_string())
         .with_mime_type(JSON);
     match block.head {
-        Some(head) => resource.with_description(bin_support::shortened(&head, SHOWN)),
+        Some(head) => resource.with_description(bin_support::shortened(&clean(&head), SHOWN)),
         None => resource,
     }
 }
@@ -43,13 +45,7 @@ pub fn templates() -> Vec<ResourceTemplate> {
 /// The block or the node at an address, as JSON.
 pub fn read(uri: &str, store: &dyn BlockStore) -> Result<String, Fault> {
     let Some(address) = uri.strip_prefix(SCHEME) else {
-        let fault = Fault::new(
-            "bad_uri",
-            format!(
-                "no address of a block: {}",
-                bin_support::shortened(uri, SHOWN)
-            ),
-        );
+        let fault = Fault::new("bad_uri", format!("no address of a block: {}", quoted(uri)));
         return Err(fault.hint("pscale://BLOCK or pscale://BLOCK/PATH, as in pscale://memory/0.3"));
     };
     let (name, path) = address.split_once('/').unwrap_or((address, ""));

@@ -1,5 +1,4 @@
 use hermitcrab_kernel::Fault;
-use pscale_blocks::remove_keys;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, ErrorData,
     GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation, ListPromptsResult,
@@ -12,7 +11,7 @@ use rmcp::{RoleServer, ServerHandler};
 use serde_json::json;
 
 use super::blocks::Blocks;
-use super::{orient, resources, tools};
+use super::{clean, orient, quoted, resources, tools};
 
 /// What a client is told when it connects.
 const INSTRUCTIONS: &str = "Blocks are trees of short texts, addressed by digits: 0.3.1 is a node. The prompt `orient` \
@@ -20,9 +19,6 @@ const INSTRUCTIONS: &str = "Blocks are trees of short texts, addressed by digits
 
 /// The only prompt.
 const ORIENT: &str = "orient";
-
-/// The longest name of a client that a log keeps.
-const CLIENT_NAME: usize = 64;
 
 /// Answers one client.
 pub struct Server {
@@ -68,7 +64,7 @@ impl ServerHandler for Server {
             None => Err(ErrorData::invalid_params(
                 format!(
                     "no tool {}; there are {}",
-                    bin_support::shortened(&request.name, CLIENT_NAME),
+                    quoted(&request.name),
                     tools::names(self.blocks.can_write())
                 ),
                 None,
@@ -106,9 +102,7 @@ impl ServerHandler for Server {
             .blocks
             .with(|store| resources::read(&request.uri, store))
             .flatten();
-        let text = remove_keys(&found.map_err(|fault| refusal(&fault))?)
-            .0
-            .into_owned();
+        let text = clean(&found.map_err(|fault| refusal(&fault))?);
         let contents = ResourceContents::text(text, request.uri).with_mime_type(resources::JSON);
         Ok(ReadResourceResult::new(vec![contents]).into())
     }
@@ -128,7 +122,7 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         if request.name != ORIENT {
-            let asked = bin_support::shortened(&request.name, CLIENT_NAME);
+            let asked = quoted(&request.name);
             let message = format!("no prompt {asked}; there is {ORIENT}");
             return Err(ErrorData::invalid_params(message, None));
         }
@@ -137,9 +131,7 @@ impl ServerHandler for Server {
             .blocks
             .with(|store| orient::text(store, can_write))
             .flatten();
-        let text = remove_keys(&text.map_err(|fault| refusal(&fault))?)
-            .0
-            .into_owned();
+        let text = clean(&text.map_err(|fault| refusal(&fault))?);
         let messages = vec![PromptMessage::new_text(Role::User, text)];
         Ok(GetPromptResult::new(messages)
             .with_description(orient::DESCRIPTION)
@@ -151,7 +143,7 @@ impl ServerHandler for Server {
         request: CustomRequest,
         _: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        let method = bin_support::shortened(&request.method, CLIENT_NAME);
+        let method = quoted(&request.method);
         // A request of the protocol comes here when it cannot be read.
         if let "tools/call" | "resources/read" | "prompts/get" = request.method.as_str() {
             let message = format!("the params are none of {method}");
@@ -164,8 +156,8 @@ impl ServerHandler for Server {
 
 /// The error of a request that is no tool call.
 fn refusal(fault: &Fault) -> ErrorData {
-    let message = fault.to_string();
-    let data = Some(json!(fault));
+    let message = clean(&fault.to_string());
+    let data = Some(json!({"error": fault.error}));
     match fault.error.as_str() {
         "no_block" | "not_found" => ErrorData::resource_not_found(message, data),
         "io" | "corrupt" | "read_only" => ErrorData::internal_error(message, data),
@@ -176,7 +168,7 @@ fn refusal(fault: &Fault) -> ErrorData {
 /// What the client calls itself; the log of a block says that this is a model.
 fn client_name(context: &RequestContext<RoleServer>) -> String {
     let name = context.client_info().map(|client| client.name);
-    let name = bin_support::shortened(name.unwrap_or_default().trim(), CLIENT_NAME);
+    let name = quoted(name.unwrap_or_default().trim());
     if name.is_empty() {
         "unnamed MCP client".to_owned()
     } else {

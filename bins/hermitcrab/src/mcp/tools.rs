@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use hermitcrab_kernel::{Fault, ToolOutcome};
 use jiff::Timestamp;
-use pscale_blocks::{Provenance, Stamp, remove_keys};
+use pscale_blocks::{Provenance, Stamp};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use serde_json::Value;
 
 use super::blocks::Blocks;
+use super::clean;
 
 /// What a tool does to the blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,7 +89,7 @@ pub fn call(
 }
 
 fn answer(outcome: &ToolOutcome) -> CallToolResult {
-    let text = remove_keys(&outcome.text()).0.into_owned();
+    let text = clean(&outcome.text());
     let content = vec![ContentBlock::text(text)];
     if outcome.is_error {
         CallToolResult::error(content)

@@ -1,12 +1,15 @@
 //! A client of the protocol, by the library that other programs use.
 
+use rmcp::RoleClient;
 use rmcp::model::{
     CallToolRequestParams, ClientCapabilities, ClientConfig, ContentBlock, ErrorData,
-    GetPromptRequestParams, Implementation, ReadResourceRequestParams, ResourceContents,
+    GetPromptRequestParams, Implementation, ProtocolVersion, ReadResourceRequestParams,
+    ResourceContents,
 };
-use rmcp::service::{Peer, RunningService, ServiceError};
+use rmcp::service::{
+    ClientLifecycleMode, ClientServiceExt as _, Peer, RunningService, ServiceError,
+};
 use rmcp::transport::TokioChildProcess;
-use rmcp::{RoleClient, ServiceExt as _};
 use serde_json::Value;
 use tokio::process::Command;
 
@@ -23,11 +26,33 @@ pub struct Client {
 impl Client {
     /// Starts a server as a child and shakes hands.
     pub async fn start(place: &Place, write: bool) -> Self {
-        let arguments = if write { &["mcp", "--write"][..] } else { &["mcp"] };
+        Self::begin(place, write, ClientLifecycleMode::Initialize).await
+    }
+
+    /// As [`Client::start`], by the protocol of 2026-07-28: every request says by itself who sends it.
+    pub async fn start_without_handshake(place: &Place, write: bool) -> Self {
+        let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
+        Self::begin(
+            place,
+            write,
+            ClientLifecycleMode::Discover { preferred_versions },
+        )
+        .await
+    }
+
+    async fn begin(place: &Place, write: bool, lifecycle: ClientLifecycleMode) -> Self {
+        let arguments = if write {
+            &["mcp", "--write"][..]
+        } else {
+            &["mcp"]
+        };
         let child = TokioChildProcess::new(Command::from(place.command(arguments))).unwrap();
         let pid = child.id().unwrap();
-        let config = ClientConfig::new(ClientCapabilities::default(), Implementation::new(NAME, "1"));
-        let session = config.serve(child).await.unwrap();
+        let config = ClientConfig::new(
+            ClientCapabilities::default(),
+            Implementation::new(NAME, "1"),
+        );
+        let session = config.serve_with_lifecycle(child, lifecycle).await.unwrap();
         Self { session, pid }
     }
 
@@ -47,7 +72,10 @@ impl Client {
     /// The names of the tools.
     pub async fn tools(&self) -> Vec<String> {
         let tools = self.peer().list_all_tools().await.unwrap();
-        tools.into_iter().map(|tool| tool.name.into_owned()).collect()
+        tools
+            .into_iter()
+            .map(|tool| tool.name.into_owned())
+            .collect()
     }
 
     /// What the tool answers, which is no error.
@@ -68,7 +96,12 @@ impl Client {
         let [ContentBlock::Text(text)] = result.content.as_slice() else {
             panic!("{result:?}");
         };
-        assert_eq!(result.is_error, Some(is_error), "{tool} {arguments:?}: {}", text.text);
+        assert_eq!(
+            result.is_error,
+            Some(is_error),
+            "{tool} {arguments:?}: {}",
+            text.text
+        );
         serde_json::from_str(&text.text).unwrap()
     }
 
@@ -81,7 +114,12 @@ impl Client {
     pub async fn resource(&self, uri: &str) -> Result<String, ErrorData> {
         let request = ReadResourceRequestParams::new(uri);
         let found = self.peer().read_resource(request).await.map_err(refusal)?;
-        let [ResourceContents::TextResourceContents { uri: named, text, .. }] = found.contents.as_slice() else {
+        let [
+            ResourceContents::TextResourceContents {
+                uri: named, text, ..
+            },
+        ] = found.contents.as_slice()
+        else {
             panic!("{found:?}");
         };
         assert_eq!(named, uri);

@@ -20,11 +20,15 @@ fn opening(name: &str) -> Vec<Value> {
 }
 
 fn request(id: u32, method: &str, params: Value) -> Value {
-    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+    let mut request = json!({"jsonrpc": "2.0", "id": id, "method": method});
+    request["params"] = params;
+    request
 }
 
 fn call(id: u32, tool: &str, arguments: Value) -> Value {
-    request(id, "tools/call", json!({"name": tool, "arguments": arguments}))
+    let mut params = json!({"name": tool});
+    params["arguments"] = arguments;
+    request(id, "tools/call", params)
 }
 
 /// One message a line.
@@ -44,13 +48,17 @@ fn session(place: &Place, stdin: &str, arguments: &[&str]) -> Ran {
 /// What the server said: every line of stdout is a message.
 fn messages(ran: &Ran) -> Vec<Value> {
     let lines = ran.stdout.lines();
-    lines.map(|line| serde_json::from_str(line).unwrap()).collect()
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 /// The answer to the request with this id.
 #[track_caller]
 fn answer(ran: &Ran, id: u32) -> Value {
-    let found = messages(ran).into_iter().find(|message| message["id"] == id);
+    let found = messages(ran)
+        .into_iter()
+        .find(|message| message["id"] == id);
     found.unwrap_or_else(|| panic!("no answer to {id}\n{}\n{}", ran.stdout, ran.stderr))
 }
 
@@ -65,14 +73,28 @@ fn result(ran: &Ran, id: u32) -> Value {
 #[test]
 fn a_session_as_a_transcript() {
     let place = yard();
-    let full = (4..=9).map(|number| call(number, "block_append", json!({"name": "yard", "content": format!("entry {number}")})));
+    let full = (4..=9).map(|number| {
+        call(
+            number,
+            "block_append",
+            json!({"name": "yard", "content": format!("entry {number}")}),
+        )
+    });
     let mut asked = opening("transcript");
     asked.push(request(2, "tools/list", json!({})));
     asked.push(call(3, "block_read", json!({"name": "yard", "path": "0"})));
     asked.extend(full);
     asked.extend([
-        call(10, "block_append", json!({"name": "yard", "content": "The tenth"})),
-        call(11, "block_append", json!({"name": "yard", "content": "The tenth", "summary": "Wood, a saw, numbers."})),
+        call(
+            10,
+            "block_append",
+            json!({"name": "yard", "content": "The tenth"}),
+        ),
+        call(
+            11,
+            "block_append",
+            json!({"name": "yard", "content": "The tenth", "summary": "Wood, a saw, numbers."}),
+        ),
         call(12, "block_undo", json!({"name": "yard"})),
         call(13, "block_read", json!({"name": "yard", "path": "0.12"})),
         request(14, "resources/list", json!({})),
@@ -96,20 +118,33 @@ fn a_session_as_a_transcript() {
     }
     insta::assert_snapshot!(transcript);
     // In the order in which they were asked for.
-    let ids: Vec<_> = answers.iter().map(|answer| answer["id"].as_u64().unwrap()).collect();
+    let ids: Vec<_> = answers
+        .iter()
+        .map(|answer| answer["id"].as_u64().unwrap())
+        .collect();
     assert!(ids.is_sorted() && ids.len() == 20, "{ids:?}");
 }
 
-/// The answer without what the kernel's own tests hold: the keystone, the tools' descriptions and schemas.
+/// The answer without the program's version, and without what the kernel's own tests hold: the keystone, the tools'
+/// descriptions and schemas.
 fn without_texts(mut answer: Value) -> Value {
-    if let Some(tools) = answer["result"]["tools"].as_array_mut() {
+    if let Some(Value::Array(tools)) = answer.pointer_mut("/result/tools") {
         for tool in tools {
             tool["description"] = "[description]".into();
             tool["inputSchema"] = "[schema]".into();
         }
     }
+    if let Some(version) = answer.pointer_mut("/result/serverInfo/version") {
+        *version = "[version]".into();
+    }
     if let Some(Value::String(text)) = answer.pointer_mut("/result/messages/0/content/text") {
-        let kept = text.lines().map(|line| if line.starts_with('{') { "[keystone]" } else { line });
+        let kept = text.lines().map(|line| {
+            if line.starts_with('{') {
+                "[keystone]"
+            } else {
+                line
+            }
+        });
         *text = kept.collect::<Vec<_>>().join("\n");
     }
     answer
@@ -119,10 +154,16 @@ fn without_texts(mut answer: Value) -> Value {
 fn what_is_no_message_is_passed_over_and_the_session_goes_on() {
     let place = yard();
     let mut stdin = lines(&opening("clumsy"));
-    stdin.push_str("no json\n{\"jsonrpc\":\"2.0\",\"id\":\n\n\u{0}\u{1b}[2J\n[1,2,3]\n{}\n\"text\"\n");
+    stdin.push_str(
+        "no json\n{\"jsonrpc\":\"2.0\",\"id\":\n\n\u{0}\u{1b}[2J\n[1,2,3]\n{}\n\"text\"\n",
+    );
     stdin.push_str(&lines(&[
         request(2, "blocks/forget", json!({})),
-        request(3, "tools/call", json!({"name": "block_read", "arguments": "yard"})),
+        request(
+            3,
+            "tools/call",
+            json!({"name": "block_read", "arguments": "yard"}),
+        ),
         request(4, "tools/call", json!(["block_read"])),
         request(5, "resources/read", json!({"url": "pscale://yard"})),
         json!({"jsonrpc": "2.0", "method": "notifications/unheard_of"}),
@@ -133,12 +174,22 @@ fn what_is_no_message_is_passed_over_and_the_session_goes_on() {
     for (id, code, words) in [
         (2, -32601, "no method blocks/forget"),
         (3, -32602, "the params are none of tools/call"),
-        (4, -32602, "the params are none of tools/call"),
         (5, -32602, "the params are none of resources/read"),
     ] {
         let error = &answer(&ran, id)["error"];
-        assert_eq!((&error["code"], &error["message"]), (&json!(code), &json!(words)));
+        assert_eq!(
+            (&error["code"], &error["message"]),
+            (&json!(code), &json!(words))
+        );
     }
+    // JSON that is no request has no id to be answered by; a list of params makes one.
+    let nameless = messages(&ran)
+        .into_iter()
+        .filter(|message| message.get("id").is_none());
+    let codes: Vec<_> = nameless
+        .map(|message| message["error"]["code"].clone())
+        .collect();
+    assert_eq!(codes, [-32600, -32600, -32600, -32600]);
     assert_eq!(result(&ran, 6)["content"], "Larch");
     assert_eq!(ran.stderr, "");
 }
@@ -146,9 +197,18 @@ fn what_is_no_message_is_passed_over_and_the_session_goes_on() {
 #[test]
 fn a_session_that_begins_otherwise_is_refused() {
     let place = yard();
-    for stdin in ["", "\n", "no json\n", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ini"] {
+    for stdin in [
+        "",
+        "\n",
+        "no json\n",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ini",
+    ] {
         let ran = session(&place, stdin, &[]);
-        assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""), "{stdin:?}");
+        assert_eq!(
+            (ran.stdout.as_str(), ran.stderr.as_str()),
+            ("", ""),
+            "{stdin:?}"
+        );
     }
     let notified = lines(&opening("late")[1..]);
     let ran = place.fed(notified.as_bytes(), &["mcp"]).exits(1);
@@ -157,13 +217,22 @@ fn a_session_that_begins_otherwise_is_refused() {
     let early = lines(&[call(9, "block_list", json!({}))]) + &lines(&opening("early"));
     let ran = session(&place, &early, &[]);
     assert_eq!(answer(&ran, 9)["error"]["code"], -32602);
-    assert_eq!(answer(&ran, 1)["result"]["serverInfo"]["name"], "hermitcrab");
+    assert_eq!(
+        answer(&ran, 1)["result"]["serverInfo"]["name"],
+        "hermitcrab"
+    );
 }
 
 #[test]
 fn long_arguments_are_refused_and_longer_lines_passed_over() {
     let place = yard();
-    let written = |id, bytes| call(id, "block_write", json!({"name": "yard", "path": "0.4", "content": "x".repeat(bytes)}));
+    let written = |id, bytes| {
+        call(
+            id,
+            "block_write",
+            json!({"name": "yard", "path": "0.4", "content": "x".repeat(bytes)}),
+        )
+    };
     let mut asked = opening("long");
     asked.extend([
         written(2, 10 << 20),
@@ -185,14 +254,27 @@ fn long_arguments_are_refused_and_longer_lines_passed_over() {
 fn what_was_asked_before_the_client_left_is_done_and_half_a_message_is_not() {
     let place = yard();
     let mut asked = opening("hasty");
-    asked.push(call(2, "block_append", json!({"name": "yard", "content": "Whole"})));
-    let half = call(3, "block_append", json!({"name": "yard", "content": "Half"})).to_string();
+    asked.push(call(
+        2,
+        "block_append",
+        json!({"name": "yard", "content": "Whole"}),
+    ));
+    let half = call(
+        3,
+        "block_append",
+        json!({"name": "yard", "content": "Half"}),
+    )
+    .to_string();
     let stdin = lines(&asked) + &half[..half.len() - 4];
     let ran = session(&place, &stdin, &["--write"]);
     assert_eq!(result(&ran, 2)["path"], "0.4");
     assert_eq!(messages(&ran).len(), 2);
     let whole = place.run(&["block", "read", "yard"]).exits(0);
-    assert!(whole.stdout.contains("Whole") && !whole.stdout.contains("Half"), "{}", whole.stdout);
+    assert!(
+        whole.stdout.contains("Whole") && !whole.stdout.contains("Half"),
+        "{}",
+        whole.stdout
+    );
 }
 
 #[test]
@@ -219,7 +301,11 @@ fn no_key_passes_and_no_name_of_a_client_spoils_the_log() {
     let key = "sk-ant-api03-abcdefghijklmnop";
     let mut asked = opening(&format!("evil\u{1b}[2J\n{}", "x".repeat(500)));
     asked.extend([
-        call(2, "block_append", json!({"name": "yard", "content": format!("the key is {key}")})),
+        call(
+            2,
+            "block_append",
+            json!({"name": "yard", "content": format!("the key is {key}")}),
+        ),
         call(3, "block_read", json!({"name": "yard", "view": key})),
         call(4, "block_list", json!({})),
         request(5, "prompts/get", json!({"name": "orient"})),
@@ -231,11 +317,23 @@ fn no_key_passes_and_no_name_of_a_client_spoils_the_log() {
     ]);
     let ran = session(&place, &lines(&asked), &["--write"]);
     assert_eq!(result(&ran, 2)["keys_removed"], 1);
-    for text in [&ran.stdout, &ran.stderr, &place.read("data/log/yard.jsonl"), &place.read("data/blocks/yard.json")] {
+    for text in [
+        &ran.stdout,
+        &ran.stderr,
+        &place.read("data/log/yard.jsonl"),
+        &place.read("data/blocks/yard.json"),
+    ] {
         assert!(!text.contains(key), "{text}");
     }
     let log = place.json(&["block", "log", "yard"]);
-    let author = log["entries"].as_array().unwrap().iter().find_map(|entry| entry["by"]["model"]["id"].as_str());
+    let author = log["entries"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find_map(|entry| entry["by"]["model"]["id"].as_str());
     let author = author.unwrap_or_else(|| panic!("{log}"));
-    assert!(author.starts_with("evil\\u{1b}[2J") && author.chars().count() <= 64, "{author}");
+    assert!(
+        author.starts_with("evil\\u{1b}[2J") && author.chars().count() <= 64,
+        "{author}"
+    );
 }
