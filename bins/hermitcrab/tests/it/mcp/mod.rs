@@ -1,6 +1,7 @@
 //! Another program's model at the blocks: what a client of the protocol is offered and what it can do.
 
 mod client;
+mod sdk;
 mod wire;
 
 use serde_json::{Value, json};
