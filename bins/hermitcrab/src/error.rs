@@ -80,6 +80,8 @@ pub enum Error {
     NoShell { rev: u64 },
     #[error("{}: no text in UTF-8", name(path))]
     NotText { path: PathBuf },
+    #[error("the MCP client opened no session: {why}")]
+    Handshake { why: String },
     #[error("cannot read {}", name(path))]
     Read {
         path: PathBuf,
@@ -147,6 +149,7 @@ impl Error {
             Self::InUse { .. } => "in_use",
             Self::NoKeyring { .. } => "no_keyring",
             Self::BadKey { .. } => "bad_key",
+            Self::Handshake { .. } => "handshake",
         };
         Fault::new(kind, with_sources(self))
     }
@@ -169,6 +172,7 @@ impl Error {
             | Self::TooMuch { .. }
             | Self::InUse { .. }
             | Self::Kernel(_)
+            | Self::Handshake { .. }
             | Self::Write { .. } => self.into(),
             _ => Failure::usage(self),
         }
