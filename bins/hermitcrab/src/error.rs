@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use bin_support::{Failure, printable};
-use hermitcrab_kernel::{Fault, KernelError};
+use hermitcrab_kernel::{Fault, KernelError, SettingsError};
 use pscale_blocks::migrate::NotAnExport;
 use pscale_blocks::{BlockError, BlockName, BundleError, FormatErrors, StoreError};
 
@@ -44,8 +44,6 @@ pub enum Error {
         listed(blocks)
     )]
     InUse { blocks: Vec<BlockName> },
-    #[error(transparent)]
-    Kernel(#[from] KernelError),
     #[error("the query is empty")]
     EmptyQuery,
     #[error("{}: no block in it", name(path))]
@@ -68,6 +66,18 @@ pub enum Error {
     NoKeyring { variable: String },
     #[error("this is no key: {why}")]
     BadKey { why: &'static str },
+    #[error("{}", with_sources(error))]
+    Kernel { error: KernelError },
+    #[error("{}{}", name(path), source.line.map(|line| format!(", line {line}")).unwrap_or_default())]
+    Settings {
+        path: PathBuf,
+        #[source]
+        source: SettingsError,
+    },
+    #[error("--grant: {} is no folder", name(path))]
+    NoFolder { path: PathBuf },
+    #[error("no face {rev} is kept, or it does not compile; `hermitcrab shells` lists them")]
+    NoShell { rev: u64 },
     #[error("{}: no text in UTF-8", name(path))]
     NotText { path: PathBuf },
     #[error("cannot read {}", name(path))]
@@ -81,6 +91,15 @@ pub enum Error {
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         Self::Store { error }
+    }
+}
+
+impl From<KernelError> for Error {
+    fn from(error: KernelError) -> Self {
+        match error {
+            KernelError::Store(error) => error.into(),
+            error => Self::Kernel { error },
+        }
     }
 }
 
@@ -115,10 +134,13 @@ impl Error {
             Self::NoDataFolder => "no_data_folder",
             Self::Bundle { error, .. } => error.kind(),
             Self::NoBlock { .. } | Self::NoBlocks { .. } | Self::NotText { .. } => "format",
-            Self::Read { .. } | Self::Write { .. } | Self::Kernel(_) => "io",
+            Self::Read { .. } | Self::Write { .. } => "io",
             Self::KeyTyped | Self::KeyOfNobody | Self::IntoData { .. } | Self::EmptyQuery => {
                 "usage"
             }
+            Self::Kernel { .. } => "kernel",
+            Self::Settings { .. } => "settings",
+            Self::NoFolder { .. } | Self::NoShell { .. } => "not_found",
             Self::NoRevision { .. } => "revision",
             Self::NotAnExport { .. } => "no_export",
             Self::TooMuch { .. } => "too_large",
@@ -145,7 +167,8 @@ impl Error {
             | Self::NotAnExport { .. }
             | Self::TooMuch { .. }
             | Self::InUse { .. }
-            | Self::Kernel(_)
+            | Self::Kernel { .. }
+            | Self::NoShell { .. }
             | Self::Write { .. } => self.into(),
             _ => Failure::usage(self),
         }

@@ -1,11 +1,13 @@
 //! What a person can set: models, budgets, the web.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use llm_client::Usd;
+use llm_client::{ModelTable, Usd};
 use serde::{Deserialize, Deserializer, Serialize, de};
+use serde_json::json;
 
 use crate::WebPolicy;
 
@@ -112,6 +114,31 @@ impl Settings {
                 .map(|before| before.matches('\n').count() + 1),
             reason: error.message().to_owned(),
         })
+    }
+}
+
+impl Settings {
+    /// What is known of models, with the prices of these settings at `provider`.
+    pub fn model_table(&self, provider: &str) -> ModelTable {
+        let specs = self.models.iter().chain([&self.fast]);
+        let mut rows = BTreeMap::new();
+        let mut read_on = Date::default();
+        for (spec, price) in specs.filter_map(|spec| Some((spec, spec.price?))) {
+            read_on = read_on.max(price.date);
+            let price = json!({"in": price.input, "out": price.output});
+            rows.insert(
+                &spec.id,
+                json!({"provider": provider, "id": spec.id, "price": price}),
+            );
+        }
+        let rows: Vec<_> = rows.into_values().collect();
+        let table = json!({"schema_version": 1, "read_on": read_on, "models": rows});
+        let embedded = ModelTable::embedded();
+        // Ids and prices were checked when the settings were read.
+        match ModelTable::parse(&table.to_string()) {
+            Ok(own) => embedded.overridden_by(&own),
+            Err(_) => embedded,
+        }
     }
 }
 
