@@ -44,8 +44,6 @@ pub enum Error {
         listed(blocks)
     )]
     InUse { blocks: Vec<BlockName> },
-    #[error(transparent)]
-    Kernel(KernelError),
     #[error("the query is empty")]
     EmptyQuery,
     #[error("{}: no block in it", name(path))]
@@ -167,11 +165,11 @@ impl Error {
             | Self::NoBlock { .. }
             | Self::NoBlocks { .. }
             | Self::NoRevision { .. }
-            | Self::NoShell { .. }
             | Self::NotAnExport { .. }
             | Self::TooMuch { .. }
             | Self::InUse { .. }
-            | Self::Kernel(_)
+            | Self::Kernel { .. }
+            | Self::NoShell { .. }
             | Self::Handshake { .. }
             | Self::Write { .. } => self.into(),
             _ => Failure::usage(self),
