@@ -12,7 +12,8 @@ mod usage;
 pub mod window;
 
 pub use brain::{
-    Brain, BrainError, BrainInfo, BrainReply, BrainRequest, LlmBrain, ScriptBrain, ScriptStep, Tier,
+    Brain, BrainError, BrainInfo, BrainReply, BrainRequest, LlmBrain, OfflineBrain, ScriptBrain,
+    ScriptStep, Tier,
 };
 pub use config::{
     Budgets, DatedPrice, Face, Grant, KernelConfig, ModelSpec, Settings, SettingsError,

@@ -1,6 +1,7 @@
 //! Who thinks: a model, a script for tests, or the offline rules.
 
 mod llm;
+mod offline;
 mod plain;
 mod script;
 
@@ -10,6 +11,7 @@ use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 pub use llm::LlmBrain;
+pub use offline::OfflineBrain;
 pub use script::{ScriptBrain, ScriptStep};
 
 use crate::EventSink;

@@ -7,5 +7,6 @@
 mod cancel;
 mod config;
 mod models;
+mod offline;
 mod window;
 mod wire;
