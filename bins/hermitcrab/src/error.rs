@@ -44,6 +44,8 @@ pub enum Error {
         listed(blocks)
     )]
     InUse { blocks: Vec<BlockName> },
+    #[error(transparent)]
+    Kernel(KernelError),
     #[error("the query is empty")]
     EmptyQuery,
     #[error("{}: no block in it", name(path))]
@@ -168,7 +170,7 @@ impl Error {
             | Self::NotAnExport { .. }
             | Self::TooMuch { .. }
             | Self::InUse { .. }
-            | Self::Kernel { .. }
+            | Self::Kernel(_)
             | Self::NoShell { .. }
             | Self::Handshake { .. }
             | Self::Write { .. } => self.into(),

@@ -11,6 +11,7 @@ mod default_blocks;
 mod keystone;
 mod kv;
 mod models;
+mod offline;
 mod place;
 mod prompt;
 mod security_files;
