@@ -60,7 +60,7 @@ pub async fn for_looking(face: Face, data: &DataDir) -> Result<Kernel, Failure> 
         face,
         ..KernelConfig::default()
     };
-    open(config, Box::new(store), Arc::new(OfflineBrain::new())).await
+    open(config, Box::new(store), Arc::new(OfflineBrain)).await
 }
 
 /// The blocks as they are now, without their logs.
@@ -86,7 +86,7 @@ pub async fn for_changing(data: &DataDir) -> Result<Kernel, Failure> {
         ..KernelConfig::default()
     };
     let store = data.for_writing().map_err(Error::failure)?;
-    open(config, store, Arc::new(OfflineBrain::new())).await
+    open(config, store, Arc::new(OfflineBrain)).await
 }
 
 async fn open(
@@ -151,7 +151,7 @@ fn brain(
         ..
     } = opened
     else {
-        return Ok((Arc::new(OfflineBrain::new()), settings));
+        return Ok((Arc::new(OfflineBrain), settings));
     };
     let settings = if flags.model.is_none() && provider == DEFAULTS.provider {
         settings
