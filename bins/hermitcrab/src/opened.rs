@@ -141,7 +141,11 @@ fn brain(
     };
     let models = settings.model_table(flags.provider.unwrap_or(DEFAULTS.provider).as_str());
     let seed = kernel.seed.seed;
-    let opened = flags.open_with(&DEFAULTS, seed, session, |client| {
+    let specs = settings.models.iter().chain([&settings.fast]);
+    let versions = specs
+        .filter_map(|spec| Some((spec.id.clone(), spec.api_version?)))
+        .collect();
+    let opened = flags.open_versions(&DEFAULTS, &versions, seed, session, |client| {
         client.fallback_on(no_fallback).models(models)
     })?;
     let Model::Client {
