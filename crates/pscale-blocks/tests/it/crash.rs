@@ -314,7 +314,7 @@ fn no_edit_that_was_reported_is_lost_when_the_process_is_killed() {
         .create(&notes, &Block::new("n"), &stamp(0))
         .unwrap();
     let mut before = 1;
-    for heard in 1..=25 {
+    for heard in 1..=12 {
         let mut child = Process::start("crash::child_edits", &dir, "");
         let mut reported = 0;
         for _ in 0..heard {
