@@ -44,6 +44,8 @@ pub enum Error {
         listed(blocks)
     )]
     InUse { blocks: Vec<BlockName> },
+    #[error(transparent)]
+    Output(#[from] bin_support::Error),
     #[error("the query is empty")]
     EmptyQuery,
     #[error("{}: no block in it", name(path))]
@@ -134,7 +136,7 @@ impl Error {
             Self::NoDataFolder => "no_data_folder",
             Self::Bundle { error, .. } => error.kind(),
             Self::NoBlock { .. } | Self::NoBlocks { .. } | Self::NotText { .. } => "format",
-            Self::Read { .. } | Self::Write { .. } => "io",
+            Self::Read { .. } | Self::Write { .. } | Self::Output(_) => "io",
             Self::KeyTyped | Self::KeyOfNobody | Self::IntoData { .. } | Self::EmptyQuery => {
                 "usage"
             }
@@ -169,6 +171,7 @@ impl Error {
             | Self::InUse { .. }
             | Self::Kernel { .. }
             | Self::NoShell { .. }
+            | Self::Output(_)
             | Self::Write { .. } => self.into(),
             _ => Failure::usage(self),
         }
