@@ -46,6 +46,8 @@ pub enum Error {
     InUse { blocks: Vec<BlockName> },
     #[error(transparent)]
     Output(#[from] bin_support::Error),
+    #[error(transparent)]
+    Kernel(KernelError),
     #[error("the query is empty")]
     EmptyQuery,
     #[error("{}: no block in it", name(path))]
@@ -68,9 +70,7 @@ pub enum Error {
     NoKeyring { variable: String },
     #[error("this is no key: {why}")]
     BadKey { why: &'static str },
-    #[error("{}", with_sources(error))]
-    Kernel { error: KernelError },
-    #[error("{}{}", name(path), source.line.map(|line| format!(", line {line}")).unwrap_or_default())]
+    #[error("{}", name(path))]
     Settings {
         path: PathBuf,
         #[source]
@@ -82,6 +82,8 @@ pub enum Error {
     NoShell { rev: u64 },
     #[error("{}: no text in UTF-8", name(path))]
     NotText { path: PathBuf },
+    #[error("the MCP client opened no session: {why}")]
+    Handshake { why: String },
     #[error("cannot read {}", name(path))]
     Read {
         path: PathBuf,
@@ -100,7 +102,7 @@ impl From<KernelError> for Error {
     fn from(error: KernelError) -> Self {
         match error {
             KernelError::Store(error) => error.into(),
-            error => Self::Kernel { error },
+            error => Self::Kernel(error),
         }
     }
 }
@@ -140,7 +142,7 @@ impl Error {
             Self::KeyTyped | Self::KeyOfNobody | Self::IntoData { .. } | Self::EmptyQuery => {
                 "usage"
             }
-            Self::Kernel { .. } => "kernel",
+            Self::Kernel(_) => "kernel",
             Self::Settings { .. } => "settings",
             Self::NoFolder { .. } | Self::NoShell { .. } => "not_found",
             Self::NoRevision { .. } => "revision",
@@ -149,6 +151,7 @@ impl Error {
             Self::InUse { .. } => "in_use",
             Self::NoKeyring { .. } => "no_keyring",
             Self::BadKey { .. } => "bad_key",
+            Self::Handshake { .. } => "handshake",
         };
         Fault::new(kind, with_sources(self))
     }
@@ -169,9 +172,10 @@ impl Error {
             | Self::NotAnExport { .. }
             | Self::TooMuch { .. }
             | Self::InUse { .. }
-            | Self::Kernel { .. }
+            | Self::Kernel(_)
             | Self::NoShell { .. }
             | Self::Output(_)
+            | Self::Handshake { .. }
             | Self::Write { .. } => self.into(),
             _ => Failure::usage(self),
         }

@@ -166,7 +166,7 @@ fn brain(
 fn only(model: String, settings: Settings) -> Settings {
     let known = settings.models.iter().chain([&settings.fast]);
     let spec = known.clone().find(|spec| spec.id == model).cloned();
-    let spec = spec.unwrap_or_else(|| ModelSpec {
+    let spec = spec.unwrap_or(ModelSpec {
         id: model,
         thinking: ThinkingMode::Off,
         effort: None,

@@ -29,9 +29,9 @@ pub enum Lines {
 }
 
 impl Lines {
-    pub fn open(at_terminal: bool, data: &DataDir) -> Result<Self, Error> {
+    pub fn open(at_terminal: bool, data: &DataDir) -> Self {
         if !at_terminal {
-            return Ok(Self::Pipe);
+            return Self::Pipe;
         }
         let path = data.path().join("lines.txt");
         let mut editor = Reedline::create();
@@ -39,7 +39,7 @@ impl Lines {
         if let Ok(history) = FileBackedHistory::with_file(REMEMBERED, path) {
             editor = editor.with_history(Box::new(history));
         }
-        Ok(Self::Terminal(Box::new(editor)))
+        Self::Terminal(Box::new(editor))
     }
 
     pub fn next(&mut self) -> Result<Line, Error> {

@@ -36,7 +36,7 @@ async fn talk(
 ) -> Result<Exit, Failure> {
     let kernel = opened::for_chat(args, data, session).await?;
     let at_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
-    let mut lines = Lines::open(at_terminal, data).map_err(Error::failure)?;
+    let mut lines = Lines::open(at_terminal, data);
     let screen = Screen::new(at_terminal);
 
     let cancel = CancellationToken::new();

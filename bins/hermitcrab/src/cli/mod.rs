@@ -20,7 +20,7 @@ pub use self::talk::*;
 use crate::answer::give;
 use crate::data_dir::DataDir;
 use crate::error::Error;
-use crate::{block, bundle, chat, doctor, key, look, migrate};
+use crate::{block, bundle, chat, doctor, key, look, mcp, migrate};
 
 /// A model that lives in blocks, and the blocks themselves.
 #[derive(Debug, clap::Parser)]
@@ -65,8 +65,17 @@ enum Command {
     Migrate(Migrate),
     /// Keep the key that a model is asked with.
     Key(Key),
+    /// Serve the blocks to another program's model, over MCP on stdin and stdout. Reading only, unless told otherwise.
+    Mcp(Mcp),
     /// Print completions for a shell.
     Completions(Completions),
+}
+
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub struct Mcp {
+    /// Let the client change blocks. Nobody else can while the server runs.
+    #[arg(long)]
+    pub write: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -90,6 +99,7 @@ pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
         Command::Import(args) => give(args.json, bundle::import(&args.import, &data()?), session),
         Command::Migrate(args) => migrate::execute(args, &data()?, session),
         Command::Key(args) => key::execute(args, &data()?, session),
+        Command::Mcp(args) => mcp::execute(*args, data()?, session),
         Command::Completions(args) => completions(args, session),
     }
 }

@@ -6,6 +6,7 @@
 
 mod budgets;
 mod cancel;
+mod config;
 mod default_blocks;
 mod keystone;
 mod kv;

@@ -4,7 +4,9 @@ mod log_file;
 mod repair;
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
+use std::time::SystemTime;
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -12,12 +14,13 @@ use jiff::{SignedDuration, Timestamp};
 pub use disk::Step;
 pub use disk::Watch;
 
-use super::ledger::{Journal, Ledger};
+use super::ledger::{Journal, Kept, Ledger};
 use super::{LogEntry, StoreError};
 use crate::{Block, BlockName};
 use disk::Disk;
 use layout::{Layout, Lock};
 use log_file::{LOG_LIMIT, entries, rotate};
+use repair::Found;
 
 /// How old a backup gets before the next save makes another.
 const BACKUP_AGE: SignedDuration = SignedDuration::from_hours(24);
@@ -26,7 +29,29 @@ const BACKUP_AGE: SignedDuration = SignedDuration::from_hours(24);
 ///
 /// Layout: `blocks/NAME.json`, `log/NAME.jsonl` with older entries in `log/NAME-1.jsonl.gz` and so on, `trash/`,
 /// `quarantine/`, `backups/`, `store.json` and `lock`. The log is written first: an edit that was reported survives a
-/// crash at any moment, and one that was not is there wholly or not at all. One process writes at a time.
+/// crash at any moment, and one that was not is there wholly or not at all. One process writes at a time. What a person
+/// does to a block's file meanwhile is a revision, too.
+///
+/// ```
+/// use pscale_blocks::{Block, BlockName, BlockStore, DirStore, Op, Provenance, Stamp};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let dir = tempfile::tempdir()?;
+/// let store = DirStore::open(dir.path())?;
+/// let notes = BlockName::new("notes")?;
+/// let stamp = Stamp { at: "2026-01-01T00:00:00Z".parse()?, by: Provenance::Person, note: None };
+/// store.create(&notes, &Block::new("what I noted"), &stamp)?;
+///
+/// let op = Op::Append { text: "the first note".to_owned(), summary: None };
+/// let edited = store.edit(&notes, Some(1), &op, &stamp)?;
+/// assert_eq!(edited.rev, 2);
+/// assert!(std::fs::read_to_string(dir.path().join("blocks/notes.json"))?.contains("first note"));
+///
+/// assert_eq!(store.undo(&notes, 1, &stamp)?.undone, 1);
+/// assert_eq!(store.load(&notes)?.block, Block::new("what I noted"));
+/// # Ok(())
+/// # }
+/// ```
 pub type DirStore = Ledger<DirJournal>;
 
 /// The files of a [`DirStore`].
@@ -47,6 +72,26 @@ struct Files {
     log: u64,
     /// When the backup was made.
     backup: Option<Timestamp>,
+    /// The block's file as this process left it.
+    seen: Option<Seen>,
+}
+
+/// What tells that a file was changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Seen {
+    modified: SystemTime,
+    length: u64,
+}
+
+impl Seen {
+    /// None of what is no file.
+    fn at(path: &Path) -> Option<Self> {
+        let found = fs::symlink_metadata(path).ok()?;
+        Some(Self {
+            modified: found.modified().ok()?,
+            length: found.len(),
+        })
+    }
 }
 
 impl DirStore {
@@ -122,6 +167,16 @@ impl DirJournal {
         }
     }
 
+    /// Whether somebody else changed the block's file.
+    fn is_changed(&self, name: &BlockName) -> bool {
+        let seen = self.files.get(name).and_then(|files| files.seen);
+        Seen::at(&self.layout.block(name)) != seen
+    }
+
+    fn found(&self, name: &BlockName) -> Result<Found, StoreError> {
+        repair::found(&self.layout.block(name))
+    }
+
     fn check_writing(&self) -> Result<(), StoreError> {
         self.lock.as_ref().map(|_| ()).ok_or(StoreError::ReadOnly)
     }
@@ -149,9 +204,10 @@ impl DirJournal {
         self.files.entry(name.clone()).or_default().log = before;
     }
 
-    fn write_block(&self, name: &BlockName, block: &Block) -> Result<(), StoreError> {
+    fn write_block(&mut self, name: &BlockName, block: &Block) -> Result<(), StoreError> {
         let path = self.layout.block(name);
         self.disk.replace(&path, block.to_file().as_bytes())?;
+        self.files.entry(name.clone()).or_default().seen = Seen::at(&path);
         // The block is there. Should the disk lose its name, the log still has the edit.
         let _ = self.disk.settle(&path);
         Ok(())
@@ -195,8 +251,24 @@ impl Journal for DirJournal {
         Some(block.hash())
     }
 
+    fn look(&mut self, name: &BlockName) -> Result<Option<Kept>, StoreError> {
+        if self.lock.is_none() || !self.is_changed(name) {
+            return Ok(None);
+        }
+        // A file that is no block may be one that is just being written: it is looked at again until it is one.
+        match self.found(name)? {
+            Found::Block(..) => self.settle(name).map(Some),
+            Found::Nothing | Found::Damage(..) => Ok(None),
+        }
+    }
+
     fn save(&mut self, name: &BlockName, entry: LogEntry, block: &Block) -> Result<(), StoreError> {
         self.check_writing()?;
+        if self.is_changed(name)
+            && let Found::Damage(reason, at) = self.found(name)?
+        {
+            self.quarantine(name, &reason, at)?;
+        }
         self.back_up(name, entry.at)?;
         let before = self.append(name, &entry)?;
         if let Err(error) = self.write_block(name, block) {
@@ -212,7 +284,11 @@ impl Journal for DirJournal {
         let block = self.layout.block(name);
         let trash = self.layout.trash(name, entry.at);
         // The file first: a file whose log says that it was deleted is one that a person put back.
-        let moved = self.disk.rename(&block, &trash);
+        // A person may have taken the file away.
+        let moved = match Seen::at(&block) {
+            Some(_) => self.disk.rename(&block, &trash),
+            None => Ok(()),
+        };
         let done = moved.and_then(|()| self.append(name, &entry));
         if done.is_err() {
             // Where this fails the next opening makes the block again from its log.
