@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use bin_support::{Exit, Failure, OutputFile, Session, printable};
+use bin_support::{Exit, Failure, Session, printable, write_file};
 use hermitcrab_kernel::CoreBlock;
 use hermitcrab_kernel::keystone::keystone_version;
 use pscale_blocks::{
@@ -104,14 +104,17 @@ fn send(
         let path = file.to_owned();
         return give::<Exported>(json, Err(Error::IntoData { path }), session);
     }
-    let output = OutputFile::begin(file)?;
-    output.finish(|out| out.write_all(outgoing.text.as_bytes()))?;
+    let written = write_file(file, |out| out.write_all(outgoing.text.as_bytes()));
     let exported = Exported {
         file: file.to_owned(),
         blocks: outgoing.blocks,
         bytes: outgoing.text.len(),
     };
-    give(json, Ok(exported), session)
+    give(
+        json,
+        written.map(|()| exported).map_err(Error::from),
+        session,
+    )
 }
 
 impl Answer for Exported {

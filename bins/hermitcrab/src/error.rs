@@ -45,6 +45,8 @@ pub enum Error {
     )]
     InUse { blocks: Vec<BlockName> },
     #[error(transparent)]
+    Output(#[from] bin_support::Error),
+    #[error(transparent)]
     Kernel(KernelError),
     #[error("the query is empty")]
     EmptyQuery,
@@ -136,7 +138,7 @@ impl Error {
             Self::NoDataFolder => "no_data_folder",
             Self::Bundle { error, .. } => error.kind(),
             Self::NoBlock { .. } | Self::NoBlocks { .. } | Self::NotText { .. } => "format",
-            Self::Read { .. } | Self::Write { .. } => "io",
+            Self::Read { .. } | Self::Write { .. } | Self::Output(_) => "io",
             Self::KeyTyped | Self::KeyOfNobody | Self::IntoData { .. } | Self::EmptyQuery => {
                 "usage"
             }
@@ -172,6 +174,7 @@ impl Error {
             | Self::InUse { .. }
             | Self::Kernel(_)
             | Self::NoShell { .. }
+            | Self::Output(_)
             | Self::Handshake { .. }
             | Self::Write { .. } => self.into(),
             _ => Failure::usage(self),

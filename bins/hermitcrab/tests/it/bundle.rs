@@ -208,3 +208,17 @@ fn a_file_that_is_none_of_ours_writes_nothing() {
         .tells(&["bad"]);
     assert!(!place.path(DATA).join("blocks/good.json").exists());
 }
+
+#[test]
+fn an_output_that_cannot_be_written_is_named() {
+    let place = yard();
+    fs::create_dir(place.path("folder")).unwrap();
+    for file in ["no/such/folder/x.json", "folder"] {
+        let ran = place.run(&["export", "-o", file, "--json"]).exits(1);
+        assert_eq!(ran.json()["error"], "io");
+        ran.tells(&[file]);
+    }
+    let ran = place.run(&["block", "export", "gone", "-o", "x.json"]);
+    ran.exits(1).tells(&["gone"]);
+    assert!(!place.path("x.json").exists());
+}
