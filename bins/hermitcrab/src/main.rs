@@ -2,12 +2,18 @@
 
 mod answer;
 mod block;
+mod bundle;
+mod chat;
 mod cli;
 mod clock;
 mod data_dir;
+mod doctor;
 mod error;
 mod key;
+mod look;
 mod mcp;
+mod migrate;
+mod opened;
 
 use std::process::ExitCode;
 

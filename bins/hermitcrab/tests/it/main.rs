@@ -6,7 +6,9 @@
 
 mod bad_input;
 mod block_cli;
+mod bundle;
 mod key;
 mod kill;
 mod mcp;
+mod migrate;
 mod program;

@@ -5,11 +5,17 @@
 )]
 
 mod budgets;
+mod cancel;
+mod config;
 mod default_blocks;
 mod keystone;
+mod kv;
+mod models;
 mod place;
 mod prompt;
+mod security_files;
 mod security_web;
 mod stop_reasons;
 mod texts;
 mod window;
+mod wire;
