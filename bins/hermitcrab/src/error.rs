@@ -80,6 +80,11 @@ pub enum Error {
     NoShell { rev: u64 },
     #[error("{}: no text in UTF-8", name(path))]
     NotText { path: PathBuf },
+    #[error(
+        "an export of the earlier generation waits in {path}; `hermitcrab migrate {path}` takes it over first",
+        path = name(path)
+    )]
+    Waiting { path: PathBuf },
     #[error("the MCP client opened no session: {why}")]
     Handshake { why: String },
     #[error("cannot read {}", name(path))]
@@ -149,6 +154,7 @@ impl Error {
             Self::InUse { .. } => "in_use",
             Self::NoKeyring { .. } => "no_keyring",
             Self::BadKey { .. } => "bad_key",
+            Self::Waiting { .. } => "waiting",
             Self::Handshake { .. } => "handshake",
         };
         Fault::new(kind, with_sources(self))
@@ -172,6 +178,7 @@ impl Error {
             | Self::TooMuch { .. }
             | Self::InUse { .. }
             | Self::Kernel(_)
+            | Self::Waiting { .. }
             | Self::Handshake { .. }
             | Self::Write { .. } => self.into(),
             _ => Failure::usage(self),
