@@ -82,6 +82,11 @@ pub enum Error {
     NoShell { rev: u64 },
     #[error("{}: no text in UTF-8", name(path))]
     NotText { path: PathBuf },
+    #[error(
+        "an export of the earlier generation waits in {path}; `hermitcrab migrate {path}` takes it over first",
+        path = name(path)
+    )]
+    Waiting { path: PathBuf },
     #[error("the MCP client opened no session: {why}")]
     Handshake { why: String },
     #[error("cannot read {}", name(path))]
@@ -151,6 +156,7 @@ impl Error {
             Self::InUse { .. } => "in_use",
             Self::NoKeyring { .. } => "no_keyring",
             Self::BadKey { .. } => "bad_key",
+            Self::Waiting { .. } => "waiting",
             Self::Handshake { .. } => "handshake",
         };
         Fault::new(kind, with_sources(self))
@@ -175,6 +181,7 @@ impl Error {
             | Self::Kernel(_)
             | Self::NoShell { .. }
             | Self::Output(_)
+            | Self::Waiting { .. }
             | Self::Handshake { .. }
             | Self::Write { .. } => self.into(),
             _ => Failure::usage(self),

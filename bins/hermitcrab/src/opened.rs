@@ -205,7 +205,7 @@ fn grants(flags: &[String]) -> Result<Vec<Grant>, Failure> {
 
 /// `g0.json`, which an empty store takes over.
 fn earlier_generation(data: &DataDir) -> Result<Option<String>, Failure> {
-    let path = data.path().join("g0.json");
+    let path = data.earlier();
     match std::fs::read_to_string(&path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),

@@ -31,8 +31,9 @@ pub struct Cli {
     /// Where everything of this instance is kept [default: hermitcrab in the user's folder for data].
     #[arg(long, global = true, value_name = "DIR")]
     data: Option<PathBuf>,
+    /// Without one: `chat`.
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 impl AsRef<CommonFlags> for Cli {
@@ -87,7 +88,10 @@ struct Completions {
 
 pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
     let data = || DataDir::find(cli.data.as_deref()).map_err(Error::failure);
-    match &cli.command {
+    let Some(command) = &cli.command else {
+        return chat::execute(&Chat::default(), &data()?, session);
+    };
+    match command {
         Command::Chat(args) => chat::execute(args, &data()?, session),
         Command::Prompt(args) => look::prompt(args, &data()?, session),
         Command::Compile(args) => look::compile(args, session),

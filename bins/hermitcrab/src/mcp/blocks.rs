@@ -15,12 +15,17 @@ pub enum Blocks {
 
 impl Blocks {
     /// # Errors
-    /// The directory cannot be read; or, for writing, another process writes to it.
+    /// The directory cannot be read; or, for writing, another process writes to it, or an export waits to be taken over, which
+    /// edits would prevent.
     pub fn open(data: DataDir, write: bool) -> Result<Self, Error> {
         if write {
             let store = data.for_writing()?;
-            // An instance begins here: without its first blocks a model would have nothing to go by.
             if store.names()?.is_empty() {
+                let earlier = data.earlier();
+                if earlier.exists() {
+                    return Err(Error::Waiting { path: earlier });
+                }
+                // An instance begins here: without its first blocks a model would have nothing to go by.
                 seed_defaults(store.as_ref(), Timestamp::now())?;
             }
             return Ok(Self::Writing(store));

@@ -401,6 +401,21 @@ async fn an_empty_directory_is_left_empty_by_a_reader_and_seeded_by_a_writer() {
 }
 
 #[tokio::test]
+async fn an_export_that_waits_is_taken_over_before_a_client_writes() {
+    let place = Place::new();
+    place.file(
+        "data/g0.json",
+        r#"{"hcmem:/memories/M-1.md": "First evening."}"#,
+    );
+    let ran = place.fed(b"", &["mcp", "--write"]).exits(1);
+    ran.tells(&["waits in data/g0.json", "`hermitcrab migrate data/g0.json`"]);
+    // Reading prevents nothing.
+    Client::start(&place, false).await.leave().await;
+    place.run(&["migrate", "data/g0.json"]).exits(0);
+    Client::start(&place, true).await.leave().await;
+}
+
+#[tokio::test]
 async fn one_writes_others_read_what_was_written() {
     let place = yard();
     let writer = Client::start(&place, true).await;

@@ -11,7 +11,7 @@ use crate::program::{Place, Ran};
 /// What the client sees that begins in this way.
 fn seen(place: &Place, lifecycle: &str) -> Value {
     let python = env::var("MCP_PYTHON")
-        .unwrap_or_else(|_| panic!("MCP_PYTHON is to name a python3 that has the package mcp"));
+        .unwrap_or_else(|_| panic!("MCP_PYTHON is not set; `cargo xtask peers mcp` sets it"));
     let server = place.command(&["mcp", "--write"]);
     let output = Command::new(python)
         .args(["-c", include_str!("sdk.py"), lifecycle])
