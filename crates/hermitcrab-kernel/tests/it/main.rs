@@ -4,12 +4,18 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
+mod bad_input;
+mod boot;
+mod budget_stop;
 mod budgets;
 mod default_blocks;
 mod keystone;
+mod limits;
 mod place;
 mod prompt;
+mod recompile;
 mod security_web;
+mod set_tools;
 mod stop_reasons;
 mod texts;
 mod window;
