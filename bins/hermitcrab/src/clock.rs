@@ -3,10 +3,14 @@
 use jiff::Timestamp;
 use pscale_blocks::{Provenance, Stamp};
 
+pub fn now() -> Timestamp {
+    Timestamp::now()
+}
+
 /// An edit that the person makes now.
 pub fn by_the_person() -> Stamp {
     Stamp {
-        at: Timestamp::now(),
+        at: now(),
         by: Provenance::Person,
         note: None,
     }

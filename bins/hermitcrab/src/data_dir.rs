@@ -34,6 +34,20 @@ impl DataDir {
         &self.0
     }
 
+    /// Whether a file that is to be written would lie here.
+    pub fn holds(&self, file: &Path) -> bool {
+        let folder = match file.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        // A link is followed; a file that is not there yet is where its folder is.
+        let place = file.canonicalize().or_else(|_| folder.canonicalize());
+        match (place, self.0.canonicalize()) {
+            (Ok(place), Ok(own)) => place.starts_with(own),
+            _ => false,
+        }
+    }
+
     /// The blocks as they are now, also while another process writes to them. None yet in a directory that is not there:
     /// reading makes nothing.
     ///

@@ -4,8 +4,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use bin_support::{Failure, printable};
-use hermitcrab_kernel::Fault;
-use pscale_blocks::{BlockError, StoreError};
+use hermitcrab_kernel::{Fault, KernelError, SettingsError};
+use pscale_blocks::migrate::NotAnExport;
+use pscale_blocks::{BlockError, BlockName, BundleError, FormatErrors, StoreError};
 
 /// Why a command did not do what was asked. Every message names what it is about.
 #[derive(Debug, thiserror::Error)]
@@ -15,6 +16,40 @@ pub enum Error {
     NoDataFolder,
     #[error("{}", store_line(error))]
     Store { error: StoreError },
+    #[error("{}: {}{}", name(path), with_sources(error), bundle_hint(error))]
+    Bundle { path: PathBuf, error: BundleError },
+    #[error(
+        "{}: in the data directory; choose another place for the output",
+        name(path)
+    )]
+    IntoData { path: PathBuf },
+    #[error("{}", name(path))]
+    NoBlock {
+        path: PathBuf,
+        #[source]
+        error: FormatErrors,
+    },
+    #[error("{name} has no revision {rev} that can be made again; its last one is {last}")]
+    NoRevision {
+        name: BlockName,
+        rev: u64,
+        last: u64,
+    },
+    #[error("{}: {error}", name(path))]
+    NotAnExport { path: PathBuf, error: NotAnExport },
+    #[error("{}: with it there is more than {limit} bytes to read", name(path))]
+    TooMuch { path: PathBuf, limit: usize },
+    #[error(
+        "the data directory is in use ({}), and nothing was done: name another one with --data DIR",
+        listed(blocks)
+    )]
+    InUse { blocks: Vec<BlockName> },
+    #[error(transparent)]
+    Kernel(KernelError),
+    #[error("the query is empty")]
+    EmptyQuery,
+    #[error("{}: no block in it", name(path))]
+    NoBlocks { path: PathBuf },
     #[error("cannot write {}", name(path))]
     Write {
         path: PathBuf,
@@ -33,6 +68,16 @@ pub enum Error {
     NoKeyring { variable: String },
     #[error("this is no key: {why}")]
     BadKey { why: &'static str },
+    #[error("{}", name(path))]
+    Settings {
+        path: PathBuf,
+        #[source]
+        source: SettingsError,
+    },
+    #[error("--grant: {} is no folder", name(path))]
+    NoFolder { path: PathBuf },
+    #[error("no face {rev} is kept, or it does not compile; `hermitcrab shells` lists them")]
+    NoShell { rev: u64 },
     #[error("{}: no text in UTF-8", name(path))]
     NotText { path: PathBuf },
     #[error("cannot read {}", name(path))]
@@ -49,6 +94,15 @@ impl From<StoreError> for Error {
     }
 }
 
+impl From<KernelError> for Error {
+    fn from(error: KernelError) -> Self {
+        match error {
+            KernelError::Store(error) => error.into(),
+            error => Self::Kernel(error),
+        }
+    }
+}
+
 impl From<BlockError> for Error {
     fn from(error: BlockError) -> Self {
         StoreError::from(error).into()
@@ -56,6 +110,17 @@ impl From<BlockError> for Error {
 }
 
 impl Error {
+    /// What is wrong with a bundle, unless it is the store that says no.
+    pub fn of_bundle(path: &Path, error: BundleError) -> Self {
+        match error {
+            BundleError::Store(error) => error.into(),
+            error => Self::Bundle {
+                path: path.to_owned(),
+                error,
+            },
+        }
+    }
+
     /// As programs read it; the same form as a tool's error.
     pub fn fault(&self) -> Fault {
         let kind = match self {
@@ -67,9 +132,19 @@ impl Error {
                 };
             }
             Self::NoDataFolder => "no_data_folder",
-            Self::NotText { .. } => "format",
+            Self::Bundle { error, .. } => error.kind(),
+            Self::NoBlock { .. } | Self::NoBlocks { .. } | Self::NotText { .. } => "format",
             Self::Read { .. } | Self::Write { .. } => "io",
-            Self::KeyTyped | Self::KeyOfNobody => "usage",
+            Self::KeyTyped | Self::KeyOfNobody | Self::IntoData { .. } | Self::EmptyQuery => {
+                "usage"
+            }
+            Self::Kernel(_) => "kernel",
+            Self::Settings { .. } => "settings",
+            Self::NoFolder { .. } | Self::NoShell { .. } => "not_found",
+            Self::NoRevision { .. } => "revision",
+            Self::NotAnExport { .. } => "no_export",
+            Self::TooMuch { .. } => "too_large",
+            Self::InUse { .. } => "in_use",
             Self::NoKeyring { .. } => "no_keyring",
             Self::BadKey { .. } => "bad_key",
         };
@@ -79,7 +154,22 @@ impl Error {
     /// Ends the program: with 2 where the command line is at fault, else with 1.
     pub fn failure(self) -> Failure {
         match self {
-            Self::Store { .. } | Self::Write { .. } => self.into(),
+            // What a person forgot to say.
+            Self::Bundle {
+                error: BundleError::NameNeeded,
+                ..
+            } => Failure::usage(self),
+            Self::Store { .. }
+            | Self::Bundle { .. }
+            | Self::NoBlock { .. }
+            | Self::NoBlocks { .. }
+            | Self::NoRevision { .. }
+            | Self::NoShell { .. }
+            | Self::NotAnExport { .. }
+            | Self::TooMuch { .. }
+            | Self::InUse { .. }
+            | Self::Kernel(_)
+            | Self::Write { .. } => self.into(),
             _ => Failure::usage(self),
         }
     }
@@ -114,6 +204,14 @@ fn hint(error: &StoreError) -> Option<String> {
     Some(hint.to_owned())
 }
 
+fn bundle_hint(error: &BundleError) -> &'static str {
+    match error {
+        BundleError::NameNeeded => "; --name NAME gives it one",
+        BundleError::Faulty { .. } => "; --repair leaves faulty parts out",
+        _ => "",
+    }
+}
+
 fn store_line(error: &StoreError) -> String {
     let mut line = with_sources(error);
     if let Some(hint) = hint(error) {
@@ -130,6 +228,16 @@ fn with_sources(error: &dyn StdError) -> String {
         next = source.source();
     }
     line
+}
+
+/// The first few names.
+fn listed(blocks: &[BlockName]) -> String {
+    const SHOWN: usize = 5;
+    let mut names: Vec<_> = blocks.iter().take(SHOWN).map(BlockName::as_str).collect();
+    if blocks.len() > SHOWN {
+        names.push("…");
+    }
+    names.join(", ")
 }
 
 /// A path as a message shows it.

@@ -17,7 +17,7 @@ use crate::data_dir::DataDir;
 use crate::error::Error;
 
 /// The file, one `NAME='key'` a line as in a `.env`. It is no part of any export.
-const FILE: &str = "keys.env";
+pub const FILE: &str = "keys.env";
 
 /// The longest key in bytes; real ones have about a hundred.
 const LONGEST: usize = 1024;

@@ -2,11 +2,17 @@
 
 mod answer;
 mod block;
+mod bundle;
+mod chat;
 mod cli;
 mod clock;
 mod data_dir;
+mod doctor;
 mod error;
 mod key;
+mod look;
+mod migrate;
+mod opened;
 
 use std::process::ExitCode;
 

@@ -1,13 +1,19 @@
 //! What a person can set: models, budgets, the web.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use llm_client::Usd;
+use llm_client::{AnthropicVersion, ModelTable, Usd};
 use serde::{Deserialize, Deserializer, Serialize, de};
+use serde_json::json;
+use url::Url;
 
 use crate::WebPolicy;
+
+/// The fewest tokens that a model can be given to think.
+const LEAST_THOUGHT: u32 = 1_024;
 
 /// How a kernel is opened.
 #[derive(Debug, Clone)]
@@ -30,7 +36,7 @@ pub struct KernelConfig {
     pub max_usd: Option<Usd>,
     /// The person's time zone.
     pub zone: TimeZone,
-    /// An export of the earlier generation, as JSON, that an empty store takes over.
+    /// An export of the earlier generation, as JSON, that an unused store takes over.
     pub migrate: Option<String>,
 }
 
@@ -77,7 +83,7 @@ pub struct Grant {
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
     /// The models, in the order in which they are asked.
-    #[serde(rename = "model")]
+    #[serde(rename = "model", deserialize_with = "chain")]
     pub models: Vec<ModelSpec>,
     /// The model for small work.
     pub fast: ModelSpec,
@@ -89,52 +95,29 @@ pub struct Settings {
     pub web: WebSettings,
 }
 
-/// Why a text is no `hermitcrab.toml`.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}{reason}", line.map(|line| format!("line {line}: ")).unwrap_or_default())]
-pub struct SettingsError {
-    /// The line, from 1, if it is one line's fault.
-    pub line: Option<usize>,
-    /// What is wrong.
-    pub reason: String,
-}
-
 impl Settings {
-    /// Reads a `hermitcrab.toml`. What it does not say is as by default.
-    ///
-    /// # Errors
-    /// It is no TOML, has a key that there is not, or a value that makes no sense.
-    pub fn parse(text: &str) -> Result<Self, SettingsError> {
-        toml::from_str(text).map_err(|error| SettingsError {
-            line: error
-                .span()
-                .and_then(|span| text.get(..span.start))
-                .map(|before| before.matches('\n').count() + 1),
-            reason: error.message().to_owned(),
-        })
+    /// What is known of models, with the prices of these settings at `provider`.
+    pub fn model_table(&self, provider: &str) -> ModelTable {
+        let specs = self.models.iter().chain([&self.fast]);
+        let mut rows = BTreeMap::new();
+        let mut read_on = Date::default();
+        for (spec, price) in specs.filter_map(|spec| Some((spec, spec.price?))) {
+            read_on = read_on.max(price.date);
+            let price = json!({"in": price.input, "out": price.output});
+            rows.insert(
+                &spec.id,
+                json!({"provider": provider, "id": spec.id, "price": price}),
+            );
+        }
+        let rows: Vec<_> = rows.into_values().collect();
+        let table = json!({"schema_version": 1, "read_on": read_on, "models": rows});
+        let embedded = ModelTable::embedded();
+        // Ids and prices were checked when the settings were read.
+        match ModelTable::parse(&table.to_string()) {
+            Ok(own) => embedded.overridden_by(&own),
+            Err(_) => embedded,
+        }
     }
-}
-
-/// An amount of dollars.
-fn amount<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-    let amount = f64::deserialize(deserializer)?;
-    if amount.is_finite() && amount >= 0.0 {
-        return Ok(amount);
-    }
-    Err(de::Error::custom(format!(
-        "an amount of dollars is 0 or more, not {amount}"
-    )))
-}
-
-/// A model's id.
-fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    let id = String::deserialize(deserializer)?;
-    if !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Ok(id);
-    }
-    Err(de::Error::custom(format!(
-        "a model's id has visible ASCII characters and no spaces, not {id:?}"
-    )))
 }
 
 /// A model and how it is asked.
@@ -142,7 +125,7 @@ fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
 #[serde(deny_unknown_fields)]
 pub struct ModelSpec {
     /// Its id at the provider.
-    #[serde(deserialize_with = "id")]
+    #[serde(deserialize_with = "model_id")]
     pub id: String,
     /// Whether it thinks.
     #[serde(default)]
@@ -151,11 +134,11 @@ pub struct ModelSpec {
     #[serde(default)]
     pub effort: Option<String>,
     /// The longest reply in tokens.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "some_above_zero")]
     pub max_tokens: Option<u32>,
-    /// The provider's version of its protocol.
-    #[serde(default)]
-    pub api_version: Option<String>,
+    /// The version of Anthropic's protocol, where it is not the newest one.
+    #[serde(default, deserialize_with = "api_version")]
+    pub api_version: Option<AnthropicVersion>,
     /// What it costs, where the table of models does not know.
     #[serde(default)]
     pub price: Option<DatedPrice>,
@@ -180,10 +163,10 @@ pub enum ThinkingMode {
 #[serde(deny_unknown_fields)]
 pub struct DatedPrice {
     /// Of prompts.
-    #[serde(deserialize_with = "amount")]
+    #[serde(deserialize_with = "dollars")]
     pub input: f64,
     /// Of replies.
-    #[serde(deserialize_with = "amount")]
+    #[serde(deserialize_with = "dollars")]
     pub output: f64,
     /// When it was looked up.
     pub date: Date,
@@ -194,18 +177,22 @@ pub struct DatedPrice {
 #[serde(deny_unknown_fields, default)]
 pub struct Budgets {
     /// Requests of a turn.
+    #[serde(deserialize_with = "above_zero")]
     pub rounds: u32,
     /// Requests of a boot.
+    #[serde(deserialize_with = "above_zero")]
     pub boot_rounds: u32,
     /// Tokens of the prompts of a turn.
+    #[serde(deserialize_with = "above_zero")]
     pub input_tokens: u64,
     /// Tokens of the replies of a turn.
+    #[serde(deserialize_with = "above_zero")]
     pub output_tokens: u64,
     /// Dollars of a turn.
-    #[serde(deserialize_with = "amount")]
+    #[serde(deserialize_with = "some_dollars")]
     pub turn_usd: f64,
     /// Dollars of a day, UTC.
-    #[serde(deserialize_with = "amount")]
+    #[serde(deserialize_with = "some_dollars")]
     pub day_usd: f64,
 }
 
@@ -229,6 +216,7 @@ pub struct WebSettings {
     /// The provider's own search tool, as its type, such as `web_search_20250305`.
     pub search_tool: Option<String>,
     /// The address of a `SearXNG` server, where the provider has no search tool.
+    #[serde(deserialize_with = "web_address")]
     pub searxng: Option<String>,
 }
 
@@ -256,6 +244,40 @@ impl Default for Settings {
     }
 }
 
+/// Why a settings file cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}, column {column}: {message}")]
+pub struct SettingsError {
+    /// From 1.
+    pub line: usize,
+    /// From 1, in characters.
+    pub column: usize,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl Settings {
+    /// A settings file in which every setting is explained and has its default.
+    pub const DEFAULT_FILE: &str = include_str!("hermitcrab.toml");
+
+    /// Reads `hermitcrab.toml`; what it does not say has its default.
+    ///
+    /// # Errors
+    /// No TOML, an unknown key, or a value that its setting cannot have.
+    pub fn parse(text: &str) -> Result<Self, SettingsError> {
+        toml::from_str(text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            let before = text.get(..at).unwrap_or(text);
+            let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+            SettingsError {
+                line: before.matches('\n').count() + 1,
+                column: before[line_start..].chars().count() + 1,
+                message: error.message().replace('\n', " "),
+            }
+        })
+    }
+}
+
 /// `always`, `adaptive`, `budget:<n>` or `off`.
 impl<'de> Deserialize<'de> for ThinkingMode {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -267,79 +289,90 @@ impl<'de> Deserialize<'de> for ThinkingMode {
             other => other
                 .strip_prefix("budget:")
                 .and_then(|tokens| tokens.parse().ok())
+                .filter(|tokens| *tokens >= LEAST_THOUGHT)
                 .map(Self::Budget)
                 .ok_or_else(|| {
                     de::Error::custom(format!(
-                        "thinking is always, adaptive, off or budget:<tokens>, not {other:?}"
+                        "thinking is always, adaptive, off or budget:<{LEAST_THOUGHT} or more>, not {other:?}"
                     ))
                 }),
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_empty_file_says_what_no_file_says() {
-        assert_eq!(Settings::parse(""), Ok(Settings::default()));
+fn chain<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<ModelSpec>, D::Error> {
+    let models = Vec::<ModelSpec>::deserialize(deserializer)?;
+    if models.is_empty() {
+        return Err(de::Error::custom("there is no model: name at least one"));
     }
-
-    #[test]
-    fn every_setting_can_be_set() {
-        let text = r#"
-            fallback_on_refusal = true
-            [[model]]
-            id = "claude-opus-5"
-            thinking = "budget:2048"
-            effort = "high"
-            max_tokens = 9000
-            api_version = "2023-06-01"
-            price = { input = 5, output = 25.0, date = "2026-11-01" }
-            [fast]
-            id = "claude-haiku-5-5"
-            [budgets]
-            rounds = 4
-            day_usd = 0
-            [web]
-            searxng = "http://localhost:8888"
-        "#;
-        let settings = Settings::parse(text).unwrap();
-        let model = &settings.models[0];
-        assert_eq!(model.thinking, ThinkingMode::Budget(2048));
-        assert_eq!(model.price.map(|price| price.output), Some(25.0));
-        assert_eq!((settings.models.len(), settings.budgets.rounds), (1, 4));
-        assert_eq!(settings.budgets.boot_rounds, Budgets::default().boot_rounds);
-    }
-
-    #[test]
-    fn what_makes_no_sense_is_named_with_its_line() {
-        let cases = [
-            ("[budgets]\nround = 3", 2, "unknown field `round`"),
-            ("colour = 1", 1, "unknown field `colour`"),
-            ("[[model]]\nid = \"two words\"", 2, "\"two words\""),
-            ("[[model]]\nid = \"\"", 2, "\"\""),
-            ("[[model]]\neffort = \"high\"", 1, "missing field `id`"),
-            (
-                "[[model]]\nid = \"m\"\nthinking = \"deep\"",
-                3,
-                "always, adaptive",
-            ),
-            ("\n\n[budgets]\nday_usd = -1", 4, "0 or more, not -1"),
-            ("[budgets]\nturn_usd = nan", 2, "0 or more"),
-            ("[budgets]\nrounds = -1", 2, "invalid value"),
-            (
-                "[fast]\nid = \"m\"\nprice = { input = -3, output = 1, date = \"2026-11-01\" }",
-                3,
-                "0 or more, not -3",
-            ),
-            ("[budgets\nrounds = 1", 1, "unclosed table"),
-        ];
-        for (text, line, words) in cases {
-            let error = Settings::parse(text).unwrap_err();
-            assert_eq!(error.line, Some(line), "{text}: {error}");
-            assert!(error.reason.contains(words), "{text}: {error}");
+    for (at, model) in models.iter().enumerate() {
+        if models[..at].iter().any(|earlier| earlier.id == model.id) {
+            return Err(de::Error::custom(format!("{:?} is named twice", model.id)));
         }
     }
+    Ok(models)
+}
+
+fn model_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let id = String::deserialize(deserializer)?;
+    let fits = !id.is_empty() && id.len() <= 200 && id.chars().all(|c| c.is_ascii_graphic());
+    if fits {
+        return Ok(id);
+    }
+    Err(de::Error::custom(format!("{id:?} is no id of a model")))
+}
+
+fn api_version<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<AnthropicVersion>, D::Error> {
+    let version = String::deserialize(deserializer)?;
+    version.parse().map(Some).map_err(de::Error::custom)
+}
+
+fn web_address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let address = String::deserialize(deserializer)?;
+    let fits = Url::parse(&address).is_ok_and(|url| ["http", "https"].contains(&url.scheme()));
+    if fits {
+        return Ok(Some(address));
+    }
+    Err(de::Error::custom(format!(
+        "{address:?} is no address that begins with http:// or https://"
+    )))
+}
+
+fn above_zero<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + Default + PartialEq,
+{
+    let number = T::deserialize(deserializer)?;
+    if number == T::default() {
+        return Err(de::Error::custom(
+            "it is 0, so that nothing could be asked: give at least 1",
+        ));
+    }
+    Ok(number)
+}
+
+fn some_above_zero<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    above_zero(deserializer).map(Some)
+}
+
+fn dollars<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    let usd = f64::deserialize(deserializer)?;
+    // No price or budget is that high; what is not a number is in no range.
+    if (0.0..=1e6).contains(&usd) {
+        return Ok(usd);
+    }
+    Err(de::Error::custom(format!("{usd} is no amount of dollars")))
+}
+
+fn some_dollars<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    let usd = dollars(deserializer)?;
+    if usd > 0.0 {
+        return Ok(usd);
+    }
+    Err(de::Error::custom(
+        "it is 0, so that nothing could be asked: give an amount above it",
+    ))
 }

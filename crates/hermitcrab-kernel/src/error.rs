@@ -39,9 +39,6 @@ pub enum KernelError {
     /// The person's message has no words.
     #[error("the message is empty")]
     Empty,
-    /// The export of the earlier generation cannot be taken over.
-    #[error("{0}")]
-    Migrate(String),
 }
 
 impl KernelError {

@@ -1,4 +1,4 @@
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::{fmt, io};
 
 use llm_client::{Clock, Message, ModelTable};
@@ -16,8 +16,8 @@ use crate::tools::run::{Caller, Facts};
 use crate::turn::TurnReport;
 use crate::usage::Meter;
 use crate::{
-    Brain, BrainInfo, BrainReply, BrainRequest, Event, EventSink, Fault, Host, KernelConfig,
-    KernelError, ShellCompiler, ShellInfo, ToolOutcome, Usage, Web, conversation, tools, usage,
+    Brain, BrainInfo, BrainReply, BrainRequest, Event, EventSink, Fault, Files, Host, KernelConfig,
+    KernelError, Kv, ShellCompiler, ShellInfo, ToolOutcome, Usage, Web, conversation, tools, usage,
 };
 
 /// A hermitcrab: blocks, a conversation, and a brain that reads both and calls tools. Cheap to clone; clones are one.
@@ -37,6 +37,9 @@ pub(crate) struct Inner {
     pub keeper: Keeper,
     pub prices: ModelTable,
     pub web: Web,
+    pub files: Files,
+    /// Opened when it is first needed: it reads all that it holds.
+    pub kv: OnceLock<Kv>,
     /// Who the model is, as it was at the start: what it changes of itself holds from the next start on.
     pub identity: Identity,
     /// What there is to say of the start.
@@ -94,18 +97,25 @@ impl Kernel {
                 usage::FILE
             ));
         }
+        let prices = config.settings.model_table(&brain.info().provider);
+        let files = Files::new(config.data.as_deref(), clock.clone());
+        for grant in &config.grants {
+            files.grant(grant).map_err(KernelError::Setting)?;
+        }
         let web = tools::outside::web(&config, clock.clone()).map_err(KernelError::Setting)?;
         Ok(Self {
             inner: Arc::new(Inner {
                 config,
                 web,
+                files,
+                kv: OnceLock::new(),
                 store,
                 brain,
                 compiler,
                 host,
                 clock,
                 keeper,
-                prices: ModelTable::embedded(),
+                prices,
                 identity: seeded.identity,
                 notices,
                 conversation: tokio::sync::Mutex::new(conversation),

@@ -1,4 +1,57 @@
 //! Turn blocks and a conversation window into prompts, and run the tool loop.
+//!
+//! A language model wakes, reads its blocks, writes its own face, and goes on living in blocks that it can edit. A kernel
+//! needs five things, each a trait: a store of blocks, a brain, a compiler for faces, a host that shows them, a clock.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use hermitcrab_kernel::{
+//!     EventSink, Face, Kernel, KernelConfig, NoHost, ScriptBrain, ScriptStep, StubCompiler,
+//! };
+//! use llm_client::SystemClock;
+//! use pscale_blocks::{BlockName, MemStore};
+//! use serde_json::json;
+//! use tokio_util::sync::CancellationToken;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+//! // A list of answers in the place of a model. With a model it would be `LlmBrain`, without one `OfflineBrain`.
+//! let brain = ScriptBrain::new([
+//!     ScriptStep::text("Hello. I have no memories yet."),
+//!     ScriptStep::tools(&[("1", "block_append", json!({"name": "memory", "content": "A first word."}))]),
+//!     ScriptStep::text("I will remember it."),
+//! ]);
+//! let kernel = Kernel::open(
+//!     KernelConfig { face: Face::Terminal, ..KernelConfig::default() },
+//!     Arc::new(MemStore::new()),
+//!     Arc::new(brain),
+//!     Arc::new(StubCompiler),
+//!     Arc::new(NoHost),
+//!     Arc::new(SystemClock::new()),
+//! )
+//! .await?;
+//! let boot = kernel.boot(EventSink::none(), CancellationToken::new()).await?;
+//! assert_eq!(boot.greeting, "Hello. I have no memories yet.");
+//! let turn = kernel.turn("Remember this.".to_owned(), EventSink::none(), CancellationToken::new()).await?;
+//! assert_eq!(turn.text, "I will remember it.");
+//! let memory = kernel.store().load(&BlockName::new("memory")?)?;
+//! assert_eq!(memory.block.text(&"0.1".parse()?)?, Some("A first word."));
+//! # Ok(())
+//! # })
+//! # }
+//! ```
+//!
+//! **The one decision.** Only heads are sent with every call; everything else is read by a tool when it is needed. So a turn
+//! has about 5,000 tokens however much an instance knows, and every part of that prompt is held to a budget by the code that
+//! makes it and by a test.
+//!
+//! The crate reads no environment, home directory, terminal or clock: all that comes in. What a model or a page wrote is
+//! data: a tool's failure is its answer, and no text becomes an instruction of the kernel's.
+//!
+//! Next: [`Kernel`] for what can be asked of it, [`Brain`] and [`Host`] for what stands around it, [`KernelConfig`] and
+//! [`Settings`] for what a person can set, [`CoreBlock`] for what an instance begins with, [`window`] for what a model gets to
+//! see of a conversation.
 
 mod boot;
 mod brain;
@@ -9,11 +62,14 @@ mod defaults;
 mod error;
 mod event;
 mod fault;
+mod files;
 mod history;
 mod host;
 mod keeper;
 mod kernel;
 pub mod keystone;
+mod kv;
+mod migration;
 mod outcome;
 mod prompt;
 mod request;
@@ -28,7 +84,8 @@ pub mod window;
 
 pub use boot::{BootReport, SafeFace};
 pub use brain::{
-    Brain, BrainError, BrainInfo, BrainReply, BrainRequest, ScriptBrain, ScriptStep, Tier,
+    Brain, BrainError, BrainInfo, BrainReply, BrainRequest, LlmBrain, OfflineBrain, ScriptBrain,
+    ScriptStep, Tier,
 };
 pub use config::{
     Budgets, DatedPrice, Face, Grant, KernelConfig, ModelSpec, Settings, SettingsError,
@@ -38,8 +95,11 @@ pub use defaults::{CoreBlock, new_memory};
 pub use error::KernelError;
 pub use event::{Event, EventSink};
 pub use fault::Fault;
+pub use files::{Entry, Files, Listing, OpenRoot, Piece};
 pub use host::{Host, HostCall, HostError, HostSkills, Mounted, NoHost};
 pub use kernel::Kernel;
+pub use kv::{Kv, KvKey};
+pub use migration::{migrate, plan_migration};
 pub use outcome::ToolOutcome;
 pub use prompt::{BOOT_MESSAGE, FIXED_LINE, Part, Phase, PromptBlocks, Running, SystemPrompt};
 pub use request::{PromptLimit, PromptPreview, PromptTokens};

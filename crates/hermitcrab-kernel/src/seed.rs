@@ -2,11 +2,13 @@
 
 use jiff::Timestamp;
 use llm_client::Message;
+use pscale_blocks::migrate::{Export, Migrated};
 use pscale_blocks::{Block, BlockStore, O200k, Op, Provenance, Stamp, StoreError};
 
 use crate::defaults::CoreBlock;
 use crate::kernel::Identity;
 use crate::keystone::{self, Persisted, StoreAction};
+use crate::migration::{messages, plan_migration, take_over};
 use crate::{KernelConfig, KernelError};
 
 /// What was found, or made.
@@ -24,8 +26,12 @@ pub(crate) fn seed(
     store: &dyn BlockStore,
     now: Timestamp,
 ) -> Result<Seeded, KernelError> {
-    let conversation = Vec::new();
-    let mut notices = seed_defaults(store, now)?;
+    let mut notices = Vec::new();
+    let conversation = match &config.migrate {
+        Some(export) => earlier_generation(export, store, now, &mut notices)?,
+        None => Vec::new(),
+    };
+    notices.extend(seed_defaults(store, now)?);
     let keystone = choose_keystone(store, now, &mut notices)?;
     let constitution = match store.load(CoreBlock::Constitution.name()) {
         Ok(found) => found.block,
@@ -45,6 +51,34 @@ pub(crate) fn seed(
         conversation,
         notices,
     })
+}
+
+/// Takes over what an earlier generation left, unless somebody has used the store; answers what was said.
+fn earlier_generation(
+    export: &str,
+    store: &dyn BlockStore,
+    now: Timestamp,
+    notices: &mut Vec<String>,
+) -> Result<Vec<Message>, StoreError> {
+    let export = match Export::parse(export.as_bytes()) {
+        Ok(export) => export,
+        Err(error) => {
+            notices.push(format!("nothing is taken over: {error}"));
+            return Ok(Vec::new());
+        }
+    };
+    let plan = plan_migration(&export);
+    match take_over(&plan, store, "an earlier generation", now)? {
+        Migrated::InUse { .. } => return Ok(Vec::new()),
+        Migrated::Already => {}
+        Migrated::Done { .. } => notices.push(format!(
+            "taken over from an earlier generation: {} memories, {} other texts, {} messages",
+            plan.counts.memory_entries + plan.counts.memory_summaries,
+            plan.counts.stash_items,
+            plan.counts.conversation_messages
+        )),
+    }
+    Ok(messages(&plan))
 }
 
 /// Adds the default blocks that a store does not have; answers a line if there were any.
@@ -114,5 +148,72 @@ fn stamp(at: Timestamp, note: &str) -> Stamp {
         at,
         by: Provenance::Kernel,
         note: Some(note.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pscale_blocks::{BlockName, MemStore};
+
+    use super::*;
+
+    const EXPORT: &str = r#"{
+        "hcmem:/memories/M-1.md": "The first evening.",
+        "hcmem:/memories/identity.md": "Name: Kelp\n",
+        "hc_conversation": "[{\"role\":\"user\",\"content\":\"Hello\"}]"
+    }"#;
+
+    fn seeded(store: &MemStore, export: &str) -> Seeded {
+        let config = KernelConfig {
+            migrate: Some(export.to_owned()),
+            ..KernelConfig::default()
+        };
+        seed(&config, store, Timestamp::UNIX_EPOCH).unwrap()
+    }
+
+    #[test]
+    fn an_earlier_generation_is_taken_over_by_an_unused_store() {
+        let store = MemStore::new();
+        let first = seeded(&store, EXPORT);
+        assert_eq!(first.conversation, [Message::user("Hello")]);
+        let taken = "taken over from an earlier generation: 1 memories, 0 other texts, 1 messages";
+        assert!(
+            first.notices.iter().any(|notice| notice == taken),
+            "{:?}",
+            first.notices
+        );
+        let memory = store.load(CoreBlock::Memory.name()).unwrap().block;
+        assert!(memory.head_text().unwrap().contains("Kelp"));
+        assert_eq!(store.names().unwrap().len(), 6);
+        // Again, in case that the conversation did not get on record.
+        let again = seeded(&store, EXPORT);
+        assert_eq!((again.conversation.len(), again.notices.len()), (1, 0));
+        // What is not one is said and changes nothing.
+        let wrong = seeded(&store, "{}");
+        assert!(
+            wrong.notices[0].starts_with("nothing is taken over: "),
+            "{:?}",
+            wrong.notices
+        );
+    }
+
+    #[test]
+    fn a_store_that_is_used_takes_nothing_over() {
+        let store = MemStore::new();
+        let stamp = Stamp {
+            by: Provenance::Person,
+            ..stamp(Timestamp::UNIX_EPOCH, "")
+        };
+        let own = BlockName::new("yard").unwrap();
+        store
+            .create(&own, &Block::new("What the yard holds."), &stamp)
+            .unwrap();
+        let seeded = seeded(&store, EXPORT);
+        assert_eq!(seeded.conversation, []);
+        assert_eq!(seeded.notices.len(), 1, "{:?}", seeded.notices);
+        assert_eq!(
+            store.load(CoreBlock::Memory.name()).unwrap().block,
+            *CoreBlock::Memory.embedded()
+        );
     }
 }

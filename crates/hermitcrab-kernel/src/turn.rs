@@ -257,6 +257,10 @@ impl<'a> Turn<'a> {
         let mut message = reply.to_message();
         window::distinct_ids(&mut message, self.conversation.messages());
         let calls = calls(&message);
+        let searched = |block: &Block| matches!(block.kind, BlockKind::ServerToolResult { .. });
+        if message.content.iter().any(searched) {
+            self.facts.web = Some("a search of the provider".to_owned());
+        }
         let text = reply.text();
         // In a boot only what stands beside the face, or ends it, is a greeting.
         let is_answer = !self.in_boot()

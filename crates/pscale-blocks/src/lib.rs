@@ -4,6 +4,7 @@ mod block;
 mod bundle;
 mod error;
 mod layer;
+pub mod migrate;
 mod name;
 mod path;
 mod secrets;

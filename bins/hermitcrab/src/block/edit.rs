@@ -2,7 +2,10 @@
 
 use std::io::{self, Write};
 
-use pscale_blocks::{Applied, Block, BlockName, BlockStore, Edited, Op, Path, StoreError, Summary};
+use pscale_blocks::{
+    Applied, Block, BlockName, BlockStore, Edited, KEY_REMOVED, Op, Path, StoreError, Summary,
+    remove_keys,
+};
 use serde::Serialize;
 
 use super::outline::shown;
@@ -12,9 +15,6 @@ use crate::cli::{self, Address, Expect};
 use crate::clock::by_the_person;
 use crate::data_dir::DataDir;
 use crate::error::Error;
-
-/// What a store leaves of a key.
-const KEY_REMOVED: &str = "[key removed]";
 
 /// An edit that was made.
 #[derive(Serialize)]
@@ -92,11 +92,9 @@ pub fn create(args: &cli::Create, data: &DataDir) -> Result<Done, Error> {
     block.write(&block.head(), &text)?;
     let store = data.for_writing()?;
     let rev = store.create(&args.name, &block, &by_the_person())?;
-    let kept = store.load(&args.name)?.block;
-    let marks = |text: &str| text.matches(KEY_REMOVED).count() as u32;
-    let before = marks(&text);
     Ok(Done {
-        keys_removed: marks(kept.head_text().unwrap_or_default()).saturating_sub(before),
+        // What the store does, and does not say of a new block.
+        keys_removed: remove_keys(&text).1,
         ..Done::new(&args.name, rev, Deed::Created)
     })
 }

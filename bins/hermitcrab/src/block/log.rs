@@ -6,6 +6,7 @@ use bin_support::{printable, shortened};
 use pscale_blocks::{BlockName, LogEntry, LoggedOp, Op, Provenance};
 use serde::Serialize;
 
+use super::chosen;
 use super::edit::still;
 use super::outline::shown;
 use crate::answer::Answer;
@@ -34,10 +35,7 @@ struct Entry {
 
 pub fn log(args: &cli::Log, data: &DataDir) -> Result<Log, Error> {
     let store = data.for_reading()?;
-    let names = match &args.name {
-        Some(name) => vec![name.clone()],
-        None => store.names()?.into_iter().map(|info| info.name).collect(),
-    };
+    let names = chosen(&*store, args.name.as_ref())?;
     let mut entries = Vec::new();
     for name in names {
         // The log of a block that was never there is empty, not wrong.

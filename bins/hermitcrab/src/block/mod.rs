@@ -1,19 +1,26 @@
 //! The block commands: reading and editing without a model.
 
 mod append;
+mod diff;
 mod edit;
+mod lint;
 mod list;
 mod log;
 mod outline;
 mod read;
+mod search;
 mod text;
 
+pub use self::edit::keys_removed;
+
 use bin_support::{Exit, Failure, Session};
+use pscale_blocks::{BlockName, BlockStore};
 
 use crate::answer::give;
-use crate::cli;
-use crate::cli::BlockCommand;
+use crate::bundle;
+use crate::cli::{self, BlockCommand};
 use crate::data_dir::DataDir;
+use crate::error::Error;
 
 pub fn execute(args: &cli::Block, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
     let json = args.json;
@@ -26,7 +33,20 @@ pub fn execute(args: &cli::Block, data: &DataDir, session: &mut Session) -> Resu
         BlockCommand::Grow(args) => give(json, edit::grow(args, data), session),
         BlockCommand::Mv(args) => give(json, edit::relocate(args, data), session),
         BlockCommand::Rm(args) => give(json, edit::remove(args, data), session),
+        BlockCommand::Search(args) => give(json, search::search(args, data), session),
+        BlockCommand::Diff(args) => give(json, diff::diff(args, data), session),
+        BlockCommand::Lint(args) => give(json, lint::lint(args, data), session),
+        BlockCommand::Export(args) => bundle::export(args, json, data, session),
+        BlockCommand::Import(args) => give(json, bundle::import(args, data), session),
         BlockCommand::Log(args) => give(json, log::log(args, data), session),
         BlockCommand::Undo(args) => give(json, log::undo(args, data), session),
+    }
+}
+
+/// The block that is named, or all.
+fn chosen(store: &dyn BlockStore, name: Option<&BlockName>) -> Result<Vec<BlockName>, Error> {
+    match name {
+        Some(name) => Ok(vec![name.clone()]),
+        None => Ok(store.names()?.into_iter().map(|info| info.name).collect()),
     }
 }

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use pscale_blocks::{BlockName, SummaryKind};
 
-use super::Address;
+use super::{Address, Export, Import};
 
 #[derive(Debug, clap::Args)]
 pub struct Block {
@@ -32,6 +32,16 @@ pub enum BlockCommand {
     Mv(Mv),
     /// Take a node away with all below it.
     Rm(Rm),
+    /// Find the nodes whose texts hold some words.
+    Search(Search),
+    /// Show the texts that differ between two blocks, or since a revision: exit code 4 if any do.
+    Diff(Diff),
+    /// Remark on what is allowed and probably not meant: exit code 4 if there is anything.
+    Lint(Lint),
+    /// Write a block, or all of them, to stdout or a file.
+    Export(Export),
+    /// Take blocks in.
+    Import(Import),
     /// Show what was done to a block, or to all.
     Log(Log),
     /// Take the last edits back.
@@ -43,7 +53,7 @@ pub struct Read {
     /// The block.
     #[arg(value_name = "BLOCK")]
     pub name: BlockName,
-    /// The node, such as 0.3.1 [default: the whole tree].
+    /// The node, such as 0.3.1 [default: the whole tree; with --view node or spindle, the head].
     #[arg(value_name = "PATH")]
     pub at: Option<Address>,
     /// What is shown [default: node; of the whole tree, subtree].
@@ -170,6 +180,39 @@ pub struct Rm {
     pub whole: bool,
     #[command(flatten)]
     pub expect: Expect,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Search {
+    /// The words, in upper or lower case.
+    #[arg(value_name = "QUERY", allow_hyphen_values = true)]
+    pub query: String,
+    /// The block [default: all].
+    #[arg(value_name = "BLOCK")]
+    pub name: Option<BlockName>,
+    /// At most so many nodes.
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub limit: usize,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Diff {
+    /// The block.
+    #[arg(value_name = "BLOCK")]
+    pub name: BlockName,
+    /// Another block, or the file of one, which has a dot or a slash in its name.
+    #[arg(value_name = "OTHER", required_unless_present = "since")]
+    pub other: Option<String>,
+    /// What has changed since the block had this revision, instead.
+    #[arg(long, value_name = "REVISION", conflicts_with = "other")]
+    pub since: Option<u64>,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Lint {
+    /// The block [default: all].
+    #[arg(value_name = "BLOCK")]
+    pub name: Option<BlockName>,
 }
 
 #[derive(Debug, clap::Args)]

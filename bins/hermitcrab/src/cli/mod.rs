@@ -2,7 +2,9 @@
 
 mod address;
 mod blocks;
+mod bundles;
 mod keys;
+mod talk;
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -12,10 +14,13 @@ use clap_complete::Shell;
 
 pub use self::address::Address;
 pub use self::blocks::*;
+pub use self::bundles::*;
 pub use self::keys::*;
+pub use self::talk::*;
+use crate::answer::give;
 use crate::data_dir::DataDir;
 use crate::error::Error;
-use crate::{block, key};
+use crate::{block, bundle, chat, doctor, key, look, migrate};
 
 /// A model that lives in blocks, and the blocks themselves.
 #[derive(Debug, clap::Parser)]
@@ -38,8 +43,26 @@ impl AsRef<CommonFlags> for Cli {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
+    /// Talk with the model in this terminal; a pipe is one turn a line.
+    Chat(Chat),
     /// Read and edit blocks. No model and no network is needed.
     Block(Block),
+    /// Print what the next request would be, or its tokens.
+    Prompt(Prompt),
+    /// Look for faults in a face.
+    Compile(Compile),
+    /// List the faces that are kept, print one, or go back to one.
+    Shells(Shells),
+    /// Print what calls have taken.
+    Cost(Cost),
+    /// Check the settings, the data directory and the provider's models.
+    Doctor(Doctor),
+    /// Write all blocks as one file. No key is in it.
+    Export(ExportAll),
+    /// Take in the blocks of such a file, of a block's file or of a folder.
+    Import(ImportAll),
+    /// Take over what an instance of the earlier generation left.
+    Migrate(Migrate),
     /// Keep the key that a model is asked with.
     Key(Key),
     /// Print completions for a shell.
@@ -56,7 +79,16 @@ struct Completions {
 pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
     let data = || DataDir::find(cli.data.as_deref()).map_err(Error::failure);
     match &cli.command {
+        Command::Chat(args) => chat::execute(args, &data()?, session),
+        Command::Prompt(args) => look::prompt(args, &data()?, session),
+        Command::Compile(args) => look::compile(args, session),
+        Command::Shells(args) => look::shells(args, &data()?, session),
+        Command::Cost(args) => look::cost(args, &data()?, session),
+        Command::Doctor(args) => doctor::execute(args, &data()?, session),
         Command::Block(args) => block::execute(args, &data()?, session),
+        Command::Export(args) => bundle::export_all(args, &data()?, session),
+        Command::Import(args) => give(args.json, bundle::import(&args.import, &data()?), session),
+        Command::Migrate(args) => migrate::execute(args, &data()?, session),
         Command::Key(args) => key::execute(args, &data()?, session),
         Command::Completions(args) => completions(args, session),
     }

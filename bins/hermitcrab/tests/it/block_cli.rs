@@ -264,13 +264,14 @@ fn keys_are_taken_out_of_texts() {
 fn help_and_completions_know_every_command() {
     let place = Place::new();
     let ran = place.run(&["--help"]).exits(0);
-    for command in ["block", "key", "completions"] {
+    for command in ["block", "export", "import", "migrate", "key", "completions"] {
         assert!(ran.stdout.contains(command), "{command}\n{}", ran.stdout);
         place.run(&[command, "--help"]).exits(0);
     }
     let ran = place.run(&["block", "--help"]).exits(0);
     for command in [
-        "list", "read", "create", "write", "append", "grow", "mv", "rm", "log", "undo",
+        "list", "read", "create", "write", "append", "grow", "mv", "rm", "search", "diff", "lint",
+        "export", "import", "log", "undo",
     ] {
         assert!(ran.stdout.contains(command), "{command}\n{}", ran.stdout);
         place.run(&["block", command, "--help"]).exits(0);
@@ -279,4 +280,111 @@ fn help_and_completions_know_every_command() {
         let ran = place.run(&["completions", shell]).exits(0);
         assert!(ran.stdout.contains("hermitcrab"), "{shell}");
     }
+}
+
+#[test]
+fn words_are_found() {
+    let place = yard();
+    place
+        .run(&["block", "create", "notes", "On larch"])
+        .exits(0);
+    let ran = place.run(&["block", "search", "LARCH"]).exits(0);
+    assert_eq!(ran.stdout, "notes 0  On larch\nyard 0.1  Larch\n");
+    insta::assert_json_snapshot!(place.json(&["block", "search", "larch"]));
+    let one = place.json(&["block", "search", "a", "yard", "--limit", "2"]);
+    let hits = one["hits"].as_array().unwrap();
+    assert!(hits.len() == 2 && hits.iter().all(|hit| hit["name"] == "yard"));
+    assert_eq!(one["more"], true);
+    let ran = place.run(&["block", "search", "birch"]).exits(0);
+    assert_eq!(ran.stdout, "");
+    ran.tells(&["nothing found"]);
+    place
+        .run(&["block", "search", " "])
+        .exits(2)
+        .tells(&["empty"]);
+}
+
+#[test]
+fn lint_remarks_and_ends_with_4() {
+    let place = yard();
+    let ran = place.run(&["block", "lint"]).exits(0);
+    assert_eq!(ran.stdout, "");
+    place
+        .run(&["block", "write", "yard", "0.4", &"word ".repeat(1000)])
+        .exits(0);
+    place
+        .run(&["block", "write", "yard", "0.2.0", "x"])
+        .exits(0);
+    let ran = place.run(&["block", "lint", "yard"]).exits(4);
+    insta::assert_snapshot!(ran.stdout);
+    let ran = place.run(&["block", "lint", "--json"]).exits(4);
+    insta::assert_json_snapshot!(ran.json());
+}
+
+#[test]
+fn a_difference_is_shown_and_ends_with_4() {
+    let place = yard();
+    place
+        .run(&["block", "export", "yard", "-o", "then.json"])
+        .exits(0);
+    let same = place.run(&["block", "diff", "yard", "then.json"]).exits(0);
+    assert_eq!(same.stdout, "");
+    place
+        .run(&["block", "write", "yard", "0.2", "Ash"])
+        .exits(0);
+    place.run(&["block", "rm", "yard", "0.3"]).exits(0);
+    place.run(&["block", "append", "yard", "A boat"]).exits(0);
+    place.run(&["block", "append", "yard", "A rope"]).exits(0);
+    let ran = place.run(&["block", "diff", "yard", "then.json"]).exits(4);
+    insta::assert_snapshot!(ran.stdout);
+    let ran = place.run(&["block", "diff", "yard", "then.json", "--json"]);
+    insta::assert_json_snapshot!(ran.exits(4).json());
+    // Between blocks of the store, of other decimals.
+    place.run(&["block", "import", "then.json"]).exits(0);
+    place
+        .run(&["block", "grow", "then", "--summary", "Wood"])
+        .exits(0);
+    let ran = place.run(&["block", "diff", "yard", "then"]).exits(4);
+    assert!(
+        ran.stdout.starts_with("- decimal 1\n+ decimal 2\n"),
+        "{}",
+        ran.stdout
+    );
+    place.file("none.json", "{}");
+    place
+        .run(&["block", "diff", "yard", "none.json"])
+        .exits(1)
+        .tells(&["none.json"]);
+    place
+        .run(&["block", "diff", "yard", "gone.json"])
+        .exits(2)
+        .tells(&["gone.json"]);
+    place
+        .run(&["block", "diff", "yard", "gone"])
+        .exits(1)
+        .tells(&["gone"]);
+}
+
+#[test]
+fn what_has_changed_since_a_revision() {
+    let place = yard();
+    place
+        .run(&["block", "write", "yard", "0.2", "Ash"])
+        .exits(0);
+    place
+        .run(&["block", "grow", "yard", "--summary", "Wood"])
+        .exits(0);
+    place.run(&["block", "undo", "yard"]).exits(0);
+    let since = |rev: &str| place.run(&["block", "diff", "yard", "--since", rev]);
+    assert_eq!(since("8").exits(0).stdout, "");
+    assert_eq!(since("5").exits(4).stdout, "- 0.2  Oak\n+ 0.2  Ash\n");
+    assert_eq!(since("6").exits(0).stdout, "");
+    let grown = since("7").exits(4).stdout;
+    assert!(grown.starts_with("- decimal 2\n+ decimal 1\n"), "{grown}");
+    for rev in ["0", "9"] {
+        since(rev)
+            .exits(1)
+            .tells(&["no revision", "its last one is 8"]);
+    }
+    place.run(&["block", "diff", "yard"]).exits(2);
 }

@@ -6,6 +6,8 @@
 
 mod bad_input;
 mod block_cli;
+mod bundle;
 mod key;
 mod kill;
+mod migrate;
 mod program;

@@ -1,5 +1,8 @@
 //! Who thinks: a model, a script for tests, or the offline rules.
 
+mod llm;
+mod offline;
+mod plain;
 mod script;
 
 use async_trait::async_trait;
@@ -7,6 +10,8 @@ use llm_client::{Message, Reply, ToolSpec};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
+pub use llm::LlmBrain;
+pub use offline::OfflineBrain;
 pub use script::{ScriptBrain, ScriptStep};
 
 use crate::EventSink;
@@ -100,11 +105,4 @@ pub enum BrainError {
     /// The brain cannot answer this.
     #[error("{0}")]
     Other(String),
-}
-
-impl BrainError {
-    /// One line for the person.
-    pub fn plain(&self) -> String {
-        self.to_string()
-    }
 }

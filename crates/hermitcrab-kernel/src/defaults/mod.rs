@@ -37,12 +37,12 @@ const SOURCES: [Source; 6] = [
     (
         "constitution",
         include_str!("constitution.json"),
-        "f38678256c95e6e92337ffe1aa70b310d2901070ae023047a2e41f2a43e41b7c",
+        "2af35e9087a84fb18712a865a95587498ada09900305b39b8edee9377bde4e3a",
     ),
     (
         "capabilities",
         include_str!("capabilities.json"),
-        "2b9c365960102eb30e77a9e07fc08b8231779ea0b20697abf37949fb97560db8",
+        "a69db98ab7ea5ee4b09424b3dfa798668551b61775697796f32483781993a267",
     ),
     (
         "memory",
@@ -52,12 +52,12 @@ const SOURCES: [Source; 6] = [
     (
         "skills",
         include_str!("skills.json"),
-        "bc29c6883f20f3e0c5d9e32c82ef27ad089ee1ad2f97febab9b14f29f1b5673c",
+        "87c024f4987b3d7838fd33eda97abe19ee4ef05c1b79d7da7bbe5e4aaeb36be8",
     ),
     (
         "network",
         include_str!("network.json"),
-        "25046cda506b866a1d83bbf66a872d75e3511a6542422218099a343ccb07c408",
+        "f364f3e7d2af13a3c4750e49838a5ed7130364ed2842fc9d2f592978696e8013",
     ),
 ];
 

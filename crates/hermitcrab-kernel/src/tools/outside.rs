@@ -4,14 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use llm_client::Clock;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Tool;
 use super::args::Args;
 use super::run::Caller;
 use crate::kernel::Inner;
 use crate::web::{SystemResolver, Web, WebPolicy};
-use crate::{Fault, HostCall, HostError, KernelConfig, ToolOutcome};
+use crate::{Fault, HostCall, HostError, KernelConfig, Kv, ToolOutcome};
+
+/// The most bytes of a file at once: with what stands around them they are below the longest result.
+const PIECE: usize = 10_000;
 
 /// The web as the person allows it.
 pub(crate) fn web(config: &KernelConfig, clock: Arc<dyn Clock>) -> Result<Web, Fault> {
@@ -35,8 +38,10 @@ impl Inner {
                 "web_fetch" => self.web_fetch(&args, caller).await,
                 "web_request" => self.web_request(&args, caller).await,
                 "web_search" => self.web_search(&args, caller).await,
-                name if tool.host => self.ask_host(name, args).await,
-                name => Err(Fault::new("unavailable", format!("{name} is not built"))),
+                "fs_pick_directory" => self.pick_directory(args).await,
+                name if name.starts_with("fs_") => self.in_folder(name, &args),
+                name if name.starts_with("idb_") => self.in_kv(name, &args),
+                name => self.ask_host(name, args).await,
             }
         };
         tokio::select! {
@@ -72,6 +77,67 @@ impl Inner {
         let found = self.web.search(args.text("query")).await?;
         caller.facts.web = Some(format!("search: {}", args.text("query")));
         Ok(ToolOutcome::of(found))
+    }
+
+    /// A folder that the person opens now; without a page, those that were opened at the start.
+    async fn pick_directory(&self, args: Args) -> Result<ToolOutcome, Fault> {
+        const NAME: &str = "fs_pick_directory";
+        let roots = self.files.roots();
+        if self.host.offers().0.contains(NAME) || roots.is_empty() {
+            return self.ask_host(NAME, args).await.map_err(|fault| {
+                fault.hint(
+                    "the person opens a folder with --grant DIR, :rw to write, :rwd to delete",
+                )
+            });
+        }
+        Ok(ToolOutcome::of(json!({"roots": roots})))
+    }
+
+    fn in_folder(&self, name: &str, args: &Args) -> Result<ToolOutcome, Fault> {
+        let (root, path) = (args.text("root"), args.text("path"));
+        let files = &self.files;
+        Ok(match name {
+            "fs_list" => ToolOutcome::of(files.list(root, path)?),
+            "fs_read" => {
+                let offset = args.number("offset").unwrap_or_default();
+                ToolOutcome::of(files.read(root, path, offset, PIECE)?)
+            }
+            "fs_write" => {
+                files.write(root, path, args.text("content"))?;
+                ToolOutcome::of(json!({"root": root, "path": path}))
+            }
+            "fs_mkdir" => {
+                files.mkdir(root, path)?;
+                ToolOutcome::of(json!({"root": root, "path": path}))
+            }
+            _ => ToolOutcome::of(json!({"moved_to": files.delete(root, path)?})),
+        })
+    }
+
+    fn kv(&self) -> Result<&Kv, Fault> {
+        if let Some(open) = self.kv.get() {
+            return Ok(open);
+        }
+        let data = self.config.data.as_deref().filter(|_| !self.config.glance);
+        let opened = Kv::open(data)?;
+        Ok(self.kv.get_or_init(|| opened))
+    }
+
+    fn in_kv(&self, name: &str, args: &Args) -> Result<ToolOutcome, Fault> {
+        let kv = self.kv()?;
+        let key = args.text("key");
+        Ok(match name {
+            "idb_get" => match kv.get(key)? {
+                Some(value) => ToolOutcome::of(value),
+                None => return Err(Fault::new("not_found", format!("there is no key {key:?}"))),
+            },
+            "idb_put" => {
+                kv.put(key, &Value::from(args.text("value")))?;
+                ToolOutcome::of(json!({"key": key}))
+            }
+            "idb_list" => ToolOutcome::of(json!({"keys": kv.list(), "unreadable": kv.skipped()})),
+            _ => ToolOutcome::of(json!({"deleted": kv.delete(key)?})),
+        })
     }
 
     async fn ask_host(&self, name: &str, args: Args) -> Result<ToolOutcome, Fault> {

@@ -1,6 +1,6 @@
 //! The tools of the model on itself: its face, its tools, what it took, what was said.
 
-use llm_client::{BlockKind, ToolSpec};
+use llm_client::{BlockKind, Raw, ToolSpec};
 use pscale_blocks::{O200k, TokenCounter as _};
 use serde_json::json;
 
@@ -15,6 +15,8 @@ use crate::{CompiledShell, Event, Fault, Mounted, Shell, ShellError, ToolOutcome
 const MOST_TOOLS: usize = 24;
 /// Without these a model could not get its other tools back.
 const KEPT_TOOLS: [&str; 3] = ["block_read", "block_list", "set_tools"];
+/// How often the provider may search in one request.
+const SEARCHES: u32 = 5;
 /// How many shells may become the face in one turn.
 const MOUNTS: u32 = 2;
 
@@ -263,7 +265,24 @@ impl Inner {
     pub(crate) fn active_tools(&self) -> Vec<ToolSpec> {
         let names = self.active_names();
         let found = names.iter().filter_map(|name| tool(name));
-        found.map(super::Tool::spec).collect()
+        found.map(|tool| self.sent(tool)).collect()
+    }
+
+    /// A tool as it is sent: a search of the provider's own takes the place of ours.
+    fn sent(&self, tool: &super::Tool) -> ToolSpec {
+        let search = self.config.settings.web.search_tool.as_deref();
+        match search.filter(|_| tool.name == "web_search" && self.searches_itself()) {
+            Some(kind) => {
+                let spec = json!({"type": kind, "name": "web_search", "max_uses": SEARCHES});
+                Raw::of(&spec).map_or_else(|_| tool.spec(), ToolSpec::Server)
+            }
+            None => tool.spec(),
+        }
+    }
+
+    /// Whether the provider has such tools.
+    fn searches_itself(&self) -> bool {
+        self.brain.info().provider == "anthropic"
     }
 
     pub(crate) fn conversation_read(&self, args: &Args) -> Result<ToolOutcome, Fault> {

@@ -10,6 +10,7 @@ mod page;
 mod policy;
 mod resolve;
 mod search;
+mod tidy;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

@@ -536,6 +536,17 @@ async fn headers_that_are_not_the_models_are_refused() {
     assert_eq!(server.accepted(), 0);
 }
 
+/// A server may run them on any of its threads.
+#[test]
+fn requests_can_move_between_threads() {
+    fn can_move(_: &impl Send) {}
+    let web = closed();
+    let none = BTreeMap::new();
+    can_move(&web.fetch("http://a.test/"));
+    can_move(&web.request("GET", "http://a.test/", None, &none));
+    can_move(&web.search("a"));
+}
+
 #[tokio::test]
 async fn nothing_is_kept_between_requests() {
     let server =

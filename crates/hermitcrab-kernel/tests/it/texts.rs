@@ -101,11 +101,14 @@ const OTHERS: &[&str] = &[
     "bad_name",
     "bad_path",
     "empty_content",
+    "needs_grant",
     "needs_summary",
     "new_root",
     "next_free",
+    "no_delete",
     "not_found",
     "nothing_to_grow",
+    "read_only",
     "stop_reason",
     "too_large",
 ];
@@ -140,7 +143,6 @@ pub fn unknown_names(place: &Place) -> Vec<String> {
     for shape in shapes {
         for capture in pattern(shape).captures_iter(text) {
             let name = capture[1].trim_start_matches("props.");
-            // The list of props has its calls within braces and after points.
             if !known(name) {
                 found.insert(name.to_owned());
             }
@@ -161,6 +163,7 @@ fn known(name: &str) -> bool {
         let mut tools = tool_groups().iter().flat_map(|group| &group.tools);
         tools.any(|tool| tool.schema["properties"].get(name).is_some())
     };
+    // The list of props has the members of an object in braces, without the object.
     let member = || {
         PROPS
             .iter()

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Block, Message, Raw};
+use super::{Block, CacheMark, Message, Raw};
 
 /// What is asked. Make one with [`Request::new`] and set the fields that matter.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -19,6 +19,9 @@ pub struct Request {
     pub max_tokens: Option<u32>,
     /// The tools that the model may call.
     pub tools: Vec<ToolSpec>,
+    /// Asks the provider to cache the prompt up to the last tool (Anthropic).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_tools: Option<CacheMark>,
     /// Whether it may, must or must not.
     pub tool_choice: ToolChoice,
     /// Whether it thinks before it answers.

@@ -22,7 +22,8 @@ pub use read::{CutBlock, NodeView, Step, Whole};
 pub use search::Hit;
 
 pub(crate) use node::Node;
-use node::{Size, checked, json_length};
+pub(crate) use node::json_length;
+use node::{Size, checked};
 
 use crate::{BlockError, Path};
 
@@ -109,7 +110,7 @@ impl Block {
     }
 
     /// How many nodes have a text.
-    pub(crate) fn texts_count(&self) -> usize {
+    pub(crate) fn text_count(&self) -> usize {
         self.size.texts
     }
 

@@ -24,7 +24,7 @@ pub fn aperture(
 ) -> Layer {
     let page = Page::new(memory, name, tokens);
     let items = items(memory);
-    let texts = memory.texts_count();
+    let texts = memory.text_count();
     page.layer(budget, |room| {
         // The last line is needed unless these are all texts, and all have a place.
         if texts <= items.len()

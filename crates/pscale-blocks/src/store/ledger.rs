@@ -42,6 +42,12 @@ pub trait Journal: Send {
     /// The hash of `block`, if the journal compares blocks with what it keeps.
     fn hash(&self, block: &Block) -> Option<[u8; 32]>;
 
+    /// The block as it is now, if somebody else changed it.
+    ///
+    /// # Errors
+    /// It cannot be read, or the change cannot be noted.
+    fn look(&mut self, name: &BlockName) -> Result<Option<Kept>, StoreError>;
+
     /// Keeps the entry and the block that it ends with.
     ///
     /// # Errors
@@ -80,18 +86,15 @@ impl<J> Ledger<J> {
     }
 }
 
-impl<J> State<J> {
+impl<J: Journal> State<J> {
     /// The block and its revision, and the journal.
     fn live(&mut self, name: &BlockName) -> Result<(&mut u64, &mut Live, &mut J), StoreError> {
-        let exists = self
-            .blocks
-            .get(name)
-            .is_some_and(|kept| kept.live.is_some());
-        if !exists {
-            return Err(StoreError::NoBlock {
-                name: name.clone(),
-                near: nearest(name, &self.blocks),
-            });
+        let is_live = |kept: &Kept| kept.live.is_some();
+        let mut near = None;
+        if !self.blocks.get(name).is_some_and(is_live) {
+            near = nearest(name, &self.blocks);
+        } else if let Some(kept) = self.journal.look(name)? {
+            self.blocks.insert(name.clone(), kept);
         }
         match self.blocks.get_mut(name) {
             Some(Kept {
@@ -100,7 +103,7 @@ impl<J> State<J> {
             }) => Ok((rev, live, &mut self.journal)),
             _ => Err(StoreError::NoBlock {
                 name: name.clone(),
-                near: None,
+                near,
             }),
         }
     }

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use super::ledger::{Journal, Ledger};
+use super::ledger::{Journal, Kept, Ledger};
 use super::{LogEntry, StoreError};
 use crate::{Block, BlockName};
 
@@ -30,6 +30,10 @@ impl Journal for MemJournal {
     /// There is no file that could differ from the log, and a hash would cost more than the edit.
     fn hash(&self, _block: &Block) -> Option<[u8; 32]> {
         None
+    }
+
+    fn look(&mut self, _name: &BlockName) -> Result<Option<Kept>, StoreError> {
+        Ok(None)
     }
 
     fn save(

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pscale_blocks::conformance::{name, stamp, write};
-use pscale_blocks::{Block, BlockStore, DirStore, Op, StoreError};
+use pscale_blocks::{Block, BlockStore, DirStore, MAX_TEXT, Op, StoreError};
 
 use crate::child::{self, Process};
 
@@ -90,7 +90,7 @@ fn state(store: &DirStore) -> State {
 
 /// Opens the store again: it is as it was or as it was to be, its log says so, and it works.
 fn check_reopened(dir: &Path, old: &State, new: &State, what: &str) {
-    let store = DirStore::open(dir).unwrap();
+    let store = DirStore::open(dir).unwrap().without_fsync();
     let found = state(&store);
     assert!(
         found == *old || found == *new,
@@ -139,38 +139,39 @@ enum Failure {
     FromThere,
 }
 
-/// Opens the store and does the task with a disk that fails at step `fail`; answers whether it got there.
-fn act_failing(dir: &Path, task: &str, fail: usize, how: Failure, old: &State) -> bool {
+/// Opens the store on a disk that fails at step `fail`; answers also the count of steps.
+fn failing(
+    dir: &Path,
+    fail: usize,
+    how: Failure,
+) -> (Arc<AtomicUsize>, Result<DirStore, StoreError>) {
     let steps = Arc::new(AtomicUsize::new(0));
-    let armed = Arc::clone(&steps);
-    let opened = DirStore::open_watched(
-        dir,
-        Box::new(move |_, _| {
-            let step = armed.fetch_add(1, Ordering::Relaxed);
-            if step == fail || (step > fail && how == Failure::FromThere) {
-                return Err(io::ErrorKind::StorageFull.into());
-            }
-            Ok(())
-        }),
-    );
-    let reached = || steps.load(Ordering::Relaxed) > fail;
-    let Ok(store) = opened else {
-        return reached();
+    let counted = Arc::clone(&steps);
+    let watch = move |_, _: &Path| {
+        let step = counted.fetch_add(1, Ordering::Relaxed);
+        if step == fail || (step > fail && how == Failure::FromThere) {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        Ok(())
     };
-    if let Err(error) = act(&store, task) {
-        assert_eq!(error.kind(), "full", "{task}, step {fail}, {how:?}");
-        assert_eq!(
-            state(&store),
-            *old,
-            "{task}, step {fail}, {how:?}: nothing was changed"
-        );
-    } else {
-        assert!(
-            state(&store) != *old || task == "open",
-            "{task}, step {fail}, {how:?}"
-        );
+    let store = DirStore::open_watched(dir, Box::new(watch));
+    (steps, store.map(DirStore::without_fsync))
+}
+
+/// Does the task on a disk that fails at step `fail`; answers whether it got there.
+fn act_failing(dir: &Path, task: &str, fail: usize, how: Failure, old: &State) -> bool {
+    let (steps, store) = failing(dir, fail, how);
+    let what = format!("{task}, step {fail}, {how:?}");
+    if let Ok(store) = store {
+        match act(&store, task) {
+            Ok(()) => assert!(state(&store) != *old || task == "open", "{what}"),
+            Err(error) => {
+                assert_eq!(error.kind(), "full", "{what}");
+                assert_eq!(state(&store), *old, "{what}: nothing was changed");
+            }
+        }
     }
-    reached()
+    steps.load(Ordering::Relaxed) > fail
 }
 
 #[test]
@@ -198,6 +199,50 @@ fn a_failing_step_leaves_the_old_block_or_the_new_one() {
                 steps += 1;
             }
             assert!(steps >= 6 || task == "open", "{task}: {steps} steps");
+        }
+    }
+}
+
+#[test]
+fn a_failing_step_in_the_packing_of_a_log_loses_no_entry() {
+    let folders = tempfile::tempdir().unwrap();
+    let furnished = folders.path().join("furnished");
+    furnish(&furnished);
+    // Each line holds the text and the one before.
+    let long = |letter: &str| write("0.1", &letter.repeat(MAX_TEXT));
+    let store = DirStore::open(&furnished).unwrap().without_fsync();
+    while fs::metadata(furnished.join("log/notes.jsonl"))
+        .unwrap()
+        .len()
+        < (8 << 20) - 100_000
+    {
+        for letter in ["a", "b"] {
+            store
+                .edit(&name("notes"), None, &long(letter), &stamp(30))
+                .unwrap();
+        }
+    }
+    let old = state(&store);
+    drop(store);
+    for how in [Failure::Once, Failure::FromThere] {
+        for step in 0.. {
+            let what = format!("packing, step {step}, {how:?}");
+            let dir = folders.path().join(&what);
+            copy(&furnished, &dir);
+            let (steps, store) = failing(&dir, step, how);
+            let done = store
+                .unwrap()
+                .edit(&name("notes"), None, &long("c"), &stamp(31));
+            let packed = dir.join("log/notes-1.jsonl.gz").exists();
+            let opened = DirStore::open(&dir).unwrap();
+            let new = state(&opened);
+            drop(opened);
+            assert!(done.is_err() || new != old, "{what}");
+            check_reopened(&dir, &old, &new, &what);
+            if steps.load(Ordering::Relaxed) <= step {
+                assert!(packed && step > 15, "{what}");
+                break;
+            }
         }
     }
 }

@@ -15,6 +15,7 @@ mod edits;
 mod grow;
 mod layers;
 mod look;
+mod migrate;
 mod names;
 mod parse;
 mod random;

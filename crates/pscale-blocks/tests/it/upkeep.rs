@@ -4,7 +4,7 @@ use std::path::Path;
 use pscale_blocks::conformance::{name, stamp, write};
 use pscale_blocks::{Block, BlockStore, DirStore, MAX_TEXT};
 
-use crate::data_dir::{HOUR, Store};
+use crate::data_dir::{HOUR, Store, text};
 
 #[cfg(unix)]
 #[test]
@@ -114,4 +114,74 @@ fn older_entries_of_a_long_log_are_packed_and_can_still_be_taken_back() {
     assert_eq!(open.load(&notes).unwrap().block, Block::new("n"));
     open.undo(&notes, 1, &stamp(201)).unwrap();
     assert_eq!(store.read("blocks/notes.json"), full);
+}
+
+#[test]
+fn a_person_may_edit_a_block_while_the_store_is_open() {
+    let store = Store::new();
+    let open = store.open();
+    let notes = name("notes");
+    let edited = store.read("blocks/notes.json").replace("two", "2");
+    store.write("blocks/notes.json", &edited);
+    let late = open
+        .edit(&notes, Some(3), &write("0.1", "1"), &stamp(9))
+        .unwrap_err();
+    assert_eq!(late.kind(), "revision");
+    assert_eq!(
+        (
+            open.load(&notes).unwrap().rev,
+            text(&open, "0.2").as_deref()
+        ),
+        (4, Some("2"))
+    );
+    let entry = open.log(Some(&notes), 4).unwrap().remove(0);
+    assert_eq!(entry.note.as_deref(), Some("edited outside"));
+
+    // What an editor has half written is no block yet.
+    store.write("blocks/notes.json", &edited[..20]);
+    assert_eq!(
+        (
+            open.load(&notes).unwrap().rev,
+            store.list("quarantine").len()
+        ),
+        (4, 0)
+    );
+    store.write("blocks/notes.json", edited.replace(": \"2\"", ": \"II\""));
+    assert_eq!(
+        (
+            open.load(&notes).unwrap().rev,
+            text(&open, "0.2").as_deref()
+        ),
+        (5, Some("II"))
+    );
+
+    // The next edit must not wait for it.
+    store.write("blocks/notes.json", &edited[..20]);
+    open.edit(&notes, Some(5), &write("0.1", "I"), &stamp(9))
+        .unwrap();
+    let [aside] = &store.list("quarantine")[..] else {
+        panic!()
+    };
+    assert_eq!(store.read(&format!("quarantine/{aside}")), edited[..20]);
+    fs::remove_file(store.path("blocks/notes.json")).unwrap();
+    open.edit(&notes, Some(6), &write("0.1", "1"), &stamp(9))
+        .unwrap();
+    assert_eq!(open.undo(&notes, 9, &stamp(9)).unwrap().undone, 6);
+    assert_eq!(store.read("blocks/notes.json"), Block::new("n").to_file());
+}
+
+#[test]
+fn a_log_that_was_shortened_meanwhile_is_not_filled_up() {
+    let store = Store::new();
+    let open = store.open();
+    let log = store.read("log/notes.jsonl");
+    store.write("log/notes.jsonl", &log[..log.len() / 2]);
+    let error = open
+        .edit(&name("notes"), None, &write("0.1", "x"), &stamp(9))
+        .unwrap_err();
+    assert_eq!(error.kind(), "io");
+    assert_eq!(text(&open, "0.1").as_deref(), Some("one"));
+    assert!(!store.read("log/notes.jsonl").contains('\0'));
+    drop(open);
+    assert_eq!(text(&store.open(), "0.2").as_deref(), Some("two"));
 }

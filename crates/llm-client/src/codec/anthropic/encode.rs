@@ -1,8 +1,9 @@
 use bytes::Bytes;
+use indexmap::IndexMap;
 use serde::ser::{Error as _, SerializeMap as _};
 use serde::{Serialize, Serializer};
-use serde_json::Value;
-use serde_json::json;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use crate::Error;
 use crate::codec::Body;
@@ -44,7 +45,7 @@ pub(super) fn body(request: &Request, model: &str, route: Route) -> Result<Bytes
     }
     body.set("messages", &Each(&request.messages, Turn))?;
     if !request.tools.is_empty() {
-        body.set("tools", &Each(&request.tools, Tool))?;
+        body.set("tools", &Tools(request))?;
     }
     body.set_some("tool_choice", tool_choice(&request.tool_choice))?;
     body.set_some("thinking", thinking(request.thinking))?;
@@ -266,27 +267,58 @@ impl Serialize for Input<'_> {
     }
 }
 
-struct Tool<'a>(&'a ToolSpec);
+/// The tools, the last one with the cache mark.
+struct Tools<'a>(&'a Request);
+
+impl Serialize for Tools<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Request {
+            tools, cache_tools, ..
+        } = self.0;
+        let last = tools.len().saturating_sub(1);
+        serializer.collect_seq(tools.iter().enumerate().map(|(at, tool)| Tool {
+            tool,
+            cache: cache_tools.filter(|_| at == last),
+        }))
+    }
+}
+
+struct Tool<'a> {
+    tool: &'a ToolSpec,
+    cache: Option<CacheMark>,
+}
 
 impl Serialize for Tool<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (name, description, schema, strict) = match self.0 {
-            ToolSpec::Server(raw) => return raw.serialize(serializer),
+        if let (ToolSpec::Server(raw), None) = (self.tool, self.cache) {
+            return raw.serialize(serializer);
+        }
+        let mut map = serializer.serialize_map(None)?;
+        match self.tool {
+            ToolSpec::Server(raw) => {
+                let fields: IndexMap<String, Box<RawValue>> = raw.to().map_err(S::Error::custom)?;
+                for (name, value) in &fields {
+                    map.serialize_entry(name, value)?;
+                }
+            }
             ToolSpec::Function {
                 name,
                 description,
                 schema,
                 strict,
-            } => (name, description, schema, strict),
-        };
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("name", name)?;
-        if !description.is_empty() {
-            map.serialize_entry("description", description)?;
+            } => {
+                map.serialize_entry("name", name)?;
+                if !description.is_empty() {
+                    map.serialize_entry("description", description)?;
+                }
+                map.serialize_entry("input_schema", schema)?;
+                if let Some(strict) = strict {
+                    map.serialize_entry("strict", strict)?;
+                }
+            }
         }
-        map.serialize_entry("input_schema", schema)?;
-        if let Some(strict) = strict {
-            map.serialize_entry("strict", strict)?;
+        if let Some(mark) = self.cache {
+            map.serialize_entry("cache_control", &CacheControl(mark))?;
         }
         map.end()
     }

@@ -6,6 +6,7 @@ mod encode;
 mod object;
 mod stream;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -40,6 +41,8 @@ pub struct Anthropic {
     endpoint: Endpoint,
     name: String,
     version: AnthropicVersion,
+    /// The models that are asked with another version.
+    versions: BTreeMap<String, AnthropicVersion>,
     /// The value of `anthropic-beta`.
     betas: Option<String>,
 }
@@ -95,6 +98,7 @@ impl Anthropic {
             endpoint,
             name: "anthropic".to_owned(),
             version: AnthropicVersion::default(),
+            versions: BTreeMap::new(),
             betas: None,
         }
     }
@@ -104,6 +108,17 @@ impl Anthropic {
     pub fn with_version(mut self, version: AnthropicVersion) -> Self {
         self.version = version;
         self
+    }
+
+    /// Asks one model with another version of the API than the others.
+    #[must_use]
+    pub fn with_version_for(mut self, model: impl Into<String>, version: AnthropicVersion) -> Self {
+        self.versions.insert(model.into(), version);
+        self
+    }
+
+    fn version_for(&self, model: &str) -> AnthropicVersion {
+        self.versions.get(model).copied().unwrap_or(self.version)
     }
 
     /// Another [`Provider::name`]; for two endpoints in one client.
@@ -134,11 +149,11 @@ impl Anthropic {
     }
 
     /// A request with the headers that every request to this API has.
-    fn request(&self, method: Method, path: &str) -> HttpRequest {
+    fn request(&self, method: Method, path: &str, version: AnthropicVersion) -> HttpRequest {
         let mut request = self.endpoint.request(method, path);
         request
             .headers
-            .push(("anthropic-version", self.version.as_str().into()));
+            .push(("anthropic-version", version.as_str().into()));
         if let Some(betas) = &self.betas {
             request
                 .headers
@@ -212,8 +227,8 @@ impl Provider for Anthropic {
         &self.name
     }
 
-    fn capabilities(&self, _model: &str) -> Caps {
-        let older = self.version == AnthropicVersion::V2023_06_01;
+    fn capabilities(&self, model: &str) -> Caps {
+        let older = self.version_for(model) == AnthropicVersion::V2023_06_01;
         Caps {
             sampling: older,
             top_k: older,
@@ -237,7 +252,7 @@ impl Provider for Anthropic {
             Route::Complete | Route::Stream => MESSAGES,
             Route::CountTokens => COUNT_TOKENS,
         };
-        let mut http = self.request(Method::Post, path);
+        let mut http = self.request(Method::Post, path, self.version_for(model));
         http.body = encode::body(request, model, route)?;
         http.streams = route == Route::Stream;
         Ok(http)
@@ -288,7 +303,7 @@ impl Provider for Anthropic {
         sizes: SizeCaps,
     ) -> BoxFuture<'a, Result<Vec<ModelInfo>, Error>> {
         async move {
-            let request = self.request(Method::Get, MODELS);
+            let request = self.request(Method::Get, MODELS, self.version);
             let response = transport.execute(request).await?;
             let exchange = self.exchange("", &response);
             if !is_success(response.status) {

@@ -88,6 +88,10 @@ impl Disk {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(path)?;
+        if file.metadata()?.len() < length {
+            let reason = "the log is shorter than this process left it: open the store again";
+            return Err(io::Error::other(reason));
+        }
         // An earlier write may have failed half-way, and its cut, too.
         file.set_len(length)?;
         file.seek(SeekFrom::End(0))?;
@@ -104,7 +108,9 @@ impl Disk {
         let cut = || {
             self.step(Step::Cut, path)?;
             let file = OpenOptions::new().write(true).open(path)?;
-            file.set_len(length)?;
+            if file.metadata()?.len() > length {
+                file.set_len(length)?;
+            }
             self.sync(&file, path)
         };
         cut().map_err(StoreError::io(path))
@@ -129,7 +135,11 @@ impl Disk {
     fn sync_folder(&self, path: &Path) -> io::Result<()> {
         // Only Unix opens a folder as a file; elsewhere the system sees to it.
         if cfg!(unix) {
-            let folder = path.parent().unwrap_or(path);
+            let folder = match path.parent() {
+                Some(folder) if folder.as_os_str().is_empty() => Path::new("."),
+                Some(folder) => folder,
+                None => path,
+            };
             self.sync(&File::open(folder)?, folder)?;
         }
         Ok(())

@@ -90,6 +90,8 @@ impl Layout {
             let schema = serde_json::to_vec(&Schema { schema_version }).unwrap_or_default();
             disk.replace(&path, &schema)?;
             disk.settle(&path)?;
+            // The folder above may be another's, who lets nobody open it.
+            let _ = disk.settle(&self.root);
         }
         Ok(())
     }

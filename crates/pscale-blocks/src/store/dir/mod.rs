@@ -4,7 +4,9 @@ mod log_file;
 mod repair;
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
+use std::time::SystemTime;
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -12,12 +14,13 @@ use jiff::{SignedDuration, Timestamp};
 pub use disk::Step;
 pub use disk::Watch;
 
-use super::ledger::{Journal, Ledger};
+use super::ledger::{Journal, Kept, Ledger};
 use super::{LogEntry, StoreError};
 use crate::{Block, BlockName};
 use disk::Disk;
 use layout::{Layout, Lock};
 use log_file::{LOG_LIMIT, entries, rotate};
+use repair::Found;
 
 /// How old a backup gets before the next save makes another.
 const BACKUP_AGE: SignedDuration = SignedDuration::from_hours(24);
@@ -26,7 +29,8 @@ const BACKUP_AGE: SignedDuration = SignedDuration::from_hours(24);
 ///
 /// Layout: `blocks/NAME.json`, `log/NAME.jsonl` with older entries in `log/NAME-1.jsonl.gz` and so on, `trash/`,
 /// `quarantine/`, `backups/`, `store.json` and `lock`. The log is written first: an edit that was reported survives a
-/// crash at any moment, and one that was not is there wholly or not at all. One process writes at a time.
+/// crash at any moment, and one that was not is there wholly or not at all. One process writes at a time. What a person
+/// does to a block's file meanwhile is a revision, too.
 pub type DirStore = Ledger<DirJournal>;
 
 /// The files of a [`DirStore`].
@@ -47,6 +51,26 @@ struct Files {
     log: u64,
     /// When the backup was made.
     backup: Option<Timestamp>,
+    /// The block's file as this process left it.
+    seen: Option<Seen>,
+}
+
+/// What tells that a file was changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Seen {
+    modified: SystemTime,
+    length: u64,
+}
+
+impl Seen {
+    /// None of what is no file.
+    fn at(path: &Path) -> Option<Self> {
+        let found = fs::symlink_metadata(path).ok()?;
+        Some(Self {
+            modified: found.modified().ok()?,
+            length: found.len(),
+        })
+    }
 }
 
 impl DirStore {
@@ -122,6 +146,16 @@ impl DirJournal {
         }
     }
 
+    /// Whether somebody else changed the block's file.
+    fn is_changed(&self, name: &BlockName) -> bool {
+        let seen = self.files.get(name).and_then(|files| files.seen);
+        Seen::at(&self.layout.block(name)) != seen
+    }
+
+    fn found(&self, name: &BlockName) -> Result<Found, StoreError> {
+        repair::found(&self.layout.block(name))
+    }
+
     fn check_writing(&self) -> Result<(), StoreError> {
         self.lock.as_ref().map(|_| ()).ok_or(StoreError::ReadOnly)
     }
@@ -149,9 +183,10 @@ impl DirJournal {
         self.files.entry(name.clone()).or_default().log = before;
     }
 
-    fn write_block(&self, name: &BlockName, block: &Block) -> Result<(), StoreError> {
+    fn write_block(&mut self, name: &BlockName, block: &Block) -> Result<(), StoreError> {
         let path = self.layout.block(name);
         self.disk.replace(&path, block.to_file().as_bytes())?;
+        self.files.entry(name.clone()).or_default().seen = Seen::at(&path);
         // The block is there. Should the disk lose its name, the log still has the edit.
         let _ = self.disk.settle(&path);
         Ok(())
@@ -195,8 +230,24 @@ impl Journal for DirJournal {
         Some(block.hash())
     }
 
+    fn look(&mut self, name: &BlockName) -> Result<Option<Kept>, StoreError> {
+        if self.lock.is_none() || !self.is_changed(name) {
+            return Ok(None);
+        }
+        // A file that is no block may be one that is just being written: it is looked at again until it is one.
+        match self.found(name)? {
+            Found::Block(..) => self.settle(name).map(Some),
+            Found::Nothing | Found::Damage(..) => Ok(None),
+        }
+    }
+
     fn save(&mut self, name: &BlockName, entry: LogEntry, block: &Block) -> Result<(), StoreError> {
         self.check_writing()?;
+        if self.is_changed(name)
+            && let Found::Damage(reason, at) = self.found(name)?
+        {
+            self.quarantine(name, &reason, at)?;
+        }
         self.back_up(name, entry.at)?;
         let before = self.append(name, &entry)?;
         if let Err(error) = self.write_block(name, block) {

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use super::disk;
 use super::log_file::{Lines, entries};
-use super::{DirJournal, Files};
+use super::{DirJournal, Files, Seen};
 use crate::secrets::Clean as _;
 use crate::store::history::{hex, rebuild};
 use crate::store::ledger::{Journal as _, Kept, Live, entry};
@@ -17,7 +17,7 @@ use crate::store::{LogEntry, LoggedOp};
 use crate::{Block, BlockName, Inverse, MAX_FILE, Op, Provenance, Stamp, StoreError};
 
 /// What stands where a block's file should.
-enum Found {
+pub(super) enum Found {
     Nothing,
     Block(Block, Timestamp),
     /// Why it is none.
@@ -42,7 +42,7 @@ impl DirJournal {
         let mut blocks = Blocks::new();
         for name in self.find()? {
             // First the block: a process that writes is ahead in the log, if anywhere.
-            let found = found(&self.layout.block(&name))?;
+            let found = self.found(&name)?;
             let log = entries(&self.layout, &name, 0, &mut self.notices)?;
             let block = match found {
                 Found::Block(block, _) => Some(block),
@@ -98,9 +98,9 @@ impl DirJournal {
         Ok(names)
     }
 
-    fn settle(&mut self, name: &BlockName) -> Result<Kept, StoreError> {
+    pub(super) fn settle(&mut self, name: &BlockName) -> Result<Kept, StoreError> {
         let last = self.open_log(name)?;
-        let found = match found(&self.layout.block(name))? {
+        let found = match self.found(name)? {
             Found::Damage(reason, at) => {
                 self.quarantine(name, &reason, at)?;
                 Found::Nothing
@@ -157,6 +157,8 @@ impl DirJournal {
         let files = Files {
             log: lines.length(),
             backup: modified.ok().and_then(|at| Timestamp::try_from(at).ok()),
+            // Before the file is read: what changes later is seen later.
+            seen: Seen::at(&self.layout.block(name)),
         };
         self.files.insert(name.clone(), files);
         lines.last(&mut self.notices)
@@ -169,7 +171,7 @@ impl DirJournal {
         }
     }
 
-    fn quarantine(
+    pub(super) fn quarantine(
         &mut self,
         name: &BlockName,
         reason: &str,
@@ -265,7 +267,7 @@ fn outside(at: Timestamp, note: &str) -> Stamp {
     }
 }
 
-fn found(path: &Path) -> Result<Found, StoreError> {
+pub(super) fn found(path: &Path) -> Result<Found, StoreError> {
     let found = match fs::symlink_metadata(path) {
         Ok(found) => found,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),

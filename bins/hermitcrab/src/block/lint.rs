@@ -1,0 +1,58 @@
+//! `block lint`.
+
+use std::io::{self, Write};
+
+use bin_support::Exit;
+use pscale_blocks::BlockName;
+use serde::Serialize;
+
+use super::chosen;
+use crate::answer::Answer;
+use crate::cli;
+use crate::data_dir::DataDir;
+use crate::error::Error;
+
+/// What is allowed and probably not meant.
+#[derive(Serialize)]
+pub struct Lints {
+    /// In order of the blocks' names and of the paths.
+    lints: Vec<Remark>,
+}
+
+/// What is remarked on in one block.
+#[derive(Serialize)]
+struct Remark {
+    name: BlockName,
+    #[serde(flatten)]
+    lint: pscale_blocks::Lint,
+}
+
+pub fn lint(args: &cli::Lint, data: &DataDir) -> Result<Lints, Error> {
+    let store = data.for_reading()?;
+    let mut lints = Vec::new();
+    for name in chosen(&*store, args.name.as_ref())? {
+        let found = store.load(&name)?.block.lint().into_iter();
+        lints.extend(found.map(|lint| Remark {
+            name: name.clone(),
+            lint,
+        }));
+    }
+    Ok(Lints { lints })
+}
+
+impl Answer for Lints {
+    fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
+        for Remark { name, lint } in &self.lints {
+            writeln!(out, "{name} {lint}")?;
+        }
+        Ok(())
+    }
+
+    fn exit(&self) -> Exit {
+        if self.lints.is_empty() {
+            Exit::Done
+        } else {
+            Exit::CheckFailed
+        }
+    }
+}

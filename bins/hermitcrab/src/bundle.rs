@@ -1,0 +1,225 @@
+//! `export` and `import`: blocks on their way between directories.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use bin_support::{Exit, Failure, OutputFile, Session, printable};
+use pscale_blocks::{
+    BlockName, BlockStore, BundleError, Export, Imported, MAX_BUNDLE, Outcome, Parcel,
+};
+use serde::Serialize;
+
+use crate::answer::{Answer, give};
+use crate::cli;
+use crate::clock::now;
+use crate::data_dir::DataDir;
+use crate::error::{Error, name};
+
+/// Blocks as text, on their way out.
+struct Outgoing {
+    text: String,
+    blocks: Vec<BlockName>,
+}
+
+pub fn export_all(
+    args: &cli::ExportAll,
+    data: &DataDir,
+    session: &mut Session,
+) -> Result<Exit, Failure> {
+    let outgoing = bundle(data, args.with_log);
+    send(outgoing, args.output.as_deref(), args.json, data, session)
+}
+
+pub fn export(
+    args: &cli::Export,
+    json: bool,
+    data: &DataDir,
+    session: &mut Session,
+) -> Result<Exit, Failure> {
+    let outgoing = match &args.name {
+        Some(name) => bare(data, name),
+        None => bundle(data, false),
+    };
+    send(outgoing, args.output.as_deref(), json, data, session)
+}
+
+fn bundle(data: &DataDir, with_log: bool) -> Result<Outgoing, Error> {
+    let store = data.for_reading()?;
+    let blocks = store.names()?.into_iter().map(|info| info.name).collect();
+    let version = keystone_version(&*store);
+    let how = Export {
+        at: now(),
+        keystone_version: version.as_deref(),
+        with_log,
+    };
+    let text = pscale_blocks::export(&*store, None, &how)
+        .map_err(|error| Error::of_bundle(data.path(), error))?;
+    Ok(Outgoing { text, blocks })
+}
+
+/// The number that the keystone gives itself, if there is one.
+fn keystone_version(store: &dyn BlockStore) -> Option<String> {
+    let keystone = store.load(&BlockName::new("keystone").ok()?).ok()?.block;
+    let line = keystone.text(&"0.5.1".parse().ok()?).ok()??;
+    let number = line.strip_prefix("keystone v")?.split(' ').next()?;
+    Some(number.to_owned())
+}
+
+/// A block's file as it is in the store.
+fn bare(data: &DataDir, name: &BlockName) -> Result<Outgoing, Error> {
+    let block = data.for_reading()?.load(name)?.block;
+    Ok(Outgoing {
+        text: block.to_file(),
+        blocks: vec![name.clone()],
+    })
+}
+
+/// A file that was written.
+#[derive(Serialize)]
+struct Exported {
+    file: PathBuf,
+    /// The blocks in it.
+    blocks: Vec<BlockName>,
+    bytes: usize,
+}
+
+/// To stdout as it is, or to a file, which is told.
+fn send(
+    outgoing: Result<Outgoing, Error>,
+    output: Option<&Path>,
+    json: bool,
+    data: &DataDir,
+    session: &mut Session,
+) -> Result<Exit, Failure> {
+    let (outgoing, file) = match (outgoing, output) {
+        (Err(error), _) => return give::<Exported>(json, Err(error), session),
+        (Ok(outgoing), None) => {
+            session.results.write_all(outgoing.text.as_bytes())?;
+            return Ok(Exit::Done);
+        }
+        (Ok(outgoing), Some(file)) => (outgoing, file),
+    };
+    if data.holds(file) {
+        let path = file.to_owned();
+        return give::<Exported>(json, Err(Error::IntoData { path }), session);
+    }
+    let output = OutputFile::begin(file)?;
+    output.finish(|out| out.write_all(outgoing.text.as_bytes()))?;
+    let exported = Exported {
+        file: file.to_owned(),
+        blocks: outgoing.blocks,
+        bytes: outgoing.text.len(),
+    };
+    give(json, Ok(exported), session)
+}
+
+impl Answer for Exported {
+    fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
+        let blocks = self.blocks.len();
+        let plural = if blocks == 1 { "" } else { "s" };
+        writeln!(out, "{blocks} block{plural} in {}", name(&self.file))
+    }
+}
+
+/// What became of the blocks of a file.
+#[derive(Serialize)]
+pub struct Imports {
+    file: PathBuf,
+    /// In the order of the file.
+    blocks: Vec<Imported>,
+}
+
+pub fn import(args: &cli::Import, data: &DataDir) -> Result<Imports, Error> {
+    let file = &args.file;
+    let parcel = read(args)?;
+    if parcel.names().next().is_none() {
+        return Err(Error::NoBlocks { path: file.clone() });
+    }
+    let store = data.for_writing()?;
+    let source = file.display().to_string();
+    let blocks = parcel
+        .import(&*store, args.on_conflict.into(), &source, now())
+        .map_err(|error| Error::of_bundle(file, error))?;
+    Ok(Imports {
+        file: file.clone(),
+        blocks,
+    })
+}
+
+fn read(args: &cli::Import) -> Result<Parcel, Error> {
+    let file = &args.file;
+    let of_file = |error| Error::of_bundle(file, error);
+    let unreadable = |source| Error::Read {
+        path: file.clone(),
+        source,
+    };
+    let is_stdin = file == Path::new("-");
+    if !is_stdin && fs::metadata(file).map_err(unreadable)?.is_dir() {
+        return Parcel::read_folder(file, args.repair).map_err(of_file);
+    }
+    let from: Box<dyn Read> = if is_stdin {
+        Box::new(io::stdin())
+    } else {
+        Box::new(File::open(file).map_err(unreadable)?)
+    };
+    let mut bytes = Vec::new();
+    // One more than is taken is too much, whatever follows.
+    let mut from = from.take(MAX_BUNDLE as u64 + 1);
+    from.read_to_end(&mut bytes).map_err(unreadable)?;
+    let text = String::from_utf8(bytes).map_err(|_| {
+        of_file(BundleError::Format {
+            reason: "no text in UTF-8".to_owned(),
+        })
+    })?;
+    let stem = file.file_stem().and_then(|stem| stem.to_str());
+    let name = match &args.name {
+        Some(name) => Some(name.clone()),
+        None => stem.and_then(|stem| BlockName::new(stem).ok()),
+    };
+    Parcel::read(&text, name.as_ref(), args.repair).map_err(of_file)
+}
+
+impl Answer for Imports {
+    fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
+        for block in &self.blocks {
+            let name = &block.name;
+            match &block.outcome {
+                Outcome::Created => writeln!(out, "{name}  imported")?,
+                Outcome::Replaced => writeln!(out, "{name}  in the place of the one before")?,
+                Outcome::Renamed { to } => writeln!(out, "{name}  imported as {to}")?,
+                Outcome::Skipped => writeln!(out, "{name}  skipped, the name is taken")?,
+                Outcome::Same => writeln!(out, "{name}  there already")?,
+            }
+            for repair in &block.repairs {
+                writeln!(out, "  left out: {}", printable(repair))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn notices(&self) -> Vec<String> {
+        let mut notices = Vec::new();
+        if self.skipped() {
+            notices.push("--on-conflict replace or rename imports what was skipped".to_owned());
+        }
+        let keys: u32 = self.blocks.iter().map(|block| block.keys_removed).sum();
+        notices.extend(crate::block::keys_removed(keys));
+        notices
+    }
+
+    fn exit(&self) -> Exit {
+        if self.skipped() {
+            Exit::SomeFailed
+        } else {
+            Exit::Done
+        }
+    }
+}
+
+impl Imports {
+    fn skipped(&self) -> bool {
+        let mut blocks = self.blocks.iter();
+        blocks.any(|block| block.outcome == Outcome::Skipped)
+    }
+}

@@ -1,0 +1,110 @@
+//! Where the person's lines come from.
+
+use std::borrow::Cow;
+use std::io::{self, BufRead as _, Read as _};
+
+use reedline::{FileBackedHistory, Prompt, PromptEditMode, PromptHistorySearch, Reedline, Signal};
+
+use crate::data_dir::DataDir;
+use crate::error::Error;
+
+/// The longest line of a pipe in bytes. A message may have 60,000 characters.
+const LONGEST: u64 = 1 << 20;
+/// How many lines are remembered.
+const REMEMBERED: usize = 1_000;
+
+/// A line, or that there is none.
+pub enum Line {
+    Said(String),
+    /// The end of the input, or Ctrl-D.
+    Left,
+    /// Ctrl-C twice.
+    Interrupted,
+}
+
+/// Where lines come from.
+pub enum Lines {
+    Terminal(Box<Reedline>),
+    Pipe,
+}
+
+impl Lines {
+    pub fn open(at_terminal: bool, data: &DataDir) -> Self {
+        if !at_terminal {
+            return Self::Pipe;
+        }
+        let path = data.path().join("lines.txt");
+        let mut editor = Reedline::create();
+        // Lines that cannot be remembered are no reason not to talk.
+        if let Ok(history) = FileBackedHistory::with_file(REMEMBERED, path) {
+            editor = editor.with_history(Box::new(history));
+        }
+        Self::Terminal(Box::new(editor))
+    }
+
+    pub fn next(&mut self) -> Result<Line, Error> {
+        match self {
+            Self::Pipe => piped(),
+            Self::Terminal(editor) => typed(editor),
+        }
+    }
+}
+
+fn piped() -> Result<Line, Error> {
+    let failed = |source| Error::Read {
+        path: "-".into(),
+        source,
+    };
+    let mut bytes = Vec::new();
+    let input = io::stdin().lock();
+    input
+        .take(LONGEST)
+        .read_until(b'\n', &mut bytes)
+        .map_err(failed)?;
+    if bytes.is_empty() {
+        return Ok(Line::Left);
+    }
+    let text = String::from_utf8(bytes).map_err(|_| Error::NotText { path: "-".into() })?;
+    Ok(Line::Said(text.trim_end_matches(['\n', '\r']).to_owned()))
+}
+
+fn typed(editor: &mut Reedline) -> Result<Line, Error> {
+    let mut warned = false;
+    loop {
+        let signal = editor.read_line(&Plain).map_err(|source| Error::Read {
+            path: "-".into(),
+            source,
+        })?;
+        match signal {
+            Signal::Success(line) => return Ok(Line::Said(line)),
+            Signal::CtrlC if !warned => warned = true,
+            Signal::CtrlC => return Ok(Line::Interrupted),
+            _ => return Ok(Line::Left),
+        }
+    }
+}
+
+/// `> `, and nothing else.
+struct Plain;
+
+impl Prompt for Plain {
+    fn render_prompt_left(&self) -> Cow<'_, str> {
+        Cow::Borrowed("")
+    }
+
+    fn render_prompt_right(&self) -> Cow<'_, str> {
+        Cow::Borrowed("")
+    }
+
+    fn render_prompt_indicator(&self, _: PromptEditMode) -> Cow<'_, str> {
+        Cow::Borrowed("> ")
+    }
+
+    fn render_prompt_multiline_indicator(&self) -> Cow<'_, str> {
+        Cow::Borrowed("  ")
+    }
+
+    fn render_prompt_history_search_indicator(&self, _: PromptHistorySearch) -> Cow<'_, str> {
+        Cow::Borrowed("? ")
+    }
+}

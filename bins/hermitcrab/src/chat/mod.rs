@@ -1,0 +1,167 @@
+//! `chat`: the plain face. A line is a turn.
+
+mod command;
+mod lines;
+mod screen;
+
+use std::io::IsTerminal as _;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use bin_support::{Exit, Failure, Interrupt, Session, block_on, printable};
+use hermitcrab_kernel::{BootReport, Kernel, KernelError, TurnReport};
+use tokio_util::sync::CancellationToken;
+
+use crate::cli::Chat;
+use crate::data_dir::DataDir;
+use crate::error::Error;
+use crate::opened;
+use lines::{Line, Lines};
+use screen::Screen;
+
+/// How often a turn looks whether the person wants it to stop.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// Wakes the model and talks with it until the person leaves.
+pub fn execute(args: &Chat, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
+    let interrupt = Interrupt::on_ctrl_c()?;
+    block_on(talk(args, data, session, &interrupt))?
+}
+
+async fn talk(
+    args: &Chat,
+    data: &DataDir,
+    session: &mut Session,
+    interrupt: &Interrupt,
+) -> Result<Exit, Failure> {
+    let kernel = opened::for_chat(args, data, session).await?;
+    let at_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    let mut lines = Lines::open(at_terminal, data);
+    let screen = Screen::new(at_terminal);
+
+    let cancel = CancellationToken::new();
+    let boot = kernel.boot(screen.sink(), cancel.clone());
+    let report = stoppable(boot, &cancel, interrupt).await;
+    let report = report.map_err(|error| Error::from(error).failure())?;
+    greet(&kernel, &report, &screen, session)?;
+
+    let mut exit = Exit::Done;
+    loop {
+        let line = match lines.next().map_err(Error::failure)? {
+            Line::Said(line) => line,
+            Line::Left => return Ok(exit),
+            Line::Interrupted => return Ok(Exit::Interrupted),
+        };
+        if line.trim().is_empty() {
+            continue;
+        }
+        if let Some(command) = line.trim().strip_prefix('/') {
+            match command::run(command, &kernel, session).await? {
+                command::After::Stay => {}
+                command::After::Leave => return Ok(exit),
+            }
+            continue;
+        }
+        match turn(&kernel, line, &screen, session, interrupt).await? {
+            Turned::Well => {}
+            Turned::Badly => exit = Exit::SomeFailed,
+            // At a terminal the person goes on; a pipe has been stopped as a whole.
+            Turned::Stopped if at_terminal => {}
+            Turned::Stopped => return Ok(Exit::Interrupted),
+        }
+    }
+}
+
+fn greet(
+    kernel: &Kernel,
+    report: &BootReport,
+    screen: &Screen,
+    session: &mut Session,
+) -> Result<(), Failure> {
+    for notice in &report.notices {
+        session.say(&printable(notice));
+    }
+    match &report.safe_face {
+        Some(face) => session.notice(&printable(&face.reason)),
+        None => screen.answer(&report.greeting, session)?,
+    }
+    let who = match &report.offline {
+        Some(label) => format!("offline ({label}): no model is asked"),
+        None => report.model.clone(),
+    };
+    let tools = kernel.tools().len();
+    screen.aside(&format!("{who} · {tools} tools · /help"), session);
+    Ok(())
+}
+
+enum Turned {
+    Well,
+    Badly,
+    Stopped,
+}
+
+async fn turn(
+    kernel: &Kernel,
+    line: String,
+    screen: &Screen,
+    session: &mut Session,
+    interrupt: &Interrupt,
+) -> Result<Turned, Failure> {
+    // What was pressed before belongs to what was before.
+    interrupt.as_flag().store(false, Ordering::SeqCst);
+    let cancel = CancellationToken::new();
+    let work = kernel.turn(line, screen.sink(), cancel.clone());
+    match stoppable(work, &cancel, interrupt).await {
+        Ok(report) => {
+            answered(&report, screen, session)?;
+            Ok(if cancel.is_cancelled() {
+                Turned::Stopped
+            } else if report.stopped.is_some() {
+                Turned::Badly
+            } else {
+                Turned::Well
+            })
+        }
+        Err(error @ (KernelError::Brain(_) | KernelError::TooLong { .. })) => {
+            screen.end(session)?;
+            session.notice(&printable(&error.to_string()));
+            Ok(Turned::Badly)
+        }
+        Err(error) => Err(Error::from(error).failure()),
+    }
+}
+
+fn answered(report: &TurnReport, screen: &Screen, session: &mut Session) -> Result<(), Failure> {
+    screen.answer(&report.text, session)?;
+    if let Some(line) = &report.stopped {
+        session.notice(&printable(line));
+    }
+    let taken = report.usage;
+    screen.aside(
+        &format!(
+            "{} · {} rounds · {} tokens in, {} out · {}",
+            report.model, report.rounds, taken.input, taken.output, taken.usd
+        ),
+        session,
+    );
+    Ok(())
+}
+
+/// Runs `work`; Ctrl-C stops it, and it says what became of it.
+async fn stoppable<T>(
+    work: impl Future<Output = T>,
+    cancel: &CancellationToken,
+    interrupt: &Interrupt,
+) -> T {
+    let mut work = std::pin::pin!(work);
+    loop {
+        tokio::select! {
+            done = &mut work => return done,
+            () = tokio::time::sleep(GLANCE) => {
+                if interrupt.is_raised() {
+                    cancel.cancel();
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What the commands that wake a model take.
+
+use std::path::PathBuf;
+
+use bin_support::{ModelFlags, SeedFlag};
+use clap::ValueEnum;
+
+/// What every command takes that opens the kernel.
+#[derive(Debug, clap::Args)]
+pub struct KernelFlags {
+    /// Let the model read this folder; `:rw` lets it write there, `:rwd` delete, too. May be repeated.
+    #[arg(long = "grant", value_name = "DIR[:rw|:rwd]")]
+    pub grants: Vec<String>,
+    /// Let the model send more than GET to this host. May be repeated.
+    #[arg(long = "allow-host", value_name = "HOST")]
+    pub allow_hosts: Vec<String>,
+    #[command(flatten)]
+    pub seed: SeedFlag,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Chat {
+    #[command(flatten)]
+    pub model: ModelFlags,
+    #[command(flatten)]
+    pub kernel: KernelFlags,
+    /// Wake the model anew, also where a conversation is kept.
+    #[arg(long)]
+    pub fresh: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Prompt {
+    /// Of which request.
+    #[arg(long, value_enum)]
+    pub phase: PromptPhase,
+    /// Print the tokens of each part beside its limit; 4 if one is over it.
+    #[arg(long)]
+    pub tokens: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PromptPhase {
+    /// The one that wakes the model.
+    Boot,
+    /// The one of a turn.
+    Call,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Compile {
+    /// The JSX, or a reply with fences; `-` is stdin.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Shells {
+    #[command(subcommand)]
+    pub command: Option<ShellsCommand>,
+    /// Print JSON.
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub enum ShellsCommand {
+    /// Make a kept face the face again.
+    Use { rev: u64 },
+    /// Print the source of a kept face.
+    Show { rev: u64 },
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Cost {
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Doctor {
+    #[command(flatten)]
+    pub model: ModelFlags,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,124 @@
+//! `doctor`: whether an instance is in order, before somebody depends on it.
+
+use std::io::Write as _;
+
+use bin_support::{Exit, Failure, Model, Session, block_on, load_env_file, printable};
+use serde::Serialize;
+
+use crate::cli::Doctor;
+use crate::data_dir::DataDir;
+use crate::opened::{self, DEFAULTS};
+use crate::{error::Error, key};
+
+/// One thing that was looked at.
+#[derive(Debug, Serialize)]
+struct Check {
+    what: &'static str,
+    /// None: it could not be looked at.
+    holds: Option<bool>,
+    found: String,
+}
+
+/// Looks at everything that can be looked at without changing it.
+pub fn execute(args: &Doctor, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
+    let mut checks = vec![settings(data), blocks(data)];
+    checks.extend(models(args, data, session)?);
+    let fails = checks.iter().any(|check| check.holds == Some(false));
+    if args.json {
+        let document = serde_json::json!({"schema_version": 1, "checks": checks});
+        serde_json::to_writer_pretty(&mut session.results, &document)?;
+        writeln!(session.results)?;
+    } else {
+        for check in &checks {
+            let mark = match check.holds {
+                Some(true) => "ok",
+                Some(false) => "FAILS",
+                None => "?",
+            };
+            let line = format!("{mark:<6} {:<10} {}", check.what, check.found);
+            writeln!(session.results, "{}", printable(&line))?;
+        }
+    }
+    Ok(if fails { Exit::CheckFailed } else { Exit::Done })
+}
+
+fn settings(data: &DataDir) -> Check {
+    let (holds, found) = match opened::settings(data) {
+        Ok(settings) => {
+            let chain: Vec<_> = settings
+                .models
+                .iter()
+                .map(|spec| spec.id.as_str())
+                .collect();
+            (
+                true,
+                format!("{}; fast: {}", chain.join(", "), settings.fast.id),
+            )
+        }
+        Err(error) => (false, error.to_string()),
+    };
+    Check {
+        what: "settings",
+        holds: Some(holds),
+        found,
+    }
+}
+
+fn blocks(data: &DataDir) -> Check {
+    let rows = || -> Result<usize, Error> { Ok(data.for_reading()?.names()?.len()) };
+    let (holds, found) = match rows() {
+        Ok(count) => (true, format!("{count} blocks in {}", data.path().display())),
+        Err(error) => (false, error.to_string()),
+    };
+    Check {
+        what: "blocks",
+        holds: Some(holds),
+        found,
+    }
+}
+
+/// Whether the provider serves the models of the settings.
+fn models(args: &Doctor, data: &DataDir, session: &Session) -> Result<Vec<Check>, Failure> {
+    let keys = data.path().join(key::FILE);
+    if keys.is_file() {
+        load_env_file(keys).map_err(Failure::usage)?;
+    }
+    let Model::Client { client, host, .. } = args.model.open(&DEFAULTS, 0, session)? else {
+        return Ok(vec![Check {
+            what: "models",
+            holds: None,
+            found: "no provider is asked: offline".to_owned(),
+        }]);
+    };
+    let served = match block_on(client.list_models())? {
+        Ok(served) => served,
+        Err(error) => {
+            return Ok(vec![Check {
+                what: "models",
+                holds: Some(false),
+                found: format!("{host}: {error}"),
+            }]);
+        }
+    };
+    let settings = opened::settings(data).map_err(Error::failure)?;
+    let chain = settings.models.iter().chain([&settings.fast]);
+    let asked: Vec<_> = match &args.model.model {
+        Some(model) => vec![model.clone()],
+        None => chain.map(|spec| spec.id.clone()).collect(),
+    };
+    Ok(asked
+        .into_iter()
+        .map(|id| {
+            let holds = served.iter().any(|model| model.id == id);
+            Check {
+                what: "model",
+                holds: Some(holds),
+                found: if holds {
+                    format!("{id} is served by {host}")
+                } else {
+                    format!("{id} is not served by {host}: name another one in hermitcrab.toml")
+                },
+            }
+        })
+        .collect())
+}

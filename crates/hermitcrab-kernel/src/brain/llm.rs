@@ -1,0 +1,208 @@
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use futures_util::StreamExt as _;
+use llm_client::{CacheMark, Client, Error, Reply, Request, StopReason, Thinking, ToolChoice};
+use tokio_util::sync::CancellationToken;
+
+use super::{Brain, BrainError, BrainInfo, BrainReply, BrainRequest, Tier};
+use crate::{Event, EventSink, ModelSpec, Settings, ThinkingMode};
+
+/// The longest reply where neither request nor settings say: room for a whole shell.
+const MAX_TOKENS: u32 = 8_192;
+/// The fewest tokens that a model with a budget for thinking has left for its answer.
+const BESIDE_THINKING: u32 = 1_024;
+
+/// A brain that asks models through a client.
+///
+/// The client must have no fallback of its own: which model comes next is decided here. The next one of the chain is
+/// asked when a model is not served, or when it is overloaded after the client's retries, and never for anything else.
+/// The model that answered is the one that is asked first from then on.
+pub struct LlmBrain {
+    client: Client,
+    provider: String,
+    chain: Vec<ModelSpec>,
+    fast: ModelSpec,
+    /// The place in the chain of the model that answered last.
+    working: AtomicUsize,
+}
+
+impl LlmBrain {
+    /// Asks the models of `settings` through `client`, whose provider is called `provider`.
+    pub fn new(client: Client, provider: impl Into<String>, settings: &Settings) -> Self {
+        Self {
+            client,
+            provider: provider.into(),
+            chain: settings.models.clone(),
+            fast: settings.fast.clone(),
+            working: AtomicUsize::new(0),
+        }
+    }
+
+    /// The models to ask, in order.
+    fn models(&self, request: &BrainRequest) -> Vec<&ModelSpec> {
+        let from = match &request.after {
+            Some(refused) => match self.place(refused) {
+                Some(place) => place + 1,
+                None => self.chain.len(),
+            },
+            None => self.working.load(Ordering::Relaxed),
+        };
+        let fast = (request.tier == Tier::Fast && request.after.is_none()).then_some(&self.fast);
+        let others = self.chain.iter().skip(from);
+        fast.into_iter()
+            .chain(others.filter(|spec| fast.is_none_or(|fast| fast.id != spec.id)))
+            .collect()
+    }
+
+    fn place(&self, model: &str) -> Option<usize> {
+        self.chain.iter().position(|spec| spec.id == model)
+    }
+
+    /// Asks one model. `begun` is set when a part of the answer was shown.
+    async fn ask(
+        &self,
+        request: &Request,
+        events: &EventSink,
+        begun: &mut bool,
+    ) -> Result<Reply, Error> {
+        let mut stream = self.client.stream(request).await?;
+        while let Some(event) = stream.next().await {
+            match event? {
+                llm_client::Event::TextDelta { text, .. } => {
+                    *begun = true;
+                    events.send(Event::Delta { text });
+                }
+                llm_client::Event::Done(reply) if reply.stop == StopReason::Error => {
+                    return Err(Error::bad_response("the server failed in the middle of it"));
+                }
+                llm_client::Event::Done(reply) => return Ok(*reply),
+                _ => {}
+            }
+        }
+        Err(Error::protocol("the stream ended without its last event"))
+    }
+
+    /// Asks the models one after another.
+    async fn ask_chain(
+        &self,
+        request: &BrainRequest,
+        events: &EventSink,
+    ) -> Result<BrainReply, BrainError> {
+        let mut models = self.models(request).into_iter().peekable();
+        while let Some(spec) = models.next() {
+            let mut begun = false;
+            let error = match self.ask(&asked(request, spec), events, &mut begun).await {
+                Ok(reply) => {
+                    // A refusal is about this conversation, and the fast model is for its own work: neither says
+                    // that the models before do not answer.
+                    let place = self
+                        .place(&spec.id)
+                        .filter(|_| request.after.is_none() && request.tier == Tier::Default);
+                    if let Some(place) = place {
+                        self.working.store(place, Ordering::Relaxed);
+                    }
+                    return Ok(BrainReply {
+                        reply,
+                        model: spec.id.clone(),
+                    });
+                }
+                Err(error) => error,
+            };
+            match models.peek() {
+                // What was shown cannot be taken back, so another model must not begin again.
+                Some(next) if !begun && moves_on(&error) => events.send(Event::ModelChanged {
+                    from: spec.id.clone(),
+                    to: next.id.clone(),
+                    why: BrainError::model(&spec.id, error).plain(),
+                }),
+                _ => return Err(BrainError::model(&spec.id, error)),
+            }
+        }
+        Err(no_model(request))
+    }
+}
+
+#[async_trait]
+impl Brain for LlmBrain {
+    fn info(&self) -> BrainInfo {
+        BrainInfo {
+            provider: self.provider.clone(),
+            model: self
+                .chain
+                .first()
+                .map(|spec| spec.id.clone())
+                .unwrap_or_default(),
+            fast: self.fast.id.clone(),
+            offline: None,
+        }
+    }
+
+    async fn complete(
+        &self,
+        request: BrainRequest,
+        events: EventSink,
+        cancel: CancellationToken,
+    ) -> Result<BrainReply, BrainError> {
+        tokio::select! {
+            biased;
+            // The other branch is dropped, and the connection with it.
+            () = cancel.cancelled() => Err(BrainError::Cancelled),
+            answer = self.ask_chain(&request, &events) => answer,
+        }
+    }
+}
+
+impl BrainError {
+    fn model(model: &str, source: Error) -> Self {
+        Self::Model {
+            model: model.to_owned(),
+            source: Box::new(source),
+        }
+    }
+}
+
+/// Whether the next model is asked after this.
+fn moves_on(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::ModelUnavailable { .. } | Error::Overloaded { .. }
+    )
+}
+
+fn no_model(request: &BrainRequest) -> BrainError {
+    BrainError::Other(match &request.after {
+        Some(model) => format!("no model comes after {model}: add one to hermitcrab.toml"),
+        None => "no model is set: add one to hermitcrab.toml".to_owned(),
+    })
+}
+
+/// What is sent to this model.
+fn asked(request: &BrainRequest, spec: &ModelSpec) -> Request {
+    let max_tokens = request.max_tokens.or(spec.max_tokens).unwrap_or(MAX_TOKENS);
+    let (thinking, max_tokens) = match spec.thinking {
+        ThinkingMode::Always => (Thinking::Unset, max_tokens),
+        ThinkingMode::Adaptive => (Thinking::Adaptive, max_tokens),
+        ThinkingMode::Off => (Thinking::Off, max_tokens),
+        ThinkingMode::Budget(tokens) => {
+            let least = tokens.saturating_add(BESIDE_THINKING + 1);
+            (Thinking::Budget(tokens), max_tokens.max(least))
+        }
+    };
+    Request {
+        model: spec.id.clone(),
+        messages: request.messages.clone(),
+        system: request.system.clone(),
+        max_tokens: Some(max_tokens),
+        cache_tools: (!request.tools.is_empty()).then_some(CacheMark::Default),
+        tools: request.tools.clone(),
+        tool_choice: if request.tools_off && !request.tools.is_empty() {
+            ToolChoice::None
+        } else {
+            ToolChoice::Unset
+        },
+        thinking,
+        effort: spec.effort.clone(),
+        ..Request::default()
+    }
+}

@@ -1,0 +1,65 @@
+use llm_client::Error;
+
+use super::BrainError;
+
+/// The most characters of a server's own words.
+const WORDS: usize = 200;
+
+impl BrainError {
+    /// The error in one plain line for the person.
+    pub fn plain(&self) -> String {
+        match self {
+            Self::Model { model, source } => of_model(model, source),
+            Self::Cancelled => "stopped".to_owned(),
+            Self::Other(what) => one_line(what),
+        }
+    }
+
+    /// The key was refused, so another one must be asked for.
+    pub fn is_key_refused(&self) -> bool {
+        matches!(self, Self::Model { source, .. } if matches!(**source, Error::Auth { .. }))
+    }
+}
+
+fn of_model(model: &str, error: &Error) -> String {
+    let http = error
+        .status()
+        .map(|status| format!(" (HTTP {status})"))
+        .unwrap_or_default();
+    match error.class() {
+        "auth" => format!("key refused{http}: give another one"),
+        "quota" => format!("the account has nothing left{http}: add credit or use another key"),
+        "model_unavailable" => format!("{model} is not served here{http}"),
+        "rate_limit" => format!("too many requests{http}: wait a minute, then ask again"),
+        "overloaded" => format!("{model} is overloaded{http}: ask again in a while"),
+        "server" => format!("the provider failed{http}: ask again"),
+        "bad_request" => format!(
+            "the request was refused{http}: {}",
+            one_line(&error.sentence())
+        ),
+        "network" => format!(
+            "no connection to the provider: {}",
+            one_line(&error.sentence())
+        ),
+        "timeout" => "the provider did not answer in time: ask again".to_owned(),
+        "bad_response" => match error {
+            Error::StreamTruncated { .. } => {
+                "the answer broke off, and nothing of it is kept: ask again".to_owned()
+            }
+            _ => format!("the answer cannot be read: {}", one_line(&error.sentence())),
+        },
+        "budget" => format!("the budget ends here: {}", one_line(&error.sentence())),
+        "replay_miss" => "the recording does not hold this request".to_owned(),
+        _ => one_line(&error.sentence()),
+    }
+}
+
+/// The start of `text`, in one line.
+fn one_line(text: &str) -> String {
+    let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if let Some((at, _)) = line.char_indices().nth(WORDS) {
+        line.truncate(at);
+        line.push('…');
+    }
+    line
+}

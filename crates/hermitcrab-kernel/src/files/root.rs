@@ -1,0 +1,216 @@
+//! A folder that a person opened.
+//!
+//! A path is taken in two steps. Links are followed first, which finds the names that are really meant, and these are
+//! checked. Then the folders are opened one by one under these names without following any link: what was swapped for
+//! a link in between is not entered.
+
+use std::io::{self, ErrorKind};
+use std::path::{Component, Path, PathBuf};
+
+use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, File, Metadata, OpenOptions};
+
+use super::path;
+use crate::{Fault, Grant};
+
+pub(super) struct Root {
+    pub dir: Dir,
+    pub place: PathBuf,
+    pub write: bool,
+    pub delete: bool,
+    /// The names on the way to the data directory, if it is inside.
+    data: Option<Vec<String>>,
+}
+
+/// Where something is, or could be: the names really meant.
+pub(super) type Names = Vec<String>;
+
+impl Root {
+    pub fn open(grant: &Grant, data: Option<&Path>) -> Result<Self, Fault> {
+        let shown = grant.dir.display().to_string();
+        let place = grant
+            .dir
+            .canonicalize()
+            .map_err(|error| fault(&shown, &error))?;
+        if data.is_some_and(|data| place.starts_with(data)) {
+            return Err(refused(&shown, "it belongs to the kernel's own data"));
+        }
+        let dir = Dir::open_ambient_dir(&place, ambient_authority())
+            .map_err(|error| fault(&shown, &error))?;
+        let data = data.and_then(|data| data.strip_prefix(&place).ok());
+        Ok(Self {
+            dir,
+            write: grant.write,
+            delete: grant.delete,
+            data: data.map(|inside| names(inside).map(|name| path::folded(&name)).collect()),
+            place,
+        })
+    }
+
+    /// What `asked` really means, links followed. What does not exist is meant as it is written.
+    pub fn real(&self, shown: &str, asked: &[String]) -> Result<Names, Fault> {
+        self.check(shown, asked)?;
+        for known in (0..=asked.len()).rev() {
+            let (start, missing) = asked.split_at(known);
+            let start: PathBuf = [".".to_owned()].iter().chain(start).collect();
+            match self.dir.canonicalize(start) {
+                Ok(real) => {
+                    let real: Names = names(&real).chain(missing.iter().cloned()).collect();
+                    self.check(shown, &real)?;
+                    return Ok(real);
+                }
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(error) => return Err(fault(shown, &error)),
+            }
+        }
+        Err(Fault::new(
+            "not_found",
+            format!("{shown}: the root is gone"),
+        ))
+    }
+
+    fn check(&self, shown: &str, names: &[String]) -> Result<(), Fault> {
+        if let Some(name) = names.iter().find(|name| path::is_protected(name)) {
+            return Err(refused(shown, &format!("{name} is where secrets are kept")));
+        }
+        if self.is_data(names) {
+            return Err(refused(shown, "it belongs to the kernel's own data"));
+        }
+        Ok(())
+    }
+
+    fn is_data(&self, names: &[String]) -> bool {
+        self.data.as_ref().is_some_and(|data| {
+            names.len() >= data.len()
+                && data
+                    .iter()
+                    .zip(names)
+                    .all(|(own, name)| *own == path::folded(name))
+        })
+    }
+
+    /// The data directory is inside of `names`.
+    pub fn holds_data(&self, names: &[String]) -> bool {
+        self.data.as_ref().is_some_and(|data| {
+            names.len() <= data.len()
+                && data
+                    .iter()
+                    .zip(names)
+                    .all(|(own, name)| *own == path::folded(name))
+        })
+    }
+
+    /// Whether an entry of the folder `names` may be seen.
+    pub fn shows(&self, names: &[String], name: &str) -> bool {
+        let names: Names = names.iter().cloned().chain([name.to_owned()]).collect();
+        !path::is_protected(name) && !self.is_data(&names)
+    }
+
+    /// Opens a folder without following links; with `make` it is made where it is missing.
+    pub fn folder(&self, names: &[String], make: bool) -> io::Result<Dir> {
+        let mut dir = self.dir.try_clone()?;
+        for name in names {
+            dir = match dir.open_dir_nofollow(name) {
+                Err(error) if make && error.kind() == ErrorKind::NotFound => {
+                    dir.create_dir(name)?;
+                    dir.open_dir_nofollow(name)?
+                }
+                opened => opened?,
+            };
+        }
+        Ok(dir)
+    }
+}
+
+/// Opens a file for reading, if it is one: no link is followed, and no pipe or device is waited for.
+pub(super) fn open_file(dir: &Dir, name: &str) -> io::Result<(File, Metadata)> {
+    let no_file = || io::Error::new(ErrorKind::InvalidInput, "it is no regular file");
+    if !dir.symlink_metadata(name)?.is_file() {
+        return Err(no_file());
+    }
+    let mut options = OpenOptions::new();
+    options.read(true).follow(FollowSymlinks::No).nonblock(true);
+    let file = dir.open_with(name, &options)?;
+    let metadata = file.metadata()?;
+    if metadata.is_file() {
+        Ok((file, metadata))
+    } else {
+        Err(no_file())
+    }
+}
+
+fn names(path: &Path) -> impl Iterator<Item = String> {
+    path.components().filter_map(|part| match part {
+        Component::Normal(name) => Some(name.to_string_lossy().into_owned()),
+        _ => None,
+    })
+}
+
+pub(super) fn refused(shown: &str, why: &str) -> Fault {
+    Fault::new("refused", format!("{shown}: {why}"))
+}
+
+pub(super) fn fault(shown: &str, error: &io::Error) -> Fault {
+    let (kind, hint) = match error.kind() {
+        ErrorKind::NotFound => ("not_found", Some("fs_list shows what is there")),
+        // So does a path that leads out of the root end.
+        ErrorKind::PermissionDenied => ("refused", None),
+        ErrorKind::AlreadyExists => ("exists", None),
+        ErrorKind::InvalidInput | ErrorKind::NotADirectory | ErrorKind::IsADirectory => (
+            "wrong_kind",
+            Some("fs_list shows what is a file and what a folder"),
+        ),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => ("disk_full", None),
+        _ => ("io", None),
+    };
+    let fault = Fault::new(kind, format!("{shown}: {error}"));
+    match hint {
+        Some(hint) => fault.hint(hint),
+        None => fault,
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    /// S7: a folder, then a file, that becomes a link after it was checked.
+    #[test]
+    fn what_is_swapped_after_the_check_is_not_entered() {
+        let outside = tempfile::tempdir().unwrap();
+        fs::write(outside.path().join("file"), "secret").unwrap();
+        let inside = tempfile::tempdir().unwrap();
+        let place = inside.path();
+        fs::create_dir_all(place.join("dir/.git")).unwrap();
+        fs::write(place.join("dir/file"), "open").unwrap();
+        fs::write(place.join("dir/.git/file"), "secret").unwrap();
+        let grant = Grant {
+            dir: place.to_owned(),
+            write: true,
+            delete: true,
+        };
+        let root = Root::open(&grant, None).unwrap();
+        let asked = path::read("dir/file").unwrap();
+        let real = root.real("dir/file", &asked).unwrap();
+        assert_eq!(real, asked);
+        let (name, parents) = real.split_last().unwrap();
+        open_file(&root.folder(parents, false).unwrap(), name).unwrap();
+
+        fs::rename(place.join("dir"), place.join("was")).unwrap();
+        for target in [outside.path(), Path::new("was/.git"), Path::new("was")] {
+            symlink(target, place.join("dir")).unwrap();
+            assert!(root.folder(parents, false).is_err(), "{target:?}");
+            assert!(root.folder(parents, true).is_err(), "{target:?}");
+            fs::remove_file(place.join("dir")).unwrap();
+        }
+        fs::rename(place.join("was"), place.join("dir")).unwrap();
+        let folder = root.folder(parents, false).unwrap();
+        fs::remove_file(place.join("dir/file")).unwrap();
+        symlink(".git/file", place.join("dir/file")).unwrap();
+        assert!(open_file(&folder, name).is_err());
+    }
+}

@@ -1,0 +1,68 @@
+use super::Plan;
+use crate::{BlockName, BlockStore, Op, Provenance, Stamp, StoreError};
+
+/// What became of a plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Migrated {
+    /// The blocks of the plan are in the store.
+    Done {
+        /// Those that were written now; the others were there from a run that was interrupted.
+        written: Vec<BlockName>,
+    },
+    /// They were there before, and nothing was done.
+    Already,
+    /// Somebody has used the store, and nothing was done.
+    InUse {
+        /// Blocks that are neither defaults as they were seeded nor of this plan.
+        blocks: Vec<BlockName>,
+    },
+}
+
+/// Puts a plan into a store in which nobody has done anything yet: its only blocks are seeded defaults.
+///
+/// # Errors
+/// The store cannot be read or written. The same call goes on where this one stopped.
+pub fn apply(plan: &Plan, store: &dyn BlockStore, stamp: &Stamp) -> Result<Migrated, StoreError> {
+    let mut in_use = Vec::new();
+    let mut present = Vec::new();
+    for info in store.names()? {
+        let name = info.name;
+        let kept = store.load(&name)?;
+        if plan.blocks.get(&name) == Some(&kept.block) {
+            present.push(name);
+        } else if !is_seeded(&name, store)? {
+            in_use.push(name);
+        }
+    }
+    if !in_use.is_empty() {
+        return Ok(Migrated::InUse { blocks: in_use });
+    }
+    let missing = plan
+        .blocks
+        .iter()
+        .filter(|(name, _)| !present.contains(name));
+    let mut written = Vec::new();
+    for (name, block) in missing {
+        match store.load(name) {
+            Ok(seeded) => {
+                let block = block.clone();
+                store.edit(name, Some(seeded.rev), &Op::Replace { block }, stamp)?;
+            }
+            Err(StoreError::NoBlock { .. }) => {
+                store.create(name, block, stamp)?;
+            }
+            Err(error) => return Err(error),
+        }
+        written.push(name.clone());
+    }
+    if written.is_empty() {
+        return Ok(Migrated::Already);
+    }
+    Ok(Migrated::Done { written })
+}
+
+/// Whether the program itself made the block, and nobody edited it.
+fn is_seeded(name: &BlockName, store: &dyn BlockStore) -> Result<bool, StoreError> {
+    let log = store.log(Some(name), 0)?;
+    Ok(log.len() == 1 && log[0].by == Provenance::Kernel)
+}
