@@ -63,10 +63,13 @@ impl Inner {
             notices
                 .push("the last turn was not finished: what had no answer was left out".to_owned());
         }
-        if !self.config.fresh
-            && let Some(mut report) = self
-                .restore(conversation.is_new(), events, &mut notices)
-                .await?
+        if self.config.fresh {
+            if self.config.face == Face::Page {
+                self.face_is(None)?;
+            }
+        } else if let Some(mut report) = self
+            .restore(conversation.is_new(), events, &mut notices)
+            .await?
         {
             report.notices = notices;
             return Ok(report);
@@ -134,7 +137,7 @@ impl Inner {
         }
     }
 
-    /// Goes on where the last start was: no model is asked.
+    /// Goes on where the last start was: no model is asked. None of the kept shells may mount; then a host shows its own.
     async fn restore(
         &self,
         is_new: bool,
@@ -145,36 +148,71 @@ impl Inner {
         if self.config.face == Face::Terminal {
             return Ok((!is_new).then(again));
         }
-        let file = || KernelError::file("shells.json");
+        let mut failed = None;
         // Each shell that fails is marked, so that this ends.
         loop {
             let current = self.state().shell;
             let good = self.shells().good(current).map(|shell| shell.rev);
             let Some(rev) = good else {
-                return Ok(None);
+                break;
             };
-            let source = self.shells().source(&self.keeper, rev).map_err(file())?;
-            let compiled = self.compiler.compile(source.as_deref().unwrap_or_default());
-            let failed = match compiled {
-                Ok(compiled) => match self.host.show(Shell { rev, compiled }).await {
-                    Mounted::Failed(error) => error.message,
-                    Mounted::Yes | Mounted::NoPage => {
-                        self.change_state(|state| state.shell = Some(rev))
-                            .map_err(KernelError::file("state.json"))?;
-                        events.send(Event::ShellShown { rev });
-                        let mut report = again();
-                        report.restored = Some(rev);
-                        return Ok(Some(report));
-                    }
-                },
-                Err(errors) => errors
-                    .first()
-                    .map_or_else(String::new, |error| error.message.clone()),
+            let shown = self.show_kept(rev).await;
+            let mounted = shown.as_ref().map_or(Some(false), |mounted| *mounted);
+            (self.shells())
+                .mark(&self.keeper, rev, mounted)
+                .map_err(KernelError::file("shells.json"))?;
+            let Err(errors) = shown else {
+                self.face_is(Some(rev))?;
+                events.send(Event::ShellShown { rev });
+                let mut report = again();
+                report.restored = Some(rev);
+                return Ok(Some(report));
             };
-            self.shells()
-                .mark(&self.keeper, rev, false)
-                .map_err(file())?;
-            notices.push(format!("face {rev} was not restored: {failed}"));
+            let why = errors.first().map_or("", |error| &error.message);
+            notices.push(format!("face {rev} was not restored: {why}"));
+            failed.get_or_insert(errors);
         }
+        self.face_is(None)?;
+        Ok(failed.map(|errors| {
+            let mut report = again();
+            report.safe_face = Some(SafeFace {
+                reason: "no kept face can be shown; the next start asks the model for one"
+                    .to_owned(),
+                errors,
+            });
+            report
+        }))
+    }
+
+    /// Shows a kept shell; answers whether it mounted, none if no page is open.
+    async fn show_kept(&self, rev: u64) -> Result<Option<bool>, Vec<ShellError>> {
+        let source = self.shells().source(&self.keeper, rev);
+        let source = source.map_err(|error| {
+            vec![ShellError {
+                kind: "load".to_owned(),
+                message: error.to_string(),
+                line: None,
+                column: None,
+                source_line: None,
+                truncated: false,
+            }]
+        })?;
+        let compiled = self
+            .compiler
+            .compile(source.as_deref().unwrap_or_default())?;
+        match self.host.show(Shell { rev, compiled }).await {
+            Mounted::Yes => Ok(Some(true)),
+            Mounted::NoPage => Ok(None),
+            Mounted::Failed(error) => Err(vec![error]),
+        }
+    }
+
+    /// Notes which shell is the face.
+    fn face_is(&self, rev: Option<u64>) -> Result<(), KernelError> {
+        if self.state().shell == rev {
+            return Ok(());
+        }
+        self.change_state(|state| state.shell = rev)
+            .map_err(KernelError::file("state.json"))
     }
 }

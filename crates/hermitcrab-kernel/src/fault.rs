@@ -33,6 +33,25 @@ impl Fault {
     }
 }
 
+/// What to do about a fault of this kind, where the fault itself does not say it.
+pub(crate) fn usual_hint(kind: &str) -> &'static str {
+    match kind {
+        "bad_arguments" => "call it again with arguments as its schema says",
+        "bad_path" => "a path is digits with dots, such as \"0.3.1\"",
+        "bad_name" => "a name begins with a letter: a-z, digits, _ and -, at most 64",
+        "no_block" => "block_list has the names",
+        "not_found" => "read the node above to see what is there",
+        "exists" => "take another name or place, or write to what is there",
+        "empty_content" => "give it a text",
+        "too_large" => "split the text over several nodes",
+        "too_deep" => "write it further up: 32 levels are the most",
+        "full" => "nothing was changed; tell the person that the disk is full",
+        "corrupt" | "io" => "nothing was changed; tell the person, and go on without it",
+        "budget" => "answer the person with what you have",
+        _ => "go another way, or tell the person",
+    }
+}
+
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.error, self.detail)?;

@@ -288,7 +288,7 @@ impl Inner {
     }
 
     pub fn usage(&self) -> Usage {
-        self.meter().usage()
+        self.meter().usage(self.clock.now())
     }
 
     pub fn begin_turn(&self) {

@@ -2,6 +2,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::Fault;
+use crate::fault::usual_hint;
 
 /// What a tool answered. A failure is data, too.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -53,11 +54,11 @@ impl ToolOutcome {
 impl From<Fault> for ToolOutcome {
     fn from(fault: Fault) -> Self {
         let mut content = serde_json::Map::new();
+        let usual = || usual_hint(&fault.error).to_owned();
+        let hint = fault.hint.clone().unwrap_or_else(usual);
         content.insert("error".to_owned(), fault.error.into());
         content.insert("detail".to_owned(), fault.detail.into());
-        if let Some(hint) = fault.hint {
-            content.insert("hint".to_owned(), hint.into());
-        }
+        content.insert("hint".to_owned(), hint.into());
         Self {
             content: content.into(),
             is_error: true,

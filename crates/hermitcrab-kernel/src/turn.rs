@@ -262,7 +262,11 @@ impl<'a> Turn<'a> {
             self.facts.web = Some("a search of the provider".to_owned());
         }
         let text = reply.text();
-        if !text.trim().is_empty() {
+        // In a boot only what stands beside the face, or ends it, is a greeting.
+        let is_answer = !self.in_boot()
+            || calls.is_empty()
+            || calls.iter().any(|call| call.name == "recompile");
+        if is_answer && !text.trim().is_empty() {
             self.text = if self.continued {
                 format!("{}{text}", self.text)
             } else {
@@ -311,6 +315,7 @@ impl<'a> Turn<'a> {
         let chain = &self.inner.config.settings.models;
         let is_last = chain.last().is_none_or(|last| last.id == model);
         if self.inner.config.settings.fallback_on_refusal && !is_last {
+            self.rounds += 1;
             self.after = Some(model);
             self.text.clear();
             return Next::Ask;
@@ -498,6 +503,8 @@ impl<'a> Turn<'a> {
             if silent && !self.facts.used.is_empty() && !self.closing {
                 self.closing = true;
                 self.tools_off = true;
+                // What was said before the tools ran is no answer.
+                self.text.clear();
                 self.pending.push(Message::user(
                     "[Say to the person in one sentence what you did.]",
                 ));

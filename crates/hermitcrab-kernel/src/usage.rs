@@ -112,8 +112,13 @@ impl Meter {
         Ok((meter, bad))
     }
 
-    pub fn usage(&self) -> Usage {
-        self.usage
+    /// The sums as they are at `now`: a new day has taken nothing.
+    pub fn usage(&self, now: Timestamp) -> Usage {
+        let mut usage = self.usage;
+        if self.day != Some(day(now)) {
+            usage.day = Taken::default();
+        }
+        usage
     }
 
     pub fn begin_turn(&mut self) {

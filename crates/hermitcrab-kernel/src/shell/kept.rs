@@ -27,6 +27,10 @@ fn source_file(rev: u64) -> String {
     format!("shells/{rev}.jsx")
 }
 
+fn has_failed(shell: &ShellInfo) -> bool {
+    shell.mounted == Some(false)
+}
+
 impl Shells {
     /// What is kept, or nothing if it cannot be read; then with a line about it.
     pub fn open(keeper: &Keeper) -> io::Result<(Self, Option<String>)> {
@@ -67,7 +71,7 @@ impl Shells {
         self.last + 1
     }
 
-    /// Keeps a shell under [`Self::next_rev`], and the last ten.
+    /// Keeps a shell under [`Self::next_rev`]; [`Self::mark`] says what became of it.
     pub fn add(
         &mut self,
         keeper: &Keeper,
@@ -86,32 +90,39 @@ impl Shells {
             mounted: None,
             deaths: 0,
         });
-        let gone: Vec<_> = {
-            let over = self.kept.len().saturating_sub(KEPT);
-            self.kept.drain(..over).collect()
-        };
         self.save(keeper)?;
-        for shell in gone {
-            keeper.remove(&source_file(shell.rev))?;
-        }
         Ok(rev)
     }
 
-    /// Notes whether a shell mounted.
-    pub fn mark(&mut self, keeper: &Keeper, rev: u64, mounted: bool) -> io::Result<()> {
+    /// Notes whether a shell mounted, none if no page was open, and lets the oldest go.
+    pub fn mark(&mut self, keeper: &Keeper, rev: u64, mounted: Option<bool>) -> io::Result<()> {
         let Some(shell) = self.kept.iter_mut().find(|shell| shell.rev == rev) else {
             return Ok(());
         };
-        shell.mounted = Some(mounted);
-        if !mounted {
+        shell.mounted = mounted.or(shell.mounted);
+        if mounted == Some(false) {
             shell.deaths += 1;
         }
-        self.save(keeper)
+        let gone = self.oldest();
+        self.kept.retain(|shell| !gone.contains(&shell.rev));
+        self.save(keeper)?;
+        gone.into_iter()
+            .try_for_each(|rev| keeper.remove(&source_file(rev)))
+    }
+
+    /// What is more than ten good shells, and more than ten that failed: these never take the place of good ones.
+    fn oldest(&self) -> Vec<u64> {
+        let of_kind = |failed: bool| {
+            let kind = (self.kept.iter()).filter(move |shell| has_failed(shell) == failed);
+            let over = kind.clone().count().saturating_sub(KEPT);
+            kind.take(over).map(|shell| shell.rev)
+        };
+        of_kind(false).chain(of_kind(true)).collect()
     }
 
     /// The shell to go back to: the newest one that has not failed, the current one first.
     pub fn good(&self, current: Option<u64>) -> Option<&ShellInfo> {
-        let sound = |shell: &&ShellInfo| shell.mounted != Some(false) && shell.deaths < 2;
+        let sound = |shell: &&ShellInfo| !has_failed(shell) && shell.deaths < 2;
         let newest = || self.kept.iter().rev().find(sound);
         let current = self.kept.iter().find(|shell| Some(shell.rev) == current);
         current.filter(sound).or_else(newest)

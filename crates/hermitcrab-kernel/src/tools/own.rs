@@ -43,11 +43,10 @@ impl Inner {
     ) -> Result<ToolOutcome, Fault> {
         let (old, new) = (args.text("old"), args.text("new"));
         let (_, source) = self.running_source()?;
-        let count = if old.is_empty() {
-            0
-        } else {
-            source.matches(old).count()
-        };
+        // Overlapping ones, too.
+        let count = (source.char_indices())
+            .filter(|(at, _)| !old.is_empty() && source[*at..].starts_with(old))
+            .count();
         if count != 1 {
             let near = near_line(&source, old);
             let fault = Fault::new(
@@ -112,13 +111,11 @@ impl Inner {
                 ToolOutcome::of(answer)
             }
         };
-        if mounted == Mounted::Yes {
-            (self.shells())
-                .mark(&self.keeper, rev, true)
-                .map_err(io_fault)?;
-        } else {
-            outcome.pending_face = true;
-        }
+        outcome.pending_face = mounted != Mounted::Yes;
+        let mounted = (mounted == Mounted::Yes).then_some(true);
+        (self.shells())
+            .mark(&self.keeper, rev, mounted)
+            .map_err(io_fault)?;
         self.change_state(|state| state.shell = Some(rev))
             .map_err(io_fault)?;
         caller.facts.mounted += 1;
@@ -133,7 +130,7 @@ impl Inner {
         caller: &mut Caller<'_>,
     ) -> Result<ToolOutcome, Fault> {
         (self.shells())
-            .mark(&self.keeper, rev, false)
+            .mark(&self.keeper, rev, Some(false))
             .map_err(io_fault)?;
         caller.events.send(Event::ShellFailed {
             rev: Some(rev),
@@ -189,6 +186,9 @@ impl Inner {
             Mounted::Yes => Some(true),
             Mounted::NoPage => None,
         };
+        (self.shells())
+            .mark(&self.keeper, rev, mounted)
+            .map_err(io_fault)?;
         self.change_state(|state| state.shell = Some(rev))
             .map_err(io_fault)?;
         caller.events.send(Event::ShellShown { rev });

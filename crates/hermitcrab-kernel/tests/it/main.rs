@@ -4,11 +4,18 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
+mod bad_input;
+mod boot;
+mod budget_stop;
 mod budgets;
 mod cancel;
 mod config;
 mod default_blocks;
 mod keystone;
+mod limits;
+mod place;
+mod prompt;
+mod recompile;
 mod kv;
 mod models;
 mod offline;
@@ -16,6 +23,7 @@ mod place;
 mod prompt;
 mod security_files;
 mod security_web;
+mod set_tools;
 mod stop_reasons;
 mod texts;
 mod window;

@@ -10,10 +10,37 @@ use hermitcrab_kernel::{
     KernelConfig, KernelError, Mounted, ScriptBrain, ScriptStep, Shell, StubCompiler, ToolOutcome,
     TurnReport,
 };
+use llm_client::{BlockKind, Message};
 use pscale_blocks::{BlockName, BlockStore, MemStore, Path as BlockPath, Provenance};
 use serde_json::Value;
 use test_support::FakeClock;
 use tokio_util::sync::CancellationToken;
+
+/// A shell that compiles.
+pub const SHELL: &str = "function App() { return <p>hello</p>; }";
+/// A shell with a fault in its second line.
+pub const BROKEN: &str = "function App() {\n  return (<p>hello</p>];\n}";
+
+/// A reply that calls one tool.
+pub fn call(id: &str, name: &str, input: Value) -> ScriptStep {
+    ScriptStep::tools(&[(id, name, input)])
+}
+
+/// The texts of a message's results, and which of them are errors.
+pub fn results(message: &Message) -> Vec<(String, bool)> {
+    let blocks = message.content.iter();
+    blocks
+        .filter_map(|block| match &block.kind {
+            BlockKind::ToolResult {
+                content, is_error, ..
+            } => {
+                let texts = content.iter().filter_map(llm_client::Block::as_text);
+                Some((texts.collect(), *is_error))
+            }
+            _ => None,
+        })
+        .collect()
+}
 
 /// A kernel, and what a test looks at.
 pub struct Place {
@@ -58,6 +85,13 @@ impl Setting {
     pub fn in_dir(mut self, dir: &Path) -> Self {
         self.config.data = Some(dir.to_owned());
         self
+    }
+
+    /// With the blocks and the kernel's files that another kernel left behind.
+    pub fn after(mut self, place: &Place, dir: &Path) -> Self {
+        self.store = place.store.clone();
+        self.clock = place.clock.clone();
+        self.in_dir(dir)
     }
 
     pub async fn open(self, brain: Arc<dyn Brain>) -> Result<Place, KernelError> {

@@ -4,26 +4,10 @@ use hermitcrab_kernel::ScriptStep;
 use llm_client::{Block, BlockKind, Raw, Role, StopReason, ToolInput};
 use serde_json::json;
 
-use crate::place::Setting;
+use crate::place::{Setting, results};
 
 fn read() -> ScriptStep {
     ScriptStep::tools(&[("t1", "block_list", json!({}))])
-}
-
-/// The texts of a message's results.
-fn results(message: &llm_client::Message) -> Vec<(String, bool)> {
-    let blocks = message.content.iter();
-    blocks
-        .filter_map(|block| match &block.kind {
-            BlockKind::ToolResult {
-                content, is_error, ..
-            } => Some((
-                content.iter().filter_map(Block::as_text).collect(),
-                *is_error,
-            )),
-            _ => None,
-        })
-        .collect()
 }
 
 #[tokio::test]
