@@ -124,7 +124,7 @@ mod tests {
 
     fn parse(words: &[&str]) -> Result<Command, clap::Error> {
         let words = ["hermitcrab"].iter().chain(words);
-        Cli::try_parse_from(words).map(|cli| cli.command)
+        Cli::try_parse_from(words).map(|cli| cli.command.unwrap())
     }
 
     #[test]
@@ -144,7 +144,7 @@ mod tests {
             assert!(cli.common.quiet, "{line}");
             assert!(matches!(
                 cli.command,
-                Command::Block(Block { json: true, .. })
+                Some(Command::Block(Block { json: true, .. }))
             ));
         }
     }
