@@ -17,8 +17,6 @@ mod limits;
 mod models;
 mod offline;
 mod place;
-mod place;
-mod prompt;
 mod prompt;
 mod recompile;
 mod security_files;
