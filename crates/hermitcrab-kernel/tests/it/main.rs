@@ -21,6 +21,7 @@ mod place;
 mod prompt;
 mod recompile;
 mod requests;
+mod secrets;
 mod security_files;
 mod security_web;
 mod set_tools;
