@@ -39,6 +39,6 @@ fuzz:
 soak:
     POPPER_KILLS=200 cargo test -p popper --test it -- --exact kill::kill_9_at_any_instant_changes_nothing --nocapture
 
-# Runs the opt-in tests of the client against model servers by others (docs/peers.md).
+# Runs the opt-in tests against servers and clients by others (docs/peers.md).
 peers:
     cargo xtask peers

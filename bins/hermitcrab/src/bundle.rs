@@ -4,7 +4,9 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use bin_support::{Exit, Failure, OutputFile, Session, printable};
+use bin_support::{Exit, Failure, Session, printable, write_file};
+use hermitcrab_kernel::CoreBlock;
+use hermitcrab_kernel::keystone::keystone_version;
 use pscale_blocks::{
     BlockName, BlockStore, BundleError, Export, Imported, MAX_BUNDLE, Outcome, Parcel,
 };
@@ -47,7 +49,7 @@ pub fn export(
 fn bundle(data: &DataDir, with_log: bool) -> Result<Outgoing, Error> {
     let store = data.for_reading()?;
     let blocks = store.names()?.into_iter().map(|info| info.name).collect();
-    let version = keystone_version(&*store);
+    let version = stored_version(&*store);
     let how = Export {
         at: now(),
         keystone_version: version.as_deref(),
@@ -59,11 +61,9 @@ fn bundle(data: &DataDir, with_log: bool) -> Result<Outgoing, Error> {
 }
 
 /// The number that the keystone gives itself, if there is one.
-fn keystone_version(store: &dyn BlockStore) -> Option<String> {
-    let keystone = store.load(&BlockName::new("keystone").ok()?).ok()?.block;
-    let line = keystone.text(&"0.5.1".parse().ok()?).ok()??;
-    let number = line.strip_prefix("keystone v")?.split(' ').next()?;
-    Some(number.to_owned())
+fn stored_version(store: &dyn BlockStore) -> Option<String> {
+    let keystone = store.load(CoreBlock::Keystone.name()).ok()?.block;
+    keystone_version(&keystone).map(|number| number.to_string())
 }
 
 /// A block's file as it is in the store.
@@ -104,14 +104,17 @@ fn send(
         let path = file.to_owned();
         return give::<Exported>(json, Err(Error::IntoData { path }), session);
     }
-    let output = OutputFile::begin(file)?;
-    output.finish(|out| out.write_all(outgoing.text.as_bytes()))?;
+    let written = write_file(file, |out| out.write_all(outgoing.text.as_bytes()));
     let exported = Exported {
         file: file.to_owned(),
         blocks: outgoing.blocks,
         bytes: outgoing.text.len(),
     };
-    give(json, Ok(exported), session)
+    give(
+        json,
+        written.map(|()| exported).map_err(Error::from),
+        session,
+    )
 }
 
 impl Answer for Exported {

@@ -12,6 +12,9 @@ use crate::error::Error;
 /// What the folder is called where programs keep their data.
 const NAME: &str = "hermitcrab";
 
+/// An export of the earlier generation that waits in a data directory for the first start.
+const EARLIER: &str = "g0.json";
+
 /// A data directory, which need not be there yet.
 #[derive(Debug)]
 pub struct DataDir(PathBuf);
@@ -46,6 +49,11 @@ impl DataDir {
             (Ok(place), Ok(own)) => place.starts_with(own),
             _ => false,
         }
+    }
+
+    /// Where an export of the earlier generation waits, if there is one.
+    pub fn earlier(&self) -> PathBuf {
+        self.0.join(EARLIER)
     }
 
     /// The blocks as they are now, also while another process writes to them. None yet in a directory that is not there:

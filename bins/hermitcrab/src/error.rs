@@ -45,6 +45,8 @@ pub enum Error {
     )]
     InUse { blocks: Vec<BlockName> },
     #[error(transparent)]
+    Output(#[from] bin_support::Error),
+    #[error(transparent)]
     Kernel(KernelError),
     #[error("the query is empty")]
     EmptyQuery,
@@ -80,6 +82,13 @@ pub enum Error {
     NoShell { rev: u64 },
     #[error("{}: no text in UTF-8", name(path))]
     NotText { path: PathBuf },
+    #[error(
+        "an export of the earlier generation waits in {path}; `hermitcrab migrate {path}` takes it over first",
+        path = name(path)
+    )]
+    Waiting { path: PathBuf },
+    #[error("the MCP client opened no session: {why}")]
+    Handshake { why: String },
     #[error("cannot read {}", name(path))]
     Read {
         path: PathBuf,
@@ -134,7 +143,7 @@ impl Error {
             Self::NoDataFolder => "no_data_folder",
             Self::Bundle { error, .. } => error.kind(),
             Self::NoBlock { .. } | Self::NoBlocks { .. } | Self::NotText { .. } => "format",
-            Self::Read { .. } | Self::Write { .. } => "io",
+            Self::Read { .. } | Self::Write { .. } | Self::Output(_) => "io",
             Self::KeyTyped | Self::KeyOfNobody | Self::IntoData { .. } | Self::EmptyQuery => {
                 "usage"
             }
@@ -147,6 +156,8 @@ impl Error {
             Self::InUse { .. } => "in_use",
             Self::NoKeyring { .. } => "no_keyring",
             Self::BadKey { .. } => "bad_key",
+            Self::Waiting { .. } => "waiting",
+            Self::Handshake { .. } => "handshake",
         };
         Fault::new(kind, with_sources(self))
     }
@@ -164,11 +175,14 @@ impl Error {
             | Self::NoBlock { .. }
             | Self::NoBlocks { .. }
             | Self::NoRevision { .. }
-            | Self::NoShell { .. }
             | Self::NotAnExport { .. }
             | Self::TooMuch { .. }
             | Self::InUse { .. }
             | Self::Kernel(_)
+            | Self::NoShell { .. }
+            | Self::Output(_)
+            | Self::Waiting { .. }
+            | Self::Handshake { .. }
             | Self::Write { .. } => self.into(),
             _ => Failure::usage(self),
         }

@@ -11,6 +11,7 @@ mod doctor;
 mod error;
 mod key;
 mod look;
+mod mcp;
 mod migrate;
 mod opened;
 

@@ -60,7 +60,7 @@ pub async fn for_looking(face: Face, data: &DataDir) -> Result<Kernel, Failure> 
         face,
         ..KernelConfig::default()
     };
-    open(config, Box::new(store), Arc::new(OfflineBrain::new())).await
+    open(config, Box::new(store), Arc::new(OfflineBrain)).await
 }
 
 /// The blocks as they are now, without their logs.
@@ -86,7 +86,7 @@ pub async fn for_changing(data: &DataDir) -> Result<Kernel, Failure> {
         ..KernelConfig::default()
     };
     let store = data.for_writing().map_err(Error::failure)?;
-    open(config, store, Arc::new(OfflineBrain::new())).await
+    open(config, store, Arc::new(OfflineBrain)).await
 }
 
 async fn open(
@@ -141,7 +141,11 @@ fn brain(
     };
     let models = settings.model_table(flags.provider.unwrap_or(DEFAULTS.provider).as_str());
     let seed = kernel.seed.seed;
-    let opened = flags.open_with(&DEFAULTS, seed, session, |client| {
+    let specs = settings.models.iter().chain([&settings.fast]);
+    let versions = specs
+        .filter_map(|spec| Some((spec.id.clone(), spec.api_version?)))
+        .collect();
+    let opened = flags.open_versions(&DEFAULTS, &versions, seed, session, |client| {
         client.fallback_on(no_fallback).models(models)
     })?;
     let Model::Client {
@@ -151,7 +155,7 @@ fn brain(
         ..
     } = opened
     else {
-        return Ok((Arc::new(OfflineBrain::new()), settings));
+        return Ok((Arc::new(OfflineBrain), settings));
     };
     let settings = if flags.model.is_none() && provider == DEFAULTS.provider {
         settings
@@ -201,7 +205,7 @@ fn grants(flags: &[String]) -> Result<Vec<Grant>, Failure> {
 
 /// `g0.json`, which an empty store takes over.
 fn earlier_generation(data: &DataDir) -> Result<Option<String>, Failure> {
-    let path = data.path().join("g0.json");
+    let path = data.earlier();
     match std::fs::read_to_string(&path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),

@@ -29,7 +29,7 @@ enum Task {
     Demo,
     /// Set up what the tests need, then run every test.
     Test,
-    /// Install model servers by others into `target/peers`, run the client's opt-in tests against each.
+    /// Install servers and clients by others into `target/peers`, run the opt-in tests with each.
     Peers {
         /// Only these: aimock, katan, local.
         names: Vec<String>,

@@ -25,7 +25,7 @@ pub enum LogFormat {
 }
 
 /// `--seed`, for commands that draw random numbers.
-#[derive(Debug, Clone, Copy, clap::Args)]
+#[derive(Debug, Default, Clone, Copy, clap::Args)]
 pub struct SeedFlag {
     /// Where every random choice comes from: the same seed gives the same result.
     #[arg(long, default_value_t = 0)]

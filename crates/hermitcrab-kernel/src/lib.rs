@@ -103,7 +103,7 @@ pub use migration::{migrate, plan_migration};
 pub use outcome::ToolOutcome;
 pub use prompt::{BOOT_MESSAGE, FIXED_LINE, Part, Phase, PromptBlocks, Running, SystemPrompt};
 pub use request::{PromptLimit, PromptPreview, PromptTokens};
-pub use seed::seed_defaults;
+pub use seed::{keystone_of, seed_defaults};
 pub use shell::{CompiledShell, Shell, ShellCompiler, ShellError, ShellInfo, StubCompiler};
 pub use tools::{
     Group, Tool, boot_tools, conversation_tools, near_names, run_block_tool, tool, tool_group,

@@ -31,7 +31,7 @@ impl ToolOutcome {
     }
 
     /// The text for the model: a text as it is, else JSON with `_` before the digits; cut where it is too long.
-    pub(crate) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         let text = match &self.content {
             Value::String(text) => text.clone(),
             other => {

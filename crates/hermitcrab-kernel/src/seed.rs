@@ -3,11 +3,11 @@
 use jiff::Timestamp;
 use llm_client::Message;
 use pscale_blocks::migrate::{Export, Migrated};
-use pscale_blocks::{Block, BlockStore, O200k, Op, Provenance, Stamp, StoreError};
+use pscale_blocks::{Block, BlockStore, O200k, Op, Provenance, Stamp, StoreError, Versioned};
 
 use crate::defaults::CoreBlock;
 use crate::kernel::Identity;
-use crate::keystone::{self, Persisted, StoreAction};
+use crate::keystone::{self, Choice, Persisted, StoreAction};
 use crate::migration::{messages, plan_migration, take_over};
 use crate::{KernelConfig, KernelError};
 
@@ -115,11 +115,7 @@ fn choose_keystone(
     let name = CoreBlock::Keystone.name();
     let embedded = CoreBlock::Keystone.embedded();
     let stored = store.load(name);
-    let choice = match &stored {
-        Ok(found) => keystone::choose(Persisted::Found(&found.block), embedded, &O200k),
-        Err(StoreError::NoBlock { .. }) => keystone::choose(Persisted::Missing, embedded, &O200k),
-        Err(error) => keystone::choose(Persisted::Unreadable(&error.to_string()), embedded, &O200k),
-    };
+    let choice = choice(&stored);
     let stamp = stamp(now, "a newer keystone comes with the program");
     match choice.action {
         StoreAction::Leave => {}
@@ -141,6 +137,20 @@ fn choose_keystone(
     }
     notices.extend(choice.notice);
     Ok(choice.block)
+}
+
+/// The keystone from which a reader of these blocks learns: the store's, or the built-in one. Nothing is stored.
+pub fn keystone_of(store: &dyn BlockStore) -> Block {
+    choice(&store.load(CoreBlock::Keystone.name())).block
+}
+
+fn choice(stored: &Result<Versioned, StoreError>) -> Choice {
+    let embedded = CoreBlock::Keystone.embedded();
+    match stored {
+        Ok(found) => keystone::choose(Persisted::Found(&found.block), embedded, &O200k),
+        Err(StoreError::NoBlock { .. }) => keystone::choose(Persisted::Missing, embedded, &O200k),
+        Err(error) => keystone::choose(Persisted::Unreadable(&error.to_string()), embedded, &O200k),
+    }
 }
 
 fn stamp(at: Timestamp, note: &str) -> Stamp {

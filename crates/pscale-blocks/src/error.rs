@@ -36,6 +36,12 @@ pub enum BlockError {
         /// The block's head.
         head: Path,
     },
+    /// A text for the tree itself, which has one only with decimal 0.
+    #[error("the empty path has a text only in a block with decimal 0; write to the head {head}")]
+    TreeText {
+        /// The block's head.
+        head: Path,
+    },
     /// A text of white space only.
     #[error("the text is empty")]
     EmptyContent,
@@ -98,7 +104,7 @@ impl BlockError {
             Self::Path(PathError::Bad { .. }) => "bad_path",
             Self::Path(PathError::TooDeep) | Self::TooDeep => "too_deep",
             Self::NotFound { .. } => "not_found",
-            Self::NewRoot { .. } => "new_root",
+            Self::NewRoot { .. } | Self::TreeText { .. } => "new_root",
             Self::EmptyContent => "empty_content",
             Self::TooLarge { .. } => "too_large",
             Self::ManyRoots => "many_roots",

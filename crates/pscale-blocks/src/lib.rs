@@ -1,4 +1,59 @@
 //! Read, write, grow, store and project `{decimal, tree}` blocks.
+//!
+//! A block is a tree of texts with digits as addresses: what a person can read in a file, what a model can find its way in,
+//! and what both can add to for years. Nine entries make a group; when they are full they are summed up in one text above
+//! them, and the block grows by a level.
+//!
+//! ```
+//! use pscale_blocks::{
+//!     Appended, BlockName, BlockStore as _, Applied, Block, Heuristic, MemStore, Op, Provenance, Stamp, Summary,
+//!     SummaryKind, aperture,
+//! };
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let stamp = Stamp { at: "2026-11-22T12:00:00Z".parse()?, by: Provenance::Person, note: None };
+//! let store = MemStore::new(); // or one in a directory, which survives kill -9
+//! let memory: BlockName = "memory".parse()?;
+//! store.create(&memory, &Block::new("Log of a ferry."), &stamp)?;
+//!
+//! // Nine crossings find a place each. The tenth asks what the nine come to.
+//! let append = |text: String, summary| store.edit(&memory, None, &Op::Append { text, summary }, &stamp);
+//! for number in 1..=9 {
+//!     append(format!("Crossing {number}."), None)?;
+//! }
+//! let asked = append("Crossing 10.".into(), None)?;
+//! let Some(Applied::Appended(Appended::NeedsSummary { entries, grows: true, .. })) = asked.applied else {
+//!     unreachable!("nine are full");
+//! };
+//! assert_eq!(entries.len(), 9);
+//! let summary = Summary { kind: SummaryKind::Summary, text: "Nine calm crossings.".into() };
+//! append("Crossing 10.".into(), Some(summary))?;
+//!
+//! // It has grown: the head keeps its place and its text, and what was at 0.3 is at 0.1.3.
+//! let block = store.load(&memory)?.block;
+//! assert_eq!(block.decimal(), 2);
+//! assert_eq!(block.head_text(), Some("Log of a ferry."));
+//! assert_eq!(block.text(&"0.1.3".parse()?)?, Some("Crossing 3."));
+//!
+//! // What a model gets of it, in at most so many tokens. The whole is a file that `Block::parse` reads.
+//! let layer = aperture(&block, &memory, 60, &Heuristic);
+//! assert_eq!(layer.text.lines().nth(2), Some("0.1 Nine calm crossings."));
+//! assert_eq!(Block::parse(&block.to_file())?, block);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! **The one decision.** An edit is data: an [`Op`] goes in, and a [`Change`] comes out with the [`Inverse`] that takes it
+//! back. A store is a log of these pairs with the block they lead to, so that undo, redo and the repair after a crash are
+//! the same few lines, and whoever may edit a block may do so by the same seven operations, be it a person, a model or a
+//! migration. An operation that fails has changed nothing.
+//!
+//! All text from outside is read strictly ([`Block::parse`]: every fault with its node) or leniently
+//! ([`Block::parse_lenient`]: what was dropped is told). Limits hold after every edit and are checked without a walk. The
+//! crate reads no environment, clock or terminal: time, names and the counter of tokens are passed in.
+//!
+//! Next: [`Block`] for reading and editing, [`Path`] for addresses, [`BlockStore`] for keeping blocks, [`aperture`] and
+//! [`render_outline`] for what a model sees, [`migrate`] for what an earlier generation left.
 
 mod block;
 mod bundle;

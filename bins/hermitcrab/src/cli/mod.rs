@@ -20,7 +20,7 @@ pub use self::talk::*;
 use crate::answer::give;
 use crate::data_dir::DataDir;
 use crate::error::Error;
-use crate::{block, bundle, chat, doctor, key, look, migrate};
+use crate::{block, bundle, chat, doctor, key, look, mcp, migrate};
 
 /// A model that lives in blocks, and the blocks themselves.
 #[derive(Debug, clap::Parser)]
@@ -31,8 +31,9 @@ pub struct Cli {
     /// Where everything of this instance is kept [default: hermitcrab in the user's folder for data].
     #[arg(long, global = true, value_name = "DIR")]
     data: Option<PathBuf>,
+    /// Without one: `chat`.
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 impl AsRef<CommonFlags> for Cli {
@@ -65,8 +66,17 @@ enum Command {
     Migrate(Migrate),
     /// Keep the key that a model is asked with.
     Key(Key),
+    /// Serve the blocks to another program's model, over MCP on stdin and stdout. Reading only, unless told otherwise.
+    Mcp(Mcp),
     /// Print completions for a shell.
     Completions(Completions),
+}
+
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub struct Mcp {
+    /// Let the client change blocks. Nobody else can while the server runs.
+    #[arg(long)]
+    pub write: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -78,7 +88,10 @@ struct Completions {
 
 pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
     let data = || DataDir::find(cli.data.as_deref()).map_err(Error::failure);
-    match &cli.command {
+    let Some(command) = &cli.command else {
+        return chat::execute(&Chat::default(), &data()?, session);
+    };
+    match command {
         Command::Chat(args) => chat::execute(args, &data()?, session),
         Command::Prompt(args) => look::prompt(args, &data()?, session),
         Command::Compile(args) => look::compile(args, session),
@@ -90,6 +103,7 @@ pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
         Command::Import(args) => give(args.json, bundle::import(&args.import, &data()?), session),
         Command::Migrate(args) => migrate::execute(args, &data()?, session),
         Command::Key(args) => key::execute(args, &data()?, session),
+        Command::Mcp(args) => mcp::execute(*args, data()?, session),
         Command::Completions(args) => completions(args, session),
     }
 }
@@ -110,7 +124,7 @@ mod tests {
 
     fn parse(words: &[&str]) -> Result<Command, clap::Error> {
         let words = ["hermitcrab"].iter().chain(words);
-        Cli::try_parse_from(words).map(|cli| cli.command)
+        Cli::try_parse_from(words).map(|cli| cli.command.unwrap())
     }
 
     #[test]
@@ -130,7 +144,7 @@ mod tests {
             assert!(cli.common.quiet, "{line}");
             assert!(matches!(
                 cli.command,
-                Command::Block(Block { json: true, .. })
+                Some(Command::Block(Block { json: true, .. }))
             ));
         }
     }

@@ -6,7 +6,7 @@ use bin_support::{ModelFlags, SeedFlag};
 use clap::ValueEnum;
 
 /// What every command takes that opens the kernel.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub struct KernelFlags {
     /// Let the model read this folder; `:rw` lets it write there, `:rwd` delete, too. May be repeated.
     #[arg(long = "grant", value_name = "DIR[:rw|:rwd]")]
@@ -18,7 +18,7 @@ pub struct KernelFlags {
     pub seed: SeedFlag,
 }
 
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub struct Chat {
     #[command(flatten)]
     pub model: ModelFlags,

@@ -220,3 +220,23 @@ fn data_go_to_the_users_folder_where_none_is_named() {
         );
     }
 }
+
+#[test]
+fn settings_that_make_no_sense_are_named_with_their_line() {
+    let place = Place::new();
+    for (text, words) in [
+        (
+            "[budgets]\nround = 3\n",
+            ["line 2", "unknown field `round`"],
+        ),
+        ("[[model]]\nid = \"two words\"\n", ["line 2", "two words"]),
+        ("\n[budgets]\nday_usd = -1\n", ["line 3", "-1"]),
+        ("[budgets\n", ["line 1", "unclosed table"]),
+    ] {
+        place.file("data/hermitcrab.toml", text);
+        let ran = place.run(&["prompt", "--phase", "call"]).exits(2);
+        ran.tells(&["data/hermitcrab.toml"]).tells(&words);
+        // Blocks have nothing to do with it.
+        place.run(&["block", "list"]).exits(0);
+    }
+}

@@ -89,9 +89,7 @@ fn one_block_is_a_bare_file() {
     let place = yard();
     let told = place.run(&["block", "export", "yard"]).exits(0).stdout;
     assert_eq!(told, place.read("data/blocks/yard.json"));
-    place
-        .run(&["block", "export", "yard", "-o", "shed.json"])
-        .exits(0);
+    insta::assert_json_snapshot!(place.json(&["block", "export", "yard", "-o", "shed.json"]));
     assert_eq!(place.read("shed.json"), told);
     // Its name is the file's, or the one given.
     place.run(&["block", "import", "shed.json"]).exits(0);
@@ -209,4 +207,18 @@ fn a_file_that_is_none_of_ours_writes_nothing() {
         .exits(1)
         .tells(&["bad"]);
     assert!(!place.path(DATA).join("blocks/good.json").exists());
+}
+
+#[test]
+fn an_output_that_cannot_be_written_is_named() {
+    let place = yard();
+    fs::create_dir(place.path("folder")).unwrap();
+    for file in ["no/such/folder/x.json", "folder"] {
+        let ran = place.run(&["export", "-o", file, "--json"]).exits(1);
+        assert_eq!(ran.json()["error"], "io");
+        ran.tells(&[file]);
+    }
+    let ran = place.run(&["block", "export", "gone", "-o", "x.json"]);
+    ran.exits(1).tells(&["gone"]);
+    assert!(!place.path("x.json").exists());
 }

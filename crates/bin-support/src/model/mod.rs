@@ -1,11 +1,12 @@
 mod choice;
 mod flags;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use llm_client::{
-    Anthropic, Budget, Cassette, Client, ClientBuilder, Compat, Endpoint, Limits, Provider,
-    SystemClock, Unpriced,
+    Anthropic, AnthropicVersion, Budget, Cassette, Client, ClientBuilder, Compat, Endpoint, Limits,
+    Provider, SystemClock, Unpriced,
 };
 
 use crate::{Error, Failure, Session, environment};
@@ -70,6 +71,21 @@ impl ModelFlags {
         session: &Session,
         settings: impl FnOnce(ClientBuilder) -> ClientBuilder,
     ) -> Result<Model, Failure> {
+        self.open_versions(defaults, &BTreeMap::new(), seed, session, settings)
+    }
+
+    /// As [`Self::open_with`]; these models of Anthropic's are asked with a version of its API of their own.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_versions(
+        &self,
+        defaults: &ModelDefaults,
+        versions: &BTreeMap<String, AnthropicVersion>,
+        seed: u64,
+        session: &Session,
+        settings: impl FnOnce(ClientBuilder) -> ClientBuilder,
+    ) -> Result<Model, Failure> {
         match choose(self, defaults, environment::variable).map_err(Failure::usage)? {
             Choice::Offline { notice } => {
                 if let Some(notice) = notice {
@@ -80,7 +96,10 @@ impl ModelFlags {
             Choice::Ask(target) => {
                 let host = host(&target.endpoint);
                 let provider: Arc<dyn Provider> = match target.protocol {
-                    Protocol::Messages => Arc::new(Anthropic::new(target.endpoint)),
+                    Protocol::Messages => Arc::new(versions.iter().fold(
+                        Anthropic::new(target.endpoint),
+                        |anthropic, (model, version)| anthropic.with_version_for(model, *version),
+                    )),
                     Protocol::ChatCompletions(dialect) => {
                         Arc::new(Compat::new(target.endpoint, dialect))
                     }

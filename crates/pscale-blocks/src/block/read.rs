@@ -186,8 +186,11 @@ fn cut(node: &Node, levels: usize) -> Node {
         return node.clone();
     }
     if levels == 0 {
-        let text = node.text.as_deref().unwrap_or_default();
-        return Node::leaf(format!("{text} (+{})", node.size().nodes - 1));
+        let left_out = format!("(+{})", node.size().nodes - 1);
+        return Node::leaf(match &node.text {
+            Some(text) => format!("{text} {left_out}"),
+            None => left_out,
+        });
     }
     let below = node.children.iter();
     Node {

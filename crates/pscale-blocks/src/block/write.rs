@@ -107,7 +107,7 @@ impl Block {
         }
         let head = self.head();
         match path.digits().first() {
-            None => Err(BlockError::Head { path: *path }),
+            None => Err(BlockError::TreeText { head }),
             Some(digit) if self.tree.children.contains_key(digit) => Ok(()),
             Some(_) => Err(BlockError::NewRoot { path: *path, head }),
         }

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::conversation::{PastMessage, messages};
-use super::keys::remove_keys;
+use crate::remove_keys;
 use crate::{Block, BlockName, Path, Step};
 
 /// What an earlier generation left, read from any of its forms. Keys are taken out of the texts while they are read.

@@ -7,7 +7,6 @@ mod apply;
 mod conversation;
 mod export;
 mod identity;
-mod keys;
 mod memory;
 mod pack;
 

@@ -1,7 +1,7 @@
 //! What is asked of a whole block: its levels, a text in it, what differs from another, what is odd.
 
 use proptest::prelude::*;
-use pscale_blocks::{Block, Hit, LintKind, NodeDiff, Path};
+use pscale_blocks::{Block, Hit, LintKind, NodeDiff, Path, Whole};
 
 use crate::random;
 
@@ -31,6 +31,33 @@ fn level_holds_the_nodes_of_one_width() {
     assert_eq!(paths(-1), "0.1.1 0.1.2 0.2.1");
     assert_eq!(paths(-2), "0.2.1.1");
     assert_eq!((paths(2), paths(-3)), (String::new(), String::new()));
+}
+
+#[test]
+fn whole_block_is_cut_at_the_deepest_level_that_fits() {
+    let block = keeper();
+    assert_eq!(block.whole(6000), Whole::Full(block.clone()));
+    let cut = |budget| {
+        let json = serde_json::to_value(block.whole(budget)).unwrap();
+        assert_eq!(
+            (&json["decimal"], &json["truncated"]),
+            (&2.into(), &true.into())
+        );
+        json["tree"]["0"].clone()
+    };
+    let full = pscale_blocks::render_json(&block);
+    assert_eq!(
+        block.whole(full.chars().count()),
+        Whole::Full(block.clone())
+    );
+    assert_eq!(
+        cut(full.chars().count() - 1)["1"]["_"],
+        "Nine quiet nights."
+    );
+    let two = serde_json::json!({"_": "Ledger of a lighthouse keeper.", "1": "Nine quiet nights. (+2)", "2": "(+2)"});
+    assert_eq!(cut(150), two);
+    // One level in any case.
+    assert_eq!(cut(10), "Ledger of a lighthouse keeper. (+6)");
 }
 
 #[test]

@@ -51,6 +51,9 @@ fn edit(store: &dyn BlockStore, ops: &[Op]) -> u32 {
 }
 
 proptest! {
+    // A case is many files; PROPTEST_CASES runs more.
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
     #[test]
     fn fifty_edits_are_taken_back_and_made_again(ops in prop::collection::vec(op(), 50)) {
         let notes = name("notes");

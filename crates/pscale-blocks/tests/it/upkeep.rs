@@ -168,6 +168,9 @@ fn a_person_may_edit_a_block_while_the_store_is_open() {
         .unwrap();
     assert_eq!(open.undo(&notes, 9, &stamp(9)).unwrap().undone, 6);
     assert_eq!(store.read("blocks/notes.json"), Block::new("n").to_file());
+    fs::remove_file(store.path("blocks/notes.json")).unwrap();
+    open.delete(&notes, &stamp(10)).unwrap();
+    assert_eq!(open.load(&notes).unwrap_err().kind(), "no_block");
 }
 
 #[test]

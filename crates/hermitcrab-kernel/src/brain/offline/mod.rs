@@ -1,20 +1,41 @@
-//! The brain that is a script.
+//! A brain without a model: a fixed script that sees what a model sees and calls the same tools.
+
+mod boot;
+mod command;
+mod say;
+mod sight;
 
 use async_trait::async_trait;
-use llm_client::{Block, Reply, ReplySource, StopReason};
+use llm_client::{Block, Cost, Reply, ReplySource, StopReason};
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::{Brain, BrainError, BrainInfo, BrainReply, BrainRequest};
-use crate::EventSink;
+use super::{Brain, BrainError, BrainInfo, BrainReply, BrainRequest, ScriptStep};
+use crate::{Event, EventSink};
 
-/// A script that asks nobody.
+use sight::{CALL_ID, Sight};
+
+/// The name under which the script stands in reports, journals and headers.
+const LABEL: &str = "offline";
+/// The face that the script writes.
+const SHELL: &str = include_str!("shell.jsx");
+
+/// Answers by fixed rules, without a network. It keeps nothing: what it has done it reads from the conversation, so it
+/// goes on after a restart.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OfflineBrain;
 
-impl OfflineBrain {
-    /// The script.
-    pub fn new() -> Self {
-        Self
+/// What the script does next.
+enum Move {
+    /// Says this, and the turn is over.
+    Say(String),
+    /// Calls tools, perhaps with a word beside them.
+    Call(String, Vec<(&'static str, Value)>),
+}
+
+impl Move {
+    fn call(tool: &'static str, input: Value) -> Self {
+        Self::Call(String::new(), vec![(tool, input)])
     }
 }
 
@@ -22,25 +43,52 @@ impl OfflineBrain {
 impl Brain for OfflineBrain {
     fn info(&self) -> BrainInfo {
         BrainInfo {
-            provider: "offline".to_owned(),
-            model: "offline".to_owned(),
-            fast: "offline".to_owned(),
+            provider: LABEL.to_owned(),
+            model: LABEL.to_owned(),
+            fast: LABEL.to_owned(),
             offline: Some("script".to_owned()),
         }
     }
 
     async fn complete(
         &self,
-        _: BrainRequest,
-        _: EventSink,
-        _: CancellationToken,
+        request: BrainRequest,
+        events: EventSink,
+        cancel: CancellationToken,
     ) -> Result<BrainReply, BrainError> {
-        let words = Block::text("I am a script.");
-        let mut reply = Reply::new("offline", vec![words], StopReason::EndTurn);
-        reply.source = ReplySource::Offline("script".to_owned());
+        if cancel.is_cancelled() {
+            return Err(BrainError::Cancelled);
+        }
+        let sight = Sight::of(&request);
+        let next = match sight.words {
+            "BOOT" => boot::next(&sight),
+            _ => command::next(&sight),
+        };
+        let (text, calls) = match next {
+            Move::Say(text) => (text, Vec::new()),
+            Move::Call(text, calls) => (text, calls),
+        };
+        let stop = if calls.is_empty() {
+            StopReason::EndTurn
+        } else {
+            StopReason::ToolUse
+        };
+        let mut content = Vec::new();
+        if !text.is_empty() {
+            events.send(Event::Delta { text: text.clone() });
+            content.push(Block::text(text));
+        }
+        for (number, (name, input)) in (sight.next_call..).zip(&calls) {
+            let id = format!("{CALL_ID}{number}");
+            content.push(ScriptStep::tool_use(&id, name, input));
+        }
+        let mut reply = Reply::new(LABEL, content, stop);
+        reply.source = ReplySource::Offline(LABEL.to_owned());
+        reply.cost = Cost::FREE;
+        reply.usage.known = true;
         Ok(BrainReply {
             reply,
-            model: "offline".to_owned(),
+            model: LABEL.to_owned(),
         })
     }
 }

@@ -30,11 +30,6 @@ impl OpenBlock {
         })
     }
 
-    /// The block as it starts.
-    pub fn kind(&self) -> &BlockKind {
-        &self.kind
-    }
-
     /// Tells that the block starts: empty, and then what it starts with.
     pub fn announce(&self, index: usize, out: &mut VecDeque<Event>) {
         let (kind, given) = match self.kind.clone() {

@@ -106,8 +106,9 @@ pub(super) fn reply(exchange: &Exchange, body: &[u8]) -> Result<Reply, Error> {
     let mut ids = HashSet::new();
     for raw in content.unwrap_or_default() {
         let kind = block_kind(&fields_of(raw))?;
-        check_tool_id(&mut ids, &kind)?;
-        blocks.push(received(exchange, kind, raw.to_owned().into()));
+        let mut block = received(exchange, kind, raw.to_owned().into());
+        settle_id(&mut ids, &mut block);
+        blocks.push(block);
     }
     let usage = fields.raw("usage").map_or_else(Usage::default, |raw| {
         usage(&fields_of(raw), Some(raw.to_owned().into()))
@@ -213,17 +214,23 @@ fn tool_input(fields: &Fields<'_>) -> ToolInput {
     input.map_or_else(|| ToolInput::Invalid(String::new()), ToolInput::Json)
 }
 
-/// The id of a call names it in its result, so it must be there and be the only one.
-pub(super) fn check_tool_id(before: &mut HashSet<String>, kind: &BlockKind) -> Result<(), Error> {
-    let BlockKind::ToolUse { id, .. } = kind else {
-        return Ok(());
+/// The id of a call names it in its result. One that is missing, or not the only one, is replaced, and the block is then
+/// no longer as it came.
+pub(super) fn settle_id(taken: &mut HashSet<String>, block: &mut Block) {
+    let BlockKind::ToolUse { id, .. } = &mut block.kind else {
+        return;
     };
-    if id.is_empty() {
-        Err(Error::protocol("a tool_use block has no id"))
-    } else if !before.insert(id.clone()) {
-        Err(Error::protocol("two tool_use blocks have the same id"))
-    } else {
-        Ok(())
+    if !id.is_empty() && taken.insert(id.clone()) {
+        return;
+    }
+    // One more number than ids: one is free.
+    let free = (1..=taken.len() + 1)
+        .map(|n| format!("call_{n}"))
+        .find(|made| !taken.contains(made));
+    if let Some(made) = free {
+        taken.insert(made.clone());
+        *id = made;
+        block.raw = None;
     }
 }
 

@@ -198,7 +198,6 @@ impl Assembly {
             return Err(Error::protocol(what));
         }
         let open = OpenBlock::new(content_block)?;
-        decode::check_tool_id(&mut self.tool_ids, open.kind())?;
         open.announce(index, out);
         self.open = Some(open);
         Ok(())
@@ -248,7 +247,8 @@ impl Assembly {
         let Some(open) = self.open.take() else {
             return Ok(());
         };
-        let block = open.close(&self.exchange, index, out);
+        let mut block = open.close(&self.exchange, index, out);
+        decode::settle_id(&mut self.tool_ids, &mut block);
         self.blocks.push(block.clone());
         out.push_back(Event::BlockStop { index, block });
         Ok(())

@@ -100,6 +100,44 @@ async fn a_plain_exchange_matches() {
     assert_eq!((usage.input, usage.output, usage.known), (11, 4, true));
 }
 
+#[test]
+fn the_last_tool_carries_the_mark_of_the_tools() {
+    let server = r#"{"type":"web_search_20250305","name":"web_search","max_uses":5}"#;
+    let mut request = Request {
+        tools: vec![weather(), weather()],
+        cache_tools: Some(CacheMark::FiveMinutes),
+        ..ping("ping")
+    };
+    let sent = |request: &Request| -> Value {
+        let http = provider().encode(request, "m", Route::Complete).unwrap();
+        serde_json::from_slice(&http.body).unwrap()
+    };
+    let mark = json!({ "type": "ephemeral", "ttl": "5m" });
+    let body = sent(&request);
+    assert!(body["tools"][0].get("cache_control").is_none());
+    assert_eq!(body["tools"][1]["cache_control"], mark);
+    request.tools = vec![ToolSpec::Server(Raw::parse(server).unwrap())];
+    let mut marked: Value = serde_json::from_str(server).unwrap();
+    marked["cache_control"] = mark;
+    assert_eq!(sent(&request)["tools"], json!([marked]));
+}
+
+#[test]
+fn one_model_can_be_asked_with_another_version() {
+    let provider = provider().with_version_for("old", AnthropicVersion::V2023_06_01);
+    for (model, version) in [("old", "2023-06-01"), ("new", "2026-10-21")] {
+        let http = provider
+            .encode(&ping("ping"), model, Route::Complete)
+            .unwrap();
+        let sent = http
+            .headers
+            .iter()
+            .find(|(name, _)| *name == "anthropic-version");
+        assert_eq!(sent.unwrap().1.expose(), version);
+        assert_eq!(provider.capabilities(model).sampling, model == "old");
+    }
+}
+
 #[tokio::test]
 async fn system_with_a_cache_mark_and_stop_texts_match() {
     let request = Request {

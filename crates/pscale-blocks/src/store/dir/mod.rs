@@ -31,6 +31,27 @@ const BACKUP_AGE: SignedDuration = SignedDuration::from_hours(24);
 /// `quarantine/`, `backups/`, `store.json` and `lock`. The log is written first: an edit that was reported survives a
 /// crash at any moment, and one that was not is there wholly or not at all. One process writes at a time. What a person
 /// does to a block's file meanwhile is a revision, too.
+///
+/// ```
+/// use pscale_blocks::{Block, BlockName, BlockStore, DirStore, Op, Provenance, Stamp};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let dir = tempfile::tempdir()?;
+/// let store = DirStore::open(dir.path())?;
+/// let notes = BlockName::new("notes")?;
+/// let stamp = Stamp { at: "2026-01-01T00:00:00Z".parse()?, by: Provenance::Person, note: None };
+/// store.create(&notes, &Block::new("what I noted"), &stamp)?;
+///
+/// let op = Op::Append { text: "the first note".to_owned(), summary: None };
+/// let edited = store.edit(&notes, Some(1), &op, &stamp)?;
+/// assert_eq!(edited.rev, 2);
+/// assert!(std::fs::read_to_string(dir.path().join("blocks/notes.json"))?.contains("first note"));
+///
+/// assert_eq!(store.undo(&notes, 1, &stamp)?.undone, 1);
+/// assert_eq!(store.load(&notes)?.block, Block::new("what I noted"));
+/// # Ok(())
+/// # }
+/// ```
 pub type DirStore = Ledger<DirJournal>;
 
 /// The files of a [`DirStore`].
@@ -263,7 +284,11 @@ impl Journal for DirJournal {
         let block = self.layout.block(name);
         let trash = self.layout.trash(name, entry.at);
         // The file first: a file whose log says that it was deleted is one that a person put back.
-        let moved = self.disk.rename(&block, &trash);
+        // A person may have taken the file away.
+        let moved = match Seen::at(&block) {
+            Some(_) => self.disk.rename(&block, &trash),
+            None => Ok(()),
+        };
         let done = moved.and_then(|()| self.append(name, &entry));
         if done.is_err() {
             // Where this fails the next opening makes the block again from its log.

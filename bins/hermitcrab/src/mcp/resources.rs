@@ -1,0 +1,58 @@
+//! Blocks and their nodes as resources: `pscale://memory` is a block, `pscale://memory/0.3` a node of it.
+
+use hermitcrab_kernel::Fault;
+use pscale_blocks::{BlockInfo, BlockName, BlockStore, render_json};
+use rmcp::model::{Resource, ResourceTemplate};
+
+use super::{clean, quoted};
+
+const SCHEME: &str = "pscale://";
+pub const JSON: &str = "application/json";
+/// Of a head in a list.
+const SHOWN: usize = 160;
+
+/// Every block.
+pub fn list(store: &dyn BlockStore) -> Result<Vec<Resource>, Fault> {
+    Ok(store.names()?.into_iter().map(described).collect())
+}
+
+fn described(block: BlockInfo) -> Resource {
+    let resource = Resource::new(format!("{SCHEME}{}", block.name), block.name.to_string())
+        .with_mime_type(JSON);
+    match block.head {
+        Some(head) => resource.with_description(bin_support::shortened(&clean(&head), SHOWN)),
+        None => resource,
+    }
+}
+
+/// The two forms of an address.
+pub fn templates() -> Vec<ResourceTemplate> {
+    let template = |address: &str, name: &str, description: &str| {
+        ResourceTemplate::new(format!("{SCHEME}{address}"), name)
+            .with_description(description)
+            .with_mime_type(JSON)
+    };
+    vec![
+        template("{block}", "block", "A whole block."),
+        template(
+            "{block}/{path}",
+            "node",
+            "The node at a path such as 0.3.1, with the texts one level below.",
+        ),
+    ]
+}
+
+/// The block or the node at an address, as JSON.
+pub fn read(uri: &str, store: &dyn BlockStore) -> Result<String, Fault> {
+    let Some(address) = uri.strip_prefix(SCHEME) else {
+        let fault = Fault::new("bad_uri", format!("no address of a block: {}", quoted(uri)));
+        return Err(fault.hint("pscale://BLOCK or pscale://BLOCK/PATH, as in pscale://memory/0.3"));
+    };
+    let (name, path) = address.split_once('/').unwrap_or((address, ""));
+    let block = store.load(&BlockName::new(name)?)?.block;
+    if path.is_empty() {
+        return Ok(render_json(&block));
+    }
+    let view = block.view(&path.parse()?)?;
+    serde_json::to_string(&view).map_err(|error| Fault::new("format", error.to_string()))
+}

@@ -1,0 +1,177 @@
+use hermitcrab_kernel::Fault;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, ErrorData,
+    GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    Prompt, PromptMessage, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+    ResourceContents, Role, ServerCapabilities, ServerConfig,
+};
+use rmcp::service::RequestContext;
+use rmcp::{RoleServer, ServerHandler};
+use serde_json::json;
+
+use super::blocks::Blocks;
+use super::{clean, orient, quoted, resources, tools};
+
+/// What a client is told when it connects.
+const INSTRUCTIONS: &str = "Blocks are trees of short texts, addressed by digits: 0.3.1 is a node. The prompt `orient` \
+    explains them and names all blocks; without prompts, begin with block_list. Read a block's head before its nodes.";
+
+/// The only prompt.
+const ORIENT: &str = "orient";
+
+/// Answers one client.
+pub struct Server {
+    blocks: Blocks,
+}
+
+impl Server {
+    pub fn new(blocks: Blocks) -> Self {
+        Self { blocks }
+    }
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_prompts()
+            .enable_resources()
+            .enable_tools()
+            .build();
+        ServerConfig::new(capabilities)
+            .with_server_info(Implementation::new("hermitcrab", env!("CARGO_PKG_VERSION")))
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(tools::list(
+            self.blocks.can_write(),
+        )))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let client = client_name(&context);
+        match tools::call(&request.name, request.arguments, &self.blocks, &client) {
+            Some(result) => Ok(result.into()),
+            None => Err(ErrorData::invalid_params(
+                format!(
+                    "no tool {}; there are {}",
+                    quoted(&request.name),
+                    tools::names(self.blocks.can_write())
+                ),
+                None,
+            )),
+        }
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let found = self.blocks.with(resources::list).flatten();
+        found
+            .map(ListResourcesResult::with_all_items)
+            .map_err(|fault| refusal(&fault))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(ListResourceTemplatesResult::with_all_items(
+            resources::templates(),
+        ))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let found = self
+            .blocks
+            .with(|store| resources::read(&request.uri, store))
+            .flatten();
+        let text = clean(&found.map_err(|fault| refusal(&fault))?);
+        let contents = ResourceContents::text(text, request.uri).with_mime_type(resources::JSON);
+        Ok(ReadResourceResult::new(vec![contents]).into())
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let prompt = Prompt::new(ORIENT, Some(orient::DESCRIPTION), None);
+        Ok(ListPromptsResult::with_all_items(vec![prompt]))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        if request.name != ORIENT {
+            let asked = quoted(&request.name);
+            let message = format!("no prompt {asked}; there is {ORIENT}");
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        let can_write = self.blocks.can_write();
+        let text = self
+            .blocks
+            .with(|store| orient::text(store, can_write))
+            .flatten();
+        let text = clean(&text.map_err(|fault| refusal(&fault))?);
+        let messages = vec![PromptMessage::new_text(Role::User, text)];
+        Ok(GetPromptResult::new(messages)
+            .with_description(orient::DESCRIPTION)
+            .into())
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let method = quoted(&request.method);
+        // A request of the protocol comes here when it cannot be read.
+        if let "tools/call" | "resources/read" | "prompts/get" = request.method.as_str() {
+            let message = format!("the params are none of {method}");
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        let message = format!("no method {method}");
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None))
+    }
+}
+
+/// The error of a request that is no tool call.
+fn refusal(fault: &Fault) -> ErrorData {
+    let message = clean(&fault.to_string());
+    let data = Some(json!({"error": fault.error}));
+    match fault.error.as_str() {
+        "no_block" | "not_found" => ErrorData::resource_not_found(message, data),
+        "io" | "corrupt" | "read_only" => ErrorData::internal_error(message, data),
+        _ => ErrorData::invalid_params(message, data),
+    }
+}
+
+/// What the client calls itself; the log of a block says that this is a model.
+fn client_name(context: &RequestContext<RoleServer>) -> String {
+    let name = context.client_info().map(|client| client.name);
+    let name = quoted(name.unwrap_or_default().trim());
+    if name.is_empty() {
+        "unnamed MCP client".to_owned()
+    } else {
+        name
+    }
+}

@@ -1,0 +1,116 @@
+//! The tools on blocks that a client gets. Names, descriptions, schemas and what they do are the kernel's.
+
+use std::sync::Arc;
+
+use hermitcrab_kernel::{Fault, ToolOutcome};
+use jiff::Timestamp;
+use pscale_blocks::{Provenance, Stamp};
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
+use serde_json::Value;
+
+use super::blocks::Blocks;
+use super::clean;
+
+/// What a tool does to the blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    Reads,
+    Adds,
+    Changes,
+}
+
+/// Every tool of the server, in the order in which a client sees them.
+const OFFER: [(&str, Effect); 9] = [
+    ("block_list", Effect::Reads),
+    ("block_read", Effect::Reads),
+    ("block_search", Effect::Reads),
+    ("block_write", Effect::Changes),
+    ("block_append", Effect::Adds),
+    ("block_create", Effect::Adds),
+    ("block_grow", Effect::Adds),
+    ("block_move", Effect::Changes),
+    ("block_undo", Effect::Changes),
+];
+
+/// The tools of a server that may write, or of one that only reads.
+pub fn list(can_write: bool) -> Vec<Tool> {
+    let offered = OFFER
+        .iter()
+        .filter(|(_, effect)| can_write || *effect == Effect::Reads);
+    offered
+        .filter_map(|(name, effect)| described(name, *effect))
+        .collect()
+}
+
+fn described(name: &str, effect: Effect) -> Option<Tool> {
+    let tool = hermitcrab_kernel::tool(name)?;
+    let schema: JsonObject = tool.schema.as_object()?.clone();
+    let hints = ToolAnnotations::new()
+        .read_only(effect == Effect::Reads)
+        .destructive(effect == Effect::Changes)
+        .open_world(false);
+    let described = Tool::new(
+        tool.name.as_str(),
+        tool.description.as_str(),
+        Arc::new(schema),
+    );
+    Some(described.with_annotations(hints))
+}
+
+/// Runs a tool; none if the server has none of this name. A tool that fails says so in its result, where a model reads it.
+pub fn call(
+    name: &str,
+    arguments: Option<JsonObject>,
+    blocks: &Blocks,
+    client: &str,
+) -> Option<CallToolResult> {
+    let (_, effect) = OFFER.iter().find(|(offered, _)| *offered == name)?;
+    if *effect != Effect::Reads && !blocks.can_write() {
+        let fault = Fault::new(
+            "read_only",
+            format!("{name} changes blocks, and this server only reads them"),
+        )
+        .hint("the person can start it as `hermitcrab mcp --write`");
+        return Some(answer(&fault.into()));
+    }
+    let stamp = Stamp {
+        at: Timestamp::now(),
+        by: Provenance::Model {
+            id: client.to_owned(),
+            web: None,
+        },
+        note: None,
+    };
+    let input = arguments.map_or(Value::Null, Value::Object);
+    let outcome = blocks
+        .with(|store| hermitcrab_kernel::run_block_tool(name, input, store, &stamp))
+        .unwrap_or_else(ToolOutcome::from);
+    Some(answer(&outcome))
+}
+
+fn answer(outcome: &ToolOutcome) -> CallToolResult {
+    let text = clean(&outcome.text());
+    let content = vec![ContentBlock::text(text)];
+    if outcome.is_error {
+        CallToolResult::error(content)
+    } else {
+        CallToolResult::success(content)
+    }
+}
+
+/// The names of the tools, for whoever asked for another.
+pub fn names(can_write: bool) -> String {
+    let names: Vec<_> = list(can_write).into_iter().map(|tool| tool.name).collect();
+    names.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_tool_on_offer_is_one_of_the_kernel() {
+        assert_eq!(list(true).len(), OFFER.len());
+        assert_eq!(names(false), "block_list, block_read, block_search");
+    }
+}
