@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::keeper::Keeper;
 
 pub(crate) const FILE: &str = "conversation.jsonl";
+const VERSION: u32 = 1;
 
 /// One line of `conversation.jsonl`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,10 +33,21 @@ enum Line {
     },
 }
 
+impl Line {
+    fn version(&self) -> u32 {
+        match self {
+            Self::Message { schema_version, .. }
+            | Self::Moved { schema_version, .. }
+            | Self::Repaired { schema_version, .. } => *schema_version,
+        }
+    }
+}
+
 /// The conversation: all of it on record, the part that has not moved to `history` in memory.
 #[derive(Debug, Default)]
 pub(crate) struct Conversation {
-    has_moved: bool,
+    /// How many have moved.
+    moved: usize,
     messages: Vec<Message>,
     /// Lines that could not be written; the next write begins with them.
     unwritten: Vec<u8>,
@@ -44,15 +56,14 @@ pub(crate) struct Conversation {
 impl Conversation {
     /// Reads the record. What cannot be read is kept beside it, with a line about it; a torn last line is cut.
     pub fn open(keeper: &Keeper) -> io::Result<(Self, Option<String>)> {
-        let bytes = keeper.read(FILE)?.unwrap_or_default();
+        let (bytes, mut notice) = keeper.load(FILE)?;
+        let bytes = bytes.unwrap_or_default();
         let (lines, good) = read(&bytes);
-        let mut notice = None;
         if good < bytes.len() {
-            let broken = format!("{FILE}.broken");
-            keeper.replace(&broken, &bytes[good..])?;
+            let aside = keeper.keep_beside(FILE, &bytes[good..])?;
             keeper.replace(FILE, &bytes[..good])?;
             notice = Some(format!(
-                "{FILE} cannot be read from line {} on: the conversation ends before it, the rest is kept as {broken}",
+                "{FILE} cannot be read from line {} on: the conversation ends before it, the rest is kept as {aside}",
                 lines.len() + 1
             ));
         }
@@ -67,8 +78,9 @@ impl Conversation {
         match line {
             Line::Message { message, .. } => self.messages.push(message),
             Line::Moved { messages, .. } => {
-                self.messages.drain(..messages.min(self.messages.len()));
-                self.has_moved = true;
+                let messages = messages.min(self.messages.len());
+                self.messages.drain(..messages);
+                self.moved += messages;
             }
             Line::Repaired { messages, .. } => self.messages = messages,
         }
@@ -81,12 +93,17 @@ impl Conversation {
 
     /// Whether nothing was ever said.
     pub fn is_new(&self) -> bool {
-        !self.has_moved && self.messages.is_empty()
+        self.moved == 0 && self.messages.is_empty()
     }
 
     /// Whether something has moved to `history`.
     pub fn has_moved(&self) -> bool {
-        self.has_moved
+        self.moved > 0
+    }
+
+    /// How many have moved: the number of the first message that has not.
+    pub fn moved(&self) -> usize {
+        self.moved
     }
 
     /// Puts messages on record, all or none.
@@ -97,7 +114,7 @@ impl Conversation {
         messages: Vec<Message>,
     ) -> io::Result<()> {
         let lines = messages.into_iter().map(|message| Line::Message {
-            schema_version: 1,
+            schema_version: VERSION,
             at,
             message,
         });
@@ -106,7 +123,7 @@ impl Conversation {
 
     /// Notes that the oldest `messages` have moved to `history`.
     pub fn move_oldest(&mut self, keeper: &Keeper, messages: usize) -> io::Result<()> {
-        let schema_version = 1;
+        let schema_version = VERSION;
         self.write(
             keeper,
             vec![Line::Moved {
@@ -118,7 +135,7 @@ impl Conversation {
 
     /// Takes a form that is fit to be sent; the record keeps what was said, too.
     pub fn repair(&mut self, keeper: &Keeper, messages: Vec<Message>) -> io::Result<()> {
-        let schema_version = 1;
+        let schema_version = VERSION;
         self.write(
             keeper,
             vec![Line::Repaired {
@@ -180,10 +197,10 @@ fn read(bytes: &[u8]) -> (Vec<Line>, usize) {
     let mut lines = Vec::new();
     let mut good = 0;
     while let Some(length) = bytes[good..].iter().position(|byte| *byte == b'\n') {
-        let Ok(line) = serde_json::from_slice(&bytes[good..good + length]) else {
-            break;
-        };
-        lines.push(line);
+        match serde_json::from_slice::<Line>(&bytes[good..good + length]) {
+            Ok(line) if line.version() == VERSION => lines.push(line),
+            _ => break,
+        }
         good += length + 1;
     }
     (lines, good)

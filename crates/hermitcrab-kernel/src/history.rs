@@ -1,5 +1,7 @@
 //! Turns that the model no longer sees, word for word in a block.
 
+use std::panic::{self, AssertUnwindSafe};
+
 use pscale_blocks::{
     Appended, Applied, Block, BlockName, Op, Provenance, Stamp, StoreError, Summary, SummaryKind,
 };
@@ -15,6 +17,19 @@ const HEAD: &str = "What was said in turns that are no longer shown, oldest firs
 /// More summaries than a block has levels are never needed for one entry.
 const SUMMARIES: usize = 40;
 
+/// The longest entry in characters: names of tools may be of any length.
+const ENTRY: usize = 2_000;
+
+/// An entry as a block takes it.
+fn fit(text: &str) -> String {
+    text.replace('\0', " ").chars().take(ENTRY).collect()
+}
+
+/// An entry without its day.
+fn words(entry: &str) -> &str {
+    entry.split_once(" | ").map_or(entry, |(_, words)| words)
+}
+
 impl Inner {
     /// Moves the oldest `count` messages to the block `history`. If it cannot be written they stay where they are.
     pub(crate) fn move_to_history(
@@ -24,27 +39,54 @@ impl Inner {
         events: &EventSink,
     ) {
         let now = self.clock.now();
-        let stamp = Stamp {
-            at: now,
-            by: Provenance::Kernel,
-            note: None,
-        };
-        let said = conversation.messages();
-        for text in window::entries(&said[..count.min(said.len())], now) {
-            if let Err(error) = self.append_history(&text, &stamp) {
-                events.notice(format!("older messages are not in block history: {error}"));
+        let mut left = count.min(conversation.messages().len());
+        // One turn after the other: what fails in between leaves none twice.
+        while left > 0 {
+            let said = &conversation.messages()[..left];
+            let next = said[1..].iter().position(window::starts_turn);
+            let turn = next.map_or(left, |at| at + 1);
+            let stamp = Stamp {
+                at: now,
+                by: Provenance::Kernel,
+                note: Some(format!("from message {}", conversation.moved())),
+            };
+            for text in window::entries(&said[..turn], now) {
+                // No tool has called this, so nobody else catches a fault of the store.
+                let appended = AssertUnwindSafe(|| self.append_history(&fit(&text), &stamp));
+                let why = match panic::catch_unwind(appended) {
+                    Ok(Ok(())) => continue,
+                    Ok(Err(error)) => error.to_string(),
+                    Err(_) => "a fault of the program".to_owned(),
+                };
+                events.notice(format!("older messages are not in block history: {why}"));
                 return;
             }
+            if let Err(error) = conversation.move_oldest(&self.keeper, turn) {
+                events.notice(format!("{} cannot be written: {error}", conversation::FILE));
+            }
+            left -= turn;
         }
-        if let Err(error) = conversation.move_oldest(&self.keeper, count) {
-            events.notice(format!("{} cannot be written: {error}", conversation::FILE));
-        }
+    }
+
+    /// Whether the newest entry is this very one: the program ended before the conversation knew of it.
+    fn is_newest(&self, name: &BlockName, text: &str, stamp: &Stamp) -> Result<bool, StoreError> {
+        let found = self.store.load(name)?;
+        let log = self.store.log(Some(name), found.rev)?;
+        let Some(newest) = log.last().filter(|entry| entry.note == stamp.note) else {
+            return Ok(false);
+        };
+        let path = newest.path.filter(|path| found.block.pscale(path) == -1);
+        let there = path.and_then(|path| found.block.text(&path).ok().flatten());
+        // The day may be another one by now.
+        Ok(there.is_some_and(|there| words(there) == words(text)))
     }
 
     fn append_history(&self, text: &str, stamp: &Stamp) -> Result<(), StoreError> {
         let name = BlockName::new("history")?;
         if matches!(self.store.load(&name), Err(StoreError::NoBlock { .. })) {
             self.store.create(&name, &Block::new(HEAD), stamp)?;
+        } else if self.is_newest(&name, text, stamp)? {
+            return Ok(());
         }
         let mut summary = None;
         for _ in 0..SUMMARIES {

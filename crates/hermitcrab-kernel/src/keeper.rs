@@ -48,6 +48,67 @@ impl Keeper {
         }
     }
 
+    /// The bytes of a file at a start. A folder in its place is moved away, with a line about it.
+    pub fn load(&self, name: &str) -> io::Result<(Option<Vec<u8>>, Option<String>)> {
+        match (self.read(name), self) {
+            (Err(error), Self::Dir(dir)) if error.kind() == io::ErrorKind::IsADirectory => {
+                let aside = self.free_name(name)?;
+                fs::rename(dir.join(name), dir.join(&aside))?;
+                let notice = format!("{name} was a folder: it begins anew, the folder is {aside}");
+                Ok((None, Some(notice)))
+            }
+            (Err(error), Self::Memory { .. }) if error.kind() == io::ErrorKind::IsADirectory => {
+                Ok((None, Some(format!("{name} is a folder and cannot be read"))))
+            }
+            (read, _) => Ok((read?, None)),
+        }
+    }
+
+    /// Keeps `bytes`, which cannot be read, beside the file they were in; answers under which name.
+    pub fn keep_beside(&self, name: &str, bytes: &[u8]) -> io::Result<String> {
+        let aside = self.free_name(name)?;
+        self.replace(&aside, bytes)?;
+        Ok(aside)
+    }
+
+    /// A name for what cannot be read: nothing that was kept before is overwritten.
+    fn free_name(&self, name: &str) -> io::Result<String> {
+        let mut free = format!("{name}.broken");
+        let mut number = 1;
+        loop {
+            match self.read(&free) {
+                Ok(None) => return Ok(free),
+                Err(error) if error.kind() != io::ErrorKind::IsADirectory => return Err(error),
+                _ => number += 1,
+            }
+            free = format!("{name}.broken-{number}");
+        }
+    }
+
+    /// The names of the files in a folder, in no order.
+    pub fn list(&self, folder: &str) -> io::Result<Vec<String>> {
+        let on_disk = |dir: &Path| match fs::read_dir(dir.join(folder)) {
+            Ok(rows) => rows
+                .map(|row| Ok(row?.file_name().to_string_lossy().into_owned()))
+                .collect(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(error),
+        };
+        match self {
+            Self::Dir(dir) => on_disk(dir),
+            Self::Memory { below, files } => {
+                let mut names = below.as_deref().map_or_else(|| Ok(Vec::new()), on_disk)?;
+                let files = files.lock().unwrap_or_else(PoisonError::into_inner);
+                let within = |name: &String| {
+                    let name = name.strip_prefix(folder)?.strip_prefix('/')?;
+                    Some(name.to_owned())
+                };
+                names.extend(files.keys().filter_map(within));
+                Ok(names)
+            }
+        }
+    }
+
     /// Puts `bytes` in the place of a file: it is the old one or the new one, whatever happens.
     pub fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let Self::Dir(dir) = self else {

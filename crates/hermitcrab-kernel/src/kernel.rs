@@ -90,13 +90,8 @@ impl Kernel {
         notices.extend(broken);
         let (shells, broken) = Shells::open(&keeper).map_err(KernelError::file("shells.json"))?;
         notices.extend(broken);
-        let (meter, unread) = Meter::open(&keeper, now).map_err(KernelError::file(usage::FILE))?;
-        if unread > 0 {
-            notices.push(format!(
-                "{unread} lines of {} cannot be read: the sums are without them",
-                usage::FILE
-            ));
-        }
+        let (meter, broken) = Meter::open(&keeper, now).map_err(KernelError::file(usage::FILE))?;
+        notices.extend(broken);
         let prices = config.settings.model_table(&brain.info().provider);
         let files = Files::new(config.data.as_deref(), clock.clone());
         for grant in &config.grants {

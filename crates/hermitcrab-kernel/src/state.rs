@@ -8,26 +8,29 @@ use serde_json::Value;
 use crate::keeper::Keeper;
 
 const FILE: &str = "state.json";
+const VERSION: u32 = 1;
 /// The longest state of a shell, as JSON.
 pub(crate) const MAX_FACE_STATE: usize = 1 << 20;
 
 /// `state.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
 pub(crate) struct State {
     pub schema_version: u32,
     /// The tools of the next calls, by name; none: those of a conversation.
+    #[serde(default)]
     pub tools: Option<Vec<String>>,
     /// The revision of the shell that is the face.
+    #[serde(default)]
     pub shell: Option<u64>,
     /// What a shell keeps for itself.
+    #[serde(default)]
     pub face: Option<Value>,
 }
 
 impl Default for State {
     fn default() -> Self {
         Self {
-            schema_version: 1,
+            schema_version: VERSION,
             tools: None,
             shell: None,
             face: None,
@@ -38,19 +41,21 @@ impl Default for State {
 impl State {
     /// What is kept, or nothing if it cannot be read; then with a line about it.
     pub fn open(keeper: &Keeper) -> io::Result<(Self, Option<String>)> {
-        let Some(bytes) = keeper.read(FILE)? else {
-            return Ok((Self::default(), None));
+        let (bytes, moved) = keeper.load(FILE)?;
+        let Some(bytes) = bytes else {
+            return Ok((Self::default(), moved));
         };
-        match serde_json::from_slice(&bytes) {
-            Ok(state) => Ok((state, None)),
-            Err(error) => {
-                keeper.replace(&format!("{FILE}.broken"), &bytes)?;
-                let notice = format!(
-                    "{FILE} cannot be read ({error}): tools and face state begin anew, it is kept as {FILE}.broken"
-                );
-                Ok((Self::default(), Some(notice)))
-            }
-        }
+        let why = match serde_json::from_slice::<Self>(&bytes) {
+            Ok(state) if state.schema_version == VERSION => return Ok((state, None)),
+            Ok(state) => format!("it is of version {}", state.schema_version),
+            Err(error) => error.to_string(),
+        };
+        let aside = keeper.keep_beside(FILE, &bytes)?;
+        keeper.remove(FILE)?;
+        let notice = format!(
+            "{FILE} cannot be read ({why}): tools and face state begin anew, it is kept as {aside}"
+        );
+        Ok((Self::default(), Some(notice)))
     }
 
     pub fn save(&self, keeper: &Keeper) -> io::Result<()> {

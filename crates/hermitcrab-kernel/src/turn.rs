@@ -64,7 +64,8 @@ impl Inner {
             return Err(KernelError::Empty);
         }
         let mut conversation = self.conversation.lock().await;
-        let message = Message::user(input);
+        // No key is ever on record, nor sent to a model.
+        let message = Message::user(pscale_blocks::remove_keys(&input).0);
         let turn = Turn::new(self, &mut conversation, Phase::Call, events, cancel);
         turn.run(message).await
     }

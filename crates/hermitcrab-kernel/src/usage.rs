@@ -12,6 +12,7 @@ use crate::keeper::Keeper;
 
 /// The journal's name.
 pub(crate) const FILE: &str = "usage.jsonl";
+const VERSION: u32 = 1;
 
 /// What calls took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -87,29 +88,36 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// Reads what is on record; answers how many lines could not be read.
-    pub fn open(keeper: &Keeper, now: Timestamp) -> io::Result<(Self, usize)> {
+    /// Reads what is on record. Lines that cannot be read are kept beside it, with a line about them.
+    pub fn open(keeper: &Keeper, now: Timestamp) -> io::Result<(Self, Option<String>)> {
         let mut meter = Self {
             usage: Usage::default(),
             day: Some(day(now)),
         };
-        let mut bad = 0;
-        let bytes = keeper.read(FILE)?.unwrap_or_default();
-        for line in bytes
-            .split(|byte| *byte == b'\n')
-            .filter(|line| !line.is_empty())
-        {
+        let (bytes, mut notice) = keeper.load(FILE)?;
+        let bytes = bytes.unwrap_or_default();
+        let (mut good, mut bad) = (Vec::new(), Vec::new());
+        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
             match serde_json::from_slice::<Call>(line) {
-                Ok(call) => {
+                // A last line without its end would run into the next one.
+                Ok(call) if call.schema_version == VERSION && line.ends_with(b"\n") => {
                     meter.usage.total.add(&call);
                     if Some(day(call.at)) == meter.day {
                         meter.usage.day.add(&call);
                     }
+                    good.extend_from_slice(line);
                 }
-                Err(_) => bad += 1,
+                _ => bad.extend_from_slice(line),
             }
         }
-        Ok((meter, bad))
+        if !bad.is_empty() {
+            let aside = keeper.keep_beside(FILE, &bad)?;
+            keeper.replace(FILE, &good)?;
+            notice = Some(format!(
+                "{FILE} has lines that cannot be read: the sums are without them, they are kept as {aside}"
+            ));
+        }
+        Ok((meter, notice))
     }
 
     /// The sums as they are at `now`: a new day has taken nothing.
@@ -136,7 +144,7 @@ impl Meter {
     ) -> io::Result<()> {
         let taken = &reply.usage;
         let call = Call {
-            schema_version: 1,
+            schema_version: VERSION,
             at: now,
             model: model.to_owned(),
             input: taken.input,

@@ -9,6 +9,8 @@ use super::{CompiledShell, ShellInfo};
 use crate::keeper::Keeper;
 
 const FILE: &str = "shells.json";
+const VERSION: u32 = 1;
+const FOLDER: &str = "shells";
 /// How many are kept.
 const KEPT: usize = 10;
 
@@ -24,7 +26,7 @@ pub(crate) struct Shells {
 }
 
 fn source_file(rev: u64) -> String {
-    format!("shells/{rev}.jsx")
+    format!("{FOLDER}/{rev}.jsx")
 }
 
 fn has_failed(shell: &ShellInfo) -> bool {
@@ -32,25 +34,49 @@ fn has_failed(shell: &ShellInfo) -> bool {
 }
 
 impl Shells {
-    /// What is kept, or nothing if it cannot be read; then with a line about it.
+    /// What is kept. If the list cannot be read it is made anew from the sources, with a line about it.
     pub fn open(keeper: &Keeper) -> io::Result<(Self, Option<String>)> {
-        let fresh = || Self {
-            schema_version: 1,
-            ..Self::default()
+        let (bytes, moved) = keeper.load(FILE)?;
+        let Some(bytes) = bytes else {
+            return Ok((Self::found(keeper)?, moved));
         };
-        let Some(bytes) = keeper.read(FILE)? else {
-            return Ok((fresh(), None));
+        let why = match serde_json::from_slice::<Self>(&bytes) {
+            Ok(shells) if shells.schema_version == VERSION => return Ok((shells, None)),
+            Ok(shells) => format!("it is of version {}", shells.schema_version),
+            Err(error) => error.to_string(),
         };
-        match serde_json::from_slice(&bytes) {
-            Ok(shells) => Ok((shells, None)),
-            Err(error) => {
-                keeper.replace(&format!("{FILE}.broken"), &bytes)?;
-                let notice = format!(
-                    "{FILE} cannot be read ({error}): the list of faces begins anew, it is kept as {FILE}.broken"
-                );
-                Ok((fresh(), Some(notice)))
-            }
-        }
+        let aside = keeper.keep_beside(FILE, &bytes)?;
+        let shells = Self::found(keeper)?;
+        shells.save(keeper)?;
+        let notice = format!(
+            "{FILE} cannot be read ({why}): the list of faces was made anew from {} sources, it is kept as {aside}",
+            shells.kept.len()
+        );
+        Ok((shells, Some(notice)))
+    }
+
+    /// The shells whose sources are there: nobody knows by whom they are.
+    fn found(keeper: &Keeper) -> io::Result<Self> {
+        let names = keeper.list(FOLDER)?;
+        let revs = names.iter().filter_map(|name| name.strip_suffix(".jsx"));
+        let mut revs: Vec<u64> = revs.filter_map(|rev| rev.parse().ok()).collect();
+        revs.sort_unstable();
+        let unknown = || "unknown".to_owned();
+        Ok(Self {
+            schema_version: VERSION,
+            last: revs.last().copied().unwrap_or_default(),
+            kept: revs
+                .into_iter()
+                .map(|rev| ShellInfo {
+                    rev,
+                    at: Timestamp::UNIX_EPOCH,
+                    by: unknown(),
+                    component: unknown(),
+                    mounted: None,
+                    deaths: 0,
+                })
+                .collect(),
+        })
     }
 
     /// Oldest first.

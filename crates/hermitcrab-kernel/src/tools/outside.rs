@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use llm_client::Clock;
+use pscale_blocks::remove_keys;
 use serde_json::{Value, json};
 
 use super::Tool;
@@ -132,7 +133,10 @@ impl Inner {
                 None => return Err(Fault::new("not_found", format!("there is no key {key:?}"))),
             },
             "idb_put" => {
-                kv.put(key, &Value::from(args.text("value")))?;
+                // No key of a provider is ever in the data directory.
+                let (key, _) = remove_keys(key);
+                let (value, _) = remove_keys(args.text("value"));
+                kv.put(&key, &Value::from(value))?;
                 ToolOutcome::of(json!({"key": key}))
             }
             "idb_list" => ToolOutcome::of(json!({"keys": kv.list(), "unreadable": kv.skipped()})),

@@ -75,7 +75,9 @@ impl Inner {
                 "the face is already new; answer the person",
             ));
         }
-        match self.compiler.compile(jsx) {
+        // Its source is kept.
+        let (jsx, _) = pscale_blocks::remove_keys(jsx);
+        match self.compiler.compile(&jsx) {
             Ok(compiled) => self.mount(compiled, caller).await,
             Err(errors) => Ok(compile_failed(errors, caller)),
         }
