@@ -1,10 +1,10 @@
 //! What may be spent, checked before anything is sent.
 
-use llm_client::{Message, Usd};
+use llm_client::Usd;
 use pscale_blocks::{O200k, TokenCounter as _};
 
 use crate::kernel::Inner;
-use crate::{BrainRequest, Tier, tools};
+use crate::{BrainRequest, Tier, tools, window};
 
 /// A reply is reckoned to have at least so many tokens.
 const REPLY: u64 = 1_000;
@@ -14,13 +14,7 @@ pub(crate) fn tokens(request: &BrainRequest) -> u64 {
     let system = request.system.iter().filter_map(llm_client::Block::as_text);
     let system: usize = system.map(|text| O200k.count(text)).sum();
     let tools = O200k.count(&tools::as_sent(&request.tools));
-    (system + tools + messages(&request.messages)) as u64
-}
-
-fn messages(messages: &[Message]) -> usize {
-    let json = serde_json::to_string(messages).unwrap_or_default();
-    // The record of a message has more around its texts than what is sent.
-    O200k.count(&json)
+    (system + tools + window::tokens(&request.messages, &O200k)) as u64
 }
 
 /// Why a request must not be sent, as a line for the person.

@@ -49,6 +49,8 @@ pub(crate) struct Conversation {
     /// How many have moved.
     moved: usize,
     messages: Vec<Message>,
+    /// When each of these was said.
+    times: Vec<Timestamp>,
     /// Lines that could not be written; the next write begins with them.
     unwritten: Vec<u8>,
 }
@@ -76,19 +78,34 @@ impl Conversation {
 
     fn follow(&mut self, line: Line) {
         match line {
-            Line::Message { message, .. } => self.messages.push(message),
+            Line::Message { at, message, .. } => {
+                self.messages.push(message);
+                self.times.push(at);
+            }
             Line::Moved { messages, .. } => {
                 let messages = messages.min(self.messages.len());
                 self.messages.drain(..messages);
+                self.times.drain(..messages);
                 self.moved += messages;
             }
-            Line::Repaired { messages, .. } => self.messages = messages,
+            Line::Repaired { messages, .. } => {
+                // What goes is mostly at the end.
+                if let Some(last) = self.times.last().copied() {
+                    self.times.resize(messages.len(), last);
+                    self.messages = messages;
+                }
+            }
         }
     }
 
     /// What has not moved, oldest first.
     pub fn messages(&self) -> &[Message] {
         &self.messages
+    }
+
+    /// When a message that has not moved was said.
+    pub fn said_at(&self, index: usize) -> Option<Timestamp> {
+        self.times.get(index).copied()
     }
 
     /// Whether nothing was ever said.

@@ -50,7 +50,8 @@ impl Inner {
                 by: Provenance::Kernel,
                 note: Some(format!("from message {}", conversation.moved())),
             };
-            for text in window::entries(&said[..turn], now) {
+            let day = conversation.said_at(0).unwrap_or(now);
+            for text in window::entries(&said[..turn], day) {
                 // No tool has called this, so nobody else catches a fault of the store.
                 let appended = AssertUnwindSafe(|| self.append_history(&fit(&text), &stamp));
                 let why = match panic::catch_unwind(appended) {

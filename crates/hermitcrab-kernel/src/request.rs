@@ -145,12 +145,11 @@ impl Inner {
         let all = conversation.messages().to_vec();
         let messages = window::trim(all, None, WindowLimits::default(), &O200k).messages;
         let count = |text: &str| O200k.count(text);
-        let said = serde_json::to_string(&messages).unwrap_or_default();
         let tokens = PromptTokens {
             tokenizer: O200k.name().to_owned(),
             system: system.tokens,
             tools: count(&tools),
-            messages: count(&said),
+            messages: window::tokens(&messages, &O200k),
             total: 0,
         };
         PromptPreview {

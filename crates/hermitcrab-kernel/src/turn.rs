@@ -96,6 +96,8 @@ pub(crate) struct Turn<'a> {
     tools_off: bool,
     /// A cut reply was asked to go on.
     continued: bool,
+    /// The next words follow the last ones directly.
+    goes_on: bool,
     /// The model was asked for a last sentence.
     closing: bool,
     /// The window was made smaller.
@@ -137,6 +139,7 @@ impl<'a> Turn<'a> {
             limits: WindowLimits::default(),
             tools_off: false,
             continued: false,
+            goes_on: false,
             closing: false,
             shrunk: false,
             after: None,
@@ -158,9 +161,6 @@ impl<'a> Turn<'a> {
                     return Err(error);
                 }
             }
-        }
-        if self.text.trim().is_empty() && !self.facts.used.is_empty() && self.stopped.is_none() {
-            self.text = format!("done: {}", self.facts.used.join(", "));
         }
         let info = self.inner.brain.info();
         Ok(TurnReport {
@@ -267,16 +267,16 @@ impl<'a> Turn<'a> {
         let is_answer = !self.in_boot()
             || calls.is_empty()
             || calls.iter().any(|call| call.name == "recompile");
-        if is_answer && !text.trim().is_empty() {
-            self.text = if self.continued {
-                format!("{}{text}", self.text)
-            } else {
-                text.clone()
-            };
+        let before = self.text.len();
+        if is_answer {
+            self.hear(&text);
         }
         match &reply.stop {
             StopReason::PauseTurn if calls.is_empty() => self.paused(message),
-            StopReason::Refusal => self.refused(&reply, answer.model),
+            StopReason::Refusal => {
+                self.text.truncate(before);
+                self.refused(&reply, answer.model)
+            }
             StopReason::ContextWindow if calls.is_empty() => self.shrink(),
             StopReason::MaxTokens => self.cut_off(message, calls, &text).await,
             _ if !calls.is_empty() => self.run_calls(message, calls, None).await,
@@ -290,12 +290,25 @@ impl<'a> Turn<'a> {
         }
     }
 
+    /// What the model says beside its tools belongs to its answer. What goes on where it stopped is one text with it.
+    fn hear(&mut self, text: &str) {
+        if text.trim().is_empty() {
+            return;
+        }
+        if !self.goes_on && !self.text.is_empty() {
+            self.text.push_str("\n\n");
+        }
+        self.goes_on = false;
+        self.text.push_str(text);
+    }
+
     fn paused(&mut self, message: Message) -> Next {
         if self.pauses == PAUSES {
             self.pending.push(message);
             return self.stop(format!("stopped after {PAUSES} pauses of the provider"));
         }
         self.pauses += 1;
+        self.goes_on = true;
         // The content goes back as it came.
         self.pending.push(message);
         Next::Ask
@@ -318,7 +331,6 @@ impl<'a> Turn<'a> {
         if self.inner.config.settings.fallback_on_refusal && !is_last {
             self.rounds += 1;
             self.after = Some(model);
-            self.text.clear();
             return Next::Ask;
         }
         if self.text.trim().is_empty() {
@@ -370,6 +382,7 @@ impl<'a> Turn<'a> {
             return self.stop("the answer was cut off at the token limit twice".to_owned());
         }
         self.continued = true;
+        self.goes_on = true;
         self.pending.push(Message::user(ask));
         self.store();
         Next::Ask
@@ -504,12 +517,13 @@ impl<'a> Turn<'a> {
             if silent && !self.facts.used.is_empty() && !self.closing {
                 self.closing = true;
                 self.tools_off = true;
-                // What was said before the tools ran is no answer.
-                self.text.clear();
                 self.pending.push(Message::user(
                     "[Say to the person in one sentence what you did.]",
                 ));
                 return Next::Ask;
+            }
+            if silent && self.closing {
+                self.hear(&format!("done: {}", self.facts.used.join(", ")));
             }
             if silent && self.facts.used.is_empty() {
                 self.events.notice("the model answered nothing");

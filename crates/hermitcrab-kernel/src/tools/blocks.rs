@@ -311,7 +311,11 @@ fn log(args: &Args, store: &dyn BlockStore) -> Result<ToolOutcome, Fault> {
 
 fn undo(args: &Args, store: &dyn BlockStore, stamp: &Stamp) -> Result<ToolOutcome, Fault> {
     let name = args.block("name")?;
-    let count = args.number("count").unwrap_or(1).clamp(1, 1_000) as u32;
+    let count = args.number("count").unwrap_or(1);
+    if count == 0 {
+        return Err(Fault::new("bad_arguments", "count is at least 1"));
+    }
+    let count = count.min(1_000) as u32;
     let edited = store.undo(&name, count, stamp).map_err(store_fault)?;
     Ok(ToolOutcome::of(
         json!({"name": name, "rev": edited.rev, "undone": edited.undone}),

@@ -12,7 +12,7 @@ const FIRST_WORDS: usize = 48;
 /// Between the turn's day and what was said.
 const AFTER_DATE: &str = " | ";
 
-/// The entries for turns that left the window at `at`, one for each: the day, then who said what, word for word up to
+/// The entries for turns that were said at `at`, one for each: the day, then who said what, word for word up to
 /// 600 characters, and the tools that were called. A turn in which nothing was said or called has none.
 pub fn entries(dropped: &[Message], at: Timestamp) -> Vec<String> {
     dropped

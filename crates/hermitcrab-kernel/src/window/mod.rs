@@ -13,6 +13,7 @@ use pscale_blocks::TokenCounter;
 pub use close::{close_open, distinct_ids};
 pub use history::{entries, group_summary};
 pub use sane::{Sane, sanitise};
+pub use size::tokens;
 
 use sane::Kept;
 

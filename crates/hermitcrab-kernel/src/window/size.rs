@@ -11,6 +11,11 @@ const MEDIA: usize = 1_600;
 const SHORT: usize = 400;
 const MARK: &str = " … [shortened]";
 
+/// The tokens of messages, by what is sent of them.
+pub fn tokens(messages: &[Message], counter: &dyn TokenCounter) -> usize {
+    messages.iter().map(|message| of(message, counter)).sum()
+}
+
 /// The tokens of a message.
 pub(super) fn of(message: &Message, counter: &dyn TokenCounter) -> usize {
     let blocks = message.content.iter();

@@ -134,7 +134,7 @@ async fn entries_grow_over_nine_and_ninety_with_mechanical_summaries() {
     let (place, _) = Setting::default().script(answers(0..115)).await;
     for n in 0..115 {
         place.say(&question(n)).await;
-        place.clock.advance(Duration::from_secs(3_600));
+        place.clock.advance(Duration::from_hours(1));
     }
     all_there(&place, 115).await;
     let count = entries(&*place.store).len();

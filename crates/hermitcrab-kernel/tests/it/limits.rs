@@ -224,7 +224,7 @@ async fn stop_before_any_answer_leaves_the_conversation_as_it_was() {
 }
 
 #[tokio::test]
-async fn words_from_before_the_tools_are_no_answer() {
+async fn words_from_before_the_tools_stay_and_what_was_done_follows() {
     let look = ScriptStep::reply(
         vec![
             Block::text("Let me look."),
@@ -234,5 +234,6 @@ async fn words_from_before_the_tools_are_no_answer() {
     );
     let silent = || ScriptStep::reply(vec![], StopReason::EndTurn);
     let (place, _) = Setting::default().script([look, silent(), silent()]).await;
-    assert_eq!(place.say("Look").await.text, "done: block_list");
+    let said = place.say("Look").await.text;
+    assert_eq!(said, "Let me look.\n\ndone: block_list");
 }
