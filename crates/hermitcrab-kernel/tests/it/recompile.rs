@@ -225,7 +225,7 @@ async fn the_last_ten_are_kept_with_author_and_time() {
         ])
         .await;
     for n in 1..=12 {
-        place.clock.advance(std::time::Duration::from_secs(60));
+        place.clock.advance(std::time::Duration::from_mins(1));
         place.kernel.recompile(&face(n)).await;
     }
     place.say("One more").await;
