@@ -24,6 +24,10 @@ const WORLDS: &[World] = &[
         job: logosphere,
     },
     World {
+        name: "hermitcrab",
+        job: hermitcrab,
+    },
+    World {
         name: "popper",
         job: popper,
     },
@@ -146,6 +150,79 @@ impl fmt::Display for Verified {
             "offline: {rounds} rounds, {calls} calls, {messages} messages; the journal holds"
         )
     }
+}
+
+/// Wakes an instance without a model, talks with it line by line, and looks at what it has written into its blocks.
+fn hermitcrab(workspace: &Workspace) -> Result<Outcome, Error> {
+    let folder = workspace.demo_folder("hermitcrab")?;
+    let data = folder.join("data");
+    remove(&data)?;
+    let program = |command: &[&str]| {
+        let mut program = workspace.binary("hermitcrab");
+        program.arg("--data").arg(&data).args(command);
+        program
+    };
+    let lines = workspace.root.join("fixtures/hermitcrab/demo.txt");
+    let input = fs::File::open(&lines).map_err(|source| Error::File {
+        path: lines,
+        source,
+    })?;
+    let talk = folder.join("conversation.txt");
+    let flags = ["chat", "--quiet", "--provider", "offline"];
+    finish_into(&talk, program(&flags).stdin(input))?;
+    let listed = folder.join("blocks.json");
+    finish_into(&listed, &mut program(&["block", "list", "--json"]))?;
+    let next = folder.join("prompt.json");
+    let phase = ["prompt", "--phase", "call", "--json"];
+    finish_into(&next, &mut program(&phase))?;
+    let blocks: Blocks = json(&listed)?;
+    let prompt: NextPrompt = json(&next)?;
+    Ok(Outcome {
+        result: format!(
+            "offline: {blocks}; the next call has {} tokens",
+            prompt.tokens.total
+        ),
+        file: talk,
+    })
+}
+
+/// The part of a list of blocks that the table shows.
+#[derive(Deserialize)]
+struct Blocks {
+    blocks: Vec<Listed>,
+}
+
+#[derive(Deserialize)]
+struct Listed {
+    name: String,
+    decimal: u8,
+    nodes: u64,
+}
+
+impl fmt::Display for Blocks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} blocks", self.blocks.len())?;
+        match self.blocks.iter().find(|block| block.name == "memory") {
+            Some(Listed { decimal, nodes, .. }) => {
+                write!(
+                    f,
+                    ", the memory has grown to decimal {decimal} and {nodes} nodes"
+                )
+            }
+            None => f.write_str(", no memory"),
+        }
+    }
+}
+
+/// The part of the next request that the table shows.
+#[derive(Deserialize)]
+struct NextPrompt {
+    tokens: Tokens,
+}
+
+#[derive(Deserialize)]
+struct Tokens {
+    total: u64,
 }
 
 /// Takes away what an earlier demo left.
