@@ -22,10 +22,11 @@ async fn fault(tool: &str, input: Value) -> Value {
     fault
 }
 
-#[tokio::test]
-async fn every_bad_call_has_a_kind_a_detail_and_a_hint() {
-    let long = "x".repeat(70 * 1024);
-    let rows = [
+/// A tool, its arguments, the kind of its fault, and what the answer names.
+type Row = (&'static str, Value, &'static str, &'static str);
+
+fn bad_names_and_paths() -> Vec<Row> {
+    vec![
         (
             "block_reed",
             json!({"name": "memory"}),
@@ -92,6 +93,20 @@ async fn every_bad_call_has_a_kind_a_detail_and_a_hint() {
         ),
         (
             "block_write",
+            json!({"name": "memory", "path": "1".repeat(33), "content": "x"}),
+            "too_deep",
+            "",
+        ),
+        ("block_read", json!("memory"), "bad_arguments", ""),
+        ("block_read", json!(["memory"]), "bad_arguments", ""),
+    ]
+}
+
+fn bad_texts_and_others() -> Vec<Row> {
+    let long = "x".repeat(70 * 1024);
+    vec![
+        (
+            "block_write",
             json!({"name": "memory", "path": "0.1", "content": long}),
             "too_large",
             "65536",
@@ -109,12 +124,6 @@ async fn every_bad_call_has_a_kind_a_detail_and_a_hint() {
             "",
         ),
         (
-            "block_write",
-            json!({"name": "memory", "path": "1".repeat(33), "content": "x"}),
-            "too_deep",
-            "",
-        ),
-        (
             "block_create",
             json!({"name": "memory", "pscale0": "x"}),
             "exists",
@@ -126,8 +135,6 @@ async fn every_bad_call_has_a_kind_a_detail_and_a_hint() {
             "empty_content",
             "",
         ),
-        ("block_read", json!("memory"), "bad_arguments", ""),
-        ("block_read", json!(["memory"]), "bad_arguments", ""),
         ("recompile", json!({"jsx": ""}), "compile", ""),
         ("recompile", json!({"jsx": 7}), "bad_arguments", "jsx"),
         (
@@ -137,8 +144,15 @@ async fn every_bad_call_has_a_kind_a_detail_and_a_hint() {
             "nothing",
         ),
         ("get_source", json!({}), "no_shell", ""),
-    ];
-    for (tool, input, kind, names) in rows {
+    ]
+}
+
+#[tokio::test]
+async fn every_bad_call_has_a_kind_a_detail_and_a_hint() {
+    for (tool, input, kind, names) in bad_names_and_paths()
+        .into_iter()
+        .chain(bad_texts_and_others())
+    {
         let shown: String = input.to_string().chars().take(80).collect();
         let fault = fault(tool, input).await;
         assert_eq!(fault["error"], kind, "{tool} {shown}: {fault}");

@@ -142,13 +142,12 @@ async fn the_meter_is_the_sum_of_the_record() {
     assert_eq!(usage.total, on_record(dir.path()));
     assert_eq!((usage.day, usage.run), (usage.total, usage.total));
     // What a face is told is the same.
-    let events = place.events.lock().unwrap();
+    let events = place.events.lock().unwrap().clone();
     let last = events.iter().rev().find_map(|event| match event {
         Event::Usage(usage) => Some(*usage),
         _ => None,
     });
     assert_eq!(last, Some(usage));
-    drop(events);
 
     let place = Setting::default()
         .after(&place, dir.path())
@@ -208,7 +207,7 @@ async fn the_budget_of_a_day_begins_anew_with_the_day() {
     assert_eq!(brain.asked(), asked, "nothing is sent");
     assert_eq!(place.kernel.messages().await.len(), 4, "nothing is stored");
 
-    place.clock.advance(Duration::from_secs(24 * 3600));
+    place.clock.advance(Duration::from_hours(24));
     assert_eq!(place.kernel.usage().day, Taken::default());
     assert_eq!(place.say("Good morning").await.stopped, None);
     assert_eq!(place.kernel.usage().day.usd, dollars(0.5));

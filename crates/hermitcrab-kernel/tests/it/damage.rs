@@ -251,3 +251,20 @@ async fn a_data_directory_that_takes_nothing_ends_no_turn() {
     let (place, _) = Setting::default().after(&place, &gone).script([]).await;
     assert_eq!(place.kernel.messages().await.len(), 4);
 }
+
+#[tokio::test]
+async fn a_glance_leaves_damage_as_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = lived(dir.path()).await;
+    for name in FILES {
+        fs::write(dir.path().join(name), "damage").unwrap();
+    }
+    let mut setting = Setting::default().after(&place, dir.path());
+    setting.config.glance = true;
+    let (place, _) = setting.script([ScriptStep::text("Hi.")]).await;
+    assert_eq!(place.kernel.notices().len(), FILES.len());
+    assert_eq!(place.say("Hello").await.text, "Hi.");
+    for name in FILES {
+        assert_eq!(kept(dir.path(), name), [b"damage"]);
+    }
+}

@@ -211,7 +211,7 @@ async fn a_turn_that_moved_before_the_program_ended_is_not_moved_again() {
         let mut again = again;
         // Another day: the words decide.
         again.clock = test_support::FakeClock::new();
-        again.clock.advance(Duration::from_secs(5 * 24 * 3_600));
+        again.clock.advance(Duration::from_hours(5 * 24));
         let (again, _) = again.script(answers(n..n + 1)).await;
         again.say(&question(n)).await;
         assert_eq!(entries(&*again.store).len(), count, "turn {n}");

@@ -237,3 +237,22 @@ async fn words_from_before_the_tools_stay_and_what_was_done_follows() {
     let said = place.say("Look").await.text;
     assert_eq!(said, "Let me look.\n\ndone: block_list");
 }
+
+#[tokio::test]
+async fn two_turns_at_once_come_one_after_the_other() {
+    let steps = [
+        call("a", "block_list", json!({})),
+        ScriptStep::text("One."),
+        ScriptStep::text("Two."),
+    ];
+    let (place, brain) = Setting::default().script(steps).await;
+    let (first, second) = tokio::join!(place.say("First"), place.say("Second"));
+    assert_eq!(
+        (first.text.as_str(), second.text.as_str()),
+        ("One.", "Two.")
+    );
+    let asked = brain.asked();
+    assert_eq!(asked[1].messages.len(), 3);
+    assert_eq!(asked[2].messages.len(), 5);
+    assert_eq!(asked[2].messages[4].text(), "Second");
+}

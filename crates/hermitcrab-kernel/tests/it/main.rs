@@ -22,6 +22,7 @@ mod place;
 mod prompt;
 mod recompile;
 mod requests;
+mod restore;
 mod secrets;
 mod security_files;
 mod security_web;

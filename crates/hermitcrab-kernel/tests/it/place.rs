@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use hermitcrab_kernel::{
     BootReport, Brain, Event, EventSink, Face, Host, HostCall, HostError, HostSkills, Kernel,
-    KernelConfig, KernelError, Mounted, ScriptBrain, ScriptStep, Shell, StubCompiler, ToolOutcome,
-    TurnReport,
+    KernelConfig, KernelError, Mounted, ScriptBrain, ScriptStep, Shell, ShellError, StubCompiler,
+    ToolOutcome, TurnReport,
 };
 use llm_client::{BlockKind, Message};
 use pscale_blocks::{BlockName, BlockStore, MemStore, Path as BlockPath, Provenance};
@@ -20,6 +20,23 @@ use tokio_util::sync::CancellationToken;
 pub const SHELL: &str = "function App() { return <p>hello</p>; }";
 /// A shell with a fault in its second line.
 pub const BROKEN: &str = "function App() {\n  return (<p>hello</p>];\n}";
+
+/// What becomes of a shell that fails on the page.
+pub fn crash() -> Mounted {
+    Mounted::Failed(ShellError {
+        kind: "render".to_owned(),
+        message: "x is not a function".to_owned(),
+        line: Some(3),
+        column: Some(7),
+        source_line: None,
+        truncated: false,
+    })
+}
+
+/// A reply that writes a face.
+pub fn face(id: &str) -> ScriptStep {
+    call(id, "recompile", serde_json::json!({ "jsx": SHELL }))
+}
 
 /// A reply that calls one tool.
 pub fn call(id: &str, name: &str, input: Value) -> ScriptStep {
@@ -124,6 +141,12 @@ impl Setting {
 }
 
 impl Place {
+    /// The shells that the page was given, by revision.
+    pub fn shown(&self) -> Vec<u64> {
+        let shown = self.host.shown.lock().unwrap();
+        shown.iter().map(|shell| shell.rev).collect()
+    }
+
     pub fn sink(&self) -> EventSink {
         let events = self.events.clone();
         EventSink::new(move |event| events.lock().unwrap().push(event))

@@ -2,24 +2,13 @@
 
 use std::fs;
 
-use hermitcrab_kernel::{Event, Mounted, ScriptStep, ShellError};
+use hermitcrab_kernel::{Event, ScriptStep};
 use serde_json::{Value, json};
 
-use crate::place::{BROKEN, Place, SHELL, Setting, call, results};
+use crate::place::{BROKEN, Place, SHELL, Setting, call, crash, results};
 
-fn face(n: u32) -> String {
+fn jsx(n: u32) -> String {
     format!("function App() {{ return <p>face {n}</p>; }}")
-}
-
-fn crash() -> Mounted {
-    Mounted::Failed(ShellError {
-        kind: "render".to_owned(),
-        message: "x is not a function".to_owned(),
-        line: Some(3),
-        column: Some(7),
-        source_line: None,
-        truncated: false,
-    })
 }
 
 /// With a page and `SHELL` on it.
@@ -39,7 +28,7 @@ fn fault(text: &str) -> Value {
 async fn a_compile_error_has_line_and_column_and_is_mended_in_the_same_turn() {
     let (place, brain) = with_face(vec![
         call("a", "recompile", json!({ "jsx": BROKEN })),
-        call("b", "recompile", json!({ "jsx": face(2) })),
+        call("b", "recompile", json!({ "jsx": jsx(2) })),
         ScriptStep::text("A new face."),
     ])
     .await;
@@ -63,7 +52,7 @@ async fn a_compile_error_has_line_and_column_and_is_mended_in_the_same_turn() {
     let shown: Vec<_> = (place.host.shown.lock().unwrap().iter())
         .map(|shell| shell.compiled.source.clone())
         .collect();
-    assert_eq!(shown, [SHELL.to_owned(), face(2)]);
+    assert_eq!(shown, [SHELL.to_owned(), jsx(2)]);
     let (text, is_error) = results(&brain.asked()[2].messages[4]).remove(0);
     assert!(!is_error);
     let answer: Value = serde_json::from_str(&text).unwrap();
@@ -75,7 +64,7 @@ async fn a_compile_error_has_line_and_column_and_is_mended_in_the_same_turn() {
 }
 
 #[tokio::test]
-async fn a_turn_has_five_repairs_and_then_the_safe_face() {
+async fn a_turn_has_five_repairs_and_then_the_safe_jsx() {
     let steps = (0..9).map(|n| {
         let jsx = format!("function App() {{ return ({n}]; }}");
         call(&format!("a{n}"), "recompile", json!({ "jsx": jsx }))
@@ -94,7 +83,7 @@ async fn a_turn_has_five_repairs_and_then_the_safe_face() {
 #[tokio::test]
 async fn a_shell_that_does_not_mount_answers_with_its_phase_and_place() {
     let (place, brain) = with_face(vec![
-        call("a", "recompile", json!({ "jsx": face(2) })),
+        call("a", "recompile", json!({ "jsx": jsx(2) })),
         call("b", "get_source", json!({})),
         ScriptStep::text("The old one stays."),
     ])
@@ -118,10 +107,10 @@ async fn a_shell_that_does_not_mount_answers_with_its_phase_and_place() {
 #[tokio::test]
 async fn a_third_face_in_one_turn_is_refused() {
     let steps = (2..5)
-        .map(|n| call(&format!("a{n}"), "recompile", json!({ "jsx": face(n) })))
+        .map(|n| call(&format!("a{n}"), "recompile", json!({ "jsx": jsx(n) })))
         .chain([
             ScriptStep::text("Done."),
-            call("z", "recompile", json!({ "jsx": face(9) })),
+            call("z", "recompile", json!({ "jsx": jsx(9) })),
             ScriptStep::text("Again."),
         ]);
     let (place, brain) = with_face(steps.collect()).await;
@@ -220,13 +209,13 @@ async fn the_last_ten_are_kept_with_author_and_time() {
     let (place, _) = Setting::page()
         .in_dir(dir.path())
         .script([
-            call("a", "recompile", json!({ "jsx": face(13) })),
+            call("a", "recompile", json!({ "jsx": jsx(13) })),
             ScriptStep::text("ok"),
         ])
         .await;
     for n in 1..=12 {
-        place.clock.advance(std::time::Duration::from_secs(60));
-        place.kernel.recompile(&face(n)).await;
+        place.clock.advance(std::time::Duration::from_mins(1));
+        place.kernel.recompile(&jsx(n)).await;
     }
     place.say("One more").await;
     let shells = place.kernel.shells();
@@ -239,12 +228,12 @@ async fn the_last_ten_are_kept_with_author_and_time() {
     assert_eq!(shells[0].at.to_string(), "2026-11-22T00:04:00Z");
     assert!(shells.iter().all(|shell| shell.mounted == Some(true)));
     assert_eq!(fs::read_dir(dir.path().join("shells")).unwrap().count(), 10);
-    assert_eq!(place.kernel.shell_source(4).unwrap().unwrap(), face(4));
+    assert_eq!(place.kernel.shell_source(4).unwrap().unwrap(), jsx(4));
     assert_eq!(place.kernel.shell_source(3).unwrap(), None);
 
     let outcome = place.kernel.use_shell(4).await;
     assert_eq!(outcome.content["rev"], 4);
-    assert_eq!(place.tool("get_source", json!({})).await.content, face(4));
+    assert_eq!(place.tool("get_source", json!({})).await.content, jsx(4));
     // Over a restart, too.
     let (place, _) = Setting::page().after(&place, dir.path()).script([]).await;
     assert_eq!(place.boot().await.restored, Some(4));
@@ -255,11 +244,11 @@ async fn the_last_ten_are_kept_with_author_and_time() {
 async fn shells_that_fail_never_take_the_place_of_good_ones() {
     let (place, _) = Setting::page().script([]).await;
     for n in 1..=3 {
-        place.kernel.recompile(&face(n)).await;
+        place.kernel.recompile(&jsx(n)).await;
     }
     for n in 0..25 {
         place.host.mounts.lock().unwrap().push_back(crash());
-        assert!(place.kernel.recompile(&face(100 + n)).await.is_error);
+        assert!(place.kernel.recompile(&jsx(100 + n)).await.is_error);
     }
     let shells = place.kernel.shells();
     let good: Vec<_> = shells
@@ -269,17 +258,17 @@ async fn shells_that_fail_never_take_the_place_of_good_ones() {
         .collect();
     assert_eq!(good, [1, 2, 3]);
     assert!(shells.len() <= 13, "{}", shells.len());
-    assert_eq!(place.tool("get_source", json!({})).await.content, face(3));
+    assert_eq!(place.tool("get_source", json!({})).await.content, jsx(3));
 }
 
 #[tokio::test]
 async fn going_back_to_a_shell_that_fails_leaves_the_running_one() {
     let (place, _) = Setting::page().script([]).await;
-    place.kernel.recompile(&face(1)).await;
-    place.kernel.recompile(&face(2)).await;
+    place.kernel.recompile(&jsx(1)).await;
+    place.kernel.recompile(&jsx(2)).await;
     place.host.mounts.lock().unwrap().push_back(crash());
     assert!(place.kernel.use_shell(1).await.is_error);
-    assert_eq!(place.tool("get_source", json!({})).await.content, face(2));
+    assert_eq!(place.tool("get_source", json!({})).await.content, jsx(2));
     let rows = place.tool("shell_list", json!({})).await.content;
     assert_eq!(
         (&rows[0]["running"], &rows[1]["running"]),
