@@ -29,6 +29,11 @@ pub fn export_all(
     data: &DataDir,
     session: &mut Session,
 ) -> Result<Exit, Failure> {
+    if !data.path().exists() {
+        let source = std::io::ErrorKind::NotFound.into();
+        let path = data.path().to_owned();
+        return Err(Error::Read { path, source }.failure());
+    }
     let outgoing = bundle(data, args.with_log);
     send(outgoing, args.output.as_deref(), args.json, data, session)
 }

@@ -7,8 +7,9 @@ use serde::Serialize;
 
 use crate::cli::Doctor;
 use crate::data_dir::DataDir;
+use crate::error::{Error, with_sources};
+use crate::key;
 use crate::opened::{self, DEFAULTS};
-use crate::{error::Error, key};
 
 /// One thing that was looked at.
 #[derive(Debug, Serialize)]
@@ -55,7 +56,7 @@ fn settings(data: &DataDir) -> Check {
                 format!("{}; fast: {}", chain.join(", "), settings.fast.id),
             )
         }
-        Err(error) => (false, error.to_string()),
+        Err(error) => (false, with_sources(&error)),
     };
     Check {
         what: "settings",
@@ -67,14 +68,28 @@ fn settings(data: &DataDir) -> Check {
 fn blocks(data: &DataDir) -> Check {
     let rows = || -> Result<usize, Error> { Ok(data.for_reading()?.names()?.len()) };
     let (holds, found) = match rows() {
-        Ok(count) => (true, format!("{count} blocks in {}", data.path().display())),
-        Err(error) => (false, error.to_string()),
+        Ok(count) => match writable(data) {
+            Ok(()) => (true, format!("{count} blocks in {}", data.path().display())),
+            Err(error) => (
+                false,
+                format!("{} cannot be written: {error}", data.path().display()),
+            ),
+        },
+        Err(error) => (false, with_sources(&error)),
     };
     Check {
         what: "blocks",
         holds: Some(holds),
         found,
     }
+}
+
+/// A directory that is not there yet is made when it is first written to.
+fn writable(data: &DataDir) -> std::io::Result<()> {
+    if !data.path().exists() {
+        return Ok(());
+    }
+    tempfile::tempfile_in(data.path()).map(drop)
 }
 
 /// Whether the provider serves the models of the settings.

@@ -65,6 +65,10 @@ pub enum Error {
     #[error("--provider offline asks nobody and needs no key")]
     KeyOfNobody,
     #[error(
+        "a key for this provider is not kept: it would be sent to the next one that is asked; set HERMITCRAB_API_KEY for the one command"
+    )]
+    KeyOfOwnServer,
+    #[error(
         "no keyring is built in: with --file the key is kept in a file of the data directory, or set {variable}"
     )]
     NoKeyring { variable: String },
@@ -144,9 +148,11 @@ impl Error {
             Self::Bundle { error, .. } => error.kind(),
             Self::NoBlock { .. } | Self::NoBlocks { .. } | Self::NotText { .. } => "format",
             Self::Read { .. } | Self::Write { .. } | Self::Output(_) => "io",
-            Self::KeyTyped | Self::KeyOfNobody | Self::IntoData { .. } | Self::EmptyQuery => {
-                "usage"
-            }
+            Self::KeyTyped
+            | Self::KeyOfNobody
+            | Self::KeyOfOwnServer
+            | Self::IntoData { .. }
+            | Self::EmptyQuery => "usage",
             Self::Kernel(_) => "kernel",
             Self::Settings { .. } => "settings",
             Self::NoFolder { .. } | Self::NoShell { .. } => "not_found",
@@ -234,7 +240,7 @@ fn store_line(error: &StoreError) -> String {
     line
 }
 
-fn with_sources(error: &dyn StdError) -> String {
+pub fn with_sources(error: &dyn StdError) -> String {
     let mut line = error.to_string();
     let mut next = error.source();
     while let Some(source) = next {

@@ -54,7 +54,10 @@ fn keep(args: &cli::KeySet, file: &KeyFile) -> Result<Kept, Error> {
     if args.typed.is_some() {
         return Err(Error::KeyTyped);
     }
-    let variable = variable_of(args.provider).ok_or(Error::KeyOfNobody)?;
+    if args.provider == ProviderName::Offline {
+        return Err(Error::KeyOfNobody);
+    }
+    let variable = variable_of(args.provider).ok_or(Error::KeyOfOwnServer)?;
     if !args.file {
         return Err(Error::NoKeyring { variable });
     }
@@ -69,12 +72,11 @@ fn keep(args: &cli::KeySet, file: &KeyFile) -> Result<Kept, Error> {
     })
 }
 
-/// The variable for a provider's own key; for servers without one, the program's.
+/// The variable for a provider's own key. The program's would be sent to whichever provider is asked next.
 fn variable_of(provider: ProviderName) -> Option<String> {
-    if provider == ProviderName::Offline {
-        return None;
-    }
-    provider.key_variables(PROGRAM).pop()
+    let mut variables = provider.key_variables(PROGRAM);
+    let own = variables.pop();
+    own.filter(|_| !variables.is_empty())
 }
 
 /// From the person without showing it, or from a pipe.

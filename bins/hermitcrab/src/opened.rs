@@ -12,7 +12,7 @@ use hermitcrab_kernel::{
 };
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use llm_client::{FallbackOn, SystemClock};
+use llm_client::{Budget, FallbackOn, Redactor, SystemClock};
 use pscale_blocks::{BlockStore, MemStore, Provenance, Stamp};
 
 use crate::cli::{Chat, KernelFlags};
@@ -30,7 +30,7 @@ pub const DEFAULTS: ModelDefaults = ModelDefaults {
 /// A kernel to talk with. The data directory is this process's alone as long as it lives.
 pub async fn for_chat(args: &Chat, data: &DataDir, session: &Session) -> Result<Kernel, Failure> {
     let settings = settings(data).map_err(Error::failure)?;
-    let (brain, settings) = brain(&args.model, &args.kernel, settings, data, session)?;
+    let (brain, settings, redactor) = brain(&args.model, &args.kernel, settings, data, session)?;
     let store = data.for_writing().map_err(Error::failure)?;
     let config = KernelConfig {
         data: Some(data.path().to_owned()),
@@ -42,7 +42,8 @@ pub async fn for_chat(args: &Chat, data: &DataDir, session: &Session) -> Result<
             allow_hosts: args.kernel.allow_hosts.clone(),
             ..WebPolicy::default()
         },
-        max_usd: args.model.max_usd,
+        max_usd: args.model.max_usd.filter(|_| sends_bills(&args.model)),
+        redactor,
         zone: TimeZone::system(),
         migrate: earlier_generation(data)?,
         ..KernelConfig::default()
@@ -118,6 +119,11 @@ pub fn settings(data: &DataDir) -> Result<Settings, Error> {
     Settings::parse(&text).map_err(|source| Error::Settings { path, source })
 }
 
+/// Whether a cap in dollars means something.
+fn sends_bills(flags: &ModelFlags) -> bool {
+    flags.provider.is_none_or(ProviderName::sends_bills)
+}
+
 /// Who thinks, and the settings with the models that are asked.
 fn brain(
     flags: &ModelFlags,
@@ -125,7 +131,7 @@ fn brain(
     settings: Settings,
     data: &DataDir,
     session: &Session,
-) -> Result<(Arc<dyn Brain>, Settings), Failure> {
+) -> Result<(Arc<dyn Brain>, Settings, Redactor), Failure> {
     let keys = data.path().join(key::FILE);
     if keys.is_file() {
         load_env_file(keys).map_err(Failure::usage)?;
@@ -146,16 +152,21 @@ fn brain(
         .filter_map(|spec| Some((spec.id.clone(), spec.api_version?)))
         .collect();
     let opened = flags.open_versions(&DEFAULTS, &versions, seed, session, |client| {
-        client.fallback_on(no_fallback).models(models)
+        // The kernel keeps the caps: with two reckonings of one cap nobody could say why a request is refused.
+        client
+            .fallback_on(no_fallback)
+            .models(models)
+            .budget(Budget::default())
     })?;
     let Model::Client {
         client,
         model,
         provider,
+        redactor,
         ..
     } = opened
     else {
-        return Ok((Arc::new(OfflineBrain), settings));
+        return Ok((Arc::new(OfflineBrain), settings, Redactor::default()));
     };
     let settings = if flags.model.is_none() && provider == DEFAULTS.provider {
         settings
@@ -163,7 +174,7 @@ fn brain(
         only(model, settings)
     };
     let brain = LlmBrain::new(client, provider.as_str(), &settings);
-    Ok((Arc::new(brain), settings))
+    Ok((Arc::new(brain), settings, redactor))
 }
 
 /// The settings with this model alone, as they describe it if they do.

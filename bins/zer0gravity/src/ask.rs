@@ -151,6 +151,7 @@ pub fn open(
             model,
             provider,
             host,
+            ..
         } => {
             if let Some((flag, _)) = others
                 .iter()

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use llm_client::{AnthropicVersion, ModelTable, Usd};
+use llm_client::{AnthropicVersion, ModelTable, Redactor, Usd};
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::json;
 use url::Url;
@@ -34,6 +34,8 @@ pub struct KernelConfig {
     pub web: WebPolicy,
     /// A cap in dollars for the life of this kernel.
     pub max_usd: Option<Usd>,
+    /// Knows the key in use, so that it gets into no file, no block and no result of a tool.
+    pub redactor: Redactor,
     /// The person's time zone.
     pub zone: TimeZone,
     /// An export of the earlier generation, as JSON, that an unused store takes over.
@@ -51,6 +53,7 @@ impl Default for KernelConfig {
             grants: Vec::new(),
             web: WebPolicy::default(),
             max_usd: None,
+            redactor: Redactor::default(),
             zone: TimeZone::UTC,
             migrate: None,
         }

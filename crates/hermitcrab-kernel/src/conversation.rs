@@ -7,6 +7,7 @@ use llm_client::Message;
 use serde::{Deserialize, Serialize};
 
 use crate::keeper::Keeper;
+use crate::window;
 
 pub(crate) const FILE: &str = "conversation.jsonl";
 const VERSION: u32 = 1;
@@ -51,6 +52,8 @@ pub(crate) struct Conversation {
     messages: Vec<Message>,
     /// When each of these was said.
     times: Vec<Timestamp>,
+    /// The last turn that moved, as the block `history` has it.
+    last_moved: Option<String>,
     /// Lines that could not be written; the next write begins with them.
     unwritten: Vec<u8>,
 }
@@ -84,6 +87,10 @@ impl Conversation {
             }
             Line::Moved { messages, .. } => {
                 let messages = messages.min(self.messages.len());
+                if let Some(at) = self.times.first() {
+                    let turns = window::entries(&self.messages[..messages], *at);
+                    self.last_moved = turns.into_iter().next_back().or(self.last_moved.take());
+                }
                 self.messages.drain(..messages);
                 self.times.drain(..messages);
                 self.moved += messages;
@@ -101,6 +108,11 @@ impl Conversation {
     /// What has not moved, oldest first.
     pub fn messages(&self) -> &[Message] {
         &self.messages
+    }
+
+    /// The last turn that moved, clipped.
+    pub fn last_moved(&self) -> Option<&str> {
+        self.last_moved.as_deref()
     }
 
     /// When a message that has not moved was said.
@@ -187,6 +199,19 @@ impl Conversation {
             return Ok(());
         }
         self.add(keeper, at, messages)
+    }
+
+    /// Brings what could not be written to the record, if it can be written now.
+    pub fn settle(&mut self, keeper: &Keeper) -> io::Result<()> {
+        if self.unwritten.is_empty() {
+            return Ok(());
+        }
+        self.write(keeper, Vec::new())
+    }
+
+    /// Everything that was ever said, oldest first.
+    pub fn all(keeper: &Keeper) -> io::Result<Vec<Message>> {
+        Ok(Self::on_record(keeper, 0, usize::MAX)?.0)
     }
 
     /// `limit` messages of the record from number `from` on (from 0), and how many there are.

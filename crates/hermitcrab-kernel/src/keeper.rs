@@ -1,16 +1,25 @@
 //! The kernel's own files: small texts that are replaced whole, and journals that only grow.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use tempfile::NamedTempFile;
+use llm_client::Redactor;
+use tempfile::Builder;
 
-/// Where the kernel keeps what is no block.
+/// Where the kernel keeps what is no block. No key gets there: what looks like one, and the key in use, are taken out of
+/// everything that is written.
 #[derive(Debug)]
-pub(crate) enum Keeper {
+pub(crate) struct Keeper {
+    place: Place,
+    redactor: Redactor,
+}
+
+#[derive(Debug)]
+enum Place {
     /// A folder; every write is on the disk before it is reported.
     Dir(PathBuf),
     /// Memory, over a folder that is only read, if there is one.
@@ -22,22 +31,27 @@ pub(crate) enum Keeper {
 }
 
 impl Keeper {
-    /// Keeps in `dir`; without one, or if nothing is to be written, in memory.
-    pub fn new(dir: Option<&Path>, writes: bool) -> Self {
-        match dir {
-            Some(dir) if writes => Self::Dir(dir.to_owned()),
-            below => Self::Memory {
+    /// Keeps in `dir`; without one, or if nothing is to be written, in memory. What a killed process was writing is
+    /// cleared away.
+    pub fn new(dir: Option<&Path>, writes: bool, redactor: Redactor) -> Self {
+        let place = match dir {
+            Some(dir) if writes => {
+                sweep(dir);
+                Place::Dir(dir.to_owned())
+            }
+            below => Place::Memory {
                 below: below.map(Path::to_owned),
                 files: Mutex::default(),
             },
-        }
+        };
+        Self { place, redactor }
     }
 
     /// The bytes of a file; none if there is none.
     pub fn read(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
-        match self {
-            Self::Dir(dir) => read(&dir.join(name)),
-            Self::Memory { below, files } => {
+        match &self.place {
+            Place::Dir(dir) => read(&dir.join(name)),
+            Place::Memory { below, files } => {
                 let files = files.lock().unwrap_or_else(PoisonError::into_inner);
                 match (files.get(name), below) {
                     (Some(written), _) => Ok(written.clone()),
@@ -50,14 +64,14 @@ impl Keeper {
 
     /// The bytes of a file at a start. A folder in its place is moved away, with a line about it.
     pub fn load(&self, name: &str) -> io::Result<(Option<Vec<u8>>, Option<String>)> {
-        match (self.read(name), self) {
-            (Err(error), Self::Dir(dir)) if error.kind() == io::ErrorKind::IsADirectory => {
+        match (self.read(name), &self.place) {
+            (Err(error), Place::Dir(dir)) if error.kind() == io::ErrorKind::IsADirectory => {
                 let aside = self.free_name(name)?;
                 fs::rename(dir.join(name), dir.join(&aside))?;
                 let notice = format!("{name} was a folder: it begins anew, the folder is {aside}");
                 Ok((None, Some(notice)))
             }
-            (Err(error), Self::Memory { .. }) if error.kind() == io::ErrorKind::IsADirectory => {
+            (Err(error), Place::Memory { .. }) if error.kind() == io::ErrorKind::IsADirectory => {
                 Ok((None, Some(format!("{name} is a folder and cannot be read"))))
             }
             (read, _) => Ok((read?, None)),
@@ -94,9 +108,9 @@ impl Keeper {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
             Err(error) => Err(error),
         };
-        match self {
-            Self::Dir(dir) => on_disk(dir),
-            Self::Memory { below, files } => {
+        match &self.place {
+            Place::Dir(dir) => on_disk(dir),
+            Place::Memory { below, files } => {
                 let mut names = below.as_deref().map_or_else(|| Ok(Vec::new()), on_disk)?;
                 let files = files.lock().unwrap_or_else(PoisonError::into_inner);
                 let within = |name: &String| {
@@ -111,7 +125,8 @@ impl Keeper {
 
     /// Puts `bytes` in the place of a file: it is the old one or the new one, whatever happens.
     pub fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        let Self::Dir(dir) = self else {
+        let bytes = &*self.clean(bytes);
+        let Place::Dir(dir) = &self.place else {
             self.put(name, Some(bytes.to_vec()));
             return Ok(());
         };
@@ -119,7 +134,7 @@ impl Keeper {
         let folder = path.parent().unwrap_or(dir);
         fs::create_dir_all(folder)?;
         // Its mode is 0600.
-        let mut file = NamedTempFile::new_in(folder)?;
+        let mut file = Builder::new().prefix(DRAFT).tempfile_in(folder)?;
         file.write_all(bytes)?;
         file.as_file().sync_all()?;
         file.persist(&path)?;
@@ -128,7 +143,8 @@ impl Keeper {
 
     /// Adds lines to a journal. They are on the disk when this returns.
     pub fn append(&self, name: &str, lines: &[u8]) -> io::Result<()> {
-        let Self::Dir(dir) = self else {
+        let lines = &*self.clean(lines);
+        let Place::Dir(dir) = &self.place else {
             let mut all = self.read(name)?.unwrap_or_default();
             all.extend(lines);
             self.put(name, Some(all));
@@ -150,7 +166,7 @@ impl Keeper {
 
     /// Takes a file away, if it is there.
     pub fn remove(&self, name: &str) -> io::Result<()> {
-        let Self::Dir(dir) = self else {
+        let Place::Dir(dir) = &self.place else {
             self.put(name, None);
             return Ok(());
         };
@@ -160,10 +176,35 @@ impl Keeper {
         }
     }
 
+    /// `bytes` without keys. What is no text is no file of the kernel's, and stays as it is.
+    fn clean<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Cow::Owned(self.redactor.clean(text).into_bytes()),
+            Err(_) => Cow::Borrowed(bytes),
+        }
+    }
+
     fn put(&self, name: &str, bytes: Option<Vec<u8>>) {
-        if let Self::Memory { files, .. } = self {
+        if let Place::Memory { files, .. } = &self.place {
             let mut files = files.lock().unwrap_or_else(PoisonError::into_inner);
             files.insert(name.to_owned(), bytes);
+        }
+    }
+}
+
+/// How files begin that are not in their place yet.
+const DRAFT: &str = ".kernel-";
+/// The folders in which files are replaced.
+const FOLDERS: [&str; 3] = ["", "shells", "kv"];
+
+/// Clears away what was being written when a process ended. What cannot be cleared is no reason not to start.
+fn sweep(dir: &Path) {
+    let rows = FOLDERS
+        .iter()
+        .filter_map(|folder| fs::read_dir(dir.join(folder)).ok());
+    for row in rows.flatten().flatten() {
+        if row.file_name().to_string_lossy().starts_with(DRAFT) {
+            let _ = fs::remove_file(row.path());
         }
     }
 }

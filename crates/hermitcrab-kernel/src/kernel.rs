@@ -77,7 +77,11 @@ impl Kernel {
         clock: Arc<dyn Clock>,
     ) -> Result<Self, KernelError> {
         let now = clock.now();
-        let keeper = Keeper::new(config.data.as_deref(), !config.glance);
+        let keeper = Keeper::new(
+            config.data.as_deref(),
+            !config.glance,
+            config.redactor.clone(),
+        );
         let (mut conversation, torn) =
             Conversation::open(&keeper).map_err(KernelError::file(conversation::FILE))?;
         let mut notices: Vec<String> = torn.into_iter().collect();
@@ -230,9 +234,27 @@ impl Kernel {
         self.inner.active_names()
     }
 
+    /// Brings what could not be put on record there, if it can be now. Call it before the last clone goes.
+    ///
+    /// # Errors
+    /// What was said since is in memory only, and lost when the kernel goes.
+    pub async fn settle(&self) -> Result<(), KernelError> {
+        let mut conversation = self.inner.conversation.lock().await;
+        let settled = conversation.settle(&self.inner.keeper);
+        settled.map_err(KernelError::file(conversation::FILE))
+    }
+
     /// The conversation that is still in view, oldest first.
     pub async fn messages(&self) -> Vec<Message> {
         self.inner.conversation.lock().await.messages().to_vec()
+    }
+
+    /// Everything that was ever said, oldest first.
+    ///
+    /// # Errors
+    /// The record cannot be read.
+    pub fn record(&self) -> Result<Vec<Message>, KernelError> {
+        Conversation::all(&self.inner.keeper).map_err(KernelError::file(conversation::FILE))
     }
 
     /// The blocks.
@@ -306,8 +328,8 @@ impl Inner {
         events.send(Event::Usage(self.usage()));
     }
 
-    /// Why a request must not be sent, as a line for the person.
-    pub fn over_budget(&self, request: &BrainRequest) -> Option<String> {
-        crate::budget::refuse(self, request)
+    /// The longest reply that may be asked for, or why the request must not be sent, as a line for the person.
+    pub fn budget(&self, request: &BrainRequest) -> Result<Option<u32>, String> {
+        crate::budget::allow(self, request)
     }
 }

@@ -1,7 +1,7 @@
 //! Which keystone is read at a boot: the stored one or the embedded one.
 
 use jiff::civil::Date;
-use pscale_blocks::{Block, BlockName, Path, TokenCounter, render_json};
+use pscale_blocks::{Block, BlockError, BlockName, Path, TokenCounter, render_json};
 
 use crate::defaults::{CoreBlock, RELEASED_KEYSTONES};
 
@@ -64,7 +64,15 @@ pub struct Choice {
 /// The number of a keystone, if `0.5.1` begins `keystone v<number> (<date>)`.
 pub fn keystone_version(block: &Block) -> Option<u64> {
     let path: Path = VERSION.parse().ok()?;
-    let line = block.text(&path).ok()??;
+    let line = match block.text(&path) {
+        Ok(line) => line?,
+        // The block has grown.
+        Err(BlockError::NotFound {
+            moved_to: Some(moved),
+            ..
+        }) => block.text(&moved).ok()??,
+        Err(_) => return None,
+    };
     let (number, rest) = line.strip_prefix("keystone v")?.split_once(" (")?;
     let (date, _) = rest.split_once(')')?;
     date.parse::<Date>().ok()?;
@@ -90,16 +98,15 @@ pub fn choose(persisted: Persisted<'_>, embedded: &Block, tokens: &dyn TokenCoun
         }
         Persisted::Found(stored) => stored,
     };
-    let version = match teaches(stored, tokens) {
-        Ok(version) => version,
-        Err(why) => {
-            let notice = format!(
-                "the stored keystone is not used: {why}; `hermitcrab block undo keystone` takes its last edit back"
-            );
-            return built_in(Some(notice), StoreAction::Leave);
-        }
-    };
+    if let Err(why) = teaches(stored, tokens) {
+        let notice = format!(
+            "the stored keystone is not used: {why}; `hermitcrab block undo keystone` takes its last edit back"
+        );
+        return built_in(Some(notice), StoreAction::Leave);
+    }
     let own = keystone_version(embedded).unwrap_or_default();
+    // One that does not say its number was edited.
+    let version = keystone_version(stored).unwrap_or(own);
     if version < own {
         let keep_as = kept_as(stored, version);
         let kept = keep_as.as_ref().map_or(String::new(), |name| {
@@ -126,8 +133,8 @@ pub fn choose(persisted: Persisted<'_>, embedded: &Block, tokens: &dyn TokenCoun
     }
 }
 
-/// The number of a keystone from which a model can learn the format, or why it is none.
-fn teaches(block: &Block, tokens: &dyn TokenCounter) -> Result<u64, String> {
+/// Whether a model can learn the format from a keystone, or why it cannot.
+fn teaches(block: &Block, tokens: &dyn TokenCounter) -> Result<(), String> {
     if block.head_text().is_none_or(|head| head.trim().is_empty()) {
         return Err("its head has no text".to_owned());
     }
@@ -137,8 +144,7 @@ fn teaches(block: &Block, tokens: &dyn TokenCounter) -> Result<u64, String> {
             "it has {count} tokens, and {MOST_TOKENS} is the most"
         ));
     }
-    keystone_version(block)
-        .ok_or_else(|| format!("{VERSION} does not begin as `keystone v1 (2026-11-22)` does"))
+    Ok(())
 }
 
 /// The name for a stored keystone that is not as any program wrote it; none for one that is, for nothing of it is lost.

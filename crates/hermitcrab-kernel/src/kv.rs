@@ -7,6 +7,7 @@ use std::io;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use llm_client::Redactor;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -57,7 +58,7 @@ impl Kv {
     ///
     /// # Errors
     /// `io`: the folder cannot be read.
-    pub fn open(data: Option<&Path>) -> Result<Self, Fault> {
+    pub fn open(data: Option<&Path>, redactor: Redactor) -> Result<Self, Fault> {
         let mut state = State::default();
         if let Some(data) = data {
             state
@@ -65,7 +66,7 @@ impl Kv {
                 .map_err(|error| fault(&error))?;
         }
         Ok(Self {
-            keeper: Keeper::new(data, true),
+            keeper: Keeper::new(data, true, redactor),
             state: Mutex::new(state),
         })
     }

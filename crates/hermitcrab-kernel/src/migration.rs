@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use jiff::Timestamp;
-use llm_client::Message;
+use llm_client::{Message, Redactor};
 use pscale_blocks::migrate::{self, Defaults, Export, Migrated, Plan, Speaker};
 use pscale_blocks::{BlockStore, Provenance, Stamp, StoreError};
 
@@ -53,7 +53,7 @@ pub fn migrate(
     }
     seed_defaults(store, now)?;
     let failed = KernelError::file(conversation::FILE);
-    let keeper = Keeper::new(Some(data), true);
+    let keeper = Keeper::new(Some(data), true, Redactor::default());
     let begun = Conversation::open(&keeper)
         .and_then(|(mut conversation, _)| conversation.take_over(&keeper, now, messages(plan)));
     begun.map_err(failed)?;

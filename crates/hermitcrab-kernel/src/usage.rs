@@ -38,7 +38,8 @@ pub struct Taken {
     pub cached: u64,
     /// Tokens of replies.
     pub output: u64,
-    /// As far as it is known, in nano-dollars.
+    /// Dollars, as far as they are known; as JSON a number.
+    #[serde(with = "dollars")]
     pub usd: Usd,
     /// Calls whose cost nobody knows.
     pub unknown: u64,
@@ -55,13 +56,60 @@ pub(crate) struct Call {
     cached_read: u64,
     cached_write: u64,
     output: u64,
-    /// Nano-dollars; null when nobody knows.
+    /// Dollars; null when nobody knows.
+    #[serde(with = "dollars::maybe")]
     usd: Option<Usd>,
     /// Who said what it cost.
     cost_from: CostSource,
     /// What counted the tokens when the provider did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tokenizer: Option<String>,
+}
+
+/// Money as a number of dollars, which is exact up to a million of them.
+mod dollars {
+    use llm_client::Usd;
+    use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
+
+    const NANOS: f64 = 1e9;
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+    pub fn serialize<S: Serializer>(usd: &Usd, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(usd.0 as f64 / NANOS)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Usd, D::Error> {
+        let dollars = f64::deserialize(deserializer)?;
+        Usd::from_dollars(dollars).ok_or_else(|| D::Error::custom("no amount of dollars"))
+    }
+
+    pub mod maybe {
+        use llm_client::Usd;
+        use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
+
+        #[expect(clippy::ref_option, reason = "serde gives a reference")]
+        pub fn serialize<S: Serializer>(
+            usd: &Option<Usd>,
+            serializer: S,
+        ) -> Result<S::Ok, S::Error> {
+            match usd {
+                Some(usd) => super::serialize(usd, serializer),
+                None => serializer.serialize_none(),
+            }
+        }
+
+        pub fn deserialize<'de, D: Deserializer<'de>>(
+            deserializer: D,
+        ) -> Result<Option<Usd>, D::Error> {
+            let dollars = Option::<f64>::deserialize(deserializer)?;
+            dollars
+                .map(|dollars| {
+                    Usd::from_dollars(dollars)
+                        .ok_or_else(|| D::Error::custom("no amount of dollars"))
+                })
+                .transpose()
+        }
+    }
 }
 
 impl Taken {

@@ -21,6 +21,10 @@ impl TokenCounter for Heuristic {
     }
 }
 
+/// The most bytes that are handed to the tokenizer at once.
+#[cfg(feature = "tiktoken")]
+const PIECE: usize = 32 << 10;
+
 /// The o200k tokenizer. The provider's own may count differently.
 #[cfg(feature = "tiktoken")]
 #[derive(Debug, Clone, Copy, Default)]
@@ -33,9 +37,16 @@ impl TokenCounter for O200k {
     }
 
     fn count(&self, text: &str) -> usize {
-        // Names of special tokens inside of a text are text.
-        tiktoken_rs::o200k_base_singleton()
-            .encode_ordinary(text)
-            .len()
+        let tokenizer = tiktoken_rs::o200k_base_singleton();
+        let mut left = text;
+        let mut tokens = 0;
+        // Its pattern runs out of stack in a long run of blanks, so it never gets more than a piece.
+        while !left.is_empty() {
+            let (piece, rest) = left.split_at(left.floor_char_boundary(PIECE));
+            // Names of special tokens inside of a text are text.
+            tokens += tokenizer.encode_ordinary(piece).len();
+            left = rest;
+        }
+        tokens
     }
 }

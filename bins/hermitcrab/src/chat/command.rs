@@ -4,10 +4,12 @@ use std::io::Write as _;
 use std::path::Path;
 
 use bin_support::{Failure, Session, printable, write_file};
-use hermitcrab_kernel::{Kernel, Phase};
+use hermitcrab_kernel::{BOOT_MESSAGE, Kernel, Phase};
 use pscale_blocks::Provenance;
 use serde_json::{Value, json};
 
+use super::screen::readable;
+use crate::error::Error;
 use crate::look::taken;
 
 const HELP: &str = "\
@@ -59,7 +61,7 @@ pub async fn run(command: &str, kernel: &Kernel, session: &mut Session) -> Resul
         ["tools"] => writeln!(session.results, "{}", kernel.tools().join(" "))?,
         ["cost"] => cost(kernel, session)?,
         ["prompt"] => prompt(kernel, session).await?,
-        ["save", file] => save(kernel, Path::new(file), session).await?,
+        ["save", file] => save(kernel, Path::new(file), session)?,
         _ => session.notice("this is no command; /help lists them"),
     }
     session.results.flush()?;
@@ -117,8 +119,22 @@ async fn prompt(kernel: &Kernel, session: &mut Session) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn save(kernel: &Kernel, file: &Path, session: &mut Session) -> Result<(), Failure> {
-    let messages = kernel.messages().await;
+/// What the program says to the model in the person's place.
+fn is_of_the_kernel(said: &str) -> bool {
+    said == BOOT_MESSAGE || (said.starts_with('[') && said.ends_with(']'))
+}
+
+fn save(kernel: &Kernel, file: &Path, session: &mut Session) -> Result<(), Failure> {
+    if file.exists() {
+        session.notice(&printable(&format!(
+            "{} is there already: name another file",
+            file.display()
+        )));
+        return Ok(());
+    }
+    let messages = kernel
+        .record()
+        .map_err(|error| Error::from(error).failure())?;
     let written = write_file(file, |out| {
         for message in &messages {
             let who = match message.role {
@@ -126,8 +142,8 @@ async fn save(kernel: &Kernel, file: &Path, session: &mut Session) -> Result<(),
                 _ => "hermitcrab",
             };
             let said = message.text();
-            if !said.trim().is_empty() {
-                writeln!(out, "{who}: {}\n", said.trim())?;
+            if !said.trim().is_empty() && !is_of_the_kernel(said.trim()) {
+                writeln!(out, "{who}: {}\n", readable(said.trim()))?;
             }
         }
         Ok(())

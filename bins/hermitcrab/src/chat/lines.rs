@@ -1,7 +1,9 @@
 //! Where the person's lines come from.
 
 use std::borrow::Cow;
+use std::fs::OpenOptions;
 use std::io::{self, BufRead as _, Read as _};
+use std::path::Path;
 
 use reedline::{FileBackedHistory, Prompt, PromptEditMode, PromptHistorySearch, Reedline, Signal};
 
@@ -16,6 +18,8 @@ const REMEMBERED: usize = 1_000;
 /// A line, or that there is none.
 pub enum Line {
     Said(String),
+    /// It cannot be said, for this reason.
+    Unfit(String),
     /// The end of the input, or Ctrl-D.
     Left,
     /// Ctrl-C twice.
@@ -35,6 +39,7 @@ impl Lines {
         }
         let path = data.path().join("lines.txt");
         let mut editor = Reedline::create();
+        private(&path);
         // Lines that cannot be remembered are no reason not to talk.
         if let Ok(history) = FileBackedHistory::with_file(REMEMBERED, path) {
             editor = editor.with_history(Box::new(history));
@@ -42,54 +47,79 @@ impl Lines {
         Self::Terminal(Box::new(editor))
     }
 
-    pub fn next(&mut self) -> Result<Line, Error> {
+    /// The next line. Ctrl-C leaves when it is pressed twice, or once after it has `stopped` a turn.
+    pub fn next(&mut self, stopped: bool) -> Result<Line, Error> {
         match self {
             Self::Pipe => piped(),
-            Self::Terminal(editor) => typed(editor),
+            Self::Terminal(editor) => typed(editor, stopped),
         }
     }
 }
 
+/// Makes the file of remembered lines for this user alone, if it is not there yet.
+fn private(path: &Path) {
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let _ = options.open(path);
+}
+
+/// One line is one turn: of a line that is too long the rest is passed over, and one that is no text fails alone.
 fn piped() -> Result<Line, Error> {
     let failed = |source| Error::Read {
-        path: "-".into(),
+        path: "stdin".into(),
         source,
     };
+    let mut input = io::stdin().lock();
     let mut bytes = Vec::new();
-    let input = io::stdin().lock();
-    input
+    (&mut input)
         .take(LONGEST)
         .read_until(b'\n', &mut bytes)
         .map_err(failed)?;
     if bytes.is_empty() {
         return Ok(Line::Left);
     }
-    let text = String::from_utf8(bytes).map_err(|_| Error::NotText { path: "-".into() })?;
-    Ok(Line::Said(text.trim_end_matches(['\n', '\r']).to_owned()))
+    if !bytes.ends_with(b"\n") && bytes.len() as u64 == LONGEST {
+        input.skip_until(b'\n').map_err(failed)?;
+        return Ok(Line::Unfit(format!(
+            "the line has more than {LONGEST} bytes, and is passed over"
+        )));
+    }
+    Ok(match String::from_utf8(bytes) {
+        Ok(text) => Line::Said(text.trim_end_matches(['\n', '\r']).to_owned()),
+        Err(_) => Line::Unfit("the line is no text in UTF-8, and is passed over".to_owned()),
+    })
 }
 
-fn typed(editor: &mut Reedline) -> Result<Line, Error> {
-    let mut warned = false;
+fn typed(editor: &mut Reedline, stopped: bool) -> Result<Line, Error> {
+    let mut warned = stopped;
+    let mut hint = "";
     loop {
-        let signal = editor.read_line(&Plain).map_err(|source| Error::Read {
-            path: "-".into(),
-            source,
-        })?;
+        let signal = editor
+            .read_line(&Plain(hint))
+            .map_err(|source| Error::Read {
+                path: "the terminal".into(),
+                source,
+            })?;
         match signal {
             Signal::Success(line) => return Ok(Line::Said(line)),
-            Signal::CtrlC if !warned => warned = true,
+            Signal::CtrlC if !warned => {
+                warned = true;
+                hint = "(Ctrl-C again leaves) ";
+            }
             Signal::CtrlC => return Ok(Line::Interrupted),
             _ => return Ok(Line::Left),
         }
     }
 }
 
-/// `> `, and nothing else.
-struct Plain;
+/// A hint, if there is one, and `> `.
+struct Plain(&'static str);
 
 impl Prompt for Plain {
     fn render_prompt_left(&self) -> Cow<'_, str> {
-        Cow::Borrowed("")
+        Cow::Borrowed(self.0)
     }
 
     fn render_prompt_right(&self) -> Cow<'_, str> {

@@ -35,6 +35,20 @@ async fn talk(
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
     let kernel = opened::for_chat(args, data, session).await?;
+    let exit = converse(&kernel, data, session, interrupt).await;
+    kernel
+        .settle()
+        .await
+        .map_err(|error| Error::from(error).failure())?;
+    exit
+}
+
+async fn converse(
+    kernel: &Kernel,
+    data: &DataDir,
+    session: &mut Session,
+    interrupt: &Interrupt,
+) -> Result<Exit, Failure> {
     let at_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     let mut lines = Lines::open(at_terminal, data);
     let screen = Screen::new(at_terminal);
@@ -43,12 +57,18 @@ async fn talk(
     let boot = kernel.boot(screen.sink(), cancel.clone());
     let report = stoppable(boot, &cancel, interrupt).await;
     let report = report.map_err(|error| Error::from(error).failure())?;
-    greet(&kernel, &report, &screen, session)?;
+    greet(kernel, &report, &screen, session)?;
 
     let mut exit = Exit::Done;
+    let mut stopped = false;
     loop {
-        let line = match lines.next().map_err(Error::failure)? {
+        let line = match lines.next(stopped).map_err(Error::failure)? {
             Line::Said(line) => line,
+            Line::Unfit(why) => {
+                session.notice(&why);
+                exit = Exit::SomeFailed;
+                continue;
+            }
             Line::Left => return Ok(exit),
             Line::Interrupted => return Ok(Exit::Interrupted),
         };
@@ -56,17 +76,20 @@ async fn talk(
             continue;
         }
         if let Some(command) = line.trim().strip_prefix('/') {
-            match command::run(command, &kernel, session).await? {
+            match command::run(command, kernel, session).await? {
                 command::After::Stay => {}
                 command::After::Leave => return Ok(exit),
             }
             continue;
         }
-        match turn(&kernel, line, &screen, session, interrupt).await? {
-            Turned::Well => {}
-            Turned::Badly => exit = Exit::SomeFailed,
+        match turn(kernel, line, &screen, session, interrupt).await? {
+            Turned::Well => stopped = false,
+            Turned::Badly => {
+                stopped = false;
+                exit = Exit::SomeFailed;
+            }
             // At a terminal the person goes on; a pipe has been stopped as a whole.
-            Turned::Stopped if at_terminal => {}
+            Turned::Stopped if at_terminal => stopped = true,
             Turned::Stopped => return Ok(Exit::Interrupted),
         }
     }

@@ -105,7 +105,7 @@ fn show(event: &Event, at_terminal: bool, open: &AtomicBool) -> io::Result<()> {
 }
 
 /// `text` with its line ends, and no other control character: a model must not move the cursor.
-fn readable(text: &str) -> String {
+pub fn readable(text: &str) -> String {
     let lines = text.split('\n').map(printable);
     lines.collect::<Vec<_>>().join("\n")
 }

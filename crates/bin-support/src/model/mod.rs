@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use llm_client::{
     Anthropic, AnthropicVersion, Budget, Cassette, Client, ClientBuilder, Compat, Endpoint, Limits,
-    Provider, SystemClock, Unpriced,
+    Provider, Redactor, SystemClock, Unpriced,
 };
 
 use crate::{Error, Failure, Session, environment};
@@ -40,6 +40,8 @@ pub enum Model {
         model: String,
         /// Who serves it; for results.
         provider: ProviderName,
+        /// Knows the key, to take it out of texts.
+        redactor: Redactor,
         /// The server's host, with its port if the address names one; for results.
         host: String,
     },
@@ -95,6 +97,7 @@ impl ModelFlags {
             }
             Choice::Ask(target) => {
                 let host = host(&target.endpoint);
+                let redactor = target.endpoint.redactor().clone();
                 let provider: Arc<dyn Provider> = match target.protocol {
                     Protocol::Messages => Arc::new(versions.iter().fold(
                         Anthropic::new(target.endpoint),
@@ -110,6 +113,7 @@ impl ModelFlags {
                         .map_err(|error| Failure::usage(Error::Model(error)))?,
                     model: target.model,
                     provider: target.provider,
+                    redactor,
                     host,
                 })
             }

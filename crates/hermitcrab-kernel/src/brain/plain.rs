@@ -1,4 +1,4 @@
-use llm_client::Error;
+use llm_client::{Error, Reply, StopReason};
 
 use super::BrainError;
 
@@ -12,6 +12,24 @@ impl BrainError {
             Self::Model { model, source } => of_model(model, source),
             Self::Cancelled => "stopped".to_owned(),
             Self::Other(what) => one_line(what),
+        }
+    }
+
+    /// What a provider may charge for though there is no answer: what came of it, or nothing that is known. None if
+    /// nothing was sent, or it was refused before any work.
+    pub(crate) fn spent(&self) -> Option<Reply> {
+        let lost = |model: &str| Some(Reply::new(model, Vec::new(), StopReason::Error));
+        match self {
+            Self::Model { model, source } => match &**source {
+                Error::StreamTruncated { partial, .. } => Some((**partial).clone()),
+                Error::BadResponse { .. }
+                | Error::Protocol { .. }
+                | Error::TooLarge { .. }
+                | Error::Timeout { .. }
+                | Error::Deadline { .. } => lost(model),
+                _ => None,
+            },
+            Self::Cancelled | Self::Other(_) => None,
         }
     }
 

@@ -120,7 +120,7 @@ impl Inner {
             return Ok(open);
         }
         let data = self.config.data.as_deref().filter(|_| !self.config.glance);
-        let opened = Kv::open(data)?;
+        let opened = Kv::open(data, self.config.redactor.clone())?;
         Ok(self.kv.get_or_init(|| opened))
     }
 

@@ -65,9 +65,11 @@ impl Inner {
     pub(crate) async fn run_tool(
         &self,
         name: &str,
-        input: Value,
+        mut input: Value,
         caller: &mut Caller<'_>,
     ) -> ToolOutcome {
+        let redactor = &self.config.redactor;
+        clean(&mut input, redactor);
         let run = AssertUnwindSafe(self.dispatch(name, input, caller)).catch_unwind();
         let mut outcome = match run.await {
             Ok(result) => ToolOutcome::from(result),
@@ -75,7 +77,7 @@ impl Inner {
                 .hint("nothing else is lost; go another way")
                 .into(),
         };
-        clean(&mut outcome.content);
+        clean(&mut outcome.content, redactor);
         outcome
     }
 
@@ -141,7 +143,7 @@ impl Inner {
             _ => Tier::Fast,
         };
         let system = args.maybe("system").filter(|text| !text.trim().is_empty());
-        let request = BrainRequest {
+        let mut request = BrainRequest {
             system: system.map(llm_client::Block::text).into_iter().collect(),
             tools: Vec::new(),
             tools_off: false,
@@ -152,9 +154,7 @@ impl Inner {
                 .map(|tokens| tokens.clamp(1, 8_192) as u32),
             after: None,
         };
-        if let Some(line) = self.over_budget(&request) {
-            return Err(Fault::new("budget", line));
-        }
+        request.max_tokens = (self.budget(&request)).map_err(|line| Fault::new("budget", line))?;
         // Its words are for the model, not for the person.
         let answer = self
             .brain
@@ -195,14 +195,12 @@ fn tell_of_edit(tool: &str, args: &Args, caller: &Caller<'_>) {
         ));
 }
 
-/// Takes what looks like a key out of every text.
-fn clean(value: &mut Value) {
+/// Takes keys out of every text: what looks like one, and the one in use.
+pub(crate) fn clean(value: &mut Value, redactor: &Redactor) {
     match value {
-        Value::String(text) if text.contains("sk-") => {
-            *text = Redactor::new(None).clean(text);
-        }
-        Value::Array(items) => items.iter_mut().for_each(clean),
-        Value::Object(map) => map.values_mut().for_each(clean),
+        Value::String(text) => *text = redactor.clean(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| clean(item, redactor)),
+        Value::Object(map) => map.values_mut().for_each(|item| clean(item, redactor)),
         _ => {}
     }
 }

@@ -3,6 +3,7 @@
 use std::fs;
 
 use hermitcrab_kernel::{Kv, KvKey};
+use llm_client::Redactor;
 use serde_json::{Value, json};
 
 fn keys(kv: &Kv) -> Vec<String> {
@@ -13,7 +14,7 @@ fn keys(kv: &Kv) -> Vec<String> {
 fn values_outlive_the_store_in_a_folder_only() {
     let data = tempfile::tempdir().unwrap();
     for dir in [Some(data.path()), None] {
-        let kv = Kv::open(dir).unwrap();
+        let kv = Kv::open(dir, Redactor::default()).unwrap();
         assert!(kv.list().is_empty() && kv.skipped().is_empty());
         assert_eq!(kv.get("a").unwrap(), None);
         kv.put("a", &json!("text")).unwrap();
@@ -26,7 +27,7 @@ fn values_outlive_the_store_in_a_folder_only() {
         assert_eq!(kv.get("a").unwrap(), Some(json!("new")));
         assert_eq!(keys(&kv), ["a", "b"]);
     }
-    let kv = Kv::open(Some(data.path())).unwrap();
+    let kv = Kv::open(Some(data.path()), Redactor::default()).unwrap();
     assert_eq!(kv.get("b").unwrap(), Some(json!({"n": [1, null]})));
     assert_eq!(
         kv.list()[0],
@@ -52,11 +53,11 @@ fn any_text_is_a_key() {
         ".",
         &long,
     ];
-    let kv = Kv::open(Some(data.path())).unwrap();
+    let kv = Kv::open(Some(data.path()), Redactor::default()).unwrap();
     for (n, key) in odd.iter().enumerate() {
         kv.put(key, &json!(n)).unwrap();
     }
-    let kv = Kv::open(Some(data.path())).unwrap();
+    let kv = Kv::open(Some(data.path()), Redactor::default()).unwrap();
     for (n, key) in odd.iter().enumerate() {
         assert_eq!(kv.get(key).unwrap(), Some(json!(n)), "{key:?}");
     }
@@ -71,7 +72,7 @@ fn any_text_is_a_key() {
 
 #[test]
 fn a_value_has_at_most_a_mebibyte() {
-    let kv = Kv::open(None).unwrap();
+    let kv = Kv::open(None, Redactor::default()).unwrap();
     // With its quotes.
     let fits = "x".repeat((1 << 20) - 2);
     kv.put("a", &json!(fits)).unwrap();
@@ -82,7 +83,7 @@ fn a_value_has_at_most_a_mebibyte() {
 
 #[test]
 fn all_have_at_most_64_mebibytes() {
-    let kv = Kv::open(None).unwrap();
+    let kv = Kv::open(None, Redactor::default()).unwrap();
     let value = json!("x".repeat((1 << 20) - 2));
     let mut put = 0;
     while kv.put(&format!("k{put:02}"), &value).is_ok() {
@@ -101,7 +102,7 @@ fn all_have_at_most_64_mebibytes() {
 #[test]
 fn damaged_files_are_left_alone_and_named() {
     let data = tempfile::tempdir().unwrap();
-    let kv = Kv::open(Some(data.path())).unwrap();
+    let kv = Kv::open(Some(data.path()), Redactor::default()).unwrap();
     for key in ["cut", "moved", "well", "late"] {
         kv.put(key, &json!(key)).unwrap();
     }
@@ -119,7 +120,7 @@ fn damaged_files_are_left_alone_and_named() {
     fs::write(&cut, "{\"key\":\"cut\",\"val").unwrap();
     fs::rename(holding("moved"), folder.join("0000.json")).unwrap();
     fs::write(folder.join("left.tmp"), "half").unwrap();
-    let kv = Kv::open(Some(data.path())).unwrap();
+    let kv = Kv::open(Some(data.path()), Redactor::default()).unwrap();
     assert_eq!(keys(&kv), ["late", "well"]);
     let skipped = kv.skipped();
     assert_eq!(skipped.len(), 2, "{skipped:?}");
@@ -130,5 +131,11 @@ fn damaged_files_are_left_alone_and_named() {
     kv.put("late", &json!(2)).unwrap();
     assert_eq!(kv.get("late").unwrap(), Some(json!(2)));
     kv.put("cut", &json!(3)).unwrap();
-    assert_eq!(Kv::open(Some(data.path())).unwrap().skipped().len(), 1);
+    assert_eq!(
+        Kv::open(Some(data.path()), Redactor::default())
+            .unwrap()
+            .skipped()
+            .len(),
+        1
+    );
 }

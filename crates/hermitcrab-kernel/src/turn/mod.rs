@@ -1,0 +1,317 @@
+//! One turn: ask, run the tools that are called, ask again, until there is an answer for the person.
+
+mod calls;
+mod reply;
+
+use llm_client::{Block, Cost, Message, Reply, Role, StopReason};
+use pscale_blocks::O200k;
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+
+use crate::conversation::{self, Conversation};
+use crate::kernel::Inner;
+use crate::prompt::Phase;
+use crate::tools::run::Facts;
+use crate::window::{self, WindowLimits};
+use crate::{BrainError, BrainReply, EventSink, Face, Fault, KernelError, ShellError, Taken};
+
+/// The longest message of the person in characters.
+const MAX_INPUT: usize = 60_000;
+/// Attempts to mend a shell that failed, in a turn and in a boot.
+const REPAIRS: u32 = 5;
+const BOOT_REPAIRS: u32 = 3;
+
+/// What a turn came to.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TurnReport {
+    /// What the model says to the person.
+    pub text: String,
+    /// Requests, pauses not counted.
+    pub rounds: u32,
+    /// The tools that were called, in order.
+    pub tools: Vec<String>,
+    /// What it took.
+    pub usage: Taken,
+    /// The model that answered last.
+    pub model: String,
+    /// Set when no model answers: what does.
+    pub offline: Option<String>,
+    /// Why the turn was closed before the model was done, in one line.
+    pub stopped: Option<String>,
+    /// Set when no shell could be mended: what was wrong with the last one. A host shows its own face then.
+    pub safe_face: Option<Vec<ShellError>>,
+}
+
+impl Inner {
+    pub(crate) async fn turn(
+        &self,
+        input: String,
+        events: &EventSink,
+        cancel: &CancellationToken,
+    ) -> Result<TurnReport, KernelError> {
+        let size = input.chars().count();
+        if size > MAX_INPUT {
+            let limit = MAX_INPUT;
+            return Err(KernelError::TooLong { size, limit });
+        }
+        if input.trim().is_empty() {
+            return Err(KernelError::Empty);
+        }
+        let mut conversation = self.conversation.lock().await;
+        // No key is ever on record, nor sent to a model.
+        let message = Message::user(pscale_blocks::remove_keys(&input).0);
+        let turn = Turn::new(self, &mut conversation, Phase::Call, events, cancel);
+        turn.run(message).await
+    }
+}
+
+/// A turn under way.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says whether something was done that is done once"
+)]
+pub(crate) struct Turn<'a> {
+    pub inner: &'a Inner,
+    pub conversation: &'a mut Conversation,
+    pub phase: Phase,
+    pub events: &'a EventSink,
+    pub cancel: &'a CancellationToken,
+    pub facts: Facts,
+    /// Said in this turn and not on record yet: a round goes there whole, with its results.
+    pending: Vec<Message>,
+    /// Messages of this turn that are on record.
+    stored: usize,
+    /// What the model has said to the person.
+    text: String,
+    model: String,
+    rounds: u32,
+    pauses: u32,
+    limits: WindowLimits,
+    tools_off: bool,
+    /// A cut reply was asked to go on.
+    continued: bool,
+    /// The next words follow the last ones directly.
+    goes_on: bool,
+    /// The model was asked for a last sentence.
+    closing: bool,
+    /// The window was made smaller.
+    shrunk: bool,
+    /// The model after which the chain goes on: it refused.
+    after: Option<String>,
+    stopped: Option<String>,
+    safe_face: Option<Vec<ShellError>>,
+}
+
+/// What follows a reply.
+enum Next {
+    Ask,
+    Done,
+}
+
+impl<'a> Turn<'a> {
+    pub fn new(
+        inner: &'a Inner,
+        conversation: &'a mut Conversation,
+        phase: Phase,
+        events: &'a EventSink,
+        cancel: &'a CancellationToken,
+    ) -> Self {
+        inner.begin_turn();
+        Self {
+            inner,
+            conversation,
+            phase,
+            events,
+            cancel,
+            facts: Facts::default(),
+            pending: Vec::new(),
+            stored: 0,
+            text: String::new(),
+            model: inner.brain.info().model,
+            rounds: 0,
+            pauses: 0,
+            limits: WindowLimits::default(),
+            tools_off: false,
+            continued: false,
+            goes_on: false,
+            closing: false,
+            shrunk: false,
+            after: None,
+            stopped: None,
+            safe_face: None,
+        }
+    }
+
+    /// Says `message` and goes on until the model is done or a limit is reached.
+    pub async fn run(mut self, message: Message) -> Result<TurnReport, KernelError> {
+        self.pending.push(message);
+        loop {
+            match self.round().await {
+                Ok(Next::Ask) => {}
+                Ok(Next::Done) => break,
+                Err(error) => {
+                    // What is whole stays; what was only asked is not on record.
+                    self.pending.clear();
+                    return Err(error);
+                }
+            }
+        }
+        let info = self.inner.brain.info();
+        Ok(TurnReport {
+            text: self.text,
+            rounds: self.rounds,
+            tools: self.facts.used,
+            usage: self.inner.usage().turn,
+            model: self.model,
+            offline: info.offline,
+            stopped: self.stopped,
+            safe_face: self.safe_face,
+        })
+    }
+
+    fn in_boot(&self) -> bool {
+        self.phase != Phase::Call
+    }
+
+    fn wants_shell(&self) -> bool {
+        matches!(
+            self.phase,
+            Phase::Boot {
+                face: Face::Page,
+                ..
+            }
+        )
+    }
+
+    /// One request, and what its answer asks for.
+    async fn round(&mut self) -> Result<Next, KernelError> {
+        let budgets = self.inner.config.settings.budgets;
+        let most = if self.in_boot() {
+            budgets.boot_rounds
+        } else {
+            budgets.rounds
+        };
+        if self.cancel.is_cancelled() {
+            return Ok(self.stop("stopped".to_owned()));
+        }
+        if self.rounds >= most {
+            return Ok(self.stop(format!(
+                "stopped after {most} rounds (budgets.{}); say \"go on\" to continue",
+                if self.in_boot() {
+                    "boot_rounds"
+                } else {
+                    "rounds"
+                }
+            )));
+        }
+        let shown = self.window();
+        let mut request = self
+            .inner
+            .request(self.phase, shown, self.tools_off, self.after.clone());
+        match self.inner.budget(&request) {
+            Ok(max_tokens) => request.max_tokens = max_tokens,
+            Err(line) => return Ok(self.stop(line)),
+        }
+        let answer = self
+            .inner
+            .brain
+            .complete(request, self.events.clone(), self.cancel.clone())
+            .await;
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(error) => {
+                self.meter_lost(&error);
+                return match error {
+                    BrainError::Cancelled => Ok(self.stop("stopped".to_owned())),
+                    error => Err(error.into()),
+                };
+            }
+        };
+        self.inner.meter_reply(&answer, self.events);
+        self.model.clone_from(&answer.model);
+        Ok(self.answered(answer).await)
+    }
+
+    /// Counts a call without an answer, which may cost something all the same.
+    fn meter_lost(&self, error: &BrainError) {
+        let info = self.inner.brain.info();
+        if info.offline.is_some() {
+            return;
+        }
+        let reply = match error {
+            BrainError::Cancelled => Some(Reply::new(&self.model, Vec::new(), StopReason::Error)),
+            error => error.spent(),
+        };
+        if let Some(mut reply) = reply {
+            reply.cost = Cost::UNKNOWN;
+            let model = self.model.clone();
+            self.inner
+                .meter_reply(&BrainReply { reply, model }, self.events);
+        }
+    }
+
+    /// What the model gets to see. Turns that it no longer sees move to the block `history`.
+    fn window(&mut self) -> Vec<Message> {
+        let all: Vec<_> = (self.conversation.messages().iter())
+            .chain(&self.pending)
+            .cloned()
+            .collect();
+        let current = self.conversation.messages().len() - self.stored;
+        let mut window = window::trim(all, Some(current), self.limits, &O200k);
+        if window.kept_from > 0 {
+            self.inner
+                .move_to_history(self.conversation, window.kept_from, self.events);
+        }
+        if self.conversation.has_moved()
+            && !window.notice
+            && let Some(first) = window.messages.first_mut()
+        {
+            first.content.insert(0, Block::text(window::NOTICE));
+        }
+        self.show_last_turn(&mut window.messages);
+        window.messages
+    }
+
+    /// A turn that alone is too large for the window would be forgotten by the very next one: a few words of it stay.
+    fn show_last_turn(&self, messages: &mut [Message]) {
+        let is_alone = self.conversation.messages().len() == self.stored;
+        if let (true, Some(last)) = (is_alone, self.conversation.last_moved())
+            && let Some(first) = messages.first_mut()
+        {
+            let words = format!("[The turn before, clipped: {last}]");
+            first
+                .content
+                .insert(1.min(first.content.len()), Block::text(words));
+        }
+    }
+
+    /// Ends the turn at a limit: open calls get an answer, and what was said goes on record.
+    fn stop(&mut self, line: String) -> Next {
+        let fault = Fault::new("stopped", line.as_str());
+        window::close_open(&mut self.pending, &fault);
+        // A question without any answer is not on record: the person asks it again, or another one.
+        if self
+            .pending
+            .iter()
+            .any(|message| message.role == Role::Assistant)
+        {
+            self.store();
+        }
+        self.pending.clear();
+        self.stopped = Some(line);
+        Next::Done
+    }
+
+    /// Puts what was said on record. If that cannot be written it stays in memory, and the person is told.
+    fn store(&mut self) {
+        let now = self.inner.clock.now();
+        let pending = std::mem::take(&mut self.pending);
+        self.stored += pending.len();
+        if let Err(error) = self.conversation.add(&self.inner.keeper, now, pending) {
+            self.events.notice(format!(
+                "{} cannot be written ({error}): what was said is in memory only, the next turn tries again",
+                conversation::FILE
+            ));
+        }
+    }
+}

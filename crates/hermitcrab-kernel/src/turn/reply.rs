@@ -1,0 +1,232 @@
+//! What a reply asks for: every way in which it may end.
+
+use llm_client::{Block, BlockKind, Message, Reply, StopReason};
+use serde_json::{Value, json};
+
+use super::calls::{Call, calls};
+use super::{BOOT_REPAIRS, Next, Turn};
+use crate::BrainReply;
+use crate::prompt::Phase;
+use crate::window::{self, WindowLimits};
+
+/// How often a reply may pause in a turn.
+const PAUSES: u32 = 5;
+
+impl Turn<'_> {
+    pub(super) async fn answered(&mut self, answer: BrainReply) -> Next {
+        let reply = answer.reply;
+        let mut message = reply.to_message();
+        window::distinct_ids(&mut message, self.conversation.messages());
+        let calls = calls(&message);
+        let searched = |block: &Block| matches!(block.kind, BlockKind::ServerToolResult { .. });
+        if message.content.iter().any(searched) {
+            self.facts.web = Some("a search of the provider".to_owned());
+        }
+        let text = reply.text();
+        // In a boot only what stands beside the face, or ends it, is a greeting.
+        let is_answer = !self.in_boot()
+            || calls.is_empty()
+            || calls.iter().any(|call| call.name == "recompile");
+        let before = self.text.len();
+        if is_answer {
+            self.hear(&text);
+        }
+        match &reply.stop {
+            StopReason::PauseTurn if calls.is_empty() => self.paused(message),
+            StopReason::Refusal => {
+                self.text.truncate(before);
+                self.refused(&reply, answer.model)
+            }
+            StopReason::ContextWindow if calls.is_empty() => self.shrink(),
+            StopReason::MaxTokens => self.cut_off(message, calls, &text).await,
+            _ if !calls.is_empty() => self.run_calls(message, calls, None).await,
+            stop => {
+                if let StopReason::Other(other) = stop {
+                    self.events
+                        .notice(format!("the reply ends for an unknown reason: {other}"));
+                }
+                self.ended(message, &text).await
+            }
+        }
+    }
+
+    /// What the model says beside its tools belongs to its answer. What goes on where it stopped is one text with it.
+    pub(super) fn hear(&mut self, text: &str) {
+        if text.trim().is_empty() {
+            return;
+        }
+        if !self.goes_on && !self.text.is_empty() {
+            self.text.push_str("\n\n");
+        }
+        self.goes_on = false;
+        self.text.push_str(text);
+    }
+
+    pub(super) fn paused(&mut self, message: Message) -> Next {
+        if self.pauses == PAUSES {
+            self.pending.push(message);
+            return self.stop(format!("stopped after {PAUSES} pauses of the provider"));
+        }
+        self.pauses += 1;
+        self.goes_on = true;
+        // The content goes back as it came.
+        self.pending.push(message);
+        Next::Ask
+    }
+
+    pub(super) fn refused(&mut self, reply: &Reply, model: String) -> Next {
+        let details = reply
+            .stop_details
+            .as_ref()
+            .and_then(|raw| raw.to::<Value>().ok());
+        let category = details
+            .as_ref()
+            .and_then(|details| details["category"].as_str())
+            .map(|category| format!(" ({category})"))
+            .unwrap_or_default();
+        let line = format!("{model} declines to answer this{category}");
+        self.events.notice(&line);
+        let chain = &self.inner.config.settings.models;
+        let is_last = chain.last().is_none_or(|last| last.id == model);
+        if self.inner.config.settings.fallback_on_refusal && !is_last {
+            self.rounds += 1;
+            self.after = Some(model);
+            return Next::Ask;
+        }
+        if self.text.trim().is_empty() {
+            self.text.clone_from(&line);
+        }
+        self.pending.push(Message::assistant(format!("[{line}.]")));
+        self.store();
+        self.stopped = Some(line);
+        Next::Done
+    }
+
+    /// The context window is full: with half as many turns it may do.
+    pub(super) fn shrink(&mut self) -> Next {
+        if self.shrunk {
+            return self.stop(
+                "stopped: the model's context window is full; begin with a shorter message"
+                    .to_owned(),
+            );
+        }
+        self.shrunk = true;
+        self.limits = WindowLimits {
+            messages: self.limits.messages / 4,
+            tokens: self.limits.tokens / 4,
+        };
+        Next::Ask
+    }
+
+    /// The reply is as long as allowed.
+    pub(super) async fn cut_off(&mut self, message: Message, calls: Vec<Call>, text: &str) -> Next {
+        self.rounds += 1;
+        if !calls.is_empty() {
+            let last_is_call = matches!(
+                message.content.last().map(|block| &block.kind),
+                Some(BlockKind::ToolUse { .. })
+            );
+            let cut = last_is_call.then(|| calls.len() - 1);
+            self.rounds -= 1;
+            return self.run_calls(message, calls, cut).await;
+        }
+        let unclosed = text.matches("```").count() % 2 == 1;
+        let ask = if unclosed {
+            "[The component was cut off at the token limit. Send a smaller one with recompile, or change the \
+             running one with patch_source.]"
+        } else {
+            "[Your answer was cut off at the token limit. Go on exactly where it stopped.]"
+        };
+        push_said(&mut self.pending, message);
+        if self.continued {
+            return self.stop("the answer was cut off at the token limit twice".to_owned());
+        }
+        self.continued = true;
+        self.goes_on = true;
+        self.pending.push(Message::user(ask));
+        self.store();
+        Next::Ask
+    }
+
+    /// The model is done, or says so.
+    pub(super) async fn ended(&mut self, message: Message, text: &str) -> Next {
+        self.rounds += 1;
+        let silent = text.trim().is_empty();
+        push_said(&mut self.pending, message);
+        if self.phase == Phase::Call {
+            if silent && !self.facts.used.is_empty() && !self.closing {
+                self.closing = true;
+                self.tools_off = true;
+                self.pending.push(Message::user(
+                    "[Say to the person in one sentence what you did.]",
+                ));
+                return Next::Ask;
+            }
+            if silent && self.closing {
+                self.hear(&format!("done: {}", self.facts.used.join(", ")));
+            }
+            if silent && self.facts.used.is_empty() {
+                self.events.notice("the model answered nothing");
+                self.stopped = Some("the model answered nothing; say it in another way".to_owned());
+            }
+            self.store();
+            return Next::Done;
+        }
+        self.booted_in_words(text).await
+    }
+
+    /// A boot ends in words: in a terminal they are the greeting, for a page there may be a component in them.
+    pub(super) async fn booted_in_words(&mut self, text: &str) -> Next {
+        self.store();
+        if !self.wants_shell() {
+            return Next::Done;
+        }
+        if text.contains("```") {
+            let outcome = self.call_tool("recompile", json!({ "jsx": text })).await;
+            if !outcome.is_error {
+                self.text = outside_fences(text);
+                return Next::Done;
+            }
+            if self.facts.failed > BOOT_REPAIRS {
+                self.safe_face = Some(std::mem::take(&mut self.facts.errors));
+                self.stopped = Some("no shell compiled: the safe face is shown".to_owned());
+                return Next::Done;
+            }
+            self.pending.push(Message::user(format!(
+                "[Your component did not become the face: {}. Answer with one fenced jsx component.]",
+                outcome.text()
+            )));
+            return Next::Ask;
+        }
+        if self.closing {
+            self.stopped = Some("the model wrote no face: the safe face is shown".to_owned());
+            self.safe_face = Some(Vec::new());
+            return Next::Done;
+        }
+        self.closing = true;
+        self.tools_off = true;
+        self.pending.push(Message::user(
+            "[No face is running. Answer with one component in a jsx fence.]",
+        ));
+        Next::Ask
+    }
+}
+
+/// A reply goes on record if it says something: thoughts alone are no message.
+fn push_said(pending: &mut Vec<Message>, message: Message) {
+    let says = |block: &Block| match &block.kind {
+        BlockKind::Text { text } => !text.trim().is_empty(),
+        BlockKind::Thinking { .. } | BlockKind::RedactedThinking => false,
+        _ => true,
+    };
+    if message.content.iter().any(says) {
+        pending.push(message);
+    }
+}
+
+/// A reply without its code.
+fn outside_fences(text: &str) -> String {
+    let parts = text.split("```").step_by(2).map(str::trim);
+    let words: Vec<_> = parts.filter(|part| !part.is_empty()).collect();
+    words.join("\n")
+}
