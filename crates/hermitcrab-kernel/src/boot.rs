@@ -46,6 +46,7 @@ pub struct SafeFace {
 
 /// The first line where the model says nothing beside its face.
 const GREETING: &str = "The face is up. Say something.";
+const TERMINAL_GREETING: &str = "Say something.";
 
 impl Inner {
     pub(crate) async fn boot(
@@ -57,9 +58,9 @@ impl Inner {
         let sane = window::sanitise(conversation.messages().to_vec()).into_messages();
         let mut notices = self.notices.clone();
         if sane != conversation.messages() {
-            conversation
-                .repair(&self.keeper, sane)
-                .map_err(KernelError::file(conversation::FILE))?;
+            if let Err(error) = conversation.repair(&self.keeper, sane) {
+                notices.push(format!("{} cannot be written: {error}", conversation::FILE));
+            }
             notices
                 .push("the last turn was not finished: what had no answer was left out".to_owned());
         }
@@ -67,10 +68,7 @@ impl Inner {
             if self.config.face == Face::Page {
                 self.face_is(None)?;
             }
-        } else if let Some(mut report) = self
-            .restore(conversation.is_new(), events, &mut notices)
-            .await?
-        {
+        } else if let Some(mut report) = self.restore(events, &mut notices).await? {
             report.notices = notices;
             return Ok(report);
         }
@@ -96,16 +94,22 @@ impl Inner {
             }
             Err(error) => return Err(error),
         };
+        if report.stopped.is_none()
+            && let Err(error) = self.change_state(|state| state.booted = true)
+        {
+            notices.push(format!("state.json cannot be written: {error}"));
+        }
         Ok(self.booted(report, notices))
     }
 
     fn booted(&self, turn: TurnReport, notices: Vec<String>) -> BootReport {
         let shell = self.state().shell;
         let has_face = self.config.face == Face::Terminal || shell.is_some();
-        let greeting = if turn.text.trim().is_empty() || turn.text.starts_with("done: ") {
-            GREETING.to_owned()
-        } else {
-            turn.text
+        let silent = turn.text.trim().is_empty() || turn.text.starts_with("done: ");
+        let greeting = match self.config.face {
+            _ if !silent => turn.text,
+            Face::Page => GREETING.to_owned(),
+            Face::Terminal => TERMINAL_GREETING.to_owned(),
         };
         let mut report = self.report(greeting, turn.model);
         report.rounds = turn.rounds;
@@ -140,13 +144,12 @@ impl Inner {
     /// Goes on where the last start was: no model is asked. None of the kept shells may mount; then a host shows its own.
     async fn restore(
         &self,
-        is_new: bool,
         events: &EventSink,
         notices: &mut Vec<String>,
     ) -> Result<Option<BootReport>, KernelError> {
         let again = || self.report("Here again.".to_owned(), self.brain.info().model);
         if self.config.face == Face::Terminal {
-            return Ok((!is_new).then(again));
+            return Ok(self.state().booted.then(again));
         }
         let mut failed = None;
         // Each shell that fails is marked, so that this ends.

@@ -50,3 +50,20 @@ impl TokenCounter for O200k {
         tokens
     }
 }
+
+#[cfg(all(test, feature = "tiktoken"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_runs_of_one_kind_are_counted() {
+        for run in [
+            " ", "\n", "\r\n", "\t", " \n", "a", "1", "-", "\u{3000}", "é", "漢", "'s", "A",
+        ] {
+            for size in [1_000_usize, 10_000, 100_000, 1_000_000] {
+                let text = format!("x{}y", run.repeat(size / run.len()));
+                assert!(O200k.count(&text) > 0, "{run:?} {size}");
+            }
+        }
+    }
+}

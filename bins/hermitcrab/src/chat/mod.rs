@@ -59,7 +59,10 @@ async fn converse(
     let report = report.map_err(|error| Error::from(error).failure())?;
     greet(kernel, &report, &screen, session)?;
 
-    let mut exit = Exit::Done;
+    let mut exit = match report.safe_face {
+        Some(_) => Exit::SomeFailed,
+        None => Exit::Done,
+    };
     let mut stopped = false;
     loop {
         let line = match lines.next(stopped).map_err(Error::failure)? {

@@ -12,6 +12,10 @@ use crate::{Fault, ToolOutcome};
 
 /// The most characters of a whole block.
 const WHOLE: usize = 6_000;
+/// The most characters of a list of blocks, of a row without its head, and of a head.
+const LISTED: usize = 11_000;
+const ROW: usize = 90;
+const HEAD: usize = 160;
 /// The most hits of a search, and rows of a log.
 const ROWS: usize = 50;
 
@@ -136,14 +140,16 @@ fn store_fault(error: pscale_blocks::StoreError) -> Fault {
 }
 
 fn list(store: &dyn BlockStore) -> Result<ToolOutcome, Fault> {
-    let rows: Vec<_> = store
-        .names()?
+    let rows = store.names()?;
+    // With many blocks less is said of each, so that all are named.
+    let room = (LISTED / rows.len().max(1)).saturating_sub(ROW).min(HEAD);
+    let rows: Vec<_> = rows
         .into_iter()
         .map(|row| {
             let head = row.head.unwrap_or_default();
             json!({
                 "name": row.name,
-                "head": head.chars().take(160).collect::<String>(),
+                "head": head.chars().take(room).collect::<String>(),
                 "decimal": row.decimal,
                 "nodes": row.nodes,
                 "bytes": row.bytes,

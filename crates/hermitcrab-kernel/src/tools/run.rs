@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt as _;
-use llm_client::{Message, Redactor};
-use pscale_blocks::{Provenance, Stamp};
+use llm_client::Message;
+use pscale_blocks::{Block, BlockName, Provenance, Stamp};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -69,7 +69,7 @@ impl Inner {
         caller: &mut Caller<'_>,
     ) -> ToolOutcome {
         let redactor = &self.config.redactor;
-        clean(&mut input, redactor);
+        clean(&mut input, &|text| redactor.clean_exact(text));
         let run = AssertUnwindSafe(self.dispatch(name, input, caller)).catch_unwind();
         let mut outcome = match run.await {
             Ok(result) => ToolOutcome::from(result),
@@ -77,7 +77,7 @@ impl Inner {
                 .hint("nothing else is lost; go another way")
                 .into(),
         };
-        clean(&mut outcome.content, redactor);
+        clean(&mut outcome.content, &|text| redactor.clean(&text));
         outcome
     }
 
@@ -100,9 +100,10 @@ impl Inner {
             by: caller.provenance.clone(),
             note: None,
         };
+        let before = self.own_block(&args, caller);
         if let Some(result) = blocks::run(name, &args, &*self.store, &stamp) {
-            if result.is_ok() {
-                tell_of_edit(name, &args, caller);
+            if let Some((name, before)) = before {
+                self.tell_of_edit(&name, &before, caller);
             }
             return result;
         }
@@ -121,6 +122,55 @@ impl Inner {
             "conversation_read" => self.conversation_read(&args),
             "call_llm" => self.delegate(&args, caller).await,
             _ => self.outside(tool, args, caller).await,
+        }
+    }
+
+    /// The block that a model is about to touch, if it is one that says who the model is.
+    fn own_block(&self, args: &Args, caller: &Caller<'_>) -> Option<(BlockName, Block)> {
+        let is_model = matches!(caller.provenance, Provenance::Model { .. });
+        let name = args.text("name");
+        if !is_model || !matches!(name, "keystone" | "constitution") {
+            return None;
+        }
+        let name = BlockName::new(name).ok()?;
+        let block = self.store.load(&name).ok()?.block;
+        Some((name, block))
+    }
+
+    /// What the model changes of itself, the person sees at once.
+    fn tell_of_edit(&self, name: &BlockName, before: &Block, caller: &Caller<'_>) {
+        const SHOWN: usize = 5;
+        let Ok(after) = self.store.load(name) else {
+            return;
+        };
+        let changes = before.diff(&after.block);
+        if changes.is_empty() {
+            return;
+        }
+        let origin = match &caller.facts.web {
+            Some(url) => format!(" after reading {url}"),
+            None => String::new(),
+        };
+        caller.events.notice(format!(
+            "{} changed {name}{origin}; it holds from the next start on, /undo {name} takes it back",
+            caller.by
+        ));
+        let quoted = |text: &Option<String>| match text {
+            Some(text) => format!("\"{text}\""),
+            None => "nothing".to_owned(),
+        };
+        for change in changes.iter().take(SHOWN) {
+            caller.events.notice(format!(
+                "  {} {}: {} is now {}",
+                name,
+                change.path,
+                quoted(&change.before),
+                quoted(&change.after)
+            ));
+        }
+        if changes.len() > SHOWN {
+            let more = changes.len() - SHOWN;
+            caller.events.notice(format!("  and {more} more places"));
         }
     }
 
@@ -169,38 +219,12 @@ impl Inner {
     }
 }
 
-/// What the model changes of itself, the person sees at once.
-fn tell_of_edit(tool: &str, args: &Args, caller: &Caller<'_>) {
-    let block = args.text("name");
-    let model = matches!(caller.provenance, Provenance::Model { .. });
-    let reads = matches!(
-        tool,
-        "block_read" | "block_list" | "block_search" | "block_log"
-    );
-    if reads || !model || !matches!(block, "keystone" | "constitution") {
-        return;
-    }
-    let origin = match &caller.facts.web {
-        Some(url) => format!(" after reading {url}"),
-        None => String::new(),
-    };
-    let text = match (args.maybe("path"), args.maybe("content")) {
-        (Some(path), Some(content)) => format!(" {path} to: {content}"),
-        (Some(path), None) => format!(" {path}"),
-        _ => String::new(),
-    };
-    caller.events.notice(format!(
-            "{} changed {block}{text}{origin} ({tool}); it holds from the next start on, undo takes it back",
-            caller.by
-        ));
-}
-
-/// Takes keys out of every text: what looks like one, and the one in use.
-pub(crate) fn clean(value: &mut Value, redactor: &Redactor) {
+/// Takes keys out of every text, by `hide`.
+pub(crate) fn clean(value: &mut Value, hide: &dyn Fn(String) -> String) {
     match value {
-        Value::String(text) => *text = redactor.clean(text),
-        Value::Array(items) => items.iter_mut().for_each(|item| clean(item, redactor)),
-        Value::Object(map) => map.values_mut().for_each(|item| clean(item, redactor)),
+        Value::String(text) => *text = hide(std::mem::take(text)),
+        Value::Array(items) => items.iter_mut().for_each(|item| clean(item, hide)),
+        Value::Object(map) => map.values_mut().for_each(|item| clean(item, hide)),
         _ => {}
     }
 }

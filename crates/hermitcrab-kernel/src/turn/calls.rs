@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{BOOT_REPAIRS, Next, REPAIRS, Turn};
 use crate::prompt::Phase;
-use crate::tools::run::{Caller, clean};
+use crate::tools::run::Caller;
 use crate::{Event, Fault, ToolOutcome};
 
 /// After so many equal calls of a tool the model is warned, and after so many the turn is closed.
@@ -100,11 +100,7 @@ impl Turn<'_> {
     /// Runs a call; answers whether it was made too often.
     pub(super) async fn run_call(&mut self, call: &Call) -> (ToolOutcome, bool) {
         let input = match &call.input {
-            Ok(input) => {
-                let mut input = input.clone();
-                clean(&mut input, &self.inner.config.redactor);
-                input
-            }
+            Ok(input) => input.clone(),
             Err(text) => {
                 let shown: String = text.chars().take(80).collect();
                 let fault = Fault::new(
@@ -133,7 +129,7 @@ impl Turn<'_> {
         }
         self.events.send(Event::ToolStart {
             name: call.name.clone(),
-            summary: summary(&input),
+            summary: self.inner.config.redactor.clean(&summary(&input)),
         });
         let begun = self.inner.clock.instant();
         let outcome = self.call_tool(&call.name, input).await;

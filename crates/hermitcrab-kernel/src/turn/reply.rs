@@ -131,7 +131,9 @@ impl Turn<'_> {
             return self.run_calls(message, calls, cut).await;
         }
         let unclosed = text.matches("```").count() % 2 == 1;
-        let ask = if unclosed {
+        let ask = if text.trim().is_empty() {
+            "[The token limit was reached before your answer began. Answer in a few words.]"
+        } else if unclosed {
             "[The component was cut off at the token limit. Send a smaller one with recompile, or change the \
              running one with patch_source.]"
         } else {

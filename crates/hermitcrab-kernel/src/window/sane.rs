@@ -103,7 +103,10 @@ fn pair(kept: &mut Vec<Kept>) -> usize {
             }
         }
         server_calls(&mut kept[run.clone()], next.is_empty());
-        last_thoughts(&mut kept[run.clone()]);
+        // A model that paused goes on from its very content.
+        if !next.is_empty() {
+            last_thoughts(&mut kept[run.clone()]);
+        }
         if let Some(first) = kept[next].first_mut() {
             first.message.content.splice(0..0, answers);
         }

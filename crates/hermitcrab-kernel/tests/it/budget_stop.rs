@@ -109,8 +109,8 @@ fn on_record(dir: &Path) -> Taken {
         sum.input += number("input") + number("cached_read") + number("cached_write");
         sum.cached += number("cached_read");
         sum.output += number("output");
-        match line["usd"].as_i64() {
-            Some(usd) => sum.usd = sum.usd.checked_add(Usd(usd)).unwrap(),
+        match line["usd"].as_f64() {
+            Some(usd) => sum.usd = sum.usd.checked_add(dollars(usd)).unwrap(),
             None => sum.unknown += 1,
         }
     }

@@ -256,3 +256,37 @@ async fn two_turns_at_once_come_one_after_the_other() {
     assert_eq!(asked[2].messages.len(), 5);
     assert_eq!(asked[2].messages[4].text(), "Second");
 }
+
+#[tokio::test]
+async fn a_turn_that_is_too_large_for_the_window_is_not_forgotten_by_the_next_one() {
+    let read = |n: usize| {
+        let path = format!("0.{n}");
+        ScriptStep::tools(&[("t", "block_read", json!({"name": "skills", "path": path}))])
+    };
+    let mut steps: Vec<_> = (1..=10).map(read).collect();
+    steps.push(ScriptStep::text("I go on."));
+    let (place, brain) = Setting::default().script(steps).await;
+    let report = place.say("Read every skill to me").await;
+    assert!(report.stopped.unwrap().contains("go on"));
+    place.say("go on").await;
+    let asked = brain.asked();
+    let shown: String = asked[10]
+        .messages
+        .iter()
+        .map(llm_client::Message::text)
+        .collect();
+    assert!(shown.contains("Read every skill to me"), "{shown}");
+    assert!(shown.contains("tools: block_read"), "{shown}");
+    assert!(shown.ends_with("go on"), "{shown}");
+}
+
+#[tokio::test]
+async fn a_reply_of_blanks_and_one_of_line_ends_harm_no_later_turn() {
+    let blanks = format!("x{}.", " ".repeat(1_000_000));
+    let ends = format!("x{}.", "\n".repeat(50_000));
+    let steps = [&blanks, &ends, "Well."].map(ScriptStep::text);
+    let (place, _) = Setting::default().script(steps).await;
+    place.say("One").await;
+    place.say("Two").await;
+    assert_eq!(place.say("Three").await.text, "Well.");
+}
