@@ -7,8 +7,9 @@ use serde::Serialize;
 
 use crate::cli::Doctor;
 use crate::data_dir::DataDir;
+use crate::error::{Error, with_sources};
+use crate::key;
 use crate::opened::{self, DEFAULTS};
-use crate::{error::Error, key};
 
 /// One thing that was looked at.
 #[derive(Debug, Serialize)]
@@ -55,7 +56,7 @@ fn settings(data: &DataDir) -> Check {
                 format!("{}; fast: {}", chain.join(", "), settings.fast.id),
             )
         }
-        Err(error) => (false, error.to_string()),
+        Err(error) => (false, with_sources(&error)),
     };
     Check {
         what: "settings",
@@ -68,7 +69,7 @@ fn blocks(data: &DataDir) -> Check {
     let rows = || -> Result<usize, Error> { Ok(data.for_reading()?.names()?.len()) };
     let (holds, found) = match rows() {
         Ok(count) => (true, format!("{count} blocks in {}", data.path().display())),
-        Err(error) => (false, error.to_string()),
+        Err(error) => (false, with_sources(&error)),
     };
     Check {
         what: "blocks",

@@ -234,7 +234,8 @@ fn store_line(error: &StoreError) -> String {
     line
 }
 
-fn with_sources(error: &dyn StdError) -> String {
+/// The error and what it comes from, in one line.
+pub fn with_sources(error: &dyn StdError) -> String {
     let mut line = error.to_string();
     let mut next = error.source();
     while let Some(source) = next {

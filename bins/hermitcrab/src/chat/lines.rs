@@ -16,6 +16,8 @@ const REMEMBERED: usize = 1_000;
 /// A line, or that there is none.
 pub enum Line {
     Said(String),
+    /// A line that is no text.
+    NoText,
     /// The end of the input, or Ctrl-D.
     Left,
     /// Ctrl-C twice.
@@ -56,16 +58,25 @@ fn piped() -> Result<Line, Error> {
         source,
     };
     let mut bytes = Vec::new();
-    let input = io::stdin().lock();
-    input
+    let mut input = io::stdin().lock();
+    (&mut input)
         .take(LONGEST)
         .read_until(b'\n', &mut bytes)
         .map_err(failed)?;
     if bytes.is_empty() {
         return Ok(Line::Left);
     }
-    let text = String::from_utf8(bytes).map_err(|_| Error::NotText { path: "-".into() })?;
-    Ok(Line::Said(text.trim_end_matches(['\n', '\r']).to_owned()))
+    if bytes.len() as u64 == LONGEST && !bytes.ends_with(b"\n") {
+        // The rest belongs to this line, which is too long, and is no message of its own.
+        input.skip_until(b'\n').map_err(failed)?;
+        // It may be cut inside of a letter.
+        let text = String::from_utf8_lossy(&bytes);
+        return Ok(Line::Said(text.into_owned()));
+    }
+    Ok(match String::from_utf8(bytes) {
+        Ok(text) => Line::Said(text.trim_end_matches(['\n', '\r']).to_owned()),
+        Err(_) => Line::NoText,
+    })
 }
 
 fn typed(editor: &mut Reedline) -> Result<Line, Error> {

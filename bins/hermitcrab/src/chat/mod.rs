@@ -37,7 +37,7 @@ async fn talk(
     let kernel = opened::for_chat(args, data, session).await?;
     let at_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     let mut lines = Lines::open(at_terminal, data);
-    let screen = Screen::new(at_terminal);
+    let screen = Screen::new(at_terminal, session.is_quiet());
 
     let cancel = CancellationToken::new();
     let boot = kernel.boot(screen.sink(), cancel.clone());
@@ -49,6 +49,11 @@ async fn talk(
     loop {
         let line = match lines.next().map_err(Error::failure)? {
             Line::Said(line) => line,
+            Line::NoText => {
+                session.notice("a line is no text in UTF-8 and was left out");
+                exit = Exit::SomeFailed;
+                continue;
+            }
             Line::Left => return Ok(exit),
             Line::Interrupted => return Ok(Exit::Interrupted),
         };
