@@ -198,7 +198,7 @@ fn break_and_repair(sight: &Sight<'_>) -> Move {
     match tries.as_slice() {
         [] => {
             // Also a compiler that only looks at brackets finds it.
-            let faulty = SHELL.replacen("</main>", "</main>}", 1);
+            let faulty = SHELL.replacen("</main>", "</man>}", 1);
             Move::call("recompile", json!({"jsx": faulty}))
         }
         [first] if first.is_error => {
