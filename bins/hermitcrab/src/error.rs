@@ -240,6 +240,7 @@ fn store_line(error: &StoreError) -> String {
     line
 }
 
+/// The error and what it comes from, in one line.
 pub fn with_sources(error: &dyn StdError) -> String {
     let mut line = error.to_string();
     let mut next = error.source();

@@ -31,13 +31,15 @@ pub const DEFAULTS: ModelDefaults = ModelDefaults {
 pub async fn for_chat(args: &Chat, data: &DataDir, session: &Session) -> Result<Kernel, Failure> {
     let settings = settings(data).map_err(Error::failure)?;
     let (brain, settings, redactor) = brain(&args.model, &args.kernel, settings, data, session)?;
+    let grants = grants(&args.kernel.grants)?;
+    // Last: it makes the directory, which flags that cannot be used must not.
     let store = data.for_writing().map_err(Error::failure)?;
     let config = KernelConfig {
         data: Some(data.path().to_owned()),
         settings,
         face: Face::Terminal,
         fresh: args.fresh,
-        grants: grants(&args.kernel.grants)?,
+        grants,
         web: WebPolicy {
             allow_hosts: args.kernel.allow_hosts.clone(),
             ..WebPolicy::default()

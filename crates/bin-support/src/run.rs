@@ -39,6 +39,11 @@ impl Session {
         }
     }
 
+    /// Whether the user wants to see results and errors only (`--quiet`).
+    pub fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
     /// One that keeps its results to itself.
     #[cfg(test)]
     pub(crate) fn for_tests() -> Self {

@@ -68,7 +68,10 @@ impl Inner {
             if self.config.face == Face::Page {
                 self.face_is(None)?;
             }
-        } else if let Some(mut report) = self.restore(events, &mut notices).await? {
+        } else if let Some(mut report) = self
+            .restore(conversation.is_new(), events, &mut notices)
+            .await?
+        {
             report.notices = notices;
             return Ok(report);
         }
@@ -89,17 +92,24 @@ impl Inner {
                     reason: error.plain(),
                     errors: Vec::new(),
                 });
+                self.note_wake(false, &mut notices);
                 report.notices = notices;
                 return Ok(report);
             }
             Err(error) => return Err(error),
         };
-        if report.stopped.is_none()
-            && let Err(error) = self.change_state(|state| state.booted = true)
-        {
+        self.note_wake(report.stopped.is_none(), &mut notices);
+        Ok(self.booted(report, notices))
+    }
+
+    /// Notes whether the model woke, where that is news.
+    fn note_wake(&self, woke: bool, notices: &mut Vec<String>) {
+        if self.state().must_wake != woke {
+            return;
+        }
+        if let Err(error) = self.change_state(|state| state.must_wake = !woke) {
             notices.push(format!("state.json cannot be written: {error}"));
         }
-        Ok(self.booted(report, notices))
     }
 
     fn booted(&self, turn: TurnReport, notices: Vec<String>) -> BootReport {
@@ -144,12 +154,14 @@ impl Inner {
     /// Goes on where the last start was: no model is asked. None of the kept shells may mount; then a host shows its own.
     async fn restore(
         &self,
+        is_new: bool,
         events: &EventSink,
         notices: &mut Vec<String>,
     ) -> Result<Option<BootReport>, KernelError> {
         let again = || self.report("Here again.".to_owned(), self.brain.info().model);
         if self.config.face == Face::Terminal {
-            return Ok(self.state().booted.then(again));
+            let awake = !is_new && !self.state().must_wake;
+            return Ok(awake.then(again));
         }
         let mut failed = None;
         // Each shell that fails is marked, so that this ends.

@@ -106,7 +106,9 @@ impl Settings {
         let mut read_on = Date::default();
         for (spec, price) in specs.filter_map(|spec| Some((spec, spec.price?))) {
             read_on = read_on.max(price.date);
-            let price = json!({"in": price.input, "out": price.output});
+            // The table has amounts as texts, down to a nano-dollar.
+            let text = |dollars: f64| format!("{dollars:.9}");
+            let price = json!({"in": text(price.input), "out": text(price.output)});
             rows.insert(
                 &spec.id,
                 json!({"provider": provider, "id": spec.id, "price": price}),

@@ -154,7 +154,12 @@ impl Keeper {
         options.append(true).create(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(dir.join(name))?;
+        let path = dir.join(name);
+        // A link leads to somebody else's file.
+        if fs::symlink_metadata(&path).is_ok_and(|found| !found.is_file()) {
+            return Err(io::Error::other("it is no plain file"));
+        }
+        let mut file = options.open(path)?;
         let length = file.metadata()?.len();
         let written = file.write_all(lines).and_then(|()| file.sync_data());
         if written.is_err() {

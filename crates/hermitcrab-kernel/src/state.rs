@@ -22,8 +22,8 @@ pub(crate) struct State {
     /// The revision of the shell that is the face.
     #[serde(default)]
     pub shell: Option<u64>,
-    /// The model has woken once: it is oriented.
-    pub booted: bool,
+    /// The last start failed to wake the model: the next one tries again, whatever was said since.
+    pub must_wake: bool,
     /// What a shell keeps for itself.
     #[serde(default)]
     pub face: Option<Value>,
@@ -35,7 +35,7 @@ impl Default for State {
             schema_version: VERSION,
             tools: None,
             shell: None,
-            booted: false,
+            must_wake: false,
             face: None,
         }
     }

@@ -18,8 +18,8 @@ const REMEMBERED: usize = 1_000;
 /// A line, or that there is none.
 pub enum Line {
     Said(String),
-    /// It cannot be said, for this reason.
-    Unfit(String),
+    /// A line that is no text.
+    NoText,
     /// The end of the input, or Ctrl-D.
     Left,
     /// Ctrl-C twice.
@@ -80,15 +80,16 @@ fn piped() -> Result<Line, Error> {
     if bytes.is_empty() {
         return Ok(Line::Left);
     }
-    if !bytes.ends_with(b"\n") && bytes.len() as u64 == LONGEST {
+    if bytes.len() as u64 == LONGEST && !bytes.ends_with(b"\n") {
+        // The rest belongs to this line, which is too long, and is no message of its own.
         input.skip_until(b'\n').map_err(failed)?;
-        return Ok(Line::Unfit(format!(
-            "the line has more than {LONGEST} bytes, and is passed over"
-        )));
+        // It may be cut inside of a letter.
+        let text = String::from_utf8_lossy(&bytes);
+        return Ok(Line::Said(text.into_owned()));
     }
     Ok(match String::from_utf8(bytes) {
         Ok(text) => Line::Said(text.trim_end_matches(['\n', '\r']).to_owned()),
-        Err(_) => Line::Unfit("the line is no text in UTF-8, and is passed over".to_owned()),
+        Err(_) => Line::NoText,
     })
 }
 

@@ -51,7 +51,7 @@ async fn converse(
 ) -> Result<Exit, Failure> {
     let at_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     let mut lines = Lines::open(at_terminal, data);
-    let screen = Screen::new(at_terminal);
+    let screen = Screen::new(at_terminal, session.is_quiet());
 
     let cancel = CancellationToken::new();
     let boot = kernel.boot(screen.sink(), cancel.clone());
@@ -67,8 +67,8 @@ async fn converse(
     loop {
         let line = match lines.next(stopped).map_err(Error::failure)? {
             Line::Said(line) => line,
-            Line::Unfit(why) => {
-                session.notice(&why);
+            Line::NoText => {
+                session.notice("a line is no text in UTF-8 and was left out");
                 exit = Exit::SomeFailed;
                 continue;
             }
@@ -163,10 +163,15 @@ fn answered(report: &TurnReport, screen: &Screen, session: &mut Session) -> Resu
         session.notice(&printable(line));
     }
     let taken = report.usage;
+    let cost = match taken.unknown {
+        0 => taken.usd.to_string(),
+        _ if report.offline.is_some() => taken.usd.to_string(),
+        _ => "cost unknown".to_owned(),
+    };
     screen.aside(
         &format!(
             "{} · {} rounds · {} tokens in, {} out · {}",
-            report.model, report.rounds, taken.input, taken.output, taken.usd
+            report.model, report.rounds, taken.input, taken.output, cost
         ),
         session,
     );

@@ -14,22 +14,28 @@ const PLAIN: &str = "\u{1b}[0m";
 /// A terminal gets words as they come; a pipe gets each answer whole, on lines of its own.
 pub struct Screen {
     at_terminal: bool,
+    /// What goes on beside the conversation is not shown.
+    quiet: bool,
     /// Words were shown and no line end since.
     open: Arc<AtomicBool>,
 }
 
 impl Screen {
-    pub fn new(at_terminal: bool) -> Self {
+    pub fn new(at_terminal: bool, quiet: bool) -> Self {
         Self {
             at_terminal,
+            quiet,
             open: Arc::default(),
         }
     }
 
     /// Shows events of a turn.
     pub fn sink(&self) -> EventSink {
-        let (at_terminal, open) = (self.at_terminal, self.open.clone());
+        let (at_terminal, quiet, open) = (self.at_terminal, self.quiet, self.open.clone());
         EventSink::new(move |event| {
+            if quiet && is_progress(&event) {
+                return;
+            }
             // A terminal that went away is found out about by the answer that follows.
             let _ = show(&event, at_terminal, &open);
         })
@@ -66,6 +72,14 @@ impl Screen {
     }
 }
 
+/// Whether an event only says how far the work is.
+fn is_progress(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::ToolStart { .. } | Event::ToolEnd { .. } | Event::ShellShown { .. }
+    )
+}
+
 fn show(event: &Event, at_terminal: bool, open: &AtomicBool) -> io::Result<()> {
     let aside = |line: String| {
         if open.swap(false, Ordering::SeqCst) {
@@ -86,7 +100,9 @@ fn show(event: &Event, at_terminal: bool, open: &AtomicBool) -> io::Result<()> {
             open.store(true, Ordering::SeqCst);
             Ok(())
         }
-        Event::ToolStart { name, summary } => aside(format!("  {name} {summary}")),
+        Event::ToolStart { name, summary } => {
+            aside(format!("  {name} {summary}").trim_end().to_owned())
+        }
         Event::ToolEnd {
             name,
             is_error: true,

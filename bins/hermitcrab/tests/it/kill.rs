@@ -1,11 +1,15 @@
-//! Processes that are killed in the middle of an edit, again and again: the next one starts, and nothing that was
-//! reported is lost.
+//! Processes that are killed in the middle of an edit or of a turn: the next one starts, and nothing that was reported
+//! is lost. Acceptance row 30.
 
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
+use test_support::{Answer, Canned};
 
+use crate::model::{GREETING, Talk, assert_paired, calls, says, texts};
 use crate::program::{Place, Ran, start};
 
 /// At least so many processes are killed, and so many report what they did.
@@ -113,4 +117,178 @@ fn an_edit_that_was_reported_outlives_every_kill() {
         .run(&["block", "undo", "memory", "--count", "1000"])
         .exits(0);
     assert_eq!(entries(&place), [0_u32; 0]);
+}
+
+/// A process that is talked with line by line.
+struct Talking {
+    child: Child,
+    lines: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Talking {
+    fn start(talk: &Talk) -> Self {
+        let mut child = start(talk.command(&[]).stdin(Stdio::piped()));
+        Self {
+            lines: child.stdin.take().unwrap(),
+            answers: BufReader::new(child.stdout.take().unwrap()),
+            child,
+        }
+    }
+
+    fn say(&mut self, line: &str) {
+        writeln!(self.lines, "{line}").unwrap();
+    }
+
+    fn hear(&mut self) -> String {
+        let mut line = String::new();
+        self.answers.read_line(&mut line).unwrap();
+        line.trim_end().to_owned()
+    }
+
+    fn kill(mut self) {
+        self.child.kill().unwrap();
+        let status = self.child.wait().unwrap();
+        assert_eq!(status.code(), None, "it had ended by itself");
+    }
+}
+
+/// Waits until so many requests came, the greeting's counted.
+fn until_asked(talk: &Talk, requests: usize) {
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    let waiting = talk.server.wait_requests(requests);
+    runtime.unwrap().block_on(waiting);
+}
+
+/// The next start says `line`; gives the messages that the model then sees, which it must be able to take.
+#[track_caller]
+fn next_start(talk: &Talk, line: &str) -> (Ran, String) {
+    let ran = talk.say(&format!("{line}\n")).exits(0);
+    let body = talk.asked().pop().unwrap();
+    assert_paired(&body);
+    let last = body["messages"].as_array().unwrap().last().unwrap();
+    assert!(texts(last).contains(&line.to_owned()), "{last}");
+    (ran, body["messages"].to_string())
+}
+
+/// Gives these answers to the requests of turns, and the last one again and again.
+fn with_stall(before: Vec<Answer>, stalled: Answer) -> Talk {
+    let stall_at = before.len();
+    Talk::by(move |_, number| match number {
+        at if at < stall_at => before[at].clone(),
+        at if at == stall_at => stalled.clone(),
+        _ => says("Here."),
+    })
+}
+
+#[test]
+fn killed_while_the_model_is_silent_or_in_the_middle_of_its_answer() {
+    let events = Canned::text("half of it").anthropic_events();
+    for stalled in [
+        Answer::raw().stall(),
+        Answer::events().stall(),
+        Answer::events().pieces(&events[..3]).stall(),
+        Answer::events().pieces(&events[..events.len() - 1]).stall(),
+    ] {
+        let talk = with_stall(vec![says("The first answer.")], stalled);
+        let mut talking = Talking::start(&talk);
+        assert_eq!(talking.hear(), GREETING);
+        talking.say("the first question");
+        assert_eq!(talking.hear(), "The first answer.");
+        talking.say("the second question");
+        until_asked(&talk, 3);
+        talking.kill();
+
+        let (ran, messages) = next_start(&talk, "the third question");
+        assert_eq!(ran.stdout, "Here again.\nHere.\n", "{}", ran.stderr);
+        // What was answered is kept, what was not is not asked again by itself.
+        assert!(messages.contains("The first answer."), "{messages}");
+        assert!(!messages.contains("half"), "{messages}");
+        assert!(!messages.contains("second question"), "{messages}");
+    }
+}
+
+#[test]
+fn killed_between_two_rounds_of_tools() {
+    let append = |text: &str| json!({"name": "memory", "content": text});
+    let rounds = vec![
+        calls("c1", "block_append", &append("one")),
+        calls("c2", "block_append", &append("two")),
+    ];
+    let talk = with_stall(rounds, Answer::raw().stall());
+    let mut talking = Talking::start(&talk);
+    assert_eq!(talking.hear(), GREETING);
+    talking.say("the first question");
+    until_asked(&talk, 4);
+    talking.kill();
+
+    let (ran, messages) = next_start(&talk, "the second question");
+    assert!(ran.stdout.ends_with("Here.\n"), "{}", ran.stdout);
+    // Both edits are done, and the model knows that it made them.
+    let memory = talk.place.json(&["block", "read", "memory"]).to_string();
+    assert!(memory.contains("one") && memory.contains("two"), "{memory}");
+    assert!(
+        messages.contains("c1") && messages.contains("c2"),
+        "{messages}"
+    );
+    let cost = talk.place.json(&["cost"]);
+    assert_eq!(cost["total"]["calls"], 4);
+}
+
+#[test]
+fn killed_in_the_middle_of_waking() {
+    let place = Place::new();
+    let server = test_support::FaultServer::replies([
+        Answer::events().stall(),
+        says(GREETING),
+        says("Here."),
+    ]);
+    let talk = Talk { place, server };
+    let talking = Talking::start(&talk);
+    until_asked(&talk, 1);
+    talking.kill();
+    let ran = talk.say("the first question\n").exits(0);
+    assert_eq!(ran.stdout, format!("{GREETING}\nHere.\n"));
+}
+
+#[test]
+fn no_answer_that_was_heard_is_lost_by_any_kill() {
+    let talk = Talk::by(|received, number| {
+        // Every second request is answered by a call, so that there is something to kill between.
+        let body = received.json();
+        let last = body["messages"].as_array().unwrap().last().unwrap().clone();
+        let asked = texts(&last).pop();
+        match asked {
+            Some(line) if line.starts_with("keep") => calls(
+                &format!("c{number}"),
+                "block_write",
+                &json!({"name": "memory", "path": "0.1", "content": line}),
+            ),
+            _ => says(&format!("Kept by request {number}.")),
+        }
+    });
+    talk.say("").exits(0);
+    let mut draws = Draws(7);
+    let mut heard = Vec::new();
+    for number in 0..12 {
+        let mut talking = Talking::start(&talk);
+        talking.hear();
+        talking.say(&format!("keep {number}"));
+        heard.push(talking.hear());
+        talking.say(&format!("keep {number} again"));
+        let delay = draws.share_of(Duration::from_millis(60));
+        let begun = Instant::now();
+        while begun.elapsed() < delay {
+            thread::yield_now();
+        }
+        talking.child.kill().unwrap();
+        talking.child.wait().unwrap();
+        let kept = talk.place.read("data/conversation.jsonl");
+        let lost: Vec<_> = heard.iter().filter(|line| !kept.contains(*line)).collect();
+        assert!(lost.is_empty(), "{lost:?} lost by process {number}");
+    }
+    for body in talk.asked() {
+        assert_paired(&body);
+    }
+    next_start(&talk, "well?");
 }

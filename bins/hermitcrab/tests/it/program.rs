@@ -39,7 +39,7 @@ impl Ran {
             "Err(",
             "Error {",
             "Os {",
-            "kind: ",
+            "{ kind: ",
         ] {
             assert!(!self.stderr.contains(dump), "{dump}{told}");
         }
@@ -152,14 +152,7 @@ impl Place {
 
     /// With this on stdin.
     pub fn fed(&self, stdin: &[u8], arguments: &[&str]) -> Ran {
-        let mut child = start(self.command(arguments).stdin(Stdio::piped()));
-        let mut pipe = child.stdin.take().unwrap();
-        let bytes = stdin.to_owned();
-        // The program may end before it has read all.
-        let feeding = thread::spawn(move || pipe.write_all(&bytes));
-        let ran = finish(child);
-        let _ = feeding.join().unwrap();
-        ran
+        feed(&mut self.command(arguments), stdin)
     }
 
     /// The document that a command answers with `--json`.
@@ -172,6 +165,18 @@ impl Place {
 
 pub fn start(command: &mut Command) -> Child {
     command.spawn().unwrap()
+}
+
+/// Runs it with this on stdin.
+pub fn feed(command: &mut Command, stdin: &[u8]) -> Ran {
+    let mut child = start(command.stdin(Stdio::piped()));
+    let mut pipe = child.stdin.take().unwrap();
+    let bytes = stdin.to_owned();
+    // The program may end before it has read all.
+    let feeding = thread::spawn(move || pipe.write_all(&bytes));
+    let ran = finish(child);
+    let _ = feeding.join().unwrap();
+    ran
 }
 
 /// Waits for the end.

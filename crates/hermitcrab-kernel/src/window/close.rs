@@ -23,12 +23,20 @@ pub fn distinct_ids(reply: &mut Message, before: &[Message]) {
     }
 }
 
-/// Takes `id` if it is free, else another one, which is the answer.
+/// Whether every provider takes an id: some refuse those that others make.
+fn is_common(id: &str) -> bool {
+    const LONGEST: usize = 64;
+    let letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    (1..=LONGEST).contains(&id.len()) && id.bytes().all(letter)
+}
+
+/// Takes `id` if every provider takes it and it is free, else another one, which is the answer.
 pub(super) fn free_id(id: &str, taken: &mut BTreeSet<String>) -> Option<String> {
-    if !id.is_empty() && taken.insert(id.to_owned()) {
+    let fits = is_common(id);
+    if fits && taken.insert(id.to_owned()) {
         return None;
     }
-    let base = if id.is_empty() { "call" } else { id };
+    let base = if fits { id } else { "call" };
     // One more number than ids: one is free.
     let free = (2..=taken.len() + 2)
         .map(|n| format!("{base}_{n}"))

@@ -197,7 +197,8 @@ fn break_and_repair(sight: &Sight<'_>) -> Move {
         .collect();
     match tries.as_slice() {
         [] => {
-            let faulty = SHELL.replacen("</main>", "</man>", 1);
+            // Also a compiler that only looks at brackets finds it.
+            let faulty = SHELL.replacen("</main>", "</man>}", 1);
             Move::call("recompile", json!({"jsx": faulty}))
         }
         [first] if first.is_error => {

@@ -116,6 +116,12 @@ impl Layout {
     pub fn lock(&self) -> Result<Lock, StoreError> {
         let path = self.root.join("lock");
         let failed = StoreError::io(&path);
+        // A link leads to somebody else's file, and the pid would take the place of what it holds.
+        if fs::symlink_metadata(&path).is_ok_and(|found| !found.is_file()) {
+            let reason = "it is no plain file".to_owned();
+            let path = path.clone();
+            return Err(StoreError::Corrupt { path, reason });
+        }
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         #[cfg(unix)]

@@ -1,0 +1,199 @@
+//! What calls have taken, and the limits that stop a request before it is sent. Section 11, acceptance row 23.
+
+use serde_json::{Value, json};
+use test_support::Canned;
+
+use crate::model::{GREETING, Talk, assert_paired, calls, streamed};
+use crate::program::Place;
+
+/// The sums of a field over `usage.jsonl`.
+fn summed(place: &Place, fields: &[&str]) -> u64 {
+    let journal = place.read("data/usage.jsonl");
+    let lines = journal
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    lines
+        .map(|line| -> u64 { fields.iter().filter_map(|field| line[field].as_u64()).sum() })
+        .sum()
+}
+
+/// Answers that cost something.
+fn dear(text: &str) -> test_support::Answer {
+    streamed(&Canned::text(text).tokens(3_000, 700))
+}
+
+#[test]
+fn the_cost_is_the_sum_of_the_journal() {
+    let append = json!({"name": "memory", "content": "kept"}).to_string();
+    let talk = Talk::of([
+        streamed(
+            &Canned::text("")
+                .call("c1", "block_append", &append)
+                .tokens(1_000, 100),
+        ),
+        dear("here"),
+        dear("there"),
+    ]);
+    talk.say("first\n").exits(0);
+    let second = talk.say("second\n/cost\n").exits(0);
+    let cost = talk.place.json(&["cost"]);
+    let total = &cost["total"];
+    assert_eq!(total["calls"], 4);
+    assert_eq!(total["calls"], talk.server.requests().len());
+    assert_eq!(total["unknown"], 0);
+    let inputs = ["input", "cached_read", "cached_write"];
+    assert_eq!(total["input"], summed(&talk.place, &inputs));
+    assert_eq!(total["input"], 10 + 1_000 + 3_000 + 3_000);
+    assert_eq!(total["output"], summed(&talk.place, &["output"]));
+    assert_eq!(total["output"], 5 + 100 + 700 + 700);
+    assert_eq!(total["usd"], summed(&talk.place, &["usd"]));
+    // $4 and $20 for a million.
+    let nano = (10 + 1_000 + 6_000) * 4_000 + (5 + 100 + 1_400) * 20_000;
+    assert_eq!(total["usd"], nano);
+    assert_eq!(cost["day"], *total);
+    // The same to a person, here and in the talk.
+    let told = talk.place.run(&["cost"]).exits(0).stdout;
+    let line = told.lines().find(|line| line.starts_with("total")).unwrap();
+    let line = line.trim_start_matches("total").trim();
+    assert!(
+        line.starts_with("4 calls, 7010 tokens in (0 cached), 1505 out, $0.0581"),
+        "{line}"
+    );
+    assert!(second.stdout.contains(line), "{}", second.stdout);
+}
+
+#[test]
+fn a_line_that_cannot_be_read_is_left_out_of_the_sum() {
+    let talk = Talk::of([dear("here")]);
+    talk.say("first\n").exits(0);
+    let journal = talk.place.read("data/usage.jsonl");
+    let lines: Vec<_> = journal.lines().collect();
+    talk.place.file(
+        "data/usage.jsonl",
+        format!("{}\nno line\n{}\n", lines[0], &lines[1][..20]),
+    );
+    let cost = talk.place.json(&["cost"]);
+    assert_eq!(cost["total"]["calls"], 1);
+    talk.say("second\n").exits(0);
+    assert_eq!(talk.place.json(&["cost"])["total"]["calls"], 2);
+}
+
+/// How many requests came after the greeting's, when these settings hold and the model would call tools for ever.
+#[track_caller]
+fn stopped(settings: &str, arguments: &[&str], words: &[&str]) -> usize {
+    let mut number = 0;
+    let talk = Talk::by(move |_, _| {
+        number += 1;
+        // Another one each time: equal calls are stopped for their own reason.
+        let read = json!({"name": "keystone", "path": format!("0.{}", number % 5 + 1)});
+        let call = Canned::text("").call(&format!("c{number}"), "block_read", &read.to_string());
+        streamed(&call.tokens(9_000, 2_000))
+    });
+    talk.say("").exits(0);
+    talk.place.file("data/hermitcrab.toml", settings);
+    let ran = talk.say_with("first\n", arguments).exits(3);
+    let ran = ran.tells(words);
+    let told = ran
+        .stderr
+        .lines()
+        .filter(|line| line.starts_with("hermitcrab: "));
+    assert_eq!(told.count(), 1, "{}", ran.stderr);
+    for body in talk.asked() {
+        assert_paired(&body);
+    }
+    let asked = talk.asked().len();
+    // What was done is on record with its results, and the next start asks nobody.
+    let ran = talk.say("/cost\n").exits(0);
+    assert!(!ran.stdout.contains(GREETING));
+    assert_eq!(talk.asked().len(), asked);
+    asked
+}
+
+#[test]
+fn budgets_stop_before_the_request() {
+    for (settings, words, asked) in [
+        ("[budgets]\nrounds = 3\n", "budgets.rounds", 3),
+        (
+            "[budgets]\ninput_tokens = 18500\n",
+            "budgets.input_tokens",
+            2,
+        ),
+        (
+            "[budgets]\noutput_tokens = 4000\n",
+            "budgets.output_tokens",
+            2,
+        ),
+        // A call costs $0.076; the next one is reckoned before it is made.
+        ("[budgets]\nturn_usd = 0.17\n", "budgets.turn_usd", 2),
+        ("[budgets]\nday_usd = 0.17\n", "budgets.day_usd", 2),
+        ("[budgets]\nturn_usd = 0.001\n", "budgets.turn_usd", 0),
+        ("[budgets]\ninput_tokens = 100\n", "budgets.input_tokens", 0),
+    ] {
+        assert_eq!(
+            stopped(settings, &[], &["stopped", words]),
+            asked,
+            "{settings}"
+        );
+    }
+}
+
+#[test]
+fn a_cap_of_the_run_stops_before_the_request() {
+    // The longest reply that the next request may get would cost $0.16.
+    assert_eq!(stopped("", &["--max-usd", "0.2"], &["budget", "$0.20"]), 1);
+    assert_eq!(stopped("", &["--max-usd", "0.0001"], &["--max-usd"]), 0);
+}
+
+#[test]
+fn a_cap_without_a_price_is_refused_before_anything_is_sent() {
+    let talk = Talk::of([dear("here")]);
+    let arguments = ["--max-usd", "1", "--model", "nobody-knows-it"];
+    let ran = talk.say_with("first\n", &arguments);
+    assert_ne!(ran.code, Some(0), "{}", ran.stderr);
+    assert_eq!(talk.server.requests().len(), 0, "{}", ran.stderr);
+    // With a price of the person's own it is asked.
+    talk.place.file(
+        "data/hermitcrab.toml",
+        "[[model]]\nid = \"nobody-knows-it\"\nprice = { input = 1.0, output = 2.0, date = \"2026-11-22\" }\n",
+    );
+    talk.say_with("first\n", &arguments).exits(0);
+    let cost = talk.place.json(&["cost"]);
+    assert_eq!(cost["total"]["usd"], 3_010 * 1_000 + 705 * 2_000);
+}
+
+#[test]
+fn equal_calls_are_stopped() {
+    let read = json!({"name": "keystone"});
+    let mut number = 0;
+    let talk = Talk::by(move |_, _| {
+        number += 1;
+        calls(&format!("c{number}"), "block_read", &read)
+    });
+    talk.say("first\n").exits(3).tells(&["block_read", "5"]);
+    assert_eq!(talk.asked().len(), 5);
+}
+
+#[test]
+fn settings_that_make_no_sense_name_file_and_line() {
+    let place = Place::new();
+    for (settings, words) in [
+        ("colour = 1\n", &["line 1", "colour"][..]),
+        ("\n[budgets]\nrounds = 0\n", &["line 3"]),
+        ("[[model]]\nid = \"\"\n", &["line 2"]),
+        (
+            "[[model]]\nid = \"m\"\nprice = { input = -1.0, output = 2.0, date = \"2026-11-22\" }\n",
+            &["line 3", "-1"],
+        ),
+        (
+            "[[model]]\nid = \"m\"\nthinking = \"hard\"\n",
+            &["line 3", "hard"],
+        ),
+        ("no toml at all", &["line 1"]),
+    ] {
+        place.file("data/hermitcrab.toml", settings);
+        for command in [&["chat"][..], &["cost"], &["prompt", "--phase", "call"]] {
+            let ran = place.run(command).exits(2);
+            ran.tells(&["hermitcrab.toml"]).tells(words);
+        }
+    }
+}

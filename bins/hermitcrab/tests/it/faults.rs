@@ -1,0 +1,351 @@
+//! A model that cannot be asked, or does not answer as it should: one plain line, nothing half stored, and the next line
+//! of the pipe is answered. Sections 11 and 15.
+
+use serde_json::json;
+use test_support::{Answer, Canned, closed_port};
+
+use crate::model::{
+    GREETING, KEY, Talk, VARIABLE, assert_paired, calls, fails, says, streamed, texts,
+};
+use crate::program::{Place, Ran, feed};
+
+/// The lines of stderr that are no log and not about how a turn went.
+fn lines(ran: &Ran) -> Vec<&str> {
+    (ran.stderr.lines())
+        .filter(|line| {
+            let besides = [" WARN retry ", "seeded: "];
+            !line.contains(" · ") && !besides.iter().any(|start| line.starts_with(start))
+        })
+        .collect()
+}
+
+/// The first turn comes to nothing, with this one line; the second one is answered, and does not know of the first.
+#[track_caller]
+fn passes(talk: &Talk, words: &str) -> Ran {
+    let ran = talk.say("first\nsecond\n").exits(3);
+    assert_eq!(ran.stdout, format!("{GREETING}\nhere\n"), "{}", ran.stderr);
+    let told = lines(&ran);
+    assert!(told.len() == 1 && told[0].contains(words), "{told:#?}");
+    let last = talk.asked().pop().unwrap();
+    assert_paired(&last);
+    assert!(
+        !last["messages"].to_string().contains("first"),
+        "{:#}",
+        last["messages"]
+    );
+    let kept = talk.place.read("data/conversation.jsonl");
+    assert!(!kept.contains("first") && kept.contains("second"), "{kept}");
+    ran
+}
+
+/// The first request of a turn, and its repetitions, get `answer`; the second turn is answered.
+fn once(answer: Answer) -> Talk {
+    Talk::by(move |received, _| {
+        let body = received.json();
+        let last = body["messages"].as_array().unwrap().last().unwrap();
+        if texts(last).iter().any(|text| text == "first") {
+            answer.clone()
+        } else {
+            says("here")
+        }
+    })
+}
+
+#[test]
+fn a_refused_key() {
+    let talk = once(fails(401, "authentication_error"));
+    let ran = passes(&talk, "key refused (HTTP 401)");
+    assert!(!ran.stderr.contains(KEY));
+    let sent = talk.server.requests().remove(0);
+    assert!(sent.headers.iter().any(|(_, value)| value.contains(KEY)));
+    // No other model is asked, and none twice.
+    assert_eq!(talk.models(), ["claude-opus-5-5"; 2]);
+}
+
+#[test]
+fn no_rights_no_credit_and_a_bad_request_ask_no_other_model() {
+    for (status, kind, words) in [
+        (403, "permission_error", "HTTP 403"),
+        (402, "billing_error", "HTTP 402"),
+        (
+            400,
+            "invalid_request_error",
+            "the request was refused (HTTP 400)",
+        ),
+    ] {
+        let talk = once(fails(status, kind));
+        passes(&talk, words);
+        assert_eq!(talk.models(), ["claude-opus-5-5"; 2], "{status}");
+    }
+}
+
+#[test]
+fn a_model_that_is_not_served_is_followed_by_the_next() {
+    let talk = Talk::by(|received, _| match received.json()["model"].as_str() {
+        Some("claude-opus-5-5") => fails(404, "not_found_error"),
+        _ => says("here"),
+    });
+    let ran = talk.say("first\nsecond\n").exits(0);
+    assert_eq!(ran.stdout, format!("{GREETING}\nhere\nhere\n"));
+    assert_eq!(
+        lines(&ran),
+        [
+            "  claude-opus-5 answers now, not claude-opus-5-5: claude-opus-5-5 is not served here (HTTP 404)"
+        ]
+    );
+    let asked = ["claude-opus-5-5", "claude-opus-5", "claude-opus-5"];
+    assert_eq!(talk.models(), asked);
+    // The line after a turn says who answered.
+    ran.tells(&["claude-opus-5 · 1 rounds"]);
+}
+
+#[test]
+fn an_overloaded_model_is_followed_by_the_next_after_retries() {
+    let talk = Talk::by(|received, _| match received.json()["model"].as_str() {
+        Some("claude-opus-5-5") => fails(529, "overloaded_error"),
+        _ => says("here"),
+    });
+    let ran = talk.say("first\n").exits(0);
+    assert_eq!(ran.stdout, format!("{GREETING}\nhere\n"));
+    let asked = ["claude-opus-5-5"; 3];
+    let asked: Vec<_> = asked.into_iter().chain(["claude-opus-5"]).collect();
+    assert_eq!(talk.models(), asked);
+    ran.tells(&["claude-opus-5 answers now", "overloaded (HTTP 529)"]);
+}
+
+#[test]
+fn all_models_overloaded() {
+    let talk = once(fails(529, "overloaded_error"));
+    let ran = talk.say("first\nsecond\n").exits(3);
+    assert_eq!(ran.stdout, format!("{GREETING}\nhere\n"));
+    assert_eq!(talk.models().len(), 3 * 3 + 1);
+    let told = lines(&ran);
+    assert_eq!(told.len(), 3, "{told:#?}");
+    assert!(
+        told[2].contains("claude-sonnet-5-5 is overloaded (HTTP 529)"),
+        "{told:#?}"
+    );
+}
+
+#[test]
+fn too_many_requests_ask_no_other_model() {
+    let talk = once(fails(429, "rate_limit_error"));
+    passes(&talk, "too many requests (HTTP 429)");
+    assert_eq!(talk.models(), ["claude-opus-5-5"; 4]);
+}
+
+#[test]
+fn too_many_requests_for_a_moment_are_not_told() {
+    let talk = Talk::of([fails(429, "rate_limit_error"), says("here")]);
+    let ran = talk.say("first\n").exits(0);
+    assert_eq!(ran.stdout, format!("{GREETING}\nhere\n"));
+    assert_eq!(lines(&ran), [""; 0]);
+}
+
+#[test]
+fn a_provider_that_fails() {
+    let talk = once(fails(500, "api_error"));
+    passes(&talk, "the provider failed (HTTP 500)");
+    assert_eq!(talk.models(), ["claude-opus-5-5"; 4]);
+}
+
+#[test]
+fn a_stream_that_is_cut() {
+    let events = Canned::text("half an answer, which is lost").anthropic_events();
+    for cut in [1, 3, events.len() - 1] {
+        let talk = once(Answer::events().pieces(&events[..cut]).close());
+        let ran = talk.say("first\nsecond\n").exits(3);
+        assert_eq!(ran.stdout, format!("{GREETING}\nhere\n"), "{cut}");
+        let told = lines(&ran);
+        assert_eq!(told.len(), 1, "{cut}: {told:#?}");
+        assert!(told[0].contains("broke"), "{cut}: {told:#?}");
+        let kept = talk.place.read("data/conversation.jsonl");
+        assert!(!kept.contains("half") && !kept.contains("first"), "{kept}");
+    }
+}
+
+#[test]
+fn a_call_that_is_cut_is_not_run() {
+    let whole = Canned::text("I note it.").call(
+        "c1",
+        "block_append",
+        r#"{"name":"memory","content":"never"}"#,
+    );
+    let events = whole.anthropic_events();
+    // All of the call but the reply's end.
+    let talk = once(Answer::events().pieces(&events[..events.len() - 2]).reset());
+    talk.say("first\nsecond\n").exits(3);
+    let memory = talk.place.read("data/blocks/memory.json");
+    assert!(!memory.contains("never"), "{memory}");
+}
+
+#[test]
+fn replies_that_are_none() {
+    for (answer, words) in [
+        (
+            Answer::whole(200, "text/html", "<html>Welcome to the hotel</html>"),
+            "cannot be read",
+        ),
+        (Answer::json(200, "{\"type\": \"mess"), "cannot be read"),
+        (Answer::sse(["event: what\ndata: {]\n\n"]), "broke off"),
+        (Answer::raw().bytes("\u{1b}[31mno HTTP\r\n\r\n").close(), ""),
+    ] {
+        let ran = passes(&once(answer), words);
+        assert!(!ran.stderr.contains('\u{1b}'), "{:?}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_reply_of_ten_megabytes_is_taken_in_or_refused_in_one_line() {
+    let mut events = Canned::text("x").anthropic_events();
+    let piece = format!(
+        "event: content_block_delta\ndata: {}\n\n",
+        json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "long ".repeat(2_000)}})
+    );
+    let end = events.split_off(3);
+    let answer = Answer::events()
+        .pieces(&events)
+        .repeat_chunk(piece, 1_000)
+        .pieces(end)
+        .end();
+    let talk = once(answer);
+    let ran = talk.say("first\nsecond\n");
+    assert!(
+        matches!(ran.code, Some(0 | 3)),
+        "{:?} {}",
+        ran.code,
+        ran.stderr
+    );
+    assert!(ran.stdout.ends_with("here\n"), "{}", ran.stderr);
+    assert!(lines(&ran).len() <= 1, "{}", ran.stderr);
+    assert!(ran.stderr.len() < 3_000, "{}", ran.stderr);
+    // What comes next is not sent ten megabytes.
+    let last = talk.asked().pop().unwrap().to_string();
+    assert!(last.len() < 200_000, "{}", last.len());
+    talk.say("third\n").exits(0);
+}
+
+#[test]
+fn an_error_of_ten_megabytes_is_one_line() {
+    let body = format!(
+        r#"{{"type":"error","error":{{"type":"invalid_request_error","message":"{}"}}}}"#,
+        "no ".repeat(3_000_000)
+    );
+    let talk = once(Answer::json(400, body));
+    let ran = passes(&talk, "the request was refused (HTTP 400)");
+    assert!(ran.stderr.len() < 3_000, "{}", ran.stderr.len());
+}
+
+#[test]
+fn between_rounds_what_is_whole_stays() {
+    let append = json!({"name": "memory", "content": "kept"});
+    let talk = Talk::of([
+        calls("c1", "block_append", &append),
+        fails(400, "invalid_request_error"),
+        says("here"),
+    ]);
+    let ran = talk.say("first\nsecond\n").exits(3);
+    assert_eq!(ran.stdout, format!("{GREETING}\nhere\n"));
+    let last = talk.asked().pop().unwrap();
+    assert_paired(&last);
+    assert!(last.to_string().contains("c1"), "{:#}", last["messages"]);
+    assert!(talk.place.read("data/blocks/memory.json").contains("kept"));
+}
+
+#[test]
+fn nobody_listens() {
+    let (address, _guard) = closed_port();
+    let place = Place::new();
+    let url = format!("http://{address}");
+    let mut command = place.command(&["chat", "--provider", "anthropic", "--base-url", &url]);
+    command.env(VARIABLE, KEY);
+    let ran = feed(&mut command, b"first\n/blocks\n").exits(3);
+    assert!(ran.stdout.contains("\"keystone\""), "{}", ran.stdout);
+    let told = lines(&ran);
+    assert_eq!(
+        told.len(),
+        2,
+        "one for the start, one for the turn: {told:#?}"
+    );
+    for line in told {
+        assert!(line.contains("no connection to the provider"), "{line}");
+    }
+}
+
+#[test]
+fn a_model_that_fails_at_the_start_is_woken_by_the_next_one() {
+    let talk = Talk {
+        place: Place::new(),
+        server: test_support::FaultServer::replies([
+            fails(401, "authentication_error"),
+            says(GREETING),
+            says("here"),
+        ]),
+    };
+    let ran = talk.say("").exits(0).tells(&["key refused (HTTP 401)"]);
+    assert_eq!(ran.stdout, "");
+    let ran = talk.say("first\n").exits(0);
+    assert_eq!(ran.stdout, format!("{GREETING}\nhere\n"));
+    assert_paired(&talk.server.requests().last().unwrap().json());
+}
+
+#[test]
+fn strange_replies_end_a_turn_in_order() {
+    let empty = Canned::text("");
+    let thought = Canned {
+        thinking: Some("hm".to_owned()),
+        ..Canned::text("")
+    };
+    let twice =
+        Canned::text("")
+            .call("same", "block_list", "{}")
+            .call("same", "get_datetime", "{}");
+    let broken = Canned::text("").call("c", "block_read", r#"{"name": "mem"#);
+    let unknown = Canned::text("").call("c", "launch_rocket", "{}");
+    for (first, code) in [
+        // Nobody has answered the first line.
+        (empty, 3),
+        (thought, 3),
+        (twice, 0),
+        (broken, 0),
+        (unknown, 0),
+    ] {
+        let talk = Talk::of([streamed(&first), says("here"), says("here")]);
+        let ran = talk.say("first\nsecond\n").exits(code);
+        assert!(ran.stdout.ends_with("here\n"), "{first:?} {}", ran.stdout);
+        for body in talk.asked() {
+            assert_paired(&body);
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_stops_a_turn_and_the_next_start_goes_on() {
+    let talk = Talk::of([Answer::events().stall(), says("here")]);
+    let child = crate::program::start(talk.command(&[]).stdin(std::process::Stdio::from(
+        std::fs::File::open(talk.place.path(talk.place.file("lines", "first\nsecond\n"))).unwrap(),
+    )));
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    // The greeting's, and the turn's.
+    runtime.block_on(talk.server.wait_requests(2));
+    let id = child.id().to_string();
+    let sent = std::process::Command::new("kill")
+        .args(["-INT", &id])
+        .status();
+    assert!(sent.unwrap().success());
+    runtime.block_on(talk.server.wait_closed(1));
+    let ran = crate::program::finish(child).exits(130);
+    assert_eq!(ran.stdout, format!("{GREETING}\n"), "{}", ran.stderr);
+    let ran = talk.say("third\n").exits(0);
+    assert!(ran.stdout.ends_with("here\n"), "{}", ran.stdout);
+    let last = talk.asked().pop().unwrap();
+    assert_paired(&last);
+    assert!(
+        !last["messages"].to_string().contains("first"),
+        "{:#}",
+        last["messages"]
+    );
+}

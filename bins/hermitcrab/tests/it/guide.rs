@@ -1,0 +1,139 @@
+//! `docs/hermitcrab.md` shows commands and flags that exist, and those that need no model really run, in their order.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::{Command, Stdio};
+
+use test_support::fixture;
+
+use crate::program::{Place, Ran, finish, start};
+
+fn guide() -> String {
+    fs::read_to_string(fixture("../docs/hermitcrab.md")).unwrap()
+}
+
+/// The lines of all `sh` blocks, without what is said about them.
+fn lines(guide: &str) -> Vec<String> {
+    let parts = guide.split("```sh\n").skip(1);
+    let blocks = parts.filter_map(|part| part.split("```").next());
+    let lines = blocks.flat_map(str::lines);
+    lines
+        .map(|line| {
+            line.split(" #")
+                .next()
+                .unwrap_or_default()
+                .trim()
+                .to_owned()
+        })
+        .filter(|line| !line.is_empty())
+        .collect()
+}
+
+/// The words after the program's name, if the line runs it.
+fn arguments(line: &str) -> Option<Vec<&str>> {
+    let (_, after) = line.split_once("hermitcrab ")?;
+    let runs = line.starts_with("hermitcrab ") || line.contains("| hermitcrab ");
+    runs.then(|| after.split(' ').collect())
+}
+
+#[test]
+fn every_command_and_flag_of_the_guide_is_one() {
+    let (guide, place) = (guide(), Place::new());
+    let mut names = BTreeSet::new();
+    for line in lines(&guide) {
+        let Some(words) = arguments(&line) else {
+            continue;
+        };
+        let inner = matches!(words[0], "block" | "key" | "shells");
+        let name = &words[..if inner { 2 } else { 1 }];
+        names.insert(name.join(" "));
+        let help = place.run(&[name, &["--help"]].concat()).exits(0).stdout;
+        for flag in words.iter().filter(|word| word.starts_with('-')) {
+            assert!(help.contains(flag), "{name:?} {flag}");
+        }
+    }
+    let shown = [
+        "block append",
+        "block create",
+        "block lint",
+        "block list",
+        "block log",
+        "block read",
+        "block search",
+        "block undo",
+        "block write",
+        "chat",
+        "cost",
+        "doctor",
+        "export",
+        "import",
+        "mcp",
+        "migrate",
+        "prompt",
+    ];
+    assert_eq!(names, BTreeSet::from(shown.map(str::to_owned)));
+}
+
+#[test]
+fn every_slash_command_of_the_guide_is_one() {
+    let (guide, place) = (guide(), Place::new());
+    let told = guide.split("own commands: ").nth(1).unwrap();
+    let told = told.split(". ").next().unwrap();
+    let named: Vec<_> = told.split('`').skip(1).step_by(2).collect();
+    assert_eq!(named.len(), 9, "{named:?}");
+    let help = place.fed(b"/help\n", &["chat"]).exits(0).stdout;
+    for command in named {
+        assert!(
+            help.contains(&format!("\n{command} ")) || help.contains(command),
+            "{command}"
+        );
+    }
+}
+
+/// Runs a line of the guide as a shell would, with this binary as `hermitcrab`.
+fn shell(place: &Place, line: &str) -> Ran {
+    let here = place.bare(&[]);
+    let mut command = Command::new("sh");
+    command
+        .args([
+            "-c",
+            &format!("hermitcrab() {{ \"$HERMITCRAB\" \"$@\"; }}; {line}"),
+        ])
+        .current_dir(place.root())
+        .env_clear()
+        .envs(
+            here.get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        )
+        .env("HERMITCRAB", env!("CARGO_BIN_EXE_hermitcrab"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    finish(start(&mut command))
+}
+
+#[cfg(unix)]
+#[test]
+fn the_commands_without_a_model_run_in_their_order() {
+    let (guide, place) = (guide(), Place::new());
+    fs::create_dir(place.path("notes")).unwrap();
+    let sample = fixture("hermitcrab/vectors/g0_export_sample.json");
+    place.file("old-export.json", fs::read(sample).unwrap());
+    let mut ran = 0;
+    for line in lines(&guide) {
+        let asks = line.contains("--provider") || line.contains("--grant ~");
+        if arguments(&line).is_none() || asks {
+            continue;
+        }
+        let done = shell(&place, &line);
+        assert_eq!(
+            done.code,
+            Some(0),
+            "{line}\n{}\n{}",
+            done.stderr,
+            done.stdout
+        );
+        ran += 1;
+    }
+    assert!(ran >= 20, "{ran}");
+}

@@ -1,0 +1,117 @@
+//! A start and a turn that are recorded, and played again in another folder without a network. Acceptance row 34.
+
+use std::net::TcpListener;
+
+use serde_json::{Value, json};
+
+use crate::model::{GREETING, Talk, calls, says};
+use crate::program::{Place, feed};
+
+const TAPE: &str = "tape.jsonl";
+const LINES: &str = "first\nsecond\n";
+
+fn recorded() -> Talk {
+    let append = json!({"name": "memory", "content": "kept"});
+    let talk = Talk::of([
+        calls("c1", "block_append", &append),
+        says("I keep it."),
+        says("And that was it."),
+    ]);
+    let ran = talk.say_with(LINES, &["--record", TAPE]).exits(0);
+    assert_eq!(ran.stdout, said());
+    talk
+}
+
+fn said() -> String {
+    format!("{GREETING}\nI keep it.\nAnd that was it.\n")
+}
+
+/// The bodies that a cassette holds, as they were sent.
+fn bodies(tape: &str) -> Vec<Value> {
+    let lines = tape
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let bodies = lines.filter_map(|line| {
+        let body = line.pointer("/request/body")?;
+        Some(match body.as_str() {
+            Some(text) => serde_json::from_str(text).unwrap(),
+            None => body.clone(),
+        })
+    });
+    bodies.collect()
+}
+
+#[test]
+fn what_was_recorded_is_played_again_byte_for_byte_and_without_a_network() {
+    let talk = recorded();
+    let tape = talk.place.read(TAPE);
+    let address = talk.server.address();
+    let url = talk.server.url("");
+    let sent: Vec<_> = (talk.server.requests().iter())
+        .map(test_support::Received::json)
+        .collect();
+    assert_eq!(bodies(&tape), sent);
+    drop(talk.server);
+    // The port is closed now. Nobody but this test may open it meanwhile: a request would be noticed.
+    let guard = TcpListener::bind(address).unwrap();
+    guard.set_nonblocking(true).unwrap();
+
+    // In a fresh folder, without a key: each prompt must be the recorded one, else the tape does not answer.
+    let place = Place::new();
+    place.file(TAPE, &tape);
+    let arguments = [
+        "chat",
+        "--provider",
+        "anthropic",
+        "--base-url",
+        &url,
+        "--replay",
+        TAPE,
+    ];
+    let ran = feed(&mut place.command(&arguments), LINES.as_bytes()).exits(0);
+    assert_eq!(ran.stdout, said());
+    assert!(guard.accept().is_err(), "the network was touched");
+    assert!(place.read("data/blocks/memory.json").contains("kept"));
+    assert_eq!(place.read(TAPE), tape);
+    let cost = |place: &Place| place.json(&["cost"])["total"]["input"].clone();
+    assert_eq!(cost(&place), cost(&talk.place));
+}
+
+#[test]
+fn another_prompt_is_not_on_the_tape() {
+    let talk = recorded();
+    let place = Place::new();
+    place.file(TAPE, talk.place.read(TAPE));
+    let url = talk.server.url("");
+    let arguments = [
+        "chat",
+        "--provider",
+        "anthropic",
+        "--base-url",
+        &url,
+        "--replay",
+        TAPE,
+    ];
+    let before = talk.server.requests().len();
+    let ran = feed(&mut place.command(&arguments), b"something else\nfirst\n").exits(3);
+    ran.tells(&["the recording does not hold this request"]);
+    // A block that differs is another prompt, too.
+    let place = Place::with_block("memory", "Another memory.", &[]);
+    place.file(TAPE, talk.place.read(TAPE));
+    let ran = feed(&mut place.command(&arguments), b"").exits(0);
+    ran.tells(&["the recording does not hold this request"]);
+    assert_eq!(talk.server.requests().len(), before);
+}
+
+#[test]
+fn a_tape_that_is_none_is_a_usage_error_that_names_it() {
+    let place = Place::new();
+    place.file("broken.jsonl", "no tape\n");
+    for (tape, words) in [
+        ("nothere.jsonl", "nothere.jsonl"),
+        ("broken.jsonl", "cassette, line 1"),
+    ] {
+        let arguments = ["chat", "--provider", "anthropic", "--replay", tape];
+        place.run(&arguments).exits(2).tells(&[words]);
+    }
+}
