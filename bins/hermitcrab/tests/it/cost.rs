@@ -46,10 +46,15 @@ fn the_cost_is_the_sum_of_the_journal() {
     assert_eq!(total["input"], 10 + 1_000 + 3_000 + 3_000);
     assert_eq!(total["output"], summed(&talk.place, &["output"]));
     assert_eq!(total["output"], 5 + 100 + 700 + 700);
-    assert_eq!(total["usd"], summed(&talk.place, &["usd"]));
     // $4 and $20 for a million.
     let nano = (10 + 1_000 + 6_000) * 4_000 + (5 + 100 + 1_400) * 20_000;
-    assert_eq!(total["usd"], nano);
+    assert_eq!(total["usd"], f64::from(nano) / 1e9);
+    let lines = talk.place.read("data/usage.jsonl");
+    let lines = lines
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let on_record: f64 = lines.map(|line| line["usd"].as_f64().unwrap()).sum();
+    assert!((on_record - f64::from(nano) / 1e9).abs() < 1e-9);
     assert_eq!(cost["day"], *total);
     // The same to a person, here and in the talk.
     let told = talk.place.run(&["cost"]).exits(0).stdout;
@@ -139,8 +144,11 @@ fn budgets_stop_before_the_request() {
 
 #[test]
 fn a_cap_of_the_run_stops_before_the_request() {
-    // The longest reply that the next request may get would cost $0.16.
-    assert_eq!(stopped("", &["--max-usd", "0.2"], &["budget", "$0.20"]), 1);
+    // A call costs $0.076, and one that leaves room for no reply of 1,000 tokens is not made.
+    assert_eq!(
+        stopped("", &["--max-usd", "0.17"], &["--max-usd", "$0.17"]),
+        2
+    );
     assert_eq!(stopped("", &["--max-usd", "0.0001"], &["--max-usd"]), 0);
 }
 
@@ -158,7 +166,10 @@ fn a_cap_without_a_price_is_refused_before_anything_is_sent() {
     );
     talk.say_with("first\n", &arguments).exits(0);
     let cost = talk.place.json(&["cost"]);
-    assert_eq!(cost["total"]["usd"], 3_010 * 1_000 + 705 * 2_000);
+    assert_eq!(
+        cost["total"]["usd"],
+        f64::from(3_010 * 1_000 + 705 * 2_000) / 1e9
+    );
 }
 
 #[test]

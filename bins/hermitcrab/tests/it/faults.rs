@@ -282,7 +282,7 @@ fn a_model_that_fails_at_the_start_is_woken_by_the_next_one() {
             says("here"),
         ]),
     };
-    let ran = talk.say("").exits(0).tells(&["key refused (HTTP 401)"]);
+    let ran = talk.say("").exits(3).tells(&["key refused (HTTP 401)"]);
     assert_eq!(ran.stdout, "");
     let ran = talk.say("first\n").exits(0);
     assert_eq!(ran.stdout, format!("{GREETING}\nhere\n"));

@@ -98,7 +98,7 @@ fn another_prompt_is_not_on_the_tape() {
     // A block that differs is another prompt, too.
     let place = Place::with_block("memory", "Another memory.", &[]);
     place.file(TAPE, talk.place.read(TAPE));
-    let ran = feed(&mut place.command(&arguments), b"").exits(0);
+    let ran = feed(&mut place.command(&arguments), b"").exits(3);
     ran.tells(&["the recording does not hold this request"]);
     assert_eq!(talk.server.requests().len(), before);
 }

@@ -85,7 +85,7 @@ fn edits() {
     };
     assert_eq!(write(&mut block, "2.1", "text"), new_root);
     assert_eq!(write(&mut block, "0.1", "a\0b").kind(), "format");
-    assert_eq!(write(&mut block, "", "text").kind(), "not_empty");
+    assert_eq!(write(&mut block, "", "text").kind(), "new_root");
     let long = "x".repeat(MAX_TEXT + 1);
     let too_large = BlockError::TooLarge {
         what: "text in bytes",
