@@ -28,6 +28,11 @@ bench-logosphere *REF:
     env {{REF}} cargo bench -p logosphere --bench side_by_side | tee target/logosphere-bench.json
     cargo bench -p logosphere-core --bench core | tee target/logosphere-core-bench.json
 
+# Blocks and kernel: parsing, edits, the aperture, a turn's own time, a prompt.
+bench-hermitcrab:
+    cargo bench -p pscale-blocks --bench blocks
+    cargo bench -p hermitcrab-kernel --bench kernel
+
 # The fuzz targets, one after another, about ten minutes each on two cores.
 fuzz:
     PROPTEST_CASES=600000 cargo test -p popper-harness --test it -- --exact fuzz::law_parser
