@@ -78,13 +78,19 @@ async fn a_redirect_is_an_error() {
 }
 
 #[tokio::test]
-async fn calls_need_ids_of_their_own() {
+async fn calls_without_an_id_of_their_own_get_one() {
     let tool = |id: &str| format!(r#"{{"type":"tool_use","id":"{id}","name":"f","input":{{}}}}"#);
     for content in [tool(""), format!("{},{}", tool("t"), tool("t"))] {
-        let error = send(message(&format!(r#""content":[{content}]"#)))
+        let reply = send(message(&format!(r#""content":[{content}]"#)))
             .await
-            .unwrap_err();
-        assert!(matches!(error, Error::Protocol { .. }), "{error}");
+            .unwrap();
+        let made = reply.content.last().unwrap();
+        assert!(
+            matches!(&made.kind, BlockKind::ToolUse { id, .. } if id == "call_1"),
+            "{made:?}"
+        );
+        // It is no longer as it came, so it is sent as it is.
+        assert!(made.raw.is_none());
     }
 }
 

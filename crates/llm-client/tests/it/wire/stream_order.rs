@@ -181,12 +181,6 @@ async fn events_out_of_order_break_the_protocol_and_never_double_text() {
         ("no message_start", without(0)),
         ("no block start", without(1)),
         ("no block stop", without(4)),
-        ("two calls with one id", {
-            let mut events = whole();
-            events.splice(9..9, [tool_block(2, "t1"), stop(2)]);
-            events
-        }),
-        ("a call without an id", with(9, tool_block(2, ""))),
         (
             "an index that is no number",
             with(
