@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::conversation::Conversation;
 use crate::defaults::CoreBlock;
 use crate::kernel::Inner;
-use crate::prompt::{Part, Phase, PromptBlocks, SystemPrompt};
+use crate::prompt::{BOOT_MESSAGE, Part, Phase, PromptBlocks, SystemPrompt};
 use crate::window::{self, WindowLimits};
 use crate::{BrainRequest, Tier, tools};
 
@@ -76,6 +76,8 @@ impl PromptPreview {
     }
 }
 
+/// Stands for what the person will say.
+const NEXT_WORDS: &str = "[the next message]";
 const BOOT_TOOLS: usize = 500;
 const CALL_TOOLS: usize = 540;
 const WHOLE: usize = 5_000;
@@ -142,8 +144,15 @@ impl Inner {
     pub(crate) fn preview(&self, phase: Phase, conversation: &Conversation) -> PromptPreview {
         let system = self.system(phase);
         let tools = tools::as_sent(&self.tools_of(phase));
-        let all = conversation.messages().to_vec();
-        let messages = window::trim(all, None, WindowLimits::default(), &O200k).messages;
+        // What comes next is the current turn; the last one may be too large to be shown again.
+        let mut all = conversation.messages().to_vec();
+        let current = all.len();
+        all.push(Message::user(match phase {
+            Phase::Boot { .. } => BOOT_MESSAGE,
+            Phase::Call => NEXT_WORDS,
+        }));
+        let window = window::trim(all, Some(current), WindowLimits::default(), &O200k);
+        let messages = window.messages;
         let count = |text: &str| O200k.count(text);
         let tokens = PromptTokens {
             tokenizer: O200k.name().to_owned(),
