@@ -25,7 +25,7 @@ pub fn prompt(args: &Prompt, data: &DataDir, session: &mut Session) -> Result<Ex
         PromptPhase::Call => Phase::Call,
     };
     let preview = block_on(async {
-        let kernel = opened::for_looking(Face::Page, data).await?;
+        let kernel = opened::for_looking(data).await?;
         Ok::<_, Failure>(kernel.prompt(phase).await)
     })??;
     let over = preview
@@ -80,7 +80,7 @@ pub fn shells(args: &Shells, data: &DataDir, session: &mut Session) -> Result<Ex
         match args.command {
             None => list(args, data, session).await,
             Some(ShellsCommand::Show { rev }) => {
-                let kernel = opened::for_looking(Face::Page, data).await?;
+                let kernel = opened::for_looking(data).await?;
                 let source = kernel
                     .shell_source(rev)
                     .map_err(|error| Error::from(error).failure())?;
@@ -102,7 +102,7 @@ pub fn shells(args: &Shells, data: &DataDir, session: &mut Session) -> Result<Ex
 }
 
 async fn list(args: &Shells, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
-    let kernel = opened::for_looking(Face::Page, data).await?;
+    let kernel = opened::for_looking(data).await?;
     let shells = kernel.shells();
     let out = &mut session.results;
     if args.json {
@@ -127,7 +127,7 @@ async fn list(args: &Shells, data: &DataDir, session: &mut Session) -> Result<Ex
 /// Prints what calls have taken.
 pub fn cost(args: &Cost, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
     let usage = block_on(async {
-        let kernel = opened::for_looking(Face::Page, data).await?;
+        let kernel = opened::for_looking(data).await?;
         Ok::<_, Failure>(kernel.usage())
     })??;
     if args.json {

@@ -54,13 +54,12 @@ pub async fn for_chat(args: &Chat, data: &DataDir, session: &Session) -> Result<
 }
 
 /// A kernel to look at: it asks nobody, and what it would write stays in memory, so it works beside a running one.
-pub async fn for_looking(face: Face, data: &DataDir) -> Result<Kernel, Failure> {
+pub async fn for_looking(data: &DataDir) -> Result<Kernel, Failure> {
     let store = copied(data).map_err(Error::failure)?;
     let config = KernelConfig {
         data: Some(data.path().to_owned()),
         glance: true,
         settings: settings(data).map_err(Error::failure)?,
-        face,
         ..KernelConfig::default()
     };
     open(config, Box::new(store), Arc::new(OfflineBrain)).await

@@ -3,13 +3,12 @@
 use llm_client::Usd;
 use pscale_blocks::{O200k, TokenCounter as _};
 
+use crate::brain::MAX_TOKENS;
 use crate::kernel::Inner;
 use crate::{BrainRequest, Tier, tools, window};
 
 /// A request is only sent if a reply of so many tokens can be paid.
 const REPLY: u64 = 1_000;
-/// The longest reply where nothing is said, as the brain has it.
-const LONGEST: u32 = 8_192;
 
 /// The tokens of a request by our own count; the provider counts differently.
 pub(crate) fn tokens(request: &BrainRequest) -> u64 {
@@ -75,7 +74,7 @@ pub(crate) fn allow(inner: &Inner, request: &BrainRequest) -> Result<Option<u32>
     let set = specs
         .find(|spec| spec.id == *model)
         .and_then(|spec| spec.max_tokens);
-    let wanted = u64::from(request.max_tokens.or(set).unwrap_or(LONGEST));
+    let wanted = u64::from(request.max_tokens.or(set).unwrap_or(MAX_TOKENS));
     let mut longest = wanted;
     for (what, spent, cap, name) in caps {
         let Some(cap) = cap else { continue };

@@ -25,11 +25,6 @@ fn fit(text: &str) -> String {
     text.replace('\0', " ").chars().take(ENTRY).collect()
 }
 
-/// An entry without its day.
-fn words(entry: &str) -> &str {
-    entry.split_once(" | ").map_or(entry, |(_, words)| words)
-}
-
 impl Inner {
     /// Moves the oldest `count` messages to the block `history`. If it cannot be written they stay where they are.
     pub(crate) fn move_to_history(
@@ -78,8 +73,7 @@ impl Inner {
         };
         let path = newest.path.filter(|path| found.block.pscale(path) == -1);
         let there = path.and_then(|path| found.block.text(&path).ok().flatten());
-        // The day may be another one by now.
-        Ok(there.is_some_and(|there| words(there) == words(text)))
+        Ok(there == Some(text))
     }
 
     fn append_history(&self, text: &str, stamp: &Stamp) -> Result<(), StoreError> {

@@ -66,7 +66,7 @@ impl Kernel {
     /// The store or the data directory cannot be read or written.
     #[expect(
         clippy::unused_async,
-        reason = "opening may become longer work, and every caller is async"
+        reason = "the agreed signature: opening a store elsewhere would wait"
     )]
     pub async fn open(
         config: KernelConfig,

@@ -153,14 +153,7 @@ impl Inner {
         }));
         let window = window::trim(all, Some(current), WindowLimits::default(), &O200k);
         let messages = window.messages;
-        let count = |text: &str| O200k.count(text);
-        let tokens = PromptTokens {
-            tokenizer: O200k.name().to_owned(),
-            system: system.tokens,
-            tools: count(&tools),
-            messages: window::tokens(&messages, &O200k),
-            total: 0,
-        };
+        let (of_tools, of_messages) = (O200k.count(&tools), window::tokens(&messages, &O200k));
         PromptPreview {
             phase,
             default_tools: phase != Phase::Call || self.state().tools.is_none(),
@@ -170,8 +163,11 @@ impl Inner {
             messages,
             parts: system.parts,
             tokens: PromptTokens {
-                total: tokens.system + tokens.tools + tokens.messages,
-                ..tokens
+                tokenizer: O200k.name().to_owned(),
+                system: system.tokens,
+                tools: of_tools,
+                messages: of_messages,
+                total: system.tokens + of_tools + of_messages,
             },
         }
     }

@@ -5,11 +5,9 @@ use futures_util::StreamExt as _;
 use llm_client::{CacheMark, Client, Error, Reply, Request, StopReason, Thinking, ToolChoice};
 use tokio_util::sync::CancellationToken;
 
-use super::{Brain, BrainError, BrainInfo, BrainReply, BrainRequest, Tier};
+use super::{Brain, BrainError, BrainInfo, BrainReply, BrainRequest, MAX_TOKENS, Tier};
 use crate::{Event, EventSink, ModelSpec, Settings, ThinkingMode};
 
-/// The longest reply where neither request nor settings say: room for a whole shell.
-const MAX_TOKENS: u32 = 8_192;
 /// The fewest tokens that a model with a budget for thinking has left for its answer.
 const BESIDE_THINKING: u32 = 1_024;
 

@@ -16,6 +16,9 @@ pub use script::{ScriptBrain, ScriptStep};
 
 use crate::EventSink;
 
+/// The longest reply in tokens where neither request nor settings say: room for a whole shell.
+pub(crate) const MAX_TOKENS: u32 = 8_192;
+
 /// Answers one request. Tools, budgets and the conversation are the kernel's.
 #[async_trait]
 pub trait Brain: Send + Sync {

@@ -102,7 +102,7 @@ impl Turn<'_> {
         Next::Done
     }
 
-    /// The context window is full: with half as many turns it may do.
+    /// The context window is full: with a quarter of what was shown it may do.
     pub(super) fn shrink(&mut self) -> Next {
         if self.shrunk {
             return self.stop(
@@ -120,16 +120,15 @@ impl Turn<'_> {
 
     /// The reply is as long as allowed.
     pub(super) async fn cut_off(&mut self, message: Message, calls: Vec<Call>, text: &str) -> Next {
-        self.rounds += 1;
         if !calls.is_empty() {
             let last_is_call = matches!(
                 message.content.last().map(|block| &block.kind),
                 Some(BlockKind::ToolUse { .. })
             );
             let cut = last_is_call.then(|| calls.len() - 1);
-            self.rounds -= 1;
             return self.run_calls(message, calls, cut).await;
         }
+        self.rounds += 1;
         let unclosed = text.matches("```").count() % 2 == 1;
         let ask = if text.trim().is_empty() {
             "[The token limit was reached before your answer began. Answer in a few words.]"
