@@ -1,0 +1,1 @@
+//! The acceptance tests of this crate, one module a topic.
