@@ -8,15 +8,16 @@ use tokio_util::sync::CancellationToken;
 
 use crate::boot::BootReport;
 use crate::conversation::Conversation;
+use crate::face::Notes;
 use crate::keeper::Keeper;
 use crate::prompt::Phase;
 use crate::shell::kept::Shells;
-use crate::state::{MAX_FACE_STATE, State};
+use crate::state::State;
 use crate::tools::run::{Caller, Facts};
 use crate::turn::TurnReport;
 use crate::usage::Meter;
 use crate::{
-    Brain, BrainInfo, BrainReply, BrainRequest, Event, EventSink, Fault, Files, Host, KernelConfig,
+    Brain, BrainInfo, BrainReply, BrainRequest, Event, EventSink, Files, Host, KernelConfig,
     KernelError, Kv, ShellCompiler, ShellInfo, ToolOutcome, Usage, Web, conversation, tools, usage,
 };
 
@@ -49,6 +50,7 @@ pub(crate) struct Inner {
     state: Mutex<State>,
     shells: Mutex<Shells>,
     meter: Mutex<Meter>,
+    notes: Mutex<Notes>,
 }
 
 /// The two blocks that are read once.
@@ -121,6 +123,7 @@ impl Kernel {
                 state: Mutex::new(state),
                 shells: Mutex::new(shells),
                 meter: Mutex::new(meter),
+                notes: Mutex::default(),
             }),
         })
     }
@@ -156,16 +159,29 @@ impl Kernel {
         self.inner.preview(phase, &conversation)
     }
 
-    /// Runs a tool outside of a turn: for a face, or for the person. A failure is an answer, too.
+    /// Runs a tool outside of a turn: for the person. A failure is an answer, too.
     pub async fn call_tool(&self, name: &str, input: Value, by: Provenance) -> ToolOutcome {
+        self.call_tool_with(name, input, by, EventSink::none(), CancellationToken::new())
+            .await
+    }
+
+    /// Runs a tool outside of a turn and tells of it: for a face, or for the person.
+    pub async fn call_tool_with(
+        &self,
+        name: &str,
+        input: Value,
+        by: Provenance,
+        events: EventSink,
+        cancel: CancellationToken,
+    ) -> ToolOutcome {
         let mut facts = Facts::default();
         let mut caller = Caller {
             by: author(&by),
             provenance: by,
             boot: false,
             facts: &mut facts,
-            events: &EventSink::none(),
-            cancel: &CancellationToken::new(),
+            events: &events,
+            cancel: &cancel,
         };
         self.inner.run_tool(name, input, &mut caller).await
     }
@@ -194,24 +210,6 @@ impl Kernel {
     pub async fn use_shell(&self, rev: u64) -> ToolOutcome {
         let input = serde_json::json!({ "rev": rev });
         self.call_tool("shell_use", input, Provenance::Person).await
-    }
-
-    /// What the running shell keeps for itself.
-    pub fn face_state(&self) -> Option<Value> {
-        self.inner.state().face.clone()
-    }
-
-    /// Keeps something for the running shell, at most a MiB of JSON.
-    pub fn set_face_state(&self, state: Value) -> ToolOutcome {
-        let size = state.to_string().len();
-        if size > MAX_FACE_STATE {
-            let detail = format!("the state has {size} bytes, more than {MAX_FACE_STATE}");
-            return Fault::new("too_large", detail).into();
-        }
-        match self.inner.change_state(|kept| kept.face = Some(state)) {
-            Ok(()) => ToolOutcome::of(size),
-            Err(error) => tools::own::io_fault(error).into(),
-        }
     }
 
     /// What was taken so far.
@@ -288,6 +286,10 @@ impl Inner {
 
     pub fn shells(&self) -> MutexGuard<'_, Shells> {
         self.shells.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn notes(&self) -> MutexGuard<'_, Notes> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Changes the state; it is on the disk, or as before.

@@ -100,7 +100,7 @@ impl Inner {
         if !compiled.dropped_imports.is_empty() {
             answer["dropped_imports"] = json!(compiled.dropped_imports);
         }
-        let mounted = self.host.show(Shell { rev, compiled }).await;
+        let mounted = self.show(Shell { rev, compiled }).await;
         let mut outcome = match mounted {
             Mounted::Failed(error) => return self.mount_failed(rev, error, caller),
             Mounted::Yes => {
@@ -123,6 +123,18 @@ impl Inner {
         caller.facts.mounted += 1;
         caller.events.send(Event::ShellShown { rev });
         Ok(outcome)
+    }
+
+    /// Shows a shell. One that died as soon as it had mounted did not mount.
+    pub(crate) async fn show(&self, shell: Shell) -> Mounted {
+        let rev = shell.rev;
+        let before = self.shells().deaths(rev);
+        let mounted = self.host.show(shell).await;
+        if mounted == Mounted::Yes && self.shells().deaths(rev) > before {
+            let message = "it died as soon as it was shown";
+            return Mounted::Failed(ShellError::new("render", message));
+        }
+        mounted
     }
 
     fn mount_failed(
@@ -183,7 +195,7 @@ impl Inner {
             Err(errors) => return Ok(compile_failed(errors, caller)),
         };
         let component = compiled.component.clone();
-        let mounted = match self.host.show(Shell { rev, compiled }).await {
+        let mounted = match self.show(Shell { rev, compiled }).await {
             Mounted::Failed(error) => return self.mount_failed(rev, error, caller),
             Mounted::Yes => Some(true),
             Mounted::NoPage => None,

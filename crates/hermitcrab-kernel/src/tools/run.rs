@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::args::Args;
 use super::{blocks, near_names, tool};
 use crate::kernel::Inner;
-use crate::{BrainRequest, EventSink, Fault, ShellError, Tier, ToolOutcome};
+use crate::{BrainRequest, Event, EventSink, Fault, ShellError, Tier, ToolOutcome};
 
 /// Who calls a tool, and in what.
 pub(crate) struct Caller<'a> {
@@ -104,6 +104,14 @@ impl Inner {
         if let Some(result) = blocks::run(name, &args, &*self.store, &stamp) {
             if let Some((name, before)) = before {
                 self.tell_of_edit(&name, &before, caller);
+            }
+            if result
+                .as_ref()
+                .is_ok_and(|outcome| blocks::changed(name, outcome))
+            {
+                caller.events.send(Event::BlockChanged {
+                    name: args.text("name").to_owned(),
+                });
             }
             return result;
         }
