@@ -4,4 +4,4 @@ pub mod jsx;
 mod runtime;
 
 pub use jsx::{OxcCompiler, compile_shell};
-pub use runtime::Runtime;
+pub use runtime::{Npm, Runtime, RuntimeError};
