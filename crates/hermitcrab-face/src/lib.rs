@@ -18,3 +18,4 @@ pub use jsx::{OxcCompiler, compile_shell};
 pub use keys::{Keys, NoKeys};
 pub use runtime::Runtime;
 pub use server::{FaceConfig, FaceServer};
+pub use runtime::{Npm, Runtime, RuntimeError};
