@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hermitcrab_kernel::{
-    BootReport, BrainError, Event, EventSink, FaceNext, Kernel, KernelError, SafeFace, Shell,
-    ShellError, ToolOutcome, TurnReport,
+    BootReport, Event, EventSink, FaceNext, Kernel, KernelError, SafeFace, Shell, ShellError,
+    ToolOutcome, TurnReport,
 };
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -209,10 +209,7 @@ impl Desk {
         let Some(busy) = self.begin() else {
             return false;
         };
-        let booted = self
-            .kernel
-            .boot(self.sink(None), busy.cancel.clone())
-            .await;
+        let booted = self.kernel.boot(self.sink(None), busy.cancel.clone()).await;
         match booted {
             Ok(report) => self.booted(report).await,
             Err(error) => {
@@ -253,10 +250,7 @@ impl Desk {
             );
             return;
         }
-        self.tell(
-            "died",
-            json!({"rev": rev, "error": error}),
-        );
+        self.tell("died", json!({"rev": rev, "error": error}));
         let mut dead = rev;
         loop {
             let next = self.kernel.face_died(dead, error.clone());
@@ -265,7 +259,8 @@ impl Desk {
                 return;
             }
             let FaceNext::Shell(next) = next else {
-                self.show_safe("no kept face can be shown", vec![error]).await;
+                self.show_safe("no kept face can be shown", vec![error])
+                    .await;
                 return;
             };
             let shown = self.kernel.use_shell(next).await;
@@ -284,13 +279,20 @@ impl Desk {
         self.decided.notify_one();
     }
 
+    /// Stops what is under way, and waits until what was said is on the disk.
+    pub async fn end(&self) {
+        self.stop();
+        if let Err(error) = self.kernel.settle().await {
+            self.note(error.to_string());
+        }
+    }
+
     /// Waits until somebody can answer.
     pub async fn wait_for_key(&self) {
         while self.keys.wanted().is_some() {
             self.decided.notified().await;
         }
     }
-
 }
 
 /// A failure of `use_shell` as an error of the shell.
@@ -305,12 +307,4 @@ fn error_of(outcome: &ToolOutcome) -> ShellError {
         source_line: None,
         truncated: false,
     }
-}
-
-/// Whether a provider refused the key.
-pub(crate) fn key_refused(error: &KernelError) -> bool {
-    let KernelError::Brain(BrainError::Model { source, .. }) = error else {
-        return false;
-    };
-    source.is_key_refused()
 }

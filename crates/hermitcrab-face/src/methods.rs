@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use hermitcrab_kernel::{EventSink, Fault, ToolOutcome};
-use pscale_blocks::Provenance;
+use hermitcrab_kernel::{Fault, ToolOutcome};
+use pscale_blocks::{BlockName, Provenance};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::desk::Desk;
+use crate::log;
 
 /// Who calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +61,6 @@ const TOOLS: &[(&str, &str, &[&str])] = &[
 const OWN_TOOLS: &[(&str, &str, &[&str])] = &[
     ("shells", "shell_list", &[]),
     ("useShell", "shell_use", &["rev"]),
-    ("log", "block_log", &["name", "limit"]),
     ("undo", "block_undo", &["name", "count"]),
 ];
 
@@ -85,7 +85,11 @@ impl Args {
     /// By the names of a tool's arguments; what was left out or null is not there.
     fn named(&mut self, names: &[&str]) -> Result<Value, Fault> {
         if self.0.len() > names.len() {
-            let detail = format!("{} arguments, at most {} are taken", self.0.len(), names.len());
+            let detail = format!(
+                "{} arguments, at most {} are taken",
+                self.0.len(),
+                names.len()
+            );
             return Err(Fault::new("bad_arguments", detail));
         }
         let given = self.0.iter_mut().map(Value::take);
@@ -136,26 +140,12 @@ impl Desk {
             let by = self.author(caller);
             return Ok(kernel.call_tool_with(tool, input, by, events, cancel).await);
         }
-        let deltas = || self.answering(page, id);
-        let cancel = CancellationToken::new();
         let done = match method.as_str() {
             "send" => {
                 let text = args.text(0, "text")?;
                 self.send(text, (page, id)).await?
             }
             "stop" => json!({ "stopped": self.stop() }),
-            "callLLM" => {
-                let (messages, opts) = (args.take(0), args.take(1));
-                return Ok(self.kernel.call_llm(messages, opts, deltas(), cancel).await);
-            }
-            "callAPI" => {
-                return Ok((self.kernel.call_api(args.take(0), deltas(), cancel)).await);
-            }
-            "callWithToolLoop" => {
-                let by = self.author(caller);
-                let params = args.take(0);
-                return Ok((self.kernel.call_with_tools(params, by, deltas(), cancel)).await);
-            }
             "conversation.load" => json!({
                 "messages": self.said()?,
                 "saved": self.kernel.saved_display(),
@@ -164,6 +154,7 @@ impl Desk {
             "conversation.clear" => return Ok(self.kernel.save_display(Value::Null)),
             "state.get" => json!(self.kernel.face_state()),
             "state.set" => return Ok(self.kernel.set_face_state(args.take(0))),
+            "log" if is_own => self.log(args.take(0), args.take(1))?,
             "tools" if is_own => json!(self.kernel.tools()),
             "previousShell" if is_own => return self.previous_shell().await,
             "safeFace" if is_own => {
@@ -171,7 +162,7 @@ impl Desk {
                 json!({"rev": 0})
             }
             "boot" if is_own => {
-                if !self.boot_anew().await {
+                if !self.boot().await {
                     return Err(busy());
                 }
                 json!({"rev": self.kernel.shells().last().map(|shell| shell.rev)})
@@ -203,9 +194,13 @@ impl Desk {
         }))
     }
 
-    /// Pieces of an answer for the call that asks for it, and what it takes for all.
-    fn answering(self: &Arc<Self>, page: u64, id: u64) -> EventSink {
-        self.sink_of_call((page, id))
+    fn log(&self, name: Value, limit: Value) -> Result<Value, Fault> {
+        let name = name.as_str().filter(|name| !name.is_empty());
+        let name = name.map(BlockName::new).transpose();
+        let name = name.map_err(|error| Fault::new("bad_name", error.to_string()))?;
+        let limit = limit.as_u64().map_or(log::MOST, |limit| limit as usize);
+        let rows = log::rows(&*self.kernel.store(), name.as_ref(), limit)?;
+        Ok(json!(rows))
     }
 
     /// What was said, as texts. Calls of tools are none.

@@ -44,7 +44,13 @@ impl Shown {
     }
 
     /// What a page says of a failure, with its place in the source instead of the script.
-    pub fn error(&self, kind: &str, message: &str, line: Option<u32>, col: Option<u32>) -> ShellError {
+    pub fn error(
+        &self,
+        kind: &str,
+        message: &str,
+        line: Option<u32>,
+        col: Option<u32>,
+    ) -> ShellError {
         const LONGEST: usize = 2_000;
         let place = line.and_then(|line| {
             let map = self.map.as_deref()?;

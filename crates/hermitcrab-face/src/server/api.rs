@@ -175,20 +175,16 @@ pub(super) async fn put_block(
     let Json(put) = body?;
     let op = match put {
         Put::Node { path, content } => Op::Write {
-            path: path
-                .parse()
-                .map_err(|error: pscale_blocks::PathError| {
-                    Refusal::from(Fault::new("bad_path", error.to_string()))
-                })?,
+            path: path.parse().map_err(|error: pscale_blocks::PathError| {
+                Refusal::from(Fault::new("bad_path", error.to_string()))
+            })?,
             text: content,
         },
         Put::Block(block) => Op::Replace { block },
     };
     let store = place.desk.kernel.store();
     let edited = store.edit(&name, Some(rev), &op, &place.stamp())?;
-    place
-        .desk
-        .tell("block_changed", json!({ "name": name }));
+    place.desk.tell("block_changed", json!({ "name": name }));
     Ok(Json(json!({"name": name, "rev": edited.rev})))
 }
 
@@ -257,7 +253,7 @@ pub(super) async fn import(
 
 #[derive(Deserialize)]
 pub(super) struct Key {
-    key: SecretString,
+    key: String,
 }
 
 /// `POST /api/key`: it is taken, and never given back.
@@ -270,7 +266,7 @@ pub(super) async fn key(
         let why = "the body is {\"key\": \"...\"}";
         return Err(Refusal::new(StatusCode::BAD_REQUEST, "bad_arguments", why));
     };
-    if let Err(why) = place.desk.keys.set(key).await {
+    if let Err(why) = place.desk.keys.set(SecretString::from(key)).await {
         return Err(Refusal::new(StatusCode::BAD_REQUEST, "key", &why));
     }
     place.desk.decide();

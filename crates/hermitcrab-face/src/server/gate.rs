@@ -80,7 +80,9 @@ impl Gate {
 
     /// Both tokens.
     fn knows(&self, headers: &HeaderMap) -> bool {
-        let token = headers.get(TOKEN_HEADER).and_then(|value| value.to_str().ok());
+        let token = headers
+            .get(TOKEN_HEADER)
+            .and_then(|value| value.to_str().ok());
         self.has_cookie(headers) && token.is_some_and(|token| self.is_header(token))
     }
 
@@ -103,11 +105,7 @@ fn one<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
 }
 
 /// For every request: the host is ours, and what changes something comes from our own page as JSON.
-pub(super) async fn pass(
-    State(gate): State<Arc<Gate>>,
-    request: Request,
-    next: Next,
-) -> Response {
+pub(super) async fn pass(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Response {
     let changes = !matches!(*request.method(), Method::GET | Method::HEAD);
     let mut response = if !gate.is_ours(request.headers()) {
         let why = "this server answers to 127.0.0.1 and localhost only";
@@ -124,17 +122,15 @@ pub(super) async fn pass(
     let headers = response.headers_mut();
     for (name, value) in ALWAYS {
         let name = HeaderName::from_static(name);
-        headers.entry(name).or_insert(HeaderValue::from_static(value));
+        headers
+            .entry(name)
+            .or_insert(HeaderValue::from_static(value));
     }
     response
 }
 
 /// For `/api`: the page brings both tokens.
-pub(super) async fn known(
-    State(gate): State<Arc<Gate>>,
-    request: Request,
-    next: Next,
-) -> Response {
+pub(super) async fn known(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Response {
     if gate.knows(request.headers()) {
         next.run(request).await
     } else {

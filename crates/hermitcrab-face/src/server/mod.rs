@@ -73,7 +73,9 @@ impl FaceServer {
         keys: Arc<dyn Keys>,
         config: FaceConfig,
     ) -> Result<Self, FaceError> {
-        let compiled = OxcCompiler.compile(SAFE_SHELL).map_err(FaceError::SafeFace)?;
+        let compiled = OxcCompiler
+            .compile(SAFE_SHELL)
+            .map_err(FaceError::SafeFace)?;
         let safe = Shell { rev: 0, compiled };
         let addr = SocketAddr::from((Ipv4Addr::LOCALHOST, config.port.unwrap_or_default()));
         let bound = TcpListener::bind(addr).await;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::State;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -34,7 +35,7 @@ const IN_FLIGHT: usize = 16;
 pub(super) async fn open(
     State(place): State<Place>,
     headers: HeaderMap,
-    upgrade: Option<WebSocketUpgrade>,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Response {
     let refuse = |error, why| Refusal::new(StatusCode::FORBIDDEN, error, why).into_response();
     if !place.gate.from_here(&headers) {
@@ -43,7 +44,7 @@ pub(super) async fn open(
     if !place.gate.has_cookie(&headers) {
         return refuse("session", "no session: open the address that was printed");
     }
-    let Some(upgrade) = upgrade else {
+    let Ok(upgrade) = upgrade else {
         let why = "this is a WebSocket";
         return Refusal::new(StatusCode::UPGRADE_REQUIRED, "upgrade", why).into_response();
     };
@@ -71,14 +72,16 @@ async fn serve(mut socket: WebSocket, place: Place) {
     }
     let desk = place.desk.clone();
     let status = desk.status();
-    let arrived = desk.host.arrive(HostSkills(skills), visible, |page| ToPage::Welcome {
-        page,
-        version: desk.version.clone(),
-        runtime: desk.runtime.name(),
-        status,
-        usage: desk.kernel.usage(),
-        notices: desk.notices(),
-    });
+    let arrived = desk
+        .host
+        .arrive(HostSkills(skills), visible, |page| ToPage::Welcome {
+            page,
+            version: desk.version.clone(),
+            runtime: desk.runtime.name(),
+            status,
+            usage: desk.kernel.usage(),
+            notices: desk.notices(),
+        });
     let page = arrived.page;
     talk(socket, &place, arrived).await;
     desk.host.leave(page);
