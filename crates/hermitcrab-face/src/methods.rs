@@ -140,12 +140,25 @@ impl Desk {
             let by = self.author(caller);
             return Ok(kernel.call_tool_with(tool, input, by, events, cancel).await);
         }
+        let deltas = || self.sink(Some((page, id)));
+        let cancel = CancellationToken::new();
         let done = match method.as_str() {
             "send" => {
                 let text = args.text(0, "text")?;
                 self.send(text, (page, id)).await?
             }
             "stop" => json!({ "stopped": self.stop() }),
+            "callLLM" => {
+                let (messages, opts) = (args.take(0), args.take(1));
+                return Ok((self.kernel.call_llm(messages, opts, deltas(), cancel)).await);
+            }
+            "callAPI" => {
+                return Ok((self.kernel.call_api(args.take(0), deltas(), cancel)).await);
+            }
+            "callWithToolLoop" => {
+                let (params, by) = (args.take(0), self.author(caller));
+                return Ok((self.kernel.call_with_tools(params, by, deltas(), cancel)).await);
+            }
             "conversation.load" => json!({
                 "messages": self.said()?,
                 "saved": self.kernel.saved_display(),
