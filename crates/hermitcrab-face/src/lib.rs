@@ -10,6 +10,7 @@ mod message;
 mod methods;
 mod page;
 mod rate;
+mod page;
 mod runtime;
 mod server;
 mod token;
