@@ -1,6 +1,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::{fmt, io};
 
+use jiff::Timestamp;
 use llm_client::{Clock, Cost, Message, ModelTable, Reply, StopReason};
 use pscale_blocks::{Block, BlockStore, O200k, Provenance, TokenCounter as _};
 use serde_json::Value;
@@ -214,6 +215,11 @@ impl Kernel {
     pub async fn use_shell(&self, rev: u64) -> ToolOutcome {
         let input = serde_json::json!({ "rev": rev });
         self.call_tool("shell_use", input, Provenance::Person).await
+    }
+
+    /// The time, as everything of this kernel is stamped with it.
+    pub fn now(&self) -> Timestamp {
+        self.inner.clock.now()
     }
 
     /// What was taken so far.

@@ -1,1 +1,8 @@
 //! The acceptance tests of this crate, one module a topic.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test stops at the first surprise, and the line says which"
+)]
+
+#[cfg(unix)]
+mod runtime_npm;
