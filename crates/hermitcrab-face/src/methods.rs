@@ -136,11 +136,11 @@ impl Desk {
         if let Some((_, tool, names)) = tools.find(|(name, ..)| *name == method) {
             let input = args.named(names)?;
             let kernel = &self.kernel;
-            let (events, cancel) = (self.sink(None), CancellationToken::new());
+            let (events, cancel) = (self.sink(None, false), CancellationToken::new());
             let by = self.author(caller);
             return Ok(kernel.call_tool_with(tool, input, by, events, cancel).await);
         }
-        let deltas = || self.sink(Some((page, id)));
+        let deltas = || self.sink(Some((page, id)), false);
         let cancel = CancellationToken::new();
         let done = match method.as_str() {
             "send" => {
