@@ -275,10 +275,7 @@ impl State {
     }
 
     /// Asks the page that came into view last, of those that can do it.
-    pub fn ask(
-        &mut self,
-        call: &HostCall,
-    ) -> Option<(u64, u64, oneshot::Receiver<Answer>)> {
+    pub fn ask(&mut self, call: &HostCall) -> Option<(u64, u64, oneshot::Receiver<Answer>)> {
         let can = (self.pages.iter()).filter(|(_, page)| page.can(&call.name));
         let page = *can.max_by_key(|(_, page)| page.seen)?.0;
         let id = self.next();
