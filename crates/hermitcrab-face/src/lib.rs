@@ -10,7 +10,6 @@ mod message;
 mod methods;
 mod page;
 mod rate;
-mod page;
 mod runtime;
 mod server;
 mod token;

@@ -77,7 +77,7 @@ pub(crate) enum ToPage {
         runtime: &'static str,
         #[serde(flatten)]
         status: Status,
-        usage: Usage,
+        usage: Box<Usage>,
         notices: Vec<String>,
     },
     /// A shell is to be mounted in a new frame; the one before stays until it has.

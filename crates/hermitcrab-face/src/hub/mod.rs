@@ -242,9 +242,8 @@ impl WebHost {
     /// Shows something on every page; the face before stays where it fails.
     pub(crate) async fn mount(&self, shown: Arc<Shown>) -> Mounted {
         let _one = self.hub.showing.lock().await;
-        let mut told = match self.state().begin(&shown) {
-            Some(told) => told,
-            None => return Mounted::NoPage,
+        let Some(mut told) = self.state().begin(&shown) else {
+            return Mounted::NoPage;
         };
         let mut again = true;
         let verdict = loop {
@@ -272,7 +271,9 @@ impl WebHost {
             Mounted::Failed(_) => {
                 let frames = state.start_over(&shown);
                 drop(state);
-                frames.into_iter().for_each(|frame| self.watch(frame));
+                for frame in frames {
+                    self.watch(frame);
+                }
             }
             _ => state.face = Some(shown),
         }

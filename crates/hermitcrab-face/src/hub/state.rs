@@ -65,11 +65,14 @@ pub(super) struct Trial {
     pub verdict: Option<oneshot::Sender<Result<(), ShellError>>>,
 }
 
+/// What the browser answers.
+pub(super) type Answer = Result<Value, HostError>;
+
 /// Somebody waits for the browser.
 #[derive(Debug)]
 struct Asked {
     page: u64,
-    answer: oneshot::Sender<Result<Value, HostError>>,
+    answer: oneshot::Sender<Answer>,
 }
 
 impl State {
@@ -179,10 +182,10 @@ impl State {
         shown.collect()
     }
 
-    /// Whether a face is tried of which no frame runs, while there is one that may hold it up.
+    /// Whether a face is tried of which no frame runs.
     pub fn is_held_up(&self, shown: &Arc<Shown>) -> bool {
         let mut tried = (self.frames.values()).filter(|frame| Arc::ptr_eq(&frame.shown, shown));
-        self.face.is_some() && tried.all(|frame| !frame.ready)
+        tried.all(|frame| !frame.ready)
     }
 
     /// Takes all frames away.
@@ -272,10 +275,7 @@ impl State {
     }
 
     /// Asks the page that came into view last, of those that can do it.
-    pub fn ask(
-        &mut self,
-        call: &HostCall,
-    ) -> Option<(u64, u64, oneshot::Receiver<Result<Value, HostError>>)> {
+    pub fn ask(&mut self, call: &HostCall) -> Option<(u64, u64, oneshot::Receiver<Answer>)> {
         let can = (self.pages.iter()).filter(|(_, page)| page.can(&call.name));
         let page = *can.max_by_key(|(_, page)| page.seen)?.0;
         let id = self.next();
@@ -291,7 +291,7 @@ impl State {
     }
 
     /// An answer counts from the page that was asked only.
-    pub fn answer(&mut self, page: u64, id: u64, answer: Result<Value, HostError>) {
+    pub fn answer(&mut self, page: u64, id: u64, answer: Answer) {
         if self.asked.get(&id).is_some_and(|asked| asked.page == page)
             && let Some(asked) = self.asked.remove(&id)
         {
