@@ -11,6 +11,7 @@ use axum::response::{IntoResponse as _, Response};
 
 use super::Refusal;
 use crate::FaceError;
+use crate::page::DNS_PREFETCH;
 use crate::token::Token;
 
 /// The header in which a page brings the token that only it knows.
@@ -145,7 +146,7 @@ const ALWAYS: &[(&str, &str)] = &[
     ("cache-control", "no-store"),
     ("cross-origin-opener-policy", "same-origin"),
     ("cross-origin-resource-policy", "same-origin"),
-    ("x-dns-prefetch-control", "off"),
+    ("x-dns-prefetch-control", DNS_PREFETCH),
 ];
 
 fn is_json(headers: &HeaderMap) -> bool {

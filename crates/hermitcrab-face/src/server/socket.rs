@@ -79,7 +79,7 @@ async fn serve(mut socket: WebSocket, place: Place) {
             version: desk.version.clone(),
             runtime: desk.runtime.name(),
             status,
-            usage: desk.kernel.usage(),
+            usage: Box::new(desk.kernel.usage()),
             notices: desk.notices(),
         });
     let page = arrived.page;

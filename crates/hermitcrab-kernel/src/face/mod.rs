@@ -4,7 +4,7 @@ mod deaths;
 mod notes;
 
 pub use deaths::FaceNext;
-pub(crate) use notes::Notes;
+pub(crate) use notes::{MARK, Notes};
 
 use serde_json::Value;
 

@@ -3,10 +3,10 @@
 use llm_client::{Block, BlockKind, Message, Reply, StopReason};
 use serde_json::{Value, json};
 
-use super::calls::{Call, calls};
 use super::{BOOT_REPAIRS, Next, Turn};
 use crate::BrainReply;
 use crate::prompt::Phase;
+use crate::tools::call::calls;
 use crate::window::{self, WindowLimits};
 
 /// How often a reply may pause in a turn.
@@ -38,8 +38,8 @@ impl Turn<'_> {
                 self.refused(&reply, answer.model)
             }
             StopReason::ContextWindow if calls.is_empty() => self.shrink(),
-            StopReason::MaxTokens => self.cut_off(message, calls, &text).await,
-            _ if !calls.is_empty() => self.run_calls(message, calls, None).await,
+            StopReason::MaxTokens => self.cut_off(message, &text).await,
+            _ if !calls.is_empty() => self.run_calls(message, false).await,
             stop => {
                 if let StopReason::Other(other) = stop {
                     self.events
@@ -119,14 +119,9 @@ impl Turn<'_> {
     }
 
     /// The reply is as long as allowed.
-    pub(super) async fn cut_off(&mut self, message: Message, calls: Vec<Call>, text: &str) -> Next {
-        if !calls.is_empty() {
-            let last_is_call = matches!(
-                message.content.last().map(|block| &block.kind),
-                Some(BlockKind::ToolUse { .. })
-            );
-            let cut = last_is_call.then(|| calls.len() - 1);
-            return self.run_calls(message, calls, cut).await;
+    pub(super) async fn cut_off(&mut self, message: Message, text: &str) -> Next {
+        if !calls(&message).is_empty() {
+            return self.run_calls(message, true).await;
         }
         self.rounds += 1;
         let unclosed = text.matches("```").count() % 2 == 1;
