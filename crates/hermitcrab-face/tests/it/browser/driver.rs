@@ -154,7 +154,8 @@ impl Driver {
             "DELETE /session/{session} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nConnection: close\r\n\r\n",
             self.port
         )?;
-        stream.read_to_end(&mut Vec::new())?;
+        // It answers once the browser is closed, and keeps the connection.
+        stream.read_exact(&mut [0; 12])?;
         Ok(())
     }
 }
