@@ -3,5 +3,5 @@
 pub mod jsx;
 mod runtime;
 
-pub use jsx::{OxcCompiler, compile_shell};
+pub use jsx::{OxcCompiler, compile_shell, source_place};
 pub use runtime::Runtime;
