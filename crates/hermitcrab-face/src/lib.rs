@@ -20,3 +20,5 @@ pub use jsx::{OxcCompiler, compile_shell};
 pub use keys::{Keys, NoKeys};
 pub use runtime::{Npm, Runtime, RuntimeError};
 pub use server::{FaceConfig, FaceServer};
+pub use jsx::{OxcCompiler, compile_shell, source_place};
+pub use runtime::Runtime;
