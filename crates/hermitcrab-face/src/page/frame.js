@@ -56,6 +56,7 @@ function nonce() {
  * One frame with one shell. What comes out of it is hostile until it is checked here.
  *
  * @typedef {object} Handlers
+ * @property {(frame: Frame) => void} ready
  * @property {(frame: Frame) => void} mounted
  * @property {(frame: Frame, fault: {phase: string, message: string, line?: number, col?: number}) => void} failed once
  * @property {(frame: Frame, method: string, args: unknown[], onEvent: Function) => Promise<unknown>} call
@@ -88,6 +89,8 @@ export class Frame {
     this.safe = shell.safe === true;
     this.isMounted = false;
     this.isDead = false;
+    /** Another frame is mounting: it may hold this one up, which is not this one's fault. */
+    this.isPatient = false;
     this.props = shell.props;
     this.#on = on;
     const iframe = document.createElement('iframe');
@@ -136,6 +139,7 @@ export class Frame {
       this.#ready = true;
       this.#say({ type: 'init', rev: this.rev, props: this.props });
       this.#beat = setInterval(() => this.#check(), BEAT);
+      this.#on.ready(this);
       return undefined;
     }
     if (type === 'call') return this.#called(message);
@@ -206,7 +210,7 @@ export class Frame {
 
   #check() {
     // A page that nobody sees is slowed down; what it misses then says nothing.
-    if (document.hidden) {
+    if (document.hidden || this.isPatient) {
       this.#pong = this.#ping;
       return;
     }

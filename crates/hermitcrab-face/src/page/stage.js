@@ -25,6 +25,12 @@ export class Stage extends EventTarget {
     link.addEventListener('discard', ({ detail }) => {
       if (this.#candidate?.id === detail.frame) this.#drop();
     });
+    // A browser runs all frames of one server in one process: what holds it up goes with the last of them only.
+    link.addEventListener('clear', () => {
+      this.#drop();
+      this.#current?.remove();
+      this.#current = null;
+    });
     link.addEventListener('event', ({ detail: { event, data, frame } }) => {
       for (const one of [this.#current, this.#candidate]) {
         if (one && (frame === undefined || frame === null || frame === one.id)) one.tell(event, data);
@@ -46,17 +52,20 @@ export class Stage extends EventTarget {
     this.#drop();
     const more = safe ? { safe: true, reason: reason ?? null, errors: errors ?? [] } : {};
     this.#candidate = new Frame({ frame, rev, component, safe, props: { ...props, ...more } }, {
+      ready: (one) => this.#link.send({ type: 'ready', frame: one.id }),
       mounted: (one) => this.#mounted(one),
       failed: (one, fault) => this.#failed(one, fault),
       call: (one, method, args, onEvent) => this.#call(one, method, args, onEvent),
       log: (one, level, text) => this.#link.send({ type: 'log', frame: one.id, level, text }),
     });
     this.#element.append(this.#candidate.element);
+    if (this.#current) this.#current.isPatient = true;
   }
 
   #drop() {
     this.#candidate?.remove();
     this.#candidate = null;
+    if (this.#current) this.#current.isPatient = false;
   }
 
   #mounted(frame) {

@@ -1,6 +1,12 @@
 //! What runs a shell in the frame: React, or a small part of it of our own.
 
-/// A runtime as the frame loads it: one script, which sets `globalThis.React` and `globalThis.ReactDOM`.
+mod react;
+
+use std::path::Path;
+
+pub use react::{Npm, RuntimeError};
+
+/// A runtime as the frame loads it: one classic script, which sets `globalThis.React` and `globalThis.ReactDOM`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Runtime {
     name: &'static str,
@@ -8,12 +14,41 @@ pub struct Runtime {
 }
 
 impl Runtime {
-    /// The runtime that is part of the program.
+    /// The runtime that is part of the program. What it does not do stands at the head of its script.
     pub fn builtin() -> Self {
         Self {
             name: "built-in subset",
             script: include_str!("builtin.js").to_owned(),
         }
+    }
+
+    /// React as an earlier start installed it below the data directory. `None` if it is not there, or not whole.
+    pub fn kept_react(data: &Path) -> Option<Self> {
+        react::kept(&react::folder(data)).ok().map(Self::of_react)
+    }
+
+    /// React, installed by the person's own npm unless an earlier start did so.
+    ///
+    /// What is kept is checked each time and installed again if it is not what it should be. `tell` gets one line
+    /// before npm begins. A caller that drops the future ends npm, and nothing half stays behind.
+    ///
+    /// # Errors
+    /// npm is missing, fails or takes too long; it brought something else; the data directory cannot be written.
+    pub async fn react(
+        data: &Path,
+        npm: &Npm,
+        tell: &(dyn Fn(&str) + Sync),
+    ) -> Result<Self, RuntimeError> {
+        let folder = react::folder(data);
+        if let Ok(script) = react::kept(&folder) {
+            return Ok(Self::of_react(script));
+        }
+        tell(&format!(
+            "installing React {} with npm, once, in {}",
+            react::VERSION,
+            folder.display()
+        ));
+        react::install(&folder, npm).await.map(Self::of_react)
     }
 
     /// What the bar and `/health` call it: `React 18.3.1` or `built-in subset`.
@@ -24,5 +59,12 @@ impl Runtime {
     /// The script.
     pub fn script(&self) -> &str {
         &self.script
+    }
+
+    fn of_react(script: String) -> Self {
+        Self {
+            name: react::NAME,
+            script,
+        }
     }
 }

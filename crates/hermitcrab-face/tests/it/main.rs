@@ -1,1 +1,12 @@
 //! The acceptance tests of this crate, one module a topic.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test stops at the first surprise, and the line says which"
+)]
+
+mod browser;
+mod face;
+#[cfg(unix)]
+mod runtime_npm;
+
+mod jsx_vectors;

@@ -1,0 +1,251 @@
+//! React's two scripts: brought by the person's npm, kept in the data directory, checked before each use.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use sha2::{Digest as _, Sha256};
+use tempfile::TempDir;
+use tokio::process::Command;
+
+pub(super) const NAME: &str = "React 18.3.1";
+pub(super) const VERSION: &str = "18.3.1";
+
+const PACKAGE: &str = include_str!("npm/package.json");
+/// Pins every package by its integrity. It names no address: npm asks the registry that the person has set.
+const LOCK: &str = include_str!("npm/package-lock.json");
+
+/// One of the two scripts.
+struct Script {
+    package: &'static str,
+    file: &'static str,
+    bytes: u64,
+    sha256: &'static str,
+}
+
+/// In the order in which they run.
+const SCRIPTS: [Script; 2] = [
+    Script {
+        package: "react",
+        file: "react.production.min.js",
+        bytes: 10_751,
+        sha256: "d949f1c3687aedadcedac85261865f29b17cd273997e7f6b2bfc53b2f9d4c4dd",
+    },
+    Script {
+        package: "react-dom",
+        file: "react-dom.production.min.js",
+        bytes: 131_835,
+        sha256: "35f4f974f4b2bcd44da73963347f8952e341f83909e4498227d4e26b98f66f0d",
+    },
+];
+
+/// A folder in which npm works. Those of a start that was killed are removed by the next installation.
+const WORK: &str = ".installing-";
+/// As many bytes of what npm says as an error carries.
+const SAID: u64 = 1000;
+
+/// The person's npm.
+#[derive(Debug, Clone)]
+pub struct Npm {
+    /// The program, by path or by its name on the search path.
+    pub program: PathBuf,
+    /// How long it may take.
+    pub limit: Duration,
+    /// Variables of the environment that it does not get, such as keys.
+    pub hidden: Vec<String>,
+}
+
+/// Why React is not there.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RuntimeError {
+    /// npm cannot be started.
+    #[error("{} cannot be started: {source}; install Node.js, or go on with --runtime builtin", program.display())]
+    Start {
+        /// What was to run.
+        program: PathBuf,
+        /// What the system says.
+        #[source]
+        source: io::Error,
+    },
+    /// npm ended with an error.
+    #[error("npm could not install React ({status}): {said}")]
+    Failed {
+        /// How it ended.
+        status: ExitStatus,
+        /// The end of what it said.
+        said: String,
+    },
+    /// npm did not end in time.
+    #[error("npm did not finish within {} seconds", limit.as_secs())]
+    Slow {
+        /// The time it had.
+        limit: Duration,
+    },
+    /// A script is not the one that was expected.
+    #[error("{} has sha256 {found}, expected {expected}", path.display())]
+    Other {
+        /// Where it lies.
+        path: PathBuf,
+        /// Of what lies there.
+        found: String,
+        /// Of the script of React 18.3.1.
+        expected: &'static str,
+    },
+    /// A file or folder cannot be read or written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// What the system says.
+        #[source]
+        source: io::Error,
+    },
+}
+
+fn at(path: &Path) -> impl FnOnce(io::Error) -> RuntimeError {
+    let path = path.to_owned();
+    move |source| RuntimeError::File { path, source }
+}
+
+/// Where the two scripts are kept.
+pub(super) fn folder(data: &Path) -> PathBuf {
+    data.join("runtime").join(format!("react-{VERSION}"))
+}
+
+/// The two scripts of a folder, one after the other, if both are what they should be.
+pub(super) fn kept(folder: &Path) -> Result<String, RuntimeError> {
+    joined(|script| folder.join(script.file))
+}
+
+fn joined(place: impl Fn(&Script) -> PathBuf) -> Result<String, RuntimeError> {
+    let mut all = String::new();
+    for script in &SCRIPTS {
+        all.push_str(&checked(script, &place(script))?);
+        all.push('\n');
+    }
+    Ok(all)
+}
+
+fn checked(script: &Script, path: &Path) -> Result<String, RuntimeError> {
+    let mut bytes = Vec::new();
+    // One byte more than it has is enough to tell a longer file from it.
+    File::open(path)
+        .and_then(|file| file.take(script.bytes + 1).read_to_end(&mut bytes))
+        .map_err(at(path))?;
+    let found = hex(&Sha256::digest(&bytes));
+    if found != script.sha256 {
+        return Err(RuntimeError::Other {
+            path: path.to_owned(),
+            found,
+            expected: script.sha256,
+        });
+    }
+    String::from_utf8(bytes)
+        .map_err(|error| at(path)(io::Error::new(io::ErrorKind::InvalidData, error)))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::new(), |mut all, byte| {
+        // Writing to a text cannot fail.
+        let _ = write!(all, "{byte:02x}");
+        all
+    })
+}
+
+/// Lets npm work in a folder beside `folder` and moves the two scripts there when both are right.
+pub(super) async fn install(folder: &Path, npm: &Npm) -> Result<String, RuntimeError> {
+    let parent = folder.parent().unwrap_or(folder);
+    fs::create_dir_all(parent).map_err(at(parent))?;
+    remove_leftovers(parent);
+    let work = tempfile::Builder::new()
+        .prefix(WORK)
+        .tempdir_in(parent)
+        .map_err(at(parent))?;
+    run(npm, &work).await?;
+
+    let brought = |script: &Script| {
+        Path::new("node_modules")
+            .join(script.package)
+            .join("umd")
+            .join(script.file)
+    };
+    let all = joined(|script| work.path().join(brought(script)))?;
+    let ready = work.path().join("ready");
+    fs::create_dir(&ready).map_err(at(&ready))?;
+    for script in &SCRIPTS {
+        let from = work.path().join(brought(script));
+        fs::rename(&from, ready.join(script.file)).map_err(at(&from))?;
+    }
+    // What lies there is not React, or this would not run.
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(at(folder)(error)),
+        _ => {}
+    }
+    fs::rename(&ready, folder).map_err(at(folder))?;
+    Ok(all)
+}
+
+/// Best effort: what cannot be removed is in nobody's way.
+fn remove_leftovers(parent: &Path) {
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with(WORK) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+async fn run(npm: &Npm, work: &TempDir) -> Result<(), RuntimeError> {
+    for (name, text) in [("package.json", PACKAGE), ("package-lock.json", LOCK)] {
+        let path = work.path().join(name);
+        fs::write(&path, text).map_err(at(&path))?;
+    }
+    // A file, not a pipe: a child that npm leaves behind cannot hold this program up.
+    let path = work.path().join("npm.log");
+    let log = File::create_new(&path).map_err(at(&path))?;
+    let mut command = Command::new(&npm.program);
+    command
+        .args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"])
+        .args(["--no-update-notifier", "--loglevel=error"])
+        .current_dir(work.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(log)
+        .kill_on_drop(true);
+    for name in &npm.hidden {
+        command.env_remove(name);
+    }
+    let mut child = command.spawn().map_err(|source| RuntimeError::Start {
+        program: npm.program.clone(),
+        source,
+    })?;
+    let Ok(ended) = tokio::time::timeout(npm.limit, child.wait()).await else {
+        // Dead before its folder is removed.
+        let _ = child.kill().await;
+        return Err(RuntimeError::Slow { limit: npm.limit });
+    };
+    let status = ended.map_err(at(&npm.program))?;
+    if status.success() {
+        return Ok(());
+    }
+    Err(RuntimeError::Failed {
+        status,
+        said: end_of(&path).unwrap_or_default(),
+    })
+}
+
+/// The end of a text file on one line, without anything that a terminal would obey.
+fn end_of(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(SAID)))?;
+    let mut bytes = Vec::new();
+    file.take(SAID).read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let plain = text.split(char::is_control).map(str::trim);
+    let lines: Vec<&str> = plain.filter(|line| !line.is_empty()).collect();
+    Ok(lines.join("; "))
+}
