@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hermitcrab_kernel::{Fault, ToolOutcome};
+use hermitcrab_kernel::{Fault, ShellInfo, ToolOutcome};
 use pscale_blocks::{BlockName, Provenance};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
@@ -59,7 +59,6 @@ const TOOLS: &[(&str, &str, &[&str])] = &[
 
 /// Tools of the bar and of the program's own face only.
 const OWN_TOOLS: &[(&str, &str, &[&str])] = &[
-    ("shells", "shell_list", &[]),
     ("useShell", "shell_use", &["rev"]),
     ("undo", "block_undo", &["name", "count"]),
 ];
@@ -169,6 +168,7 @@ impl Desk {
             "state.get" => json!(self.kernel.face_state()),
             "state.set" => return Ok(self.kernel.set_face_state(args.take(0))),
             "log" if is_own => self.log(&args.take(0), &args.take(1))?,
+            "shells" if is_own => self.shells().await,
             "tools" if is_own => json!(self.kernel.tools()),
             "previousShell" if is_own => return self.previous_shell().await,
             "safeFace" if is_own => {
@@ -230,6 +230,17 @@ impl Desk {
             },
             None => Provenance::Person,
         }
+    }
+
+    /// The kept shells; the one that the pages show is running.
+    async fn shells(&self) -> Value {
+        let shown = self.host.settled().await;
+        let row = |shell: &ShellInfo| {
+            let mut row = json!(shell);
+            row["running"] = (Some(shell.rev) == shown).into();
+            row
+        };
+        self.kernel.shells().iter().map(row).collect()
     }
 
     /// The sound shell before the one that is shown.
