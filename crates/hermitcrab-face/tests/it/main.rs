@@ -6,3 +6,4 @@
 
 #[cfg(unix)]
 mod runtime_npm;
+mod server;
