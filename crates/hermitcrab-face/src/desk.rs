@@ -112,8 +112,8 @@ impl Desk {
         self.tell("status", json!(status));
     }
 
-    /// Where the kernel's events go: to all pages, and what is said also to the call that waits for it.
-    pub fn sink(self: &Arc<Self>, caller: Option<(u64, u64)>) -> EventSink {
+    /// Where the kernel's events go: to all pages; what is said, to the call that waits for it, and in a turn to all.
+    pub fn sink(self: &Arc<Self>, caller: Option<(u64, u64)>, turn: bool) -> EventSink {
         let desk = self.clone();
         EventSink::new(move |event| {
             let (name, data) = match event {
@@ -126,6 +126,9 @@ impl Desk {
                             call: Some(call),
                         };
                         desk.host.send(page, delta);
+                    }
+                    if !turn {
+                        return;
                     }
                     ("delta", data)
                 }
@@ -186,7 +189,7 @@ impl Desk {
     ) -> Option<Result<TurnReport, KernelError>> {
         let busy = self.begin()?;
         self.tell("message", json!({"role": "user", "text": text}));
-        let events = self.sink(Some(caller));
+        let events = self.sink(Some(caller), true);
         let turn = self.kernel.turn(text, events, busy.cancel.clone()).await;
         match &turn {
             Ok(report) => {
@@ -209,7 +212,10 @@ impl Desk {
         let Some(busy) = self.begin() else {
             return false;
         };
-        let booted = self.kernel.boot(self.sink(None), busy.cancel.clone()).await;
+        let booted = self
+            .kernel
+            .boot(self.sink(None, true), busy.cancel.clone())
+            .await;
         match booted {
             Ok(report) => self.booted(report).await,
             Err(error) => {

@@ -23,6 +23,8 @@ pub(crate) enum FromPage {
     },
     /// The page came into view, or left it.
     Visible { visible: bool },
+    /// A frame runs, and waits for its shell.
+    Ready { frame: String },
     /// A shell's first render is done.
     Mounted { frame: String, rev: u64 },
     /// A shell failed to mount, or died after it had.
@@ -75,7 +77,7 @@ pub(crate) enum ToPage {
         runtime: &'static str,
         #[serde(flatten)]
         status: Status,
-        usage: Usage,
+        usage: Box<Usage>,
         notices: Vec<String>,
     },
     /// A shell is to be mounted in a new frame; the one before stays until it has.
@@ -90,8 +92,11 @@ pub(crate) enum ToPage {
         errors: Vec<ShellError>,
         props: Value,
     },
-    /// A frame that was not mounted in time is not wanted any longer.
+    /// A frame whose shell failed is not wanted any longer.
     Discard { frame: String },
+    /// All frames are to go at once. A browser runs the frames of one server in one process: a shell that never ends
+    /// holds the others up, too, and its process goes with the last of them.
+    Clear,
     /// The answer to [`FromPage::Call`].
     Reply {
         id: u64,

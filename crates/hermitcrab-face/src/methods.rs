@@ -136,16 +136,29 @@ impl Desk {
         if let Some((_, tool, names)) = tools.find(|(name, ..)| *name == method) {
             let input = args.named(names)?;
             let kernel = &self.kernel;
-            let (events, cancel) = (self.sink(None), CancellationToken::new());
+            let (events, cancel) = (self.sink(None, false), CancellationToken::new());
             let by = self.author(caller);
             return Ok(kernel.call_tool_with(tool, input, by, events, cancel).await);
         }
+        let deltas = || self.sink(Some((page, id)), false);
+        let cancel = CancellationToken::new();
         let done = match method.as_str() {
             "send" => {
                 let text = args.text(0, "text")?;
                 self.send(text, (page, id)).await?
             }
             "stop" => json!({ "stopped": self.stop() }),
+            "callLLM" => {
+                let (messages, opts) = (args.take(0), args.take(1));
+                return Ok((self.kernel.call_llm(messages, opts, deltas(), cancel)).await);
+            }
+            "callAPI" => {
+                return Ok((self.kernel.call_api(args.take(0), deltas(), cancel)).await);
+            }
+            "callWithToolLoop" => {
+                let (params, by) = (args.take(0), self.author(caller));
+                return Ok((self.kernel.call_with_tools(params, by, deltas(), cancel)).await);
+            }
             "conversation.load" => json!({
                 "messages": self.said()?,
                 "saved": self.kernel.saved_display(),
@@ -154,7 +167,7 @@ impl Desk {
             "conversation.clear" => return Ok(self.kernel.save_display(Value::Null)),
             "state.get" => json!(self.kernel.face_state()),
             "state.set" => return Ok(self.kernel.set_face_state(args.take(0))),
-            "log" if is_own => self.log(args.take(0), args.take(1))?,
+            "log" if is_own => self.log(&args.take(0), &args.take(1))?,
             "tools" if is_own => json!(self.kernel.tools()),
             "previousShell" if is_own => return self.previous_shell().await,
             "safeFace" if is_own => {
@@ -194,7 +207,7 @@ impl Desk {
         }))
     }
 
-    fn log(&self, name: Value, limit: Value) -> Result<Value, Fault> {
+    fn log(&self, name: &Value, limit: &Value) -> Result<Value, Fault> {
         let name = name.as_str().filter(|name| !name.is_empty());
         let name = name.map(BlockName::new).transpose();
         let name = name.map_err(|error| Fault::new("bad_name", error.to_string()))?;
@@ -235,10 +248,9 @@ impl Desk {
     async fn previous_shell(&self) -> Result<ToolOutcome, Fault> {
         let current = self.host.settled().await.unwrap_or_default();
         let shells = self.kernel.shells();
-        let sound = (shells.iter()).filter(|shell| shell.mounted != Some(false));
-        let before = sound
-            .filter(|shell| current == 0 || shell.rev < current)
-            .next_back();
+        let before = shells
+            .iter()
+            .rfind(|shell| shell.mounted != Some(false) && (current == 0 || shell.rev < current));
         let Some(before) = before else {
             return Err(Fault::new("not_found", "there is no face before this one")
                 .hint("the safe face is always there"));

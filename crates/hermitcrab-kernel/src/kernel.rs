@@ -2,7 +2,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::{fmt, io};
 
 use jiff::Timestamp;
-use llm_client::{Clock, Message, ModelTable};
+use llm_client::{Clock, Cost, Message, ModelTable, Reply, StopReason};
 use pscale_blocks::{Block, BlockStore, O200k, Provenance, TokenCounter as _};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -18,8 +18,9 @@ use crate::tools::run::{Caller, Facts};
 use crate::turn::TurnReport;
 use crate::usage::Meter;
 use crate::{
-    Brain, BrainInfo, BrainReply, BrainRequest, Event, EventSink, Files, Host, KernelConfig,
-    KernelError, Kv, ShellCompiler, ShellInfo, ToolOutcome, Usage, Web, conversation, tools, usage,
+    Brain, BrainError, BrainInfo, BrainReply, BrainRequest, Event, EventSink, Files, Host,
+    KernelConfig, KernelError, Kv, ShellCompiler, ShellInfo, ToolOutcome, Usage, Web, conversation,
+    tools, usage,
 };
 
 /// A hermitcrab: blocks, a conversation, and a brain that reads both and calls tools. Cheap to clone; clones are one.
@@ -46,6 +47,8 @@ pub(crate) struct Inner {
     pub identity: Identity,
     /// What there is to say of the start.
     pub notices: Vec<String>,
+    /// One request beside the conversation at a time: each is held against what those before have taken.
+    pub asking: tokio::sync::Mutex<()>,
     /// One turn at a time.
     pub conversation: tokio::sync::Mutex<Conversation>,
     state: Mutex<State>,
@@ -120,6 +123,7 @@ impl Kernel {
                 prices,
                 identity: seeded.identity,
                 notices,
+                asking: tokio::sync::Mutex::default(),
                 conversation: tokio::sync::Mutex::new(conversation),
                 state: Mutex::new(state),
                 shells: Mutex::new(shells),
@@ -274,7 +278,7 @@ impl fmt::Debug for Kernel {
 }
 
 /// Who edits, in a word.
-fn author(by: &Provenance) -> String {
+pub(crate) fn author(by: &Provenance) -> String {
     match by {
         Provenance::Model { id, .. } => id.clone(),
         Provenance::Person => "person".to_owned(),
@@ -334,6 +338,22 @@ impl Inner {
             events.notice(format!("{} cannot be written: {error}", usage::FILE));
         }
         events.send(Event::Usage(self.usage()));
+    }
+
+    /// Counts a call without an answer, which may cost something all the same.
+    pub fn meter_lost(&self, error: &BrainError, model: &str, events: &EventSink) {
+        if self.brain.info().offline.is_some() {
+            return;
+        }
+        let reply = match error {
+            BrainError::Cancelled => Some(Reply::new(model, Vec::new(), StopReason::Error)),
+            error => error.spent(),
+        };
+        if let Some(mut reply) = reply {
+            reply.cost = Cost::UNKNOWN;
+            let model = model.to_owned();
+            self.meter_reply(&BrainReply { reply, model }, events);
+        }
     }
 
     /// The longest reply that may be asked for, or why the request must not be sent, as a line for the person.

@@ -9,10 +9,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use hermitcrab_kernel::{Host, HostCall, HostError, HostSkills, Mounted, Shell, ShellError};
 use serde_json::{Value, json};
-use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::sync::{Notify, mpsc};
 
 pub(crate) use face::Shown;
-use state::{State, Trial};
+use state::State;
 
 use crate::message::{FromPage, ToPage};
 
@@ -173,6 +173,7 @@ impl WebHost {
         let mut state = self.state();
         match message {
             FromPage::Visible { visible } => state.sees(page, visible),
+            FromPage::Ready { frame } => state.ready(page, &frame),
             FromPage::Mounted { frame, rev } => state.mounted(page, &frame, rev),
             FromPage::Failed {
                 frame,
@@ -241,24 +242,21 @@ impl WebHost {
     /// Shows something on every page; the face before stays where it fails.
     pub(crate) async fn mount(&self, shown: Arc<Shown>) -> Mounted {
         let _one = self.hub.showing.lock().await;
-        let verdict = {
-            let mut state = self.state();
-            if state.pages.is_empty() {
-                state.face = Some(shown);
-                return Mounted::NoPage;
-            }
-            let (verdict, told) = oneshot::channel();
-            state.trial = Some(Trial {
-                shown: shown.clone(),
-                verdict: Some(verdict),
-            });
-            let pages: Vec<u64> = state.pages.keys().copied().collect();
-            for page in pages {
-                state.show(page, &shown);
-            }
-            told
+        let Some(mut told) = self.state().begin(&shown) else {
+            return Mounted::NoPage;
         };
-        let verdict = tokio::time::timeout(self.hub.limits.mount, verdict).await;
+        let mut again = true;
+        let verdict = loop {
+            let waited = tokio::time::timeout(self.hub.limits.mount, &mut told).await;
+            let Err(_) = waited else { break waited };
+            // Its frame does not even run: the face before holds the browser's process up.
+            let held_up = std::mem::take(&mut again) && self.state().is_held_up(&shown);
+            if !held_up {
+                break waited;
+            }
+            self.clear_for(&shown);
+        };
+        let hung = verdict.is_err();
         let mut state = self.state();
         state.trial = None;
         let mounted = match verdict {
@@ -268,12 +266,36 @@ impl WebHost {
             Ok(Err(_)) => Mounted::NoPage,
             Err(_) => Mounted::Failed(shown.error("timeout", &self.no_answer(), None, None)),
         };
-        if let Mounted::Failed(_) = mounted {
-            state.discard(&shown);
-        } else {
-            state.face = Some(shown);
+        match &mounted {
+            Mounted::Failed(_) if !hung => state.discard(&shown),
+            Mounted::Failed(_) => {
+                let frames = state.start_over(&shown);
+                drop(state);
+                for frame in frames {
+                    self.watch(frame);
+                }
+            }
+            _ => state.face = Some(shown),
         }
         mounted
+    }
+
+    /// The face before has hung: it goes, and the one that is tried gets a process of its own.
+    fn clear_for(&self, shown: &Arc<Shown>) {
+        let mut state = self.state();
+        let hung = state.face.take();
+        state.clear_for(shown);
+        drop(state);
+        if let Some(hung) = hung {
+            let error = hung.error(
+                "timeout",
+                "the shell does not answer any longer",
+                None,
+                None,
+            );
+            let rev = hung.rev;
+            let _ = self.hub.deaths.send(Death { rev, error });
+        }
     }
 
     /// Shows the program's own face. If even that fails, the page says so by itself.

@@ -14,6 +14,9 @@ use crate::token::Token;
 /// Messages that a page may be behind: a slower one is cut off, and comes again.
 const BEHIND: usize = 1_024;
 
+/// The tools for a folder that was opened in the browser.
+const FOLDER: [&str; 5] = ["fs_list", "fs_read", "fs_write", "fs_mkdir", "fs_delete"];
+
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub pages: BTreeMap<u64, Page>,
@@ -38,10 +41,20 @@ pub(super) struct Page {
     seen: Option<u64>,
 }
 
+impl Page {
+    /// A page that can open a folder can also use it.
+    fn can(&self, tool: &str) -> bool {
+        self.skills.contains(tool)
+            || (FOLDER.contains(&tool) && self.skills.contains("fs_pick_directory"))
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct Frame {
     pub page: u64,
     pub shown: Arc<Shown>,
+    /// It runs, and waits for its shell.
+    ready: bool,
     pub mounted: bool,
 }
 
@@ -52,11 +65,14 @@ pub(super) struct Trial {
     pub verdict: Option<oneshot::Sender<Result<(), ShellError>>>,
 }
 
+/// What the browser answers.
+pub(super) type Answer = Result<Value, HostError>;
+
 /// Somebody waits for the browser.
 #[derive(Debug)]
 struct Asked {
     page: u64,
-    answer: oneshot::Sender<Result<Value, HostError>>,
+    answer: oneshot::Sender<Answer>,
 }
 
 impl State {
@@ -124,6 +140,7 @@ impl State {
         let own = Frame {
             page,
             shown: shown.clone(),
+            ready: false,
             mounted: false,
         };
         self.frames.insert(frame.clone(), own);
@@ -138,6 +155,64 @@ impl State {
         };
         self.send(page, message);
         Some(frame)
+    }
+
+    /// Begins to try a face on all pages; without a page it is the face.
+    pub fn begin(
+        &mut self,
+        shown: &Arc<Shown>,
+    ) -> Option<oneshot::Receiver<Result<(), ShellError>>> {
+        if self.pages.is_empty() {
+            self.face = Some(shown.clone());
+            return None;
+        }
+        let (verdict, told) = oneshot::channel();
+        self.trial = Some(Trial {
+            shown: shown.clone(),
+            verdict: Some(verdict),
+        });
+        self.show_all(shown);
+        Some(told)
+    }
+
+    /// Gives every page a frame for a face.
+    fn show_all(&mut self, shown: &Arc<Shown>) -> Vec<String> {
+        let pages: Vec<u64> = self.pages.keys().copied().collect();
+        let shown = pages.into_iter().filter_map(|page| self.show(page, shown));
+        shown.collect()
+    }
+
+    /// Whether a face is tried of which no frame runs.
+    pub fn is_held_up(&self, shown: &Arc<Shown>) -> bool {
+        let mut tried = (self.frames.values()).filter(|frame| Arc::ptr_eq(&frame.shown, shown));
+        tried.all(|frame| !frame.ready)
+    }
+
+    /// Takes all frames away.
+    fn clear(&mut self) {
+        self.frames.clear();
+        self.broadcast(&ToPage::Clear);
+    }
+
+    /// Takes all frames away, and tries a face once more.
+    pub fn clear_for(&mut self, shown: &Arc<Shown>) {
+        self.clear();
+        self.show_all(shown);
+    }
+
+    /// A face that was tried has hung, and with it the one before: that one begins anew. Answers its frames.
+    pub fn start_over(&mut self, hung: &Arc<Shown>) -> Vec<String> {
+        self.clear();
+        let face = self.face.clone().filter(|face| !Arc::ptr_eq(face, hung));
+        face.map_or_else(Vec::new, |face| self.show_all(&face))
+    }
+
+    pub fn ready(&mut self, page: u64, id: &str) {
+        if let Some(frame) = self.frames.get_mut(id)
+            && frame.page == page
+        {
+            frame.ready = true;
+        }
     }
 
     /// A frame's first render is done: what the page showed before goes.
@@ -192,15 +267,16 @@ impl State {
 
     pub fn skills(&self) -> HostSkills {
         let skills = self.pages.values().flat_map(|page| &page.skills);
-        HostSkills(skills.cloned().collect())
+        let mut skills: BTreeSet<String> = skills.cloned().collect();
+        if skills.contains("fs_pick_directory") {
+            skills.extend(FOLDER.map(str::to_owned));
+        }
+        HostSkills(skills)
     }
 
     /// Asks the page that came into view last, of those that can do it.
-    pub fn ask(
-        &mut self,
-        call: &HostCall,
-    ) -> Option<(u64, u64, oneshot::Receiver<Result<Value, HostError>>)> {
-        let can = (self.pages.iter()).filter(|(_, page)| page.skills.contains(&call.name));
+    pub fn ask(&mut self, call: &HostCall) -> Option<(u64, u64, oneshot::Receiver<Answer>)> {
+        let can = (self.pages.iter()).filter(|(_, page)| page.can(&call.name));
         let page = *can.max_by_key(|(_, page)| page.seen)?.0;
         let id = self.next();
         let (answer, answered) = oneshot::channel();
@@ -215,7 +291,7 @@ impl State {
     }
 
     /// An answer counts from the page that was asked only.
-    pub fn answer(&mut self, page: u64, id: u64, answer: Result<Value, HostError>) {
+    pub fn answer(&mut self, page: u64, id: u64, answer: Answer) {
         if self.asked.get(&id).is_some_and(|asked| asked.page == page)
             && let Some(asked) = self.asked.remove(&id)
         {

@@ -56,7 +56,7 @@ pub(super) async fn frame(
             CONTENT_SECURITY_POLICY,
             policy(&page::frame_csp(&origin(&headers))),
         ),
-        (PERMISSIONS, text(page::FRAME_PERMISSIONS)),
+        (PERMISSIONS, text(page::PERMISSIONS)),
         (RESOURCE_POLICY, text("cross-origin")),
     ];
     Ok((headers, page::FRAME).into_response())

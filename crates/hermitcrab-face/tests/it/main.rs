@@ -4,6 +4,8 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
+mod browser;
+mod face;
 #[cfg(unix)]
 mod runtime_npm;
 mod server;

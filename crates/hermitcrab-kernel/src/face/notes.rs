@@ -24,12 +24,14 @@ impl Notes {
         if line.is_empty() {
             return;
         }
-        let known = self.0.iter().position(|note| note.line == line);
-        let mut note = match known.and_then(|at| self.0.remove(at)) {
-            Some(note) => note,
-            None => Note { line, times: 0 },
-        };
-        note.times = note.times.saturating_add(1);
+        self.put(Note { line, times: 1 });
+    }
+
+    fn put(&mut self, mut note: Note) {
+        let known = self.0.iter().position(|known| known.line == note.line);
+        if let Some(known) = known.and_then(|at| self.0.remove(at)) {
+            note.times = note.times.saturating_add(known.times);
+        }
         self.0.push_back(note);
         while self.0.len() > LINES {
             self.0.pop_front();
@@ -41,18 +43,11 @@ impl Notes {
         std::mem::take(self)
     }
 
-    /// Puts lines back that did not reach the model, before those that came since.
-    pub fn give_back(&mut self, mut earlier: Self) {
-        for note in self.take().0 {
-            match earlier.0.iter_mut().find(|known| known.line == note.line) {
-                Some(known) => known.times = known.times.saturating_add(note.times),
-                None => earlier.0.push_back(note),
-            }
+    /// Adds those that came later.
+    pub fn add_all(&mut self, later: Self) {
+        for note in later.0 {
+            self.put(note);
         }
-        while earlier.0.len() > LINES {
-            earlier.0.pop_front();
-        }
-        *self = earlier;
     }
 
     /// The lines as the model reads them; none if there are none. They are marked: a face may report what it likes.

@@ -12,7 +12,7 @@ use crate::kernel::Inner;
 use crate::{CompiledShell, Event, Fault, Mounted, Shell, ShellError, ToolOutcome};
 
 /// The most tools that are sent.
-const MOST_TOOLS: usize = 24;
+pub(crate) const MOST_TOOLS: usize = 24;
 /// Without these a model could not get its other tools back.
 const KEPT_TOOLS: [&str; 3] = ["block_read", "block_list", "set_tools"];
 /// How often the provider may search in one request.
@@ -283,7 +283,7 @@ impl Inner {
     }
 
     /// A tool as it is sent: a search of the provider's own takes the place of ours.
-    fn sent(&self, tool: &super::Tool) -> ToolSpec {
+    pub(crate) fn sent(&self, tool: &super::Tool) -> ToolSpec {
         let search = self.config.settings.web.search_tool.as_deref();
         match search.filter(|_| tool.name == "web_search" && self.searches_itself()) {
             Some(kind) => {
