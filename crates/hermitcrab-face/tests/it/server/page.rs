@@ -17,6 +17,8 @@ pub struct Page {
     unread: VecDeque<Value>,
     /// Reports each shell as mounted.
     pub mounts: bool,
+    /// Reports each frame as ready for its shell.
+    pub runs: bool,
     /// The frame that the shell calls from.
     pub frame: Option<String>,
     calls: u64,
@@ -28,6 +30,7 @@ impl Page {
             socket,
             unread: VecDeque::new(),
             mounts: true,
+            runs: true,
             frame: None,
             calls: 0,
         }
@@ -52,6 +55,10 @@ impl Page {
                 Ok(_) => continue,
             };
             let message: Value = serde_json::from_str(&text).unwrap();
+            if self.runs && message["type"] == "show" {
+                let ready = json!({"type": "ready", "frame": message["frame"]});
+                self.tell(ready).await;
+            }
             if self.mounts && message["type"] == "show" {
                 self.mount(&message).await;
             }
@@ -93,9 +100,11 @@ impl Page {
             .take()
     }
 
-    /// An event with these data.
+    /// An event for all, with these data.
     pub async fn event_of(&mut self, event: &str, fits: impl Fn(&Value) -> bool) -> Value {
-        let is = |message: &Value| message["type"] == "event" && message["event"] == event;
+        let is = |message: &Value| {
+            message["type"] == "event" && message["event"] == event && message.get("call").is_none()
+        };
         self.wait(event, |message| is(message) && fits(&message["data"]))
             .await["data"]
             .take()
