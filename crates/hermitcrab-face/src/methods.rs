@@ -5,7 +5,6 @@ use std::sync::Arc;
 use hermitcrab_kernel::{Fault, ShellInfo, ToolOutcome};
 use pscale_blocks::{BlockName, Provenance};
 use serde_json::{Map, Value, json};
-use tokio_util::sync::CancellationToken;
 
 use crate::desk::Desk;
 use crate::log;
@@ -135,12 +134,12 @@ impl Desk {
         if let Some((_, tool, names)) = tools.find(|(name, ..)| *name == method) {
             let input = args.named(names)?;
             let kernel = &self.kernel;
-            let (events, cancel) = (self.sink(None, false), CancellationToken::new());
+            let (events, cancel) = (self.sink(None, false), self.until_stopped());
             let by = self.author(caller);
             return Ok(kernel.call_tool_with(tool, input, by, events, cancel).await);
         }
         let deltas = || self.sink(Some((page, id)), false);
-        let cancel = CancellationToken::new();
+        let cancel = self.until_stopped();
         let done = match method.as_str() {
             "send" => {
                 let text = args.text(0, "text")?;
@@ -219,16 +218,16 @@ impl Desk {
 
     /// Who edits. What a shell does, its author answers for: nobody can tell a person's click from the shell's own doing.
     fn author(&self, caller: Caller) -> Provenance {
-        let Caller::Shell(rev) = caller else {
+        let Caller::Shell(rev @ 1..) = caller else {
             return Provenance::Person;
         };
         let shells = self.kernel.shells();
-        match shells.iter().find(|shell| shell.rev == rev) {
-            Some(shell) => Provenance::Model {
-                id: format!("{} (face {rev})", shell.by),
-                web: None,
-            },
-            None => Provenance::Person,
+        let shell = shells.iter().find(|shell| shell.rev == rev);
+        // A shell that a shell wrote is by the author of that one.
+        let by = shell.and_then(|shell| shell.by.split(" (face ").next());
+        Provenance::Model {
+            id: format!("{} (face {rev})", by.unwrap_or("unknown")),
+            web: None,
         }
     }
 
