@@ -16,7 +16,7 @@ mod token;
 
 pub use error::FaceError;
 pub use hub::{HostLimits, WebHost};
-pub use jsx::{OxcCompiler, compile_shell};
+pub use jsx::{OxcCompiler, compile_shell, source_place};
 pub use keys::{Keys, NoKeys};
 pub use runtime::{Npm, Runtime, RuntimeError};
 pub use server::{FaceConfig, FaceServer};

@@ -159,10 +159,11 @@ impl Desk {
                 let (params, by) = (args.take(0), self.author(caller));
                 return Ok((self.kernel.call_with_tools(params, by, deltas(), cancel)).await);
             }
-            "conversation.load" => json!({
-                "messages": self.said()?,
-                "saved": self.kernel.saved_display(),
-            }),
+            "conversation.load" => {
+                let said = self.kernel.said();
+                let said = said.map_err(|error| Fault::new("io", error.to_string()))?;
+                json!({"messages": said, "saved": self.kernel.saved_display()})
+            }
             "conversation.save" => return Ok(self.kernel.save_display(args.take(0))),
             "conversation.clear" => return Ok(self.kernel.save_display(Value::Null)),
             "state.get" => json!(self.kernel.face_state()),
@@ -214,19 +215,6 @@ impl Desk {
         let limit = limit.as_u64().map_or(log::MOST, |limit| limit as usize);
         let rows = log::rows(&*self.kernel.store(), name.as_ref(), limit)?;
         Ok(json!(rows))
-    }
-
-    /// What was said, as texts. Calls of tools are none.
-    fn said(&self) -> Result<Vec<Value>, Fault> {
-        let record = self.kernel.record();
-        let record = record.map_err(|error| Fault::new("io", error.to_string()))?;
-        let rows = record.iter().filter_map(|message| {
-            let texts = message.content.iter().filter_map(|block| block.as_text());
-            let text = texts.collect::<Vec<_>>().join("\n");
-            let said = !text.trim().is_empty();
-            said.then(|| json!({"role": message.role, "text": text}))
-        });
-        Ok(rows.collect())
     }
 
     /// Who edits. What a shell does, its author answers for: nobody can tell a person's click from the shell's own doing.

@@ -10,6 +10,10 @@ pub(crate) struct Token(String);
 
 impl Token {
     /// None if the system has no random numbers.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a secret: no seed and no caller may know it before"
+    )]
     pub fn new() -> Option<Self> {
         let mut bits = [0; 16];
         getrandom::fill(&mut bits).ok()?;

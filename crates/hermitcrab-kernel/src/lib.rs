@@ -96,7 +96,7 @@ pub use config::{
 pub use defaults::{CoreBlock, new_memory};
 pub use error::KernelError;
 pub use event::{Event, EventSink};
-pub use face::FaceNext;
+pub use face::{FaceNext, Said};
 pub use fault::Fault;
 pub use files::{Entry, Files, Listing, OpenRoot, Piece};
 pub use host::{Host, HostCall, HostError, HostSkills, Mounted, NoHost};

@@ -92,7 +92,7 @@ impl Gate {
     }
 
     /// `null`, the origin of a sandboxed frame, is none of ours.
-    pub fn from_here(&self, headers: &HeaderMap) -> bool {
+    pub fn is_from_here(&self, headers: &HeaderMap) -> bool {
         let origin = one(headers, &ORIGIN).and_then(|origin| origin.strip_prefix("http://"));
         origin.is_some_and(|host| self.hosts.iter().any(|own| own == host))
     }
@@ -111,7 +111,7 @@ pub(super) async fn pass(State(gate): State<Arc<Gate>>, request: Request, next: 
     let mut response = if !gate.is_ours(request.headers()) {
         let why = "this server answers to 127.0.0.1 and localhost only";
         Refusal::new(StatusCode::FORBIDDEN, "host", why).into_response()
-    } else if changes && !gate.from_here(request.headers()) {
+    } else if changes && !gate.is_from_here(request.headers()) {
         let why = "only this server's own page may ask for that";
         Refusal::new(StatusCode::FORBIDDEN, "origin", why).into_response()
     } else if changes && !is_json(request.headers()) {

@@ -25,7 +25,7 @@ const MAX_MESSAGE: usize = (1 << 20) + 1_024;
 /// How long a page may take for its first message.
 const HELLO: Duration = Duration::from_secs(2);
 /// How often a page is asked whether it is still there.
-const PING: Duration = Duration::from_secs(60);
+const PING: Duration = Duration::from_mins(1);
 /// How many of these may go unanswered.
 const SILENT: u32 = 10;
 /// Calls of a page that are under way.
@@ -38,7 +38,7 @@ pub(super) async fn open(
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Response {
     let refuse = |error, why| Refusal::new(StatusCode::FORBIDDEN, error, why).into_response();
-    if !place.gate.from_here(&headers) {
+    if !place.gate.is_from_here(&headers) {
         return refuse("origin", "only this server's own page may open the socket");
     }
     if !place.gate.has_cookie(&headers) {
@@ -151,13 +151,13 @@ fn heard(place: &Place, page: u64, text: &str, rate: &mut Rate, in_flight: &Arc<
             }
             let permit = match caller {
                 Caller::Bar => None,
-                Caller::Shell(_) => match in_flight.clone().try_acquire_owned() {
-                    Ok(permit) => Some(permit),
-                    Err(_) => {
+                Caller::Shell(_) => {
+                    let Ok(permit) = in_flight.clone().try_acquire_owned() else {
                         let fault = Fault::new("rate", "16 calls are under way");
                         return refuse(fault.hint("wait for an answer"));
-                    }
-                },
+                    };
+                    Some(permit)
+                }
             };
             let desk = desk.clone();
             let call = Call {

@@ -8,3 +8,5 @@ mod browser;
 mod face;
 #[cfg(unix)]
 mod runtime_npm;
+
+mod jsx_vectors;

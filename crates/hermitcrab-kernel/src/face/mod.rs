@@ -2,9 +2,11 @@
 
 mod deaths;
 mod notes;
+mod said;
 
 pub use deaths::FaceNext;
 pub(crate) use notes::{MARK, Notes};
+pub use said::Said;
 
 use serde_json::Value;
 

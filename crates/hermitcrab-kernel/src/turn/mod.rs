@@ -1,8 +1,10 @@
 //! One turn: ask, run the tools that are called, ask again, until there is an answer for the person.
 
+mod asks;
 mod calls;
 mod reply;
 
+pub(crate) use asks::is_ask;
 use llm_client::{Block, Message, Role};
 use pscale_blocks::O200k;
 use serde::Serialize;
