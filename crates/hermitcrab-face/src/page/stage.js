@@ -43,6 +43,11 @@ export class Stage extends EventTarget {
     return this.#current;
   }
 
+  /** Whether one behind it may come up yet. */
+  get isTrying() {
+    return this.#candidate !== null;
+  }
+
   #show({ frame, rev, component, safe, reason, errors, props }) {
     this.#drop();
     const more = safe ? { safe: true, reason: reason ?? null, errors: errors ?? [] } : {};
