@@ -6,6 +6,10 @@ demo:
 test:
     cargo xtask test
 
+# The face in a real browser (Chromium and chromedriver must be there).
+face:
+    ORRERY_BROWSER=required cargo test -p hermitcrab-face --test it -- face::
+
 # Format, lints, documentation, licences.
 check:
     cargo fmt --all --check

@@ -33,6 +33,8 @@ pub enum Error {
         name: String,
         known: Vec<&'static str>,
     },
+    #[error("{missing}")]
+    NoBrowser { missing: &'static str },
     #[error("the server did not become healthy; it says why in {}", log.display())]
     NotHealthy { log: PathBuf },
 }

@@ -1,5 +1,6 @@
 //! The project's own commands: `cargo xtask demo`, `cargo xtask test` and `cargo xtask peers`.
 
+mod browser;
 mod demo;
 mod error;
 mod peers;

@@ -3,6 +3,7 @@
 use bin_support::Exit;
 
 use crate::Error;
+use crate::browser;
 use crate::workspace::{Workspace, finish, works};
 
 struct Step {
@@ -11,6 +12,10 @@ struct Step {
 }
 
 const STEPS: &[Step] = &[
+    Step {
+        name: "a browser for the tests",
+        run: browser::provide,
+    },
     Step {
         name: "tests",
         run: tests,
@@ -31,13 +36,18 @@ pub fn run(workspace: &Workspace) -> Result<Exit, Error> {
 }
 
 fn tests(workspace: &Workspace) -> Result<(), Error> {
-    if works(&mut workspace.cargo(&["nextest", "--version"])) {
-        finish(&mut workspace.cargo(&["nextest", "run", "--workspace"]))
+    let mut command = if works(&mut workspace.cargo(&["nextest", "--version"])) {
+        workspace.cargo(&["nextest", "run", "--workspace"])
     } else {
         eprintln!("xtask: cargo-nextest is not installed, `cargo test` runs them");
         // The next step runs the examples in the documentation.
-        finish(&mut workspace.cargo(&["test", "--workspace", "--lib", "--bins", "--tests"]))
+        workspace.cargo(&["test", "--workspace", "--lib", "--bins", "--tests"])
+    };
+    // With a browser nothing is skipped in silence.
+    if browser::is_there() {
+        command.env("ORRERY_BROWSER", "required");
     }
+    finish(&mut command)
 }
 
 /// A step of its own, as nextest does not run them.

@@ -10,7 +10,7 @@ use crate::kernel::Inner;
 use crate::prompt::{BOOT_MESSAGE, Phase, Running};
 use crate::turn::Turn;
 use crate::window;
-use crate::{Event, EventSink, KernelError, Mounted, Shell, ShellError, Taken, TurnReport};
+use crate::{Event, EventSink, KernelError, Mounted, ShellError, Taken, TurnReport};
 
 /// What a start came to.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -201,21 +201,7 @@ impl Inner {
 
     /// Shows a kept shell; answers whether it mounted, none if no page is open.
     async fn show_kept(&self, rev: u64) -> Result<Option<bool>, Vec<ShellError>> {
-        let source = self.shells().source(&self.keeper, rev);
-        let source = source.map_err(|error| {
-            vec![ShellError {
-                kind: "load".to_owned(),
-                message: error.to_string(),
-                line: None,
-                column: None,
-                source_line: None,
-                truncated: false,
-            }]
-        })?;
-        let compiled = self
-            .compiler
-            .compile(source.as_deref().unwrap_or_default())?;
-        match self.host.show(Shell { rev, compiled }).await {
+        match self.show(self.compile_kept(rev)?).await {
             Mounted::Yes => Ok(Some(true)),
             Mounted::NoPage => Ok(None),
             Mounted::Failed(error) => Err(vec![error]),

@@ -5,7 +5,7 @@ use pscale_blocks::{O200k, TokenCounter as _};
 
 use crate::brain::MAX_TOKENS;
 use crate::kernel::Inner;
-use crate::{BrainRequest, Tier, tools, window};
+use crate::{BrainRequest, tools, window};
 
 /// A request is only sent if a reply of so many tokens can be paid.
 const REPLY: u64 = 1_000;
@@ -37,10 +37,7 @@ pub(crate) fn allow(inner: &Inner, request: &BrainRequest) -> Result<Option<u32>
             usage.turn.output, budgets.output_tokens
         ));
     }
-    let model = match request.tier {
-        Tier::Default => &info.model,
-        Tier::Fast => &info.fast,
-    };
+    let model = info.asked(request);
     if info.offline.is_some() {
         return Ok(request.max_tokens);
     }
@@ -72,7 +69,7 @@ pub(crate) fn allow(inner: &Inner, request: &BrainRequest) -> Result<Option<u32>
     let specs = &inner.config.settings;
     let mut specs = specs.models.iter().chain([&specs.fast]);
     let set = specs
-        .find(|spec| spec.id == *model)
+        .find(|spec| spec.id == model)
         .and_then(|spec| spec.max_tokens);
     let wanted = u64::from(request.max_tokens.or(set).unwrap_or(MAX_TOKENS));
     let mut longest = wanted;

@@ -52,6 +52,11 @@ pub enum Event {
         /// What is wrong.
         message: String,
     },
+    /// A tool changed a block.
+    BlockChanged {
+        /// The block.
+        name: String,
+    },
     /// What the conversation has taken so far.
     Usage(Usage),
     /// One line for the person.

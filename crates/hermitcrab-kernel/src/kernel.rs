@@ -1,23 +1,26 @@
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::{fmt, io};
 
-use llm_client::{Clock, Message, ModelTable};
+use jiff::Timestamp;
+use llm_client::{Clock, Cost, Message, ModelTable, Reply, StopReason};
 use pscale_blocks::{Block, BlockStore, O200k, Provenance, TokenCounter as _};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::boot::BootReport;
 use crate::conversation::Conversation;
+use crate::face::Notes;
 use crate::keeper::Keeper;
 use crate::prompt::Phase;
 use crate::shell::kept::Shells;
-use crate::state::{MAX_FACE_STATE, State};
+use crate::state::State;
 use crate::tools::run::{Caller, Facts};
 use crate::turn::TurnReport;
 use crate::usage::Meter;
 use crate::{
-    Brain, BrainInfo, BrainReply, BrainRequest, Event, EventSink, Fault, Files, Host, KernelConfig,
-    KernelError, Kv, ShellCompiler, ShellInfo, ToolOutcome, Usage, Web, conversation, tools, usage,
+    Brain, BrainError, BrainInfo, BrainReply, BrainRequest, Event, EventSink, Files, Host,
+    KernelConfig, KernelError, Kv, ShellCompiler, ShellInfo, ToolOutcome, Usage, Web, conversation,
+    tools, usage,
 };
 
 /// A hermitcrab: blocks, a conversation, and a brain that reads both and calls tools. Cheap to clone; clones are one.
@@ -44,11 +47,14 @@ pub(crate) struct Inner {
     pub identity: Identity,
     /// What there is to say of the start.
     pub notices: Vec<String>,
+    /// One request beside the conversation at a time: each is held against what those before have taken.
+    pub asking: tokio::sync::Mutex<()>,
     /// One turn at a time.
     pub conversation: tokio::sync::Mutex<Conversation>,
     state: Mutex<State>,
     shells: Mutex<Shells>,
     meter: Mutex<Meter>,
+    notes: Mutex<Notes>,
 }
 
 /// The two blocks that are read once.
@@ -117,10 +123,12 @@ impl Kernel {
                 prices,
                 identity: seeded.identity,
                 notices,
+                asking: tokio::sync::Mutex::default(),
                 conversation: tokio::sync::Mutex::new(conversation),
                 state: Mutex::new(state),
                 shells: Mutex::new(shells),
                 meter: Mutex::new(meter),
+                notes: Mutex::default(),
             }),
         })
     }
@@ -156,16 +164,29 @@ impl Kernel {
         self.inner.preview(phase, &conversation)
     }
 
-    /// Runs a tool outside of a turn: for a face, or for the person. A failure is an answer, too.
+    /// Runs a tool outside of a turn: for the person. A failure is an answer, too.
     pub async fn call_tool(&self, name: &str, input: Value, by: Provenance) -> ToolOutcome {
+        self.call_tool_with(name, input, by, EventSink::none(), CancellationToken::new())
+            .await
+    }
+
+    /// Runs a tool outside of a turn and tells of it: for a face, or for the person.
+    pub async fn call_tool_with(
+        &self,
+        name: &str,
+        input: Value,
+        by: Provenance,
+        events: EventSink,
+        cancel: CancellationToken,
+    ) -> ToolOutcome {
         let mut facts = Facts::default();
         let mut caller = Caller {
             by: author(&by),
             provenance: by,
             boot: false,
             facts: &mut facts,
-            events: &EventSink::none(),
-            cancel: &CancellationToken::new(),
+            events: &events,
+            cancel: &cancel,
         };
         self.inner.run_tool(name, input, &mut caller).await
     }
@@ -196,22 +217,9 @@ impl Kernel {
         self.call_tool("shell_use", input, Provenance::Person).await
     }
 
-    /// What the running shell keeps for itself.
-    pub fn face_state(&self) -> Option<Value> {
-        self.inner.state().face.clone()
-    }
-
-    /// Keeps something for the running shell, at most a MiB of JSON.
-    pub fn set_face_state(&self, state: Value) -> ToolOutcome {
-        let size = state.to_string().len();
-        if size > MAX_FACE_STATE {
-            let detail = format!("the state has {size} bytes, more than {MAX_FACE_STATE}");
-            return Fault::new("too_large", detail).into();
-        }
-        match self.inner.change_state(|kept| kept.face = Some(state)) {
-            Ok(()) => ToolOutcome::of(size),
-            Err(error) => tools::own::io_fault(error).into(),
-        }
+    /// The time, as everything of this kernel is stamped with it.
+    pub fn now(&self) -> Timestamp {
+        self.inner.clock.now()
     }
 
     /// What was taken so far.
@@ -270,7 +278,7 @@ impl fmt::Debug for Kernel {
 }
 
 /// Who edits, in a word.
-fn author(by: &Provenance) -> String {
+pub(crate) fn author(by: &Provenance) -> String {
     match by {
         Provenance::Model { id, .. } => id.clone(),
         Provenance::Person => "person".to_owned(),
@@ -288,6 +296,10 @@ impl Inner {
 
     pub fn shells(&self) -> MutexGuard<'_, Shells> {
         self.shells.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn notes(&self) -> MutexGuard<'_, Notes> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Changes the state; it is on the disk, or as before.
@@ -326,6 +338,22 @@ impl Inner {
             events.notice(format!("{} cannot be written: {error}", usage::FILE));
         }
         events.send(Event::Usage(self.usage()));
+    }
+
+    /// Counts a call without an answer, which may cost something all the same.
+    pub fn meter_lost(&self, error: &BrainError, model: &str, events: &EventSink) {
+        if self.brain.info().offline.is_some() {
+            return;
+        }
+        let reply = match error {
+            BrainError::Cancelled => Some(Reply::new(model, Vec::new(), StopReason::Error)),
+            error => error.spent(),
+        };
+        if let Some(mut reply) = reply {
+            reply.cost = Cost::UNKNOWN;
+            let model = model.to_owned();
+            self.meter_reply(&BrainReply { reply, model }, events);
+        }
     }
 
     /// The longest reply that may be asked for, or why the request must not be sent, as a line for the person.

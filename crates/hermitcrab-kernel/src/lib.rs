@@ -53,6 +53,7 @@
 //! [`Settings`] for what a person can set, [`CoreBlock`] for what an instance begins with, [`window`] for what a model gets to
 //! see of a conversation.
 
+mod ask;
 mod boot;
 mod brain;
 mod budget;
@@ -61,6 +62,7 @@ mod conversation;
 mod defaults;
 mod error;
 mod event;
+mod face;
 mod fault;
 mod files;
 mod history;
@@ -94,6 +96,7 @@ pub use config::{
 pub use defaults::{CoreBlock, new_memory};
 pub use error::KernelError;
 pub use event::{Event, EventSink};
+pub use face::{FaceNext, Said};
 pub use fault::Fault;
 pub use files::{Entry, Files, Listing, OpenRoot, Piece};
 pub use host::{Host, HostCall, HostError, HostSkills, Mounted, NoHost};

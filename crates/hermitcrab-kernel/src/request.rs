@@ -136,6 +136,8 @@ impl Inner {
             tools_off,
             messages,
             tier: Tier::Default,
+            model: None,
+            thinking_off: false,
             max_tokens: None,
             after,
         }

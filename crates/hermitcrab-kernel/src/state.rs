@@ -9,8 +9,8 @@ use crate::keeper::Keeper;
 
 const FILE: &str = "state.json";
 const VERSION: u32 = 1;
-/// The longest state of a shell, as JSON.
-pub(crate) const MAX_FACE_STATE: usize = 1 << 20;
+/// The most that a shell keeps of one kind, as JSON.
+pub(crate) const MAX_KEPT: usize = 1 << 20;
 
 /// `state.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,6 +27,9 @@ pub(crate) struct State {
     /// What a shell keeps for itself.
     #[serde(default)]
     pub face: Option<Value>,
+    /// How a shell displays the conversation.
+    #[serde(default)]
+    pub display: Option<Value>,
 }
 
 impl Default for State {
@@ -37,6 +40,7 @@ impl Default for State {
             shell: None,
             must_wake: false,
             face: None,
+            display: None,
         }
     }
 }

@@ -4,5 +4,9 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
+mod browser;
+mod face;
 #[cfg(unix)]
 mod runtime_npm;
+
+mod jsx_vectors;

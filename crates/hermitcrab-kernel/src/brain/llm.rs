@@ -44,7 +44,10 @@ impl LlmBrain {
                 Some(place) => place + 1,
                 None => self.chain.len(),
             },
-            None => self.working.load(Ordering::Relaxed),
+            None => match &request.model {
+                Some(model) => self.place(model).unwrap_or(self.chain.len()),
+                None => self.working.load(Ordering::Relaxed),
+            },
         };
         let fast = (request.tier == Tier::Fast && request.after.is_none()).then_some(&self.fast);
         let others = self.chain.iter().skip(from);
@@ -92,11 +95,12 @@ impl LlmBrain {
             let mut begun = false;
             let error = match self.ask(&asked(request, spec), events, &mut begun).await {
                 Ok(reply) => {
-                    // A refusal is about this conversation, and the fast model is for its own work: neither says
-                    // that the models before do not answer.
+                    // A refusal is about this conversation, and who asks for a model gets it: neither says that the
+                    // models before do not answer.
+                    let chosen = request.model.is_some() || request.tier != Tier::Default;
                     let place = self
                         .place(&spec.id)
-                        .filter(|_| request.after.is_none() && request.tier == Tier::Default);
+                        .filter(|_| request.after.is_none() && !chosen);
                     if let Some(place) = place {
                         self.working.store(place, Ordering::Relaxed);
                     }
@@ -171,7 +175,10 @@ fn moves_on(error: &Error) -> bool {
 fn no_model(request: &BrainRequest) -> BrainError {
     BrainError::Other(match &request.after {
         Some(model) => format!("no model comes after {model}: add one to hermitcrab.toml"),
-        None => "no model is set: add one to hermitcrab.toml".to_owned(),
+        None => match &request.model {
+            Some(model) => format!("there is no model {model}: add it to hermitcrab.toml"),
+            None => "no model is set: add one to hermitcrab.toml".to_owned(),
+        },
     })
 }
 
@@ -180,6 +187,7 @@ fn asked(request: &BrainRequest, spec: &ModelSpec) -> Request {
     let max_tokens = request.max_tokens.or(spec.max_tokens).unwrap_or(MAX_TOKENS);
     let (thinking, max_tokens) = match spec.thinking {
         ThinkingMode::Always => (Thinking::Unset, max_tokens),
+        _ if request.thinking_off => (Thinking::Off, max_tokens),
         ThinkingMode::Adaptive => (Thinking::Adaptive, max_tokens),
         ThinkingMode::Off => (Thinking::Off, max_tokens),
         ThinkingMode::Budget(tokens) => {

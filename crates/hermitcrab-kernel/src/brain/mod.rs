@@ -50,6 +50,17 @@ pub struct BrainInfo {
     pub offline: Option<String>,
 }
 
+impl BrainInfo {
+    /// The model that a request asks first.
+    pub(crate) fn asked<'a>(&'a self, request: &'a BrainRequest) -> &'a str {
+        match (&request.model, request.tier) {
+            (Some(model), _) => model,
+            (None, Tier::Default) => &self.model,
+            (None, Tier::Fast) => &self.fast,
+        }
+    }
+}
+
 /// Which model is to answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -74,6 +85,10 @@ pub struct BrainRequest {
     pub messages: Vec<Message>,
     /// Which model.
     pub tier: Tier,
+    /// The model of the chain to begin with, in place of the first one.
+    pub model: Option<String>,
+    /// It is not to think, where it can do without.
+    pub thinking_off: bool,
     /// The longest reply in tokens; unset: what the model's settings say.
     pub max_tokens: Option<u32>,
     /// Only the models of the chain after this one: the one before refused.

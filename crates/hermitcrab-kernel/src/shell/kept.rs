@@ -29,6 +29,13 @@ fn source_file(rev: u64) -> String {
     format!("{FOLDER}/{rev}.jsx")
 }
 
+/// With so many deaths a shell is never shown by itself.
+const DEATHS: u32 = 2;
+
+fn is_sound(shell: &ShellInfo) -> bool {
+    !has_failed(shell) && shell.deaths < DEATHS
+}
+
 fn has_failed(shell: &ShellInfo) -> bool {
     shell.mounted == Some(false)
 }
@@ -148,10 +155,36 @@ impl Shells {
 
     /// The shell to go back to: the newest one that has not failed, the current one first.
     pub fn good(&self, current: Option<u64>) -> Option<&ShellInfo> {
-        let sound = |shell: &&ShellInfo| !has_failed(shell) && shell.deaths < 2;
-        let newest = || self.kept.iter().rev().find(sound);
+        let newest = || self.kept.iter().rev().find(|shell| is_sound(shell));
         let current = self.kept.iter().find(|shell| Some(shell.rev) == current);
-        current.filter(sound).or_else(newest)
+        current.filter(|shell| is_sound(shell)).or_else(newest)
+    }
+
+    /// Counts a death of a shell that was shown.
+    pub fn died(&mut self, keeper: &Keeper, rev: u64, hung: bool) -> io::Result<()> {
+        let Some(shell) = self.kept.iter_mut().find(|shell| shell.rev == rev) else {
+            return Ok(());
+        };
+        shell.deaths = shell.deaths.saturating_add(1);
+        if hung {
+            shell.mounted = Some(false);
+            shell.deaths = shell.deaths.max(DEATHS);
+        }
+        self.save(keeper)
+    }
+
+    /// How often a shell died.
+    pub fn deaths(&self, rev: u64) -> u32 {
+        let shell = self.kept.iter().find(|shell| shell.rev == rev);
+        shell.map_or(0, |shell| shell.deaths)
+    }
+
+    /// The shell to show when `rev` died: the newest sound one before it, else `rev` itself if it still is.
+    pub fn after(&self, rev: u64) -> Option<u64> {
+        let sound = self.kept.iter().rev().filter(|shell| is_sound(shell));
+        let mut revs = sound.map(|shell| shell.rev);
+        let earlier = revs.clone().find(|other| *other < rev);
+        earlier.or_else(|| revs.find(|other| *other == rev))
     }
 
     fn save(&self, keeper: &Keeper) -> io::Result<()> {

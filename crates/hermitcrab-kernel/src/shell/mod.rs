@@ -54,6 +54,20 @@ pub struct ShellError {
     pub truncated: bool,
 }
 
+impl ShellError {
+    /// A fault without a place.
+    pub(crate) fn new(kind: &str, message: impl Into<String>) -> Self {
+        Self {
+            kind: kind.to_owned(),
+            message: message.into(),
+            line: None,
+            column: None,
+            source_line: None,
+            truncated: false,
+        }
+    }
+}
+
 /// A shell for the host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shell {
@@ -76,6 +90,6 @@ pub struct ShellInfo {
     pub component: String,
     /// It has mounted on a page; none if no page was open since.
     pub mounted: Option<bool>,
-    /// How often it died on a page.
+    /// How often it failed or died on a page; a hang counts at least as two. With two it is never shown by itself.
     pub deaths: u32,
 }

@@ -59,6 +59,18 @@ pub(crate) fn run(
     })
 }
 
+/// Whether what such a tool answered means that a block is another one now.
+pub(crate) fn changed(name: &str, outcome: &ToolOutcome) -> bool {
+    let reads = matches!(
+        name,
+        "block_read" | "block_list" | "block_search" | "block_log"
+    );
+    let answer = &outcome.content;
+    // Asking for a summary changes nothing, unless one came with it.
+    let asks = answer.get("needs_summary").is_some() && answer["stored_summary"] != true;
+    !reads && !outcome.is_error && !asks
+}
+
 fn read(args: &Args, store: &dyn BlockStore) -> Result<ToolOutcome, Fault> {
     let name = args.block("name")?;
     let found = store.load(&name)?;

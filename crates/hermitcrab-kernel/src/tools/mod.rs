@@ -2,6 +2,7 @@
 
 pub(crate) mod args;
 pub(crate) mod blocks;
+pub(crate) mod call;
 pub(crate) mod outside;
 pub(crate) mod own;
 pub(crate) mod run;

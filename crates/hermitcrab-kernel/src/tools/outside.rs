@@ -40,6 +40,9 @@ impl Inner {
                 "web_request" => self.web_request(&args, caller).await,
                 "web_search" => self.web_search(&args, caller).await,
                 "fs_pick_directory" => self.pick_directory(args).await,
+                name if name.starts_with("fs_") && self.is_of_host(name, &args) => {
+                    self.ask_host(name, args).await
+                }
                 name if name.starts_with("fs_") => self.in_folder(name, &args),
                 name if name.starts_with("idb_") => self.in_kv(name, &args),
                 name => self.ask_host(name, args).await,
@@ -92,6 +95,13 @@ impl Inner {
             });
         }
         Ok(ToolOutcome::of(json!({"roots": roots})))
+    }
+
+    /// Whether the folder is one that the person opened on a page: the host reads and writes there.
+    fn is_of_host(&self, name: &str, args: &Args) -> bool {
+        let roots = self.files.roots();
+        let is_own = roots.iter().any(|own| own.root == args.text("root"));
+        !is_own && self.host.offers().0.contains(name)
     }
 
     fn in_folder(&self, name: &str, args: &Args) -> Result<ToolOutcome, Fault> {

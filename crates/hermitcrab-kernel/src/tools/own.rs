@@ -12,7 +12,7 @@ use crate::kernel::Inner;
 use crate::{CompiledShell, Event, Fault, Mounted, Shell, ShellError, ToolOutcome};
 
 /// The most tools that are sent.
-const MOST_TOOLS: usize = 24;
+pub(crate) const MOST_TOOLS: usize = 24;
 /// Without these a model could not get its other tools back.
 const KEPT_TOOLS: [&str; 3] = ["block_read", "block_list", "set_tools"];
 /// How often the provider may search in one request.
@@ -100,7 +100,7 @@ impl Inner {
         if !compiled.dropped_imports.is_empty() {
             answer["dropped_imports"] = json!(compiled.dropped_imports);
         }
-        let mounted = self.host.show(Shell { rev, compiled }).await;
+        let mounted = self.show(Shell { rev, compiled }).await;
         let mut outcome = match mounted {
             Mounted::Failed(error) => return self.mount_failed(rev, error, caller),
             Mounted::Yes => {
@@ -123,6 +123,18 @@ impl Inner {
         caller.facts.mounted += 1;
         caller.events.send(Event::ShellShown { rev });
         Ok(outcome)
+    }
+
+    /// Shows a shell. One that died as soon as it had mounted did not mount.
+    pub(crate) async fn show(&self, shell: Shell) -> Mounted {
+        let rev = shell.rev;
+        let before = self.shells().deaths(rev);
+        let mounted = self.host.show(shell).await;
+        if mounted == Mounted::Yes && self.shells().deaths(rev) > before {
+            let message = "it died as soon as it was shown";
+            return Mounted::Failed(ShellError::new("render", message));
+        }
+        mounted
     }
 
     fn mount_failed(
@@ -183,7 +195,7 @@ impl Inner {
             Err(errors) => return Ok(compile_failed(errors, caller)),
         };
         let component = compiled.component.clone();
-        let mounted = match self.host.show(Shell { rev, compiled }).await {
+        let mounted = match self.show(Shell { rev, compiled }).await {
             Mounted::Failed(error) => return self.mount_failed(rev, error, caller),
             Mounted::Yes => Some(true),
             Mounted::NoPage => None,
@@ -271,7 +283,7 @@ impl Inner {
     }
 
     /// A tool as it is sent: a search of the provider's own takes the place of ours.
-    fn sent(&self, tool: &super::Tool) -> ToolSpec {
+    pub(crate) fn sent(&self, tool: &super::Tool) -> ToolSpec {
         let search = self.config.settings.web.search_tool.as_deref();
         match search.filter(|_| tool.name == "web_search" && self.searches_itself()) {
             Some(kind) => {

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::args::Args;
 use super::{blocks, near_names, tool};
 use crate::kernel::Inner;
-use crate::{BrainRequest, EventSink, Fault, ShellError, Tier, ToolOutcome};
+use crate::{BrainRequest, Event, EventSink, Fault, ShellError, Tier, ToolOutcome};
 
 /// Who calls a tool, and in what.
 pub(crate) struct Caller<'a> {
@@ -105,6 +105,14 @@ impl Inner {
             if let Some((name, before)) = before {
                 self.tell_of_edit(&name, &before, caller);
             }
+            if result
+                .as_ref()
+                .is_ok_and(|outcome| blocks::changed(name, outcome))
+            {
+                caller.events.send(Event::BlockChanged {
+                    name: args.text("name").to_owned(),
+                });
+            }
             return result;
         }
         match name {
@@ -193,25 +201,23 @@ impl Inner {
             _ => Tier::Fast,
         };
         let system = args.maybe("system").filter(|text| !text.trim().is_empty());
-        let mut request = BrainRequest {
+        let request = BrainRequest {
             system: system.map(llm_client::Block::text).into_iter().collect(),
             tools: Vec::new(),
             tools_off: false,
             messages: vec![Message::user(args.text("prompt"))],
             tier,
+            model: None,
+            thinking_off: false,
             max_tokens: args
                 .number("max_tokens")
                 .map(|tokens| tokens.clamp(1, 8_192) as u32),
             after: None,
         };
-        request.max_tokens = (self.budget(&request)).map_err(|line| Fault::new("budget", line))?;
         // Its words are for the model, not for the person.
         let answer = self
-            .brain
-            .complete(request, EventSink::none(), caller.cancel.clone())
-            .await
-            .map_err(|error| Fault::new("model", error.plain()))?;
-        self.meter_reply(&answer, caller.events);
+            .ask(request, &EventSink::none(), caller.events, caller.cancel)
+            .await?;
         Ok(ToolOutcome::of(json!({
             "text": answer.reply.text(),
             "model": answer.model,

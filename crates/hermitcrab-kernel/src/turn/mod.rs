@@ -1,22 +1,25 @@
 //! One turn: ask, run the tools that are called, ask again, until there is an answer for the person.
 
+mod asks;
 mod calls;
 mod reply;
 
-use llm_client::{Block, Cost, Message, Reply, Role, StopReason};
+pub(crate) use asks::is_ask;
+use llm_client::{Block, Message, Role};
 use pscale_blocks::O200k;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::conversation::{self, Conversation};
+use crate::face::Notes;
 use crate::kernel::Inner;
 use crate::prompt::Phase;
 use crate::tools::run::Facts;
 use crate::window::{self, WindowLimits};
-use crate::{BrainError, BrainReply, EventSink, Face, Fault, KernelError, ShellError, Taken};
+use crate::{BrainError, EventSink, Face, Fault, KernelError, ShellError, Taken};
 
 /// The longest message of the person in characters.
-const MAX_INPUT: usize = 60_000;
+pub(crate) const MAX_INPUT: usize = 60_000;
 /// Attempts to mend a shell that failed, in a turn and in a boot.
 const REPAIRS: u32 = 5;
 const BOOT_REPAIRS: u32 = 3;
@@ -59,8 +62,11 @@ impl Inner {
         }
         let mut conversation = self.conversation.lock().await;
         // No key is ever on record, nor sent to a model.
-        let message = Message::user(pscale_blocks::remove_keys(&input).0);
-        let turn = Turn::new(self, &mut conversation, Phase::Call, events, cancel);
+        let mut message = Message::user(pscale_blocks::remove_keys(&input).0);
+        let mut turn = Turn::new(self, &mut conversation, Phase::Call, events, cancel);
+        if let Some(notes) = turn.tell() {
+            message.content.insert(0, notes);
+        }
         turn.run(message).await
     }
 }
@@ -79,6 +85,8 @@ pub(crate) struct Turn<'a> {
     pub facts: Facts,
     /// Said in this turn and not on record yet: a round goes there whole, with its results.
     pending: Vec<Message>,
+    /// Lines about the face in these messages: they wait again if the messages go.
+    told: Notes,
     /// Messages of this turn that are on record.
     stored: usize,
     /// What the model has said to the person.
@@ -125,6 +133,7 @@ impl<'a> Turn<'a> {
             cancel,
             facts: Facts::default(),
             pending: Vec::new(),
+            told: Notes::default(),
             stored: 0,
             text: String::new(),
             model: inner.brain.info().model,
@@ -151,7 +160,7 @@ impl<'a> Turn<'a> {
                 Ok(Next::Done) => break,
                 Err(error) => {
                     // What is whole stays; what was only asked is not on record.
-                    self.pending.clear();
+                    self.forget();
                     return Err(error);
                 }
             }
@@ -220,7 +229,7 @@ impl<'a> Turn<'a> {
         let answer = match answer {
             Ok(answer) => answer,
             Err(error) => {
-                self.meter_lost(&error);
+                self.inner.meter_lost(&error, &self.model, self.events);
                 return match error {
                     BrainError::Cancelled => Ok(self.stop("stopped".to_owned())),
                     error => Err(error.into()),
@@ -230,24 +239,6 @@ impl<'a> Turn<'a> {
         self.inner.meter_reply(&answer, self.events);
         self.model.clone_from(&answer.model);
         Ok(self.answered(answer).await)
-    }
-
-    /// Counts a call without an answer, which may cost something all the same.
-    fn meter_lost(&self, error: &BrainError) {
-        let info = self.inner.brain.info();
-        if info.offline.is_some() {
-            return;
-        }
-        let reply = match error {
-            BrainError::Cancelled => Some(Reply::new(&self.model, Vec::new(), StopReason::Error)),
-            error => error.spent(),
-        };
-        if let Some(mut reply) = reply {
-            reply.cost = Cost::UNKNOWN;
-            let model = self.model.clone();
-            self.inner
-                .meter_reply(&BrainReply { reply, model }, self.events);
-        }
     }
 
     /// What the model gets to see. Turns that it no longer sees move to the block `history`.
@@ -297,9 +288,26 @@ impl<'a> Turn<'a> {
         {
             self.store();
         }
-        self.pending.clear();
+        self.forget();
         self.stopped = Some(line);
         Next::Done
+    }
+
+    /// Takes the lines about the face that wait, as a piece of a message.
+    fn tell(&mut self) -> Option<Block> {
+        let notes = self.inner.notes().take();
+        let text = notes.text();
+        self.told.add_all(notes);
+        text.map(Block::text)
+    }
+
+    /// Drops what is not on record. What was to be told with it is told with the next message.
+    fn forget(&mut self) {
+        self.pending.clear();
+        let mut told = std::mem::take(&mut self.told);
+        let mut waiting = self.inner.notes();
+        told.add_all(waiting.take());
+        *waiting = told;
     }
 
     /// Puts what was said on record. If that cannot be written it stays in memory, and the person is told.
@@ -307,6 +315,7 @@ impl<'a> Turn<'a> {
         let now = self.inner.clock.now();
         let pending = std::mem::take(&mut self.pending);
         self.stored += pending.len();
+        self.told = Notes::default();
         if let Err(error) = self.conversation.add(&self.inner.keeper, now, pending) {
             self.events.notice(format!(
                 "{} cannot be written ({error}): what was said is in memory only, the next turn tries again",

@@ -3,10 +3,10 @@
 use llm_client::{Block, BlockKind, Message, Reply, StopReason};
 use serde_json::{Value, json};
 
-use super::calls::{Call, calls};
-use super::{BOOT_REPAIRS, Next, Turn};
+use super::{BOOT_REPAIRS, Next, Turn, asks};
 use crate::BrainReply;
 use crate::prompt::Phase;
+use crate::tools::call::calls;
 use crate::window::{self, WindowLimits};
 
 /// How often a reply may pause in a turn.
@@ -38,8 +38,8 @@ impl Turn<'_> {
                 self.refused(&reply, answer.model)
             }
             StopReason::ContextWindow if calls.is_empty() => self.shrink(),
-            StopReason::MaxTokens => self.cut_off(message, calls, &text).await,
-            _ if !calls.is_empty() => self.run_calls(message, calls, None).await,
+            StopReason::MaxTokens => self.cut_off(message, &text).await,
+            _ if !calls.is_empty() => self.run_calls(message, false).await,
             stop => {
                 if let StopReason::Other(other) = stop {
                     self.events
@@ -119,24 +119,18 @@ impl Turn<'_> {
     }
 
     /// The reply is as long as allowed.
-    pub(super) async fn cut_off(&mut self, message: Message, calls: Vec<Call>, text: &str) -> Next {
-        if !calls.is_empty() {
-            let last_is_call = matches!(
-                message.content.last().map(|block| &block.kind),
-                Some(BlockKind::ToolUse { .. })
-            );
-            let cut = last_is_call.then(|| calls.len() - 1);
-            return self.run_calls(message, calls, cut).await;
+    pub(super) async fn cut_off(&mut self, message: Message, text: &str) -> Next {
+        if !calls(&message).is_empty() {
+            return self.run_calls(message, true).await;
         }
         self.rounds += 1;
         let unclosed = text.matches("```").count() % 2 == 1;
         let ask = if text.trim().is_empty() {
-            "[The token limit was reached before your answer began. Answer in a few words.]"
+            asks::ANSWER
         } else if unclosed {
-            "[The component was cut off at the token limit. Send a smaller one with recompile, or change the \
-             running one with patch_source.]"
+            asks::SMALLER
         } else {
-            "[Your answer was cut off at the token limit. Go on exactly where it stopped.]"
+            asks::GO_ON
         };
         push_said(&mut self.pending, message);
         if self.continued {
@@ -158,9 +152,7 @@ impl Turn<'_> {
             if silent && !self.facts.used.is_empty() && !self.closing {
                 self.closing = true;
                 self.tools_off = true;
-                self.pending.push(Message::user(
-                    "[Say to the person in one sentence what you did.]",
-                ));
+                self.pending.push(Message::user(asks::SENTENCE));
                 return Next::Ask;
             }
             if silent && self.closing {
@@ -194,7 +186,8 @@ impl Turn<'_> {
                 return Next::Done;
             }
             self.pending.push(Message::user(format!(
-                "[Your component did not become the face: {}. Answer with one fenced jsx component.]",
+                "{}{}. Answer with one fenced jsx component.]",
+                asks::MEND,
                 outcome.text()
             )));
             return Next::Ask;
@@ -206,9 +199,7 @@ impl Turn<'_> {
         }
         self.closing = true;
         self.tools_off = true;
-        self.pending.push(Message::user(
-            "[No face is running. Answer with one component in a jsx fence.]",
-        ));
+        self.pending.push(Message::user(asks::COMPONENT));
         Next::Ask
     }
 }

@@ -32,7 +32,8 @@ fn entry(turn: &[Message], at: Timestamp) -> Option<String> {
         };
         for text in message.content.iter().filter_map(Block::as_text) {
             let text = text.trim();
-            if text.is_empty() || text == super::NOTICE || left == 0 {
+            let is_aside = text == super::NOTICE || text.starts_with(crate::face::MARK);
+            if text.is_empty() || is_aside || left == 0 {
                 continue;
             }
             let words: String = text.chars().take(left).collect();

@@ -80,6 +80,8 @@ pub fn request() -> BrainRequest {
         tools: Vec::new(),
         messages: vec![Message::user("hello")],
         tier: Tier::Default,
+        model: None,
+        thinking_off: false,
         max_tokens: None,
         after: None,
     }

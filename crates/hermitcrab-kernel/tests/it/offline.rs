@@ -53,6 +53,8 @@ impl Talk {
             tools: TOOLS.iter().map(tool).collect(),
             messages: self.messages.clone(),
             tier: Tier::Default,
+            model: None,
+            thinking_off: false,
             max_tokens: None,
             after: None,
         }

@@ -61,6 +61,7 @@ impl Brain for OfflineBrain {
         }
         let sight = Sight::of(&request);
         let next = match sight.words {
+            _ if request.tools.is_empty() => Move::Say(say::NO_MODEL.to_owned()),
             "BOOT" => boot::next(&sight),
             _ => command::next(&sight),
         };

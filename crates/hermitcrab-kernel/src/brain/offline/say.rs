@@ -5,6 +5,10 @@ use serde_json::Value;
 /// The most characters of a clause.
 const CLAUSE: usize = 60;
 
+/// The answer where nothing can be called, as when a face asks: there is nothing that a script could do.
+pub(super) const NO_MODEL: &str =
+    "I am a script, not a model: I have no answer to this. With a key a model answers here.";
+
 /// The first clause of a text.
 pub(super) fn clause(text: &str) -> String {
     let end = text

@@ -98,11 +98,9 @@ fn call<'a>(kind: &'a BlockKind, messages: &'a [Message]) -> Option<Call<'a>> {
             content,
             is_error,
         } if tool_use_id == id => {
-            let text: String = content
-                .iter()
-                .filter_map(llm_client::Block::as_text)
-                .collect();
-            Some((text, *is_error))
+            // What may follow is about the face.
+            let text = content.iter().find_map(llm_client::Block::as_text);
+            Some((text.unwrap_or_default().to_owned(), *is_error))
         }
         _ => None,
     });

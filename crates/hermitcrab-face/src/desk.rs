@@ -1,0 +1,316 @@
+//! Where requests of pages meet the kernel: turns, boots, deaths of faces, and what all pages are told of them.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use hermitcrab_kernel::{
+    BootReport, Event, EventSink, FaceNext, Kernel, KernelError, SafeFace, Shell, ShellError,
+    ToolOutcome, TurnReport,
+};
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use crate::hub::{Death, Shown, WebHost};
+use crate::keys::Keys;
+use crate::message::{Status, ToPage};
+use crate::runtime::Runtime;
+
+/// What every request may need.
+pub(crate) struct Desk {
+    pub kernel: Kernel,
+    pub host: WebHost,
+    pub keys: Arc<dyn Keys>,
+    pub runtime: Runtime,
+    pub version: String,
+    /// The program's own face, compiled.
+    pub safe: Shell,
+    /// What there is to say of the start, for pages that come later, too.
+    notices: Mutex<Vec<String>>,
+    /// The turn or boot under way.
+    turn: Mutex<Option<CancellationToken>>,
+    /// A key came, or the person goes on without.
+    pub decided: Notify,
+}
+
+/// A turn is under way; when this goes it is not any longer.
+struct Busy<'a> {
+    desk: &'a Desk,
+    cancel: CancellationToken,
+}
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        *self.desk.turn() = None;
+        self.desk.tell_status();
+        self.desk.tell("busy", json!({ "busy": false }));
+    }
+}
+
+impl Desk {
+    pub fn new(
+        kernel: Kernel,
+        host: WebHost,
+        keys: Arc<dyn Keys>,
+        runtime: Runtime,
+        version: String,
+        safe: Shell,
+    ) -> Self {
+        Self {
+            kernel,
+            host,
+            keys,
+            runtime,
+            version,
+            safe,
+            notices: Mutex::default(),
+            turn: Mutex::default(),
+            decided: Notify::new(),
+        }
+    }
+
+    fn turn(&self) -> MutexGuard<'_, Option<CancellationToken>> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn notices(&self) -> Vec<String> {
+        let notices = self.notices.lock();
+        notices.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// A line for the person, now and on pages that come later.
+    fn note(&self, line: String) {
+        self.tell("notice", json!({ "text": line }));
+        let mut notices = self.notices.lock().unwrap_or_else(PoisonError::into_inner);
+        notices.push(line);
+    }
+
+    /// To all pages.
+    pub fn tell(&self, event: &'static str, data: Value) {
+        self.host.broadcast(&ToPage::event(event, data));
+    }
+
+    pub fn status(&self) -> Status {
+        let brain = self.kernel.brain();
+        Status {
+            model: brain.model,
+            fast: brain.fast,
+            offline: brain.offline,
+            key_wanted: self.keys.wanted(),
+            busy: self.turn().is_some(),
+        }
+    }
+
+    /// Who answers may have changed.
+    pub fn tell_status(&self) {
+        let status = self.status();
+        self.host.set_props(json!({
+            "version": self.version,
+            "model": status.model,
+            "fastModel": status.fast,
+            "offline": status.offline,
+        }));
+        self.tell("status", json!(status));
+    }
+
+    /// Where the kernel's events go: to all pages; what is said, to the call that waits for it, and in a turn to all.
+    pub fn sink(self: &Arc<Self>, caller: Option<(u64, u64)>, turn: bool) -> EventSink {
+        let desk = self.clone();
+        EventSink::new(move |event| {
+            let (name, data) = match event {
+                Event::Delta { text } => {
+                    let data = json!({ "text": text });
+                    if let Some((page, call)) = caller {
+                        let delta = ToPage::Event {
+                            event: "delta",
+                            data: data.clone(),
+                            call: Some(call),
+                        };
+                        desk.host.send(page, delta);
+                    }
+                    if !turn {
+                        return;
+                    }
+                    ("delta", data)
+                }
+                Event::ToolStart { name, summary } => (
+                    "tool",
+                    json!({"name": name, "phase": "start", "summary": summary}),
+                ),
+                Event::ToolEnd { name, is_error, ms } => (
+                    "tool",
+                    json!({"name": name, "phase": "end", "is_error": is_error, "ms": ms}),
+                ),
+                Event::ModelChanged { from, to, why } => {
+                    desk.tell_status();
+                    let text = format!("{to} answers in place of {from}: {why}");
+                    ("notice", json!({ "text": text }))
+                }
+                Event::ShellShown { rev } => ("shells", json!({"rev": rev, "shown": true})),
+                Event::ShellFailed { rev, message } => (
+                    "shells",
+                    json!({"rev": rev, "shown": false, "message": message}),
+                ),
+                Event::BlockChanged { name } => ("block_changed", json!({ "name": name })),
+                Event::Usage(usage) => ("usage", json!(usage)),
+                Event::Notice { text } => ("notice", json!({ "text": text })),
+                _ => return,
+            };
+            desk.tell(name, data);
+        })
+    }
+
+    /// Stops what is under way.
+    pub fn stop(&self) -> bool {
+        let turn = self.turn();
+        if let Some(cancel) = turn.as_ref() {
+            cancel.cancel();
+        }
+        turn.is_some()
+    }
+
+    /// Takes the place of the one turn at a time.
+    fn begin(&self) -> Option<Busy<'_>> {
+        let cancel = CancellationToken::new();
+        let mut turn = self.turn();
+        if turn.is_some() {
+            return None;
+        }
+        *turn = Some(cancel.clone());
+        drop(turn);
+        self.tell("busy", json!({ "busy": true }));
+        Some(Busy { desk: self, cancel })
+    }
+
+    /// The person says something. None: a turn is under way.
+    pub async fn say(
+        self: &Arc<Self>,
+        text: String,
+        caller: (u64, u64),
+    ) -> Option<Result<TurnReport, KernelError>> {
+        let busy = self.begin()?;
+        self.tell("message", json!({"role": "user", "text": text}));
+        let events = self.sink(Some(caller), true);
+        let turn = self.kernel.turn(text, events, busy.cancel.clone()).await;
+        match &turn {
+            Ok(report) => {
+                self.tell("message", json!({"role": "assistant", "text": report.text}));
+                if let Some(line) = &report.stopped {
+                    self.tell("notice", json!({ "text": line }));
+                }
+                if let Some(errors) = &report.safe_face {
+                    self.show_safe("the face could not be mended", errors.clone())
+                        .await;
+                }
+            }
+            Err(error) => self.tell("notice", json!({"text": error.to_string()})),
+        }
+        Some(turn)
+    }
+
+    /// Wakes the model, or shows the face that is kept. False: a turn is under way.
+    pub async fn boot(self: &Arc<Self>) -> bool {
+        let Some(busy) = self.begin() else {
+            return false;
+        };
+        let booted = self
+            .kernel
+            .boot(self.sink(None, true), busy.cancel.clone())
+            .await;
+        match booted {
+            Ok(report) => self.booted(report).await,
+            Err(error) => {
+                self.note(error.to_string());
+                self.show_safe(&error.to_string(), Vec::new()).await;
+            }
+        }
+        true
+    }
+
+    async fn booted(&self, report: BootReport) {
+        for notice in report.notices {
+            self.note(notice);
+        }
+        if let Some(SafeFace { reason, errors }) = report.safe_face {
+            self.show_safe(&reason, errors).await;
+            return;
+        }
+        self.tell(
+            "message",
+            json!({"role": "assistant", "text": report.greeting}),
+        );
+    }
+
+    pub async fn show_safe(&self, reason: &str, errors: Vec<ShellError>) {
+        let shown = Shown::from(self.safe.clone()).because(reason.to_owned(), errors);
+        self.host.mount_safe(shown).await;
+        self.tell("shells", json!({"rev": 0, "shown": true}));
+    }
+
+    /// Finds a face in the place of one that died. It ends: each shell may die twice, and the last is the program's own.
+    pub async fn bury(&self, death: Death) {
+        let Death { rev, mut error } = death;
+        if rev == 0 {
+            self.tell(
+                "notice",
+                json!({"text": format!("the safe face failed: {}", error.message)}),
+            );
+            return;
+        }
+        self.tell("died", json!({"rev": rev, "error": error}));
+        let mut dead = rev;
+        loop {
+            let next = self.kernel.face_died(dead, error.clone());
+            // Another one became the face in the meantime.
+            if self.host.settled().await.is_some() {
+                return;
+            }
+            let FaceNext::Shell(next) = next else {
+                self.show_safe("no kept face can be shown", vec![error])
+                    .await;
+                return;
+            };
+            let shown = self.kernel.use_shell(next).await;
+            if !shown.is_error {
+                self.tell("shells", json!({"rev": next, "shown": true}));
+                return;
+            }
+            dead = next;
+            error = error_of(&shown);
+        }
+    }
+
+    /// A key came, or the person goes on without.
+    pub fn decide(&self) {
+        self.tell_status();
+        self.decided.notify_one();
+    }
+
+    /// Stops what is under way, and waits until what was said is on the disk.
+    pub async fn end(&self) {
+        self.stop();
+        if let Err(error) = self.kernel.settle().await {
+            self.note(error.to_string());
+        }
+    }
+
+    /// Waits until somebody can answer.
+    pub async fn wait_for_key(&self) {
+        while self.keys.wanted().is_some() {
+            self.decided.notified().await;
+        }
+    }
+}
+
+/// A failure of `use_shell` as an error of the shell.
+fn error_of(outcome: &ToolOutcome) -> ShellError {
+    let text = |key: &str| outcome.content[key].as_str().unwrap_or_default().to_owned();
+    let number = |key: &str| outcome.content[key].as_u64().map(|number| number as u32);
+    ShellError {
+        kind: text("error"),
+        message: text("detail"),
+        line: number("line"),
+        column: number("column"),
+        source_line: None,
+        truncated: false,
+    }
+}

@@ -1,0 +1,31 @@
+use std::io;
+use std::net::SocketAddr;
+
+use hermitcrab_kernel::ShellError;
+
+/// Why there is no server.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FaceError {
+    /// The address cannot be had.
+    #[error("{addr}: {source}")]
+    Bind {
+        /// The address.
+        addr: SocketAddr,
+        /// What the system says.
+        #[source]
+        source: io::Error,
+    },
+    /// The server ended.
+    #[error("the server: {0}")]
+    Serve(#[source] io::Error),
+    /// The system has no random numbers, so that no token can be made.
+    #[error("the system has no random numbers")]
+    NoRandom,
+    /// The program's own face has a fault.
+    #[error("the safe face does not compile: {}", .0.first().map_or("", |error| &error.message))]
+    SafeFace(Vec<ShellError>),
+    /// The host serves another server already.
+    #[error("this host has a server already")]
+    HostInUse,
+}

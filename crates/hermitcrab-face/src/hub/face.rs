@@ -1,0 +1,73 @@
+use hermitcrab_kernel::{Shell, ShellError};
+
+use crate::jsx::source_place;
+
+/// What is shown, or is to be.
+#[derive(Debug)]
+pub(crate) struct Shown {
+    /// 0 is the program's own face.
+    pub rev: u64,
+    pub component: String,
+    pub script: String,
+    map: Option<String>,
+    source: String,
+    /// Why the program's own face is shown.
+    pub reason: Option<String>,
+    pub errors: Vec<ShellError>,
+}
+
+impl From<Shell> for Shown {
+    fn from(shell: Shell) -> Self {
+        let Shell { rev, compiled } = shell;
+        Self {
+            rev,
+            component: compiled.component,
+            script: compiled.script,
+            map: compiled.map,
+            source: compiled.source,
+            reason: None,
+            errors: Vec::new(),
+        }
+    }
+}
+
+impl Shown {
+    pub fn is_safe(&self) -> bool {
+        self.rev == 0
+    }
+
+    /// The program's own face, and why it is shown.
+    pub fn because(mut self, reason: String, errors: Vec<ShellError>) -> Self {
+        self.reason = Some(reason);
+        self.errors = errors;
+        self
+    }
+
+    /// What a page says of a failure, with its place in the source instead of the script.
+    pub fn error(
+        &self,
+        kind: &str,
+        message: &str,
+        line: Option<u32>,
+        col: Option<u32>,
+    ) -> ShellError {
+        const LONGEST: usize = 2_000;
+        let place = line.and_then(|line| {
+            let map = self.map.as_deref()?;
+            source_place(map, line, col.unwrap_or(1))
+        });
+        let line = place.map(|(line, _)| line);
+        let text = line.and_then(|line| self.source.lines().nth(line as usize - 1));
+        ShellError {
+            kind: match kind {
+                "load" | "timeout" => kind.to_owned(),
+                _ => "render".to_owned(),
+            },
+            message: message.chars().take(LONGEST).collect(),
+            line,
+            column: place.map(|(_, column)| column),
+            source_line: text.map(|text| text.chars().take(LONGEST).collect()),
+            truncated: false,
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! The kernel's host: the pages that are open, the frames in them, the face that all of them show.
+
+mod face;
+mod state;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use hermitcrab_kernel::{Host, HostCall, HostError, HostSkills, Mounted, Shell, ShellError};
+use serde_json::{Value, json};
+use tokio::sync::{Notify, mpsc};
+
+pub(crate) use face::Shown;
+use state::State;
+
+use crate::message::{FromPage, ToPage};
+
+/// How long the host waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HostLimits {
+    /// For a shell's first render.
+    pub mount: Duration,
+    /// For the person, when the browser is to do something.
+    pub ask: Duration,
+}
+
+impl Default for HostLimits {
+    fn default() -> Self {
+        Self {
+            mount: Duration::from_secs(3),
+            ask: Duration::from_mins(1),
+        }
+    }
+}
+
+/// The browser pages as the kernel's [`Host`]. Cheap to clone; clones are one.
+#[derive(Debug, Clone)]
+pub struct WebHost {
+    hub: Arc<Hub>,
+}
+
+#[derive(Debug)]
+struct Hub {
+    limits: HostLimits,
+    state: Mutex<State>,
+    /// One shell is tried at a time.
+    showing: tokio::sync::Mutex<()>,
+    deaths: mpsc::UnboundedSender<Death>,
+    reported: Mutex<Option<mpsc::UnboundedReceiver<Death>>>,
+    arrivals: Notify,
+}
+
+/// The face died after it had mounted.
+#[derive(Debug)]
+pub(crate) struct Death {
+    pub rev: u64,
+    pub error: ShellError,
+}
+
+/// A page's end of the conversation.
+#[derive(Debug)]
+pub(crate) struct Arrived {
+    pub page: u64,
+    /// What to send; it ends when the page is too slow or the server goes.
+    pub out: mpsc::Receiver<ToPage>,
+}
+
+impl Default for WebHost {
+    fn default() -> Self {
+        Self::new(HostLimits::default())
+    }
+}
+
+impl WebHost {
+    /// No page is open yet.
+    pub fn new(limits: HostLimits) -> Self {
+        let (deaths, reported) = mpsc::unbounded_channel();
+        Self {
+            hub: Arc::new(Hub {
+                limits,
+                state: Mutex::default(),
+                showing: tokio::sync::Mutex::default(),
+                deaths,
+                reported: Mutex::new(Some(reported)),
+                arrivals: Notify::new(),
+            }),
+        }
+    }
+
+    /// Never held over an await.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.hub
+            .state
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The deaths from now on, once.
+    pub(crate) fn deaths(&self) -> Option<mpsc::UnboundedReceiver<Death>> {
+        let mut reported = self
+            .hub
+            .reported
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        reported.take()
+    }
+
+    /// A page is there: it gets `welcome`, then the face.
+    pub(crate) fn arrive(
+        &self,
+        skills: HostSkills,
+        visible: bool,
+        welcome: impl FnOnce(u64) -> ToPage,
+    ) -> Arrived {
+        let mut state = self.state();
+        let (page, out) = state.arrive(skills.0, visible, welcome);
+        let shown = state.face.clone().and_then(|face| state.show(page, &face));
+        drop(state);
+        if let Some(frame) = shown {
+            self.watch(frame);
+        }
+        self.hub.arrivals.notify_waiters();
+        Arrived { page, out }
+    }
+
+    /// Waits until a page is there.
+    pub(crate) async fn first_page(&self) {
+        loop {
+            let mut arrival = std::pin::pin!(self.hub.arrivals.notified());
+            // From here on an arrival counts, also before the wait begins.
+            arrival.as_mut().enable();
+            if self.pages() > 0 {
+                return;
+            }
+            arrival.await;
+        }
+    }
+
+    pub(crate) fn leave(&self, page: u64) {
+        self.state().leave(page);
+    }
+
+    pub(crate) fn pages(&self) -> usize {
+        self.state().pages.len()
+    }
+
+    /// To all pages.
+    pub(crate) fn broadcast(&self, message: &ToPage) {
+        self.state().broadcast(message);
+    }
+
+    /// To one page, if it is still there.
+    pub(crate) fn send(&self, page: u64, message: ToPage) {
+        self.state().send(page, message);
+    }
+
+    /// The revision of the shell in a page's frame; none if the page has no such frame.
+    pub(crate) fn frame_rev(&self, page: u64, frame: &str) -> Option<u64> {
+        let state = self.state();
+        let frame = state.frames.get(frame).filter(|own| own.page == page)?;
+        Some(frame.shown.rev)
+    }
+
+    /// What a frame shows, for its files.
+    pub(crate) fn frame(&self, frame: &str) -> Option<Arc<Shown>> {
+        let state = self.state();
+        Some(state.frames.get(frame)?.shown.clone())
+    }
+
+    /// What a page says of its frames, of itself, or in answer to a host call. Of calls and logs the server takes care.
+    pub(crate) fn told(&self, page: u64, message: FromPage) {
+        let mut state = self.state();
+        match message {
+            FromPage::Visible { visible } => state.sees(page, visible),
+            FromPage::Ready { frame } => state.ready(page, &frame),
+            FromPage::Mounted { frame, rev } => state.mounted(page, &frame, rev),
+            FromPage::Failed {
+                frame,
+                rev,
+                phase,
+                message,
+                line,
+                col,
+            } => {
+                let Some(own) = state.frames.get(&frame) else {
+                    return;
+                };
+                if own.page != page || own.shown.rev != rev {
+                    return;
+                }
+                let error = own.shown.error(&phase, &message, line, col);
+                if let Some(death) = state.failed(&frame, error) {
+                    let _ = self.hub.deaths.send(death);
+                }
+            }
+            FromPage::HostReply {
+                id,
+                ok,
+                value,
+                error,
+                detail,
+            } => {
+                let answer = match (ok, error.as_str()) {
+                    (true, _) => Ok(value),
+                    (false, "denied") => Err(HostError::Denied),
+                    (false, "unavailable") => Err(HostError::Unavailable(detail)),
+                    (false, _) => Err(HostError::Failed(detail)),
+                };
+                state.answer(page, id, answer);
+            }
+            FromPage::Hello { .. } | FromPage::Call { .. } | FromPage::Log { .. } => {}
+        }
+    }
+
+    /// A frame that was not given for a trial: a face that does not mount there in time has died.
+    fn watch(&self, frame: String) {
+        let host = self.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(host.hub.limits.mount).await;
+            let mut state = host.state();
+            let Some(own) = state.frames.get(&frame).filter(|own| !own.mounted) else {
+                return;
+            };
+            let error = own.shown.error("timeout", &host.no_answer(), None, None);
+            let page = own.page;
+            let death = state.failed(&frame, error);
+            state.send(page, ToPage::Discard { frame });
+            if let Some(death) = death {
+                let _ = host.hub.deaths.send(death);
+            }
+        });
+    }
+
+    fn no_answer(&self) -> String {
+        format!(
+            "the shell did not render within {} s",
+            self.hub.limits.mount.as_secs_f32()
+        )
+    }
+
+    /// Shows something on every page; the face before stays where it fails.
+    pub(crate) async fn mount(&self, shown: Arc<Shown>) -> Mounted {
+        let _one = self.hub.showing.lock().await;
+        let Some(mut told) = self.state().begin(&shown) else {
+            return Mounted::NoPage;
+        };
+        let mut again = true;
+        let verdict = loop {
+            let waited = tokio::time::timeout(self.hub.limits.mount, &mut told).await;
+            let Err(_) = waited else { break waited };
+            // Its frame does not even run: the face before holds the browser's process up.
+            let held_up = std::mem::take(&mut again) && self.state().is_held_up(&shown);
+            if !held_up {
+                break waited;
+            }
+            self.clear_for(&shown);
+        };
+        let hung = verdict.is_err();
+        let mut state = self.state();
+        state.trial = None;
+        let mounted = match verdict {
+            Ok(Ok(Ok(()))) => Mounted::Yes,
+            Ok(Ok(Err(error))) => Mounted::Failed(error),
+            // All pages have left.
+            Ok(Err(_)) => Mounted::NoPage,
+            Err(_) => Mounted::Failed(shown.error("timeout", &self.no_answer(), None, None)),
+        };
+        match &mounted {
+            Mounted::Failed(_) if !hung => state.discard(&shown),
+            Mounted::Failed(_) => {
+                let frames = state.start_over(&shown);
+                drop(state);
+                for frame in frames {
+                    self.watch(frame);
+                }
+            }
+            _ => state.face = Some(shown),
+        }
+        mounted
+    }
+
+    /// The face before has hung: it goes, and the one that is tried gets a process of its own.
+    fn clear_for(&self, shown: &Arc<Shown>) {
+        let mut state = self.state();
+        let hung = state.face.take();
+        state.clear_for(shown);
+        drop(state);
+        if let Some(hung) = hung {
+            let error = hung.error(
+                "timeout",
+                "the shell does not answer any longer",
+                None,
+                None,
+            );
+            let rev = hung.rev;
+            let _ = self.hub.deaths.send(Death { rev, error });
+        }
+    }
+
+    /// Shows the program's own face. If even that fails, the page says so by itself.
+    pub(crate) async fn mount_safe(&self, shown: Shown) {
+        let shown = Arc::new(shown);
+        if let Mounted::Failed(_) = self.mount(shown.clone()).await {
+            // The next page that opens tries it again.
+            self.state().face = Some(shown);
+        }
+    }
+
+    /// Waits until no shell is being tried; answers the revision of the face then.
+    pub(crate) async fn settled(&self) -> Option<u64> {
+        let _one = self.hub.showing.lock().await;
+        Some(self.state().face.as_ref()?.rev)
+    }
+
+    /// What every shell gets beside its functions.
+    pub(crate) fn set_props(&self, props: Value) {
+        self.state().props = props;
+    }
+}
+
+#[async_trait]
+impl Host for WebHost {
+    fn offers(&self) -> HostSkills {
+        self.state().skills()
+    }
+
+    async fn ask(&self, call: HostCall) -> Result<Value, HostError> {
+        let gone = || HostError::Unavailable(format!("{} needs an open page", call.name));
+        let (id, page, answer) = self.state().ask(&call).ok_or_else(gone)?;
+        let answered = tokio::time::timeout(self.hub.limits.ask, answer).await;
+        self.state().forget(id);
+        match answered {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(_)) => Err(HostError::Unavailable("the page was closed".to_owned())),
+            Err(_) => {
+                self.send(page, ToPage::event("unanswered", json!({ "id": id })));
+                Err(HostError::Failed("the person did not answer".to_owned()))
+            }
+        }
+    }
+
+    async fn show(&self, shell: Shell) -> Mounted {
+        self.mount(Arc::new(shell.into())).await
+    }
+}

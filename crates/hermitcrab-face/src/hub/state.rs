@@ -1,0 +1,305 @@
+//! Which pages there are, which frames are in them, and what is being waited for.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use hermitcrab_kernel::{HostCall, HostError, HostSkills, ShellError};
+use serde_json::Value;
+use tokio::sync::{mpsc, oneshot};
+
+use super::{Death, Shown};
+use crate::message::ToPage;
+use crate::token::Token;
+
+/// Messages that a page may be behind: a slower one is cut off, and comes again.
+const BEHIND: usize = 1_024;
+
+/// The tools for a folder that was opened in the browser.
+const FOLDER: [&str; 5] = ["fs_list", "fs_read", "fs_write", "fs_mkdir", "fs_delete"];
+
+#[derive(Debug, Default)]
+pub(super) struct State {
+    pub pages: BTreeMap<u64, Page>,
+    /// By their ids.
+    pub frames: BTreeMap<String, Frame>,
+    /// What all pages show.
+    pub face: Option<Arc<Shown>>,
+    /// What is being tried.
+    pub trial: Option<Trial>,
+    /// What every shell gets beside its functions.
+    pub props: Value,
+    asked: BTreeMap<u64, Asked>,
+    /// Pages, looks and questions are numbered by one count.
+    last: u64,
+}
+
+#[derive(Debug)]
+pub(super) struct Page {
+    out: mpsc::Sender<ToPage>,
+    skills: BTreeSet<String>,
+    /// When it last came into view; none if it is not in view.
+    seen: Option<u64>,
+}
+
+impl Page {
+    /// A page that can open a folder can also use it.
+    fn can(&self, tool: &str) -> bool {
+        self.skills.contains(tool)
+            || (FOLDER.contains(&tool) && self.skills.contains("fs_pick_directory"))
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Frame {
+    pub page: u64,
+    pub shown: Arc<Shown>,
+    /// It runs, and waits for its shell.
+    ready: bool,
+    pub mounted: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct Trial {
+    pub shown: Arc<Shown>,
+    /// Taken by the first page that answers.
+    pub verdict: Option<oneshot::Sender<Result<(), ShellError>>>,
+}
+
+/// What the browser answers.
+pub(super) type Answer = Result<Value, HostError>;
+
+/// Somebody waits for the browser.
+#[derive(Debug)]
+struct Asked {
+    page: u64,
+    answer: oneshot::Sender<Answer>,
+}
+
+impl State {
+    fn next(&mut self) -> u64 {
+        self.last += 1;
+        self.last
+    }
+
+    pub fn arrive(
+        &mut self,
+        skills: BTreeSet<String>,
+        visible: bool,
+        welcome: impl FnOnce(u64) -> ToPage,
+    ) -> (u64, mpsc::Receiver<ToPage>) {
+        let id = self.next();
+        let (out, messages) = mpsc::channel(BEHIND);
+        let _ = out.try_send(welcome(id));
+        let page = Page {
+            out,
+            skills,
+            seen: visible.then_some(id),
+        };
+        self.pages.insert(id, page);
+        (id, messages)
+    }
+
+    /// Takes the page away with all that hangs on it.
+    pub fn leave(&mut self, page: u64) {
+        self.pages.remove(&page);
+        self.frames.retain(|_, frame| frame.page != page);
+        self.asked.retain(|_, asked| asked.page != page);
+        if self.pages.is_empty()
+            && let Some(trial) = &mut self.trial
+        {
+            trial.verdict = None;
+        }
+    }
+
+    pub fn sees(&mut self, page: u64, visible: bool) {
+        let now = self.next();
+        if let Some(page) = self.pages.get_mut(&page) {
+            page.seen = visible.then_some(now);
+        }
+    }
+
+    pub fn send(&mut self, page: u64, message: ToPage) {
+        let Some(own) = self.pages.get(&page) else {
+            return;
+        };
+        if own.out.try_send(message).is_err() {
+            self.leave(page);
+        }
+    }
+
+    pub fn broadcast(&mut self, message: &ToPage) {
+        let pages: Vec<u64> = self.pages.keys().copied().collect();
+        for page in pages {
+            self.send(page, message.clone());
+        }
+    }
+
+    /// Gives a page a frame for a face; answers the frame's id.
+    pub fn show(&mut self, page: u64, shown: &Arc<Shown>) -> Option<String> {
+        let frame = Token::new()?.as_str().to_owned();
+        let own = Frame {
+            page,
+            shown: shown.clone(),
+            ready: false,
+            mounted: false,
+        };
+        self.frames.insert(frame.clone(), own);
+        let message = ToPage::Show {
+            frame: frame.clone(),
+            rev: shown.rev,
+            component: shown.component.clone(),
+            safe: shown.is_safe(),
+            reason: shown.reason.clone(),
+            errors: shown.errors.clone(),
+            props: self.props.clone(),
+        };
+        self.send(page, message);
+        Some(frame)
+    }
+
+    /// Begins to try a face on all pages; without a page it is the face.
+    pub fn begin(
+        &mut self,
+        shown: &Arc<Shown>,
+    ) -> Option<oneshot::Receiver<Result<(), ShellError>>> {
+        if self.pages.is_empty() {
+            self.face = Some(shown.clone());
+            return None;
+        }
+        let (verdict, told) = oneshot::channel();
+        self.trial = Some(Trial {
+            shown: shown.clone(),
+            verdict: Some(verdict),
+        });
+        self.show_all(shown);
+        Some(told)
+    }
+
+    /// Gives every page a frame for a face.
+    fn show_all(&mut self, shown: &Arc<Shown>) -> Vec<String> {
+        let pages: Vec<u64> = self.pages.keys().copied().collect();
+        let shown = pages.into_iter().filter_map(|page| self.show(page, shown));
+        shown.collect()
+    }
+
+    /// Whether a face is tried of which no frame runs.
+    pub fn is_held_up(&self, shown: &Arc<Shown>) -> bool {
+        let mut tried = (self.frames.values()).filter(|frame| Arc::ptr_eq(&frame.shown, shown));
+        tried.all(|frame| !frame.ready)
+    }
+
+    /// Takes all frames away.
+    fn clear(&mut self) {
+        self.frames.clear();
+        self.broadcast(&ToPage::Clear);
+    }
+
+    /// Takes all frames away, and tries a face once more.
+    pub fn clear_for(&mut self, shown: &Arc<Shown>) {
+        self.clear();
+        self.show_all(shown);
+    }
+
+    /// A face that was tried has hung, and with it the one before: that one begins anew. Answers its frames.
+    pub fn start_over(&mut self, hung: &Arc<Shown>) -> Vec<String> {
+        self.clear();
+        let face = self.face.clone().filter(|face| !Arc::ptr_eq(face, hung));
+        face.map_or_else(Vec::new, |face| self.show_all(&face))
+    }
+
+    pub fn ready(&mut self, page: u64, id: &str) {
+        if let Some(frame) = self.frames.get_mut(id)
+            && frame.page == page
+        {
+            frame.ready = true;
+        }
+    }
+
+    /// A frame's first render is done: what the page showed before goes.
+    pub fn mounted(&mut self, page: u64, id: &str, rev: u64) {
+        let Some(frame) = self.frames.get_mut(id) else {
+            return;
+        };
+        if frame.page != page || frame.shown.rev != rev {
+            return;
+        }
+        frame.mounted = true;
+        let shown = frame.shown.clone();
+        self.frames
+            .retain(|other, frame| frame.page != page || !frame.mounted || other == id);
+        if let Some(trial) = &mut self.trial
+            && Arc::ptr_eq(&trial.shown, &shown)
+            && let Some(verdict) = trial.verdict.take()
+        {
+            let _ = verdict.send(Ok(()));
+        }
+    }
+
+    /// A frame failed. In a trial that nobody has decided yet this is the verdict; a face that all show has died.
+    pub fn failed(&mut self, id: &str, error: ShellError) -> Option<Death> {
+        let frame = self.frames.remove(id)?;
+        let of = |shown: &Arc<Shown>| Arc::ptr_eq(shown, &frame.shown);
+        if let Some(trial) = &mut self.trial
+            && of(&trial.shown)
+            && let Some(verdict) = trial.verdict.take()
+        {
+            let _ = verdict.send(Err(error));
+            return None;
+        }
+        // The first page that tells it counts: with this the others' reports are of no face any longer.
+        self.face.take_if(|face| of(face))?;
+        let rev = frame.shown.rev;
+        Some(Death { rev, error })
+    }
+
+    /// Takes the frames away that were made for a trial.
+    pub fn discard(&mut self, shown: &Arc<Shown>) {
+        let of_trial = |frame: &Frame| Arc::ptr_eq(&frame.shown, shown);
+        let gone: Vec<(String, u64)> = (self.frames.iter())
+            .filter(|(_, frame)| of_trial(frame))
+            .map(|(id, frame)| (id.clone(), frame.page))
+            .collect();
+        for (frame, page) in gone {
+            self.frames.remove(&frame);
+            self.send(page, ToPage::Discard { frame });
+        }
+    }
+
+    pub fn skills(&self) -> HostSkills {
+        let skills = self.pages.values().flat_map(|page| &page.skills);
+        let mut skills: BTreeSet<String> = skills.cloned().collect();
+        if skills.contains("fs_pick_directory") {
+            skills.extend(FOLDER.map(str::to_owned));
+        }
+        HostSkills(skills)
+    }
+
+    /// Asks the page that came into view last, of those that can do it.
+    pub fn ask(&mut self, call: &HostCall) -> Option<(u64, u64, oneshot::Receiver<Answer>)> {
+        let can = (self.pages.iter()).filter(|(_, page)| page.can(&call.name));
+        let page = *can.max_by_key(|(_, page)| page.seen)?.0;
+        let id = self.next();
+        let (answer, answered) = oneshot::channel();
+        self.asked.insert(id, Asked { page, answer });
+        let message = ToPage::HostCall {
+            id,
+            name: call.name.clone(),
+            args: call.args.clone(),
+        };
+        self.send(page, message);
+        Some((id, page, answered))
+    }
+
+    /// An answer counts from the page that was asked only.
+    pub fn answer(&mut self, page: u64, id: u64, answer: Answer) {
+        if self.asked.get(&id).is_some_and(|asked| asked.page == page)
+            && let Some(asked) = self.asked.remove(&id)
+        {
+            let _ = asked.answer.send(answer);
+        }
+    }
+
+    pub fn forget(&mut self, id: u64) {
+        self.asked.remove(&id);
+    }
+}

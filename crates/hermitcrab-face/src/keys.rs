@@ -1,0 +1,35 @@
+use async_trait::async_trait;
+use secrecy::SecretString;
+
+/// How the page gives the program a key, or goes on without one.
+#[async_trait]
+pub trait Keys: Send + Sync {
+    /// The provider whose key is missing; none if nothing is to be asked.
+    fn wanted(&self) -> Option<String>;
+
+    /// Takes a key.
+    ///
+    /// # Errors
+    /// It cannot be used, in one line for the person.
+    async fn set(&self, key: SecretString) -> Result<(), String>;
+
+    /// Goes on without a model.
+    async fn offline(&self);
+}
+
+/// No key is wanted.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoKeys;
+
+#[async_trait]
+impl Keys for NoKeys {
+    fn wanted(&self) -> Option<String> {
+        None
+    }
+
+    async fn set(&self, _: SecretString) -> Result<(), String> {
+        Err("no key is wanted here".to_owned())
+    }
+
+    async fn offline(&self) {}
+}

@@ -1,0 +1,92 @@
+//! What was done to blocks, newest first, with the text of the node before and afterwards.
+
+use hermitcrab_kernel::Fault;
+use jiff::Timestamp;
+use pscale_blocks::{BlockName, BlockStore, LoggedOp, Op, Path, Provenance, StoreError};
+use serde::Serialize;
+
+/// The most rows.
+pub(crate) const MOST: usize = 200;
+
+/// One edit.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Row {
+    name: BlockName,
+    rev: u64,
+    at: Timestamp,
+    by: Provenance,
+    op: &'static str,
+    path: Option<Path>,
+    /// The node's text before; none if there was none, or if the whole block changed.
+    before: Option<String>,
+    after: Option<String>,
+    /// An undo can take it back.
+    undoable: bool,
+}
+
+/// The newest `limit` edits of a block, or of all.
+pub(crate) fn rows(
+    store: &dyn BlockStore,
+    name: Option<&BlockName>,
+    limit: usize,
+) -> Result<Vec<Row>, Fault> {
+    let limit = limit.min(MOST);
+    let mut rows = Vec::new();
+    match name {
+        Some(name) => of_block(store, name, limit, &mut rows)?,
+        None => {
+            for row in store.names()? {
+                of_block(store, &row.name, limit, &mut rows)?;
+            }
+        }
+    }
+    rows.sort_by(|a, b| (b.at, &b.name, b.rev).cmp(&(a.at, &a.name, a.rev)));
+    rows.truncate(limit);
+    Ok(rows)
+}
+
+fn of_block(
+    store: &dyn BlockStore,
+    name: &BlockName,
+    limit: usize,
+    rows: &mut Vec<Row>,
+) -> Result<(), StoreError> {
+    let mut block = store.load(name)?.block;
+    for entry in store.log(Some(name), 0)?.into_iter().rev().take(limit) {
+        let text = |block: &pscale_blocks::Block| {
+            let path = entry.path.as_ref()?;
+            block.text(path).ok().flatten().map(str::to_owned)
+        };
+        let after = text(&block);
+        if let Some(inverse) = &entry.inverse {
+            block.take_back(inverse);
+        }
+        rows.push(Row {
+            name: name.clone(),
+            rev: entry.rev,
+            at: entry.at,
+            op: op(&entry.op),
+            before: entry.inverse.as_ref().and_then(|_| text(&block)),
+            after,
+            undoable: entry.inverse.is_some(),
+            path: entry.path,
+            by: entry.by,
+        });
+    }
+    Ok(())
+}
+
+fn op(logged: &LoggedOp) -> &'static str {
+    match logged {
+        LoggedOp::Create { .. } => "create",
+        LoggedOp::Delete => "delete",
+        LoggedOp::Undo { .. } => "undo",
+        LoggedOp::Edit(Op::Write { .. }) => "write",
+        LoggedOp::Edit(Op::Remove { .. }) => "remove",
+        LoggedOp::Edit(Op::Relocate { .. }) => "move",
+        LoggedOp::Edit(Op::Append { .. }) => "append",
+        LoggedOp::Edit(Op::Grow { .. }) => "grow",
+        LoggedOp::Edit(Op::Replace { .. }) => "replace",
+        LoggedOp::Edit(Op::SetDecimal { .. }) => "decimal",
+    }
+}

@@ -1,0 +1,268 @@
+//! The props of a shell and the buttons of the bar: which method asks the kernel for what.
+
+use std::sync::Arc;
+
+use hermitcrab_kernel::{Fault, ToolOutcome};
+use pscale_blocks::{BlockName, Provenance};
+use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::desk::Desk;
+use crate::log;
+
+/// Who calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Caller {
+    /// The host page's own bar.
+    Bar,
+    /// The shell of this revision; 0 is the program's own.
+    Shell(u64),
+}
+
+/// A call, as a page sent it.
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub page: u64,
+    pub id: u64,
+    pub caller: Caller,
+    pub method: String,
+    pub args: Vec<Value>,
+}
+
+/// Methods that are tools: the tool, and its arguments in order.
+const TOOLS: &[(&str, &str, &[&str])] = &[
+    ("blockRead", "block_read", &["name", "path", "view"]),
+    ("blockWrite", "block_write", &["name", "path", "content"]),
+    ("blockList", "block_list", &[]),
+    ("blockCreate", "block_create", &["name", "pscale0"]),
+    (
+        "blockAppend",
+        "block_append",
+        &["name", "content", "summary", "kind"],
+    ),
+    ("getSource", "get_source", &[]),
+    ("recompile", "recompile", &["jsx"]),
+    ("patchSource", "patch_source", &["old", "new"]),
+    ("setTools", "set_tools", &["names"]),
+    ("usage", "usage", &[]),
+    ("idb.get", "idb_get", &["key"]),
+    ("idb.put", "idb_put", &["key", "value"]),
+    ("idb.list", "idb_list", &[]),
+    ("idb.delete", "idb_delete", &["key"]),
+    ("browser.datetime", "get_datetime", &[]),
+    ("fs.list", "fs_list", &["root", "path"]),
+    ("fs.read", "fs_read", &["root", "path", "offset"]),
+    ("fs.write", "fs_write", &["root", "path", "content"]),
+    ("fs.mkdir", "fs_mkdir", &["root", "path"]),
+    ("fs.remove", "fs_delete", &["root", "path"]),
+];
+
+/// Tools of the bar and of the program's own face only.
+const OWN_TOOLS: &[(&str, &str, &[&str])] = &[
+    ("shells", "shell_list", &[]),
+    ("useShell", "shell_use", &["rev"]),
+    ("undo", "block_undo", &["name", "count"]),
+];
+
+/// What a method gets.
+struct Args(Vec<Value>);
+
+impl Args {
+    fn take(&mut self, index: usize) -> Value {
+        self.0.get_mut(index).map(Value::take).unwrap_or_default()
+    }
+
+    fn text(&mut self, index: usize, name: &str) -> Result<String, Fault> {
+        match self.take(index) {
+            Value::String(text) => Ok(text),
+            other => Err(Fault::new(
+                "bad_arguments",
+                format!("{name} is a text, not {}", kind(&other)),
+            )),
+        }
+    }
+
+    /// By the names of a tool's arguments; what was left out or null is not there.
+    fn named(&mut self, names: &[&str]) -> Result<Value, Fault> {
+        if self.0.len() > names.len() {
+            let detail = format!(
+                "{} arguments, at most {} are taken",
+                self.0.len(),
+                names.len()
+            );
+            return Err(Fault::new("bad_arguments", detail));
+        }
+        let given = self.0.iter_mut().map(Value::take);
+        let named: Map<String, Value> = names
+            .iter()
+            .map(|name| (*name).to_owned())
+            .zip(given)
+            .filter(|(_, value)| !value.is_null())
+            .collect();
+        Ok(named.into())
+    }
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "nothing",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+impl Desk {
+    /// Does what is called. The answer, or `{error, detail, hint}`.
+    pub async fn call(self: &Arc<Self>, call: Call) -> Result<Value, Value> {
+        let fault = |fault: Fault| json!(fault);
+        self.dispatch(call).await.map_err(fault).and_then(answer)
+    }
+
+    async fn dispatch(self: &Arc<Self>, call: Call) -> Result<ToolOutcome, Fault> {
+        let Call {
+            page,
+            id,
+            caller,
+            method,
+            args,
+        } = call;
+        let mut args = Args(args);
+        let is_own = matches!(caller, Caller::Bar | Caller::Shell(0));
+        let own_tools = if is_own { OWN_TOOLS } else { &[] };
+        let mut tools = TOOLS.iter().chain(own_tools);
+        if let Some((_, tool, names)) = tools.find(|(name, ..)| *name == method) {
+            let input = args.named(names)?;
+            let kernel = &self.kernel;
+            let (events, cancel) = (self.sink(None, false), CancellationToken::new());
+            let by = self.author(caller);
+            return Ok(kernel.call_tool_with(tool, input, by, events, cancel).await);
+        }
+        let deltas = || self.sink(Some((page, id)), false);
+        let cancel = CancellationToken::new();
+        let done = match method.as_str() {
+            "send" => {
+                let text = args.text(0, "text")?;
+                self.send(text, (page, id)).await?
+            }
+            "stop" => json!({ "stopped": self.stop() }),
+            "callLLM" => {
+                let (messages, opts) = (args.take(0), args.take(1));
+                return Ok((self.kernel.call_llm(messages, opts, deltas(), cancel)).await);
+            }
+            "callAPI" => {
+                return Ok((self.kernel.call_api(args.take(0), deltas(), cancel)).await);
+            }
+            "callWithToolLoop" => {
+                let (params, by) = (args.take(0), self.author(caller));
+                return Ok((self.kernel.call_with_tools(params, by, deltas(), cancel)).await);
+            }
+            "conversation.load" => {
+                let said = self.kernel.said();
+                let said = said.map_err(|error| Fault::new("io", error.to_string()))?;
+                json!({"messages": said, "saved": self.kernel.saved_display()})
+            }
+            "conversation.save" => return Ok(self.kernel.save_display(args.take(0))),
+            "conversation.clear" => return Ok(self.kernel.save_display(Value::Null)),
+            "state.get" => json!(self.kernel.face_state()),
+            "state.set" => return Ok(self.kernel.set_face_state(args.take(0))),
+            "log" if is_own => self.log(&args.take(0), &args.take(1))?,
+            "tools" if is_own => json!(self.kernel.tools()),
+            "previousShell" if is_own => return self.previous_shell().await,
+            "safeFace" if is_own => {
+                self.show_safe("the person asked for it", Vec::new()).await;
+                json!({"rev": 0})
+            }
+            "boot" if is_own => {
+                if !self.boot().await {
+                    return Err(busy());
+                }
+                json!({"rev": self.kernel.shells().last().map(|shell| shell.rev)})
+            }
+            "offline" if is_own => {
+                self.keys.offline().await;
+                self.decide();
+                json!({"offline": self.kernel.brain().offline})
+            }
+            _ => {
+                let detail = format!("there is no method {method:?}");
+                return Err(Fault::new("unknown_method", detail)
+                    .hint("the props are listed in block constitution at 0.6.2"));
+            }
+        };
+        Ok(done_with(done))
+    }
+
+    /// A turn, as the shell gets it.
+    async fn send(self: &Arc<Self>, text: String, caller: (u64, u64)) -> Result<Value, Fault> {
+        let said = self.say(text, caller).await.ok_or_else(busy)?;
+        let report = said.map_err(|error| Fault::new("model", error.to_string()))?;
+        Ok(json!({
+            "text": report.text,
+            "rounds": report.rounds,
+            "tools": report.tools,
+            "stopped": report.stopped,
+            "usage": report.usage,
+        }))
+    }
+
+    fn log(&self, name: &Value, limit: &Value) -> Result<Value, Fault> {
+        let name = name.as_str().filter(|name| !name.is_empty());
+        let name = name.map(BlockName::new).transpose();
+        let name = name.map_err(|error| Fault::new("bad_name", error.to_string()))?;
+        let limit = limit.as_u64().map_or(log::MOST, |limit| limit as usize);
+        let rows = log::rows(&*self.kernel.store(), name.as_ref(), limit)?;
+        Ok(json!(rows))
+    }
+
+    /// Who edits. What a shell does, its author answers for: nobody can tell a person's click from the shell's own doing.
+    fn author(&self, caller: Caller) -> Provenance {
+        let Caller::Shell(rev) = caller else {
+            return Provenance::Person;
+        };
+        let shells = self.kernel.shells();
+        match shells.iter().find(|shell| shell.rev == rev) {
+            Some(shell) => Provenance::Model {
+                id: format!("{} (face {rev})", shell.by),
+                web: None,
+            },
+            None => Provenance::Person,
+        }
+    }
+
+    /// The sound shell before the one that is shown.
+    async fn previous_shell(&self) -> Result<ToolOutcome, Fault> {
+        let current = self.host.settled().await.unwrap_or_default();
+        let shells = self.kernel.shells();
+        let before = shells
+            .iter()
+            .rfind(|shell| shell.mounted != Some(false) && (current == 0 || shell.rev < current));
+        let Some(before) = before else {
+            return Err(Fault::new("not_found", "there is no face before this one")
+                .hint("the safe face is always there"));
+        };
+        Ok(self.kernel.use_shell(before.rev).await)
+    }
+}
+
+fn done_with(content: Value) -> ToolOutcome {
+    ToolOutcome {
+        content,
+        is_error: false,
+        pending_face: false,
+    }
+}
+
+fn answer(outcome: ToolOutcome) -> Result<Value, Value> {
+    if outcome.is_error {
+        Err(outcome.content)
+    } else {
+        Ok(outcome.content)
+    }
+}
+
+fn busy() -> Fault {
+    Fault::new("busy", "a turn is under way").hint("wait for its end, or stop it")
+}

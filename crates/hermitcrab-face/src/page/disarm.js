@@ -1,0 +1,97 @@
+// Takes from the frame, before any shell code runs, what its policy does not stop. WebRTC sends packets past
+// `webrtc 'block'`; a preconnect link opens a connection past `connect-src`; a child frame would give back whatever is
+// taken here, and a custom element that extends one is a way to make it.
+//
+// The shell runs in this same realm and may replace any builtin afterwards. So what runs later uses only what was
+// captured here: no method of a prototype, no `for of`, no spread, no regular expression by its own methods.
+
+const { apply } = Reflect;
+const { freeze, defineProperty, getOwnPropertyDescriptor } = Object;
+
+/** Reads an accessor as it is now, whatever stands on the prototype later. */
+function reader(prototype, name) {
+  const { get } = getOwnPropertyDescriptor(prototype, name);
+  return (object) => apply(get, object, []);
+}
+
+/** Makes a property that stays as it is. */
+function fix(object, name, value) {
+  defineProperty(object, name, { value, writable: false, enumerable: false, configurable: false });
+}
+
+/**
+ * @returns {(url: string) => HTMLScriptElement} makes a script element, which nothing else in this frame can
+ */
+function disarm() {
+  const gone = ['WebTransport', 'DOMParser', 'XSLTProcessor', 'navigation'];
+  for (const name of Object.getOwnPropertyNames(window)) {
+    if (/^(webkit|moz)?RTC/.test(name) || gone.includes(name)) {
+      delete window[name];
+      fix(window, name, undefined);
+    }
+  }
+  // While the bridge hears a message, `window.event.target` would be its port.
+  fix(window, 'event', undefined);
+
+  const refused = Object.create(null);
+  const names = [
+    'iframe', 'frame', 'frameset', 'object', 'embed', 'portal', 'fencedframe', 'link', 'meta', 'base', 'script',
+  ];
+  for (const name of names) refused[name] = true;
+  const { toLowerCase, lastIndexOf, slice } = String.prototype;
+  const refuse = (what) => {
+    throw new TypeError(`${what} is refused in a face`);
+  };
+  // A text once: an object could give another one when it is asked again.
+  const checked = (given) => {
+    const name = `${given}`;
+    const local = apply(toLowerCase, apply(slice, name, [apply(lastIndexOf, name, [':']) + 1]), []);
+    if (refused[local] === true) refuse(`<${local}>`);
+    return name;
+  };
+
+  const { createElement } = Document.prototype;
+  const { createElementNS } = Document.prototype;
+  const { createDocument } = DOMImplementation.prototype;
+  fix(Document.prototype, 'createElement', function (name) {
+    return apply(createElement, this, [checked(name)]);
+  });
+  fix(Document.prototype, 'createElementNS', function (space, name) {
+    return apply(createElementNS, this, [space, checked(name)]);
+  });
+  fix(DOMImplementation.prototype, 'createDocument', function (space, name, type = null) {
+    return apply(createDocument, this, [space, name === null ? null : checked(name), type]);
+  });
+  // Two harmless pieces, written one after the other, can be one element.
+  for (const name of ['write', 'writeln', 'open']) {
+    fix(Document.prototype, name, () => refuse(`document.${name}`));
+  }
+  for (const name of ['define']) fix(CustomElementRegistry.prototype, name, () => refuse('a custom element'));
+  // The history is that of the whole tab.
+  for (const name of ['back', 'forward', 'go']) fix(History.prototype, name, () => refuse(`history.${name}`));
+
+  const { exec } = RegExp.prototype;
+  const element = new RegExp(`<\\s*(?:[^\\s<>/:"'=]{1,99}:)?(?:${names.join('|')})(?![\\w.-])|<!(?:doctype|entity)`, 'i');
+  const markup = (given) => {
+    const text = `${given}`;
+    if (apply(exec, element, [text]) !== null) refuse('such markup');
+    return text;
+  };
+  let url = (text) => text;
+  if (window.trustedTypes) {
+    const { trustedTypes } = window;
+    trustedTypes.createPolicy('default', {
+      createHTML: markup,
+      createScript: () => refuse('a script'),
+      createScriptURL: () => refuse('a script'),
+    });
+    const own = trustedTypes.createPolicy('hermitcrab', { createScriptURL: (text) => text });
+    url = (text) => own.createScriptURL(text);
+  }
+  return (source) => {
+    const script = apply(createElement, document, ['script']);
+    script.crossOrigin = 'anonymous';
+    script.src = url(source);
+    return script;
+  };
+}

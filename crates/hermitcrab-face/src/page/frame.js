@@ -1,0 +1,245 @@
+import { fault } from './methods.js';
+
+const MAX_MESSAGE = 1 << 20;
+const MAX_IN_FLIGHT = 16;
+const RATE = 20;
+const BURST = 40;
+const MAX_LINES = 20;
+const MAX_TEXT = 2_000;
+const BEAT = 2_000;
+const MISSED = 3;
+/** The program gives a shell three seconds; this is for one that it no longer asks about. */
+const MOUNT = 6_000;
+/** So many refused messages are no mistake. */
+const FLOOD = 20_000;
+
+/** As many things at once as `size`, and `rate` a second in the long run. */
+class Bucket {
+  #left;
+  #at = performance.now();
+
+  constructor(size, rate) {
+    this.#left = size;
+    this.size = size;
+    this.rate = rate;
+  }
+
+  take() {
+    const now = performance.now();
+    this.#left = Math.min(this.size, this.#left + ((now - this.#at) / 1_000) * this.rate);
+    this.#at = now;
+    if (this.#left < 1) return false;
+    this.#left -= 1;
+    return true;
+  }
+}
+
+const text = (value, most = MAX_TEXT) => (typeof value === 'string' ? value.slice(0, most) : '');
+const natural = (value) => Number.isSafeInteger(value) && value >= 0;
+
+/** The value as JSON has it, or undefined where it is none or is too large. */
+function plain(value) {
+  try {
+    const json = JSON.stringify(value);
+    return json.length > MAX_MESSAGE ? undefined : JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
+function nonce() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/**
+ * One frame with one shell. What comes out of it is hostile until it is checked here.
+ *
+ * @typedef {object} Handlers
+ * @property {(frame: Frame) => void} ready
+ * @property {(frame: Frame) => void} mounted
+ * @property {(frame: Frame, fault: {phase: string, message: string, line?: number, col?: number}) => void} failed once
+ * @property {(frame: Frame, method: string, args: unknown[], onEvent: Function) => Promise<unknown>} call
+ * @property {(frame: Frame, level: string, text: string) => void} log
+ */
+export class Frame {
+  #on;
+  #port = null;
+  #nonce = nonce();
+  #ready = false;
+  #greeted = false;
+  #inFlight = new Set();
+  #calls = new Bucket(BURST, RATE);
+  #lines = new Bucket(MAX_LINES, MAX_LINES / 60);
+  #refused = 0;
+  #beat = 0;
+  #ping = 0;
+  #pong = 0;
+  #mountBy = 0;
+  #loads = 0;
+
+  /**
+   * @param {{frame: string, rev: number, component: string, safe: boolean, props: object}} shell
+   * @param {Handlers} on
+   */
+  constructor(shell, on) {
+    this.id = shell.frame;
+    this.rev = shell.rev;
+    this.component = shell.component;
+    this.safe = shell.safe === true;
+    this.isMounted = false;
+    this.isDead = false;
+    /** Another frame is mounting: it may hold this one up, which is not this one's fault. */
+    this.isPatient = false;
+    this.props = shell.props;
+    this.#on = on;
+    const iframe = document.createElement('iframe');
+    iframe.setAttribute('sandbox', 'allow-scripts');
+    iframe.setAttribute('allow', '');
+    iframe.referrerPolicy = 'no-referrer';
+    iframe.title = this.safe ? 'Safe face' : 'Face';
+    iframe.className = 'face';
+    iframe.inert = true;
+    iframe.src = `/face/${encodeURIComponent(this.id)}/`;
+    // A second document in the frame is not the one that was let in.
+    iframe.addEventListener('load', () => {
+      this.#loads += 1;
+      if (this.#loads > 1) this.#fail({ phase: 'load', message: 'the face left its page' });
+    });
+    this.element = iframe;
+    this.#mountBy = setTimeout(() => {
+      if (!this.isMounted) this.#fail({ phase: 'timeout', message: 'the face did not mount in time' });
+    }, MOUNT);
+    window.addEventListener('message', this.#greet);
+  }
+
+  /** What the person may call it. */
+  get name() {
+    return this.safe ? 'The safe face' : `Face ${this.rev} (${this.component})`;
+  }
+
+  #greet = (event) => {
+    if (event.source === null || event.source !== this.element.contentWindow) return;
+    if (this.#greeted || event.origin !== 'null' || Object(event.data).ready !== 1) return;
+    this.#greeted = true;
+    const { port1, port2 } = new MessageChannel();
+    this.#port = port1;
+    port1.onmessage = (told) => {
+      for (const port of told.ports) port.close();
+      this.#receive(told.data);
+    };
+    this.element.contentWindow.postMessage({ hello: 1, nonce: this.#nonce }, '*', [port2]);
+  };
+
+  #receive(message) {
+    if (this.isDead || typeof message !== 'object' || message === null) return this.#refuse();
+    const { type } = message;
+    if (!this.#ready) {
+      if (type !== 'ready' || message.nonce !== this.#nonce) return this.#refuse();
+      this.#ready = true;
+      this.#say({ type: 'init', rev: this.rev, props: this.props });
+      this.#beat = setInterval(() => this.#check(), BEAT);
+      this.#on.ready(this);
+      return undefined;
+    }
+    if (type === 'call') return this.#called(message);
+    if (type === 'pong') {
+      if (natural(message.n) && message.n <= this.#ping) this.#pong = Math.max(this.#pong, message.n);
+      return undefined;
+    }
+    if (type === 'mounted' && message.rev === this.rev && !this.isMounted) {
+      this.isMounted = true;
+      clearTimeout(this.#mountBy);
+      return this.#on.mounted(this);
+    }
+    if (type === 'failed' && message.rev === this.rev) {
+      const { line, col } = message;
+      return this.#fail({
+        phase: message.phase === 'load' ? 'load' : 'render',
+        message: text(message.message) || 'no reason was given',
+        ...(natural(line) && natural(col) && { line, col }),
+      });
+    }
+    if (type === 'log' && this.#lines.take()) {
+      return this.#on.log(this, message.level === 'warn' ? 'warn' : 'error', text(message.text));
+    }
+    return this.#refuse();
+  }
+
+  #refuse() {
+    this.#refused += 1;
+    if (this.#refused > FLOOD) this.#fail({ phase: 'timeout', message: 'the face floods the page with messages' });
+  }
+
+  #called({ id, method, args }) {
+    if (!natural(id) || typeof method !== 'string' || this.#inFlight.has(id)) return this.#refuse();
+    const deny = (error, detail) => {
+      this.#refuse();
+      this.#say({ type: 'reply', id, ok: false, error: { error, detail } });
+    };
+    if (!this.#calls.take()) return deny('too_fast', `at most ${RATE} calls a second, ${BURST} at once`);
+    if (this.#inFlight.size >= MAX_IN_FLIGHT) return deny('too_many', `${MAX_IN_FLIGHT} calls wait for answers already`);
+    const given = plain(args);
+    if (given === undefined) return deny('too_large', 'a call is plain JSON of at most 1 MiB');
+    const wrong = fault(method, given, this.safe);
+    if (wrong) return deny(wrong.error, wrong.detail);
+    this.#inFlight.add(id);
+    const onEvent = (event, data) => this.#say({ type: 'event', event, data, call: id });
+    return this.#on.call(this, method, given, onEvent).then(
+      (value) => this.#reply(id, { ok: true, value }),
+      (error) => this.#reply(id, {
+        ok: false,
+        error: error.plain ? error.plain() : { error: 'failed', detail: String(error.message ?? error) },
+      }),
+    );
+  }
+
+  #reply(id, answer) {
+    this.#inFlight.delete(id);
+    this.#say({ type: 'reply', id, ...answer });
+  }
+
+  #say(message) {
+    if (!this.isDead) this.#port?.postMessage(message);
+  }
+
+  /** Tells the shell of something that every face may know. */
+  tell(event, data) {
+    if (this.#ready) this.#say({ type: 'event', event, data });
+  }
+
+  #check() {
+    // A page that nobody sees is slowed down; what it misses then says nothing.
+    if (document.hidden || this.isPatient) {
+      this.#pong = this.#ping;
+      return;
+    }
+    if (this.#ping - this.#pong >= MISSED) {
+      this.#fail({ phase: 'timeout', message: `the face did not answer for ${(MISSED * BEAT) / 1_000} seconds` });
+      return;
+    }
+    this.#ping += 1;
+    this.#say({ type: 'ping', n: this.#ping });
+  }
+
+  #fail(fault) {
+    if (this.isDead) return;
+    this.#end();
+    this.#on.failed(this, fault);
+  }
+
+  #end() {
+    this.isDead = true;
+    clearInterval(this.#beat);
+    clearTimeout(this.#mountBy);
+    window.removeEventListener('message', this.#greet);
+  }
+
+  /** Takes it off the page. */
+  remove() {
+    this.#say({ type: 'dispose' });
+    this.#end();
+    this.#port?.close();
+    this.element.remove();
+  }
+}

@@ -1,0 +1,95 @@
+//! What a browser gets: the page of the host, the frame around a shell, and the face that always works.
+
+/// A file of the page, below `/assets/`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asset {
+    /// Its name.
+    pub name: &'static str,
+    /// Its media type.
+    pub mime: &'static str,
+    /// Its text.
+    pub body: &'static str,
+}
+
+macro_rules! scripts {
+    ($($name:literal),+ $(,)?) => {
+        &[
+            Asset { name: "style.css", mime: "text/css; charset=utf-8", body: include_str!("style.css") },
+            $(Asset { name: $name, mime: SCRIPT, body: include_str!($name) }),+
+        ]
+    };
+}
+
+/// The media type of scripts.
+pub(crate) const SCRIPT: &str = "text/javascript; charset=utf-8";
+
+/// The page at `/`.
+pub(crate) const INDEX: &str = include_str!("index.html");
+
+/// What it loads.
+pub(crate) const ASSETS: &[Asset] = scripts![
+    "bar.js",
+    "blocks.js",
+    "element.js",
+    "faces.js",
+    "folders.js",
+    "frame.js",
+    "key.js",
+    "link.js",
+    "log.js",
+    "main.js",
+    "methods.js",
+    "permits.js",
+    "senses.js",
+    "sheet.js",
+    "skills.js",
+    "stage.js",
+    "strips.js",
+    "wake.js",
+];
+
+/// The document of every frame.
+pub(crate) const FRAME: &str = include_str!("frame.html");
+
+/// The first script of a frame: one closure, so that nothing of it is global.
+pub(crate) const BRIDGE: &str = concat!(
+    "(() => {\n'use strict';\n",
+    include_str!("disarm.js"),
+    include_str!("bridge.js"),
+    "})();\n"
+);
+
+/// The face that needs no model, as JSX.
+pub(crate) const SAFE_SHELL: &str = include_str!("safe.jsx");
+
+/// What a frame may use of the browser: nothing. Those that every frame has by default are in it as well.
+pub(crate) const PERMISSIONS: &str = "accelerometer=(), ambient-light-sensor=(), attribution-reporting=(), autoplay=(), \
+bluetooth=(), browsing-topics=(), camera=(), clipboard-read=(), clipboard-write=(), compute-pressure=(), \
+display-capture=(), encrypted-media=(), fullscreen=(), gamepad=(), geolocation=(), gyroscope=(), hid=(), \
+identity-credentials-get=(), idle-detection=(), join-ad-interest-group=(), keyboard-map=(), local-fonts=(), \
+local-network-access=(), magnetometer=(), microphone=(), midi=(), otp-credentials=(), payment=(), \
+picture-in-picture=(), private-aggregation=(), publickey-credentials-create=(), publickey-credentials-get=(), \
+run-ad-auction=(), screen-wake-lock=(), serial=(), shared-storage=(), shared-storage-select-url=(), \
+storage-access=(), sync-xhr=(), usb=(), web-share=(), window-management=(), xr-spatial-tracking=()";
+
+/// `X-DNS-Prefetch-Control` of a frame: looking a name up would tell the name.
+pub(crate) const DNS_PREFETCH: &str = "off";
+
+/// The policy of the page at `origin`, such as `http://127.0.0.1:4321`.
+pub(crate) fn host_csp(origin: &str) -> String {
+    format!(
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
+         img-src 'self' data: blob:; frame-src {origin}/face/; form-action 'none'; base-uri 'none'; \
+         frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+    )
+}
+
+/// The policy of a frame and of what it loads.
+pub(crate) fn frame_csp(origin: &str) -> String {
+    format!(
+        "sandbox allow-scripts; default-src 'none'; script-src {origin}/face/; style-src 'unsafe-inline'; \
+         img-src data: blob:; font-src data:; media-src blob: data:; connect-src 'none'; form-action 'none'; \
+         base-uri 'none'; frame-src 'none'; worker-src 'none'; webrtc 'block'; frame-ancestors {origin}; \
+         require-trusted-types-for 'script'; trusted-types hermitcrab default"
+    )
+}

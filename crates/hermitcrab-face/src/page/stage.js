@@ -1,0 +1,96 @@
+import { Frame } from './frame.js';
+
+/**
+ * Where faces stand: one that is seen, and at most one behind it that is not sound yet. Events: `shown` with the frame,
+ * `fell` with `{frame, fault, wasShown}`.
+ */
+export class Stage extends EventTarget {
+  #element;
+  #link;
+  #skills;
+  #current = null;
+  #candidate = null;
+
+  /**
+   * @param {HTMLElement} element
+   * @param {import('./link.js').Link} link
+   * @param {import('./skills.js').Skills} skills what the browser does for a face
+   */
+  constructor(element, link, skills) {
+    super();
+    this.#element = element;
+    this.#link = link;
+    this.#skills = skills;
+    link.addEventListener('show', ({ detail }) => this.#show(detail));
+    link.addEventListener('discard', ({ detail }) => {
+      if (this.#candidate?.id === detail.frame) this.#drop();
+    });
+    // A browser runs all frames of one server in one process: what holds it up goes with the last of them only.
+    link.addEventListener('clear', () => {
+      this.#drop();
+      this.#current?.remove();
+      this.#current = null;
+    });
+    link.addEventListener('event', ({ detail: { event, data, frame } }) => {
+      for (const one of [this.#current, this.#candidate]) {
+        if (one && (frame === undefined || frame === null || frame === one.id)) one.tell(event, data);
+      }
+    });
+  }
+
+  /** The frame that is seen, if there is one. */
+  get current() {
+    return this.#current;
+  }
+
+  /** Whether one behind it may come up yet. */
+  get isTrying() {
+    return this.#candidate !== null;
+  }
+
+  #show({ frame, rev, component, safe, reason, errors, props }) {
+    this.#drop();
+    const more = safe ? { safe: true, reason: reason ?? null, errors: errors ?? [] } : {};
+    this.#candidate = new Frame({ frame, rev, component, safe, props: { ...props, ...more } }, {
+      ready: (one) => this.#link.send({ type: 'ready', frame: one.id }),
+      mounted: (one) => this.#mounted(one),
+      failed: (one, fault) => this.#failed(one, fault),
+      call: (one, method, args, onEvent) => this.#call(one, method, args, onEvent),
+      log: (one, level, text) => this.#link.send({ type: 'log', frame: one.id, level, text }),
+    });
+    this.#element.append(this.#candidate.element);
+    if (this.#current) this.#current.isPatient = true;
+  }
+
+  #drop() {
+    this.#candidate?.remove();
+    this.#candidate = null;
+    if (this.#current) this.#current.isPatient = false;
+  }
+
+  #mounted(frame) {
+    this.#link.send({ type: 'mounted', frame: frame.id, rev: frame.rev });
+    const hadFocus = document.activeElement === this.#current?.element;
+    this.#current?.remove();
+    this.#current = frame;
+    this.#candidate = null;
+    frame.element.inert = false;
+    frame.element.classList.add('shown');
+    if (hadFocus || document.activeElement === document.body) frame.element.focus();
+    this.dispatchEvent(new CustomEvent('shown', { detail: frame }));
+  }
+
+  #failed(frame, fault) {
+    this.#link.send({ type: 'failed', frame: frame.id, rev: frame.rev, ...fault });
+    const wasShown = frame === this.#current;
+    if (wasShown) this.#current = null;
+    else this.#candidate = null;
+    frame.remove();
+    this.dispatchEvent(new CustomEvent('fell', { detail: { frame, fault, wasShown } }));
+  }
+
+  async #call(frame, method, args, onEvent) {
+    if (this.#skills.does(method, args)) return this.#skills.run(method, args, frame.name);
+    return this.#link.call(method, args, frame.id, onEvent);
+  }
+}

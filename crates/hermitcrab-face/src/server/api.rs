@@ -1,0 +1,274 @@
+//! What the host page asks for over HTTP: sessions, blocks, the log, the key.
+
+use axum::Json;
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{Path, Query, State};
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, IF_MATCH, SET_COOKIE};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use hermitcrab_kernel::{CoreBlock, EventSink, Fault, ToolOutcome, keystone};
+use pscale_blocks::{
+    Block, BlockName, BundleError, Export, OnConflict, Op, Parcel, Provenance, Stamp, StoreError,
+};
+use secrecy::SecretString;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Place, Refusal};
+use crate::log;
+
+type Answer = Result<Json<Value>, Refusal>;
+
+/// A fault as an answer. What the block is missing is 404, what the request has wrong 400.
+impl From<Fault> for Refusal {
+    fn from(fault: Fault) -> Self {
+        let status = match fault.error.as_str() {
+            "no_block" | "not_found" => StatusCode::NOT_FOUND,
+            "revision" => StatusCode::PRECONDITION_FAILED,
+            "exists" => StatusCode::CONFLICT,
+            "too_large" => StatusCode::PAYLOAD_TOO_LARGE,
+            "full" => StatusCode::INSUFFICIENT_STORAGE,
+            "io" | "corrupt" => StatusCode::INTERNAL_SERVER_ERROR,
+            _ => StatusCode::BAD_REQUEST,
+        };
+        Self {
+            status,
+            body: json!(fault),
+        }
+    }
+}
+
+impl From<StoreError> for Refusal {
+    fn from(error: StoreError) -> Self {
+        Fault::from(error).into()
+    }
+}
+
+impl From<BundleError> for Refusal {
+    fn from(error: BundleError) -> Self {
+        Fault::new(error.kind(), error.to_string()).into()
+    }
+}
+
+impl From<JsonRejection> for Refusal {
+    fn from(error: JsonRejection) -> Self {
+        Self::new(error.status(), "bad_arguments", &error.body_text())
+    }
+}
+
+/// A tool's outcome as an answer.
+fn told(outcome: ToolOutcome) -> Answer {
+    if !outcome.is_error {
+        return Ok(Json(outcome.content));
+    }
+    let text = |key: &str| outcome.content[key].as_str().unwrap_or_default().to_owned();
+    let mut refusal = Refusal::from(Fault::new(&text("error"), text("detail")));
+    refusal.body = outcome.content;
+    Err(refusal)
+}
+
+impl Place {
+    /// Runs a tool for the person; all pages hear what it changes.
+    async fn tool(&self, name: &str, input: Value) -> Answer {
+        let events: EventSink = self.desk.sink(None, false);
+        let cancel = self.end.child_token();
+        let kernel = &self.desk.kernel;
+        told((kernel.call_tool_with(name, input, Provenance::Person, events, cancel)).await)
+    }
+
+    fn stamp(&self) -> Stamp {
+        Stamp {
+            at: self.desk.kernel.now(),
+            by: Provenance::Person,
+            note: None,
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Session {
+    /// From the printed address; none on a reload.
+    token: Option<String>,
+}
+
+/// `POST /session`
+pub(super) async fn session(
+    State(place): State<Place>,
+    headers: HeaderMap,
+    body: Result<Json<Session>, JsonRejection>,
+) -> Result<Response, Refusal> {
+    let Json(Session { token }) = body?;
+    let Some((token, cookie)) = place.gate.open(token.as_deref(), &headers) else {
+        let why = "this address was used before: start the server again for a new one, or use the browser it was opened in";
+        return Err(Refusal::new(StatusCode::FORBIDDEN, "session", why));
+    };
+    Ok(([(SET_COOKIE, cookie)], Json(json!({ "token": token }))).into_response())
+}
+
+/// `GET /api/blocks`
+pub(super) async fn blocks(State(place): State<Place>) -> Answer {
+    place.tool("block_list", json!({})).await
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct View {
+    path: Option<String>,
+    view: Option<String>,
+}
+
+/// `GET /api/blocks/<name>`: the block and its revision, or the view of a node with the revision beside it.
+pub(super) async fn block(
+    State(place): State<Place>,
+    Path(name): Path<String>,
+    Query(View { path, view }): Query<View>,
+) -> Answer {
+    let name = block_name(&name)?;
+    let found = place.desk.kernel.store().load(&name)?;
+    let Some(path) = path else {
+        return Ok(Json(json!({
+            "name": name,
+            "rev": found.rev,
+            "block": found.block,
+        })));
+    };
+    let mut input = json!({"name": name, "path": path});
+    if let Some(view) = view {
+        input["view"] = view.into();
+    }
+    let Json(mut seen) = place.tool("block_read", input).await?;
+    if let Some(seen) = seen.as_object_mut() {
+        seen.insert("rev".to_owned(), found.rev.into());
+    }
+    Ok(Json(seen))
+}
+
+fn block_name(name: &str) -> Result<BlockName, Refusal> {
+    let named = BlockName::new(name).map_err(StoreError::from);
+    Ok(named?)
+}
+
+/// A node's text, or a whole block.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Put {
+    Node { path: String, content: String },
+    Block(Block),
+}
+
+/// `PUT /api/blocks/<name>` with `If-Match: <rev>`
+pub(super) async fn put_block(
+    State(place): State<Place>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    body: Result<Json<Put>, JsonRejection>,
+) -> Answer {
+    let name = block_name(&name)?;
+    let given = headers.get(IF_MATCH).and_then(|rev| rev.to_str().ok());
+    let Some(rev) = given.and_then(|rev| rev.trim_matches('"').parse().ok()) else {
+        let why = "If-Match must hold the revision that was read";
+        return Err(Refusal::new(
+            StatusCode::PRECONDITION_REQUIRED,
+            "revision",
+            why,
+        ));
+    };
+    let Json(put) = body?;
+    let op = match put {
+        Put::Node { path, content } => Op::Write {
+            path: path.parse().map_err(|error: pscale_blocks::PathError| {
+                Refusal::from(Fault::new("bad_path", error.to_string()))
+            })?,
+            text: content,
+        },
+        Put::Block(block) => Op::Replace { block },
+    };
+    let store = place.desk.kernel.store();
+    let edited = store.edit(&name, Some(rev), &op, &place.stamp())?;
+    place.desk.tell("block_changed", json!({ "name": name }));
+    Ok(Json(json!({"name": name, "rev": edited.rev})))
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Which {
+    name: Option<String>,
+    limit: Option<usize>,
+}
+
+/// `GET /api/log`
+pub(super) async fn log(
+    State(place): State<Place>,
+    Query(Which { name, limit }): Query<Which>,
+) -> Answer {
+    let name = name.filter(|name| !name.is_empty());
+    let name = name.map(|name| block_name(&name)).transpose()?;
+    let store = place.desk.kernel.store();
+    let rows = log::rows(&*store, name.as_ref(), limit.unwrap_or(log::MOST))?;
+    Ok(Json(json!(rows)))
+}
+
+/// `POST /api/undo`
+pub(super) async fn undo(
+    State(place): State<Place>,
+    body: Result<Json<Value>, JsonRejection>,
+) -> Answer {
+    let Json(input) = body?;
+    place.tool("block_undo", input).await
+}
+
+/// `GET /api/export`: all blocks as one file. No key is in it.
+pub(super) async fn export(State(place): State<Place>) -> Result<Response, Refusal> {
+    let store = place.desk.kernel.store();
+    let stored = store.load(CoreBlock::Keystone.name()).ok();
+    let version = stored.and_then(|found| keystone::keystone_version(&found.block));
+    let version = version.map(|number| number.to_string());
+    let how = Export {
+        at: place.desk.kernel.now(),
+        keystone_version: version.as_deref(),
+        with_log: false,
+    };
+    let text = pscale_blocks::export(&*store, None, &how)?;
+    let headers = [
+        (CONTENT_TYPE, "application/json"),
+        (
+            CONTENT_DISPOSITION,
+            "attachment; filename=\"hermitcrab.json\"",
+        ),
+    ];
+    Ok((headers, text).into_response())
+}
+
+/// `POST /api/import`: blocks whose names are taken come under another one.
+pub(super) async fn import(
+    State(place): State<Place>,
+    body: Result<Json<Value>, JsonRejection>,
+) -> Answer {
+    let Json(bundle) = body?;
+    let parcel = Parcel::read(&bundle.to_string(), None, false)?;
+    let store = place.desk.kernel.store();
+    let at = place.desk.kernel.now();
+    let imported = parcel.import(&*store, OnConflict::Rename, "the page", at)?;
+    place.desk.tell("block_changed", json!({ "name": null }));
+    Ok(Json(json!(imported)))
+}
+
+#[derive(Deserialize)]
+pub(super) struct Key {
+    key: String,
+}
+
+/// `POST /api/key`: it is taken, and never given back.
+pub(super) async fn key(
+    State(place): State<Place>,
+    body: Result<Json<Key>, JsonRejection>,
+) -> Answer {
+    // The words of a rejection may repeat the body.
+    let Ok(Json(Key { key })) = body else {
+        let why = "the body is {\"key\": \"...\"}";
+        return Err(Refusal::new(StatusCode::BAD_REQUEST, "bad_arguments", why));
+    };
+    if let Err(why) = place.desk.keys.set(SecretString::from(key)).await {
+        return Err(Refusal::new(StatusCode::BAD_REQUEST, "key", &why));
+    }
+    place.desk.decide();
+    Ok(Json(json!({ "ok": true })))
+}

@@ -1,0 +1,96 @@
+//! What the browser loads: the host page, the frame, the scripts in it.
+
+use axum::extract::{Path, State};
+use axum::http::header::{
+    ACCESS_CONTROL_ALLOW_ORIGIN, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST,
+};
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::response::{IntoResponse, Response};
+
+use super::{Place, Refusal, nothing};
+use crate::page;
+
+const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
+const PERMISSIONS: HeaderName = HeaderName::from_static("permissions-policy");
+
+/// The origin as the browser calls it. The gate has looked at it.
+fn origin(headers: &HeaderMap) -> String {
+    let host = headers.get(HOST).and_then(|host| host.to_str().ok());
+    format!("http://{}", host.unwrap_or_default())
+}
+
+fn policy(text: &str) -> HeaderValue {
+    // Origins and policies are plain letters; an empty policy allows nothing that the sandbox does not.
+    HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static("default-src 'none'"))
+}
+
+/// `GET /`
+pub(super) async fn page(headers: HeaderMap) -> Response {
+    let csp = policy(&page::host_csp(&origin(&headers)));
+    let kind = HeaderValue::from_static("text/html; charset=utf-8");
+    let headers = [(CONTENT_TYPE, kind), (CONTENT_SECURITY_POLICY, csp)];
+    (headers, page::INDEX).into_response()
+}
+
+/// `GET /assets/<file>`
+pub(super) async fn asset(Path(file): Path<String>) -> Response {
+    match page::ASSETS.iter().find(|asset| asset.name == file) {
+        Some(asset) => ([(CONTENT_TYPE, asset.mime)], asset.body).into_response(),
+        None => nothing().await.into_response(),
+    }
+}
+
+/// `GET /face/<frame>/`
+pub(super) async fn frame(
+    State(place): State<Place>,
+    Path(frame): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, Refusal> {
+    if place.desk.host.frame(&frame).is_none() {
+        return Err(nothing().await);
+    }
+    let text = |value| HeaderValue::from_static(value);
+    let headers = [
+        (CONTENT_TYPE, text("text/html; charset=utf-8")),
+        (
+            CONTENT_SECURITY_POLICY,
+            policy(&page::frame_csp(&origin(&headers))),
+        ),
+        (PERMISSIONS, text(page::PERMISSIONS)),
+        (RESOURCE_POLICY, text("cross-origin")),
+    ];
+    Ok((headers, page::FRAME).into_response())
+}
+
+/// A script for the frame. Its origin is opaque, and with these headers it learns the lines of errors.
+fn script(body: String) -> Response {
+    let text = |value| HeaderValue::from_static(value);
+    let headers = [
+        (CONTENT_TYPE, text("text/javascript; charset=utf-8")),
+        (ACCESS_CONTROL_ALLOW_ORIGIN, text("*")),
+        (RESOURCE_POLICY, text("cross-origin")),
+    ];
+    (headers, body).into_response()
+}
+
+/// `GET /face/bridge.js`
+pub(super) async fn bridge() -> Response {
+    script(page::BRIDGE.to_owned())
+}
+
+/// `GET /face/react.js`
+pub(super) async fn react(State(place): State<Place>) -> Response {
+    script(place.desk.runtime.script().to_owned())
+}
+
+/// `GET /face/<frame>/shell/<rev>.js`
+pub(super) async fn shell(
+    State(place): State<Place>,
+    Path((frame, file)): Path<(String, String)>,
+) -> Result<Response, Refusal> {
+    let rev = file.strip_suffix(".js").and_then(|rev| rev.parse().ok());
+    match place.desk.host.frame(&frame) {
+        Some(shown) if rev == Some(shown.rev) => Ok(script(shown.script.clone())),
+        _ => Err(nothing().await),
+    }
+}

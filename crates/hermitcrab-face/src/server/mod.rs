@@ -1,0 +1,232 @@
+//! The server on loopback: routes, sessions, the socket.
+
+mod api;
+mod files;
+mod gate;
+mod socket;
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+use axum::extract::DefaultBodyLimit;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router, middleware};
+use hermitcrab_kernel::{Kernel, Shell, ShellCompiler};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::desk::Desk;
+use crate::hub::{Death, WebHost};
+use crate::keys::Keys;
+use crate::page::SAFE_SHELL;
+use crate::token::Token;
+use crate::{FaceError, OxcCompiler, Runtime};
+use gate::Gate;
+
+/// The longest body of a request in bytes.
+const MAX_BODY: usize = 4 << 20;
+
+/// How a server is opened.
+#[derive(Debug, Clone)]
+pub struct FaceConfig {
+    /// The port on 127.0.0.1; none: any free one.
+    pub port: Option<u16>,
+    /// What runs the shells.
+    pub runtime: Runtime,
+    /// Shows the program's own face and leaves the model asleep.
+    pub safe: bool,
+    /// The program's version, for shells.
+    pub version: String,
+}
+
+/// A face that is served.
+pub struct FaceServer {
+    listener: TcpListener,
+    addr: SocketAddr,
+    once: Token,
+    place: Place,
+    deaths: mpsc::UnboundedReceiver<Death>,
+    safe: bool,
+}
+
+/// What every route may use.
+#[derive(Clone)]
+pub(crate) struct Place {
+    desk: Arc<Desk>,
+    gate: Arc<Gate>,
+    /// The server ends.
+    end: CancellationToken,
+}
+
+impl FaceServer {
+    /// Takes the port. `host` is the one that the kernel was opened with.
+    ///
+    /// # Errors
+    /// The port cannot be had.
+    pub async fn bind(
+        kernel: Kernel,
+        host: WebHost,
+        keys: Arc<dyn Keys>,
+        config: FaceConfig,
+    ) -> Result<Self, FaceError> {
+        let compiled = OxcCompiler
+            .compile(SAFE_SHELL)
+            .map_err(FaceError::SafeFace)?;
+        let safe = Shell { rev: 0, compiled };
+        let addr = SocketAddr::from((Ipv4Addr::LOCALHOST, config.port.unwrap_or_default()));
+        let bound = TcpListener::bind(addr).await;
+        let listener = bound.map_err(|source| FaceError::Bind { addr, source })?;
+        let addr = listener.local_addr().map_err(FaceError::Serve)?;
+        let (gate, once) = Gate::new(addr)?;
+        let deaths = host.deaths().ok_or(FaceError::HostInUse)?;
+        let desk = Desk::new(kernel, host, keys, config.runtime, config.version, safe);
+        Ok(Self {
+            listener,
+            addr,
+            once,
+            place: Place {
+                desk: Arc::new(desk),
+                gate: Arc::new(gate),
+                end: CancellationToken::new(),
+            },
+            deaths,
+            safe: config.safe,
+        })
+    }
+
+    /// Where it listens.
+    pub fn addr(&self) -> SocketAddr {
+        self.addr
+    }
+
+    /// The address for the person's browser. What stands behind its `#` opens one session.
+    pub fn url(&self) -> String {
+        format!("http://{}/#{}", self.addr, self.once.as_str())
+    }
+
+    /// Serves until `cancel` fires; wakes the model when the first page is there.
+    ///
+    /// # Errors
+    /// The server broke.
+    pub async fn run(self, cancel: CancellationToken) -> Result<(), FaceError> {
+        let Self {
+            listener,
+            place,
+            deaths,
+            safe,
+            ..
+        } = self;
+        let desk = place.desk.clone();
+        desk.tell_status();
+        let life = tokio::spawn(live(desk.clone(), deaths, safe));
+        let end = place.end.clone();
+        let serve = axum::serve(listener, routes(place)).with_graceful_shutdown({
+            let end = end.clone();
+            async move {
+                cancel.cancelled().await;
+                end.cancel();
+            }
+        });
+        let served = serve.await.map_err(FaceError::Serve);
+        end.cancel();
+        life.abort();
+        desk.end().await;
+        served
+    }
+}
+
+/// Boots when somebody looks, and buries the faces that die.
+async fn live(desk: Arc<Desk>, mut deaths: mpsc::UnboundedReceiver<Death>, safe: bool) {
+    let boot = async {
+        desk.host.first_page().await;
+        if safe {
+            desk.show_safe("the program was started with --safe", Vec::new())
+                .await;
+            return;
+        }
+        desk.wait_for_key().await;
+        desk.boot().await;
+    };
+    let bury = async {
+        while let Some(death) = deaths.recv().await {
+            desk.bury(death).await;
+        }
+    };
+    tokio::join!(boot, bury);
+}
+
+fn routes(place: Place) -> Router {
+    let api = Router::new()
+        .route("/blocks", get(api::blocks))
+        .route("/blocks/{name}", get(api::block).put(api::put_block))
+        .route("/log", get(api::log))
+        .route("/undo", post(api::undo))
+        .route("/export", get(api::export))
+        .route("/import", post(api::import))
+        .route("/key", post(api::key))
+        .layer(middleware::from_fn_with_state(
+            place.gate.clone(),
+            gate::known,
+        ));
+    let gate = place.gate.clone();
+    Router::new()
+        .route("/", get(files::page))
+        .route("/assets/{file}", get(files::asset))
+        .route("/face/bridge.js", get(files::bridge))
+        .route("/face/react.js", get(files::react))
+        .route("/face/{frame}/", get(files::frame))
+        .route("/face/{frame}/shell/{file}", get(files::shell))
+        .route("/session", post(api::session))
+        .route("/ws", get(socket::open))
+        .route("/health", get(health))
+        .nest("/api", api)
+        .fallback(nothing)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(DefaultBodyLimit::max(MAX_BODY))
+        .layer(middleware::from_fn_with_state(gate, gate::pass))
+        .with_state(place)
+}
+
+async fn health(axum::extract::State(place): axum::extract::State<Place>) -> Json<Value> {
+    let desk = &place.desk;
+    Json(json!({
+        "ok": true,
+        "version": desk.version,
+        "runtime": desk.runtime.name(),
+        "offline": desk.kernel.brain().offline,
+        "pages": desk.host.pages(),
+    }))
+}
+
+async fn nothing() -> Refusal {
+    Refusal::new(StatusCode::NOT_FOUND, "not_found", "nothing is there")
+}
+
+async fn wrong_method() -> Refusal {
+    let why = "this address takes another method";
+    Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "method", why)
+}
+
+/// An answer that says no: `{error, detail, hint?}`.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    status: StatusCode,
+    body: Value,
+}
+
+impl Refusal {
+    fn new(status: StatusCode, error: &str, detail: &str) -> Self {
+        let body = json!({"error": error, "detail": detail});
+        Self { status, body }
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        (self.status, Json(self.body)).into_response()
+    }
+}

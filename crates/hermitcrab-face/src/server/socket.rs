@@ -1,0 +1,186 @@
+//! The socket of a page: `hello` first, then calls and what becomes of them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
+use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use futures_util::{SinkExt as _, StreamExt as _};
+use hermitcrab_kernel::{Fault, HostSkills};
+use serde_json::json;
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, interval_at, timeout};
+
+use super::{Place, Refusal};
+use crate::hub::Arrived;
+use crate::message::{FromPage, ToPage};
+use crate::methods::{Call, Caller};
+use crate::rate::Rate;
+
+/// The longest message in bytes; what stands around a call's arguments comes to less than a KiB.
+const MAX_MESSAGE: usize = (1 << 20) + 1_024;
+/// How long a page may take for its first message.
+const HELLO: Duration = Duration::from_secs(2);
+/// How often a page is asked whether it is still there.
+const PING: Duration = Duration::from_mins(1);
+/// How many of these may go unanswered.
+const SILENT: u32 = 10;
+/// Calls of a page that are under way.
+const IN_FLIGHT: usize = 16;
+
+/// `GET /ws`
+pub(super) async fn open(
+    State(place): State<Place>,
+    headers: HeaderMap,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Response {
+    let refuse = |error, why| Refusal::new(StatusCode::FORBIDDEN, error, why).into_response();
+    if !place.gate.is_from_here(&headers) {
+        return refuse("origin", "only this server's own page may open the socket");
+    }
+    if !place.gate.has_cookie(&headers) {
+        return refuse("session", "no session: open the address that was printed");
+    }
+    let Ok(upgrade) = upgrade else {
+        let why = "this is a WebSocket";
+        return Refusal::new(StatusCode::UPGRADE_REQUIRED, "upgrade", why).into_response();
+    };
+    upgrade
+        .max_message_size(MAX_MESSAGE)
+        .max_frame_size(MAX_MESSAGE)
+        .on_upgrade(move |socket| serve(socket, place))
+}
+
+async fn serve(mut socket: WebSocket, place: Place) {
+    let hello = timeout(HELLO, socket.recv()).await;
+    let Ok(Some(Ok(Message::Text(text)))) = hello else {
+        return;
+    };
+    let Ok(FromPage::Hello {
+        token,
+        skills,
+        visible,
+    }) = serde_json::from_str(&text)
+    else {
+        return;
+    };
+    if !place.gate.is_header(&token) {
+        return;
+    }
+    let desk = place.desk.clone();
+    let status = desk.status();
+    let arrived = desk
+        .host
+        .arrive(HostSkills(skills), visible, |page| ToPage::Welcome {
+            page,
+            version: desk.version.clone(),
+            runtime: desk.runtime.name(),
+            status,
+            usage: Box::new(desk.kernel.usage()),
+            notices: desk.notices(),
+        });
+    let page = arrived.page;
+    talk(socket, &place, arrived).await;
+    desk.host.leave(page);
+}
+
+/// Until either side goes.
+async fn talk(socket: WebSocket, place: &Place, arrived: Arrived) {
+    let Arrived { page, mut out } = arrived;
+    let (mut to, mut from) = socket.split();
+    let mut ping = interval_at(Instant::now() + PING, PING);
+    let mut silent = 0;
+    let mut rate = Rate::new(Instant::now());
+    let in_flight = Arc::new(Semaphore::new(IN_FLIGHT));
+    loop {
+        tokio::select! {
+            () = place.end.cancelled() => break,
+            message = out.recv() => {
+                let Some(message) = message else { break };
+                let Ok(text) = serde_json::to_string(&message) else { continue };
+                if to.send(Message::Text(text.into())).await.is_err() {
+                    break;
+                }
+            }
+            _ = ping.tick() => {
+                silent += 1;
+                if silent > SILENT || to.send(Message::Ping(Vec::new().into())).await.is_err() {
+                    break;
+                }
+            }
+            message = from.next() => match message {
+                Some(Ok(Message::Text(text))) => {
+                    silent = 0;
+                    heard(place, page, &text, &mut rate, &in_flight);
+                }
+                Some(Ok(Message::Ping(_) | Message::Pong(_))) => silent = 0,
+                Some(Ok(Message::Binary(_) | Message::Close(_)) | Err(_)) | None => break,
+            },
+        }
+    }
+}
+
+fn heard(place: &Place, page: u64, text: &str, rate: &mut Rate, in_flight: &Arc<Semaphore>) {
+    let desk = &place.desk;
+    // What is no message is left out: a shell cannot get here, only the page.
+    let Ok(message) = serde_json::from_str(text) else {
+        return;
+    };
+    match message {
+        FromPage::Call {
+            id,
+            frame,
+            method,
+            args,
+        } => {
+            let refuse = |fault: Fault| desk.host.send(page, ToPage::reply(id, Err(json!(fault))));
+            let caller = match frame {
+                None => Caller::Bar,
+                Some(frame) => match desk.host.frame_rev(page, &frame) {
+                    Some(rev) => Caller::Shell(rev),
+                    None => return refuse(Fault::new("no_frame", "this frame is gone")),
+                },
+            };
+            // The person's own buttons always work.
+            if caller != Caller::Bar && !rate.take(Instant::now()) {
+                let fault = Fault::new("rate", "more than 20 calls a second");
+                return refuse(fault.hint("wait a moment"));
+            }
+            let permit = match caller {
+                Caller::Bar => None,
+                Caller::Shell(_) => {
+                    let Ok(permit) = in_flight.clone().try_acquire_owned() else {
+                        let fault = Fault::new("rate", "16 calls are under way");
+                        return refuse(fault.hint("wait for an answer"));
+                    };
+                    Some(permit)
+                }
+            };
+            let desk = desk.clone();
+            let call = Call {
+                page,
+                id,
+                caller,
+                method,
+                args,
+            };
+            // A turn goes on when its page is closed.
+            tokio::spawn(async move {
+                let answer = desk.call(call).await;
+                drop(permit);
+                desk.host.send(page, ToPage::reply(id, answer));
+            });
+        }
+        FromPage::Log { frame, level, text } => {
+            if let Some(rev) = desk.host.frame_rev(page, &frame)
+                && level == "error"
+            {
+                desk.kernel.note_face(format!("Face {rev}: {text}"));
+            }
+        }
+        message => desk.host.told(page, message),
+    }
+}

@@ -1,0 +1,37 @@
+use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use subtle::ConstantTimeEq as _;
+
+/// 128 random bits that nobody can guess, as 22 letters fit for an address.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Token(String);
+
+impl Token {
+    /// None if the system has no random numbers.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a secret: no seed and no caller may know it before"
+    )]
+    pub fn new() -> Option<Self> {
+        let mut bits = [0; 16];
+        getrandom::fill(&mut bits).ok()?;
+        Some(Self(URL_SAFE_NO_PAD.encode(bits)))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Compares in a time that tells nothing of where they differ.
+    pub fn is(&self, other: &str) -> bool {
+        self.0.as_bytes().ct_eq(other.as_bytes()).into()
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token")
+    }
+}

@@ -1,0 +1,179 @@
+//! The two programs: found, started, and stopped together with all their children.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{Ipv4Addr, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::Mutex;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// Where distributions put programs that are not on the PATH.
+const FOLDERS: [&str; 4] = [
+    "/usr/bin",
+    "/usr/lib/chromium",
+    "/usr/lib/chromium-browser",
+    "/snap/bin",
+];
+
+/// Chromium and the chromedriver that fits it.
+pub struct Programs {
+    chromium: PathBuf,
+    chromedriver: PathBuf,
+}
+
+impl Programs {
+    /// Err: one line that says what is missing.
+    pub fn find() -> Result<Self, String> {
+        let chromium = find(&["chromium", "chromium-browser", "google-chrome"]);
+        let chromedriver = find(&["chromedriver"]);
+        match (chromium, chromedriver) {
+            (Some(chromium), Some(chromedriver)) => Ok(Self {
+                chromium,
+                chromedriver,
+            }),
+            (chromium, chromedriver) => {
+                let missing: Vec<_> = [(chromium, "chromium"), (chromedriver, "chromedriver")]
+                    .into_iter()
+                    .filter_map(|(found, name)| found.is_none().then_some(name))
+                    .collect();
+                Err(format!(
+                    "no {} on the PATH (Debian: apt-get install chromium chromium-driver)",
+                    missing.join(" and no "),
+                ))
+            }
+        }
+    }
+}
+
+fn find(names: &[&str]) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders: Vec<_> = std::env::split_paths(&path)
+        .chain(FOLDERS.map(PathBuf::from))
+        .collect();
+    names
+        .iter()
+        .flat_map(|name| folders.iter().map(move |folder| folder.join(name)))
+        .find(|program| program.is_file())
+}
+
+/// A running chromedriver, and the profile of the one browser that it may start.
+pub struct Driver {
+    process: Child,
+    /// Kept open, as a chromedriver that cannot write ends.
+    _output: BufReader<ChildStdout>,
+    port: u16,
+    chromium: PathBuf,
+    profile: TempDir,
+    browser: Mutex<Option<Started>>,
+}
+
+/// What is needed to stop a browser.
+struct Started {
+    session: String,
+    process: Option<u64>,
+}
+
+impl Driver {
+    pub fn start(programs: &Programs) -> Self {
+        let mut process = Command::new(&programs.chromedriver)
+            .arg("--port=0")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut output = BufReader::new(process.stdout.take().unwrap());
+        let port = loop {
+            let mut line = String::new();
+            let read = output.read_line(&mut line).unwrap();
+            assert_ne!(read, 0, "chromedriver ended before it said its port");
+            let port = line
+                .split_once("successfully on port ")
+                .and_then(|(_, port)| port.trim().trim_end_matches('.').parse().ok());
+            if let Some(port) = port {
+                break port;
+            }
+        };
+        Self {
+            process,
+            _output: output,
+            port,
+            chromium: programs.chromium.clone(),
+            profile: tempfile::tempdir().unwrap(),
+            browser: Mutex::new(None),
+        }
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// What a new session asks for.
+    pub fn capabilities(&self) -> Value {
+        let mut arguments = vec![
+            "--headless=new".to_owned(),
+            "--disable-dev-shm-usage".to_owned(),
+            "--disable-gpu".to_owned(),
+            "--no-first-run".to_owned(),
+            "--disable-background-networking".to_owned(),
+            "--disable-component-update".to_owned(),
+            "--disable-sync".to_owned(),
+            "--disable-quic".to_owned(),
+            "--window-size=1280,800".to_owned(),
+            format!("--user-data-dir={}", self.profile.path().display()),
+        ];
+        // Chromium's own sandbox refuses to run as root, and is not what is tested here.
+        if cfg!(target_os = "linux") {
+            arguments.push("--no-sandbox".to_owned());
+        }
+        json!({
+            "browserName": "chrome",
+            // Each test waits for what it needs; a frame that hangs must not hold up every command.
+            "pageLoadStrategy": "none",
+            "goog:loggingPrefs": { "browser": "ALL" },
+            "goog:chromeOptions": { "binary": self.chromium, "args": arguments },
+        })
+    }
+
+    /// Remembers what has to be stopped.
+    pub fn started(&self, session: String, process: Option<u64>) {
+        *self.browser.lock().unwrap() = Some(Started { session, process });
+    }
+
+    /// Asks chromedriver to close the browser; says nothing if it doesn't answer.
+    fn close(&self, session: &str) -> std::io::Result<()> {
+        let patience = Some(Duration::from_secs(5));
+        let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port))?;
+        stream.set_read_timeout(patience)?;
+        stream.set_write_timeout(patience)?;
+        write!(
+            stream,
+            "DELETE /session/{session} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nConnection: close\r\n\r\n",
+            self.port
+        )?;
+        // It answers once the browser is closed, and keeps the connection.
+        stream.read_exact(&mut [0; 12])?;
+        Ok(())
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        let started = self.browser.get_mut().ok().and_then(Option::take);
+        if let Some(started) = started
+            && self.close(&started.session).is_err()
+            && let Some(process) = started.process
+        {
+            // A browser that hangs: without it its own children leave too.
+            let _gone = Command::new("kill")
+                .args(["-KILL", &process.to_string()])
+                .stderr(Stdio::null())
+                .status();
+        }
+        let _ended = self.process.kill();
+        let _reaped = self.process.wait();
+    }
+}

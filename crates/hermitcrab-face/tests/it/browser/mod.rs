@@ -1,0 +1,65 @@
+//! A real browser for the tests: headless Chromium, driven by fantoccini over chromedriver.
+//!
+//! ```ignore
+//! #[test]
+//! fn a_page_says_hello() {
+//!     browser::run(async |browser| {
+//!         let site = Site::new([("/", Served::html("<p id=hello>hello"))]).await;
+//!         browser.open(&site.url("/")).await;
+//!         assert_eq!(browser.text("#hello").await, "hello");
+//!     });
+//! }
+//! ```
+//!
+//! Without a browser such a test passes with one line on stderr, unless `CI` or `ORRERY_BROWSER=required` is set.
+
+mod driver;
+mod listener;
+mod session;
+mod site;
+
+pub use listener::Listener;
+pub use session::Browser;
+pub use site::{Served, Site};
+
+use std::panic::AssertUnwindSafe;
+use std::sync::{Mutex, PoisonError};
+
+use driver::{Driver, Programs};
+use futures_util::FutureExt as _;
+
+/// One browser at a time in a process; between processes the test group `browser` of nextest sees to it.
+static ONE: Mutex<()> = Mutex::new(());
+
+/// Runs a test with a browser of its own, which is gone afterwards whatever happens.
+/// If the test fails, what the page wrote to its console and a picture of it are kept.
+pub fn run(test: impl AsyncFnOnce(&Browser)) {
+    let programs = match Programs::find() {
+        Ok(programs) => programs,
+        Err(missing) => return skip(&missing),
+    };
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let driver = Driver::start(&programs);
+        let browser = Browser::connect(&driver).await;
+        let outcome = AssertUnwindSafe(test(&browser)).catch_unwind().await;
+        if let Err(panic) = outcome {
+            browser.say_what_it_shows().await;
+            drop(driver);
+            std::panic::resume_unwind(panic);
+        }
+    });
+}
+
+/// A test that cannot run says so, and fails where a browser is a must.
+fn skip(missing: &str) {
+    let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let must = set("CI") || std::env::var_os("ORRERY_BROWSER").is_some_and(|v| v == "required");
+    assert!(!must, "{missing}");
+    eprintln!("skipped, no browser: {missing}");
+}

@@ -1,0 +1,272 @@
+//! One tab of a browser, and what a test does with it. Everything that waits polls, and gives up after 30 s.
+
+use std::fmt::Display;
+use std::time::{Duration, Instant};
+
+use axum::http::Method;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use fantoccini::elements::Element;
+use fantoccini::wd::WebDriverCompatibleCommand;
+use fantoccini::{Client, ClientBuilder, Locator};
+use hyper_util::client::legacy::connect::HttpConnector;
+use serde_json::{Value, json};
+use url::{ParseError, Url};
+
+use super::driver::Driver;
+
+/// How long anything may take before the test fails.
+const PATIENCE: Duration = Duration::from_secs(30);
+const POLL: Duration = Duration::from_millis(25);
+/// Of the page and of every picture.
+const SIZE: (u32, u32) = (1280, 800);
+
+/// A tab, 1280 x 800 pixels.
+pub struct Browser {
+    client: Client,
+}
+
+impl Browser {
+    pub(super) async fn connect(driver: &Driver) -> Self {
+        let Value::Object(wanted) = driver.capabilities() else {
+            unreachable!("capabilities are an object")
+        };
+        let client = ClientBuilder::new(HttpConnector::new())
+            .capabilities(wanted)
+            .connect(&driver.url())
+            .await
+            .unwrap();
+        let session = client.session_id().await.unwrap().unwrap();
+        let process = client
+            .capabilities()
+            .and_then(|granted| granted.get("goog:processID")?.as_u64());
+        driver.started(session, process);
+        let browser = Self { client };
+        browser
+            .devtools(
+                "Emulation.setDeviceMetricsOverride",
+                json!({"width": SIZE.0, "height": SIZE.1, "deviceScaleFactor": 1, "mobile": false}),
+            )
+            .await;
+        browser
+    }
+
+    /// Goes to an address and waits until it is read.
+    pub async fn open(&self, url: &str) {
+        self.client.goto(url).await.unwrap();
+        let place = url.split('#').next().unwrap();
+        self.wait_until(&format!(
+            "document.readyState === 'complete' && location.href.startsWith({place:?})"
+        ))
+        .await;
+    }
+
+    /// Loads the page again.
+    pub async fn reload(&self) {
+        self.js("window.__before_reload = true").await;
+        self.client.refresh().await.unwrap();
+        self.wait_until("document.readyState === 'complete' && !window.__before_reload")
+            .await;
+    }
+
+    /// The value of an expression in the page, or in the frame that was entered.
+    pub async fn eval(&self, expression: &str) -> Value {
+        self.client
+            .execute(&format!("return ({expression});"), vec![])
+            .await
+            .unwrap_or_else(|error| panic!("{expression}: {error}"))
+    }
+
+    /// Runs statements.
+    pub async fn js(&self, statements: &str) {
+        self.client
+            .execute(statements, vec![])
+            .await
+            .unwrap_or_else(|error| panic!("{statements}: {error}"));
+    }
+
+    /// Waits until an expression is truthy, and gives its value. An expression that throws is not truthy yet.
+    pub async fn wait_until(&self, condition: &str) -> Value {
+        let script = format!("try {{ return ({condition}) || null }} catch (e) {{ return null }}");
+        let seen = wait(condition, async || {
+            let seen = self.client.execute(&script, vec![]).await;
+            seen.ok().filter(|value| !value.is_null())
+        });
+        seen.await
+    }
+
+    /// Waits for the first element that a CSS selector finds.
+    pub async fn wait_for(&self, selector: &str) -> Element {
+        wait(selector, async || {
+            self.client.find(Locator::Css(selector)).await.ok()
+        })
+        .await
+    }
+
+    /// Waits for an element that is there and shown, and clicks it as a person does.
+    pub async fn click(&self, selector: &str) {
+        wait(format_args!("a click on {selector}"), async || {
+            let element = self.client.find(Locator::Css(selector)).await.ok()?;
+            element.click().await.ok()
+        })
+        .await;
+    }
+
+    /// Waits for a button (or what has that role) by its text, in part or whole, and clicks it.
+    pub async fn press(&self, text: &str) {
+        let path = format!(
+            "//*[self::button or self::a or self::summary or @role='button'][contains(normalize-space(.), {text:?})]"
+        );
+        wait(format_args!("a click on the button {text:?}"), async || {
+            let element = self.client.find(Locator::XPath(&path)).await.ok()?;
+            element.click().await.ok()
+        })
+        .await;
+    }
+
+    /// Types into a field, after what is in it.
+    pub async fn type_into(&self, selector: &str, text: &str) {
+        let field = self.wait_for(selector).await;
+        field.send_keys(text).await.unwrap();
+    }
+
+    /// Waits for an element and gives its visible text.
+    pub async fn text(&self, selector: &str) -> String {
+        self.wait_for(selector).await.text().await.unwrap()
+    }
+
+    /// Waits until the visible text of an element contains a string, and gives all of it.
+    pub async fn wait_for_text(&self, selector: &str, part: &str) -> String {
+        wait(format_args!("{part:?} in {selector}"), async || {
+            let element = self.client.find(Locator::Css(selector)).await.ok()?;
+            let text = element.text().await.ok()?;
+            text.contains(part).then_some(text)
+        })
+        .await
+    }
+
+    /// What comes next is meant for the first frame that a selector finds, until [`Browser::leave_frame`].
+    pub async fn enter_frame(&self, selector: &str) {
+        wait(format_args!("the frame {selector}"), async || {
+            let frame = self.client.find(Locator::Css(selector)).await.ok()?;
+            frame.enter_frame().await.ok()
+        })
+        .await;
+    }
+
+    /// Back to the page itself.
+    pub async fn leave_frame(&self) {
+        self.client.issue_cmd(Top).await.unwrap();
+    }
+
+    /// What was written to the console since the last call, of the page and of its frames.
+    pub async fn console(&self) -> Vec<String> {
+        let entries = self.chrome("se/log", json!({"type": "browser"})).await;
+        entries
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|entry| entry["message"].as_str().unwrap_or_default().to_owned())
+            .collect()
+    }
+
+    /// A picture of what is shown, as PNG.
+    pub async fn screenshot(&self) -> Vec<u8> {
+        let shot = self
+            .devtools("Page.captureScreenshot", json!({"format": "png"}))
+            .await;
+        STANDARD.decode(shot["data"].as_str().unwrap()).unwrap()
+    }
+
+    /// The page for a screen reader: `(role, name)` of every node that is not ignored.
+    pub async fn accessibility(&self) -> Vec<(String, String)> {
+        let tree = self
+            .devtools("Accessibility.getFullAXTree", json!({}))
+            .await;
+        let text = |value: &Value| value["value"].as_str().unwrap_or_default().to_owned();
+        tree["nodes"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter(|node| node["ignored"] != true)
+            .map(|node| (text(&node["role"]), text(&node["name"])))
+            .collect()
+    }
+
+    /// A command of the Chrome DevTools Protocol.
+    pub async fn devtools(&self, command: &str, parameters: Value) -> Value {
+        self.chrome(
+            "goog/cdp/execute",
+            json!({"cmd": command, "params": parameters}),
+        )
+        .await
+    }
+
+    async fn chrome(&self, path: &'static str, body: Value) -> Value {
+        let command = Chrome { path, body };
+        let answer = self.client.issue_cmd(command).await;
+        answer.unwrap_or_else(|error| panic!("{path}: {error}"))
+    }
+
+    /// For a test that failed: the console, the text of the page, and where a picture lies.
+    pub(super) async fn say_what_it_shows(&self) {
+        let shown = async {
+            eprintln!("console: {:#?}", self.console().await);
+            self.leave_frame().await;
+            eprintln!("page: {}", self.eval("document.body.innerText").await);
+            let picture = std::env::temp_dir().join("orrery-browser-failure.png");
+            std::fs::write(&picture, self.screenshot().await).unwrap();
+            eprintln!("picture: {}", picture.display());
+        };
+        // A browser that is stuck cannot say it.
+        let _stuck = tokio::time::timeout(Duration::from_secs(10), shown).await;
+    }
+}
+
+/// Asks until there is an answer.
+async fn wait<T>(what: impl Display, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(answer) = ask().await {
+            return answer;
+        }
+        assert!(start.elapsed() < PATIENCE, "waited in vain for {what}");
+        tokio::time::sleep(POLL).await;
+    }
+}
+
+/// A command of chromedriver which is not in the WebDriver standard.
+#[derive(Debug)]
+struct Chrome {
+    /// After `/session/<id>/`.
+    path: &'static str,
+    body: Value,
+}
+
+impl WebDriverCompatibleCommand for Chrome {
+    fn endpoint(&self, base: &Url, session: Option<&str>) -> Result<Url, ParseError> {
+        base.join(&format!(
+            "session/{}/{}",
+            session.unwrap_or_default(),
+            self.path
+        ))
+    }
+
+    fn method_and_body(&self, _url: &Url) -> (Method, Option<String>) {
+        (Method::POST, Some(self.body.to_string()))
+    }
+}
+
+/// Switches from any depth of frames to the page.
+#[derive(Debug)]
+struct Top;
+
+impl WebDriverCompatibleCommand for Top {
+    fn endpoint(&self, base: &Url, session: Option<&str>) -> Result<Url, ParseError> {
+        base.join(&format!("session/{}/frame", session.unwrap_or_default()))
+    }
+
+    fn method_and_body(&self, _url: &Url) -> (Method, Option<String>) {
+        (Method::POST, Some(json!({"id": null}).to_string()))
+    }
+}

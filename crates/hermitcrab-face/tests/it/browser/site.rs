@@ -1,0 +1,88 @@
+//! A server of fixed files on 127.0.0.1, for pages that are not the program's own.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+
+use axum::Router;
+use axum::extract::Request;
+use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use tokio::net::TcpListener;
+use tokio::task::AbortHandle;
+
+/// One file.
+#[derive(Clone)]
+pub struct Served {
+    mime: &'static str,
+    body: Vec<u8>,
+    headers: Vec<(HeaderName, HeaderValue)>,
+}
+
+impl Served {
+    pub fn new(mime: &'static str, body: impl Into<Vec<u8>>) -> Self {
+        Self {
+            mime,
+            body: body.into(),
+            headers: Vec::new(),
+        }
+    }
+
+    pub fn html(body: impl Into<String>) -> Self {
+        Self::new("text/html; charset=utf-8", body.into())
+    }
+
+    pub fn script(body: impl Into<String>) -> Self {
+        Self::new("text/javascript; charset=utf-8", body.into())
+    }
+
+    pub fn header(mut self, name: &'static str, value: &str) -> Self {
+        self.headers
+            .push((HeaderName::from_static(name), value.parse().unwrap()));
+        self
+    }
+}
+
+/// Serves until it is dropped.
+pub struct Site {
+    addr: SocketAddr,
+    server: AbortHandle,
+}
+
+impl Site {
+    /// Paths begin with `/`; anything else is a 404.
+    pub async fn new(files: impl IntoIterator<Item = (impl Into<String>, Served)>) -> Self {
+        let files: HashMap<String, Served> = files
+            .into_iter()
+            .map(|(path, file)| (path.into(), file))
+            .collect();
+        let router = Router::new().fallback(async move |request: Request| {
+            match files.get(request.uri().path()) {
+                Some(file) => answer(file.clone()),
+                None => StatusCode::NOT_FOUND.into_response(),
+            }
+        });
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let addr = listener.local_addr().unwrap();
+        let server =
+            tokio::spawn(async move { axum::serve(listener, router).await }).abort_handle();
+        Self { addr, server }
+    }
+
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.addr)
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+fn answer(file: Served) -> Response {
+    let mut response = file.body.into_response();
+    let headers = response.headers_mut();
+    headers.insert("content-type", HeaderValue::from_static(file.mime));
+    headers.extend(file.headers);
+    response
+}

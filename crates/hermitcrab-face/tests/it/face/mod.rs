@@ -1,0 +1,3 @@
+//! The face in a real browser. A module a topic; `just face` runs these alone.
+
+mod harness;

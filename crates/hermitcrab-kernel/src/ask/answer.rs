@@ -1,0 +1,76 @@
+//! A reply as a face reads it: JSON as the Messages API has it, whoever answered.
+
+use llm_client::{Block, BlockKind, StopReason, ToolInput, Usage};
+use serde_json::{Value, json};
+
+use crate::BrainReply;
+
+/// The form of the content.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Form {
+    /// One text.
+    Text,
+    /// Every block.
+    Blocks,
+}
+
+pub(super) fn of(answer: &BrainReply, form: Form, taken: &Usage) -> Value {
+    let reply = &answer.reply;
+    let content: Value = match form {
+        Form::Text => reply.text().into(),
+        Form::Blocks => reply.content.iter().filter_map(block).collect(),
+    };
+    json!({
+        "role": "assistant",
+        "content": content,
+        "model": answer.model,
+        "stop_reason": stop(&reply.stop),
+        "usage": {
+            "input_tokens": taken.input,
+            "output_tokens": taken.output,
+            "cache_read_input_tokens": taken.cache_read,
+            "cache_creation_input_tokens": taken.cache_write_5m.saturating_add(taken.cache_write_1h),
+        },
+    })
+}
+
+/// Adds what one more request took.
+pub(super) fn add(sum: &mut Usage, more: &Usage) {
+    let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
+    add(&mut sum.input, more.input);
+    add(&mut sum.output, more.output);
+    add(&mut sum.cache_read, more.cache_read);
+    add(&mut sum.cache_write_5m, more.cache_write_5m);
+    add(&mut sum.cache_write_1h, more.cache_write_1h);
+}
+
+fn block(block: &Block) -> Option<Value> {
+    Some(match &block.kind {
+        BlockKind::Text { text } => json!({"type": "text", "text": text}),
+        BlockKind::Thinking { text, signature } => {
+            json!({"type": "thinking", "thinking": text, "signature": signature})
+        }
+        BlockKind::ToolUse { id, name, input } => {
+            let input = match input {
+                ToolInput::Json(raw) => raw.to().unwrap_or_else(|_| raw.get().into()),
+                ToolInput::Invalid(text) => Value::from(text.as_str()),
+            };
+            json!({"type": "tool_use", "id": id, "name": name, "input": input})
+        }
+        // What only the provider can read goes to the face as it came.
+        _ => block.raw.as_ref()?.to().ok()?,
+    })
+}
+
+fn stop(stop: &StopReason) -> &str {
+    match stop {
+        StopReason::StopSequence(_) => "stop_sequence",
+        StopReason::MaxTokens => "max_tokens",
+        StopReason::ToolUse => "tool_use",
+        StopReason::PauseTurn => "pause_turn",
+        StopReason::Refusal | StopReason::ContentFilter => "refusal",
+        StopReason::ContextWindow => "model_context_window_exceeded",
+        StopReason::Other(other) => other,
+        _ => "end_turn",
+    }
+}
