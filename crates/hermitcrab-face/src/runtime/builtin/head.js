@@ -5,7 +5,7 @@
 // marked, compares what comes back with what is there and changes the document as it goes. Layout effects, refs and
 // lifecycle methods are queued on the way and run when the walk is done; passive effects run in a task of their own.
 //
-// What React does and this does not (`Runtime::gaps` reads this list):
+// What React does and this does not (`Runtime::gaps` reads these lines):
 // gap: rendering is never interrupted: transitions and deferred values apply at once, `isPending` is always false
 // gap: the document changes while components run: one that reads it during render may see half of an update
 // gap: Suspense shows its children only; a promise thrown in render is an error, and there is no `lazy` and no `use`
