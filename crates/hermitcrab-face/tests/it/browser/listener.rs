@@ -9,7 +9,8 @@ use tokio::net::{TcpListener, TcpStream, UdpSocket};
 use tokio::task::AbortHandle;
 
 /// Anyone may read this answer, so that a browser's own rules do not stop what its policies should.
-const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nAccess-Control-Allow-Origin: *\r\n\
+const ANSWER: &[u8] =
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nAccess-Control-Allow-Origin: *\r\n\
     Content-Length: 6\r\nConnection: close\r\n\r\nsecret";
 
 /// Listens with TCP and with UDP on the same port of 127.0.0.1 until it is dropped.
