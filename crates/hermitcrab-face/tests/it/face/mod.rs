@@ -3,3 +3,4 @@
 mod harness;
 mod home;
 mod hostile;
+mod shells;
