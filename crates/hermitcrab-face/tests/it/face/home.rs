@@ -68,7 +68,7 @@ impl Plan {
         .unwrap();
         let config = FaceConfig {
             port: None,
-            runtime: Runtime::kept_react(Path::new("/tmp/d-react")).unwrap(),
+            runtime: Runtime::builtin(),
             safe: self.safe,
             version: "0.0.0-test".to_owned(),
         };
