@@ -68,15 +68,22 @@ function disarm() {
   }
   for (const name of ['define']) fix(CustomElementRegistry.prototype, name, () => refuse('a custom element'));
   // The history is that of the whole tab.
-  for (const name of ['back', 'forward', 'go']) fix(History.prototype, name, () => refuse(`history.${name}`));
+  for (const name of ['back', 'forward', 'go', 'pushState', 'replaceState']) fix(History.prototype, name, () => refuse(`history.${name}`));
 
   const { exec } = RegExp.prototype;
-  const element = new RegExp(`<\\s*(?:[^\\s<>/:"'=]{1,99}:)?(?:${names.join('|')})(?![\\w.-])|<!(?:doctype|entity)`, 'i');
+  const element = new RegExp(`<\\s*(?:[^\\s<>/:"'=]+:)?(?:${names.join('|')})(?![\\w.-])|<!(?:doctype|entity)`, 'i');
   const markup = (given) => {
     const text = `${given}`;
     if (apply(exec, element, [text]) !== null) refuse('such markup');
     return text;
   };
+  // These ask no policy, as their sanitizer lets no script through; a link it does let through, if it is told to.
+  for (const [place, name] of [[Element.prototype, 'setHTML'], [ShadowRoot.prototype, 'setHTML'], [Document, 'parseHTML']]) {
+    const set = place[name];
+    if (set) fix(place, name, function (text, options) {
+      return apply(set, this, [markup(text), options]);
+    });
+  }
   let url = (text) => text;
   if (window.trustedTypes) {
     const { trustedTypes } = window;
