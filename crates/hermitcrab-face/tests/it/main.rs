@@ -10,3 +10,4 @@ mod face;
 mod runtime_npm;
 
 mod jsx_vectors;
+mod server;

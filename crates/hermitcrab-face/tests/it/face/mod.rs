@@ -1,3 +1,4 @@
 //! The face in a real browser. A module a topic; `just face` runs these alone.
 
 mod harness;
+mod shells;
