@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hermitcrab_kernel::{Fault, ToolOutcome};
+use hermitcrab_kernel::{Fault, ShellInfo, ToolOutcome};
 use pscale_blocks::{BlockName, Provenance};
 use serde_json::{Map, Value, json};
 
@@ -58,7 +58,6 @@ const TOOLS: &[(&str, &str, &[&str])] = &[
 
 /// Tools of the bar and of the program's own face only.
 const OWN_TOOLS: &[(&str, &str, &[&str])] = &[
-    ("shells", "shell_list", &[]),
     ("useShell", "shell_use", &["rev"]),
     ("undo", "block_undo", &["name", "count"]),
 ];
@@ -158,16 +157,17 @@ impl Desk {
                 let (params, by) = (args.take(0), self.author(caller));
                 return Ok((self.kernel.call_with_tools(params, by, deltas(), cancel)).await);
             }
-            "conversation.load" => json!({
-                "messages": (self.kernel.said())
-                    .map_err(|error| Fault::new("io", error.to_string()))?,
-                "saved": self.kernel.saved_display(),
-            }),
+            "conversation.load" => {
+                let said = self.kernel.said();
+                let said = said.map_err(|error| Fault::new("io", error.to_string()))?;
+                json!({"messages": said, "saved": self.kernel.saved_display()})
+            }
             "conversation.save" => return Ok(self.kernel.save_display(args.take(0))),
             "conversation.clear" => return Ok(self.kernel.save_display(Value::Null)),
             "state.get" => json!(self.kernel.face_state()),
             "state.set" => return Ok(self.kernel.set_face_state(args.take(0))),
             "log" if is_own => self.log(&args.take(0), &args.take(1))?,
+            "shells" if is_own => self.shells().await,
             "tools" if is_own => json!(self.kernel.tools()),
             "previousShell" if is_own => return self.previous_shell().await,
             "safeFace" if is_own => {
@@ -229,6 +229,17 @@ impl Desk {
             id: format!("{} (face {rev})", by.unwrap_or("unknown")),
             web: None,
         }
+    }
+
+    /// The kept shells; the one that the pages show is running.
+    async fn shells(&self) -> Value {
+        let shown = self.host.settled().await;
+        let row = |shell: &ShellInfo| {
+            let mut row = json!(shell);
+            row["running"] = (Some(shell.rev) == shown).into();
+            row
+        };
+        self.kernel.shells().iter().map(row).collect()
     }
 
     /// The sound shell before the one that is shown.

@@ -1,6 +1,26 @@
 //! JSX that a model wrote: found in its reply, checked, compiled.
+//!
+//! The order: `find` the code in the reply, parse it, take imports and exports out (`module`), choose the `component`,
+//! `check` what the code uses, `emit` a script.
 
-use hermitcrab_kernel::{CompiledShell, ShellCompiler, ShellError, StubCompiler};
+mod check;
+mod component;
+mod deep;
+mod emit;
+mod fault;
+mod find;
+mod module;
+mod names;
+mod place;
+mod read;
+
+use hermitcrab_kernel::{CompiledShell, ShellCompiler, ShellError};
+
+use fault::{Fault, Kind};
+pub use place::source_place;
+
+/// The longest text that is compiled, in bytes.
+const MAX_BYTES: usize = 256 * 1024;
 
 /// The kernel's compiler, with `oxc`.
 #[derive(Debug, Clone, Copy, Default)]
@@ -20,11 +40,11 @@ impl ShellCompiler for OxcCompiler {
 /// # Errors
 /// Every fault that was found, at least one. Lines and columns count in `text`, from 1.
 pub fn compile_shell(text: &str) -> Result<CompiledShell, Vec<ShellError>> {
-    StubCompiler.compile(text)
-}
-
-/// Where a place of a script is in the source it was made of: line and column, from 1.
-pub fn source_place(map: &str, line: u32, column: u32) -> Option<(u32, u32)> {
-    let _ = (map, line, column);
-    None
+    if text.len() > MAX_BYTES {
+        let message = format!("{} bytes; a face has at most {MAX_BYTES}", text.len());
+        let fault = Fault::placeless(Kind::TooLarge, message);
+        return Err(fault::told(vec![fault], text, 0, false));
+    }
+    deep::with_room(|| read::reply(text))
+        .unwrap_or_else(|fault| Err(fault::told(vec![fault], text, 0, false)))
 }

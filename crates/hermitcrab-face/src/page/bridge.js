@@ -339,7 +339,8 @@ window.addEventListener('message', function hello(event) {
   port.onmessage = (told) => receive(data(told));
   post({ type: 'ready', nonce });
 });
-document.documentElement.style.background = '#0a0a1a';
+// Faces are dark by their contract; so are their scroll bars.
+Object.assign(document.documentElement.style, { background: '#0a0a1a', colorScheme: 'dark' });
 document.addEventListener('DOMContentLoaded', () => {
   document.body.style.margin = '0';
 });

@@ -1,30 +1,157 @@
 import { Bar } from './bar.js';
+import { Blocks } from './blocks.js';
+import { Faces } from './faces.js';
+import { Key } from './key.js';
 import { Link } from './link.js';
+import { Log } from './log.js';
+import { Permits } from './permits.js';
+import { Sheet } from './sheet.js';
 import { Skills } from './skills.js';
 import { Stage } from './stage.js';
+import { Strips } from './strips.js';
+import { Wake } from './wake.js';
 
 const once = location.hash.slice(1);
+// The token is used up; it is to stay in no history and in no screenshot.
 if (once) history.replaceState(null, '', location.pathname);
 
-const skills = new Skills();
+const place = (id) => document.getElementById(id);
+const strips = new Strips(place('strips'));
+const permits = new Permits();
+const skills = new Skills(permits, strips);
 const link = new Link(skills.offers);
-const ask = (method, ...args) => link.call(method, args).catch(() => {});
-const bar = new Bar(document.getElementById('bar'), {
+const stage = new Stage(place('stage'), link, skills);
+const wake = new Wake(place('stage'));
+const key = new Key(link, wake);
+const sheet = new Sheet(place('sheet'));
+const panels = [new Blocks(link), new Log(link), new Faces(link, permits)];
+
+/** What the person asks of the program by a button. */
+function ask(method) {
+  return link.call(method).catch((error) => strips.show('ask', error.detail, { tone: 'alarm', more: error.hint }));
+}
+
+const bar = new Bar(place('bar'), {
   Stop: () => ask('stop'),
   'Previous face': () => ask('previousShell'),
   'Safe face': () => ask('safeFace'),
+  ...Object.fromEntries(panels.map((panel) => [panel.title, () => sheet.toggle(panel)])),
 });
-const stage = new Stage(document.getElementById('stage'), link, skills);
 
+// What stands where there is no face yet.
+
+const safely = { 'Safe face': () => ask('safeFace') };
+let status = { model: '', offline: null, key_wanted: null };
+
+function waking() {
+  if (stage.current) return;
+  const who = status.offline ? 'The offline script' : status.model;
+  wake.say('Waking up', `${who} reads its blocks and brings up a face.`, { Stop: () => ask('stop'), ...safely });
+}
+
+function idle() {
+  if (stage.current || stage.isTrying || status.key_wanted) return;
+  wake.say('No face', 'None is running.', { 'Ask for a face': () => ask('boot'), ...safely });
+}
+
+function know(news) {
+  const wanted = status.key_wanted;
+  status = { ...status, ...news };
+  bar.status(status);
+  key.want(status.key_wanted);
+  if (wanted && !status.key_wanted) waking();
+}
+
+// The way to the program.
+
+const states = {
+  connecting: () => stage.current || wake.say('Connecting'),
+  open: () => strips.hide('link'),
+  lost: () => {
+    bar.activity(false);
+    strips.show('link', 'The program cannot be reached. The page keeps trying.', { tone: 'alarm', actions: {} });
+  },
+  refused: () => {
+    strips.hide('link');
+    wake.say('This page is not let in',
+      'An address works once. Open the one that hermitcrab printed last, or start hermitcrab serve again.');
+  },
+};
+link.addEventListener('state', ({ detail }) => states[detail]());
 link.addEventListener('welcome', ({ detail }) => {
-  bar.status(detail);
+  know(detail);
   bar.usage(detail.usage);
+  bar.activity(detail.busy === true);
+  if (!status.key_wanted) waking();
+  for (const text of detail.notices ?? []) strips.show(null, text);
 });
+link.addEventListener('host_call', async ({ detail }) => link.send(await skills.host(detail)));
+
 const hears = {
   usage: (usage) => bar.usage(usage),
-  busy: ({ busy }) => bar.activity(busy),
-  tool: ({ name, phase }) => bar.activity(true, phase === 'start' ? name : ''),
-  status: (status) => bar.status(status),
+  status: know,
+  notice: ({ text }) => strips.show(null, text, { stays: 60_000 }),
+  died,
+  unanswered: (call) => skills.unanswered(call),
+  busy: ({ busy }) => {
+    bar.activity(busy);
+    if (busy) waking();
+    else setTimeout(idle, 1_000);
+  },
+  tool: (tool) => {
+    bar.activity(true, tool.phase === 'start' ? tool.name : '');
+    wake.step(tool);
+  },
 };
 link.addEventListener('event', ({ detail: { event, data } }) => hears[event]?.(data));
+
+// Faces that come and go.
+
+/** The face that fell last, until another one is shown for it. */
+let fallen = null;
+
+function tellOfFallen(instead = '') {
+  const { name, message, at } = fallen;
+  strips.show('fell', `${name} stopped: ${message}${at}. ${instead}`, {
+    tone: 'alarm',
+    more: 'The model is told of it with your next message.',
+    actions: {
+      'Ask the model to mend it': () => stage.current?.element.focus(),
+      'Previous face': () => ask('previousShell'),
+      Dismiss: () => {},
+    },
+  });
+}
+
+const at = (line, column) => (line ? `, line ${line}${column ? `, column ${column}` : ''}` : '');
+
+stage.addEventListener('shown', ({ detail: frame }) => {
+  wake.hide();
+  if (fallen) tellOfFallen(`${frame.name} is shown instead.`);
+  fallen = null;
+});
+stage.addEventListener('cleared', () => wake.say('A moment', 'A face hangs. It is taken away.', safely));
+stage.addEventListener('fell', ({ detail: { frame, fault: { message }, wasShown } }) => {
+  if (frame.safe) {
+    wake.say('The safe face failed as well', message, {
+      'Load the page again': () => location.reload(),
+      'Ask for a new face': () => ask('boot'),
+    });
+  } else if (wasShown) {
+    wake.say('A moment', `${frame.name} stopped. Another face is on its way.`, safely);
+    fallen = { rev: frame.rev, name: frame.name, message, at: '' };
+    tellOfFallen();
+  } else {
+    const stays = stage.current ? ` ${stage.current.name} stays.` : '';
+    strips.show('fell', `${frame.name} did not come up: ${message}.${stays}`, { stays: 30_000 });
+  }
+});
+
+/** The program knows the place in the source, and of deaths on other pages. */
+function died({ rev, error }) {
+  if (fallen?.rev !== rev) fallen = { rev, name: `Face ${rev}` };
+  Object.assign(fallen, { message: error.message, at: at(error.line, error.column) });
+  tellOfFallen();
+}
+
 link.connect(once);

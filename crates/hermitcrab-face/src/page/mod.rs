@@ -29,13 +29,23 @@ pub(crate) const INDEX: &str = include_str!("index.html");
 /// What it loads.
 pub(crate) const ASSETS: &[Asset] = scripts![
     "bar.js",
+    "blocks.js",
     "element.js",
+    "faces.js",
+    "folders.js",
     "frame.js",
+    "key.js",
     "link.js",
+    "log.js",
     "main.js",
     "methods.js",
+    "permits.js",
+    "senses.js",
+    "sheet.js",
     "skills.js",
     "stage.js",
+    "strips.js",
+    "wake.js",
 ];
 
 /// The document of every frame.

@@ -1,3 +1,279 @@
+// The face that always works: it needs no model, and it is never written by one.
+const LINE = '1px solid #2e2e4e';
+const SOFT = '#aaa7c0';
+const ACCENT = '#a89cff';
+const field = {
+  font: 'inherit', color: '#e8e6f0', background: '#12122a', border: LINE, borderRadius: 6, padding: '6px 10px',
+  minWidth: 0, boxSizing: 'border-box',
+};
+const push = { ...field, cursor: 'pointer' };
+const row = { borderTop: LINE, padding: '8px 0', overflowWrap: 'anywhere' };
+const line = { display: 'flex', flexWrap: 'wrap', gap: 8, alignItems: 'center' };
+
+const reason = (error) => [error.detail || error.message || String(error), error.hint].filter(Boolean).join(' - ');
+
+function time(at) {
+  const date = new Date(at);
+  return Number.isNaN(date.getTime()) ? String(at) : date.toLocaleString();
+}
+
+function author(by) {
+  if (by === 'person') return 'you';
+  if (by === 'kernel') return 'the program';
+  if (by && by.model) return by.model.web ? `${by.model.id}, after reading ${by.model.web}` : by.model.id;
+  if (by && by.web) return `the web: ${by.web.url}`;
+  return by && by.import ? `import: ${by.import.source}` : String(by);
+}
+
+/** Does something, and keeps what goes wrong to be shown. */
+function useWork() {
+  const [fault, setFault] = React.useState('');
+  async function work(does) {
+    setFault('');
+    try {
+      return await does();
+    } catch (error) {
+      setFault(reason(error));
+      return undefined;
+    }
+  }
+  return [fault && <p role="alert" style={{ color: '#ff8f8f' }}>{fault}</p>, work];
+}
+
+function Talk({ props }) {
+  const [said, setSaid] = React.useState([]);
+  const [text, setText] = React.useState('');
+  const [answer, setAnswer] = React.useState('');
+  const [busy, setBusy] = React.useState(false);
+  const [fault, work] = useWork();
+  const end = React.useRef(null);
+
+  React.useEffect(() => {
+    work(async () => setSaid((await props.conversation.load()).messages));
+    return props.conversation.onMessage((message) => setSaid((all) => [...all, message]));
+  }, []);
+  React.useEffect(() => {
+    if (end.current) end.current.scrollIntoView({ block: 'end' });
+  }, [said, answer]);
+
+  async function send() {
+    const words = text.trim();
+    if (!words || busy) return;
+    setBusy(true);
+    const done = await work(() => props.send(words, { onDelta: (more) => setAnswer((all) => all + more) }));
+    // What could not be sent is not lost.
+    if (done) setText('');
+    setAnswer('');
+    setBusy(false);
+  }
+
+  const lines = answer ? [...said, { role: 'assistant', text: answer }] : said;
+  return (
+    <section style={{ display: 'flex', flexDirection: 'column', height: '100%', minHeight: 0 }}>
+      <div style={{ flex: 1, minHeight: 0, overflowY: 'auto' }} role="log" aria-label="conversation">
+        {lines.length === 0 && <p style={{ color: SOFT }}>Nothing was said yet.</p>}
+        {lines.map((message, at) => (
+          <p key={at} style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere', margin: '0 0 10px' }}>
+            <b style={{ color: message.role === 'user' ? '#7fd7c4' : ACCENT }}>
+              {message.role === 'user' ? 'you' : 'crab'}
+            </b> {message.text}
+          </p>
+        ))}
+        <div ref={end} />
+      </div>
+      {fault}
+      <div style={{ ...line, flexWrap: 'nowrap', paddingTop: 8 }}>
+        <input aria-label="message" placeholder="message" value={text} style={{ ...field, flex: 1 }}
+          onChange={(event) => setText(event.target.value)}
+          onKeyDown={(event) => { if (event.key === 'Enter' && !event.nativeEvent.isComposing) send(); }} />
+        <button style={push} onClick={() => (busy ? work(() => props.stop()) : send())}>
+          {busy ? 'Stop' : 'Send'}
+        </button>
+      </div>
+    </section>
+  );
+}
+
+function Blocks({ props }) {
+  const [rows, setRows] = React.useState([]);
+  const [name, setName] = React.useState('');
+  const [node, setNode] = React.useState(null);
+  const [draft, setDraft] = React.useState('');
+  const [added, setAdded] = React.useState('');
+  const [fault, work] = useWork();
+
+  const list = () => work(async () => setRows(await props.blockList()));
+  const open = (block, path) => work(async () => {
+    const view = await props.blockRead(block, path);
+    setName(block);
+    setNode(view);
+    setDraft(view.content || '');
+    setAdded('');
+  });
+  const save = (path, content) => work(async () => {
+    await props.blockWrite(name, path, content);
+    await open(name, node.path);
+  });
+  React.useEffect(() => {
+    list();
+    return props.on('block_changed', list);
+  }, []);
+
+  if (!node) {
+    return (
+      <section>
+        {fault}
+        {rows.map((one) => (
+          <div key={one.name} style={row}>
+            <button style={push} onClick={() => open(one.name, '0')}>{one.name}</button>
+            <span style={{ color: SOFT }}> {one.nodes} nodes. {one.head}</span>
+          </div>
+        ))}
+      </section>
+    );
+  }
+  const digits = node.path.split('.');
+  const free = node.next_free === undefined ? `${node.path}.1` : node.next_free;
+  return (
+    <section>
+      <nav style={{ ...line, marginBottom: 8 }}>
+        <button style={push} onClick={() => setNode(null)}>All blocks</button>
+        <b>{name}</b>
+        {digits.map((digit, at) => (
+          <button key={at} style={push} onClick={() => open(name, digits.slice(0, at + 1).join('.'))}>{digit}</button>
+        ))}
+      </nav>
+      <textarea aria-label={`text of ${name} ${node.path}`} rows={6} value={draft}
+        style={{ ...field, width: '100%', resize: 'vertical' }} onChange={(event) => setDraft(event.target.value)} />
+      <div style={{ ...line, margin: '8px 0' }}>
+        <button style={push} disabled={!draft.trim() || draft === node.content} onClick={() => save(node.path, draft)}>
+          Save
+        </button>
+        {free && (
+          <input aria-label={`new text at ${free}`} placeholder={`new text at ${free}`} value={added}
+            style={{ ...field, flex: '1 1 8rem' }} onChange={(event) => setAdded(event.target.value)} />
+        )}
+        {free && <button style={push} disabled={!added.trim()} onClick={() => save(free, added)}>Add</button>}
+      </div>
+      {fault}
+      {Object.entries(node.children || {}).map(([digit, text]) => (
+        <div key={digit} style={{ ...row, display: 'flex', gap: 8, alignItems: 'baseline' }}>
+          <button style={push} onClick={() => open(name, `${node.path}.${digit}`)}>{digit}</button>
+          <span>{text || '…'}{(node.more || []).includes(digit) ? ' ▸' : ''}</span>
+        </div>
+      ))}
+    </section>
+  );
+}
+
+function Log({ props }) {
+  const [rows, setRows] = React.useState([]);
+  const [done, setDone] = React.useState('');
+  const [fault, work] = useWork();
+  const list = () => work(async () => setRows(await props.log('')));
+  React.useEffect(() => {
+    list();
+    return props.on('block_changed', list);
+  }, []);
+  const undo = (name) => work(async () => {
+    await props.undo(name, 1);
+    setDone(`The last edit of ${name} was taken back. That can be undone as well.`);
+    await list();
+  });
+
+  const newest = new Set();
+  return (
+    <section>
+      {fault}
+      <p role="status" style={{ color: SOFT }}>{done}</p>
+      {rows.length === 0 && <p style={{ color: SOFT }}>Nothing was edited yet.</p>}
+      {rows.map((edit, at) => {
+        const isNewest = !newest.has(edit.name) && edit.undoable !== false;
+        newest.add(edit.name);
+        return (
+          <div key={at} style={row}>
+            <div style={line}>
+              <b>{edit.name} {edit.path}</b> {edit.op}
+              <span style={{ color: SOFT }}>{time(edit.at)}, {author(edit.by)}</span>
+              {isNewest && <button style={push} onClick={() => undo(edit.name)}>Undo</button>}
+            </div>
+            {typeof edit.before === 'string' && <del style={{ display: 'block', color: '#ff8f8f' }}>{edit.before}</del>}
+            {typeof edit.after === 'string' && <span style={{ color: '#7fd7c4' }}>{edit.after}</span>}
+          </div>
+        );
+      })}
+    </section>
+  );
+}
+
+function Faces({ props }) {
+  const [shells, setShells] = React.useState([]);
+  const [fault, work] = useWork();
+  const list = () => work(async () => setShells((await props.shells()).slice().sort((a, b) => b.rev - a.rev)));
+  React.useEffect(() => {
+    list();
+    return props.on('shells', list);
+  }, []);
+  return (
+    <section>
+      {fault}
+      {shells.length === 0 && <p style={{ color: SOFT }}>No face was kept yet. Ask for one in the talk.</p>}
+      {shells.map((shell) => (
+        <div key={shell.rev} style={{ ...row, ...line }}>
+          <button style={push} onClick={() => work(() => props.useShell(shell.rev))}>Use {shell.rev}</button>
+          <b>{shell.component}</b>
+          <span style={{ color: SOFT }}>{time(shell.at)}, {shell.by}{shell.deaths > 0 ? `, died: ${shell.deaths}` : ''}</span>
+        </div>
+      ))}
+    </section>
+  );
+}
+
+function Meter({ props }) {
+  const [usage, setUsage] = React.useState(null);
+  React.useEffect(() => {
+    props.usage().then(setUsage, () => {});
+    return props.on('usage', setUsage);
+  }, []);
+  const part = (name, taken) => `${name} ${taken.input + taken.output} tokens, $${taken.usd.toFixed(4)}`;
+  return (
+    <footer style={{ borderTop: LINE, padding: '6px 16px', color: SOFT, fontSize: 13 }}>
+      {props.offline || props.model}
+      {usage && ` · ${part('turn', usage.turn)} · ${part('day', usage.day)} · ${part('total', usage.total)}`}
+    </footer>
+  );
+}
+
+const PARTS = { Talk, Blocks, Log, Faces };
+
 export default function SafeFace(props) {
-  return <main style={{ padding: 16, color: '#e8e6f0' }}><h1>Safe face</h1><p>{props.reason}</p></main>;
+  const [open, setOpen] = React.useState('Talk');
+  const Part = PARTS[open];
+  return (
+    <main style={{
+      display: 'flex', flexDirection: 'column', height: '100vh', background: '#0a0a1a', color: '#e8e6f0',
+      font: '15px/1.5 system-ui, sans-serif',
+    }}>
+      <header style={{ ...line, padding: '10px 16px', borderBottom: LINE }}>
+        <b>Safe face</b>
+        {Object.keys(PARTS).map((name) => (
+          <button key={name} aria-pressed={name === open} onClick={() => setOpen(name)}
+            style={{ ...push, borderColor: name === open ? ACCENT : '#2e2e4e' }}>{name}</button>
+        ))}
+      </header>
+      {(props.reason || (props.errors || []).length > 0) && (
+        <details style={{ padding: '8px 16px', borderBottom: LINE, color: '#ffb86b' }}>
+          <summary>{props.reason || 'The face before this one failed.'}</summary>
+          {(props.errors || []).map((error, at) => (
+            <p key={at} style={{ margin: '6px 0', overflowWrap: 'anywhere' }}>
+              {error.kind || error.phase || ''} {error.line ? `line ${error.line}, column ${error.column || error.col}: ` : ''}
+              {error.message}
+            </p>
+          ))}
+        </details>
+      )}
+      <div style={{ flex: 1, minHeight: 0, overflowY: 'auto', padding: 16 }}><Part props={props} /></div>
+      <Meter props={props} />
+    </main>
+  );
 }

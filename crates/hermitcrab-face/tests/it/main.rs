@@ -9,3 +9,5 @@ mod face;
 #[cfg(unix)]
 mod runtime_npm;
 mod server;
+
+mod jsx_vectors;

@@ -115,6 +115,17 @@ function Chat({ props, onTurn }) {
   const [busy, setBusy] = useState(false);
   const end = useRef(null);
 
+  // What was said before this face, and what another page says meanwhile.
+  useEffect(() => {
+    const row = (message) => ({ who: message.role === 'user' ? 'you' : 'crab', text: message.text });
+    props.conversation.load()
+      .then(({ messages }) => setSaid((all) => (all.length ? all : messages.map(row))))
+      .catch(() => {});
+    return props.conversation.onMessage((message) => {
+      setSaid((all) => (all.some((item) => item.open) ? all : [...all, row(message)]));
+    });
+  }, []);
+
   useEffect(() => {
     if (end.current) end.current.scrollIntoView({ block: 'end' });
   }, [said]);
@@ -123,17 +134,22 @@ function Chat({ props, onTurn }) {
     setSaid((all) => [...all.slice(0, -1), { ...all[all.length - 1], text: all[all.length - 1].text + more }]);
   }
 
+  function close() {
+    setSaid((all) => all.map((item) => ({ who: item.who, text: item.text })));
+  }
+
   async function send() {
     const words = text.trim();
     if (!words || busy) return;
     setText('');
     setBusy(true);
-    setSaid((all) => [...all, { who: 'you', text: words }, { who: 'crab', text: '' }]);
+    setSaid((all) => [...all, { who: 'you', text: words }, { who: 'crab', text: '', open: true }]);
     try {
       await props.send(words, { onDelta: grow });
     } catch (error) {
       grow('[' + reason(error) + ']');
     }
+    close();
     setBusy(false);
     onTurn();
   }

@@ -1,0 +1,112 @@
+import { button, element } from './element.js';
+import { inPanel } from './sheet.js';
+
+const encode = encodeURIComponent;
+
+/** The panel of the blocks: all of them, and one node of one, to walk through and to edit. */
+export class Blocks {
+  title = 'Blocks';
+  #link;
+  #body = null;
+  #at = null;
+  #text = null;
+
+  /** @param {import('./link.js').Link} link */
+  constructor(link) {
+    this.#link = link;
+    link.addEventListener('event', ({ detail: { event, data } }) => {
+      if (this.#body && event === 'block_changed') this.#changed(data.name);
+    });
+  }
+
+  open(body) {
+    this.#body = body;
+    if (this.#at) this.#node(this.#at.name, this.#at.path);
+    else this.#list();
+  }
+
+  close() {
+    this.#body = null;
+  }
+
+  #changed(name) {
+    if (!this.#at) this.#list();
+    else if (this.#at.name === name) {
+      // What the person writes just now is not taken away.
+      if (this.#text?.value === this.#at.content) this.#node(name, this.#at.path);
+      else this.#note('This block was changed meanwhile. Saving tells if it was this text.');
+    }
+  }
+
+  #note(text) {
+    this.#body.querySelector('.note').textContent = text;
+  }
+
+  #list() {
+    const body = this.#body;
+    this.#at = null;
+    return inPanel(body, async () => {
+      const rows = await this.#link.api('blocks');
+      body.replaceChildren(
+        element('p.soft', {}, 'Each block is a tree of texts. Digits lead down.'),
+        element('ul.rows', {}, ...rows.map((row) => element('li', {},
+          element('button.row', { type: 'button', onclick: () => this.#node(row.name, '0') },
+            element('b', {}, row.name), element('span.soft', {}, ` ${row.nodes} nodes`),
+            element('span.head', {}, row.head ?? ''))))));
+    });
+  }
+
+  #node(name, path) {
+    const body = this.#body;
+    return inPanel(body, async () => {
+      const view = await this.#link.api(`blocks/${encode(name)}?path=${encode(path)}`);
+      const content = view.content ?? '';
+      this.#at = { name, path, content, rev: view.rev };
+      this.#text = element('textarea', { rows: 6, value: content, 'aria-label': `text of ${name} ${path}` });
+      const children = Object.entries(view.children ?? {});
+      body.replaceChildren(
+        this.#way(name, path),
+        this.#text,
+        element('div.actions', {},
+          button('Save', () => this.#save(path, this.#text.value)),
+          button('Reset', () => { this.#text.value = content; }, { className: 'quiet' })),
+        element('p.note.soft', { role: 'status' }),
+        element('ul.rows', {}, ...children.map(([digit, text]) => this.#child(digit, text, view.more ?? []))),
+        this.#below(view, path));
+    });
+  }
+
+  #way(name, path) {
+    const digits = path.split('.');
+    return element('nav.way', { 'aria-label': 'Where you are' },
+      button('All blocks', () => this.#list(), { className: 'quiet' }), element('b', {}, name),
+      ...digits.map((digit, at) => button(digit, () => this.#node(name, digits.slice(0, at + 1).join('.')), {
+        'aria-current': at === digits.length - 1 ? 'true' : undefined,
+      })));
+  }
+
+  #child(digit, text, more) {
+    return element('li', {}, element('button.row', {
+      type: 'button', onclick: () => this.#node(this.#at.name, `${this.#at.path}.${digit}`),
+    }, element('b', {}, digit), ` ${text ?? '…'}`, more.includes(digit) && element('span.soft', {}, ' ▸')));
+  }
+
+  /** A line for a new text below; null when all nine digits are used. */
+  #below(view, path) {
+    const free = view.next_free === undefined ? `${path}.1` : view.next_free;
+    if (free === null) return element('p.soft', {}, 'All nine digits below are used.');
+    const text = element('input', { placeholder: `new text at ${free}`, 'aria-label': `new text at ${free}` });
+    const add = () => text.value.trim() && this.#save(free, text.value);
+    text.addEventListener('keydown', (event) => event.key === 'Enter' && add());
+    return element('div.actions', {}, text, button('Add', add));
+  }
+
+  #save(path, content) {
+    const { name, path: here, rev } = this.#at;
+    return inPanel(this.#body, async () => {
+      await this.#link.api(`blocks/${encode(name)}`, { method: 'PUT', body: { path, content }, rev });
+      await this.#node(name, here);
+      this.#note(`Saved ${name} ${path}.`);
+    });
+  }
+}

@@ -1,0 +1,79 @@
+import { button, element, when } from './element.js';
+import { inPanel } from './sheet.js';
+
+/** The panel of the faces that were kept, and of what they may do in this visit. */
+export class Faces {
+  title = 'Faces';
+  #link;
+  #permits;
+  #body = null;
+
+  /**
+   * @param {import('./link.js').Link} link
+   * @param {import('./permits.js').Permits} permits
+   */
+  constructor(link, permits) {
+    this.#link = link;
+    this.#permits = permits;
+    link.addEventListener('event', ({ detail: { event } }) => {
+      if (this.#body && event === 'shells') this.#show();
+    });
+  }
+
+  open(body) {
+    this.#body = body;
+    this.#show();
+  }
+
+  close() {
+    this.#body = null;
+  }
+
+  #do(method, ...args) {
+    return inPanel(this.#body, async () => {
+      await this.#link.call(method, args);
+      await this.#show();
+    });
+  }
+
+  #show() {
+    const body = this.#body;
+    return inPanel(body, async () => {
+      const shells = (await this.#link.call('shells')).toSorted((a, b) => b.rev - a.rev);
+      body.replaceChildren(
+        element('div.actions', {},
+          button('Ask for a new face', () => this.#do('boot')),
+          button('Safe face', () => this.#do('safeFace'), { className: 'quiet' })),
+        element('ul.rows', {}, ...shells.length ? shells.map((shell) => this.#row(shell))
+          : [element('li.soft', {}, 'No face was kept yet.')]),
+        ...this.#rights());
+    });
+  }
+
+  #row({ rev, at, by, component, mounted, deaths, running }) {
+    const state = [
+      running && 'running',
+      mounted === false && 'never mounted',
+      (mounted ?? null) === null && 'not shown yet',
+      deaths > 0 && (deaths === 1 ? 'died once' : `died ${deaths} times`),
+    ].filter(Boolean).join(', ');
+    return element('li.line', {},
+      element('span', {}, element('b', {}, `${rev} ${component} `), element('span.soft', {}, `${when(at)}, ${by}`),
+        state && element('span.state', {}, ` ${state}`)),
+      !running && button('Use', () => this.#do('useShell', rev), { 'aria-label': `Use face ${rev}` }));
+  }
+
+  #rights() {
+    const { rows } = this.#permits;
+    if (rows.length === 0) return [];
+    return [
+      element('h3', {}, 'In this visit'),
+      element('ul.rows', {}, ...rows.map((row) => element('li.line', {},
+        element('span', {}, `${row.who}: ${row.skill} `, element('span.soft', {}, row.is)),
+        button('Ask again', () => {
+          this.#permits.forget(row);
+          this.#show();
+        }, { className: 'quiet' })))),
+    ];
+  }
+}

@@ -1,0 +1,104 @@
+import { button, element } from './element.js';
+
+/** A click that was meant for something else does not answer a question. */
+const SETTLE = 400;
+const PATIENCE = 55_000;
+const MAX_WAITING = 4;
+/** So often is a face told no before it is no longer asked for. */
+const NOES = 2;
+
+/**
+ * @typedef {object} Wish
+ * @property {string} skill the tool, such as `listen`
+ * @property {string} who who wishes it, such as `Face 3 (App)`
+ * @property {string} what what it is, after "wants to"
+ * @property {string} [detail] the exact thing: an address, a purpose
+ * @property {string} [warning] what the person should know
+ * @property {boolean} [once] it cannot be allowed for the visit, as the browser wants a click each time
+ * @property {AbortSignal} [signal] the question is in vain from then on
+ */
+
+/** What the person allows in this visit. Nothing of it outlives the page. */
+export class Permits {
+  #allowed = new Set();
+  #off = new Set();
+  #noes = new Map();
+  #queue = Promise.resolve();
+  #waiting = 0;
+
+  /** @returns {{skill: string, who: string, is: 'allowed'|'off'}[]} */
+  get rows() {
+    const rows = (keys, is) => Array.from(keys, (key) => ({ ...JSON.parse(key), is }));
+    return [...rows(this.#allowed, 'allowed'), ...rows(this.#off, 'off')];
+  }
+
+  #key({ skill, who }) {
+    return JSON.stringify({ skill, who });
+  }
+
+  /** Asks again from now on. */
+  forget(row) {
+    const key = this.#key(row);
+    for (const known of [this.#allowed, this.#off, this.#noes]) known.delete(key);
+  }
+
+  /** From now on no. */
+  switchOff(wish) {
+    this.#off.add(this.#key(wish));
+  }
+
+  isOff(wish) {
+    return this.#off.has(this.#key(wish));
+  }
+
+  /**
+   * Whether the person wants it. One question at a time.
+   * @param {Wish} wish
+   * @returns {Promise<boolean>}
+   */
+  async ask(wish) {
+    const key = this.#key(wish);
+    if (this.#off.has(key) || this.#waiting >= MAX_WAITING) return false;
+    if (this.#allowed.has(key)) return true;
+    this.#waiting += 1;
+    const turn = this.#queue.then(() => (this.#off.has(key) ? 'no' : this.#question(wish)));
+    this.#queue = turn;
+    const answer = await turn;
+    this.#waiting -= 1;
+    if (answer === 'visit') this.#allowed.add(key);
+    if (answer !== 'no') return true;
+    if (wish.signal?.aborted) return false;
+    const noes = (this.#noes.get(key) ?? 0) + 1;
+    this.#noes.set(key, noes);
+    if (noes >= NOES) this.#off.add(key);
+    return false;
+  }
+
+  /** @returns {Promise<'no'|'once'|'visit'>} */
+  #question({ who, what, detail, warning, once, signal }) {
+    if (signal?.aborted) return 'no';
+    return new Promise((resolve) => {
+      const answer = (given) => () => dialog.close(given);
+      const allow = button('Allow once', answer('once'), { disabled: true });
+      const visit = button('Allow for this visit', answer('visit'), { disabled: true });
+      const dialog = element('dialog.question', { 'aria-labelledby': 'question' },
+        element('h2', { id: 'question' }, `${who} wants to ${what}`),
+        detail && element('p.detail', {}, detail),
+        warning && element('p.soft', {}, warning),
+        element('div.actions', {}, button('Refuse', answer('no'), { autofocus: true }), allow, !once && visit));
+      dialog.addEventListener('close', () => {
+        clearTimeout(patience);
+        dialog.remove();
+        resolve(dialog.returnValue || 'no');
+      });
+      document.body.append(dialog);
+      dialog.showModal();
+      setTimeout(() => {
+        allow.disabled = false;
+        visit.disabled = false;
+      }, SETTLE);
+      const patience = setTimeout(() => dialog.close('no'), PATIENCE);
+      signal?.addEventListener('abort', () => dialog.close('no'));
+    });
+  }
+}

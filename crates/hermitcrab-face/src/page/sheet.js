@@ -1,0 +1,62 @@
+import { button, element } from './element.js';
+
+/**
+ * A panel of the page's own at the side. One at a time.
+ *
+ * @typedef {object} Panel
+ * @property {string} title
+ * @property {(body: HTMLElement) => void} open fills the body
+ * @property {() => void} [close]
+ */
+export class Sheet {
+  #element;
+  #panel = null;
+  #from = null;
+
+  /** @param {HTMLElement} aside */
+  constructor(aside) {
+    this.#element = aside;
+    aside.addEventListener('keydown', (event) => {
+      if (event.key === 'Escape') this.close();
+    });
+  }
+
+  /** Opens the panel, or closes it if it is open. @param {Panel} panel */
+  toggle(panel) {
+    const same = this.#panel === panel;
+    this.close();
+    if (same) return;
+    this.#panel = panel;
+    this.#from = document.activeElement;
+    const title = element('h2', { id: 'sheet-title', tabIndex: -1 }, panel.title);
+    const body = element('div.body');
+    this.#element.setAttribute('role', 'dialog');
+    this.#element.setAttribute('aria-labelledby', 'sheet-title');
+    this.#element.replaceChildren(
+      element('header', {}, title, button('Close', () => this.close(), { className: 'quiet' })), body);
+    this.#element.hidden = false;
+    title.focus();
+    panel.open(body);
+  }
+
+  close() {
+    if (!this.#panel) return;
+    this.#panel.close?.();
+    this.#panel = null;
+    this.#element.hidden = true;
+    this.#element.replaceChildren();
+    this.#from?.focus();
+  }
+}
+
+/** Does the work of a panel and says in it what goes wrong. @param {HTMLElement} body */
+export async function inPanel(body, work) {
+  body.querySelector(':scope > .fault')?.remove();
+  try {
+    return await work();
+  } catch (error) {
+    const text = [error.detail ?? error.message, error.hint].filter(Boolean).join(' - ');
+    body.prepend(element('p.fault', { role: 'alert' }, text));
+    return undefined;
+  }
+}

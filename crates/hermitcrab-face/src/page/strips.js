@@ -1,0 +1,43 @@
+import { button, element } from './element.js';
+
+/** Lines between the bar and the face: what went wrong, what is being done, what the program wants to say. */
+export class Strips {
+  #element;
+  #shown = new Map();
+  #last = 0;
+
+  /** @param {HTMLElement} holder a live region */
+  constructor(holder) {
+    this.#element = holder;
+  }
+
+  /**
+   * Shows a line; one with the same key before it goes.
+   * @param {string|null} key null: a line of its own
+   * @param {string} text
+   * @param {{tone?: 'alarm'|'calm', more?: string, actions?: Record<string, () => void>, stays?: number}} [how] each
+   *   action takes the line away; `stays` milliseconds, or until the person does something; `more` in a smaller line
+   */
+  show(key, text, { tone = 'calm', more, actions = { Dismiss: () => {} }, stays } = {}) {
+    this.#last += 1;
+    const name = key ?? `line ${this.#last}`;
+    this.hide(name);
+    const buttons = Object.entries(actions).map(([label, act]) => button(label, () => {
+      this.hide(name);
+      act();
+    }));
+    const line = element(`div.strip.${tone}`, {},
+      element('p', {}, text, more && element('small', {}, more)), element('div.actions', {}, ...buttons));
+    this.#element.append(line);
+    this.#shown.set(name, { line, timer: stays && setTimeout(() => this.hide(name), stays) });
+  }
+
+  /** Takes a line away. */
+  hide(key) {
+    const found = this.#shown.get(key);
+    if (!found) return;
+    clearTimeout(found.timer);
+    found.line.remove();
+    this.#shown.delete(key);
+  }
+}
