@@ -78,10 +78,7 @@ function disarm() {
   }
   without(CustomElementRegistry.prototype, ['define']);
   // The history is that of the whole tab.
-<<<<<<< HEAD
-  for (const name of ['back', 'forward', 'go', 'pushState', 'replaceState']) fix(History.prototype, name, () => refuse(`history.${name}`));
-=======
-  without(History.prototype, ['back', 'forward', 'go']);
+  without(History.prototype, ['back', 'forward', 'go', 'pushState', 'replaceState']);
   const { execCommand } = Document.prototype;
   const commands = create(null);
   for (const name of ['copy', 'cut', 'paste', 'inserthtml']) commands[name] = true;
@@ -101,7 +98,6 @@ function disarm() {
     apply(preventDefault, event, []);
     apply(execCommand, document, ['insertText', false, apply(getData, transfer, ['text/plain'])]);
   }, true);
->>>>>>> page
 
   const { exec } = RegExp.prototype;
   const element = new RegExp(`<\\s*(?:[^\\s<>/:"'=]+:)?(?:${names.join('|')})(?![\\w.-])|<!(?:doctype|entity)`, 'i');
@@ -110,13 +106,6 @@ function disarm() {
     if (apply(exec, element, [text]) !== null) refuse('such markup');
     return text;
   };
-  // These ask no policy, as their sanitizer lets no script through; a link it does let through, if it is told to.
-  for (const [place, name] of [[Element.prototype, 'setHTML'], [ShadowRoot.prototype, 'setHTML'], [Document, 'parseHTML']]) {
-    const set = place[name];
-    if (set) fix(place, name, function (text, options) {
-      return apply(set, this, [markup(text), options]);
-    });
-  }
   let url = (text) => text;
   if (window.trustedTypes) {
     const { trustedTypes } = window;
