@@ -10,4 +10,5 @@ mod face;
 mod runtime_npm;
 
 mod jsx_vectors;
+mod page;
 mod server;
