@@ -30,6 +30,8 @@ pub(crate) const INDEX: &str = include_str!("index.html");
 pub(crate) const ASSETS: &[Asset] = scripts![
     "bar.js",
     "blocks.js",
+    "core.js",
+    "difference.js",
     "element.js",
     "faces.js",
     "folders.js",
