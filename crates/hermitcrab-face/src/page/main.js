@@ -86,7 +86,7 @@ link.addEventListener('welcome', ({ detail }) => {
   bar.usage(detail.usage);
   bar.activity(detail.busy === true);
   if (!status.key_wanted) waking();
-  for (const text of detail.notices ?? []) strips.show(null, text);
+  for (const text of detail.notices ?? []) strips.show(null, text, { stays: 60_000 });
 });
 link.addEventListener('host_call', async ({ detail }) => link.send(await skills.host(detail)));
 
