@@ -78,7 +78,7 @@ function disarm() {
   }
   without(CustomElementRegistry.prototype, ['define']);
   // The history is that of the whole tab.
-  without(History.prototype, ['back', 'forward', 'go']);
+  without(History.prototype, ['back', 'forward', 'go', 'pushState', 'replaceState']);
   const { execCommand } = Document.prototype;
   const commands = create(null);
   for (const name of ['copy', 'cut', 'paste', 'inserthtml']) commands[name] = true;
@@ -100,7 +100,7 @@ function disarm() {
   }, true);
 
   const { exec } = RegExp.prototype;
-  const element = new RegExp(`<\\s*(?:[^\\s<>/:"'=]{1,99}:)?(?:${names.join('|')})(?![\\w.-])|<!(?:doctype|entity)`, 'i');
+  const element = new RegExp(`<\\s*(?:[^\\s<>/:"'=]+:)?(?:${names.join('|')})(?![\\w.-])|<!(?:doctype|entity)`, 'i');
   const markup = (given) => {
     const text = `${given}`;
     if (apply(exec, element, [text]) !== null) refuse('such markup');

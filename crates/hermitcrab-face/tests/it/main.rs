@@ -9,6 +9,8 @@ mod face;
 #[cfg(unix)]
 mod runtime_npm;
 
+mod jsx_hostile;
+mod jsx_table;
 mod jsx_vectors;
 mod page;
 mod server;

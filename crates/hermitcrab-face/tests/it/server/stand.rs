@@ -266,6 +266,12 @@ impl Stand {
         page
     }
 
+    /// Waits until the server has noticed that no page is open any longer.
+    pub async fn deserted(&self) {
+        let noticed = async { while self.get("/health").await.json()["pages"] != 0 {} };
+        timeout(PATIENCE, noticed).await.expect("no page is left");
+    }
+
     /// Ends the server, as Ctrl-C does.
     pub async fn end(self) {
         self.cancel.cancel();
