@@ -7,6 +7,7 @@ function updateText(part) {
 
 const SVG = 'http://www.w3.org/2000/svg';
 const MATH = 'http://www.w3.org/1998/Math/MathML';
+const VOID = /^(area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)$/;
 
 function updateHost(part, old) {
   const { type, el: { props, ref } } = part;
@@ -20,6 +21,10 @@ function updateHost(part, old) {
     partOfNode.set(part.node, part);
   }
   const html = props.dangerouslySetInnerHTML;
+  if (VOID.test(type) && (html || isGiven(props.children))) {
+    throw new Error(type + ' is a void element tag and must neither have `children` nor use '
+      + '`dangerouslySetInnerHTML`.');
+  }
   reconcile(part, html || type === 'textarea' ? null : props.children);
   if (part.unplaced) place(part);
   setProps(part, part.fresh ? {} : old.props);
@@ -45,7 +50,7 @@ function updateGroup(part, old) {
 
 /// Marks what reads a context, down to the next provider of the same one.
 function tell(part, context) {
-  if (part.contexts.has(context)) {
+  if (part.contexts !== null && part.contexts.has(context)) {
     part.forced = true;
     schedule(part);
   }
@@ -75,7 +80,7 @@ function updateFunction(part) {
     try {
       out = part.forward ? part.call(props, ref) : part.call(props);
       if (cursor < part.hooks.length) {
-        throw new Error('Rendered fewer hooks than expected. This may be caused by an accidental early return statement.');
+        throw new Error('Rendered fewer hooks than expected. This may be caused by an accidental early return.');
       }
     } finally {
       current = null;
@@ -122,13 +127,13 @@ function updateClass(part, old) {
   const done = [];
   for (const change of part.updates.splice(0)) {
     const more = typeof change.partial === 'function' ? change.partial.call(self, state, props) : change.partial;
-    if (more !== null && more !== undefined) state = Object.assign({}, state, more);
+    if (isGiven(more)) state = Object.assign({}, state, more);
     force = force || change.force;
     if (change.done) done.push(change.done);
   }
   if (call.getDerivedStateFromProps && (force || state !== oldState || part.changed)) {
     const more = call.getDerivedStateFromProps(props, state);
-    if (more !== null && more !== undefined) state = Object.assign({}, state, more);
+    if (isGiven(more)) state = Object.assign({}, state, more);
   }
   let renders = force || state !== oldState || part.changed;
   if (renders && !force) {
@@ -137,7 +142,9 @@ function updateClass(part, old) {
   }
   Object.assign(self, { props, state, context });
   if (renders) {
-    const snapshot = part.mounted && self.getSnapshotBeforeUpdate ? self.getSnapshotBeforeUpdate(oldProps, oldState) : undefined;
+    const before = part.committed;
+    const snaps = before !== null && typeof self.getSnapshotBeforeUpdate === 'function';
+    const snapshot = snaps ? self.getSnapshotBeforeUpdate(before.props, before.state) : undefined;
     if (fault) part.children.splice(0).forEach(remove);
     const out = fault && !call.getDerivedStateFromError ? null : self.render();
     try {
@@ -152,15 +159,16 @@ function updateClass(part, old) {
     layouts.push({
       part,
       run: () => {
-        if (!part.mounted) {
-          part.mounted = true;
+        part.committed = { props, state };
+        if (before === null) {
           if (self.componentDidMount) self.componentDidMount();
         } else if (self.componentDidUpdate) {
-          self.componentDidUpdate(oldProps, oldState, snapshot);
+          self.componentDidUpdate(before.props, before.state, snapshot);
         }
       },
     });
   } else {
+    part.committed = part.committed && { props, state };
     visit(part);
   }
   queueCalls(part, done);

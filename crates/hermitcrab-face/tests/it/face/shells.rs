@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use hermitcrab_face::{Npm, Runtime, compile_shell};
 use serde_json::{Value, json};
@@ -50,16 +51,41 @@ fn the_built_in_runtime_shows_what_react_shows() {
 #[test]
 #[ignore = "installs React by npm, which asks the registry that this machine's npm is set to"]
 fn react_shows_what_the_snapshots_say() {
+    browser::run(async |browser| compare(browser, &react().await).await);
+}
+
+/// Programs by chance: trees that change, state that is set, contexts, memo, faults and boundaries, effects that are logged.
+#[test]
+#[ignore = "installs React by npm, which asks the registry that this machine's npm is set to"]
+fn random_programs_go_the_same_way_on_both_runtimes() {
     browser::run(async |browser| {
-        let data = tempfile::tempdir().unwrap();
-        let npm = Npm {
-            program: "npm".into(),
-            limit: std::time::Duration::from_mins(2),
-            hidden: Vec::new(),
-        };
-        let react = Runtime::react(data.path(), &npm, &|_| {}).await.unwrap();
-        compare(browser, &react).await;
+        let page = "<!doctype html><meta charset=utf-8><body>\
+            <script src=/react.js></script><script>window.a = {React, ReactDOM}</script>\
+            <script src=/builtin.js></script><script>window.b = {React, ReactDOM}</script>\
+            <script src=/random.js></script>";
+        let site = Site::new([
+            ("/", Served::html(page)),
+            ("/react.js", Served::script(react().await.script())),
+            ("/builtin.js", Served::script(Runtime::builtin().script())),
+            ("/random.js", Served::script(include_str!("random.js"))),
+        ])
+        .await;
+        browser.open(&site.url("/")).await;
+        for seed in 1..=4000 {
+            let differs = browser.eval(&format!("__random([a, b], {seed})")).await;
+            assert!(differs.is_null(), "{}", differs.as_str().unwrap());
+        }
     });
+}
+
+async fn react() -> Runtime {
+    let data = tempfile::tempdir().unwrap();
+    let npm = Npm {
+        program: "npm".into(),
+        limit: Duration::from_mins(2),
+        hidden: Vec::new(),
+    };
+    Runtime::react(data.path(), &npm, &|_| {}).await.unwrap()
 }
 
 async fn compare(browser: &Browser, runtime: &Runtime) {
