@@ -1,5 +1,6 @@
 //! Where requests of pages meet the kernel: turns, boots, deaths of faces, and what all pages are told of them.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hermitcrab_kernel::{
@@ -9,6 +10,7 @@ use hermitcrab_kernel::{
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::hub::{Death, Shown, WebHost};
 use crate::keys::Keys;
@@ -26,10 +28,16 @@ pub(crate) struct Desk {
     pub safe: Shell,
     /// What there is to say of the start, for pages that come later, too.
     notices: Mutex<Vec<String>>,
-    /// The turn or boot under way.
-    turn: Mutex<Option<CancellationToken>>,
+    /// A turn or a boot is under way.
+    busy: AtomicBool,
+    /// What was begun since the person last said stop hangs on it, and it on the end.
+    stop: Mutex<CancellationToken>,
+    /// The server ends.
+    pub end: CancellationToken,
+    /// Calls under way, which go on without their pages.
+    pub calls: TaskTracker,
     /// A key came, or the person goes on without.
-    pub decided: Notify,
+    decided: Notify,
 }
 
 /// A turn is under way; when this goes it is not any longer.
@@ -40,7 +48,7 @@ struct Busy<'a> {
 
 impl Drop for Busy<'_> {
     fn drop(&mut self) {
-        *self.desk.turn() = None;
+        self.desk.busy.store(false, Ordering::SeqCst);
         self.desk.tell_status();
         self.desk.tell("busy", json!({ "busy": false }));
     }
@@ -55,6 +63,7 @@ impl Desk {
         version: String,
         safe: Shell,
     ) -> Self {
+        let end = CancellationToken::new();
         Self {
             kernel,
             host,
@@ -63,13 +72,12 @@ impl Desk {
             version,
             safe,
             notices: Mutex::default(),
-            turn: Mutex::default(),
+            busy: AtomicBool::new(false),
+            stop: Mutex::new(end.child_token()),
+            end,
+            calls: TaskTracker::new(),
             decided: Notify::new(),
         }
-    }
-
-    fn turn(&self) -> MutexGuard<'_, Option<CancellationToken>> {
-        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn notices(&self) -> Vec<String> {
@@ -79,9 +87,11 @@ impl Desk {
 
     /// A line for the person, now and on pages that come later.
     fn note(&self, line: String) {
+        {
+            let mut notices = self.notices.lock().unwrap_or_else(PoisonError::into_inner);
+            notices.push(line.clone());
+        }
         self.tell("notice", json!({ "text": line }));
-        let mut notices = self.notices.lock().unwrap_or_else(PoisonError::into_inner);
-        notices.push(line);
     }
 
     /// To all pages.
@@ -96,7 +106,7 @@ impl Desk {
             fast: brain.fast,
             offline: brain.offline,
             key_wanted: self.keys.wanted(),
-            busy: self.turn().is_some(),
+            busy: self.busy.load(Ordering::SeqCst),
         }
     }
 
@@ -159,24 +169,29 @@ impl Desk {
         })
     }
 
-    /// Stops what is under way.
+    /// Stops what is under way: a turn, and what shells have asked for. Answers whether there was a turn.
     pub fn stop(&self) -> bool {
-        let turn = self.turn();
-        if let Some(cancel) = turn.as_ref() {
-            cancel.cancel();
-        }
-        turn.is_some()
+        let next = self.end.child_token();
+        let now = std::mem::replace(&mut *self.stop_token(), next);
+        now.cancel();
+        self.busy.load(Ordering::SeqCst)
+    }
+
+    /// Fires with the next stop, and at the end.
+    pub fn until_stopped(&self) -> CancellationToken {
+        self.stop_token().child_token()
+    }
+
+    fn stop_token(&self) -> MutexGuard<'_, CancellationToken> {
+        self.stop.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes the place of the one turn at a time.
     fn begin(&self) -> Option<Busy<'_>> {
-        let cancel = CancellationToken::new();
-        let mut turn = self.turn();
-        if turn.is_some() {
+        if self.busy.swap(true, Ordering::SeqCst) {
             return None;
         }
-        *turn = Some(cancel.clone());
-        drop(turn);
+        let cancel = self.until_stopped();
         self.tell("busy", json!({ "busy": true }));
         Some(Busy { desk: self, cancel })
     }
@@ -285,9 +300,11 @@ impl Desk {
         self.decided.notify_one();
     }
 
-    /// Stops what is under way, and waits until what was said is on the disk.
-    pub async fn end(&self) {
-        self.stop();
+    /// Stops everything, and waits until what was said is on the disk.
+    pub async fn finish(&self) {
+        self.end.cancel();
+        self.calls.close();
+        self.calls.wait().await;
         if let Err(error) = self.kernel.settle().await {
             self.note(error.to_string());
         }

@@ -1,4 +1,60 @@
-//! The face of a hermitcrab: compile the shell that a model wrote, and carry it, sandboxed, to a browser.
+//! The face of a hermitcrab: compiles the shell that a model wrote, and carries it, sandboxed, to a browser.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use hermitcrab_face::{
+//!     FaceConfig, FaceServer, NoKeys, OxcCompiler, Runtime, WebHost, compile_shell,
+//! };
+//! use hermitcrab_kernel::{Kernel, KernelConfig, OfflineBrain};
+//! use llm_client::SystemClock;
+//! use pscale_blocks::MemStore;
+//! use tokio_util::sync::CancellationToken;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+//! // The compiler alone: a reply of a model goes in, a script comes out, or every fault with its line.
+//! let reply = "My face:\n```jsx\nfunction App(props) {\n  return <h1>{prosp.model}</h1>;\n}\n```";
+//! let faults = compile_shell(reply).unwrap_err();
+//! assert_eq!((faults[0].kind.as_str(), faults[0].line), ("undefined_name", Some(4)));
+//!
+//! // The host is made first: the kernel shows its faces on it.
+//! let host = WebHost::default();
+//! let kernel = Kernel::open(
+//!     KernelConfig::default(),
+//!     Arc::new(MemStore::new()),
+//!     Arc::new(OfflineBrain),
+//!     Arc::new(OxcCompiler),
+//!     Arc::new(host.clone()),
+//!     Arc::new(SystemClock::new()),
+//! )
+//! .await?;
+//! let config = FaceConfig {
+//!     port: None,
+//!     runtime: Runtime::builtin(),
+//!     safe: false,
+//!     version: "1".to_owned(),
+//! };
+//! let server = FaceServer::bind(kernel, host, Arc::new(NoKeys), config).await?;
+//! println!("open {}", server.url());
+//! // It runs until this fires; the model wakes when the first page is there.
+//! let end = CancellationToken::new();
+//! # end.cancel();
+//! server.run(end).await?;
+//! # Ok(())
+//! # })
+//! # }
+//! ```
+//!
+//! **The one decision.** A shell is a stranger's program. It runs in a frame of an origin of its own, which may load one script and
+//! reach nothing else; all that it can do is to ask the page around it, by the props of its contract. The page does what
+//! the person allows, the server does what the kernel allows, and both check everything again. So a shell can be wrong in any
+//! way, and the person still has the bar, the face before, and a face that always works.
+//!
+//! The crate reads no environment and no home directory. Time is tokio's, for limits only; no result depends on it.
+//!
+//! Next: [`compile_shell`] for what a model may write, [`WebHost`] and [`FaceServer`] for how it is shown, [`Keys`] for what the
+//! page may give the program, [`Runtime`] for what runs a shell.
 
 mod desk;
 mod error;

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use hermitcrab_kernel::{Fault, ToolOutcome};
+use hermitcrab_kernel::{Fault, ShellInfo, ToolOutcome};
 use pscale_blocks::{BlockName, Provenance};
 use serde_json::{Map, Value, json};
-use tokio_util::sync::CancellationToken;
 
 use crate::desk::Desk;
 use crate::log;
@@ -59,7 +58,6 @@ const TOOLS: &[(&str, &str, &[&str])] = &[
 
 /// Tools of the bar and of the program's own face only.
 const OWN_TOOLS: &[(&str, &str, &[&str])] = &[
-    ("shells", "shell_list", &[]),
     ("useShell", "shell_use", &["rev"]),
     ("undo", "block_undo", &["name", "count"]),
 ];
@@ -136,12 +134,12 @@ impl Desk {
         if let Some((_, tool, names)) = tools.find(|(name, ..)| *name == method) {
             let input = args.named(names)?;
             let kernel = &self.kernel;
-            let (events, cancel) = (self.sink(None, false), CancellationToken::new());
+            let (events, cancel) = (self.sink(None, false), self.until_stopped());
             let by = self.author(caller);
             return Ok(kernel.call_tool_with(tool, input, by, events, cancel).await);
         }
         let deltas = || self.sink(Some((page, id)), false);
-        let cancel = CancellationToken::new();
+        let cancel = self.until_stopped();
         let done = match method.as_str() {
             "send" => {
                 let text = args.text(0, "text")?;
@@ -169,6 +167,7 @@ impl Desk {
             "state.get" => json!(self.kernel.face_state()),
             "state.set" => return Ok(self.kernel.set_face_state(args.take(0))),
             "log" if is_own => self.log(&args.take(0), &args.take(1))?,
+            "shells" if is_own => self.shells().await,
             "tools" if is_own => json!(self.kernel.tools()),
             "previousShell" if is_own => return self.previous_shell().await,
             "safeFace" if is_own => {
@@ -219,17 +218,28 @@ impl Desk {
 
     /// Who edits. What a shell does, its author answers for: nobody can tell a person's click from the shell's own doing.
     fn author(&self, caller: Caller) -> Provenance {
-        let Caller::Shell(rev) = caller else {
+        let Caller::Shell(rev @ 1..) = caller else {
             return Provenance::Person;
         };
         let shells = self.kernel.shells();
-        match shells.iter().find(|shell| shell.rev == rev) {
-            Some(shell) => Provenance::Model {
-                id: format!("{} (face {rev})", shell.by),
-                web: None,
-            },
-            None => Provenance::Person,
+        let shell = shells.iter().find(|shell| shell.rev == rev);
+        // A shell that a shell wrote is by the author of that one.
+        let by = shell.and_then(|shell| shell.by.split(" (face ").next());
+        Provenance::Model {
+            id: format!("{} (face {rev})", by.unwrap_or("unknown")),
+            web: None,
         }
+    }
+
+    /// The kept shells; the one that the pages show is running.
+    async fn shells(&self) -> Value {
+        let shown = self.host.settled().await;
+        let row = |shell: &ShellInfo| {
+            let mut row = json!(shell);
+            row["running"] = (Some(shell.rev) == shown).into();
+            row
+        };
+        self.kernel.shells().iter().map(row).collect()
     }
 
     /// The sound shell before the one that is shown.

@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use hermitcrab_kernel::{Host, HostCall, HostError, HostSkills, Mounted, Shell, ShellError};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::sync::{Notify, mpsc};
+use tokio_util::sync::CancellationToken;
 
 pub(crate) use face::Shown;
 use state::State;
@@ -62,8 +63,10 @@ pub(crate) struct Death {
 #[derive(Debug)]
 pub(crate) struct Arrived {
     pub page: u64,
-    /// What to send; it ends when the page is too slow or the server goes.
+    /// What to send.
     pub out: mpsc::Receiver<ToPage>,
+    /// The page was too slow and is cut off.
+    pub gone: CancellationToken,
 }
 
 impl Default for WebHost {
@@ -114,14 +117,14 @@ impl WebHost {
         welcome: impl FnOnce(u64) -> ToPage,
     ) -> Arrived {
         let mut state = self.state();
-        let (page, out) = state.arrive(skills.0, visible, welcome);
-        let shown = state.face.clone().and_then(|face| state.show(page, &face));
+        let arrived = state.arrive(skills.0, visible, welcome);
+        let shown = state.show_to(arrived.page);
         drop(state);
         if let Some(frame) = shown {
             self.watch(frame);
         }
         self.hub.arrivals.notify_waiters();
-        Arrived { page, out }
+        arrived
     }
 
     /// Waits until a page is there.
@@ -246,38 +249,24 @@ impl WebHost {
             return Mounted::NoPage;
         };
         let mut again = true;
-        let verdict = loop {
-            let waited = tokio::time::timeout(self.hub.limits.mount, &mut told).await;
-            let Err(_) = waited else { break waited };
+        loop {
+            match tokio::time::timeout(self.hub.limits.mount, &mut told).await {
+                Ok(Ok(mounted)) => return mounted,
+                // Nobody decides any longer.
+                Ok(Err(_)) => return Mounted::NoPage,
+                Err(_) => {}
+            }
             // Its frame does not even run: the face before holds the browser's process up.
-            let held_up = std::mem::take(&mut again) && self.state().is_held_up(&shown);
-            if !held_up {
-                break waited;
+            if std::mem::take(&mut again) && self.state().is_held_up(&shown) {
+                self.clear_for(&shown);
+                continue;
             }
-            self.clear_for(&shown);
-        };
-        let hung = verdict.is_err();
-        let mut state = self.state();
-        state.trial = None;
-        let mounted = match verdict {
-            Ok(Ok(Ok(()))) => Mounted::Yes,
-            Ok(Ok(Err(error))) => Mounted::Failed(error),
-            // All pages have left.
-            Ok(Err(_)) => Mounted::NoPage,
-            Err(_) => Mounted::Failed(shown.error("timeout", &self.no_answer(), None, None)),
-        };
-        match &mounted {
-            Mounted::Failed(_) if !hung => state.discard(&shown),
-            Mounted::Failed(_) => {
-                let frames = state.start_over(&shown);
-                drop(state);
-                for frame in frames {
-                    self.watch(frame);
-                }
+            let error = shown.error("timeout", &self.no_answer(), None, None);
+            let frames = self.state().give_up(&shown, error);
+            for frame in frames {
+                self.watch(frame);
             }
-            _ => state.face = Some(shown),
         }
-        mounted
     }
 
     /// The face before has hung: it goes, and the one that is tried gets a process of its own.
@@ -319,6 +308,18 @@ impl WebHost {
     }
 }
 
+/// Somebody waits for the browser; when this goes nobody does any longer, answered, too late or stopped.
+struct Question<'a> {
+    host: &'a WebHost,
+    id: u64,
+}
+
+impl Drop for Question<'_> {
+    fn drop(&mut self) {
+        self.host.state().forget(self.id);
+    }
+}
+
 #[async_trait]
 impl Host for WebHost {
     fn offers(&self) -> HostSkills {
@@ -327,16 +328,12 @@ impl Host for WebHost {
 
     async fn ask(&self, call: HostCall) -> Result<Value, HostError> {
         let gone = || HostError::Unavailable(format!("{} needs an open page", call.name));
-        let (id, page, answer) = self.state().ask(&call).ok_or_else(gone)?;
-        let answered = tokio::time::timeout(self.hub.limits.ask, answer).await;
-        self.state().forget(id);
-        match answered {
+        let (id, answer) = self.state().ask(&call).ok_or_else(gone)?;
+        let _question = Question { host: self, id };
+        match tokio::time::timeout(self.hub.limits.ask, answer).await {
             Ok(Ok(answer)) => answer,
             Ok(Err(_)) => Err(HostError::Unavailable("the page was closed".to_owned())),
-            Err(_) => {
-                self.send(page, ToPage::event("unanswered", json!({ "id": id })));
-                Err(HostError::Failed("the person did not answer".to_owned()))
-            }
+            Err(_) => Err(HostError::Failed("the person did not answer".to_owned())),
         }
     }
 

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use hermitcrab_kernel::{HostCall, HostError, HostSkills, ShellError};
-use serde_json::Value;
+use hermitcrab_kernel::{HostCall, HostError, HostSkills, Mounted, ShellError};
+use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::{Death, Shown};
+use super::{Arrived, Death, Shown};
 use crate::message::ToPage;
 use crate::token::Token;
 
@@ -36,6 +37,8 @@ pub(super) struct State {
 #[derive(Debug)]
 pub(super) struct Page {
     out: mpsc::Sender<ToPage>,
+    /// Ends its socket, also one that is stuck in a write.
+    _gone: DropGuard,
     skills: BTreeSet<String>,
     /// When it last came into view; none if it is not in view.
     seen: Option<u64>,
@@ -60,9 +63,9 @@ pub(super) struct Frame {
 
 #[derive(Debug)]
 pub(super) struct Trial {
-    pub shown: Arc<Shown>,
-    /// Taken by the first page that answers.
-    pub verdict: Option<oneshot::Sender<Result<(), ShellError>>>,
+    shown: Arc<Shown>,
+    /// The first page that answers decides.
+    verdict: oneshot::Sender<Mounted>,
 }
 
 /// What the browser answers.
@@ -86,17 +89,33 @@ impl State {
         skills: BTreeSet<String>,
         visible: bool,
         welcome: impl FnOnce(u64) -> ToPage,
-    ) -> (u64, mpsc::Receiver<ToPage>) {
-        let id = self.next();
+    ) -> Arrived {
+        let page = self.next();
         let (out, messages) = mpsc::channel(BEHIND);
-        let _ = out.try_send(welcome(id));
-        let page = Page {
+        let _ = out.try_send(welcome(page));
+        let gone = CancellationToken::new();
+        let own = Page {
             out,
+            _gone: gone.clone().drop_guard(),
             skills,
-            seen: visible.then_some(id),
+            seen: visible.then_some(page),
         };
-        self.pages.insert(id, page);
-        (id, messages)
+        self.pages.insert(page, own);
+        Arrived {
+            page,
+            out: messages,
+            gone,
+        }
+    }
+
+    /// Shows a page that arrived the face, and what is being tried. Answers the frame of the face.
+    pub fn show_to(&mut self, page: u64) -> Option<String> {
+        let face = self.face.clone();
+        let frame = face.and_then(|face| self.show(page, &face));
+        if let Some(shown) = self.trial.as_ref().map(|trial| trial.shown.clone()) {
+            self.show(page, &shown);
+        }
+        frame
     }
 
     /// Takes the page away with all that hangs on it.
@@ -104,10 +123,8 @@ impl State {
         self.pages.remove(&page);
         self.frames.retain(|_, frame| frame.page != page);
         self.asked.retain(|_, asked| asked.page != page);
-        if self.pages.is_empty()
-            && let Some(trial) = &mut self.trial
-        {
-            trial.verdict = None;
+        if self.pages.is_empty() {
+            self.decide(Mounted::NoPage);
         }
     }
 
@@ -158,10 +175,7 @@ impl State {
     }
 
     /// Begins to try a face on all pages; without a page it is the face.
-    pub fn begin(
-        &mut self,
-        shown: &Arc<Shown>,
-    ) -> Option<oneshot::Receiver<Result<(), ShellError>>> {
+    pub fn begin(&mut self, shown: &Arc<Shown>) -> Option<oneshot::Receiver<Mounted>> {
         if self.pages.is_empty() {
             self.face = Some(shown.clone());
             return None;
@@ -169,10 +183,26 @@ impl State {
         let (verdict, told) = oneshot::channel();
         self.trial = Some(Trial {
             shown: shown.clone(),
-            verdict: Some(verdict),
+            verdict,
         });
         self.show_all(shown);
         Some(told)
+    }
+
+    /// Ends the trial, if there is one. What all pages show is settled with it, before anybody else can look.
+    fn decide(&mut self, mounted: Mounted) {
+        let Some(Trial { shown, verdict }) = self.trial.take() else {
+            return;
+        };
+        match mounted {
+            Mounted::Failed(_) => self.discard(&shown),
+            _ => self.face = Some(shown),
+        }
+        let _ = verdict.send(mounted);
+    }
+
+    fn tries(&self, shown: &Arc<Shown>) -> bool {
+        (self.trial.as_ref()).is_some_and(|trial| Arc::ptr_eq(&trial.shown, shown))
     }
 
     /// Gives every page a frame for a face.
@@ -185,7 +215,7 @@ impl State {
     /// Whether a face is tried of which no frame runs.
     pub fn is_held_up(&self, shown: &Arc<Shown>) -> bool {
         let mut tried = (self.frames.values()).filter(|frame| Arc::ptr_eq(&frame.shown, shown));
-        tried.all(|frame| !frame.ready)
+        self.tries(shown) && tried.all(|frame| !frame.ready)
     }
 
     /// Takes all frames away.
@@ -200,10 +230,14 @@ impl State {
         self.show_all(shown);
     }
 
-    /// A face that was tried has hung, and with it the one before: that one begins anew. Answers its frames.
-    pub fn start_over(&mut self, hung: &Arc<Shown>) -> Vec<String> {
+    /// A face that is still being tried has hung, and with it the one before: that one begins anew. Answers its frames.
+    pub fn give_up(&mut self, hung: &Arc<Shown>, error: ShellError) -> Vec<String> {
+        if !self.tries(hung) {
+            return Vec::new();
+        }
         self.clear();
-        let face = self.face.clone().filter(|face| !Arc::ptr_eq(face, hung));
+        self.decide(Mounted::Failed(error));
+        let face = self.face.clone();
         face.map_or_else(Vec::new, |face| self.show_all(&face))
     }
 
@@ -227,33 +261,30 @@ impl State {
         let shown = frame.shown.clone();
         self.frames
             .retain(|other, frame| frame.page != page || !frame.mounted || other == id);
-        if let Some(trial) = &mut self.trial
-            && Arc::ptr_eq(&trial.shown, &shown)
-            && let Some(verdict) = trial.verdict.take()
-        {
-            let _ = verdict.send(Ok(()));
+        if self.tries(&shown) {
+            self.decide(Mounted::Yes);
         }
     }
 
     /// A frame failed. In a trial that nobody has decided yet this is the verdict; a face that all show has died.
     pub fn failed(&mut self, id: &str, error: ShellError) -> Option<Death> {
-        let frame = self.frames.remove(id)?;
-        let of = |shown: &Arc<Shown>| Arc::ptr_eq(shown, &frame.shown);
-        if let Some(trial) = &mut self.trial
-            && of(&trial.shown)
-            && let Some(verdict) = trial.verdict.take()
-        {
-            let _ = verdict.send(Err(error));
+        let Frame { shown, .. } = self.frames.remove(id)?;
+        if self.tries(&shown) {
+            self.decide(Mounted::Failed(error));
             return None;
         }
-        // The first page that tells it counts: with this the others' reports are of no face any longer.
-        self.face.take_if(|face| of(face))?;
-        let rev = frame.shown.rev;
+        let died = self.face.take_if(|face| Arc::ptr_eq(face, &shown))?;
+        // The first page that tells it counts: now the others' reports are of no face any longer. But nothing comes after
+        // the program's own: pages that open later try it again.
+        if shown.is_safe() {
+            self.face = Some(died);
+        }
+        let rev = shown.rev;
         Some(Death { rev, error })
     }
 
     /// Takes the frames away that were made for a trial.
-    pub fn discard(&mut self, shown: &Arc<Shown>) {
+    fn discard(&mut self, shown: &Arc<Shown>) {
         let of_trial = |frame: &Frame| Arc::ptr_eq(&frame.shown, shown);
         let gone: Vec<(String, u64)> = (self.frames.iter())
             .filter(|(_, frame)| of_trial(frame))
@@ -275,7 +306,7 @@ impl State {
     }
 
     /// Asks the page that came into view last, of those that can do it.
-    pub fn ask(&mut self, call: &HostCall) -> Option<(u64, u64, oneshot::Receiver<Answer>)> {
+    pub fn ask(&mut self, call: &HostCall) -> Option<(u64, oneshot::Receiver<Answer>)> {
         let can = (self.pages.iter()).filter(|(_, page)| page.can(&call.name));
         let page = *can.max_by_key(|(_, page)| page.seen)?.0;
         let id = self.next();
@@ -287,7 +318,7 @@ impl State {
             args: call.args.clone(),
         };
         self.send(page, message);
-        Some((id, page, answered))
+        Some((id, answered))
     }
 
     /// An answer counts from the page that was asked only.
@@ -299,7 +330,11 @@ impl State {
         }
     }
 
+    /// Nobody waits for an answer any longer: the page that still asks the person for it is told.
     pub fn forget(&mut self, id: u64) {
-        self.asked.remove(&id);
+        if let Some(asked) = self.asked.remove(&id) {
+            let message = ToPage::event("unanswered", json!({ "id": id }));
+            self.send(asked.page, message);
+        }
     }
 }

@@ -77,6 +77,7 @@ export class Frame {
   #pong = 0;
   #mountBy = 0;
   #loads = 0;
+  #gone = new AbortController();
 
   /**
    * @param {{frame: string, rev: number, component: string, safe: boolean, props: object}} shell
@@ -116,6 +117,11 @@ export class Frame {
   /** What the person may call it. */
   get name() {
     return this.safe ? 'The safe face' : `Face ${this.rev} (${this.component})`;
+  }
+
+  /** Aborted when it is off the page or dead. */
+  get gone() {
+    return this.#gone.signal;
   }
 
   #greet = (event) => {
@@ -230,6 +236,7 @@ export class Frame {
 
   #end() {
     this.isDead = true;
+    this.#gone.abort();
     clearInterval(this.#beat);
     clearTimeout(this.#mountBy);
     window.removeEventListener('message', this.#greet);

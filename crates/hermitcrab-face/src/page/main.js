@@ -24,7 +24,7 @@ const stage = new Stage(place('stage'), link, skills);
 const wake = new Wake(place('stage'));
 const key = new Key(link, wake);
 const sheet = new Sheet(place('sheet'));
-const panels = [new Blocks(link), new Log(link), new Faces(link, permits)];
+const panels = [new Blocks(link), new Log(link), new Faces(link, permits, stage)];
 
 /** What the person asks of the program by a button. */
 function ask(method) {
@@ -91,6 +91,8 @@ const hears = {
   usage: (usage) => bar.usage(usage),
   status: know,
   notice: ({ text }) => strips.show(null, text, { stays: 60_000 }),
+  died,
+  unanswered: (call) => skills.unanswered(call),
   busy: ({ busy }) => {
     bar.activity(busy);
     if (busy) waking();
@@ -105,33 +107,12 @@ link.addEventListener('event', ({ detail: { event, data } }) => hears[event]?.(d
 
 // Faces that come and go.
 
-/** Tells of the face that fell last, with what is shown instead once that is known. */
+/** The face that fell last, until another one is shown for it. */
 let fallen = null;
 
-stage.addEventListener('shown', ({ detail: frame }) => {
-  wake.hide();
-  fallen?.(`${frame.name} is shown instead.`);
-  fallen = null;
-});
-
-stage.addEventListener('fell', ({ detail: { frame, fault, wasShown } }) => {
-  const { message, line, col } = fault;
-  const at = line === undefined ? '' : ` (script line ${line}, column ${col})`;
-  if (frame.safe) {
-    fallen = null;
-    wake.say('The safe face failed as well', message + at, {
-      'Load the page again': () => location.reload(),
-      'Ask for a new face': () => ask('boot'),
-    });
-    return;
-  }
-  if (!wasShown) {
-    const stays = stage.current ? ` ${stage.current.name} stays.` : '';
-    strips.show('fell', `${frame.name} did not come up: ${message}${at}.${stays}`, { stays: 30_000 });
-    return;
-  }
-  wake.say('A moment', `${frame.name} stopped. Another face is on its way.`, safely);
-  fallen = (instead) => strips.show('fell', `${frame.name} stopped: ${message}${at}. ${instead}`, {
+function tellOfFallen(instead = '') {
+  const { name, message, at } = fallen;
+  strips.show('fell', `${name} stopped: ${message}${at}. ${instead}`, {
     tone: 'alarm',
     more: 'The model is told of it with your next message.',
     actions: {
@@ -140,7 +121,37 @@ stage.addEventListener('fell', ({ detail: { frame, fault, wasShown } }) => {
       Dismiss: () => {},
     },
   });
-  fallen('');
+}
+
+const at = (line, column) => (line ? `, line ${line}${column ? `, column ${column}` : ''}` : '');
+
+stage.addEventListener('shown', ({ detail: frame }) => {
+  wake.hide();
+  if (fallen) tellOfFallen(`${frame.name} is shown instead.`);
+  fallen = null;
 });
+stage.addEventListener('cleared', () => wake.say('A moment', 'A face hangs. It is taken away.', safely));
+stage.addEventListener('fell', ({ detail: { frame, fault: { message }, wasShown } }) => {
+  if (frame.safe) {
+    wake.say('The safe face failed as well', message, {
+      'Load the page again': () => location.reload(),
+      'Ask for a new face': () => ask('boot'),
+    });
+  } else if (wasShown) {
+    wake.say('A moment', `${frame.name} stopped. Another face is on its way.`, safely);
+    fallen = { rev: frame.rev, name: frame.name, message, at: '' };
+    tellOfFallen();
+  } else {
+    const stays = stage.current ? ` ${stage.current.name} stays.` : '';
+    strips.show('fell', `${frame.name} did not come up: ${message}.${stays}`, { stays: 30_000 });
+  }
+});
+
+/** The program knows the place in the source, and of deaths on other pages. */
+function died({ rev, error }) {
+  if (fallen?.rev !== rev) fallen = { rev, name: `Face ${rev}` };
+  Object.assign(fallen, { message: error.message, at: at(error.line, error.column) });
+  tellOfFallen();
+}
 
 link.connect(once);

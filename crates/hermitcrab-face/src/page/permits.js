@@ -15,6 +15,7 @@ const NOES = 2;
  * @property {string} [detail] the exact thing: an address, a purpose
  * @property {string} [warning] what the person should know
  * @property {boolean} [once] it cannot be allowed for the visit, as the browser wants a click each time
+ * @property {AbortSignal} [signal] the question is in vain from then on
  */
 
 /** What the person allows in this visit. Nothing of it outlives the page. */
@@ -58,7 +59,7 @@ export class Permits {
   async ask(wish) {
     const key = this.#key(wish);
     if (this.#off.has(key) || this.#waiting >= MAX_WAITING) return false;
-    if (this.#allowed.has(key) && !(wish.once && !navigator.userActivation?.isActive)) return true;
+    if (this.#allowed.has(key)) return true;
     this.#waiting += 1;
     const turn = this.#queue.then(() => (this.#off.has(key) ? 'no' : this.#question(wish)));
     this.#queue = turn;
@@ -66,6 +67,7 @@ export class Permits {
     this.#waiting -= 1;
     if (answer === 'visit') this.#allowed.add(key);
     if (answer !== 'no') return true;
+    if (wish.signal?.aborted) return false;
     const noes = (this.#noes.get(key) ?? 0) + 1;
     this.#noes.set(key, noes);
     if (noes >= NOES) this.#off.add(key);
@@ -73,7 +75,8 @@ export class Permits {
   }
 
   /** @returns {Promise<'no'|'once'|'visit'>} */
-  #question({ who, what, detail, warning, once }) {
+  #question({ who, what, detail, warning, once, signal }) {
+    if (signal?.aborted) return 'no';
     return new Promise((resolve) => {
       const answer = (given) => () => dialog.close(given);
       const allow = button('Allow once', answer('once'), { disabled: true });
@@ -95,6 +98,7 @@ export class Permits {
         visit.disabled = false;
       }, SETTLE);
       const patience = setTimeout(() => dialog.close('no'), PATIENCE);
+      signal?.addEventListener('abort', () => dialog.close('no'));
     });
   }
 }

@@ -86,6 +86,8 @@ export class Skills {
   #permits;
   #strips;
   #folders = new Folders();
+  /** The program's calls that wait, by id. */
+  #calls = new Map();
 
   /**
    * @param {import('./permits.js').Permits} permits
@@ -106,33 +108,42 @@ export class Skills {
     return BY_METHOD.has(method) || (/^fs\./.test(method) && Folders.has(root));
   }
 
-  /** A face's call. @param {string} who the face, as the person knows it */
-  run(method, args, who) {
+  /** A face's call. @param {string} who the face, as the person knows it @param {AbortSignal} signal it is gone */
+  run(method, args, who, signal) {
     const name = BY_METHOD.get(method);
-    if (name) return this.#do(name, args, who);
+    if (name) return this.#do(name, args, who, signal);
     return this.#folders[method.slice(3)](...args.map((arg) => arg ?? undefined));
   }
 
   /** The program's call, for the model: the tool's arguments by name. @returns {Promise<object>} the reply */
   async host({ id, name, args }) {
+    const call = new AbortController();
+    this.#calls.set(id, call);
     try {
       const inFolder = IN_FOLDER[name];
       const value = inFolder && Folders.has(args.root)
         ? await this.#folders[inFolder](args.root, ...TAKES[inFolder].map((key) => args[key] ?? undefined), PIECE)
-        : await this.#do(name, (TABLE[name]?.takes ?? []).map((key) => args[key]), 'The model');
+        : await this.#do(name, (TABLE[name]?.takes ?? []).map((key) => args[key]), 'The model', call.signal);
       return { type: 'host_reply', id, ok: true, value };
     } catch ({ error, message }) {
       const known = ['denied', 'unavailable'].includes(error) ? error : 'failed';
       return { type: 'host_reply', id, ok: false, error: known, detail: message };
+    } finally {
+      this.#calls.delete(id);
     }
   }
 
-  async #do(name, args, who) {
+  /** The program waits no longer. */
+  unanswered({ id }) {
+    this.#calls.get(id)?.abort();
+  }
+
+  async #do(name, args, who, signal) {
     const skill = TABLE[name];
     if (!skill?.has()) throw new Refused({ error: 'unavailable', detail: `this browser has no ${name}` });
     const wish = {
       skill: name, who, what: skill.what(...args), detail: skill.detail?.(...args), warning: skill.warning,
-      once: skill.once,
+      once: skill.once, signal,
     };
     const no = new Refused({ error: 'denied', detail: `the person does not want ${name}` });
     if (skill.asks || skill.asksIf?.()) {

@@ -2,7 +2,7 @@ import { Frame } from './frame.js';
 
 /**
  * Where faces stand: one that is seen, and at most one behind it that is not sound yet. Events: `shown` with the frame,
- * `fell` with `{frame, fault, wasShown}`.
+ * `fell` with `{frame, fault, wasShown}`, `cleared`.
  */
 export class Stage extends EventTarget {
   #element;
@@ -23,18 +23,18 @@ export class Stage extends EventTarget {
     this.#skills = skills;
     link.addEventListener('show', ({ detail }) => this.#show(detail));
     link.addEventListener('discard', ({ detail }) => {
-      if (this.#candidate?.id === detail.frame) this.#drop();
+      if (this.#candidate?.id === detail.frame) this.#try(null);
     });
     // A browser runs all frames of one server in one process: what holds it up goes with the last of them only.
     link.addEventListener('clear', () => {
-      this.#drop();
+      this.#try(null);
       this.#current?.remove();
       this.#current = null;
+      this.dispatchEvent(new Event('cleared'));
     });
-    link.addEventListener('event', ({ detail: { event, data, frame } }) => {
-      for (const one of [this.#current, this.#candidate]) {
-        if (one && (frame === undefined || frame === null || frame === one.id)) one.tell(event, data);
-      }
+    link.addEventListener('event', ({ detail: { event, data } }) => {
+      this.#current?.tell(event, data);
+      this.#candidate?.tell(event, data);
     });
   }
 
@@ -49,23 +49,22 @@ export class Stage extends EventTarget {
   }
 
   #show({ frame, rev, component, safe, reason, errors, props }) {
-    this.#drop();
     const more = safe ? { safe: true, reason: reason ?? null, errors: errors ?? [] } : {};
-    this.#candidate = new Frame({ frame, rev, component, safe, props: { ...props, ...more } }, {
+    this.#try(new Frame({ frame, rev, component, safe, props: { ...props, ...more } }, {
       ready: (one) => this.#link.send({ type: 'ready', frame: one.id }),
       mounted: (one) => this.#mounted(one),
       failed: (one, fault) => this.#failed(one, fault),
       call: (one, method, args, onEvent) => this.#call(one, method, args, onEvent),
       log: (one, level, text) => this.#link.send({ type: 'log', frame: one.id, level, text }),
-    });
+    }));
     this.#element.append(this.#candidate.element);
-    if (this.#current) this.#current.isPatient = true;
   }
 
-  #drop() {
+  /** Takes the place behind the one that is seen. @param {Frame|null} frame */
+  #try(frame) {
     this.#candidate?.remove();
-    this.#candidate = null;
-    if (this.#current) this.#current.isPatient = false;
+    this.#candidate = frame;
+    if (this.#current) this.#current.isPatient = frame !== null;
   }
 
   #mounted(frame) {
@@ -83,14 +82,17 @@ export class Stage extends EventTarget {
   #failed(frame, fault) {
     this.#link.send({ type: 'failed', frame: frame.id, rev: frame.rev, ...fault });
     const wasShown = frame === this.#current;
-    if (wasShown) this.#current = null;
-    else this.#candidate = null;
-    frame.remove();
+    if (wasShown) {
+      this.#current = null;
+      frame.remove();
+    } else {
+      this.#try(null);
+    }
     this.dispatchEvent(new CustomEvent('fell', { detail: { frame, fault, wasShown } }));
   }
 
   async #call(frame, method, args, onEvent) {
-    if (this.#skills.does(method, args)) return this.#skills.run(method, args, frame.name);
+    if (this.#skills.does(method, args)) return this.#skills.run(method, args, frame.name, frame.gone);
     return this.#link.call(method, args, frame.id, onEvent);
   }
 }

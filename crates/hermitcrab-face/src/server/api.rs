@@ -71,7 +71,7 @@ impl Place {
     /// Runs a tool for the person; all pages hear what it changes.
     async fn tool(&self, name: &str, input: Value) -> Answer {
         let events: EventSink = self.desk.sink(None, false);
-        let cancel = self.end.child_token();
+        let cancel = self.desk.until_stopped();
         let kernel = &self.desk.kernel;
         told((kernel.call_tool_with(name, input, Provenance::Person, events, cancel)).await)
     }

@@ -5,8 +5,11 @@ mod files;
 mod gate;
 mod socket;
 
+use std::future::IntoFuture as _;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
@@ -17,6 +20,7 @@ use hermitcrab_kernel::{Kernel, Shell, ShellCompiler};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::desk::Desk;
@@ -29,6 +33,8 @@ use gate::Gate;
 
 /// The longest body of a request in bytes.
 const MAX_BODY: usize = 4 << 20;
+/// How long the end may take: for requests that are under way, and then for turns.
+const LAST: Duration = Duration::from_secs(5);
 
 /// How a server is opened.
 #[derive(Debug, Clone)]
@@ -58,8 +64,6 @@ pub struct FaceServer {
 pub(crate) struct Place {
     desk: Arc<Desk>,
     gate: Arc<Gate>,
-    /// The server ends.
-    end: CancellationToken,
 }
 
 impl FaceServer {
@@ -91,7 +95,6 @@ impl FaceServer {
             place: Place {
                 desk: Arc::new(desk),
                 gate: Arc::new(gate),
-                end: CancellationToken::new(),
             },
             deaths,
             safe: config.safe,
@@ -122,37 +125,53 @@ impl FaceServer {
         } = self;
         let desk = place.desk.clone();
         desk.tell_status();
-        let life = tokio::spawn(live(desk.clone(), deaths, safe));
-        let end = place.end.clone();
-        let serve = axum::serve(listener, routes(place)).with_graceful_shutdown({
-            let end = end.clone();
-            async move {
-                cancel.cancelled().await;
+        desk.calls.spawn(live(desk.clone(), deaths, safe));
+        let end = desk.end.clone();
+        let serve = axum::serve(listener, routes(place))
+            .with_graceful_shutdown(end.clone().cancelled_owned());
+        let mut serve = pin!(serve.into_future());
+        let served = tokio::select! {
+            served = &mut serve => served,
+            () = cancel.cancelled() => {
                 end.cancel();
+                // Somebody may have sent half a request.
+                timeout(LAST, serve).await.unwrap_or(Ok(()))
             }
-        });
-        let served = serve.await.map_err(FaceError::Serve);
-        end.cancel();
-        life.abort();
-        desk.end().await;
-        served
+        };
+        // What does not end by now is lost with the process.
+        let _ = timeout(LAST, desk.finish()).await;
+        served.map_err(FaceError::Serve)
     }
 }
 
-/// Boots when somebody looks, and buries the faces that die.
+/// Boots when somebody looks, and buries the faces that die, until the server ends.
 async fn live(desk: Arc<Desk>, mut deaths: mpsc::UnboundedReceiver<Death>, safe: bool) {
     let boot = async {
-        desk.host.first_page().await;
-        if safe {
-            desk.show_safe("the program was started with --safe", Vec::new())
-                .await;
-            return;
+        let ready = async {
+            desk.host.first_page().await;
+            if !safe {
+                desk.wait_for_key().await;
+            }
+        };
+        tokio::select! {
+            () = desk.end.cancelled() => {}
+            () = ready => {
+                if safe {
+                    desk.show_safe("the program was started with --safe", Vec::new())
+                        .await;
+                } else {
+                    desk.boot().await;
+                }
+            }
         }
-        desk.wait_for_key().await;
-        desk.boot().await;
     };
     let bury = async {
-        while let Some(death) = deaths.recv().await {
+        loop {
+            let death = tokio::select! {
+                () = desk.end.cancelled() => break,
+                death = deaths.recv() => death,
+            };
+            let Some(death) = death else { break };
             desk.bury(death).await;
         }
     };

@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::{SinkExt as _, StreamExt as _};
 use hermitcrab_kernel::{Fault, HostSkills};
 use serde_json::json;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{Instant, interval_at, timeout};
 
 use super::{Place, Refusal};
@@ -71,25 +71,27 @@ async fn serve(mut socket: WebSocket, place: Place) {
         return;
     }
     let desk = place.desk.clone();
-    let status = desk.status();
     let arrived = desk
         .host
         .arrive(HostSkills(skills), visible, |page| ToPage::Welcome {
             page,
             version: desk.version.clone(),
             runtime: desk.runtime.name(),
-            status,
+            status: desk.status(),
             usage: Box::new(desk.kernel.usage()),
             notices: desk.notices(),
         });
-    let page = arrived.page;
-    talk(socket, &place, arrived).await;
+    let Arrived { page, out, gone } = arrived;
+    tokio::select! {
+        () = talk(socket, &place, page, out) => {}
+        () = gone.cancelled() => {}
+        () = desk.end.cancelled() => {}
+    }
     desk.host.leave(page);
 }
 
-/// Until either side goes.
-async fn talk(socket: WebSocket, place: &Place, arrived: Arrived) {
-    let Arrived { page, mut out } = arrived;
+/// Until the page goes. It may be stuck in a write to a page that does not read.
+async fn talk(socket: WebSocket, place: &Place, page: u64, mut out: mpsc::Receiver<ToPage>) {
     let (mut to, mut from) = socket.split();
     let mut ping = interval_at(Instant::now() + PING, PING);
     let mut silent = 0;
@@ -97,7 +99,6 @@ async fn talk(socket: WebSocket, place: &Place, arrived: Arrived) {
     let in_flight = Arc::new(Semaphore::new(IN_FLIGHT));
     loop {
         tokio::select! {
-            () = place.end.cancelled() => break,
             message = out.recv() => {
                 let Some(message) = message else { break };
                 let Ok(text) = serde_json::to_string(&message) else { continue };
@@ -168,7 +169,7 @@ fn heard(place: &Place, page: u64, text: &str, rate: &mut Rate, in_flight: &Arc<
                 args,
             };
             // A turn goes on when its page is closed.
-            tokio::spawn(async move {
+            desk.clone().calls.spawn(async move {
                 let answer = desk.call(call).await;
                 drop(permit);
                 desk.host.send(page, ToPage::reply(id, answer));

@@ -9,4 +9,7 @@ mod face;
 #[cfg(unix)]
 mod runtime_npm;
 
+mod jsx_hostile;
+mod jsx_table;
 mod jsx_vectors;
+mod server;
