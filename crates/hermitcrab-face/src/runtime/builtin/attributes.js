@@ -40,8 +40,7 @@ function setProps(part, old) {
     } else if (name === 'style') {
       setStyle(node, old.style, value);
     } else if (name === 'dangerouslySetInnerHTML') {
-      const html = value && value.__html;
-      if (html !== (old[name] && old[name].__html)) node.innerHTML = isGiven(html) ? html : '';
+      if (value && value.__html !== (old[name] && old[name].__html)) node.innerHTML = textOf(value.__html);
     } else if (!Object.is(old[name], value) && !(field && OF_FIELD.has(name))) {
       setAttribute(node, name, value);
     }

@@ -40,8 +40,8 @@ function build(type, key, ref, props, config, children) {
 
 /// What a component returned, or an element's children: a list, or one item.
 function listOf(out) {
-  if (isValidElement(out) && out.type === Fragment && out.key === null) return listOf(out.props.children);
-  return isIterable(out) ? Array.from(out) : out;
+  const inner = isValidElement(out) && out.type === Fragment && out.key === null ? out.props.children : out;
+  return isIterable(inner) ? Array.from(inner) : inner;
 }
 
 const isGiven = (value) => value !== null && value !== undefined;

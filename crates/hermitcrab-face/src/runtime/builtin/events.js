@@ -23,8 +23,10 @@ function listenAt(container) {
 }
 
 function hear(container, type) {
-  container.addEventListener(type, (event) => dispatch(event, true), true);
-  container.addEventListener(type, (event) => dispatch(event, false), false);
+  // Scrolling does not wait for handlers, so they cannot prevent it.
+  const passive = /^(touchstart|touchmove|wheel)$/.test(type);
+  container.addEventListener(type, (event) => dispatch(event, true), { capture: true, passive });
+  container.addEventListener(type, (event) => dispatch(event, false), { passive });
 }
 
 function dispatch(event, capture) {

@@ -13,6 +13,7 @@
 // gap: no string refs, no legacy context, no `UNSAFE_` and `componentWill...` methods but `componentWillUnmount`
 // gap: no server rendering, no hydration, no `ReactDOM.render`, no `findDOMNode`
 // gap: an event object is the browser's own; `onChange` comes with `input` of text fields and `change` of others
+// gap: `onSelect` and `onBeforeInput` are the browser's events of these names
 // gap: custom elements get their properties by the rules of other elements
 // gap: state that is set to what it is never renders again; React renders once more before it sees that
 // gap: no warnings for missing keys and wrong use, no developer tools, no component stacks

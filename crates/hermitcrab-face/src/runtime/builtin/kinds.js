@@ -25,6 +25,7 @@ function updateHost(part, old) {
     throw new Error(type + ' is a void element tag and must neither have `children` nor use '
       + '`dangerouslySetInnerHTML`.');
   }
+  if (!html && old.props.dangerouslySetInnerHTML) part.node.textContent = '';
   reconcile(part, html || type === 'textarea' ? null : props.children);
   if (part.unplaced) place(part);
   setProps(part, part.fresh ? {} : old.props);
@@ -111,7 +112,7 @@ function updateClass(part, old) {
     part.self.state = part.self.state === undefined ? null : part.self.state;
   }
   const self = part.self;
-  const [oldProps, oldState] = [old.props, self.state];
+  const oldState = self.state;
   if (fault) {
     part.fault = null;
     console.error(fault.error);
@@ -125,11 +126,11 @@ function updateClass(part, old) {
   let state = self.state;
   let force = part.fresh || context !== self.context && call.contextType !== undefined;
   const done = [];
-  for (const change of part.updates.splice(0)) {
-    const more = typeof change.partial === 'function' ? change.partial.call(self, state, props) : change.partial;
+  for (const entry of part.updates.splice(0)) {
+    const more = typeof entry.partial === 'function' ? entry.partial.call(self, state, props) : entry.partial;
     if (isGiven(more)) state = Object.assign({}, state, more);
-    force = force || change.force;
-    if (change.done) done.push(change.done);
+    force = force || entry.force;
+    if (entry.done) done.push(entry.done);
   }
   if (call.getDerivedStateFromProps && (force || state !== oldState || part.changed)) {
     const more = call.getDerivedStateFromProps(props, state);
@@ -138,7 +139,7 @@ function updateClass(part, old) {
   let renders = force || state !== oldState || part.changed;
   if (renders && !force) {
     if (self.shouldComponentUpdate) renders = !!self.shouldComponentUpdate(props, state, context);
-    else if (methods.isPureReactComponent) renders = !sameProps(oldProps, props) || !sameProps(oldState, state);
+    else if (methods.isPureReactComponent) renders = !sameProps(old.props, props) || !sameProps(oldState, state);
   }
   Object.assign(self, { props, state, context });
   if (renders) {
@@ -191,10 +192,10 @@ Component.prototype.setState = function setState(partial, done) {
 Component.prototype.forceUpdate = function forceUpdate(done) {
   change(this, { partial: null, done, force: true });
 };
-function change(self, update_) {
+function change(self, entry) {
   const part = partOfComponent.get(self);
   if (!part || !part.alive) return;
-  part.updates.push(update_);
+  part.updates.push(entry);
   schedule(part);
 }
 

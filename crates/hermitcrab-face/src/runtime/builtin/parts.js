@@ -26,8 +26,11 @@ function newPart(el, parent) {
     type = type.render;
   }
   if (typeof type !== 'function') {
+    let owner = parent;
+    while (owner && owner.call === null) owner = owner.parent;
     throw new Error('Element type is invalid: expected a string (for built-in components) or a class/function (for '
-      + 'composite components) but got: ' + (type === null ? 'null' : typeof type) + '.');
+      + 'composite components) but got: ' + (type === null ? 'null' : typeof type) + '.'
+      + (owner ? ' Check the render method of `' + owner.call.name + '`.' : ''));
   }
   part.call = type;
   part.hooks = [];

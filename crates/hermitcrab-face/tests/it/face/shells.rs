@@ -119,12 +119,12 @@ async fn play(browser: &Browser, runtime: &Runtime, shell: &Shell) -> String {
     ])
     .await;
     browser.open(&site.url("/")).await;
-    let mut all = format!("== mount\n{}\n", seen(browser).await);
+    let mut all = vec!["== mount".to_owned(), seen(browser).await];
     for step in &shell.steps {
         take(browser, step).await;
-        all += &format!("== {step}\n{}\n", seen(browser).await);
+        all.extend([format!("== {step}"), seen(browser).await]);
     }
-    all
+    all.join("\n")
 }
 
 async fn seen(browser: &Browser) -> String {
@@ -158,15 +158,14 @@ async fn take(browser: &Browser, step: &str) {
         "type" => browser.type_into(selector, rest).await,
         "key" => browser.type_into(selector, key(rest)).await,
         "choose" => {
-            browser
-                .click(&format!("{selector} option[value='{rest}']"))
-                .await
+            let option = format!("{selector} option[value='{rest}']");
+            browser.click(&option).await;
         }
         _ => panic!("no such step: {step}"),
     }
 }
 
-/// WebDriver's names for keys that are no letters.
+/// `WebDriver`'s names for keys that are no letters.
 fn key(name: &str) -> &'static str {
     match name {
         "Backspace" => "\u{e003}",
