@@ -92,7 +92,11 @@ fn until_it_listens(data: &Path) -> Server {
 fn size(place: &Path) {
     let built = Path::new(env!("CARGO_BIN_EXE_hermitcrab"));
     let bare = place.join("bare");
-    let strip = Command::new("strip").arg("-o").arg(&bare).arg(built).status();
+    let strip = Command::new("strip")
+        .arg("-o")
+        .arg(&bare)
+        .arg(built)
+        .status();
     let stripped = strip.is_ok_and(|status| status.success());
     let (of, how) = if stripped {
         (bare.as_path(), "stripped")

@@ -4,6 +4,7 @@ mod conversation;
 mod deaths;
 mod http;
 mod page;
+mod security_headers;
 mod security_http;
 mod stand;
 mod trials;
