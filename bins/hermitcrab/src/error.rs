@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use bin_support::{Failure, printable};
+use hermitcrab_face::{FaceError, RuntimeError};
 use hermitcrab_kernel::{Fault, KernelError, SettingsError};
 use pscale_blocks::migrate::NotAnExport;
 use pscale_blocks::{BlockError, BlockName, BundleError, FormatErrors, StoreError};
@@ -93,6 +94,14 @@ pub enum Error {
     Waiting { path: PathBuf },
     #[error("the MCP client opened no session: {why}")]
     Handshake { why: String },
+    #[error(
+        "port {port} cannot be had: {source}; name another one, or leave --port out for any free one"
+    )]
+    Port { port: u16, source: io::Error },
+    #[error(transparent)]
+    Face(FaceError),
+    #[error(transparent)]
+    Runtime(RuntimeError),
     #[error("cannot read {}", name(path))]
     Read {
         path: PathBuf,
@@ -164,6 +173,9 @@ impl Error {
             Self::BadKey { .. } => "bad_key",
             Self::Waiting { .. } => "waiting",
             Self::Handshake { .. } => "handshake",
+            Self::Port { .. } => "port",
+            Self::Face(_) => "face",
+            Self::Runtime(_) => "runtime",
         };
         Fault::new(kind, with_sources(self))
     }
@@ -189,6 +201,9 @@ impl Error {
             | Self::Output(_)
             | Self::Waiting { .. }
             | Self::Handshake { .. }
+            | Self::Port { .. }
+            | Self::Face(_)
+            | Self::Runtime(_)
             | Self::Write { .. } => self.into(),
             _ => Failure::usage(self),
         }

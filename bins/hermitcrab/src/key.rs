@@ -23,7 +23,7 @@ pub const FILE: &str = "keys.env";
 const LONGEST: usize = 1024;
 
 /// The part of the variables' names that is this program's.
-const PROGRAM: &str = "hermitcrab";
+pub const PROGRAM: &str = "hermitcrab";
 
 pub fn execute(args: &cli::Key, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
     let file = KeyFile(data.path().join(FILE));
@@ -98,7 +98,7 @@ fn ask(provider: ProviderName) -> Result<SecretString, Error> {
 }
 
 /// Whether it can be a key, and stand between quotes.
-fn check(key: &str) -> Result<(), Error> {
+pub fn check(key: &str) -> Result<(), Error> {
     let why = if key.is_empty() {
         "it is empty"
     } else if key.len() > LONGEST {

@@ -14,6 +14,7 @@ mod look;
 mod mcp;
 mod migrate;
 mod opened;
+mod serve;
 
 use std::process::ExitCode;
 

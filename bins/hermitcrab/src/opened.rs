@@ -1,24 +1,28 @@
 //! The kernel with everything around it, as the flags and the data directory say.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use bin_support::{
     Failure, Model, ModelDefaults, ModelFlags, ProviderName, Session, load_env_file,
 };
+use hermitcrab_face::{OxcCompiler, WebHost};
 use hermitcrab_kernel::{
-    Brain, Face, Grant, Kernel, KernelConfig, LlmBrain, ModelSpec, NoHost, OfflineBrain, Settings,
-    StubCompiler, ThinkingMode, WebPolicy,
+    Brain, Face, Grant, Host, Kernel, KernelConfig, LlmBrain, ModelSpec, NoHost, OfflineBrain,
+    Settings, ThinkingMode, WebPolicy,
 };
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use llm_client::{Budget, FallbackOn, Redactor, SystemClock};
+use llm_client::{AnthropicVersion, Budget, ClientBuilder, FallbackOn, Redactor, SystemClock};
 use pscale_blocks::{BlockStore, MemStore, Provenance, Stamp};
+use secrecy::SecretString;
 
-use crate::cli::{Chat, KernelFlags};
+use crate::cli::{Chat, KernelFlags, Serve};
 use crate::data_dir::DataDir;
 use crate::error::Error;
 use crate::key;
+use crate::serve::{PageKeys, SwitchBrain};
 
 /// Whom the program asks when nothing else is said.
 pub const DEFAULTS: ModelDefaults = ModelDefaults {
@@ -29,28 +33,70 @@ pub const DEFAULTS: ModelDefaults = ModelDefaults {
 
 /// A kernel to talk with. The data directory is this process's alone as long as it lives.
 pub async fn for_chat(args: &Chat, data: &DataDir, session: &Session) -> Result<Kernel, Failure> {
-    let settings = settings(data).map_err(Error::failure)?;
-    let (brain, settings, redactor) = brain(&args.model, &args.kernel, settings, data, session)?;
-    let grants = grants(&args.kernel.grants)?;
-    // Last: it makes the directory, which flags that cannot be used must not.
-    let store = data.for_writing().map_err(Error::failure)?;
+    let asking = Asking::new(&args.model, &args.kernel, data)?;
+    let (brain, redactor) = asking.brain(session)?;
     let config = KernelConfig {
-        data: Some(data.path().to_owned()),
-        settings,
         face: Face::Terminal,
         fresh: args.fresh,
-        grants,
+        ..config(&args.kernel, asking, redactor, data)?
+    };
+    open(config, writing(data)?, brain, Arc::new(NoHost)).await
+}
+
+/// A kernel for pages, and how they give it a key.
+pub async fn for_pages(
+    args: &Serve,
+    data: &DataDir,
+    host: WebHost,
+    session: &Session,
+) -> Result<(Kernel, PageKeys), Failure> {
+    let asking = Asking::new(&args.model, &args.kernel, data)?;
+    let (brain, redactor) = match asking.missing_key()? {
+        Some(provider) => (
+            SwitchBrain::waiting(provider, &asking.settings),
+            Redactor::default(),
+        ),
+        None => {
+            let (brain, redactor) = asking.brain(session)?;
+            (SwitchBrain::new(brain), redactor)
+        }
+    };
+    let keys = PageKeys::new(brain.clone(), asking.clone(), redactor.clone());
+    let config = KernelConfig {
+        face: Face::Page,
+        fresh: args.fresh,
+        ..config(&args.kernel, asking, redactor, data)?
+    };
+    let kernel = open(config, writing(data)?, Arc::new(brain), Arc::new(host)).await?;
+    Ok((kernel, keys))
+}
+
+/// What chat and pages have in common.
+fn config(
+    flags: &KernelFlags,
+    asking: Asking,
+    redactor: Redactor,
+    data: &DataDir,
+) -> Result<KernelConfig, Failure> {
+    Ok(KernelConfig {
+        data: Some(data.path().to_owned()),
+        grants: grants(&flags.grants)?,
         web: WebPolicy {
-            allow_hosts: args.kernel.allow_hosts.clone(),
+            allow_hosts: flags.allow_hosts.clone(),
             ..WebPolicy::default()
         },
-        max_usd: args.model.max_usd.filter(|_| sends_bills(&args.model)),
+        max_usd: (asking.flags.max_usd).filter(|_| sends_bills(&asking.flags)),
+        settings: asking.settings,
         redactor,
         zone: TimeZone::system(),
         migrate: earlier_generation(data)?,
         ..KernelConfig::default()
-    };
-    open(config, store, brain).await
+    })
+}
+
+/// Comes last: it makes the directory, which flags that cannot be used must not.
+fn writing(data: &DataDir) -> Result<Box<dyn BlockStore>, Failure> {
+    data.for_writing().map_err(Error::failure)
 }
 
 /// A kernel to look at: it asks nobody, and what it would write stays in memory, so it works beside a running one.
@@ -62,7 +108,13 @@ pub async fn for_looking(data: &DataDir) -> Result<Kernel, Failure> {
         settings: settings(data).map_err(Error::failure)?,
         ..KernelConfig::default()
     };
-    open(config, Box::new(store), Arc::new(OfflineBrain)).await
+    open(
+        config,
+        Box::new(store),
+        Arc::new(OfflineBrain),
+        Arc::new(NoHost),
+    )
+    .await
 }
 
 /// The blocks as they are now, without their logs.
@@ -87,21 +139,27 @@ pub async fn for_changing(data: &DataDir) -> Result<Kernel, Failure> {
         settings: settings(data).map_err(Error::failure)?,
         ..KernelConfig::default()
     };
-    let store = data.for_writing().map_err(Error::failure)?;
-    open(config, store, Arc::new(OfflineBrain)).await
+    open(
+        config,
+        writing(data)?,
+        Arc::new(OfflineBrain),
+        Arc::new(NoHost),
+    )
+    .await
 }
 
 async fn open(
     config: KernelConfig,
     store: Box<dyn BlockStore>,
     brain: Arc<dyn Brain>,
+    host: Arc<dyn Host>,
 ) -> Result<Kernel, Failure> {
     let opened = Kernel::open(
         config,
         Arc::from(store),
         brain,
-        Arc::new(StubCompiler),
-        Arc::new(NoHost),
+        Arc::new(OxcCompiler),
+        host,
         Arc::new(SystemClock::new()),
     );
     opened.await.map_err(|error| Error::from(error).failure())
@@ -125,57 +183,102 @@ fn sends_bills(flags: &ModelFlags) -> bool {
     flags.provider.is_none_or(ProviderName::sends_bills)
 }
 
-/// Who thinks, and the settings with the models that are asked.
-fn brain(
-    flags: &ModelFlags,
-    kernel: &KernelFlags,
+/// Whom to ask and how, as the flags and the settings say.
+#[derive(Clone)]
+pub struct Asking {
+    flags: ModelFlags,
+    seed: u64,
+    /// With the models that are asked.
     settings: Settings,
-    data: &DataDir,
-    session: &Session,
-) -> Result<(Arc<dyn Brain>, Settings, Redactor), Failure> {
-    let keys = data.path().join(key::FILE);
-    if keys.is_file() {
-        load_env_file(keys).map_err(Failure::usage)?;
+}
+
+impl Asking {
+    fn new(flags: &ModelFlags, kernel: &KernelFlags, data: &DataDir) -> Result<Self, Failure> {
+        let settings = settings(data).map_err(Error::failure)?;
+        let keys = data.path().join(key::FILE);
+        if keys.is_file() {
+            load_env_file(keys).map_err(Failure::usage)?;
+        }
+        let settings = match (&flags.model, flags.provider) {
+            // Offline by choice asks none of them.
+            (Some(model), provider) if provider != Some(ProviderName::Offline) => {
+                only(model.clone(), settings)
+            }
+            _ => settings,
+        };
+        Ok(Self {
+            flags: flags.clone(),
+            seed: kernel.seed.seed,
+            settings,
+        })
     }
-    let no_fallback = FallbackOn {
-        overloaded: false,
-        rate_limited: false,
-        connect: false,
-        timeout: false,
-        server: false,
-        model_unavailable: false,
-        refusal: false,
-    };
-    let models = settings.model_table(flags.provider.unwrap_or(DEFAULTS.provider).as_str());
-    let seed = kernel.seed.seed;
-    let specs = settings.models.iter().chain([&settings.fast]);
-    let versions = specs
-        .filter_map(|spec| Some((spec.id.clone(), spec.api_version?)))
-        .collect();
-    let opened = flags.open_versions(&DEFAULTS, &versions, seed, session, |client| {
+
+    /// The provider whose key is missing, if nothing else is.
+    pub fn missing_key(&self) -> Result<Option<ProviderName>, Failure> {
+        self.flags.missing_key(&DEFAULTS)
+    }
+
+    /// Whom the flags name, if anybody.
+    pub fn provider(&self) -> ProviderName {
+        self.flags.provider.unwrap_or(DEFAULTS.provider)
+    }
+
+    /// Who thinks, with the key of the environment; nobody without one.
+    fn brain(&self, session: &Session) -> Result<(Arc<dyn Brain>, Redactor), Failure> {
+        let (versions, seed) = (self.versions(), self.seed);
+        let opened = (self.flags).open_versions(&DEFAULTS, &versions, seed, session, |client| {
+            self.client(client)
+        })?;
+        Ok(self.of(opened))
+    }
+
+    /// Who thinks, with this key.
+    pub fn brain_with(&self, key: &SecretString) -> Result<(Arc<dyn Brain>, Redactor), Failure> {
+        let (versions, seed) = (self.versions(), self.seed);
+        let opened = (self.flags).open_with_key(key, &DEFAULTS, &versions, seed, |client| {
+            self.client(client)
+        })?;
+        Ok(self.of(opened))
+    }
+
+    fn of(&self, opened: Model) -> (Arc<dyn Brain>, Redactor) {
+        match opened {
+            Model::Offline => (Arc::new(OfflineBrain), Redactor::default()),
+            Model::Client {
+                client,
+                provider,
+                redactor,
+                ..
+            } => {
+                let brain = LlmBrain::new(client, provider.as_str(), &self.settings);
+                (Arc::new(brain), redactor)
+            }
+        }
+    }
+
+    fn client(&self, client: ClientBuilder) -> ClientBuilder {
+        let no_fallback = FallbackOn {
+            overloaded: false,
+            rate_limited: false,
+            connect: false,
+            timeout: false,
+            server: false,
+            model_unavailable: false,
+            refusal: false,
+        };
         // The kernel keeps the caps: with two reckonings of one cap nobody could say why a request is refused.
         client
             .fallback_on(no_fallback)
-            .models(models)
+            .models(self.settings.model_table(self.provider().as_str()))
             .budget(Budget::default())
-    })?;
-    let Model::Client {
-        client,
-        model,
-        provider,
-        redactor,
-        ..
-    } = opened
-    else {
-        return Ok((Arc::new(OfflineBrain), settings, Redactor::default()));
-    };
-    let settings = if flags.model.is_none() && provider == DEFAULTS.provider {
-        settings
-    } else {
-        only(model, settings)
-    };
-    let brain = LlmBrain::new(client, provider.as_str(), &settings);
-    Ok((Arc::new(brain), settings, redactor))
+    }
+
+    fn versions(&self) -> BTreeMap<String, AnthropicVersion> {
+        let specs = self.settings.models.iter().chain([&self.settings.fast]);
+        specs
+            .filter_map(|spec| Some((spec.id.clone(), spec.api_version?)))
+            .collect()
+    }
 }
 
 /// The settings with this model alone, as they describe it if they do.

@@ -62,6 +62,11 @@ impl Failure {
     pub fn usage(error: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self::new(Exit::Usage, error)
     }
+
+    /// The error, for a program that goes on and tells it in another way.
+    pub fn error(&self) -> &(dyn StdError + 'static) {
+        self.error.as_ref()
+    }
 }
 
 impl<E: StdError + Send + Sync + 'static> From<E> for Failure {

@@ -242,6 +242,11 @@ impl Kernel {
         self.inner.active_names()
     }
 
+    /// Whether a turn or a boot is under way.
+    pub fn is_busy(&self) -> bool {
+        self.inner.conversation.try_lock().is_err()
+    }
+
     /// Brings what could not be put on record there, if it can be now. Call it before the last clone goes.
     ///
     /// # Errors

@@ -1,66 +1,81 @@
-use secrecy::{ExposeSecret as _, SecretString};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use secrecy::{ExposeSecret, SecretString};
 
 /// How a key is shown.
 const HIDDEN: &str = "[redacted]";
 /// A shorter key is a placeholder, such as `EMPTY` or `x` for a server that wants none, and a word of other texts.
 const LEAST: usize = 8;
 
-/// Takes keys out of texts: the exact one of a provider, and what looks like one.
+/// Takes keys out of texts: the exact ones of a provider, and what looks like one. Clones know the same keys.
 #[derive(Debug, Clone, Default)]
 pub struct Redactor {
-    key: Option<SecretString>,
+    keys: Arc<RwLock<Vec<SecretString>>>,
 }
 
 impl Redactor {
     /// Knows `key`.
     pub fn new(key: Option<SecretString>) -> Self {
-        Self { key }
+        Self {
+            keys: Arc::new(RwLock::new(key.into_iter().collect())),
+        }
     }
 
-    fn exact(&self) -> &str {
-        self.key.as_ref().map_or("", |key| key.expose_secret())
+    /// Knows `key`, too, from now on, and so do all clones: for a key that the person gives while the program runs.
+    pub fn learn(&self, key: SecretString) {
+        let mut keys = self.keys.write().unwrap_or_else(PoisonError::into_inner);
+        keys.push(key);
+    }
+
+    /// `text` with `hide` done for each key.
+    fn each(&self, text: String, hide: impl Fn(String, &str) -> String) -> String {
+        let keys = self.keys.read().unwrap_or_else(PoisonError::into_inner);
+        let keys = keys.iter().map(ExposeSecret::expose_secret);
+        keys.filter(|key| !key.is_empty()).fold(text, hide)
     }
 
     /// `text` without keys.
     pub fn clean(&self, text: &str) -> String {
-        let key = self.exact();
-        if key.is_empty() || key.len() >= LEAST {
-            return hide_patterns(&self.clean_exact(text.to_owned()));
-        }
-        hide_patterns(&text.replace(key, HIDDEN))
+        hide_patterns(&self.each(text.to_owned(), |text, key| {
+            if key.len() >= LEAST {
+                hide_exact(text, key)
+            } else {
+                text.replace(key, HIDDEN)
+            }
+        }))
     }
 
-    /// `text` without the exact key and nothing else changed; for recorded bodies. The ways in which JSON texts write
-    /// the key count as the key. A key of less than 8 bytes is hidden only where it is a whole text: in the midst of
+    /// `text` without the exact keys and nothing else changed; for recorded bodies. The ways in which JSON texts write
+    /// a key count as the key. A key of less than 8 bytes is hidden only where it is a whole text: in the midst of
     /// others it would spoil what has nothing to do with it.
     pub fn clean_exact(&self, text: String) -> String {
-        let key = self.exact();
-        if key.is_empty() {
-            return text;
-        }
-        if key.len() < LEAST {
-            return if text == key {
-                HIDDEN.to_owned()
-            } else {
-                text.replace(&format!("\"{key}\""), &format!("\"{HIDDEN}\""))
-            };
-        }
-        let hide = |text: String, form: &str| {
-            if text.contains(form) {
-                text.replace(form, HIDDEN)
-            } else {
-                text
-            }
-        };
-        let clean = hide(text, key);
-        if !key.contains(['"', '\\', '/']) {
-            return clean;
-        }
-        let quoted = key.replace('\\', r"\\").replace('"', r#"\""#);
-        // Some servers write `/` in that way, too.
-        let slashed = quoted.replace('/', r"\/");
-        hide(hide(clean, &slashed), &quoted)
+        self.each(text, hide_exact)
     }
+}
+
+fn hide_exact(text: String, key: &str) -> String {
+    if key.len() < LEAST {
+        return if text == key {
+            HIDDEN.to_owned()
+        } else {
+            text.replace(&format!("\"{key}\""), &format!("\"{HIDDEN}\""))
+        };
+    }
+    let hide = |text: String, form: &str| {
+        if text.contains(form) {
+            text.replace(form, HIDDEN)
+        } else {
+            text
+        }
+    };
+    let clean = hide(text, key);
+    if !key.contains(['"', '\\', '/']) {
+        return clean;
+    }
+    let quoted = key.replace('\\', r"\\").replace('"', r#"\""#);
+    // Some servers write `/` in that way, too.
+    let slashed = quoted.replace('/', r"\/");
+    hide(hide(clean, &slashed), &quoted)
 }
 
 /// Hides `sk-...` and `Bearer ...`.
@@ -120,6 +135,19 @@ mod tests {
         check("BEARER abcdefgh", "BEARER [redacted]");
         check("a task-force, ask-me sk-it", "a task-force, ask-me sk-it");
         check("größe sk-äöü", "größe sk-äöü");
+    }
+
+    #[test]
+    fn a_key_that_comes_later_is_known_to_all_clones() {
+        let redactor = Redactor::default();
+        let earlier = redactor.clone();
+        assert_eq!(earlier.clean("a-later-key, x"), "a-later-key, x");
+        redactor.learn("a-later-key".into());
+        redactor.learn("another-key".into());
+        assert_eq!(
+            earlier.clean("a-later-key, another-key"),
+            "[redacted], [redacted]"
+        );
     }
 
     #[test]

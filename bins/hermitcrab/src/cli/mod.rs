@@ -20,7 +20,7 @@ pub use self::talk::*;
 use crate::answer::give;
 use crate::data_dir::DataDir;
 use crate::error::Error;
-use crate::{block, bundle, chat, doctor, key, look, mcp, migrate};
+use crate::{block, bundle, chat, doctor, key, look, mcp, migrate, serve};
 
 /// A model that lives in blocks, and the blocks themselves.
 #[derive(Debug, clap::Parser)]
@@ -46,6 +46,8 @@ impl AsRef<CommonFlags> for Cli {
 enum Command {
     /// Talk with the model in this terminal; a pipe is one turn a line.
     Chat(Chat),
+    /// Show the face that the model writes, in a browser, from this machine only.
+    Serve(Serve),
     /// Read and edit blocks. No model and no network is needed.
     Block(Block),
     /// Print what the next request would be, or its tokens.
@@ -93,6 +95,7 @@ pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
     };
     match command {
         Command::Chat(args) => chat::execute(args, &data()?, session),
+        Command::Serve(args) => serve::execute(args, &data()?, session),
         Command::Prompt(args) => look::prompt(args, &data()?, session),
         Command::Compile(args) => look::compile(args, session),
         Command::Shells(args) => look::shells(args, &data()?, session),

@@ -29,6 +29,37 @@ pub struct Chat {
     pub fresh: bool,
 }
 
+#[derive(Debug, Default, clap::Args)]
+pub struct Serve {
+    /// Listen on this port of 127.0.0.1 [default: any free one].
+    #[arg(long, value_name = "N")]
+    pub port: Option<u16>,
+    /// Open no browser: the address is printed.
+    #[arg(long)]
+    pub no_open: bool,
+    /// Ask the model for a new face, also where a good one is kept.
+    #[arg(long)]
+    pub fresh: bool,
+    /// Show the program's own face and wake nobody: to look around, or to mend what is broken.
+    #[arg(long, conflicts_with = "fresh")]
+    pub safe: bool,
+    /// What runs a face [default: React, by npm, else what is built in].
+    #[arg(long, value_enum)]
+    pub runtime: Option<RuntimeName>,
+    #[command(flatten)]
+    pub model: ModelFlags,
+    #[command(flatten)]
+    pub kernel: KernelFlags,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RuntimeName {
+    /// React 18, which npm installs into the data directory once.
+    React,
+    /// A small part of it that is in this program.
+    Builtin,
+}
+
 #[derive(Debug, clap::Args)]
 pub struct Prompt {
     /// Of which request.

@@ -22,3 +22,4 @@ mod pipe;
 mod program;
 mod replay;
 mod secrets;
+mod serve;

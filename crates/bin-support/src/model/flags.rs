@@ -115,7 +115,7 @@ impl ProviderName {
     }
 }
 
-fn program_variable(program: &str) -> String {
+pub(super) fn program_variable(program: &str) -> String {
     format!("{}_API_KEY", program.to_uppercase().replace('-', "_"))
 }
 

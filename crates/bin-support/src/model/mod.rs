@@ -9,8 +9,10 @@ use llm_client::{
     Provider, Redactor, SystemClock, Unpriced,
 };
 
+use secrecy::{ExposeSecret as _, SecretString};
+
 use crate::{Error, Failure, Session, environment};
-use choice::{Choice, choose};
+use choice::{Choice, Target, choose};
 use flags::Protocol;
 
 pub use choice::ModelDefaults;
@@ -95,29 +97,70 @@ impl ModelFlags {
                 }
                 Ok(Model::Offline)
             }
-            Choice::Ask(target) => {
-                let host = host(&target.endpoint);
-                let redactor = target.endpoint.redactor().clone();
-                let provider: Arc<dyn Provider> = match target.protocol {
-                    Protocol::Messages => Arc::new(versions.iter().fold(
-                        Anthropic::new(target.endpoint),
-                        |anthropic, (model, version)| anthropic.with_version_for(model, *version),
-                    )),
-                    Protocol::ChatCompletions(dialect) => {
-                        Arc::new(Compat::new(target.endpoint, dialect))
-                    }
-                };
-                Ok(Model::Client {
-                    client: settings(self.client(provider, unpriced(target.provider), seed))
-                        .build()
-                        .map_err(|error| Failure::usage(Error::Model(error)))?,
-                    model: target.model,
-                    provider: target.provider,
-                    redactor,
-                    host,
-                })
-            }
+            Choice::Ask(target) => self.ready(target, versions, seed, settings),
         }
+    }
+
+    /// As [`Self::open_versions`], with a key that the user gave just now in place of those of the environment.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_with_key(
+        &self,
+        key: &SecretString,
+        defaults: &ModelDefaults,
+        versions: &BTreeMap<String, AnthropicVersion>,
+        seed: u64,
+        settings: impl FnOnce(ClientBuilder) -> ClientBuilder,
+    ) -> Result<Model, Failure> {
+        let choice = choose(self, defaults, with_key(defaults, key));
+        match choice.map_err(Failure::usage)? {
+            Choice::Offline { .. } => Ok(Model::Offline),
+            Choice::Ask(target) => self.ready(target, versions, seed, settings),
+        }
+    }
+
+    /// The provider whose key is missing, if nothing else is: for a program that can ask for one.
+    ///
+    /// # Errors
+    /// As [`Self::open`], but for a missing key.
+    pub fn missing_key(&self, defaults: &ModelDefaults) -> Result<Option<ProviderName>, Failure> {
+        match choose(self, defaults, environment::variable) {
+            Ok(Choice::Offline { notice: Some(_) }) | Err(Error::MissingKey { .. }) => {}
+            Ok(_) => return Ok(None),
+            Err(error) => return Err(Failure::usage(error)),
+        }
+        // With a key it must be possible to ask.
+        let any = SecretString::from("any-key");
+        choose(self, defaults, with_key(defaults, &any)).map_err(Failure::usage)?;
+        Ok(Some(self.provider.unwrap_or(defaults.provider)))
+    }
+
+    fn ready(
+        &self,
+        target: Target,
+        versions: &BTreeMap<String, AnthropicVersion>,
+        seed: u64,
+        settings: impl FnOnce(ClientBuilder) -> ClientBuilder,
+    ) -> Result<Model, Failure> {
+        let host = host(&target.endpoint);
+        let redactor = target.endpoint.redactor().clone();
+        let provider: Arc<dyn Provider> = match target.protocol {
+            Protocol::Messages => Arc::new(versions.iter().fold(
+                Anthropic::new(target.endpoint),
+                |anthropic, (model, version)| anthropic.with_version_for(model, *version),
+            )),
+            Protocol::ChatCompletions(dialect) => Arc::new(Compat::new(target.endpoint, dialect)),
+        };
+        Ok(Model::Client {
+            client: settings(self.client(provider, unpriced(target.provider), seed))
+                .build()
+                .map_err(|error| Failure::usage(Error::Model(error)))?,
+            model: target.model,
+            provider: target.provider,
+            redactor,
+            host,
+        })
     }
 
     fn client(&self, provider: Arc<dyn Provider>, unpriced: Unpriced, seed: u64) -> ClientBuilder {
@@ -141,6 +184,21 @@ impl ModelFlags {
             builder = builder.replay(Cassette::new(path));
         }
         builder
+    }
+}
+
+/// The environment, with this key for the program.
+fn with_key<'a>(
+    defaults: &ModelDefaults,
+    key: &'a SecretString,
+) -> impl Fn(&str) -> Option<String> + use<'a> {
+    let own = flags::program_variable(defaults.program);
+    move |name| {
+        if name == own {
+            Some(key.expose_secret().to_owned())
+        } else {
+            environment::variable(name)
+        }
     }
 }
 
@@ -204,6 +262,36 @@ mod tests {
         assert_eq!(failure.exit, crate::Exit::Usage);
         let line = crate::exit::error_line("p", failure.error.as_ref());
         assert!(line.contains("no/such/tape.jsonl"), "{line}");
+    }
+
+    const REMOTE: ModelDefaults = ModelDefaults {
+        program: "bin-support-test",
+        provider: ProviderName::Anthropic,
+        model: "any",
+    };
+
+    #[test]
+    fn a_key_that_is_given_later_is_the_one_that_is_used() {
+        let flags = ModelFlags {
+            base_url: Some("https://gateway.test".to_owned()),
+            ..ModelFlags::default()
+        };
+        let missing = flags.missing_key(&REMOTE).unwrap();
+        assert_eq!(missing, Some(ProviderName::Anthropic));
+        assert_eq!(local().missing_key(&OWN).unwrap(), None);
+        let key = SecretString::from("key-of-the-page-01");
+        let model = flags.open_with_key(&key, &REMOTE, &BTreeMap::new(), 7, |client| client);
+        let Ok(Model::Client { redactor, host, .. }) = model else {
+            panic!("no client");
+        };
+        assert_eq!(redactor.clean("key-of-the-page-01"), "[redacted]");
+        assert_eq!(host, "gateway.test");
+        // What else is missing is told before anybody asks for a key.
+        let openai = ModelFlags {
+            provider: Some(ProviderName::Openai),
+            ..ModelFlags::default()
+        };
+        assert!(openai.missing_key(&REMOTE).is_err());
     }
 
     #[test]

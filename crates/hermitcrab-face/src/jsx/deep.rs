@@ -7,6 +7,9 @@ use super::fault::{Fault, Kind};
 /// The deepest nesting of brackets that is compiled; a face has some dozens.
 const DEEPEST: usize = 256;
 
+/// The most `<` that no `>` follows: each can begin a list of types, which the parser tries.
+const ANGLES: usize = 1024;
+
 /// The stack of the thread that compiles, in bytes. The compiler calls itself once for each bracket, operator or tag
 /// that is open: at most every byte of the largest text, a few KiB each without optimisation. Pages that are not touched
 /// cost nothing.
@@ -46,8 +49,9 @@ pub(super) fn shallow(source: &str) -> Result<(), Fault> {
             _ => {}
         }
         before = byte;
-        if brackets.max(angles) > DEEPEST {
-            let message = format!("brackets or comparisons nest deeper than {DEEPEST} levels");
+        if brackets > DEEPEST || angles > ANGLES {
+            let message =
+                format!("brackets nest deeper than {DEEPEST} levels here; make it flatter");
             return Err(Fault::new(Kind::Syntax, at as u32, message));
         }
     }

@@ -1,7 +1,7 @@
 //! What is wrong with a shell, and where: byte offsets become lines and columns.
 
 use hermitcrab_kernel::ShellError;
-use oxc::diagnostics::OxcDiagnostic;
+use oxc::diagnostics::{LabeledSpan, OxcDiagnostic};
 
 /// The most faults that are told at once.
 const MOST: usize = 30;
@@ -82,7 +82,7 @@ impl Fault {
         }
         Self {
             kind: Kind::Syntax,
-            at: Some(label.map_or(0, |label| label.offset())),
+            at: Some(label.map_or(0, LabeledSpan::offset)),
             message,
         }
     }

@@ -135,10 +135,15 @@ pub(super) fn is_prose(text: &str) -> bool {
     })
 }
 
+/// The text is whole lines of prose.
+pub(super) fn is_prose_above(text: &str) -> bool {
+    text.ends_with('\n') && is_prose(text)
+}
+
 /// The first line has a mark that a sentence such as `let me begin` has not.
 pub(super) fn opens_code(text: &str) -> bool {
-    let line = text.lines().next().unwrap_or_default();
-    line.contains(['=', '(', '{', ';', '"', '\''])
+    let line = text.trim_start().lines().next().unwrap_or_default();
+    line.contains(['=', '(', '{', ';', '<', '"', '\''])
 }
 
 /// The text begins like code.

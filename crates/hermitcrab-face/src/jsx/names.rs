@@ -129,13 +129,11 @@ pub(super) fn warning(name: &str) -> Option<String> {
     }
     if OF_THE_WINDOW.contains(&name) {
         let meant = if PROPS.contains(&name) {
-            format!("props.{name}")
+            format!("the prop is props.{name}")
         } else {
-            "a name of your own, not declared".to_owned()
+            "declare it, if a name of your own is meant".to_owned()
         };
-        return Some(format!(
-            "{name} is the window's here; is {meant} what is meant?"
-        ));
+        return Some(format!("{name} is a name of the window here; {meant}"));
     }
     None
 }

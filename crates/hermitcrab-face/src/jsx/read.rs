@@ -12,10 +12,10 @@ use super::find::{self, Region};
 use super::{check, component, deep, emit, module};
 
 /// How many beginnings of code are tried in a reply without fences.
-const OPENINGS: usize = 8;
+const OPENINGS: usize = 4;
 
 /// How many lines of prose can stand below code without a fence.
-const LINES_BELOW: usize = 40;
+const LINES_BELOW: usize = 24;
 
 /// Why a part of a reply gives no shell.
 enum Refused {
@@ -92,10 +92,10 @@ fn fenced(text: &str, fences: &[Region]) -> Result<CompiledShell, Vec<ShellError
 
 /// Code with prose around it.
 fn unfenced(text: &str, whole: Refused) -> Result<CompiledShell, Vec<ShellError>> {
-    let mut first = None;
+    let mut tried = None;
     for start in find::openings(text).into_iter().take(OPENINGS) {
         // What parses and stands above the code is a part of it, unless it is a word of greeting.
-        if matches!(whole, Refused::Faulty(_)) && !find::is_prose(&text[..start]) {
+        if matches!(whole, Refused::Faulty(_)) && !find::is_prose_above(&text[..start]) {
             break;
         }
         let end = end_of_code(text, start);
@@ -103,16 +103,16 @@ fn unfenced(text: &str, whole: Refused) -> Result<CompiledShell, Vec<ShellError>
             Ok(shell) => return Ok(shell),
             Err(refused) => refused,
         };
-        let goes_on = !matches!(refused, Refused::Faulty(_)) && !find::opens_code(&text[start..]);
-        first.get_or_insert((start, refused));
-        if !goes_on {
+        let is_code = matches!(refused, Refused::Faulty(_)) || find::opens_code(&text[start..]);
+        tried = Some((start, refused));
+        if is_code {
             break;
         }
     }
-    match (whole, first) {
+    match (whole, tried) {
         (_, Some((start, Refused::Faulty(faults)))) => Err(told(faults, text, start, false)),
         (Refused::Faulty(faults), _) => Err(told(faults, text, 0, false)),
-        (Refused::Syntax(faults), _) if find::is_code_like(text) => {
+        (Refused::Syntax(faults), _) if find::is_code_like(text) && find::opens_code(text) => {
             Err(told(faults, text, 0, false))
         }
         (_, Some((start, refused))) => Err(told(refused.faults(), text, start, false)),
@@ -211,6 +211,7 @@ fn compile(source: &str) -> Result<CompiledShell, Refused> {
         .map_err(Refused::Faceless)?;
     let built = SemanticBuilder::new()
         .with_check_syntax_error(true)
+        .with_enum_eval(true)
         .with_build_nodes(true)
         .build(&program);
     let mut faults: Vec<_> = built.diagnostics.errors().map(Fault::syntax).collect();

@@ -36,7 +36,8 @@ export class Bar {
   status({ model, offline, runtime }) {
     if (runtime !== undefined) this.runtime = runtime;
     const plain = this.runtime === undefined || this.runtime.startsWith('React');
-    this.#model.textContent = [offline ?? model, !plain && this.runtime].filter(Boolean).join(' · ');
+    const who = offline ? `offline: ${offline}` : model;
+    this.#model.textContent = [who, !plain && this.runtime].filter(Boolean).join(' · ');
     this.#model.classList.toggle('offline', Boolean(offline));
   }
 

@@ -5,7 +5,6 @@
 
 const makeScript = disarm();
 const { stringify, parse } = JSON;
-const { create } = Object;
 const NativeError = Error;
 const NativePromise = Promise;
 const { exec } = RegExp.prototype;
@@ -232,6 +231,8 @@ fix(window, '__hermitcrab', (make) => {
 function mount(given) {
   ({ React, ReactDOM } = window);
   if (!React || !ReactDOM) return failed('load', 'the runtime did not load', {});
+  // A copy of a script would be one more way to load something.
+  for (const script of document.querySelectorAll('script')) script.remove();
   const { createElement, useEffect } = React;
   class Boundary extends React.Component {
     constructor(own) {

@@ -1,12 +1,13 @@
 // Takes from the frame, before any shell code runs, what its policy does not stop. WebRTC sends packets past
 // `webrtc 'block'`; a preconnect link opens a connection past `connect-src`; a child frame would give back whatever is
-// taken here, and a custom element that extends one is a way to make it.
+// taken here, and a custom element that extends one is a way to make it. Parsers with a sanitizer of their own pass by
+// Trusted Types, and keep a link. Speech and the clipboard go by the page, which says so to the person.
 //
 // The shell runs in this same realm and may replace any builtin afterwards. So what runs later uses only what was
 // captured here: no method of a prototype, no `for of`, no spread, no regular expression by its own methods.
 
 const { apply } = Reflect;
-const { freeze, defineProperty, getOwnPropertyDescriptor } = Object;
+const { create, freeze, defineProperty, getOwnPropertyDescriptor } = Object;
 
 /** Reads an accessor as it is now, whatever stands on the prototype later. */
 function reader(prototype, name) {
@@ -23,7 +24,10 @@ function fix(object, name, value) {
  * @returns {(url: string) => HTMLScriptElement} makes a script element, which nothing else in this frame can
  */
 function disarm() {
-  const gone = ['WebTransport', 'DOMParser', 'XSLTProcessor', 'navigation'];
+  const gone = [
+    'WebTransport', 'DOMParser', 'XSLTProcessor', 'Sanitizer', 'navigation', 'MediaMetadata', 'PresentationRequest',
+    'EyeDropper', 'speechSynthesis', 'SpeechSynthesisUtterance', 'SpeechRecognition', 'webkitSpeechRecognition',
+  ];
   for (const name of Object.getOwnPropertyNames(window)) {
     if (/^(webkit|moz)?RTC/.test(name) || gone.includes(name)) {
       delete window[name];
@@ -33,7 +37,7 @@ function disarm() {
   // While the bridge hears a message, `window.event.target` would be its port.
   fix(window, 'event', undefined);
 
-  const refused = Object.create(null);
+  const refused = create(null);
   const names = [
     'iframe', 'frame', 'frameset', 'object', 'embed', 'portal', 'fencedframe', 'link', 'meta', 'base', 'script',
   ];
@@ -62,16 +66,41 @@ function disarm() {
   fix(DOMImplementation.prototype, 'createDocument', function (space, name, type = null) {
     return apply(createDocument, this, [space, name === null ? null : checked(name), type]);
   });
+  const without = (object, names) => {
+    for (const name of names) if (name in object) fix(object, name, () => refuse(name));
+  };
   // Two harmless pieces, written one after the other, can be one element.
-  for (const name of ['write', 'writeln', 'open']) {
-    fix(Document.prototype, name, () => refuse(`document.${name}`));
+  without(Document.prototype, ['write', 'writeln', 'open', 'createProcessingInstruction']);
+  without(Document, ['parseHTML', 'parseHTMLUnsafe']);
+  for (const place of [Element, ShadowRoot]) {
+    const parsers = (name) => /HTML/.test(name) && !/^(inner|outer|get|insertAdjacent)HTML$/.test(name);
+    without(place.prototype, Object.getOwnPropertyNames(place.prototype).filter(parsers));
   }
-  for (const name of ['define']) fix(CustomElementRegistry.prototype, name, () => refuse('a custom element'));
+  without(CustomElementRegistry.prototype, ['define']);
   // The history is that of the whole tab.
-  for (const name of ['back', 'forward', 'go']) fix(History.prototype, name, () => refuse(`history.${name}`));
+  without(History.prototype, ['back', 'forward', 'go', 'pushState', 'replaceState']);
+  const { execCommand } = Document.prototype;
+  const commands = create(null);
+  for (const name of ['copy', 'cut', 'paste', 'inserthtml']) commands[name] = true;
+  fix(Document.prototype, 'execCommand', function (name, ui, value) {
+    const command = `${name}`;
+    return commands[apply(toLowerCase, command, [])] === true ? false : apply(execCommand, this, [command, ui, value]);
+  });
+  // What is pasted or dropped is markup that no policy sees; here it becomes its text.
+  const carried = reader(InputEvent.prototype, 'dataTransfer');
+  const kind = reader(InputEvent.prototype, 'inputType');
+  const { getData } = DataTransfer.prototype;
+  const { preventDefault } = Event.prototype;
+  window.addEventListener('beforeinput', (event) => {
+    const transfer = carried(event);
+    if (!event.isTrusted || transfer === null) return;
+    if (apply(slice, kind(event), [0, 10]) !== 'insertFrom') return;
+    apply(preventDefault, event, []);
+    apply(execCommand, document, ['insertText', false, apply(getData, transfer, ['text/plain'])]);
+  }, true);
 
   const { exec } = RegExp.prototype;
-  const element = new RegExp(`<\\s*(?:[^\\s<>/:"'=]{1,99}:)?(?:${names.join('|')})(?![\\w.-])|<!(?:doctype|entity)`, 'i');
+  const element = new RegExp(`<\\s*(?:[^\\s<>/:"'=]+:)?(?:${names.join('|')})(?![\\w.-])|<!(?:doctype|entity)`, 'i');
   const markup = (given) => {
     const text = `${given}`;
     if (apply(exec, element, [text]) !== null) refuse('such markup');

@@ -6,18 +6,21 @@ export class Faces {
   title = 'Faces';
   #link;
   #permits;
+  #stage;
   #body = null;
 
   /**
    * @param {import('./link.js').Link} link
    * @param {import('./permits.js').Permits} permits
+   * @param {import('./stage.js').Stage} stage
    */
-  constructor(link, permits) {
+  constructor(link, permits, stage) {
     this.#link = link;
     this.#permits = permits;
-    link.addEventListener('event', ({ detail: { event } }) => {
-      if (this.#body && event === 'shells') this.#show();
-    });
+    this.#stage = stage;
+    const changed = () => this.#body && this.#show();
+    stage.addEventListener('shown', changed);
+    link.addEventListener('event', ({ detail: { event } }) => event === 'shells' && changed());
   }
 
   open(body) {
@@ -50,17 +53,18 @@ export class Faces {
     });
   }
 
-  #row({ rev, at, by, component, mounted, deaths, running }) {
+  #row({ rev, at, by, component, mounted, deaths }) {
+    const isShown = rev === this.#stage.current?.rev;
     const state = [
-      running && 'running',
+      isShown && 'shown',
       mounted === false && 'never mounted',
-      (mounted ?? null) === null && 'not shown yet',
+      (mounted ?? null) === null && 'never shown',
       deaths > 0 && (deaths === 1 ? 'died once' : `died ${deaths} times`),
     ].filter(Boolean).join(', ');
     return element('li.line', {},
       element('span', {}, element('b', {}, `${rev} ${component} `), element('span.soft', {}, `${when(at)}, ${by}`),
         state && element('span.state', {}, ` ${state}`)),
-      !running && button('Use', () => this.#do('useShell', rev), { 'aria-label': `Use face ${rev}` }));
+      !isShown && button('Use', () => this.#do('useShell', rev), { 'aria-label': `Use face ${rev}` }));
   }
 
   #rights() {

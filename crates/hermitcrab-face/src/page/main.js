@@ -24,7 +24,7 @@ const stage = new Stage(place('stage'), link, skills);
 const wake = new Wake(place('stage'));
 const key = new Key(link, wake);
 const sheet = new Sheet(place('sheet'));
-const panels = [new Blocks(link), new Log(link), new Faces(link, permits)];
+const panels = [new Blocks(link), new Log(link), new Faces(link, permits, stage)];
 
 /** What the person asks of the program by a button. */
 function ask(method) {

@@ -63,14 +63,18 @@ pub(crate) const BRIDGE: &str = concat!(
 pub(crate) const SAFE_SHELL: &str = include_str!("safe.jsx");
 
 /// What a frame may use of the browser: nothing. Those that every frame has by default are in it as well.
-pub(crate) const PERMISSIONS: &str = "accelerometer=(), ambient-light-sensor=(), attribution-reporting=(), autoplay=(), \
-bluetooth=(), browsing-topics=(), camera=(), clipboard-read=(), clipboard-write=(), compute-pressure=(), \
-display-capture=(), encrypted-media=(), fullscreen=(), gamepad=(), geolocation=(), gyroscope=(), hid=(), \
-identity-credentials-get=(), idle-detection=(), join-ad-interest-group=(), keyboard-map=(), local-fonts=(), \
-local-network-access=(), magnetometer=(), microphone=(), midi=(), otp-credentials=(), payment=(), \
-picture-in-picture=(), private-aggregation=(), publickey-credentials-create=(), publickey-credentials-get=(), \
-run-ad-auction=(), screen-wake-lock=(), serial=(), shared-storage=(), shared-storage-select-url=(), \
-storage-access=(), sync-xhr=(), usb=(), web-share=(), window-management=(), xr-spatial-tracking=()";
+pub(crate) const PERMISSIONS: &str = "\
+    accelerometer=(), ambient-light-sensor=(), attribution-reporting=(), autoplay=(), bluetooth=(), \
+    browsing-topics=(), camera=(), clipboard-read=(), clipboard-write=(), compute-pressure=(), \
+    deferred-fetch=(), deferred-fetch-minimal=(), display-capture=(), encrypted-media=(), \
+    focus-without-user-activation=(), fullscreen=(), gamepad=(), geolocation=(), gyroscope=(), hid=(), \
+    identity-credentials-get=(), idle-detection=(), join-ad-interest-group=(), keyboard-map=(), \
+    local-fonts=(), local-network-access=(), magnetometer=(), microphone=(), midi=(), \
+    otp-credentials=(), payment=(), picture-in-picture=(), private-aggregation=(), \
+    private-state-token-issuance=(), private-state-token-redemption=(), \
+    publickey-credentials-create=(), publickey-credentials-get=(), run-ad-auction=(), \
+    screen-wake-lock=(), serial=(), shared-storage=(), shared-storage-select-url=(), storage-access=(), \
+    sync-xhr=(), usb=(), web-share=(), window-management=(), xr-spatial-tracking=()";
 
 /// `X-DNS-Prefetch-Control` of a frame: looking a name up would tell the name.
 pub(crate) const DNS_PREFETCH: &str = "off";

@@ -238,7 +238,7 @@ function Meter({ props }) {
   const part = (name, taken) => `${name} ${taken.input + taken.output} tokens, $${taken.usd.toFixed(4)}`;
   return (
     <footer style={{ borderTop: LINE, padding: '6px 16px', color: SOFT, fontSize: 13 }}>
-      {props.offline || props.model}
+      {props.offline ? `offline: ${props.offline}` : props.model}
       {usage && ` · ${part('turn', usage.turn)} · ${part('day', usage.day)} · ${part('total', usage.total)}`}
     </footer>
   );

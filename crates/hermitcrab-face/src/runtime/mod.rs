@@ -1,5 +1,6 @@
 //! What runs a shell in the frame: React, or a small part of it of our own.
 
+mod builtin;
 mod react;
 
 use std::path::Path;
@@ -14,12 +15,17 @@ pub struct Runtime {
 }
 
 impl Runtime {
-    /// The runtime that is part of the program. What it does not do stands at the head of its script.
+    /// The runtime that is part of the program.
     pub fn builtin() -> Self {
         Self {
-            name: "built-in subset",
-            script: include_str!("builtin.js").to_owned(),
+            name: builtin::NAME,
+            script: builtin::SCRIPT.to_owned(),
         }
+    }
+
+    /// What React does and the built-in runtime does not, one line each.
+    pub fn gaps() -> impl Iterator<Item = &'static str> {
+        builtin::gaps()
     }
 
     /// React as an earlier start installed it below the data directory. `None` if it is not there, or not whole.

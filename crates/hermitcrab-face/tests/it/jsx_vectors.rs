@@ -1,24 +1,17 @@
 //! Row 13: every case of the shared vectors, group `jsx`.
 
-use std::path::Path;
-
 use hermitcrab_face::compile_shell;
 use serde_json::Value;
 
 /// The size that is refused: one byte more than the limit.
 const TOO_LARGE: usize = 256 * 1024 + 1;
 
-fn cases() -> Vec<Value> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../fixtures/hermitcrab/vectors/vectors.json");
-    let text = std::fs::read_to_string(&path).expect("the vectors are in fixtures");
-    let vectors: Value = serde_json::from_str(&text).expect("the vectors are JSON");
-    vectors["jsx"].as_array().expect("a group jsx").clone()
-}
+const VECTORS: &str = include_str!("../../../../fixtures/hermitcrab/vectors/vectors.json");
 
 #[test]
 fn every_case() {
-    let cases = cases();
+    let vectors: Value = serde_json::from_str(VECTORS).unwrap();
+    let cases = vectors["jsx"].as_array().unwrap();
     assert!(cases.len() >= 32, "{} cases", cases.len());
     let wrong: Vec<_> = cases.iter().filter_map(differs).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

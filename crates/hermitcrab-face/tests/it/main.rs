@@ -8,6 +8,8 @@ mod browser;
 mod face;
 #[cfg(unix)]
 mod runtime_npm;
-mod server;
 
+mod jsx_hostile;
+mod jsx_table;
 mod jsx_vectors;
+mod server;

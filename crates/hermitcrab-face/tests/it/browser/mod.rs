@@ -14,9 +14,11 @@
 //! Without a browser such a test passes with one line on stderr, unless `CI` or `ORRERY_BROWSER=required` is set.
 
 mod driver;
+mod listener;
 mod session;
 mod site;
 
+pub use listener::Listener;
 pub use session::Browser;
 pub use site::{Served, Site};
 

@@ -95,6 +95,16 @@ impl Browser {
         seen.await
     }
 
+    /// Waits for what is asked outside of the page.
+    pub async fn until<T>(&self, what: &str, ask: impl AsyncFnMut() -> Option<T>) -> T {
+        wait(what, ask).await
+    }
+
+    /// How many windows and tabs there are.
+    pub async fn windows(&self) -> usize {
+        self.client.windows().await.unwrap().len()
+    }
+
     /// Waits for the first element that a CSS selector finds.
     pub async fn wait_for(&self, selector: &str) -> Element {
         wait(selector, async || {

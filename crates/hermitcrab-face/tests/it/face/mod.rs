@@ -1,3 +1,6 @@
 //! The face in a real browser. A module a topic; `just face` runs these alone.
 
 mod harness;
+mod home;
+mod hostile;
+mod shells;

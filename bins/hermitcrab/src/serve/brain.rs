@@ -1,0 +1,166 @@
+use std::sync::{Arc, PoisonError, RwLock};
+
+use async_trait::async_trait;
+use bin_support::ProviderName;
+use hermitcrab_kernel::{
+    Brain, BrainError, BrainInfo, BrainReply, BrainRequest, EventSink, Settings,
+};
+use tokio_util::sync::CancellationToken;
+
+/// A brain in the place of which another one can be put while the program runs. Cheap to clone; clones are one.
+#[derive(Clone)]
+pub struct SwitchBrain(Arc<RwLock<Now>>);
+
+struct Now {
+    brain: Arc<dyn Brain>,
+    /// There is no key, or it was refused.
+    wants_key: bool,
+}
+
+impl SwitchBrain {
+    /// Asks this one.
+    pub fn new(brain: Arc<dyn Brain>) -> Self {
+        Self::of(brain, false)
+    }
+
+    /// Asks nobody before there is a key for this provider.
+    pub fn waiting(provider: ProviderName, settings: &Settings) -> Self {
+        let model = settings.models.first();
+        let nobody = Nobody(BrainInfo {
+            provider: provider.as_str().to_owned(),
+            model: model.map(|spec| spec.id.clone()).unwrap_or_default(),
+            fast: settings.fast.id.clone(),
+            offline: None,
+        });
+        Self::of(Arc::new(nobody), true)
+    }
+
+    fn of(brain: Arc<dyn Brain>, wants_key: bool) -> Self {
+        Self(Arc::new(RwLock::new(Now { brain, wants_key })))
+    }
+
+    /// Asks this one from now on; a request under way ends with the one it began with.
+    pub fn switch(&self, brain: Arc<dyn Brain>) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Now {
+            brain,
+            wants_key: false,
+        };
+    }
+
+    /// Whether no answer will come before there is another key.
+    pub fn wants_key(&self) -> bool {
+        let now = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        now.wants_key
+    }
+
+    fn now(&self) -> Arc<dyn Brain> {
+        let now = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        now.brain.clone()
+    }
+
+    /// The key of this brain was refused, if it is still the one that is asked.
+    fn refused(&self, brain: &Arc<dyn Brain>) {
+        let mut now = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        if Arc::ptr_eq(&now.brain, brain) {
+            now.wants_key = true;
+        }
+    }
+}
+
+#[async_trait]
+impl Brain for SwitchBrain {
+    fn info(&self) -> BrainInfo {
+        self.now().info()
+    }
+
+    async fn complete(
+        &self,
+        request: BrainRequest,
+        events: EventSink,
+        cancel: CancellationToken,
+    ) -> Result<BrainReply, BrainError> {
+        let brain = self.now();
+        let answer = brain.complete(request, events, cancel).await;
+        if answer.as_ref().is_err_and(BrainError::is_key_refused) {
+            self.refused(&brain);
+        }
+        answer
+    }
+}
+
+/// Stands where a model would be if there were a key.
+struct Nobody(BrainInfo);
+
+#[async_trait]
+impl Brain for Nobody {
+    fn info(&self) -> BrainInfo {
+        self.0.clone()
+    }
+
+    async fn complete(
+        &self,
+        _: BrainRequest,
+        _: EventSink,
+        _: CancellationToken,
+    ) -> Result<BrainReply, BrainError> {
+        Err(BrainError::Other(format!(
+            "there is no key for {}: give one on the page, or go on offline",
+            self.0.provider
+        )))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hermitcrab_kernel::{OfflineBrain, ScriptBrain, Tier};
+    use llm_client::Message;
+
+    use super::*;
+
+    fn request() -> BrainRequest {
+        BrainRequest {
+            system: Vec::new(),
+            tools: Vec::new(),
+            tools_off: false,
+            messages: vec![Message::user("hello")],
+            tier: Tier::Default,
+            model: None,
+            thinking_off: false,
+            max_tokens: None,
+            after: None,
+        }
+    }
+
+    async fn ask(brain: &SwitchBrain) -> Result<BrainReply, BrainError> {
+        let cancel = CancellationToken::new();
+        brain.complete(request(), EventSink::none(), cancel).await
+    }
+
+    #[test]
+    fn nobody_is_asked_before_there_is_a_key_and_then_the_one_that_came() {
+        let answers = bin_support::block_on(async {
+            let brain = SwitchBrain::waiting(ProviderName::Openrouter, &Settings::default());
+            assert!(brain.wants_key());
+            assert_eq!(brain.info().provider, "openrouter");
+            let refused = ask(&brain).await.unwrap_err();
+            assert!(refused.to_string().contains("no key for openrouter"));
+            brain.switch(Arc::new(OfflineBrain));
+            assert!(!brain.wants_key());
+            assert!(brain.info().offline.is_some());
+            ask(&brain).await.unwrap()
+        });
+        assert!(answers.unwrap().reply.text().contains("script"));
+    }
+
+    #[test]
+    fn only_the_brain_that_is_asked_can_lose_its_key() {
+        let first: Arc<dyn Brain> = Arc::new(ScriptBrain::new([]));
+        let brain = SwitchBrain::new(first.clone());
+        brain.switch(Arc::new(OfflineBrain));
+        brain.refused(&first);
+        assert!(!brain.wants_key());
+        let now = brain.now();
+        brain.refused(&now);
+        assert!(brain.wants_key());
+    }
+}

@@ -1,0 +1,127 @@
+//! `serve`: the face in a browser of this machine.
+
+mod brain;
+mod keys;
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use bin_support::{Exit, Failure, Interrupt, ProviderName, Session, block_on, printable};
+use clap::ValueEnum as _;
+use hermitcrab_face::{FaceConfig, FaceError, FaceServer, Keys as _, Npm, Runtime, WebHost};
+use tokio_util::sync::CancellationToken;
+
+pub use brain::SwitchBrain;
+pub use keys::PageKeys;
+
+use crate::cli::{RuntimeName, Serve};
+use crate::data_dir::DataDir;
+use crate::error::Error;
+use crate::{key, opened};
+
+/// How long npm may take.
+const NPM: Duration = Duration::from_mins(2);
+
+/// Serves the face until the person ends it.
+pub fn execute(args: &Serve, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
+    let interrupt = Interrupt::on_ctrl_c()?;
+    block_on(serve(args, data, session, interrupt))?
+}
+
+async fn serve(
+    args: &Serve,
+    data: &DataDir,
+    session: &mut Session,
+    interrupt: Interrupt,
+) -> Result<Exit, Failure> {
+    let host = WebHost::default();
+    let (kernel, keys) = opened::for_pages(args, data, host.clone(), session).await?;
+    let (end, cut) = (CancellationToken::new(), Arc::new(AtomicBool::new(false)));
+    interrupt.then({
+        let (end, cut, kernel) = (end.clone(), cut.clone(), kernel.clone());
+        move || {
+            cut.store(kernel.is_busy(), Ordering::SeqCst);
+            end.cancel();
+        }
+    });
+    let runtime = tokio::select! {
+        runtime = runtime(args.runtime, data, session) => runtime?,
+        () = end.cancelled() => return Ok(Exit::Interrupted),
+    };
+    if let Some(provider) = keys.wanted() {
+        let say = "the page asks for one, or goes on offline";
+        session.notice(&format!("there is no key for {provider}: {say}"));
+    }
+    let config = FaceConfig {
+        port: args.port,
+        runtime,
+        safe: args.safe,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    let bound = FaceServer::bind(kernel.clone(), host, Arc::new(keys), config).await;
+    let server = bound.map_err(|error| unbound(args.port, error).failure())?;
+    let url = server.url();
+    writeln!(session.results, "{url}")?;
+    session.results.flush()?;
+    session.say("the address opens one session; Ctrl-C ends the program");
+    if !args.no_open {
+        open_browser(&url, session).await;
+    }
+    let served = server.run(end).await;
+    // A turn that was cut ends before this does.
+    let settled = kernel.settle().await;
+    served.map_err(|error| Error::Face(error).failure())?;
+    settled.map_err(|error| Error::from(error).failure())?;
+    Ok(if cut.load(Ordering::SeqCst) {
+        Exit::Interrupted
+    } else {
+        Exit::Done
+    })
+}
+
+fn unbound(port: Option<u16>, error: FaceError) -> Error {
+    match (port, error) {
+        (Some(port), FaceError::Bind { source, .. }) => Error::Port { port, source },
+        (_, error) => Error::Face(error),
+    }
+}
+
+/// What the flag names; without it React if it can be had, else what is built in.
+async fn runtime(
+    name: Option<RuntimeName>,
+    data: &DataDir,
+    session: &Session,
+) -> Result<Runtime, Failure> {
+    if name == Some(RuntimeName::Builtin) {
+        return Ok(Runtime::builtin());
+    }
+    let providers = ProviderName::value_variants().iter();
+    let hidden = providers.flat_map(|provider| provider.key_variables(key::PROGRAM));
+    let npm = Npm {
+        program: PathBuf::from("npm"),
+        limit: NPM,
+        hidden: hidden.collect(),
+    };
+    let tell = |line: &str| tracing::info!("{}", printable(line));
+    match Runtime::react(data.path(), &npm, &tell).await {
+        Ok(react) => Ok(react),
+        Err(error) if name.is_some() => Err(Error::Runtime(error).failure()),
+        Err(error) => {
+            let error = printable(&error.to_string());
+            session.notice(&format!("faces run on the built-in subset: {error}"));
+            Ok(Runtime::builtin())
+        }
+    }
+}
+
+/// A browser that does not come up is no failure: the address is printed.
+async fn open_browser(url: &str, session: &Session) {
+    let address = url.to_owned();
+    let opened = tokio::task::spawn_blocking(move || webbrowser::open(&address)).await;
+    if !matches!(opened, Ok(Ok(()))) {
+        session.notice("no browser could be opened: open the address above");
+    }
+}

@@ -1,0 +1,300 @@
+//! `serve` as a process: the address, the end, what stands in its way, and the key that a page gives. What pages see is
+//! tested where the server is.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::process::{Child, Command};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::program::{Place, Ran, finish, start};
+
+/// Without a browser, without npm.
+const QUIETLY: [&str; 4] = ["serve", "--no-open", "--runtime", "builtin"];
+const MARKER: &str = "the-key-0123456789-marker";
+
+/// A server under way.
+struct Served {
+    child: Option<Child>,
+    url: String,
+}
+
+impl Served {
+    fn new(place: &Place, flags: &[&str]) -> Self {
+        Self::by(&mut place.command(&[&QUIETLY, flags].concat()))
+    }
+
+    #[track_caller]
+    fn by(command: &mut Command) -> Self {
+        let mut child = start(command);
+        let mut url = String::new();
+        let out = child.stdout.as_mut().unwrap();
+        BufReader::new(out).read_line(&mut url).unwrap();
+        let url = url.trim_end().to_owned();
+        if url.is_empty() {
+            panic!("it did not start: {:?}", finish(child));
+        }
+        Self {
+            child: Some(child),
+            url,
+        }
+    }
+
+    fn addr(&self) -> SocketAddr {
+        let address = self.url.strip_prefix("http://").unwrap();
+        address.split('/').next().unwrap().parse().unwrap()
+    }
+
+    /// What stands behind the `#`.
+    fn once(&self) -> &str {
+        self.url.split_once("/#").unwrap().1
+    }
+
+    /// A request as this server's own page would send it: status, head and body.
+    fn ask(&self, method: &str, path: &str, more: &str, body: &Value) -> (u16, String, Value) {
+        let body = match body {
+            Value::Null => String::new(),
+            body => body.to_string(),
+        };
+        let addr = self.addr();
+        let mut stream = TcpStream::connect(addr).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(30)))
+            .unwrap();
+        write!(
+            stream,
+            "{method} {path} HTTP/1.1\r\nHost: {addr}\r\nOrigin: http://{addr}\r\nConnection: close\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\n{more}\r\n{body}",
+            body.len()
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        let body = serde_json::from_str(body).unwrap_or(Value::Null);
+        (status, head.to_owned(), body)
+    }
+
+    /// The lines of a request that belong to an open session.
+    fn session(&self) -> String {
+        let (status, head, body) =
+            self.ask("POST", "/session", "", &json!({ "token": self.once() }));
+        assert_eq!(status, 200, "{head}\n{body}");
+        let cookie = head
+            .lines()
+            .find_map(|line| line.strip_prefix("set-cookie: "));
+        let cookie = cookie.unwrap().split(';').next().unwrap();
+        let token = body["token"].as_str().unwrap();
+        format!("Cookie: {cookie}\r\nX-Hermitcrab-Token: {token}\r\n")
+    }
+
+    /// Ctrl-C.
+    fn end(mut self) -> Ran {
+        let child = self.child.take().unwrap();
+        interrupt(&child);
+        finish(child)
+    }
+}
+
+/// A test that fails leaves no server behind.
+impl Drop for Served {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.child {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+fn interrupt(child: &Child) {
+    let pid = child.id().to_string();
+    let done = Command::new("kill").args(["-INT", &pid]).status().unwrap();
+    assert!(done.success());
+}
+
+#[cfg(unix)]
+#[test]
+fn it_prints_its_address_answers_and_ends_at_ctrl_c() {
+    let place = Place::new();
+    let served = Served::new(&place, &["--provider", "offline"]);
+    let addr = served.addr();
+    assert!(addr.ip().is_loopback() && addr.port() > 0, "{addr}");
+    assert!(served.once().len() >= 22, "{}", served.url);
+    let (status, _, health) = served.ask("GET", "/health", "", &Value::Null);
+    assert_eq!(status, 200);
+    assert_eq!(
+        health,
+        json!({
+            "ok": true,
+            "version": env!("CARGO_PKG_VERSION"),
+            "runtime": "built-in subset",
+            "offline": "script",
+            "pages": 0,
+        })
+    );
+    let ran = served.end().exits(0);
+    assert!(!ran.stderr.contains("key"), "{}", ran.stderr);
+    // What is left can be used.
+    place.run(&["block", "list"]).exits(0);
+}
+
+#[cfg(unix)]
+#[test]
+fn without_a_key_the_page_is_asked_and_nobody_goes_offline_by_himself() {
+    let place = Place::new();
+    let served = Served::new(&place, &[]);
+    let (_, _, health) = served.ask("GET", "/health", "", &Value::Null);
+    assert_eq!(health["offline"], Value::Null);
+    let ran = served.end().exits(0);
+    assert!(
+        ran.stderr.contains("there is no key for anthropic"),
+        "{}",
+        ran.stderr
+    );
+    // Whoever is named is asked for, too.
+    let served = Served::new(&place, &["--provider", "openrouter", "--model", "m"]);
+    let ran = served.end().exits(0);
+    assert!(
+        ran.stderr.contains("no key for openrouter"),
+        "{}",
+        ran.stderr
+    );
+    // What else is missing no page could give.
+    place
+        .run(&[&QUIETLY[..], &["--provider", "openrouter"]].concat())
+        .exits(2)
+        .tells(&["openrouter needs --model"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_key_from_the_page_is_used_and_is_on_no_disk() {
+    let place = Place::new();
+    let served = Served::new(&place, &[]);
+    let session = served.session();
+    for (key, why) in [("", "it is empty"), ("two words", "white space")] {
+        let (status, _, body) = served.ask("POST", "/api/key", &session, &json!({ "key": key }));
+        assert_eq!(status, 400);
+        let detail = body["detail"].as_str().unwrap();
+        assert!(
+            detail.contains(why) && !detail.contains("two words"),
+            "{detail}"
+        );
+    }
+    let (status, _, body) = served.ask("POST", "/api/key", &session, &json!({ "key": MARKER }));
+    assert_eq!((status, body), (200, json!({ "ok": true })));
+    // What holds it by mistake is cleaned of it before it is kept.
+    let block = json!({ "path": "0.1", "content": format!("my key is {MARKER}") });
+    let (status, _, made) = served.ask("GET", "/api/blocks/skills", &session, &Value::Null);
+    assert_eq!(status, 200, "{made}");
+    let write = format!("{session}If-Match: {}\r\n", made["rev"]);
+    let (status, _, body) = served.ask("PUT", "/api/blocks/skills", &write, &block);
+    assert_eq!(status, 200, "{body}");
+    let ran = served.end().exits(0);
+    for text in [&ran.stdout, &ran.stderr] {
+        assert!(!text.contains(MARKER), "{text}");
+    }
+    for file in files(&place.path("data")) {
+        let bytes = fs::read(&file).unwrap();
+        assert!(
+            !bytes
+                .windows(MARKER.len())
+                .any(|part| part == MARKER.as_bytes()),
+            "{}",
+            file.display()
+        );
+    }
+}
+
+fn files(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let rows = fs::read_dir(folder).unwrap().map(|row| row.unwrap().path());
+    rows.flat_map(|path| {
+        if path.is_dir() {
+            files(&path)
+        } else {
+            vec![path]
+        }
+    })
+    .collect()
+}
+
+#[test]
+fn offline_by_choice_takes_no_key() {
+    let place = Place::new();
+    let served = Served::new(&place, &["--provider", "offline"]);
+    let session = served.session();
+    let (status, _, body) = served.ask("POST", "/api/key", &session, &json!({ "key": MARKER }));
+    assert_eq!(status, 400);
+    assert!(
+        body["detail"]
+            .as_str()
+            .unwrap()
+            .contains("--provider offline")
+    );
+}
+
+#[test]
+fn a_port_that_was_named_and_is_taken_is_an_error() {
+    let place = Place::new();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let ran = place.run(&[&QUIETLY[..], &["--provider", "offline", "--port", &port]].concat());
+    ran.exits(1).tells(&[&format!("port {port}"), "--port"]);
+    // A free one that was named is taken.
+    drop(taken);
+    let served = Served::new(&place, &["--provider", "offline", "--port", &port]);
+    assert_eq!(served.addr().port().to_string(), port);
+}
+
+#[test]
+fn a_data_directory_belongs_to_one_server() {
+    let place = Place::new();
+    let served = Served::new(&place, &["--provider", "offline"]);
+    place
+        .run(&[&QUIETLY[..], &["--provider", "offline"]].concat())
+        .exits(1)
+        .tells(&["locked by pid"]);
+    // Reading works meanwhile.
+    place.run(&["block", "list"]).exits(0);
+    drop(served);
+}
+
+#[test]
+fn flags_that_cannot_be_used() {
+    let place = Place::new();
+    for flags in [
+        &["--safe", "--fresh"][..],
+        &["--port", "70000"],
+        &["--runtime", "vue"],
+        &["--grant", "nowhere"],
+        &["--provider", "offline", "--base-url", "http://127.0.0.1:9"],
+    ] {
+        place
+            .run(&[&["serve", "--no-open"], flags].concat())
+            .exits(2);
+    }
+    // Nothing was made.
+    assert!(!place.path("data").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn without_npm_faces_run_on_what_is_built_in() {
+    let place = Place::new();
+    fs::create_dir(place.path("empty")).unwrap();
+    let command = |flags: &[&str]| {
+        let mut command =
+            place.command(&[&["serve", "--no-open", "--provider", "offline"], flags].concat());
+        command.env("PATH", place.path("empty"));
+        command
+    };
+    let served = Served::by(&mut command(&[]));
+    let (_, _, health) = served.ask("GET", "/health", "", &Value::Null);
+    assert_eq!(health["runtime"], "built-in subset");
+    served.end().exits(0).tells(&["built-in subset", "npm"]);
+    let ran = finish(start(&mut command(&["--runtime", "react"])));
+    ran.exits(1).tells(&["npm", "--runtime builtin"]);
+}

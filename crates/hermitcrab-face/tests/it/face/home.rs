@@ -1,0 +1,114 @@
+//! The whole program in a test: kernel, server, and what a test looks at.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+
+use hermitcrab_face::{
+    FaceConfig, FaceServer, HostLimits, Keys, NoKeys, OxcCompiler, Runtime, WebHost,
+};
+use hermitcrab_kernel::{Brain, Kernel, KernelConfig, ScriptBrain, ScriptStep};
+use pscale_blocks::{BlockStore, MemStore};
+use serde_json::json;
+use test_support::FakeClock;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+/// A program that serves its face until it is closed.
+pub struct Home {
+    pub kernel: Kernel,
+    /// Opens the first session.
+    pub url: String,
+    pub addr: SocketAddr,
+    cancel: CancellationToken,
+    served: JoinHandle<()>,
+}
+
+/// What a [`Home`] is made of.
+pub struct Plan {
+    pub config: KernelConfig,
+    pub store: Arc<dyn BlockStore>,
+    pub keys: Arc<dyn Keys>,
+    pub limits: HostLimits,
+    pub safe: bool,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            config: KernelConfig::default(),
+            store: Arc::new(MemStore::new()),
+            keys: Arc::new(NoKeys),
+            limits: HostLimits::default(),
+            safe: false,
+        }
+    }
+}
+
+impl Plan {
+    /// With blocks and files in a folder.
+    pub fn in_dir(dir: &Path) -> Self {
+        let mut plan = Self::default();
+        plan.config.data = Some(dir.to_owned());
+        plan.store = Arc::new(pscale_blocks::DirStore::open(&dir.join("blocks")).unwrap());
+        plan
+    }
+
+    pub async fn open(self, brain: Arc<dyn Brain>) -> Home {
+        let host = WebHost::new(self.limits);
+        let kernel = Kernel::open(
+            self.config,
+            self.store,
+            brain,
+            Arc::new(OxcCompiler),
+            Arc::new(host.clone()),
+            Arc::new(FakeClock::new()),
+        )
+        .await
+        .unwrap();
+        let config = FaceConfig {
+            port: None,
+            runtime: Runtime::builtin(),
+            safe: self.safe,
+            version: "0.0.0-test".to_owned(),
+        };
+        let server = FaceServer::bind(kernel.clone(), host, self.keys, config);
+        let server = server.await.unwrap();
+        let (url, addr) = (server.url(), server.addr());
+        let cancel = CancellationToken::new();
+        let end = cancel.clone();
+        let served = tokio::spawn(async move { server.run(end).await.unwrap() });
+        Home {
+            kernel,
+            url,
+            addr,
+            cancel,
+            served,
+        }
+    }
+}
+
+impl Home {
+    /// Whose first face is `jsx`.
+    pub async fn with_face(jsx: &str) -> Self {
+        Self::with_script([face(jsx), ScriptStep::text("up")]).await
+    }
+
+    /// With a brain that answers from a list.
+    pub async fn with_script(steps: impl IntoIterator<Item = ScriptStep>) -> Self {
+        Plan::default()
+            .open(Arc::new(ScriptBrain::new(steps)))
+            .await
+    }
+
+    /// Ends the server and lets go of its folder.
+    pub async fn close(self) {
+        self.cancel.cancel();
+        self.served.await.unwrap();
+    }
+}
+
+/// A reply that writes a face.
+pub fn face(jsx: &str) -> ScriptStep {
+    ScriptStep::tools(&[("toolu_face", "recompile", json!({ "jsx": jsx }))])
+}

@@ -1,0 +1,220 @@
+//! S1: what hostile shells try, and that nothing comes of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+use test_support::fixture;
+
+use super::home::Home;
+use crate::browser::{self, Browser, Listener, Served, Site};
+
+/// The frame that is seen.
+const FACE: &str = "iframe.shown";
+
+/// The attempts of `family`, and what runs them: a shell, or a script of a plain page.
+fn attempts(family: &str, runner: &str, listener: &Listener, own: &str) -> String {
+    let read =
+        |name: &str| std::fs::read_to_string(fixture("hermitcrab/hostile").join(name)).unwrap();
+    format!(
+        "const LISTENER = {:?};\nconst OWN = {own:?};\n{}\n{}",
+        listener.place(),
+        read(&format!("{family}.jsx")),
+        read(runner),
+    )
+}
+
+/// What was tried and gained in the page or frame that the browser is in.
+async fn outcome(browser: &Browser) -> (BTreeSet<String>, BTreeMap<String, String>) {
+    let told = browser.wait_until("document.body.dataset.gains").await;
+    let tried = browser.eval("document.body.dataset.tried").await;
+    let parse = |value: &Value| value.as_str().unwrap().to_owned();
+    (
+        serde_json::from_str(&parse(&tried)).unwrap(),
+        serde_json::from_str(&parse(&told)).unwrap(),
+    )
+}
+
+/// Gives what is still on its way time to arrive: a plain page in the same browser reaches another listener, with a
+/// request and with a datagram.
+async fn fence(browser: &Browser) {
+    let listener = Listener::open().await;
+    let page = format!(
+        "<!doctype html><script>
+        const c = new RTCPeerConnection({{ iceServers: [{{ urls: 'stun:{0}' }}] }});
+        c.createDataChannel('x');
+        c.createOffer().then((offer) => c.setLocalDescription(offer));
+        fetch('http://{0}/fence');
+        </script>",
+        listener.place()
+    );
+    let site = Site::new([("/", Served::html(page))]).await;
+    browser.open(&site.url("/")).await;
+    browser
+        .until("a request and a datagram", async || {
+            let heard = listener.heard();
+            let came = |mark: &str| heard.iter().any(|line| line == mark);
+            (came("GET /fence") && came("udp")).then_some(())
+        })
+        .await;
+}
+
+/// Runs a family in the frame, where it must gain nothing and reach nobody, then in a plain page, where it must.
+async fn battery(browser: &Browser, family: &str, succeeds: &[&str]) {
+    let listener = Listener::open().await;
+    let home = Home::with_face("function App() { return <p>first</p>; }").await;
+    let own = home.addr.to_string();
+    browser.open(&home.url).await;
+    browser.wait_for(FACE).await;
+    let jsx = attempts(family, "shell.jsx", &listener, &own);
+    let shown = home.kernel.recompile(&jsx).await;
+    assert!(!shown.is_error, "{}", shown.text());
+    browser.enter_frame(FACE).await;
+    let (tried, gains) = outcome(browser).await;
+    browser.leave_frame().await;
+    assert_eq!(
+        gains,
+        BTreeMap::new(),
+        "{family} gained something; reached {:?}",
+        listener.heard()
+    );
+    assert!(
+        browser
+            .eval("location.href")
+            .await
+            .as_str()
+            .unwrap()
+            .contains(&own),
+        "the page was led away"
+    );
+    assert_eq!(browser.windows().await, 1, "a window was opened");
+    fence(browser).await;
+    assert_eq!(
+        listener.heard(),
+        Vec::<String>::new(),
+        "{family} reached the listener"
+    );
+    home.close().await;
+
+    let listener = Listener::open().await;
+    let script = attempts(family, "page.js", &listener, &own);
+    let site = Site::new([
+        (
+            "/",
+            Served::html("<!doctype html><meta charset=utf-8><body><script src=/page.js></script>"),
+        ),
+        ("/page.js", Served::script(script)),
+    ])
+    .await;
+    browser.open(&site.url("/")).await;
+    let (also_tried, gains) = outcome(browser).await;
+    assert_eq!(tried, also_tried);
+    let heard = listener.heard();
+    eprintln!(
+        "{family}, unbound: gained {:?}, reached {heard:?}",
+        gains.keys()
+    );
+    for name in succeeds {
+        let reached = heard.iter().any(|line| line.ends_with(&format!("/{name}")));
+        assert!(
+            gains.contains_key(*name) || reached,
+            "{name} does not even succeed where nothing stops it"
+        );
+    }
+}
+
+/// The sorts of requests that must reach the listener where nothing stops them.
+const REQUESTS: [&str; 30] = [
+    "fetch",
+    "fetch_no_cors",
+    "xhr",
+    "xhr_sync",
+    "beacon",
+    "websocket",
+    "event_source",
+    "image",
+    "image_object",
+    "image_markup",
+    "poster",
+    "video",
+    "audio",
+    "source",
+    "track",
+    "svg_image",
+    "css_background",
+    "css_cursor",
+    "css_import",
+    "css_font",
+    "font_face",
+    "link_sheet",
+    "link_prefetch",
+    "link_preload",
+    "link_module",
+    "script",
+    "worker_blob",
+    "frame",
+    "form",
+    "ping",
+];
+const WAYS: [&str; 24] = [
+    "own_window",
+    "default_view",
+    "create_element",
+    "create_ns",
+    "create_prefixed",
+    "create_link",
+    "create_elsewhere",
+    "create_document",
+    "custom_built_in",
+    "custom_link",
+    "inner",
+    "inner_link",
+    "unsafe",
+    "safe_set_link",
+    "shadow_set",
+    "parse_safe",
+    "parse_unsafe",
+    "fragment",
+    "template",
+    "dom_parser",
+    "xslt",
+    "xml_long_prefix",
+    "other_inner",
+    "descriptor",
+];
+const REACHES: [&str; 20] = [
+    "parent_document",
+    "parent_location",
+    "open",
+    "link_blank",
+    "navigation",
+    "cookie",
+    "local_storage",
+    "session_storage",
+    "indexed_db",
+    "caches",
+    "locks",
+    "eval",
+    "new_function",
+    "timeout_text",
+    "script_text",
+    "handler_attribute",
+    "javascript_link",
+    "module_blob",
+    "policy_own",
+    "wasm",
+];
+
+#[test]
+fn no_request_leaves_the_frame() {
+    browser::run(async |browser| battery(browser, "network", &REQUESTS).await);
+}
+
+#[test]
+fn no_way_leads_to_webrtc_or_to_a_child_frame() {
+    browser::run(async |browser| battery(browser, "webrtc", &WAYS).await);
+}
+
+#[test]
+fn nothing_around_the_frame_is_read_or_moved() {
+    browser::run(async |browser| battery(browser, "reach", &REACHES).await);
+}

@@ -1,0 +1,50 @@
+// In the page of a fixture shell: takes its component, renders it, and tells what there is to see.
+(function () {
+  'use strict';
+
+  const log = [];
+  const word = (value) => (typeof value === 'string' ? value : JSON.stringify(value));
+  console.log = (...words) => { log.push(words.map(word).join(' ')); };
+  // React tells of every fault here too, in its own words.
+  console.error = () => {};
+  window.addEventListener('error', (event) => {
+    log.push('uncaught: ' + (event.error ? event.error.message : event.message));
+    event.preventDefault();
+  });
+
+  globalThis.__hermitcrab = (make) => {
+    const App = make(React, ReactDOM);
+    ReactDOM.createRoot(document.getElementById('root')).render(React.createElement(App));
+  };
+
+  // Both runtimes do their work in tasks of this kind, one after the other.
+  const hop = () => new Promise((done) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => { port1.close(); done(); };
+    port2.postMessage(null);
+  });
+
+  // What the document shows: one line a node, properties of fields as the person sees them.
+  function lines(node, depth, out) {
+    const pad = '  '.repeat(depth);
+    if (node.nodeType === Node.TEXT_NODE) return void out.push(pad + JSON.stringify(node.data));
+    const names = [...node.attributes].map(({ name, value }) => name + '=' + JSON.stringify(value)).sort();
+    const field = node.localName;
+    if (field === 'input' || field === 'textarea' || field === 'select') names.push('shows ' + JSON.stringify(node.value));
+    if (node.type === 'checkbox' || node.type === 'radio' ? node.checked : field === 'option' && node.selected) names.push('on');
+    if (node === document.activeElement) {
+      names.push('focused');
+      if (typeof node.selectionStart === 'number') names.push('caret ' + node.selectionStart);
+    }
+    out.push(pad + '<' + [node.localName, ...names].join(' ') + '>');
+    for (const child of field === 'textarea' ? [] : node.childNodes) lines(child, depth + 1, out);
+  }
+
+  globalThis.__seen = async () => {
+    for (let hops = 0; hops < 40; hops += 1) await hop();
+    const out = [];
+    const copy = log.splice(0).map((line) => '# ' + line);
+    for (const child of document.getElementById('root').childNodes) lines(child, 0, out);
+    return [...out, ...copy].join('\n');
+  };
+})();

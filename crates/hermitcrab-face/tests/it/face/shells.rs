@@ -1,0 +1,171 @@
+//! Every fixture shell on both runtimes. What React does stands in the snapshots; the built-in runtime is held to them.
+
+use std::fs;
+use std::path::Path;
+
+use hermitcrab_face::{Npm, Runtime, compile_shell};
+use serde_json::{Value, json};
+use test_support::fixture;
+
+use crate::browser::{self, Browser, Served, Site};
+
+/// A file of `fixtures/hermitcrab/shells`, and the steps that it names.
+struct Shell {
+    name: String,
+    script: String,
+    steps: Vec<String>,
+}
+
+fn shells() -> Vec<Shell> {
+    let mut paths: Vec<_> = fs::read_dir(fixture("hermitcrab/shells"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "jsx"))
+        .collect();
+    paths.sort();
+    paths.iter().map(|path| shell(path)).collect()
+}
+
+fn shell(path: &Path) -> Shell {
+    let text = fs::read_to_string(path).unwrap();
+    let compiled = compile_shell(&text).unwrap_or_else(|e| panic!("{}: {e:?}", path.display()));
+    let steps = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("// step: "))
+        .map(str::to_owned)
+        .collect();
+    Shell {
+        name: path.file_stem().unwrap().to_str().unwrap().to_owned(),
+        script: compiled.script,
+        steps,
+    }
+}
+
+#[test]
+fn the_built_in_runtime_shows_what_react_shows() {
+    browser::run(async |browser| compare(browser, &Runtime::builtin()).await);
+}
+
+/// After a change of a fixture, with `INSTA_UPDATE=always`; then the test above without it.
+#[test]
+#[ignore = "installs React by npm, which asks the registry that this machine's npm is set to"]
+fn react_shows_what_the_snapshots_say() {
+    browser::run(async |browser| {
+        let data = tempfile::tempdir().unwrap();
+        let npm = Npm {
+            program: "npm".into(),
+            limit: std::time::Duration::from_mins(2),
+            hidden: Vec::new(),
+        };
+        let react = Runtime::react(data.path(), &npm, &|_| {}).await.unwrap();
+        compare(browser, &react).await;
+    });
+}
+
+async fn compare(browser: &Browser, runtime: &Runtime) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_omit_expression(true);
+    // All of them, so that one run says everything that differs.
+    let mut differ = Vec::new();
+    for shell in shells() {
+        let seen = play(browser, runtime, &shell).await;
+        let check = || settings.bind(|| insta::assert_snapshot!(shell.name.as_str(), seen));
+        if std::panic::catch_unwind(std::panic::AssertUnwindSafe(check)).is_err() {
+            differ.push(shell.name);
+        }
+    }
+    assert!(
+        differ.is_empty(),
+        "{} differs in {differ:?}",
+        runtime.name()
+    );
+}
+
+/// What a shell shows at first and after each of its steps, and what it wrote to its log.
+async fn play(browser: &Browser, runtime: &Runtime, shell: &Shell) -> String {
+    let page = "<!doctype html><meta charset=utf-8><body style='margin: 8px'><div id=root></div>\
+        <script src=/runtime.js></script><script src=/harness.js></script><script src=/shell.js></script>";
+    let site = Site::new([
+        ("/", Served::html(page)),
+        ("/runtime.js", Served::script(runtime.script())),
+        ("/harness.js", Served::script(include_str!("shells.js"))),
+        ("/shell.js", Served::script(shell.script.as_str())),
+    ])
+    .await;
+    browser.open(&site.url("/")).await;
+    let mut all = format!("== mount\n{}\n", seen(browser).await);
+    for step in &shell.steps {
+        take(browser, step).await;
+        all += &format!("== {step}\n{}\n", seen(browser).await);
+    }
+    all
+}
+
+async fn seen(browser: &Browser) -> String {
+    let Value::String(seen) = browser.eval("__seen()").await else {
+        panic!("the page says what is seen")
+    };
+    seen
+}
+
+async fn take(browser: &Browser, step: &str) {
+    let mut words = step.splitn(3, ' ');
+    let (verb, selector) = (words.next().unwrap(), words.next().unwrap());
+    let rest = words.next().unwrap_or_default();
+    match verb {
+        "click" => browser.click(selector).await,
+        "double" => {
+            point(
+                browser,
+                selector,
+                &[("mousePressed", 1), ("mouseReleased", 1)],
+            )
+            .await;
+            point(
+                browser,
+                selector,
+                &[("mousePressed", 2), ("mouseReleased", 2)],
+            )
+            .await;
+        }
+        "hover" => point(browser, selector, &[("mouseMoved", 0)]).await,
+        "type" => browser.type_into(selector, rest).await,
+        "key" => browser.type_into(selector, key(rest)).await,
+        "choose" => {
+            browser
+                .click(&format!("{selector} option[value='{rest}']"))
+                .await
+        }
+        _ => panic!("no such step: {step}"),
+    }
+}
+
+/// WebDriver's names for keys that are no letters.
+fn key(name: &str) -> &'static str {
+    match name {
+        "Backspace" => "\u{e003}",
+        "Tab" => "\u{e004}",
+        "Enter" => "\u{e007}",
+        "Escape" => "\u{e00c}",
+        "Home" => "\u{e011}",
+        "ArrowLeft" => "\u{e012}",
+        _ => panic!("no such key: {name}"),
+    }
+}
+
+/// Events of the pointer in the middle of an element, with the number of the click.
+async fn point(browser: &Browser, selector: &str, events: &[(&str, u32)]) {
+    let place = browser
+        .eval(&format!(
+            "(({{x, y, width, height}}) => [x + width / 2, y + height / 2])\
+             (document.querySelector({selector:?}).getBoundingClientRect())"
+        ))
+        .await;
+    for (kind, count) in events {
+        let button = if *count > 0 { "left" } else { "none" };
+        let event = json!({
+            "type": kind, "x": place[0], "y": place[1], "button": button, "clickCount": count,
+        });
+        browser.devtools("Input.dispatchMouseEvent", event).await;
+    }
+}

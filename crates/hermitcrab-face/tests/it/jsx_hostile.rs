@@ -1,0 +1,264 @@
+//! Texts that mean harm: whatever they are, the answer is a shell or faults with places.
+
+use hermitcrab_face::compile_shell;
+use hermitcrab_kernel::{CompiledShell, ShellError};
+use proptest::prelude::*;
+
+/// What the compiler says, if it holds to its promises.
+fn sound(text: &str) -> Result<CompiledShell, Vec<ShellError>> {
+    let answer = compile_shell(text);
+    match &answer {
+        Ok(shell) => {
+            assert!(text.contains(&shell.source));
+            assert!(
+                shell
+                    .script
+                    .starts_with("globalThis.__hermitcrab(function (React, ReactDOM) {\n")
+            );
+            assert!(shell.script.ends_with("}\n});\n"));
+            assert!(!shell.component.is_empty() && shell.map.is_some());
+        }
+        Err(errors) => {
+            assert!(!errors.is_empty());
+            let lines: Vec<_> = text.split('\n').collect();
+            for error in errors {
+                let (Some(line), Some(column)) = (error.line, error.column) else {
+                    assert_eq!(error.line, error.column);
+                    continue;
+                };
+                assert!(line >= 1 && column >= 1, "{error:?}");
+                let length = lines[line as usize - 1].chars().count();
+                assert!(column as usize <= length + 1, "{error:?}");
+                assert!(error.source_line.is_some());
+            }
+        }
+    }
+    answer
+}
+
+#[test]
+fn depth_without_end_is_refused() {
+    let within = |open: &str, close: &str| {
+        let depth = 100_000.min(250_000 / (open.len() + close.len()));
+        let (open, close) = (open.repeat(depth), close.repeat(depth));
+        format!("function App() {{ return {open}1{close}; }}")
+    };
+    for (open, close) in [
+        ("(", ")"),
+        ("(", ""),
+        ("[", "]"),
+        ("{", "}"),
+        ("{a:", "}"),
+        ("f(", ")"),
+        ("`${", "}`"),
+        ("function(){", "}"),
+        ("(a=", ")"),
+        ("a<", ""),
+        ("A<", ">"),
+    ] {
+        let text = within(open, close);
+        let errors = sound(&text).unwrap_err();
+        assert_eq!(errors[0].kind, "syntax", "{open}");
+        assert!(errors[0].message.contains("deeper"), "{open}: {errors:?}");
+        assert!(sound(&format!("```jsx\n{text}\n```")).is_err());
+    }
+}
+
+#[test]
+fn what_nests_without_brackets_is_compiled_or_refused() {
+    for (open, close) in [
+        ("!", ""),
+        ("1+", ""),
+        ("a?b:", ""),
+        ("a=>", ""),
+        ("<a>", "</a>"),
+        ("<a>", ""),
+        ("<>", "</>"),
+        ("<a b=", ""),
+        ("typeof ", ""),
+        ("new ", ""),
+        ("await ", ""),
+        ("1<", ""),
+        ("a=", ""),
+        ("-", ""),
+        ("a.", ""),
+        ("", "()"),
+        ("", " as A"),
+        ("", "[0]"),
+        ("", "``"),
+    ] {
+        let depth = 250_000 / (open.len() + close.len());
+        let (open, close) = (open.repeat(depth), close.repeat(depth));
+        let _ = sound(&format!("function App() {{ return {open}1{close}; }}"));
+    }
+    for repeated in [
+        "if(a)",
+        "if(a);else ",
+        "a:",
+        "for(;;)",
+        "do ",
+        "type A=B<",
+        "`",
+        "/*",
+        "```\n",
+        "\n",
+        "const A=",
+        "@a ",
+    ] {
+        let _ = sound(&repeated.repeat(250_000 / repeated.len()));
+    }
+}
+
+#[test]
+fn a_sum_of_a_thousand_strings_is_a_face() {
+    let sum = "'a' + ".repeat(1000);
+    assert!(sound(&format!("function App() {{ return <p>{{{sum}''}}</p>; }}")).is_ok());
+}
+
+#[test]
+fn nothing_leaves_the_function() {
+    for text in [
+        "function App() { return <p/>; } }); alert(1); (function () {",
+        "function App() { return <p/>; }\n}\n}); alert(1);\n(() => {{",
+        "function App() { return <p/>; }\n}); globalThis.__hermitcrab(() => 1); ({",
+        "return <p/>; }; }); ({ a() {",
+        "function App() { return <p/>; }\n--> comment of an older browser",
+    ] {
+        let errors = sound(text).unwrap_err();
+        assert_eq!(errors[0].kind, "syntax", "{text}");
+    }
+    for text in [
+        "#!/bin/sh\nfunction App() { return <p/>; }",
+        "/** @jsx h */ /** @jsxRuntime automatic */ function App() { return <p/>; }",
+        "/*! @license }); alert(1) */ function App() { return <p/>; }",
+        "'use strict'; function App() { return <p/>; }",
+        "const React = window.React; var ReactDOM = 1; function App() { return <p/>; }",
+    ] {
+        let script = sound(text).unwrap().script;
+        for unwanted in ["#!", "h(", "import", "alert", "require"] {
+            assert!(!script.contains(unwanted), "{script}");
+        }
+    }
+}
+
+#[test]
+fn marks_that_end_a_script_are_harmless() {
+    let text = "const A = '</script>\u{2028}', B = `</SCRIPT \u{2029}`, C = /<\\/script>/, D = { '</script>': 1 };\n\
+        // </script>\nfunction App() { return <p title=\"</script>\">{A}{'<!--'}{C}{D}{B} &lt;/script&gt;</p>; }";
+    let script = sound(text).unwrap().script.to_lowercase();
+    assert!(!script.contains("</script"), "{script}");
+}
+
+#[test]
+fn many_faults_are_told_in_few_words() {
+    let text = format!(
+        "function App() {{\n{}return <p/>;\n}}",
+        "break;\n".repeat(20_000)
+    );
+    let errors = sound(&text).unwrap_err();
+    assert!(errors.len() > 1 && errors.len() <= 50, "{}", errors.len());
+    let text = format!(
+        "function App() {{ return <p>{{{}}}</p>; }}",
+        "lost + ".repeat(30_000) + "1"
+    );
+    let errors = sound(&text).unwrap_err();
+    assert_eq!(errors.len(), 1);
+    assert!(errors[0].source_line.as_ref().unwrap().chars().count() < 400);
+}
+
+/// Pieces of which broken and whole shells are made.
+fn piece() -> impl Strategy<Value = String> {
+    let known = prop::sample::select(vec![
+        "function App() { return ",
+        "function App(",
+        "<p>",
+        "</p>",
+        "<p/>",
+        "{",
+        "}",
+        "(",
+        ")",
+        "`",
+        "${",
+        "\"",
+        "'",
+        "```jsx\n",
+        "```\n",
+        "\n",
+        "\r\n",
+        "export default ",
+        "import React from 'react';",
+        "import ",
+        "return ",
+        "const A = ",
+        "() => ",
+        "async ",
+        "await ",
+        "props",
+        "props.a",
+        ";",
+        ",",
+        "<",
+        ">",
+        "=",
+        "/*",
+        "*/",
+        "//",
+        "/",
+        "é",
+        "😀",
+        "\u{2028}",
+        "\u{feff}",
+        "class A extends B { ",
+        "type T = ",
+        ": any",
+        " as ",
+        "enum E { A }",
+        "typeof ",
+        "yield ",
+        "@a ",
+        "#a",
+        "<!--",
+        "-->",
+        "</script>",
+        "namespace N { export const a = 1 }",
+        "declare ",
+        "\0",
+        "React.memo(",
+        "use ",
+        "Here it is.",
+        "let me ",
+        "export { A as default }",
+        "export = A;",
+        "import A = B.C;",
+        "using x = ",
+        "accessor ",
+        "?.",
+        "??",
+        "...",
+        "0",
+        "\\",
+    ]);
+    prop_oneof![8 => known.prop_map(str::to_owned), 1 => any::<String>(), 1 => "[ -~\\n]{0,12}"]
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_answered(text in any::<String>()) {
+        let _ = sound(&text);
+    }
+
+    #[test]
+    fn any_pieces_are_answered(pieces in prop::collection::vec(piece(), 0..24)) {
+        let _ = sound(&pieces.concat());
+    }
+
+    #[test]
+    fn what_compiles_compiles_again_to_the_same(pieces in prop::collection::vec(piece(), 0..8)) {
+        let text = format!("{}\nfunction App() {{ return <p/>; }}\n", pieces.concat());
+        if let Ok(shell) = sound(&text) {
+            let again = sound(&shell.source);
+            prop_assert_eq!(again.map(|again| again.script), Ok(shell.script));
+        }
+    }
+}
