@@ -1,7 +1,7 @@
 //! One tab of a browser, and what a test does with it. Everything that waits polls, and gives up after 30 s.
 
 use std::fmt::Display;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::http::Method;
 use base64::Engine as _;
@@ -164,6 +164,19 @@ impl Browser {
         .await;
     }
 
+    /// Waits until an expression is truthy in the frame that a selector finds by then: it may be another one each time.
+    pub async fn in_frame_until(&self, selector: &str, condition: &str) -> Value {
+        let script = format!("try {{ return ({condition}) || null }} catch (e) {{ return null }}");
+        wait(format_args!("{condition} in {selector}"), async || {
+            let frame = self.client.find(Locator::Css(selector)).await.ok()?;
+            frame.enter_frame().await.ok()?;
+            let seen = self.client.execute(&script, vec![]).await;
+            self.leave_frame().await;
+            seen.ok().filter(|value| !value.is_null())
+        })
+        .await
+    }
+
     /// Back to the page itself.
     pub async fn leave_frame(&self) {
         self.client.issue_cmd(Top).await.unwrap();
@@ -224,7 +237,8 @@ impl Browser {
             eprintln!("console: {:#?}", self.console().await);
             self.leave_frame().await;
             eprintln!("page: {}", self.eval("document.body.innerText").await);
-            let picture = std::env::temp_dir().join("orrery-browser-failure.png");
+            let picture =
+                std::env::temp_dir().join(format!("orrery-browser-{}.png", std::process::id()));
             std::fs::write(&picture, self.screenshot().await).unwrap();
             eprintln!("picture: {}", picture.display());
         };
@@ -233,16 +247,18 @@ impl Browser {
     }
 }
 
-/// Asks until there is an answer.
+/// Asks until there is an answer. One question may hang as well: a command waits for a frame that does not answer.
 async fn wait<T>(what: impl Display, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
-    let start = Instant::now();
-    loop {
-        if let Some(answer) = ask().await {
-            return answer;
+    let asked = async {
+        loop {
+            if let Some(answer) = ask().await {
+                return answer;
+            }
+            tokio::time::sleep(POLL).await;
         }
-        assert!(start.elapsed() < PATIENCE, "waited in vain for {what}");
-        tokio::time::sleep(POLL).await;
-    }
+    };
+    let answer = tokio::time::timeout(PATIENCE, asked).await;
+    answer.unwrap_or_else(|_| panic!("waited in vain for {what}"))
 }
 
 /// A command of chromedriver which is not in the WebDriver standard.

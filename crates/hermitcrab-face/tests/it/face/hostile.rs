@@ -5,11 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 use test_support::fixture;
 
-use super::home::Home;
+use super::home::{FACE, Home};
 use crate::browser::{self, Browser, Listener, Served, Site};
-
-/// The frame that is seen.
-const FACE: &str = "iframe.shown";
 
 /// The attempts of `family`, and what runs them: a shell, or a script of a plain page.
 fn attempts(family: &str, runner: &str, listener: &Listener, own: &str) -> String {

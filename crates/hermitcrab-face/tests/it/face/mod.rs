@@ -1,5 +1,7 @@
 //! The face in a real browser. A module a topic; `just face` runs these alone.
 
+mod crash;
+mod full_circle;
 mod harness;
 mod home;
 mod hostile;
