@@ -1,4 +1,5 @@
 import { button, element } from './element.js';
+import { offer } from './senses.js';
 import { inPanel } from './sheet.js';
 
 const encode = encodeURIComponent;
@@ -52,8 +53,29 @@ export class Blocks {
         element('ul.rows', {}, ...rows.map((row) => element('li', {},
           element('button.row', { type: 'button', onclick: () => this.#node(row.name, '0') },
             element('b', {}, row.name), element('span.soft', {}, ` ${row.nodes} nodes`),
-            element('span.head', {}, row.head ?? ''))))));
+            element('span.head', {}, row.head ?? ''))))),
+        this.#bundle());
     });
+  }
+
+  /** All blocks as one file, there and back. */
+  #bundle() {
+    const said = element('p.soft', { role: 'status' });
+    const file = element('input', {
+      type: 'file', accept: '.json,application/json', hidden: true,
+      onchange: () => inPanel(this.#body, async () => {
+        const [chosen] = file.files;
+        if (!chosen) return;
+        const body = JSON.parse(await chosen.text());
+        await this.#link.api('import', { method: 'POST', body });
+        said.textContent = `${chosen.name} was read. A block whose name was taken has another one now.`;
+      }),
+    });
+    const save = () => inPanel(this.#body, async () => {
+      offer('hermitcrab.json', JSON.stringify(await this.#link.api('export'), null, 2), 'application/json');
+    });
+    return element('div', {}, element('div.actions', {},
+      button('Export all', save), button('Import a file', () => file.click()), file), said);
   }
 
   #node(name, path) {

@@ -119,6 +119,11 @@ export class Frame {
     return this.safe ? 'The safe face' : `Face ${this.rev} (${this.component})`;
   }
 
+  /** Whether its document runs. */
+  get isReady() {
+    return this.#ready;
+  }
+
   /** Aborted when it is off the page or dead. */
   get gone() {
     return this.#gone.signal;

@@ -1,23 +1,8 @@
+import { difference } from './difference.js';
 import { author, button, element, when } from './element.js';
 import { inPanel } from './sheet.js';
 
 const LIMIT = 200;
-
-/** The two texts without what they have in common at both ends. */
-function difference(before, after) {
-  const [old, now] = [Array.from(before), Array.from(after)];
-  const least = Math.min(old.length, now.length);
-  let start = 0;
-  while (start < least && old[start] === now[start]) start += 1;
-  let end = 0;
-  while (end < least - start && old[old.length - 1 - end] === now[now.length - 1 - end]) end += 1;
-  return {
-    start: old.slice(0, start).join(''),
-    out: old.slice(start, old.length - end).join(''),
-    in: now.slice(start, now.length - end).join(''),
-    end: old.slice(old.length - end).join(''),
-  };
-}
 
 /** The panel of the log: every edit of every block, and the way back. */
 export class Log {
@@ -74,15 +59,9 @@ export class Log {
     const details = element('details', {},
       element('summary', {}, element('b', {}, `${name} ${path ?? ''}`), ` ${op} `,
         element('span.soft', {}, `${when(at)}, ${author(by)}`)),
-      this.#change(before, after));
+      difference(before, after));
     if (row.undoable !== false) details.append(this.#back(name, count));
     return element('li', {}, details);
-  }
-
-  #change(before, after) {
-    if (typeof before !== 'string' && typeof after !== 'string') return element('p.soft', {}, 'The whole block.');
-    const { start, out, in: put, end } = difference(before ?? '', after ?? '');
-    return element('p.difference', {}, start, out && element('del', {}, out), put && element('ins', {}, put), end);
   }
 
   #back(name, count) {

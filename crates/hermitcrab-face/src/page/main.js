@@ -1,5 +1,6 @@
 import { Bar } from './bar.js';
 import { Blocks } from './blocks.js';
+import { CoreEdits } from './core.js';
 import { Faces } from './faces.js';
 import { Key } from './key.js';
 import { Link } from './link.js';
@@ -24,6 +25,7 @@ const stage = new Stage(place('stage'), link, skills);
 const wake = new Wake(place('stage'));
 const key = new Key(link, wake);
 const sheet = new Sheet(place('sheet'));
+new CoreEdits(link, strips);
 const panels = [new Blocks(link), new Log(link), new Faces(link, permits, stage)];
 
 /** What the person asks of the program by a button. */
@@ -72,9 +74,10 @@ const states = {
     strips.show('link', 'The program cannot be reached. The page keeps trying.', { tone: 'alarm', actions: {} });
   },
   refused: () => {
-    strips.hide('link');
-    wake.say('This page is not let in',
-      'An address works once. Open the one that hermitcrab printed last, or start hermitcrab serve again.');
+    const why = 'An address works once. Open the one that hermitcrab printed last, or start hermitcrab serve again.';
+    wake.say('This page is not let in', why);
+    if (stage.current) strips.show('link', 'This page is not let in any longer.', { tone: 'alarm', more: why, actions: {} });
+    else strips.hide('link');
   },
 };
 link.addEventListener('state', ({ detail }) => states[detail]());
@@ -83,7 +86,7 @@ link.addEventListener('welcome', ({ detail }) => {
   bar.usage(detail.usage);
   bar.activity(detail.busy === true);
   if (!status.key_wanted) waking();
-  for (const text of detail.notices ?? []) strips.show(null, text);
+  for (const text of detail.notices ?? []) strips.show(null, text, { stays: 60_000 });
 });
 link.addEventListener('host_call', async ({ detail }) => link.send(await skills.host(detail)));
 
@@ -128,9 +131,13 @@ const at = (line, column) => (line ? `, line ${line}${column ? `, column ${colum
 stage.addEventListener('shown', ({ detail: frame }) => {
   wake.hide();
   if (fallen) tellOfFallen(`${frame.name} is shown instead.`);
+  else strips.hide('fell');
   fallen = null;
 });
-stage.addEventListener('cleared', () => wake.say('A moment', 'A face hangs. It is taken away.', safely));
+stage.addEventListener('cleared', ({ detail: hung }) => {
+  wake.say('A moment', 'A face hangs. It is taken away.', safely);
+  if (hung) fallen = { rev: hung.rev, name: hung.name, message: 'it does not answer any longer', at: '' };
+});
 stage.addEventListener('fell', ({ detail: { frame, fault: { message }, wasShown } }) => {
   if (frame.safe) {
     wake.say('The safe face failed as well', message, {

@@ -30,6 +30,8 @@ pub(crate) const INDEX: &str = include_str!("index.html");
 pub(crate) const ASSETS: &[Asset] = scripts![
     "bar.js",
     "blocks.js",
+    "core.js",
+    "difference.js",
     "element.js",
     "faces.js",
     "folders.js",
@@ -96,4 +98,56 @@ pub(crate) fn frame_csp(origin: &str) -> String {
          base-uri 'none'; frame-src 'none'; worker-src 'none'; webrtc 'block'; frame-ancestors {origin}; \
          require-trusted-types-for 'script'; trusted-types hermitcrab default"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_may_load_its_own_files_and_frame_faces() {
+        assert_eq!(
+            host_csp("http://127.0.0.1:4321"),
+            "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data: blob:; \
+             frame-src http://127.0.0.1:4321/face/; form-action 'none'; base-uri 'none'; frame-ancestors 'none'; \
+             require-trusted-types-for 'script'; trusted-types 'none'"
+        );
+    }
+
+    #[test]
+    fn a_frame_may_load_its_scripts_and_reach_nobody() {
+        assert_eq!(
+            frame_csp("http://localhost:4321"),
+            "sandbox allow-scripts; default-src 'none'; script-src http://localhost:4321/face/; \
+             style-src 'unsafe-inline'; img-src data: blob:; font-src data:; media-src blob: data:; connect-src 'none'; \
+             form-action 'none'; base-uri 'none'; frame-src 'none'; worker-src 'none'; webrtc 'block'; \
+             frame-ancestors http://localhost:4321; require-trusted-types-for 'script'; \
+             trusted-types hermitcrab default"
+        );
+    }
+
+    #[test]
+    fn a_frame_may_use_nothing_of_the_browser() {
+        let features: Vec<_> = PERMISSIONS.split(", ").collect();
+        assert!(features.len() > 40);
+        for feature in &features {
+            assert!(feature.ends_with("=()"), "{feature}");
+        }
+    }
+
+    #[test]
+    fn every_file_is_a_text_of_its_kind() {
+        for asset in ASSETS {
+            let is_script = asset.name.ends_with(".js");
+            assert_eq!(asset.mime == SCRIPT, is_script, "{}", asset.name);
+            assert!(!asset.body.is_empty());
+        }
+    }
+
+    #[test]
+    fn the_bridge_is_one_closure() {
+        assert!(BRIDGE.starts_with("(() => {\n'use strict';"));
+        assert!(BRIDGE.ends_with("})();\n"));
+        assert!(BRIDGE.find("function disarm()") < BRIDGE.find("= disarm();"));
+    }
 }

@@ -2,7 +2,7 @@ import { Frame } from './frame.js';
 
 /**
  * Where faces stand: one that is seen, and at most one behind it that is not sound yet. Events: `shown` with the frame,
- * `fell` with `{frame, fault, wasShown}`, `cleared`.
+ * `fell` with `{frame, fault, wasShown}`, `cleared` with the frame that hung, if it is known.
  */
 export class Stage extends EventTarget {
   #element;
@@ -27,10 +27,12 @@ export class Stage extends EventTarget {
     });
     // A browser runs all frames of one server in one process: what holds it up goes with the last of them only.
     link.addEventListener('clear', () => {
+      // A frame that never ran was held up by the other one.
+      const hung = this.#candidate?.isReady ? this.#candidate : this.#current;
       this.#try(null);
       this.#current?.remove();
       this.#current = null;
-      this.dispatchEvent(new Event('cleared'));
+      this.dispatchEvent(new CustomEvent('cleared', { detail: hung }));
     });
     link.addEventListener('event', ({ detail: { event, data } }) => {
       this.#current?.tell(event, data);

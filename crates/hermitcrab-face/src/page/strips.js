@@ -15,8 +15,8 @@ export class Strips {
    * Shows a line; one with the same key before it goes.
    * @param {string|null} key null: a line of its own
    * @param {string} text
-   * @param {{tone?: 'alarm'|'calm', more?: string, actions?: Record<string, () => void>, stays?: number}} [how] each
-   *   action takes the line away; `stays` milliseconds, or until the person does something; `more` in a smaller line
+   * @param {{tone?: 'alarm'|'calm', more?: string|Node, actions?: Record<string, () => void>, stays?: number}} [how] each
+   *   action takes the line away; `stays` milliseconds, or until the person does something; `more` comes below
    */
   show(key, text, { tone = 'calm', more, actions = { Dismiss: () => {} }, stays } = {}) {
     this.#last += 1;
@@ -27,7 +27,8 @@ export class Strips {
       act();
     }));
     const line = element(`div.strip.${tone}`, {},
-      element('p', {}, text, more && element('small', {}, more)), element('div.actions', {}, ...buttons));
+      element('div.said', {}, element('p', {}, text), typeof more === 'string' ? element('small', {}, more) : more),
+      element('div.actions', {}, ...buttons));
     this.#element.append(line);
     this.#shown.set(name, { line, timer: stays && setTimeout(() => this.hide(name), stays) });
   }

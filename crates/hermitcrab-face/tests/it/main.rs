@@ -12,4 +12,5 @@ mod runtime_npm;
 mod jsx_hostile;
 mod jsx_table;
 mod jsx_vectors;
+mod page;
 mod server;
