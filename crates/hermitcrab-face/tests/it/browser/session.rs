@@ -7,7 +7,7 @@ use axum::http::Method;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use fantoccini::elements::Element;
-use fantoccini::wd::WebDriverCompatibleCommand;
+use fantoccini::wd::{WebDriverCompatibleCommand, WindowHandle};
 use fantoccini::{Client, ClientBuilder, Locator};
 use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
@@ -103,6 +103,21 @@ impl Browser {
     /// How many windows and tabs there are.
     pub async fn windows(&self) -> usize {
         self.client.windows().await.unwrap().len()
+    }
+
+    /// The tab that the browser is in.
+    pub async fn tab(&self) -> WindowHandle {
+        self.client.window().await.unwrap()
+    }
+
+    /// Opens a tab and goes there.
+    pub async fn new_tab(&self) {
+        let made = self.client.new_window(true).await.unwrap();
+        self.switch_tab(made.handle).await;
+    }
+
+    pub async fn switch_tab(&self, tab: WindowHandle) {
+        self.client.switch_to_window(tab).await.unwrap();
     }
 
     /// Waits for the first element that a CSS selector finds.

@@ -5,4 +5,6 @@ mod full_circle;
 mod harness;
 mod home;
 mod hostile;
+mod screenshots;
 mod shells;
+mod visit;
