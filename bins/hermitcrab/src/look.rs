@@ -4,7 +4,8 @@ use std::io::{Read as _, Write as _};
 use std::path::Path;
 
 use bin_support::{Exit, Failure, Session, block_on, printable};
-use hermitcrab_kernel::{Face, Phase, Running, ShellCompiler as _, StubCompiler, Taken};
+use hermitcrab_face::compile_shell;
+use hermitcrab_kernel::{Face, Phase, Running, Taken};
 use serde_json::json;
 
 use crate::cli::{Compile, Cost, Prompt, PromptPhase, Shells, ShellsCommand};
@@ -156,7 +157,7 @@ pub fn taken(taken: &Taken) -> String {
 /// Compiles a shell and says what is wrong with it.
 pub fn compile(args: &Compile, session: &mut Session) -> Result<Exit, Failure> {
     let text = text_of(&args.file).map_err(Error::failure)?;
-    match StubCompiler.compile(&text) {
+    match compile_shell(&text) {
         Ok(compiled) => {
             for warning in &compiled.warnings {
                 session.notice(warning);

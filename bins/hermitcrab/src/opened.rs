@@ -51,15 +51,12 @@ pub async fn for_pages(
     session: &Session,
 ) -> Result<(Kernel, PageKeys), Failure> {
     let asking = Asking::new(&args.model, &args.kernel, data)?;
-    let (brain, redactor) = match asking.missing_key()? {
-        Some(provider) => (
-            SwitchBrain::waiting(provider, &asking.settings),
-            Redactor::default(),
-        ),
-        None => {
-            let (brain, redactor) = asking.brain(session)?;
-            (SwitchBrain::new(brain), redactor)
-        }
+    let (brain, redactor) = if let Some(provider) = asking.missing_key()? {
+        let waiting = SwitchBrain::waiting(provider, &asking.settings);
+        (waiting, Redactor::default())
+    } else {
+        let (brain, redactor) = asking.brain(session)?;
+        (SwitchBrain::new(brain), redactor)
     };
     let keys = PageKeys::new(brain.clone(), asking.clone(), redactor.clone());
     let config = KernelConfig {

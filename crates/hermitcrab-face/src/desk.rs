@@ -86,10 +86,10 @@ impl Desk {
     }
 
     /// A line for the person, now and on pages that come later.
-    fn note(&self, line: String) {
+    fn note(&self, line: &str) {
         {
             let mut notices = self.notices.lock().unwrap_or_else(PoisonError::into_inner);
-            notices.push(line.clone());
+            notices.push(line.to_owned());
         }
         self.tell("notice", json!({ "text": line }));
     }
@@ -234,7 +234,7 @@ impl Desk {
         match booted {
             Ok(report) => self.booted(report).await,
             Err(error) => {
-                self.note(error.to_string());
+                self.note(&error.to_string());
                 self.show_safe(&error.to_string(), Vec::new()).await;
             }
         }
@@ -243,7 +243,7 @@ impl Desk {
 
     async fn booted(&self, report: BootReport) {
         for notice in report.notices {
-            self.note(notice);
+            self.note(&notice);
         }
         if let Some(SafeFace { reason, errors }) = report.safe_face {
             self.show_safe(&reason, errors).await;
@@ -306,7 +306,7 @@ impl Desk {
         self.calls.close();
         self.calls.wait().await;
         if let Err(error) = self.kernel.settle().await {
-            self.note(error.to_string());
+            self.note(&error.to_string());
         }
     }
 

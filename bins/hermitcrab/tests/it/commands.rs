@@ -243,6 +243,15 @@ fn a_face_is_compiled_or_its_faults_are_named() {
         "export default function Face() {\n  return <p>hello</p>;\n}\n",
     );
     place.file("bad.jsx", "function Face() {\n  return <p>{name</p>;\n}\n");
+    place.file(
+        "lost.jsx",
+        "import x from './x';\nfunction Face() {\n  fetch(x);\n  return <p>{lost}</p>;\n}\n",
+    );
+    place.file(
+        "warned.jsx",
+        "const Face = () => <p>{localStorage.a}</p>;\n",
+    );
+    place.file("large.jsx", " ".repeat(300_000));
     place.file("none.jsx", "");
     place.file("picture.jsx", b"\x89PNG\r\n\xff\xfe");
     assert_eq!(
@@ -250,10 +259,18 @@ fn a_face_is_compiled_or_its_faults_are_named() {
         "Face\n"
     );
     let told = place.run(&["compile", "bad.jsx"]).exits(4).stdout;
-    assert!(
-        told.starts_with(char::is_numeric) && told.contains(": syntax: "),
-        "{told}"
-    );
+    assert!(told.starts_with("2:19: syntax: "), "{told}");
+    let told = place.run(&["compile", "lost.jsx"]).exits(4).stdout;
+    let places: Vec<_> = (told.lines())
+        .filter_map(|line| line.split_once(": "))
+        .map(|(place, fault)| (place, fault.split(':').next().unwrap()))
+        .collect();
+    assert_eq!(places, [("1:1", "import"), ("4:14", "undefined_name")]);
+    let ran = place.run(&["compile", "warned.jsx"]).exits(0);
+    assert_eq!(ran.stdout, "Face\n");
+    ran.tells(&["localStorage", "props.state"]);
+    let told = place.run(&["compile", "large.jsx"]).exits(4).stdout;
+    assert!(told.starts_with("too_large: "), "{told}");
     let told = place.run(&["compile", "none.jsx"]).exits(4).stdout;
     assert!(told.contains("no_code"), "{told}");
     place

@@ -49,11 +49,15 @@ pub(super) fn shallow(source: &str) -> Result<(), Fault> {
             _ => {}
         }
         before = byte;
-        if brackets > DEEPEST || angles > ANGLES {
-            let message =
-                format!("brackets nest deeper than {DEEPEST} levels here; make it flatter");
-            return Err(Fault::new(Kind::Syntax, at as u32, message));
-        }
+        let what = if brackets > DEEPEST {
+            format!("brackets nest deeper than {DEEPEST} levels")
+        } else if angles > ANGLES {
+            format!("more than {ANGLES} < are not closed")
+        } else {
+            continue;
+        };
+        let message = format!("{what}; make the code flatter");
+        return Err(Fault::new(Kind::Syntax, at as u32, message));
     }
     Ok(())
 }

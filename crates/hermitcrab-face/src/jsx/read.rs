@@ -81,13 +81,15 @@ fn fenced(text: &str, fences: &[Region]) -> Result<CompiledShell, Vec<ShellError
             Refused::Faceless(_) => false,
             Refused::Faulty(_) => true,
         };
-        let faults = told(refused.faults(), text, fence.start, fence.truncated);
         if means {
-            return Err(faults);
+            last = Some((fence, refused));
+            break;
         }
-        last.get_or_insert(faults);
+        last.get_or_insert((fence, refused));
     }
-    Err(last.unwrap_or_default())
+    Err(last.map_or_else(Vec::new, |(fence, refused)| {
+        told(refused.faults(), text, fence.start, fence.truncated)
+    }))
 }
 
 /// Code with prose around it.

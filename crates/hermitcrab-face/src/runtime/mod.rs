@@ -30,7 +30,9 @@ impl Runtime {
 
     /// React as an earlier start installed it below the data directory. `None` if it is not there, or not whole.
     pub fn kept_react(data: &Path) -> Option<Self> {
-        react::kept(&react::folder(data)).ok().map(Self::of_react)
+        react::kept(&react::folder(data), &react::SCRIPTS)
+            .ok()
+            .map(Self::of_react)
     }
 
     /// React, installed by the person's own npm unless an earlier start did so.
@@ -46,7 +48,7 @@ impl Runtime {
         tell: &(dyn Fn(&str) + Sync),
     ) -> Result<Self, RuntimeError> {
         let folder = react::folder(data);
-        if let Ok(script) = react::kept(&folder) {
+        if let Ok(script) = react::kept(&folder, &react::SCRIPTS) {
             return Ok(Self::of_react(script));
         }
         tell(&format!(
@@ -54,7 +56,9 @@ impl Runtime {
             react::VERSION,
             folder.display()
         ));
-        react::install(&folder, npm).await.map(Self::of_react)
+        react::install(&folder, npm, &react::SCRIPTS)
+            .await
+            .map(Self::of_react)
     }
 
     /// What the bar and `/health` call it: `React 18.3.1` or `built-in subset`.

@@ -17,8 +17,8 @@ const PACKAGE: &str = include_str!("npm/package.json");
 /// Pins every package by its integrity. It names no address: npm asks the registry that the person has set.
 const LOCK: &str = include_str!("npm/package-lock.json");
 
-/// One of the two scripts.
-struct Script {
+/// A script as it has to be.
+pub(super) struct Script {
     package: &'static str,
     file: &'static str,
     bytes: u64,
@@ -26,7 +26,7 @@ struct Script {
 }
 
 /// In the order in which they run.
-const SCRIPTS: [Script; 2] = [
+pub(super) const SCRIPTS: [Script; 2] = [
     Script {
         package: "react",
         file: "react.production.min.js",
@@ -115,14 +115,14 @@ pub(super) fn folder(data: &Path) -> PathBuf {
     data.join("runtime").join(format!("react-{VERSION}"))
 }
 
-/// The two scripts of a folder, one after the other, if both are what they should be.
-pub(super) fn kept(folder: &Path) -> Result<String, RuntimeError> {
-    joined(|script| folder.join(script.file))
+/// The scripts of a folder, one after the other, if all are what they should be.
+pub(super) fn kept(folder: &Path, scripts: &[Script]) -> Result<String, RuntimeError> {
+    joined(scripts, |script| folder.join(script.file))
 }
 
-fn joined(place: impl Fn(&Script) -> PathBuf) -> Result<String, RuntimeError> {
+fn joined(scripts: &[Script], place: impl Fn(&Script) -> PathBuf) -> Result<String, RuntimeError> {
     let mut all = String::new();
-    for script in &SCRIPTS {
+    for script in scripts {
         all.push_str(&checked(script, &place(script))?);
         all.push('\n');
     }
@@ -156,8 +156,12 @@ fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// Lets npm work in a folder beside `folder` and moves the two scripts there when both are right.
-pub(super) async fn install(folder: &Path, npm: &Npm) -> Result<String, RuntimeError> {
+/// Lets npm work in a folder beside `folder` and moves the scripts there when all are right.
+pub(super) async fn install(
+    folder: &Path,
+    npm: &Npm,
+    scripts: &[Script],
+) -> Result<String, RuntimeError> {
     let parent = folder.parent().unwrap_or(folder);
     fs::create_dir_all(parent).map_err(at(parent))?;
     remove_leftovers(parent);
@@ -173,10 +177,10 @@ pub(super) async fn install(folder: &Path, npm: &Npm) -> Result<String, RuntimeE
             .join("umd")
             .join(script.file)
     };
-    let all = joined(|script| work.path().join(brought(script)))?;
+    let all = joined(scripts, |script| work.path().join(brought(script)))?;
     let ready = work.path().join("ready");
     fs::create_dir(&ready).map_err(at(&ready))?;
-    for script in &SCRIPTS {
+    for script in scripts {
         let from = work.path().join(brought(script));
         fs::rename(&from, ready.join(script.file)).map_err(at(&from))?;
     }
@@ -248,4 +252,74 @@ fn end_of(path: &Path) -> io::Result<String> {
     let plain = text.split(char::is_control).map(str::trim);
     let lines: Vec<&str> = plain.filter(|line| !line.is_empty()).collect();
     Ok(lines.join("; "))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    const SMALL: [Script; 2] = [
+        Script {
+            package: "react",
+            file: "a.js",
+            bytes: 6,
+            sha256: "ac1bc6b81949c06305e0ef4aee37eaaeeac80552254200063b395fc2e20d7b60",
+        },
+        Script {
+            package: "react-dom",
+            file: "b.js",
+            bytes: 6,
+            sha256: "4108eb108c460a19d8838593f10465ce158ca026fa1ad62a9bdfead39521e0c4",
+        },
+    ];
+
+    fn npm(folder: &Path) -> Npm {
+        let program = folder.join("npm");
+        let brings = "mkdir -p node_modules/react/umd node_modules/react-dom/umd
+            printf 'let a\n' > node_modules/react/umd/a.js; printf 'let b\n' > node_modules/react-dom/umd/b.js";
+        fs::write(&program, format!("#!/bin/sh\n{brings}\n")).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        Npm {
+            program,
+            limit: Duration::from_mins(1),
+            hidden: Vec::new(),
+        }
+    }
+
+    #[tokio::test]
+    async fn what_npm_brought_is_kept_alone_and_a_torn_file_is_replaced() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = folder(root.path());
+        let npm = npm(root.path());
+        let script = "let a\n\nlet b\n\n";
+        assert!(kept(&folder, &SMALL).is_err());
+        assert_eq!(install(&folder, &npm, &SMALL).await.unwrap(), script);
+        assert_eq!(kept(&folder, &SMALL).unwrap(), script);
+        // Nothing of npm's own work stays.
+        assert_eq!(fs::read_dir(folder.parent().unwrap()).unwrap().count(), 1);
+
+        for torn in ["let", "let a\nlet c\n"] {
+            fs::write(folder.join("a.js"), torn).unwrap();
+            let error = kept(&folder, &SMALL).unwrap_err();
+            assert!(matches!(error, RuntimeError::Other { .. }), "{error}");
+            assert_eq!(install(&folder, &npm, &SMALL).await.unwrap(), script);
+            assert_eq!(kept(&folder, &SMALL).unwrap(), script);
+        }
+    }
+
+    #[test]
+    fn the_lock_pins_everything_and_names_no_address() {
+        let lock: serde_json::Value = serde_json::from_str(LOCK).unwrap();
+        let packages = lock["packages"].as_object().unwrap();
+        assert_eq!(packages.len(), 6);
+        for (name, package) in packages.iter().filter(|(name, _)| !name.is_empty()) {
+            let integrity = package["integrity"].as_str().unwrap();
+            assert!(integrity.starts_with("sha512-"), "{name}");
+        }
+        for text in [LOCK, PACKAGE] {
+            assert!(!text.contains("resolved") && !text.contains("://"));
+        }
+    }
 }

@@ -50,9 +50,14 @@ impl From<BundleError> for Refusal {
     }
 }
 
+/// Its own words may repeat the body, and in that may stand a token or a key.
 impl From<JsonRejection> for Refusal {
     fn from(error: JsonRejection) -> Self {
-        Self::new(error.status(), "bad_arguments", &error.body_text())
+        if error.status() == StatusCode::PAYLOAD_TOO_LARGE {
+            return Self::too_large();
+        }
+        let why = "the body is not the JSON that is expected here";
+        Self::new(StatusCode::BAD_REQUEST, "bad_arguments", why)
     }
 }
 
@@ -261,11 +266,7 @@ pub(super) async fn key(
     State(place): State<Place>,
     body: Result<Json<Key>, JsonRejection>,
 ) -> Answer {
-    // The words of a rejection may repeat the body.
-    let Ok(Json(Key { key })) = body else {
-        let why = "the body is {\"key\": \"...\"}";
-        return Err(Refusal::new(StatusCode::BAD_REQUEST, "bad_arguments", why));
-    };
+    let Json(Key { key }) = body?;
     if let Err(why) = place.desk.keys.set(SecretString::from(key)).await {
         return Err(Refusal::new(StatusCode::BAD_REQUEST, "key", &why));
     }

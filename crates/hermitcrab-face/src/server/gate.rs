@@ -4,12 +4,13 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::extract::{Request, State};
-use axum::http::header::{CONTENT_TYPE, COOKIE, HOST, ORIGIN};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, ORIGIN};
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
-use super::Refusal;
+use super::{MAX_BODY, Refusal};
 use crate::FaceError;
 use crate::page::DNS_PREFETCH;
 use crate::token::Token;
@@ -87,8 +88,11 @@ impl Gate {
         self.has_cookie(headers) && token.is_some_and(|token| self.is_header(token))
     }
 
-    fn is_ours(&self, headers: &HeaderMap) -> bool {
-        one(headers, &HOST).is_some_and(|host| self.hosts.iter().any(|own| own == host))
+    /// The header says it, and so does the target where that names a host.
+    fn is_ours(&self, uri: &Uri, headers: &HeaderMap) -> bool {
+        let is_own = |host: &str| self.hosts.iter().any(|own| own == host);
+        let target = uri.authority().map(Authority::as_str);
+        one(headers, &HOST).is_some_and(is_own) && target.is_none_or(is_own)
     }
 
     /// `null`, the origin of a sandboxed frame, is none of ours.
@@ -108,7 +112,7 @@ fn one<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
 /// For every request: the host is ours, and what changes something comes from our own page as JSON.
 pub(super) async fn pass(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Response {
     let changes = !matches!(*request.method(), Method::GET | Method::HEAD);
-    let mut response = if !gate.is_ours(request.headers()) {
+    let mut response = if !gate.is_ours(request.uri(), request.headers()) {
         let why = "this server answers to 127.0.0.1 and localhost only";
         Refusal::new(StatusCode::FORBIDDEN, "host", why).into_response()
     } else if changes && !gate.is_from_here(request.headers()) {
@@ -117,9 +121,18 @@ pub(super) async fn pass(State(gate): State<Arc<Gate>>, request: Request, next: 
     } else if changes && !is_json(request.headers()) {
         let why = "the body must be application/json";
         Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "content_type", why).into_response()
+    } else if is_too_long(request.headers()) {
+        // Before anything of it is read.
+        Refusal::too_large().into_response()
     } else {
         next.run(request).await
     };
+    // What the router refuses by itself, such as an address that is no text, comes as a plain text.
+    let status = response.status();
+    if status.is_client_error() && !is_json(response.headers()) {
+        let why = "the address or its query cannot be read";
+        response = Refusal::new(status, "bad_arguments", why).into_response();
+    }
     let headers = response.headers_mut();
     for (name, value) in ALWAYS {
         let name = HeaderName::from_static(name);
@@ -148,6 +161,14 @@ const ALWAYS: &[(&str, &str)] = &[
     ("cross-origin-resource-policy", "same-origin"),
     ("x-dns-prefetch-control", DNS_PREFETCH),
 ];
+
+fn is_too_long(headers: &HeaderMap) -> bool {
+    let length = headers
+        .get(CONTENT_LENGTH)
+        .and_then(|length| length.to_str().ok());
+    let length: Option<usize> = length.and_then(|length| length.parse().ok());
+    length.is_some_and(|length| length > MAX_BODY)
+}
 
 fn is_json(headers: &HeaderMap) -> bool {
     let given = one(headers, &CONTENT_TYPE).unwrap_or_default();

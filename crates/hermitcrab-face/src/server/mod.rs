@@ -242,6 +242,11 @@ impl Refusal {
         let body = json!({"error": error, "detail": detail});
         Self { status, body }
     }
+
+    fn too_large() -> Self {
+        let why = "the body has more than 4 MiB";
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", why)
+    }
 }
 
 impl IntoResponse for Refusal {

@@ -10,6 +10,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures_util::{SinkExt as _, StreamExt as _};
 use hermitcrab_kernel::{Fault, HostSkills};
+use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{Instant, interval_at, timeout};
@@ -20,8 +21,10 @@ use crate::message::{FromPage, ToPage};
 use crate::methods::{Call, Caller};
 use crate::rate::Rate;
 
-/// The longest message in bytes; what stands around a call's arguments comes to less than a KiB.
-const MAX_MESSAGE: usize = (1 << 20) + 1_024;
+/// The longest call in bytes; what stands around its arguments comes to less than a KiB.
+const MAX_CALL: usize = (1 << 20) + 1_024;
+/// The longest message: with a MiB of a file in it, escaped. Who sends more is cut off.
+const MAX_MESSAGE: usize = 8 << 20;
 /// How long a page may take for its first message.
 const HELLO: Duration = Duration::from_secs(2);
 /// How often a page is asked whether it is still there.
@@ -124,11 +127,32 @@ async fn talk(socket: WebSocket, place: &Place, page: u64, mut out: mpsc::Receiv
     }
 }
 
+/// What there is to say of a message that is none.
+#[derive(Deserialize)]
+struct Numbered {
+    #[serde(rename = "type")]
+    kind: String,
+    id: u64,
+}
+
 fn heard(place: &Place, page: u64, text: &str, rate: &mut Rate, in_flight: &Arc<Semaphore>) {
     let desk = &place.desk;
-    // What is no message is left out: a shell cannot get here, only the page.
-    let Ok(message) = serde_json::from_str(text) else {
-        return;
+    let refuse = |id, fault: Fault| desk.host.send(page, ToPage::reply(id, Err(json!(fault))));
+    let message = match serde_json::from_str(text) {
+        Ok(FromPage::Call { id, .. }) if text.len() > MAX_CALL => {
+            return refuse(id, Fault::new("too_large", "a call has at most 1 MiB"));
+        }
+        Ok(message) => message,
+        Err(_) => {
+            // A shell waits for the answer of each call; all else that is no message is left out.
+            if let Ok(Numbered { kind, id }) = serde_json::from_str(text)
+                && kind == "call"
+            {
+                let detail = "this is no call: arguments are a list, at most 100 levels deep";
+                refuse(id, Fault::new("bad_arguments", detail));
+            }
+            return;
+        }
     };
     match message {
         FromPage::Call {
@@ -137,7 +161,7 @@ fn heard(place: &Place, page: u64, text: &str, rate: &mut Rate, in_flight: &Arc<
             method,
             args,
         } => {
-            let refuse = |fault: Fault| desk.host.send(page, ToPage::reply(id, Err(json!(fault))));
+            let refuse = |fault: Fault| refuse(id, fault);
             let caller = match frame {
                 None => Caller::Bar,
                 Some(frame) => match desk.host.frame_rev(page, &frame) {

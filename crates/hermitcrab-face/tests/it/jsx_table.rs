@@ -69,7 +69,7 @@ fn a_program_may_have_fences_in_its_comments() {
     assert_eq!(good(text).component, "App");
     assert_eq!(good(text).source, text);
     let wrong = text.replace("{help}", "{helps}");
-    assert_eq!(faults(&wrong), ["undefined_name 7:45"]);
+    assert_eq!(faults(&wrong), ["undefined_name 7:42"]);
 }
 
 #[test]
@@ -411,16 +411,16 @@ fn our_own_faces_compile_without_a_warning() {
 }
 
 /// Line and column of a mark, from 1: the column in UTF-16 units or in characters.
-fn mark(text: &str, mark: &str, units: bool) -> (u32, u32) {
-    let at = text.find(mark).unwrap();
-    let line = text[..at].matches('\n').count() as u32 + 1;
-    let start = text[..at].rfind('\n').map_or(0, |at| at + 1);
-    let before = &text[start..at];
-    let column = match units {
-        true => before.encode_utf16().count(),
-        false => before.chars().count(),
+fn mark(text: &str, mark: &str, units: bool) -> Option<(u32, u32)> {
+    let (before, _) = text.split_once(mark)?;
+    let line = before.matches('\n').count() as u32 + 1;
+    let before = before.rsplit('\n').next()?;
+    let column = if units {
+        before.encode_utf16().count()
+    } else {
+        before.chars().count()
     };
-    (line, column as u32 + 1)
+    Some((line, column as u32 + 1))
 }
 
 #[test]
@@ -433,10 +433,10 @@ fn a_place_of_the_script_leads_back_to_the_source() {
     let shell = good(&reply);
     let map = shell.map.unwrap();
     for wanted in ["first(a)", "second(t)", "third()", "throw new"] {
-        let (line, column) = mark(&shell.script, wanted, true);
+        let (line, column) = mark(&shell.script, wanted, true).unwrap();
         assert_eq!(
             source_place(&map, line, column),
-            Some(mark(&shell.source, wanted, false)),
+            mark(&shell.source, wanted, false),
             "{wanted}\n{}",
             shell.script
         );

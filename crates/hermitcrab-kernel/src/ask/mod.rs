@@ -96,8 +96,9 @@ impl Inner {
     ) -> Result<BrainReply, Fault> {
         let stopped = || Fault::new("stopped", "it was stopped");
         let _turn = tokio::select! {
-            mine = self.asking.lock() => mine,
+            biased;
             () = cancel.cancelled() => return Err(stopped()),
+            mine = self.asking.lock() => mine,
         };
         request.max_tokens = (self.budget(&request)).map_err(|line| Fault::new("budget", line))?;
         let model = self.brain.info().asked(&request).to_owned();

@@ -1,12 +1,14 @@
 // Attributes, styles, and the fields of a form.
 
 const words = (text) => text.split(/\s+/);
-const UNITLESS = new Set(words(`animationIterationCount aspectRatio borderImageOutset borderImageSlice borderImageWidth
-  columnCount columns flex flexGrow flexShrink gridArea gridRow gridRowEnd gridRowSpan gridRowStart gridColumn gridColumnEnd
-  gridColumnSpan gridColumnStart fontWeight lineClamp lineHeight opacity order orphans tabSize widows zIndex zoom fillOpacity
-  floodOpacity stopOpacity strokeDasharray strokeDashoffset strokeMiterlimit strokeOpacity strokeWidth WebkitLineClamp`));
-const BOOLEAN = new Set(words(`allowFullScreen async autoPlay controls default defer disabled disablePictureInPicture
-  disableRemotePlayback formNoValidate hidden loop noModule noValidate open playsInline readOnly required reversed itemScope`));
+const UNITLESS = new Set(words(`animationIterationCount aspectRatio borderImageOutset borderImageSlice
+  borderImageWidth columnCount columns flex flexGrow flexShrink gridArea gridRow gridRowEnd gridRowSpan
+  gridRowStart gridColumn gridColumnEnd gridColumnSpan gridColumnStart fontWeight lineClamp lineHeight opacity
+  order orphans tabSize widows zIndex zoom fillOpacity floodOpacity stopOpacity strokeDasharray strokeDashoffset
+  strokeMiterlimit strokeOpacity strokeWidth WebkitLineClamp`));
+const BOOLEAN = new Set(words(`allowFullScreen async autoPlay controls default defer disabled
+  disablePictureInPicture disableRemotePlayback formNoValidate hidden loop noModule noValidate open playsInline
+  readOnly required reversed itemScope`));
 const SPOKEN = new Set(words('contentEditable draggable spellCheck value autoReverse focusable preserveAlpha'));
 const PROPERTY = new Set(['multiple', 'muted', 'selected']);
 const ATTRIBUTE = new Map([['className', 'class'], ['htmlFor', 'for'], ['acceptCharset', 'accept-charset'],
@@ -29,15 +31,16 @@ const OF_FIELD = new Set(['value', 'defaultValue', 'checked', 'defaultChecked'])
 function setProps(part, old) {
   const { node, type, fresh, el: { props } } = part;
   const field = FIELDS.has(type);
-  for (const name of new Set([...Object.keys(old), ...Object.keys(props)])) {
+  const names = Object.keys(props);
+  if (!fresh) names.push(...Object.keys(old).filter((name) => !(name in props)));
+  for (const name of names) {
     const value = props[name];
     if (HANDLER.test(name)) {
       if (typeof value === 'function' && typeof old[name] !== 'function') listen(name);
     } else if (name === 'style') {
       setStyle(node, old.style, value);
     } else if (name === 'dangerouslySetInnerHTML') {
-      const html = value && value.__html;
-      if (html !== (old[name] && old[name].__html)) node.innerHTML = html === null || html === undefined ? '' : html;
+      if (value && value.__html !== (old[name] && old[name].__html)) node.innerHTML = textOf(value.__html);
     } else if (!Object.is(old[name], value) && !(field && OF_FIELD.has(name))) {
       setAttribute(node, name, value);
     }
@@ -48,14 +51,14 @@ function setProps(part, old) {
 }
 
 function setStyle(node, old, style) {
-  if (style !== null && style !== undefined && typeof style !== 'object') {
+  if (isGiven(style) && typeof style !== 'object') {
     throw new Error('The `style` prop expects a mapping from style properties to values, not a string. '
       + 'For example, style={{marginRight: 8}}.');
   }
   for (const name of Object.keys(Object.assign({}, old, style))) {
     const value = style ? style[name] : null;
     if (old && Object.is(old[name], value)) continue;
-    const empty = value === null || value === undefined || typeof value === 'boolean' || value === '';
+    const empty = !isGiven(value) || typeof value === 'boolean' || value === '';
     const length = typeof value === 'number' && value !== 0 && !UNITLESS.has(name);
     if (name.startsWith('--')) node.style.setProperty(name, empty ? '' : ('' + value).trim());
     else node.style[name === 'float' ? 'cssFloat' : name] = empty ? '' : length ? value + 'px' : ('' + value).trim();
@@ -66,7 +69,7 @@ function setAttribute(node, name, value) {
   if (name === 'children' || name === 'autoFocus' || name === 'innerHTML' || name.startsWith('suppress')) return;
   if (/^on./i.test(name) || !/^[:\w][:\w.\-\u00b7-\uffff]*$/.test(name)) return;
   if (PROPERTY.has(name)) {
-    node[name] = !!value && typeof value !== 'function' && typeof value !== 'symbol';
+    node[name] = !!value && isText(value);
     return;
   }
   const attribute = ATTRIBUTE.get(name) || name;
@@ -75,7 +78,7 @@ function setAttribute(node, name, value) {
   let text = value;
   if (BOOLEAN.has(name)) text = value ? '' : null;
   else if (typeof value === 'boolean' && !spoken) text = overloaded && value ? '' : null;
-  if (text === null || text === undefined || typeof text === 'function' || typeof text === 'symbol') {
+  if (!isText(text)) {
     node.removeAttribute(attribute);
     return;
   }
@@ -84,9 +87,9 @@ function setAttribute(node, name, value) {
   else node.setAttribute(attribute, '' + text);
 }
 
-const textOf = (value) => (value === null || value === undefined || typeof value === 'function' || typeof value === 'symbol'
-  ? '' : '' + value);
-const given = (...values) => values.find((value) => value !== null && value !== undefined);
+const given = (...values) => values.find(isGiven);
+const isText = (value) => isGiven(value) && typeof value !== 'function' && typeof value !== 'symbol';
+const textOf = (value) => (isText(value) ? '' + value : '');
 
 /// What a field shows. Its property is touched only if it differs, so that the caret stays.
 function setField(part, first) {
@@ -95,7 +98,7 @@ function setField(part, first) {
   const asked = given(value, defaultValue);
   if (type === 'select') {
     const chosen = first ? asked : value;
-    if (chosen !== undefined && chosen !== null) choose(node, chosen, first && given(value) === undefined);
+    if (isGiven(chosen)) choose(node, chosen, first && given(value) === undefined);
   } else if (type === 'textarea') {
     const start = textOf(given(value, defaultValue, props.children));
     if (first) node.value = node.textContent = start;

@@ -4,25 +4,25 @@
 function walkChildren(children, prefix, each) {
   if (Array.isArray(children) || isIterable(children)) {
     Array.from(children).forEach((child, at) => {
-      const key = child && child.key !== null && child.key !== undefined ? '$' + child.key : at.toString(36);
+      const key = child && isGiven(child.key) ? '$' + child.key : at.toString(36);
       walkChildren(child, prefix + (prefix === '.' ? '' : ':') + key, each);
     });
     return;
   }
   const shows = typeof children === 'string' || typeof children === 'number' || isValidElement(children);
-  const alone = prefix === '.' ? (isValidElement(children) && children.key !== null ? '.$' + children.key : '.0') : prefix;
-  each(shows ? children : null, alone);
+  const own = isValidElement(children) && children.key !== null ? '.$' + children.key : '.0';
+  each(shows ? children : null, prefix === '.' ? own : prefix);
 }
 
 const Children = {
   map(children, call, self) {
-    if (children === null || children === undefined) return children;
+    if (!isGiven(children)) return children;
     const out = [];
     let count = 0;
     walkChildren(children, '.', (child, key) => {
       const made = call.call(self, child, count++);
       (Array.isArray(made) ? made : [made]).forEach((one, at) => {
-        if (one === null || one === undefined || typeof one === 'boolean') return;
+        if (!isGiven(one) || typeof one === 'boolean') return;
         if (!isValidElement(one)) return void out.push(one);
         const own = one.key !== null && !(child && child.key === one.key) ? one.key + '/' : '';
         const nth = Array.isArray(made) ? ':' + at.toString(36) : '';

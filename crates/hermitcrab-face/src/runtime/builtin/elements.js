@@ -8,11 +8,13 @@ const Fragment = Symbol.for('react.fragment');
 const TEXT = Symbol('text');
 const PORTAL = Symbol.for('react.portal');
 const ROOT = Symbol('root');
-const GROUPS = new Set([Fragment, PORTAL, ROOT, Symbol.for('react.strict_mode'), Symbol.for('react.suspense'),
-  Symbol.for('react.profiler')]);
+const StrictMode = Symbol.for('react.strict_mode');
+const Suspense = Symbol.for('react.suspense');
+const Profiler = Symbol.for('react.profiler');
+const GROUPS = new Set([Fragment, PORTAL, ROOT, StrictMode, Suspense, Profiler]);
 
 const element = (type, key, ref, props) => ({ $$typeof: ELEMENT, type, key, ref, props });
-const isValidElement = (value) => typeof value === 'object' && value !== null && value.$$typeof === ELEMENT;
+const isValidElement = (value) => isObject(value) && value.$$typeof === ELEMENT;
 
 function createElement(type, config, ...children) {
   return build(type, null, null, {}, config, children);
@@ -36,19 +38,21 @@ function build(type, key, ref, props, config, children) {
   return element(type, key, ref, props);
 }
 
-/// What a component returned, or an element's children, as a list. Holes keep their number: it is the key of what has none.
+/// What a component returned, or an element's children: a list, or one item.
 function listOf(out) {
-  if (isValidElement(out) && out.type === Fragment && out.key === null) return listOf(out.props.children);
-  return Array.isArray(out) ? out : isIterable(out) ? Array.from(out) : [out];
+  const inner = isValidElement(out) && out.type === Fragment && out.key === null ? out.props.children : out;
+  return isIterable(inner) ? Array.from(inner) : inner;
 }
 
-const isIterable = (value) => typeof value === 'object' && value !== null && typeof value[Symbol.iterator] === 'function';
+const isGiven = (value) => value !== null && value !== undefined;
+const isObject = (value) => typeof value === 'object' && value !== null;
+const isIterable = (value) => isObject(value) && typeof value[Symbol.iterator] === 'function';
 
 /// One entry of such a list as an element, `null` if it shows nothing.
 function asElement(item) {
   if (typeof item === 'string') return item === '' ? null : element(TEXT, null, null, item);
   if (typeof item === 'number') return element(TEXT, null, null, '' + item);
-  if (typeof item !== 'object' || item === null) return null;
+  if (!isObject(item)) return null;
   if (item.$$typeof === ELEMENT || item.$$typeof === PORTAL) return item;
   if (Array.isArray(item) || isIterable(item)) return element(Fragment, null, null, { children: Array.from(item) });
   const found = Object.prototype.toString.call(item) === '[object Object]'

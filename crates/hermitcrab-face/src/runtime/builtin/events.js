@@ -8,7 +8,7 @@ const handled = { true: new WeakSet(), false: new WeakSet() };
 const OF_MOUSE = /^on(Click|DoubleClick|Mouse(Down|Move|Up|Enter))(Capture)?$/;
 
 function listen(prop) {
-  const name = /^on(Got|Lost)Pointer/.test(prop) ? prop.replace(/(Capture)Capture$/, '$1') : prop.replace(/Capture$/, '');
+  const name = prop.replace(/^(on(?:Got|Lost)PointerCapture|.*?)(?:Capture)?$/, '$1');
   const types = name === 'onChange' ? ['input', 'change'] : [ODD[name] || name.slice(2).toLowerCase()];
   for (const type of types) {
     if (!natives.has(type)) containers.forEach((container) => hear(container, type));
@@ -23,8 +23,10 @@ function listenAt(container) {
 }
 
 function hear(container, type) {
-  container.addEventListener(type, (event) => dispatch(event, true), true);
-  container.addEventListener(type, (event) => dispatch(event, false), false);
+  // Scrolling does not wait for handlers, so they cannot prevent it.
+  const passive = /^(touchstart|touchmove|wheel)$/.test(type);
+  container.addEventListener(type, (event) => dispatch(event, true), { capture: true, passive });
+  container.addEventListener(type, (event) => dispatch(event, false), { passive });
 }
 
 function dispatch(event, capture) {
@@ -50,7 +52,8 @@ function dispatch(event, capture) {
     }
     if (capture) collect(calls, path.slice().reverse(), name + 'Capture', name);
     // What does not bubble is heard on its way down, and only its target is told.
-    if (capture !== event.bubbles) collect(calls, event.bubbles ? path : node === event.target ? [part] : [], name, name);
+    const hears = event.bubbles ? path : node === event.target ? [part] : [];
+    if (capture !== event.bubbles) collect(calls, hears, name, name);
   }
   if (calls.length > 0) runHandlers(event, calls);
   if (!capture && changes) {
@@ -97,7 +100,8 @@ function restore(part) {
   const { node, el: { props } } = part;
   if (props.type !== 'radio' || !node.name) return;
   for (const other of node.getRootNode().querySelectorAll('input[type=radio]')) {
-    const same = partOfNode.get(other);
-    if (same && same.alive && other !== node && other.name === node.name && other.form === node.form) setField(same, false);
+    const group = other !== node && other.name === node.name && other.form === node.form;
+    const neighbour = group && partOfNode.get(other);
+    if (neighbour && neighbour.alive) setField(neighbour, false);
   }
 }

@@ -3,7 +3,7 @@
 const version = '18.3.1-builtin';
 global.React = {
   createElement, cloneElement, isValidElement, createContext, Children, Component, PureComponent, Fragment, version,
-  StrictMode: Symbol.for('react.strict_mode'), Suspense: Symbol.for('react.suspense'), Profiler: Symbol.for('react.profiler'),
+  StrictMode, Suspense, Profiler,
   createFactory: (type) => createElement.bind(null, type),
   createRef: () => ({ current: null }),
   memo: (type, compare) => ({ $$typeof: MEMO, type, compare: compare || null }),
@@ -18,7 +18,7 @@ global.React = {
 global.ReactDOM = {
   createRoot, flushSync, version,
   createPortal: (children, container, key) => ({
-    $$typeof: PORTAL, type: PORTAL, key: key === undefined || key === null ? null : '' + key, ref: null,
+    $$typeof: PORTAL, type: PORTAL, key: isGiven(key) ? '' + key : null, ref: null,
     props: { children, container },
   }),
   unstable_batchedUpdates: (work, value) => work(value),

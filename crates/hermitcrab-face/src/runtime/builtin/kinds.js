@@ -7,6 +7,7 @@ function updateText(part) {
 
 const SVG = 'http://www.w3.org/2000/svg';
 const MATH = 'http://www.w3.org/1998/Math/MathML';
+const VOID = /^(area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)$/;
 
 function updateHost(part, old) {
   const { type, el: { props, ref } } = part;
@@ -20,6 +21,11 @@ function updateHost(part, old) {
     partOfNode.set(part.node, part);
   }
   const html = props.dangerouslySetInnerHTML;
+  if (VOID.test(type) && (html || isGiven(props.children))) {
+    throw new Error(type + ' is a void element tag and must neither have `children` nor use '
+      + '`dangerouslySetInnerHTML`.');
+  }
+  if (!html && old.props.dangerouslySetInnerHTML) part.node.textContent = '';
   reconcile(part, html || type === 'textarea' ? null : props.children);
   if (part.unplaced) place(part);
   setProps(part, part.fresh ? {} : old.props);
@@ -45,7 +51,7 @@ function updateGroup(part, old) {
 
 /// Marks what reads a context, down to the next provider of the same one.
 function tell(part, context) {
-  if (part.contexts.has(context)) {
+  if (part.contexts !== null && part.contexts.has(context)) {
     part.forced = true;
     schedule(part);
   }
@@ -75,7 +81,7 @@ function updateFunction(part) {
     try {
       out = part.forward ? part.call(props, ref) : part.call(props);
       if (cursor < part.hooks.length) {
-        throw new Error('Rendered fewer hooks than expected. This may be caused by an accidental early return statement.');
+        throw new Error('Rendered fewer hooks than expected. This may be caused by an accidental early return.');
       }
     } finally {
       current = null;
@@ -106,7 +112,7 @@ function updateClass(part, old) {
     part.self.state = part.self.state === undefined ? null : part.self.state;
   }
   const self = part.self;
-  const [oldProps, oldState] = [old.props, self.state];
+  const oldState = self.state;
   if (fault) {
     part.fault = null;
     console.error(fault.error);
@@ -120,24 +126,26 @@ function updateClass(part, old) {
   let state = self.state;
   let force = part.fresh || context !== self.context && call.contextType !== undefined;
   const done = [];
-  for (const change of part.updates.splice(0)) {
-    const more = typeof change.partial === 'function' ? change.partial.call(self, state, props) : change.partial;
-    if (more !== null && more !== undefined) state = Object.assign({}, state, more);
-    force = force || change.force;
-    if (change.done) done.push(change.done);
+  for (const entry of part.updates.splice(0)) {
+    const more = typeof entry.partial === 'function' ? entry.partial.call(self, state, props) : entry.partial;
+    if (isGiven(more)) state = Object.assign({}, state, more);
+    force = force || entry.force;
+    if (entry.done) done.push(entry.done);
   }
   if (call.getDerivedStateFromProps && (force || state !== oldState || part.changed)) {
     const more = call.getDerivedStateFromProps(props, state);
-    if (more !== null && more !== undefined) state = Object.assign({}, state, more);
+    if (isGiven(more)) state = Object.assign({}, state, more);
   }
   let renders = force || state !== oldState || part.changed;
   if (renders && !force) {
     if (self.shouldComponentUpdate) renders = !!self.shouldComponentUpdate(props, state, context);
-    else if (methods.isPureReactComponent) renders = !sameProps(oldProps, props) || !sameProps(oldState, state);
+    else if (methods.isPureReactComponent) renders = !sameProps(old.props, props) || !sameProps(oldState, state);
   }
   Object.assign(self, { props, state, context });
   if (renders) {
-    const snapshot = part.mounted && self.getSnapshotBeforeUpdate ? self.getSnapshotBeforeUpdate(oldProps, oldState) : undefined;
+    const before = part.committed;
+    const snaps = before !== null && typeof self.getSnapshotBeforeUpdate === 'function';
+    const snapshot = snaps ? self.getSnapshotBeforeUpdate(before.props, before.state) : undefined;
     if (fault) part.children.splice(0).forEach(remove);
     const out = fault && !call.getDerivedStateFromError ? null : self.render();
     try {
@@ -152,15 +160,16 @@ function updateClass(part, old) {
     layouts.push({
       part,
       run: () => {
-        if (!part.mounted) {
-          part.mounted = true;
+        part.committed = { props, state };
+        if (before === null) {
           if (self.componentDidMount) self.componentDidMount();
         } else if (self.componentDidUpdate) {
-          self.componentDidUpdate(oldProps, oldState, snapshot);
+          self.componentDidUpdate(before.props, before.state, snapshot);
         }
       },
     });
   } else {
+    part.committed = part.committed && { props, state };
     visit(part);
   }
   queueCalls(part, done);
@@ -183,10 +192,10 @@ Component.prototype.setState = function setState(partial, done) {
 Component.prototype.forceUpdate = function forceUpdate(done) {
   change(this, { partial: null, done, force: true });
 };
-function change(self, update_) {
+function change(self, entry) {
   const part = partOfComponent.get(self);
   if (!part || !part.alive) return;
-  part.updates.push(update_);
+  part.updates.push(entry);
   schedule(part);
 }
 

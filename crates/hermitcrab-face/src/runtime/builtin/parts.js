@@ -3,13 +3,16 @@
 const partOfNode = new WeakMap();
 const partOfComponent = new WeakMap();
 
+/// Of parts that are no components.
+const NONE = Object.freeze([]);
+
 function newPart(el, parent) {
   const part = {
     type: el.type, el, parent, children: [], slot: '', at: 0, moved: true,
     alive: true, fresh: true, dirty: true, below: false, forced: false,
     node: null, shown: null, unplaced: false, attached: null,
-    call: null, forward: false, compare: null, hooks: [], effects: [], contexts: new Set(), changed: false, again: false,
-    self: null, mounted: false, updates: [], boundary: false, fault: null,
+    call: null, forward: false, compare: null, hooks: NONE, effects: NONE, contexts: null, changed: false, again: false,
+    self: null, committed: null, updates: NONE, boundary: false, fault: null,
   };
   let type = el.type;
   if (type === TEXT || GROUPS.has(type) || typeof type === 'string') return part;
@@ -23,10 +26,16 @@ function newPart(el, parent) {
     type = type.render;
   }
   if (typeof type !== 'function') {
+    let owner = parent;
+    while (owner && owner.call === null) owner = owner.parent;
     throw new Error('Element type is invalid: expected a string (for built-in components) or a class/function (for '
-      + 'composite components) but got: ' + (type === null ? 'null' : typeof type) + '.');
+      + 'composite components) but got: ' + (type === null ? 'null' : typeof type) + '.'
+      + (owner ? ' Check the render method of `' + owner.call.name + '`.' : ''));
   }
   part.call = type;
+  part.hooks = [];
+  part.updates = [];
+  part.contexts = new Set();
   const methods = type.prototype;
   part.boundary = isClass(part)
     && (typeof type.getDerivedStateFromError === 'function' || typeof methods.componentDidCatch === 'function');
@@ -40,7 +49,7 @@ const boxOf = (part) => part.type === ROOT || part.type === PORTAL ? part.el.pro
 
 function sameProps(a, b) {
   if (Object.is(a, b)) return true;
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (!isObject(a) || !isObject(b)) return false;
   const names = Object.keys(a);
   return names.length === Object.keys(b).length
     && names.every((name) => Object.prototype.hasOwnProperty.call(b, name) && Object.is(a[name], b[name]));
@@ -50,8 +59,9 @@ function sameProps(a, b) {
 function update(part, el) {
   const old = part.el;
   const sameRef = old.ref === el.ref;
-  if (!part.fresh && !part.dirty && sameRef
-    && (old.props === el.props || (part.compare !== null && part.compare(old.props, el.props)))) return visit(part);
+  // What memo holds for equal keeps its old properties, even if it renders for another reason.
+  if (!part.fresh && sameRef && part.compare !== null && part.compare(old.props, el.props)) el = old;
+  if (!part.fresh && !part.dirty && sameRef && old.props === el.props) return visit(part);
   part.changed = part.fresh || part.forced || old.props !== el.props || (part.forward && !sameRef);
   part.el = el;
   part.dirty = part.forced = false;
@@ -88,25 +98,28 @@ function take(part, error) {
 function reconcile(part, out) {
   part.below = false;
   const before = new Map(part.children.map((child) => [child.slot, child]));
+  const items = listOf(out);
+  const alone = !Array.isArray(items);
   const slots = new Set();
   let last = 0;
   const next = [];
-  listOf(out).forEach((item, at) => {
+  (alone ? [items] : items).forEach((item, at) => {
     const el = asElement(item);
     if (el === null) return;
     let slot = el.key === null ? at : '$' + el.key;
     while (slots.has(slot)) slot += '\u0000';
     slots.add(slot);
-    let child = before.get(slot);
+    // Holes keep their number: it is the key of what has none. What stands alone may have stood anywhere.
+    let child = alone ? part.children.find((one) => one.el.key === el.key) : before.get(slot);
     if (child && child.type === el.type && (el.type !== PORTAL || child.el.props.container === el.props.container)) {
-      before.delete(slot);
+      before.delete(child.slot);
       // What stands behind a neighbour that stood before it stays; the others move.
       if (child.at < last) child.moved = true;
       else last = child.at;
     } else {
       child = newPart(el, part);
-      child.slot = slot;
     }
+    child.slot = slot;
     next.push([child, el]);
   });
   part.children = next.map(([child]) => child);
@@ -157,7 +170,7 @@ function remove(part) {
 function bury(part) {
   part.alive = false;
   if (part.attached !== null) attempt(part, () => attach(part, null, null));
-  if (part.mounted && part.self.componentWillUnmount) attempt(part, () => part.self.componentWillUnmount());
+  if (part.committed !== null && part.self.componentWillUnmount) attempt(part, () => part.self.componentWillUnmount());
   for (const hook of part.hooks) {
     if (!hook.cleanup) continue;
     if (hook.kind === 'passive') passives.push({ part, hook, create: null });

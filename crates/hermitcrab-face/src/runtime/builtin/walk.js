@@ -16,8 +16,8 @@ function schedule(part) {
   if (!part.alive) return;
   if (nested > 50) {
     nested = 0;
-    throw new Error('Maximum update depth exceeded. This can happen when a component repeatedly calls setState inside '
-      + 'componentWillUpdate or componentDidUpdate. React limits the number of nested updates to prevent infinite loops.');
+    throw new Error('Maximum update depth exceeded. This can happen when a component sets state in each of its layout '
+      + 'effects or in componentDidUpdate. React limits the number of nested updates to prevent infinite loops.');
   }
   part.dirty = true;
   for (let above = part.parent; above && !above.below; above = above.parent) above.below = true;
@@ -31,9 +31,11 @@ function flush() {
   if (busy) return;
   waiting = false;
   busy = true;
-  runPassives();
-  let pending = [...roots].filter((root) => root.dirty || root.below);
-  while (pending.length > 0) {
+  for (;;) {
+    // What was committed before is over before anything is rendered.
+    runPassives();
+    const pending = [...roots].filter((root) => root.dirty || root.below);
+    if (pending.length === 0) break;
     const focused = document.activeElement;
     moving = true;
     for (const root of pending) {
@@ -52,7 +54,7 @@ function flush() {
       if (part.alive) attempt(part, run);
     }
     nested += 1;
-    pending = [...roots].filter((root) => root.dirty || root.below);
+    if (![...roots].some((root) => root.dirty || root.below)) break;
   }
   nested = 0;
   busy = false;

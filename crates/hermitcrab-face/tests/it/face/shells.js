@@ -30,8 +30,8 @@
     if (node.nodeType === Node.TEXT_NODE) return void out.push(pad + JSON.stringify(node.data));
     const names = [...node.attributes].map(({ name, value }) => name + '=' + JSON.stringify(value)).sort();
     const field = node.localName;
-    if (field === 'input' || field === 'textarea' || field === 'select') names.push('shows ' + JSON.stringify(node.value));
-    if (node.type === 'checkbox' || node.type === 'radio' ? node.checked : field === 'option' && node.selected) names.push('on');
+    if (/^(input|textarea|select)$/.test(field)) names.push('shows ' + JSON.stringify(node.value));
+    if (node.checked || node.selected) names.push('on');
     if (node === document.activeElement) {
       names.push('focused');
       if (typeof node.selectionStart === 'number') names.push('caret ' + node.selectionStart);

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use hermitcrab_face::{Npm, Runtime, compile_shell};
 use serde_json::{Value, json};
@@ -50,16 +51,41 @@ fn the_built_in_runtime_shows_what_react_shows() {
 #[test]
 #[ignore = "installs React by npm, which asks the registry that this machine's npm is set to"]
 fn react_shows_what_the_snapshots_say() {
+    browser::run(async |browser| compare(browser, &react().await).await);
+}
+
+/// Programs by chance: trees that change, state that is set, contexts, memo, faults and boundaries, effects that are logged.
+#[test]
+#[ignore = "installs React by npm, which asks the registry that this machine's npm is set to"]
+fn random_programs_go_the_same_way_on_both_runtimes() {
     browser::run(async |browser| {
-        let data = tempfile::tempdir().unwrap();
-        let npm = Npm {
-            program: "npm".into(),
-            limit: std::time::Duration::from_mins(2),
-            hidden: Vec::new(),
-        };
-        let react = Runtime::react(data.path(), &npm, &|_| {}).await.unwrap();
-        compare(browser, &react).await;
+        let page = "<!doctype html><meta charset=utf-8><body>\
+            <script src=/react.js></script><script>window.a = {React, ReactDOM}</script>\
+            <script src=/builtin.js></script><script>window.b = {React, ReactDOM}</script>\
+            <script src=/random.js></script>";
+        let site = Site::new([
+            ("/", Served::html(page)),
+            ("/react.js", Served::script(react().await.script())),
+            ("/builtin.js", Served::script(Runtime::builtin().script())),
+            ("/random.js", Served::script(include_str!("random.js"))),
+        ])
+        .await;
+        browser.open(&site.url("/")).await;
+        for seed in 1..=4000 {
+            let differs = browser.eval(&format!("__random([a, b], {seed})")).await;
+            assert!(differs.is_null(), "{}", differs.as_str().unwrap());
+        }
     });
+}
+
+async fn react() -> Runtime {
+    let data = tempfile::tempdir().unwrap();
+    let npm = Npm {
+        program: "npm".into(),
+        limit: Duration::from_mins(2),
+        hidden: Vec::new(),
+    };
+    Runtime::react(data.path(), &npm, &|_| {}).await.unwrap()
 }
 
 async fn compare(browser: &Browser, runtime: &Runtime) {
@@ -93,12 +119,12 @@ async fn play(browser: &Browser, runtime: &Runtime, shell: &Shell) -> String {
     ])
     .await;
     browser.open(&site.url("/")).await;
-    let mut all = format!("== mount\n{}\n", seen(browser).await);
+    let mut all = vec!["== mount".to_owned(), seen(browser).await];
     for step in &shell.steps {
         take(browser, step).await;
-        all += &format!("== {step}\n{}\n", seen(browser).await);
+        all.extend([format!("== {step}"), seen(browser).await]);
     }
-    all
+    all.join("\n")
 }
 
 async fn seen(browser: &Browser) -> String {
@@ -132,15 +158,14 @@ async fn take(browser: &Browser, step: &str) {
         "type" => browser.type_into(selector, rest).await,
         "key" => browser.type_into(selector, key(rest)).await,
         "choose" => {
-            browser
-                .click(&format!("{selector} option[value='{rest}']"))
-                .await
+            let option = format!("{selector} option[value='{rest}']");
+            browser.click(&option).await;
         }
         _ => panic!("no such step: {step}"),
     }
 }
 
-/// WebDriver's names for keys that are no letters.
+/// `WebDriver`'s names for keys that are no letters.
 fn key(name: &str) -> &'static str {
     match name {
         "Backspace" => "\u{e003}",

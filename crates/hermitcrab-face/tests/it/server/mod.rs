@@ -1,9 +1,14 @@
 //! The server and the hub, with pages that speak the protocol and are no browsers.
 
+mod api;
 mod conversation;
 mod deaths;
+mod ends;
 mod http;
 mod page;
+mod security_calls;
+mod security_headers;
 mod security_http;
+mod security_socket;
 mod stand;
 mod trials;

@@ -55,14 +55,24 @@ impl Page {
                 Ok(_) => continue,
             };
             let message: Value = serde_json::from_str(&text).unwrap();
-            if self.runs && message["type"] == "show" {
-                let ready = json!({"type": "ready", "frame": message["frame"]});
-                self.tell(ready).await;
-            }
-            if self.mounts && message["type"] == "show" {
-                self.mount(&message).await;
+            if message["type"] == "show" {
+                self.see(&message).await;
             }
             return Some(message);
+        }
+    }
+
+    /// Does with a frame what a browser does. The server may have gone in the meantime.
+    async fn see(&mut self, show: &Value) {
+        let (frame, rev) = (&show["frame"], &show["rev"]);
+        if self.runs {
+            let ready = json!({"type": "ready", "frame": frame});
+            let _ = self.socket.send(Message::text(ready.to_string())).await;
+        }
+        if self.mounts {
+            self.frame = frame.as_str().map(str::to_owned);
+            let mounted = json!({"type": "mounted", "frame": frame, "rev": rev});
+            let _ = self.socket.send(Message::text(mounted.to_string())).await;
         }
     }
 
@@ -91,6 +101,11 @@ impl Page {
         }
     }
 
+    /// What was read and not waited for.
+    pub fn unread(&self) -> &VecDeque<Value> {
+        &self.unread
+    }
+
     pub async fn event(&mut self, event: &str) -> Value {
         let is = |message: &Value| message["type"] == "event" && message["event"] == event;
         self.wait(event, |message| {
@@ -113,6 +128,17 @@ impl Page {
     pub async fn said(&mut self, role: &str, text: &str) {
         let is = |data: &Value| data["role"] == role && data["text"] == text;
         self.event_of("message", is).await;
+    }
+
+    /// The shell says something; the pieces of the answer are thrown away as they come.
+    pub async fn said_all(&mut self, text: &str) {
+        let call = self.start_shell("send", json!([text])).await;
+        loop {
+            let message = self.receive().await.expect("the page is still open");
+            if message["type"] == "reply" && message["id"] == call {
+                return assert_eq!(message["ok"], true, "{message}");
+            }
+        }
     }
 
     pub async fn show(&mut self) -> Value {

@@ -108,7 +108,7 @@ impl Setting {
 
     /// A shell that does not answer fails soon.
     pub fn impatient(mut self) -> Self {
-        self.limits.mount = Duration::from_millis(300);
+        self.limits.mount = Duration::from_secs(1);
         self
     }
 

@@ -133,13 +133,13 @@ async fn no_answer_in_the_limit_is_a_timeout() {
     page.mounts = false;
     let call = page.start_shell("recompile", json!([other(2)])).await;
     page.show_of(2).await;
+    page.mounts = true;
     let answer = page.reply(call).await.unwrap_err();
     assert_eq!(answer["error"], "timeout");
     // A hung shell may have taken the old one with it: that one begins anew.
     page.wait("clear", |message| message["type"] == "clear")
         .await;
-    let show = page.show_of(1).await;
-    page.mount(&show).await;
+    page.show_of(1).await;
     page.shell("usage", json!([])).await.unwrap();
     assert_eq!(running(&mut page).await, 1);
     stand.end().await;

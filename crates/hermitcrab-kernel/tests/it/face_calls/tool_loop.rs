@@ -1,0 +1,123 @@
+//! The loop in which a face lets a model call tools.
+
+use super::*;
+
+#[tokio::test]
+async fn the_loop_runs_tools_in_the_name_of_the_face_and_ends_with_the_last_reply() {
+    let write = json!({"name": "skills", "path": "0.8", "content": "A skill of the face's."});
+    let (place, brain) = Setting::page()
+        .script([
+            call("t1", "block_write", write),
+            call("t2", "block_reed", json!({})),
+            ScriptStep::text("Done."),
+        ])
+        .await;
+    let outcome = tool_loop(&place, json!({ "messages": user("Write it") })).await;
+    assert_eq!(
+        outcome.content["content"],
+        json!([{"type": "text", "text": "Done."}])
+    );
+    assert_eq!(outcome.content["stop_reason"], "end_turn");
+    assert_eq!(
+        place.text("skills", "0.8").unwrap(),
+        "A skill of the face's."
+    );
+    let name = pscale_blocks::BlockName::new("skills").unwrap();
+    let log = place.store.log(Some(&name), 0).unwrap();
+    assert_eq!(log.last().unwrap().by, by_face());
+    let asked = brain.asked();
+    // Those of the conversation, because the face did not say.
+    assert_eq!(names(&asked[0]), place.kernel.tools());
+    assert!(asked[0].system[0].as_text().unwrap().contains("material"));
+    assert_eq!(results(&asked[2].messages[4]).len(), 1);
+    assert!(results(&asked[2].messages[4])[0].1, "there is no such tool");
+    let events = place.events.lock().unwrap().clone();
+    assert!(events.contains(&Event::BlockChanged {
+        name: "skills".to_owned()
+    }));
+    assert!(place.kernel.messages().await.is_empty());
+}
+
+#[tokio::test]
+async fn no_tools_means_none_and_others_than_those_named_are_not_run() {
+    let (place, brain) = Setting::page()
+        .script([
+            call("t1", "block_list", json!({})),
+            ScriptStep::text("No."),
+            call(
+                "t2",
+                "block_write",
+                json!({"name": "skills", "path": "0.8", "content": "x"}),
+            ),
+            ScriptStep::text("No."),
+        ])
+        .await;
+    tool_loop(&place, json!({ "messages": user("a"), "tools": [] })).await;
+    assert!(brain.asked()[0].tools.is_empty());
+    tool_loop(
+        &place,
+        json!({ "messages": user("a"), "tools": ["block_read"] }),
+    )
+    .await;
+    let asked = brain.asked();
+    assert_eq!(names(&asked[2]), ["block_read"]);
+    for (request, tool) in [(1, "block_list"), (3, "block_write")] {
+        let (text, is_error) = results(asked[request].messages.last().unwrap()).remove(0);
+        assert!(
+            is_error && text.contains(tool) && text.contains("inactive"),
+            "{text}"
+        );
+    }
+    assert_eq!(place.text("skills", "0.8"), None);
+    // A tool of the face's own cannot be run here.
+    let own = json!({"name": "weather", "input_schema": {"type": "object"}});
+    let outcome = tool_loop(&place, json!({ "messages": user("a"), "tools": [own] })).await;
+    refused(&outcome, "unknown_tool", "weather");
+}
+
+#[tokio::test]
+async fn the_loop_has_ten_rounds_and_the_last_one_is_without_tools() {
+    let steps = (0..9)
+        .map(|n| {
+            call(
+                &format!("t{n}"),
+                "block_read",
+                json!({"name": "skills", "path": format!("0.{n}")}),
+            )
+        })
+        .chain([ScriptStep::text("That is all.")]);
+    let (place, brain) = Setting::page().script(steps).await;
+    let outcome = tool_loop(&place, json!({ "messages": user("a") })).await;
+    assert_eq!(outcome.content["content"][0]["text"], "That is all.");
+    let asked = brain.asked();
+    assert_eq!(asked.len(), 10);
+    let off: Vec<_> = asked.iter().map(|asked| asked.tools_off).collect();
+    assert_eq!(off, [vec![false; 9], vec![true]].concat());
+    // The last message of each request has the results of the calls before.
+    assert!(
+        asked[1..]
+            .iter()
+            .all(|asked| !results(asked.messages.last().unwrap()).is_empty())
+    );
+    // A model that calls all the same gets no further.
+    let steps = (0..20).map(|n| {
+        call(
+            &format!("t{n}"),
+            "block_read",
+            json!({"name": "skills", "path": format!("0.{n}")}),
+        )
+    });
+    let (place, brain) = Setting::page().script(steps).await;
+    let outcome = tool_loop(&place, json!({ "messages": user("a") })).await;
+    assert_eq!(outcome.content["stop_reason"], "tool_use");
+    assert_eq!(brain.asked().len(), 10);
+}
+
+#[tokio::test]
+async fn the_same_call_again_and_again_ends_the_loop() {
+    let steps = (0..9).map(|n| call(&format!("t{n}"), "block_list", json!({})));
+    let (place, brain) = Setting::page().script(steps).await;
+    let outcome = tool_loop(&place, json!({ "messages": user("a") })).await;
+    refused(&outcome, "repeated", "too often");
+    assert_eq!(brain.asked().len(), 5);
+}
