@@ -143,7 +143,7 @@ stage.addEventListener('cleared', ({ detail: hung }) => {
   if (hung) fallen = { rev: hung.rev, name: hung.name, message: 'it does not answer any longer', at: '' };
 });
 stage.addEventListener('fell', ({ detail: { frame, fault: { message }, wasShown } }) => {
-  if (frame.safe) {
+  if (frame.safe && !stage.current) {
     wake.say('The safe face failed as well', message, {
       'Load the page again': () => location.reload(),
       'Ask for a new face': () => ask('boot'),
