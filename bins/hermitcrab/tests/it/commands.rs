@@ -10,6 +10,7 @@ use crate::program::{Place, Ran, finish, start};
 const COMMANDS: [&str; 33] = [
     "chat",
     "prompt",
+    "serve",
     "compile",
     "shells",
     "shells use",

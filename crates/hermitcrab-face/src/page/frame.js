@@ -11,7 +11,10 @@ const MISSED = 3;
 /** The program gives a shell three seconds; this is for one that it no longer asks about. */
 const MOUNT = 6_000;
 /** So many refused messages are no mistake. */
-const FLOOD = 20_000;
+const FLOOD = 5_000;
+/** A frame greets the page once; this many greetings are an attack on the page's time. */
+const GREETINGS = 1_000;
+const utf8 = new TextEncoder();
 
 /** As many things at once as `size`, and `rate` a second in the long run. */
 class Bucket {
@@ -41,7 +44,9 @@ const natural = (value) => Number.isSafeInteger(value) && value >= 0;
 function plain(value) {
   try {
     const json = JSON.stringify(value);
-    return json.length > MAX_MESSAGE ? undefined : JSON.parse(json);
+    // The program counts bytes.
+    const fits = json.length <= MAX_MESSAGE && utf8.encode(json).length <= MAX_MESSAGE;
+    return fits ? JSON.parse(json) : undefined;
   } catch {
     return undefined;
   }
@@ -68,6 +73,7 @@ export class Frame {
   #nonce = nonce();
   #ready = false;
   #greeted = false;
+  #greetings = 0;
   #inFlight = new Set();
   #calls = new Bucket(BURST, RATE);
   #lines = new Bucket(MAX_LINES, MAX_LINES / 60);
@@ -131,6 +137,12 @@ export class Frame {
 
   #greet = (event) => {
     if (event.source === null || event.source !== this.element.contentWindow) return;
+    this.#greetings += 1;
+    if (this.#greetings > GREETINGS) {
+      this.#fail({ phase: 'timeout', message: 'the face floods the page with messages' });
+      return;
+    }
+    // What it says beside is not even unpacked.
     if (this.#greeted || event.origin !== 'null' || Object(event.data).ready !== 1) return;
     this.#greeted = true;
     const { port1, port2 } = new MessageChannel();

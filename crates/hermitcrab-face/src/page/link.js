@@ -14,6 +14,8 @@ export class Refused extends Error {
 }
 
 const CUT_OFF = { error: 'disconnected', detail: 'the program cannot be reached; the page keeps trying' };
+const MAX_MESSAGE = (1 << 20) + 1_024;
+const utf8 = new TextEncoder();
 const WAITS = [250, 500, 1_000, 2_000, 5_000, 10_000];
 
 /**
@@ -107,7 +109,10 @@ export class Link extends EventTarget {
   /** @returns {boolean} whether it could be said */
   send(message) {
     if (this.#socket?.readyState !== WebSocket.OPEN) return false;
-    this.#socket.send(JSON.stringify(message));
+    const text = JSON.stringify(message);
+    // The program would cut the page off.
+    if (utf8.encode(text).length > MAX_MESSAGE) return false;
+    this.#socket.send(text);
     return true;
   }
 

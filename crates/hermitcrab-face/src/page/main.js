@@ -92,7 +92,10 @@ link.addEventListener('welcome', ({ detail }) => {
   waking();
   for (const text of detail.notices ?? []) strips.show(null, text, { stays: 60_000 });
 });
-link.addEventListener('host_call', async ({ detail }) => link.send(await skills.host(detail)));
+link.addEventListener('host_call', async ({ detail }) => {
+  if (link.send(await skills.host(detail))) return;
+  link.send({ type: 'host_reply', id: detail.id, ok: false, error: 'failed', detail: 'the answer is larger than 1 MiB' });
+});
 
 const hears = {
   usage: (usage) => bar.usage(usage),

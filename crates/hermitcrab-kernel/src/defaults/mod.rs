@@ -42,7 +42,7 @@ const SOURCES: [Source; 6] = [
     (
         "capabilities",
         include_str!("capabilities.json"),
-        "a69db98ab7ea5ee4b09424b3dfa798668551b61775697796f32483781993a267",
+        "29308148974fa0ef98f32cc2b53782bcba98be24db313de8b8e3b045c9897ce9",
     ),
     (
         "memory",
