@@ -13,6 +13,10 @@ fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/page")
 }
 
+fn is_script(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(_, kind)| kind == "js")
+}
+
 fn read(name: &str) -> String {
     fs::read_to_string(folder().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
@@ -80,7 +84,7 @@ fn the_page_and_its_scripts_load_what_is_there() {
     }
     let mut todo: Vec<String> = loaded.iter().cloned().collect();
     while let Some(name) = todo.pop() {
-        if !name.ends_with(".js") {
+        if !is_script(&name) {
             continue;
         }
         for one in imports(&read(&name)) {
@@ -93,7 +97,7 @@ fn the_page_and_its_scripts_load_what_is_there() {
     let list = read("mod.rs");
     let entries = fs::read_dir(folder()).unwrap();
     for name in entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()) {
-        if name.ends_with(".js") && !BRIDGE.contains(&&*name) {
+        if is_script(&name) && !BRIDGE.contains(&&*name) {
             assert!(loaded.contains(&name), "{name} is loaded by nothing");
             assert!(
                 list.contains(&format!("\"{name}\",")),
@@ -108,7 +112,7 @@ fn the_page_and_its_scripts_load_what_is_there() {
 fn scripts_make_no_markup_of_texts_and_no_code() {
     for entry in fs::read_dir(folder()).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        if !name.ends_with(".js") || name == "disarm.js" {
+        if !is_script(&name) || name == "disarm.js" {
             continue;
         }
         let script = read(&name);
