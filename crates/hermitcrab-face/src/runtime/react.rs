@@ -254,7 +254,8 @@ fn end_of(path: &Path) -> io::Result<String> {
     Ok(lines.join("; "))
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
