@@ -1,4 +1,5 @@
 //! Serves a face without a model and without a disk: `cargo run -p hermitcrab-face --example serve`. Ctrl-C ends it.
+#![expect(clippy::disallowed_macros, reason = "the address is printed")]
 
 use std::error::Error;
 use std::sync::Arc;

@@ -162,3 +162,44 @@ fn begins_with(line: &str, words: &[&str]) -> bool {
         })
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(text: &str) -> Vec<&str> {
+        let parts = fences(text).into_iter();
+        parts.map(|fence| &text[fence.start..fence.end]).collect()
+    }
+
+    #[test]
+    fn a_fence_closes_at_a_line_of_backticks_alone() {
+        assert_eq!(parts("a\n```jsx\nx ```\n``` y\n```\n"), ["x ```\n``` y\n"]);
+        assert_eq!(parts("````\n```\n````\n```\nz\n````"), ["```\n", "z\n"]);
+        assert_eq!(parts("```css\na\n```\n```tsx {1}\nb\n```"), ["b\n"]);
+        assert_eq!(parts("``` a `b`\n"), Vec::<&str>::new());
+        assert_eq!(parts("text ```jsx\n"), Vec::<&str>::new());
+        assert!(fences("```\na")[0].truncated);
+    }
+
+    #[test]
+    fn a_declaration_has_an_upper_case_name() {
+        for (text, at) in [
+            ("so function a() and class Big", Some(20)),
+            ("const A = 1", Some(0)),
+            ("const A: B = 1", Some(0)),
+            ("const A is", None),
+            ("functions X", None),
+            ("class, X", None),
+        ] {
+            assert_eq!(declaration(text), at, "{text}");
+        }
+    }
+
+    #[test]
+    fn code_begins_at_a_line_that_begins_like_code() {
+        assert_eq!(openings("a\n const b\nlet {c}\n"), [2, 11]);
+        assert_eq!(openings("letter\nexports\nso: class A {}"), [19]);
+        assert!(openings("words").is_empty());
+    }
+}

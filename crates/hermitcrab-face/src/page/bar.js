@@ -26,6 +26,9 @@ export class Bar {
     header.addEventListener('keydown', (event) => {
       if (event.key === 'Escape') this.#open(false);
     });
+    header.addEventListener('focusout', ({ relatedTarget }) => {
+      if (!header.contains(relatedTarget)) this.#open(false);
+    });
   }
 
   #open(isOpen) {

@@ -3,22 +3,23 @@ import { button, element } from './element.js';
 /** Asks for a key where one is wanted, or goes on without. The key goes to the program and is kept in no place here. */
 export class Key {
   #link;
-  #wake;
+  #strips;
   #dialog = null;
 
   /**
    * @param {import('./link.js').Link} link
-   * @param {import('./wake.js').Wake} wake
+   * @param {import('./strips.js').Strips} strips
    */
-  constructor(link, wake) {
+  constructor(link, strips) {
     this.#link = link;
-    this.#wake = wake;
+    this.#strips = strips;
   }
 
   /** @param {string|null} provider whose key is missing; null: none is */
   want(provider) {
     if (!provider) {
-      this.#dialog?.close();
+      this.#dialog?.close('answered');
+      this.#strips.hide('key');
       return;
     }
     if (this.#dialog) return;
@@ -28,9 +29,10 @@ export class Key {
       fault.textContent = '';
       try {
         await work();
-        dialog.close();
+        dialog.close('answered');
       } catch (error) {
         fault.textContent = error.detail;
+        if (!dialog.open) this.#strips.show('key', error.detail, { tone: 'alarm' });
       }
     };
     const use = () => {
@@ -42,11 +44,6 @@ export class Key {
       });
     };
     const offline = () => attempt(() => this.#link.call('offline'));
-    // Closed without an answer, the question stays on the page.
-    this.#wake.say('No model yet', `A key for ${provider} is wanted, or the offline script answers.`, {
-      'Enter a key': () => this.want(provider),
-      'Go on offline': offline,
-    });
     input.addEventListener('keydown', (event) => event.key === 'Enter' && use());
     const dialog = element('dialog.question', { 'aria-labelledby': 'key-title' },
       element('h2', { id: 'key-title' }, `A key for ${provider}`),
@@ -59,6 +56,11 @@ export class Key {
       input.value = '';
       dialog.remove();
       this.#dialog = null;
+      if (dialog.returnValue === 'answered') return;
+      // Closed without an answer, the question stays on the page.
+      this.#strips.show('key', `No model answers: a key for ${provider} is wanted.`, {
+        tone: 'alarm', actions: { 'Enter a key': () => this.want(provider), 'Go on offline': offline },
+      });
     });
     this.#dialog = dialog;
     document.body.append(dialog);

@@ -23,7 +23,7 @@ const skills = new Skills(permits, strips);
 const link = new Link(skills.offers);
 const stage = new Stage(place('stage'), link, skills);
 const wake = new Wake(place('stage'));
-const key = new Key(link, wake);
+const key = new Key(link, strips);
 const sheet = new Sheet(place('sheet'));
 new CoreEdits(link, strips);
 const panels = [new Blocks(link), new Log(link), new Faces(link, permits, stage)];
@@ -47,6 +47,10 @@ let status = { model: '', offline: null, key_wanted: null };
 
 function waking() {
   if (stage.current) return;
+  if (status.key_wanted) {
+    wake.say('No model yet', `A key for ${status.key_wanted} is wanted, or the offline script answers.`);
+    return;
+  }
   const who = status.offline ? 'The offline script' : status.model;
   wake.say('Waking up', `${who} reads its blocks and brings up a face.`, { Stop: () => ask('stop'), ...safely });
 }
@@ -85,7 +89,7 @@ link.addEventListener('welcome', ({ detail }) => {
   know(detail);
   bar.usage(detail.usage);
   bar.activity(detail.busy === true);
-  if (!status.key_wanted) waking();
+  waking();
   for (const text of detail.notices ?? []) strips.show(null, text, { stays: 60_000 });
 });
 link.addEventListener('host_call', async ({ detail }) => {
@@ -142,7 +146,7 @@ stage.addEventListener('cleared', ({ detail: hung }) => {
   if (hung) fallen = { rev: hung.rev, name: hung.name, message: 'it does not answer any longer', at: '' };
 });
 stage.addEventListener('fell', ({ detail: { frame, fault: { message }, wasShown } }) => {
-  if (frame.safe) {
+  if (frame.safe && !stage.current) {
     wake.say('The safe face failed as well', message, {
       'Load the page again': () => location.reload(),
       'Ask for a new face': () => ask('boot'),

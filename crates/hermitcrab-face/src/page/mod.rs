@@ -57,6 +57,8 @@ pub(crate) const FRAME: &str = include_str!("frame.html");
 pub(crate) const BRIDGE: &str = concat!(
     "(() => {\n'use strict';\n",
     include_str!("disarm.js"),
+    include_str!("report.js"),
+    include_str!("calls.js"),
     include_str!("bridge.js"),
     "})();\n"
 );

@@ -26,7 +26,7 @@ export class Strips {
       this.hide(name);
       act();
     }));
-    const line = element(`div.strip.${tone}`, {},
+    const line = element(`div.strip.${tone}`, { role: tone === 'alarm' && 'alert' },
       element('div.said', {}, element('p', {}, text), typeof more === 'string' ? element('small', {}, more) : more),
       element('div.actions', {}, ...buttons));
     this.#element.append(line);

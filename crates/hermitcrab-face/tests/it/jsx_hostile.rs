@@ -168,6 +168,8 @@ fn many_faults_are_told_in_few_words() {
     assert!(errors[0].source_line.as_ref().unwrap().chars().count() < 400);
 }
 
+const FACE: &str = include_str!("../../../hermitcrab-kernel/src/brain/offline/shell.jsx");
+
 /// Pieces of which broken and whole shells are made.
 fn piece() -> impl Strategy<Value = String> {
     let known = prop::sample::select(vec![
@@ -262,5 +264,12 @@ proptest! {
             let again = sound(&shell.source);
             prop_assert_eq!(again.map(|again| again.script), Ok(shell.script));
         }
+    }
+
+    #[test]
+    fn a_face_with_a_wound_is_answered(at in 0..FACE.len(), length in 0_usize..80, piece in piece()) {
+        let start = FACE.floor_char_boundary(at);
+        let end = FACE.floor_char_boundary((start + length).min(FACE.len()));
+        let _ = sound(&format!("{}{piece}{}", &FACE[..start], &FACE[end..]));
     }
 }

@@ -67,7 +67,7 @@ function setStyle(node, old, style) {
 
 function setAttribute(node, name, value) {
   if (name === 'children' || name === 'autoFocus' || name === 'innerHTML' || name.startsWith('suppress')) return;
-  if (/^on./i.test(name) || !/^[:\w][:\w.\-\u00b7-\uffff]*$/.test(name)) return;
+  if (/^on./i.test(name) || !/^[:A-Z_a-z\u00c0-\uffff][:\w.\-\u00b7-\uffff]*$/.test(name)) return;
   if (PROPERTY.has(name)) {
     node[name] = !!value && isText(value);
     return;

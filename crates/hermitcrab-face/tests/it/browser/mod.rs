@@ -24,9 +24,13 @@ pub use site::{Served, Site};
 
 use std::panic::AssertUnwindSafe;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use driver::{Driver, Programs};
 use futures_util::FutureExt as _;
+
+/// For a whole test: a browser that is stuck answers no command.
+const PATIENCE: Duration = Duration::from_secs(150);
 
 /// One browser at a time in a process; between processes the test group `browser` of nextest sees to it.
 static ONE: Mutex<()> = Mutex::new(());
@@ -47,7 +51,11 @@ pub fn run(test: impl AsyncFnOnce(&Browser)) {
     runtime.block_on(async {
         let driver = Driver::start(&programs);
         let browser = Browser::connect(&driver).await;
-        let outcome = AssertUnwindSafe(test(&browser)).catch_unwind().await;
+        let whole = async {
+            let ended = tokio::time::timeout(PATIENCE, test(&browser)).await;
+            assert!(ended.is_ok(), "the test takes too long");
+        };
+        let outcome = AssertUnwindSafe(whole).catch_unwind().await;
         if let Err(panic) = outcome {
             browser.say_what_it_shows().await;
             drop(driver);

@@ -1,13 +1,13 @@
 //! One tab of a browser, and what a test does with it. Everything that waits polls, and gives up after 30 s.
 
 use std::fmt::Display;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::http::Method;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use fantoccini::elements::Element;
-use fantoccini::wd::WebDriverCompatibleCommand;
+use fantoccini::wd::{WebDriverCompatibleCommand, WindowHandle};
 use fantoccini::{Client, ClientBuilder, Locator};
 use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
@@ -105,6 +105,21 @@ impl Browser {
         self.client.windows().await.unwrap().len()
     }
 
+    /// The tab that the browser is in.
+    pub async fn tab(&self) -> WindowHandle {
+        self.client.window().await.unwrap()
+    }
+
+    /// Opens a tab and goes there.
+    pub async fn new_tab(&self) {
+        let made = self.client.new_window(true).await.unwrap();
+        self.switch_tab(made.handle).await;
+    }
+
+    pub async fn switch_tab(&self, tab: WindowHandle) {
+        self.client.switch_to_window(tab).await.unwrap();
+    }
+
     /// Waits for the first element that a CSS selector finds.
     pub async fn wait_for(&self, selector: &str) -> Element {
         wait(selector, async || {
@@ -162,6 +177,19 @@ impl Browser {
             frame.enter_frame().await.ok()
         })
         .await;
+    }
+
+    /// Waits until an expression is truthy in the frame that a selector finds by then: it may be another one each time.
+    pub async fn in_frame_until(&self, selector: &str, condition: &str) -> Value {
+        let script = format!("try {{ return ({condition}) || null }} catch (e) {{ return null }}");
+        wait(format_args!("{condition} in {selector}"), async || {
+            let frame = self.client.find(Locator::Css(selector)).await.ok()?;
+            frame.enter_frame().await.ok()?;
+            let seen = self.client.execute(&script, vec![]).await;
+            self.leave_frame().await;
+            seen.ok().filter(|value| !value.is_null())
+        })
+        .await
     }
 
     /// Back to the page itself.
@@ -224,7 +252,8 @@ impl Browser {
             eprintln!("console: {:#?}", self.console().await);
             self.leave_frame().await;
             eprintln!("page: {}", self.eval("document.body.innerText").await);
-            let picture = std::env::temp_dir().join("orrery-browser-failure.png");
+            let picture =
+                std::env::temp_dir().join(format!("orrery-browser-{}.png", std::process::id()));
             std::fs::write(&picture, self.screenshot().await).unwrap();
             eprintln!("picture: {}", picture.display());
         };
@@ -233,16 +262,18 @@ impl Browser {
     }
 }
 
-/// Asks until there is an answer.
+/// Asks until there is an answer. One question may hang as well: a command waits for a frame that does not answer.
 async fn wait<T>(what: impl Display, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
-    let start = Instant::now();
-    loop {
-        if let Some(answer) = ask().await {
-            return answer;
+    let asked = async {
+        loop {
+            if let Some(answer) = ask().await {
+                return answer;
+            }
+            tokio::time::sleep(POLL).await;
         }
-        assert!(start.elapsed() < PATIENCE, "waited in vain for {what}");
-        tokio::time::sleep(POLL).await;
-    }
+    };
+    let answer = tokio::time::timeout(PATIENCE, asked).await;
+    answer.unwrap_or_else(|_| panic!("waited in vain for {what}"))
 }
 
 /// A command of chromedriver which is not in the WebDriver standard.

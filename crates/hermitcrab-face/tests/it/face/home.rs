@@ -14,6 +14,9 @@ use test_support::FakeClock;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+/// The frame that is seen.
+pub const FACE: &str = "iframe.shown";
+
 /// A program that serves its face until it is closed.
 pub struct Home {
     pub kernel: Kernel,

@@ -5,11 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 use test_support::fixture;
 
-use super::home::Home;
+use super::home::{FACE, Home};
 use crate::browser::{self, Browser, Listener, Served, Site};
-
-/// The frame that is seen.
-const FACE: &str = "iframe.shown";
 
 /// The attempts of `family`, and what runs them: a shell, or a script of a plain page.
 fn attempts(family: &str, runner: &str, listener: &Listener, own: &str) -> String {
@@ -217,4 +214,91 @@ fn no_way_leads_to_webrtc_or_to_a_child_frame() {
 #[test]
 fn nothing_around_the_frame_is_read_or_moved() {
     browser::run(async |browser| battery(browser, "reach", &REACHES).await);
+}
+
+/// Ways out of the frame's own page. `TO` is the address.
+const WAYS_OUT: [&str; 9] = [
+    "location = TO",
+    "location.replace(TO)",
+    "location.assign(TO)",
+    "window.open(TO, '_self')",
+    "Object.assign(document.createElement('a'), { href: TO }).click()",
+    "Object.assign(document.createElement('a'), { href: TO, download: 'x' }).click()",
+    "location = URL.createObjectURL(new Blob(['<script>1</script>'], { type: 'text/html' }))",
+    "location = 'about:blank'",
+    "location.reload()",
+];
+
+#[test]
+fn a_face_that_leaves_its_page_is_taken_away_and_arrives_nowhere() {
+    browser::run(async |browser| {
+        let listener = Listener::open().await;
+        let home = Home::with_face("function Good() { return <p id='good'>good</p>; }").await;
+        let own = home.addr.to_string();
+        browser.open(&home.url).await;
+        browser.wait_for(FACE).await;
+        for (at, way) in WAYS_OUT.iter().enumerate() {
+            for to in [
+                format!("http://{}/out/{at}", listener.place()),
+                format!("http://{own}/api/blocks"),
+            ] {
+                // Blobs, blank pages and reloads go to no address.
+                if !way.contains("TO") && to.contains("/out/") {
+                    continue;
+                }
+                let jsx = format!(
+                    "const TO = {to:?};\nfunction Bad() {{ React.useEffect(() => {{ setTimeout(() => {{ {way}; }}, 50); }}, []); return <p>bad</p>; }}"
+                );
+                let shown = home.kernel.recompile(&jsx).await;
+                assert!(!shown.is_error, "{way}: {}", shown.text());
+                let rev = home.kernel.shells().last().unwrap().rev;
+                if way.contains("download") && to.contains("/api/") {
+                    // A download from the frame's own server is refused where it stands.
+                    continue;
+                }
+                browser
+                    .until(&format!("the end of a face by {way} to {to}"), async || {
+                        home.kernel
+                            .shells()
+                            .iter()
+                            .find(|shell| shell.rev == rev && shell.deaths > 0)
+                            .map(drop)
+                    })
+                    .await;
+                browser
+                    .in_frame_until(FACE, "document.querySelector('#good')")
+                    .await;
+            }
+        }
+        assert_eq!(browser.eval("location.host").await, own);
+        fence(browser).await;
+        assert_eq!(listener.heard(), Vec::<String>::new());
+        home.close().await;
+    });
+}
+
+#[test]
+fn forged_messages_are_refused_and_the_port_is_not_stolen() {
+    browser::run(async |browser| {
+        let listener = Listener::open().await;
+        let home = Home::with_face("function App() { return <p>first</p>; }").await;
+        browser.open(&home.url).await;
+        browser.wait_for(FACE).await;
+        let jsx = attempts("messages", "shell.jsx", &listener, &home.addr.to_string());
+        let shown = home.kernel.recompile(&jsx).await;
+        assert!(!shown.is_error, "{}", shown.text());
+        // From another window than the frame, here the page's own.
+        browser.js("window.postMessage({ ready: 1 }, '*'); window.postMessage({ type: 'call', id: 1, method: 'stop', args: [] }, '*')").await;
+        browser.enter_frame(FACE).await;
+        let (tried, gains) = outcome(browser).await;
+        browser.leave_frame().await;
+        assert!(tried.len() > 10);
+        assert_eq!(gains, BTreeMap::new());
+        // It is still the face, and the page still answers it.
+        browser
+            .in_frame_until(FACE, "document.body.dataset.gains")
+            .await;
+        assert_eq!(home.kernel.shells().last().unwrap().deaths, 0);
+        home.close().await;
+    });
 }

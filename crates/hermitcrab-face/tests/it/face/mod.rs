@@ -1,6 +1,10 @@
 //! The face in a real browser. A module a topic; `just face` runs these alone.
 
+mod crash;
+mod full_circle;
 mod harness;
 mod home;
 mod hostile;
+mod screenshots;
 mod shells;
+mod visit;

@@ -123,7 +123,5 @@ pub async fn raw(addr: SocketAddr, bytes: &[u8]) -> Answer {
         stream.read_to_end(&mut answer).await.unwrap();
         Answer::read(&answer)
     };
-    timeout(PATIENCE, exchange)
-        .await
-        .expect("an answer in time")
+    timeout(PATIENCE, exchange).await.unwrap()
 }

@@ -42,14 +42,14 @@ impl Page {
 
     pub async fn tell_text(&mut self, text: &str) {
         let sent = self.socket.send(Message::text(text)).await;
-        sent.expect("the socket is open");
+        sent.unwrap();
     }
 
     /// The next message off the wire; none if the server closed.
     async fn receive(&mut self) -> Option<Value> {
         loop {
             let message = timeout(PATIENCE, self.socket.next()).await;
-            let text = match message.expect("a message in time")? {
+            let text = match message.unwrap()? {
                 Ok(Message::Text(text)) => text,
                 Ok(Message::Close(_)) | Err(_) => return None,
                 Ok(_) => continue,
@@ -134,7 +134,7 @@ impl Page {
     pub async fn said_all(&mut self, text: &str) {
         let call = self.start_shell("send", json!([text])).await;
         loop {
-            let message = self.receive().await.expect("the page is still open");
+            let message = self.receive().await.unwrap();
             if message["type"] == "reply" && message["id"] == call {
                 return assert_eq!(message["ok"], true, "{message}");
             }
@@ -183,7 +183,7 @@ impl Page {
 
     /// The shell in the frame calls, and does not wait.
     pub async fn start_shell(&mut self, method: &str, args: Value) -> u64 {
-        let frame = self.frame.clone().expect("a frame");
+        let frame = self.frame.clone().unwrap();
         self.start(Some(&frame), method, args).await
     }
 

@@ -39,7 +39,6 @@ impl Refused {
     }
 
     async fn is(&self, what: &str, request: Request, status: u16, error: &str) {
-        println!("{what}");
         let answer = request.send(self.stand.addr).await;
         assert_eq!(
             (answer.status, answer.error().as_str()),

@@ -269,13 +269,13 @@ impl Stand {
     /// Waits until the server has noticed that no page is open any longer.
     pub async fn deserted(&self) {
         let noticed = async { while self.get("/health").await.json()["pages"] != 0 {} };
-        timeout(PATIENCE, noticed).await.expect("no page is left");
+        timeout(PATIENCE, noticed).await.unwrap();
     }
 
     /// Ends the server, as Ctrl-C does.
     pub async fn end(self) {
         self.cancel.cancel();
         let ended = timeout(PATIENCE, self.running).await;
-        ended.expect("it ends").unwrap().unwrap();
+        ended.unwrap().unwrap().unwrap();
     }
 }
