@@ -11,6 +11,7 @@ use crate::boot::BootReport;
 use crate::conversation::Conversation;
 use crate::face::Notes;
 use crate::keeper::Keeper;
+use crate::keyless::Keyless;
 use crate::prompt::Phase;
 use crate::shell::kept::Shells;
 use crate::state::State;
@@ -83,6 +84,8 @@ impl Kernel {
         clock: Arc<dyn Clock>,
     ) -> Result<Self, KernelError> {
         let now = clock.now();
+        let redactor = config.redactor.clone();
+        let store: Arc<dyn BlockStore> = Arc::new(Keyless { store, redactor });
         let keeper = Keeper::new(
             config.data.as_deref(),
             !config.glance,

@@ -69,6 +69,7 @@ mod history;
 mod host;
 mod keeper;
 mod kernel;
+mod keyless;
 pub mod keystone;
 mod kv;
 mod migration;

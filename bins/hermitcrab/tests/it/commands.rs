@@ -7,7 +7,7 @@ use crate::model::{KEY, VARIABLE};
 use crate::program::{Place, Ran, finish, start};
 
 /// Every command, with those inside of commands.
-const COMMANDS: [&str; 33] = [
+const COMMANDS: [&str; 34] = [
     "chat",
     "prompt",
     "serve",

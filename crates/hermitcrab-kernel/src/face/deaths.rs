@@ -30,7 +30,9 @@ impl Inner {
         let next = match current {
             // A new shell took its place meanwhile.
             Some(current) if current != rev => FaceNext::Shell(current),
-            _ => shells.after(rev).map_or(FaceNext::Safe, FaceNext::Shell),
+            Some(_) => shells.after(rev).map_or(FaceNext::Safe, FaceNext::Shell),
+            // The host's own is shown already, and no late report takes it away.
+            None => FaceNext::Safe,
         };
         drop(shells);
         let shown = match next {

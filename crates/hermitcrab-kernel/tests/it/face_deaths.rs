@@ -125,6 +125,11 @@ async fn the_safe_face_is_followed_by_nothing_else() {
     let place = with_shells(1).await;
     place.kernel.face_died(1, hung());
     assert_eq!(place.kernel.face_died(0, crashed()), FaceNext::Safe);
+    // Nor by another page that tells late of a face before.
+    let place = with_shells(3).await;
+    place.kernel.use_shell(1).await;
+    assert_eq!(place.kernel.face_died(1, hung()), FaceNext::Safe);
+    assert_eq!(place.kernel.face_died(3, crashed()), FaceNext::Safe);
     let (place, _) = Setting::page().script([]).await;
     assert_eq!(place.kernel.face_died(0, hung()), FaceNext::Safe);
 }

@@ -356,5 +356,19 @@ async fn no_key_goes_out_or_comes_back() {
             json!({"name": "skills", "path": "0.8", "content": "the-page-key-1"}),
         )
         .await;
-    assert!(!place.text("skills", "0.8").unwrap().contains("page-key"));
+    let is_clean = || !place.text("skills", "0.8").unwrap().contains("page-key");
+    assert!(is_clean());
+    // Nor by another way to the blocks than tools.
+    let op = pscale_blocks::Op::Write {
+        path: "0.8".parse().unwrap(),
+        text: "it is the-page-key-1".to_owned(),
+    };
+    let stamp = pscale_blocks::Stamp {
+        at: place.kernel.now(),
+        by: Provenance::Person,
+        note: None,
+    };
+    let name = pscale_blocks::BlockName::new("skills").unwrap();
+    (place.kernel.store().edit(&name, None, &op, &stamp)).unwrap();
+    assert!(is_clean());
 }
