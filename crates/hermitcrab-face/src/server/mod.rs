@@ -15,6 +15,7 @@ use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use axum::serve::ListenerExt as _;
 use axum::{Json, Router, middleware};
 use hermitcrab_kernel::{Kernel, Shell, ShellCompiler};
 use serde_json::{Value, json};
@@ -127,6 +128,8 @@ impl FaceServer {
         desk.tell_status();
         desk.calls.spawn(live(desk.clone(), deaths, safe));
         let end = desk.end.clone();
+        // Deltas go at once; where this cannot be set they only come later.
+        let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
         let serve = axum::serve(listener, routes(place))
             .with_graceful_shutdown(end.clone().cancelled_owned());
         let mut serve = pin!(serve.into_future());

@@ -145,6 +145,27 @@ async fn no_answer_in_the_limit_is_a_timeout() {
     stand.end().await;
 }
 
+/// Frames of one server share a process in the browser: a face that hangs keeps the next one from running at all.
+#[tokio::test]
+async fn a_face_that_holds_the_next_one_up_goes_first() {
+    let brain = Arc::new(ScriptBrain::new([face("1")]));
+    let stand = Setting::default().impatient().open(brain).await;
+    let mut page = stand.booted().await;
+    page.show().await;
+    (page.runs, page.mounts) = (false, false);
+    let call = page.start_shell("recompile", json!([other(2)])).await;
+    let held_up = page.show_of(2).await;
+    (page.runs, page.mounts) = (true, true);
+    page.wait("clear", |message| message["type"] == "clear")
+        .await;
+    let show = page.show_of(2).await;
+    assert_ne!(show["frame"], held_up["frame"]);
+    assert_eq!(page.reply(call).await.unwrap()["mounted"], true);
+    assert_eq!(page.event("died").await["error"]["kind"], "timeout");
+    assert_eq!(running(&mut page).await, 2);
+    stand.end().await;
+}
+
 #[tokio::test]
 async fn all_pages_gone_in_a_trial_is_no_failure() {
     let brain = GatedBrain::new(
