@@ -1,3 +1,4 @@
+import { modal } from './cover.js';
 import { button, element } from './element.js';
 
 /** Asks for a key where one is wanted, or goes on without. The key goes to the program and is kept in no place here. */
@@ -63,8 +64,7 @@ export class Key {
       });
     });
     this.#dialog = dialog;
-    document.body.append(dialog);
-    dialog.showModal();
+    modal(dialog);
     input.focus();
   }
 }

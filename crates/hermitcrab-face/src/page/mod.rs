@@ -29,6 +29,7 @@ pub(crate) const INDEX: &str = include_str!("index.html");
 /// What it loads.
 pub(crate) const ASSETS: &[Asset] = scripts![
     "bar.js",
+    "cover.js",
     "blocks.js",
     "core.js",
     "difference.js",

@@ -1,3 +1,4 @@
+import { modal } from './cover.js';
 import { button, element } from './element.js';
 
 /** A click that was meant for something else does not answer a question. */
@@ -91,8 +92,7 @@ export class Permits {
         dialog.remove();
         resolve(dialog.returnValue || 'no');
       });
-      document.body.append(dialog);
-      dialog.showModal();
+      modal(dialog);
       setTimeout(() => {
         allow.disabled = false;
         visit.disabled = false;

@@ -1,3 +1,4 @@
+import { typing } from './cover.js';
 import { button, element } from './element.js';
 
 /**
@@ -16,6 +17,7 @@ export class Sheet {
   /** @param {HTMLElement} aside */
   constructor(aside) {
     this.#element = aside;
+    typing(aside);
     aside.addEventListener('keydown', (event) => {
       if (event.key === 'Escape') this.close();
     });

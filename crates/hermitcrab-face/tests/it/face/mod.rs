@@ -5,6 +5,7 @@ mod full_circle;
 mod harness;
 mod home;
 mod hostile;
+mod keyboard;
 mod screenshots;
 mod shells;
 mod visit;

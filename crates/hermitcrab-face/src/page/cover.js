@@ -1,0 +1,51 @@
+// A face can take the keyboard by `focus()`, from a dialog of the page, too: what the person types there would go to it. What is not
+// displayed cannot have the focus. So faces are not displayed while the person answers the page or types into it.
+
+/** What the person is at; faces are covered as long as there is one. */
+const reasons = new Set();
+
+function cover(reason) {
+  reasons.add(reason);
+  show();
+}
+
+function uncover(reason) {
+  if (reasons.delete(reason)) show();
+}
+
+function show() {
+  document.getElementById('stage').classList.toggle('covered', reasons.size > 0);
+}
+
+/** A face may take the focus in the instant before it is covered: it does not keep it. */
+function holdFocus(place) {
+  place.addEventListener('focusout', ({ target, relatedTarget }) => {
+    if (relatedTarget !== null) return;
+    setTimeout(() => {
+      const taken = document.activeElement instanceof HTMLIFrameElement;
+      if (taken && reasons.has(place) && target.isConnected) target.focus();
+    });
+  });
+}
+
+/** Shows a dialog over covered faces, until it is closed. @param {HTMLDialogElement} dialog */
+export function modal(dialog) {
+  document.body.append(dialog);
+  holdFocus(dialog);
+  cover(dialog);
+  dialog.addEventListener('close', () => uncover(dialog));
+  dialog.showModal();
+}
+
+/** Covers the faces as long as the person is in a text field of `place`. @param {HTMLElement} place */
+export function typing(place) {
+  const isField = (node) => place.contains(node) && node.matches('input, textarea, select');
+  holdFocus(place);
+  place.addEventListener('focusin', ({ target }) => (isField(target) ? cover(place) : uncover(place)));
+  place.addEventListener('focusout', ({ relatedTarget }) => {
+    if (relatedTarget !== null && !place.contains(relatedTarget)) uncover(place);
+  });
+  // A field that goes away with its panel tells nothing.
+  new MutationObserver(() => isField(document.activeElement) || uncover(place))
+    .observe(place, { childList: true, subtree: true });
+}
