@@ -95,7 +95,7 @@ pub enum Error {
     #[error("the MCP client opened no session: {why}")]
     Handshake { why: String },
     #[error(
-        "port {port} cannot be had: {source}; name another one, or leave --port out for any free one"
+        "port {port} cannot be had: name another one, or leave --port out for any free one"
     )]
     Port { port: u16, source: io::Error },
     #[error(transparent)]

@@ -77,6 +77,8 @@ function disarm() {
     without(place.prototype, Object.getOwnPropertyNames(place.prototype).filter(parsers));
   }
   without(CustomElementRegistry.prototype, ['define']);
+  // What runs in a worklet is in a realm where nothing of this was done.
+  if (window.Worklet) without(Worklet.prototype, ['addModule']);
   // The history is that of the whole tab.
   without(History.prototype, ['back', 'forward', 'go', 'pushState', 'replaceState']);
   const { execCommand } = Document.prototype;

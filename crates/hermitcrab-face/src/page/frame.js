@@ -122,7 +122,7 @@ export class Frame {
 
   /** What the person may call it. */
   get name() {
-    return this.safe ? 'The safe face' : `Face ${this.rev} (${this.component})`;
+    return this.safe ? 'The safe face' : `Face ${this.rev}`;
   }
 
   /** Whether its document runs. */

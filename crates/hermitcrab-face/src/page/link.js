@@ -83,6 +83,11 @@ export class Link extends EventTarget {
     this.#timer = setTimeout(() => this.connect(), wait);
   }
 
+  /** The program hears this page. */
+  get isOpen() {
+    return this.#socket?.readyState === WebSocket.OPEN;
+  }
+
   #state(state) {
     this.dispatchEvent(new CustomEvent('state', { detail: state }));
   }
@@ -108,7 +113,7 @@ export class Link extends EventTarget {
 
   /** @returns {boolean} whether it could be said */
   send(message) {
-    if (this.#socket?.readyState !== WebSocket.OPEN) return false;
+    if (!this.isOpen) return false;
     const text = JSON.stringify(message);
     // The program would cut the page off.
     if (utf8.encode(text).length > MAX_MESSAGE) return false;

@@ -12,9 +12,12 @@ import { Stage } from './stage.js';
 import { Strips } from './strips.js';
 import { Wake } from './wake.js';
 
-const once = location.hash.slice(1);
-// The token is used up; it is to stay in no history and in no screenshot.
-if (once) history.replaceState(null, '', location.pathname);
+/** The token of the address, once. It is to stay in no history and in no screenshot. */
+function takeToken() {
+  const once = location.hash.slice(1);
+  if (once) history.replaceState(null, '', location.pathname);
+  return once;
+}
 
 const place = (id) => document.getElementById(id);
 const strips = new Strips(place('strips'));
@@ -168,4 +171,9 @@ function died({ rev, error }) {
   tellOfFallen();
 }
 
-link.connect(once);
+link.connect(takeToken());
+// A new address, opened where an old one was, loads nothing anew.
+addEventListener('hashchange', () => {
+  const once = takeToken();
+  if (once && !link.isOpen) link.connect(once);
+});

@@ -5,7 +5,7 @@ import { button, element } from './element.js';
 const SETTLE = 400;
 const PATIENCE = 55_000;
 const MAX_WAITING = 4;
-/** So often is a face told no before it is no longer asked for. */
+/** So often is a wish refused before nobody is asked for it any longer. */
 const NOES = 2;
 
 /**
@@ -37,6 +37,11 @@ export class Permits {
     return JSON.stringify({ skill, who });
   }
 
+  /** A no holds for every face: one that was refused could write itself anew, and ask under another number. */
+  #refusal({ skill, who }) {
+    return this.#key({ skill, who: who.startsWith('Face ') ? 'every face' : who });
+  }
+
   /** Asks again from now on. */
   forget(row) {
     const key = this.#key(row);
@@ -45,11 +50,11 @@ export class Permits {
 
   /** From now on no. */
   switchOff(wish) {
-    this.#off.add(this.#key(wish));
+    this.#off.add(this.#refusal(wish));
   }
 
   isOff(wish) {
-    return this.#off.has(this.#key(wish));
+    return this.#off.has(this.#refusal(wish));
   }
 
   /**
@@ -59,19 +64,20 @@ export class Permits {
    */
   async ask(wish) {
     const key = this.#key(wish);
-    if (this.#off.has(key) || this.#waiting >= MAX_WAITING) return false;
+    const refusal = this.#refusal(wish);
+    if (this.#off.has(refusal) || this.#waiting >= MAX_WAITING) return false;
     if (this.#allowed.has(key)) return true;
     this.#waiting += 1;
-    const turn = this.#queue.then(() => (this.#off.has(key) ? 'no' : this.#question(wish)));
+    const turn = this.#queue.then(() => (this.#off.has(refusal) ? 'no' : this.#question(wish)));
     this.#queue = turn;
     const answer = await turn;
     this.#waiting -= 1;
     if (answer === 'visit') this.#allowed.add(key);
     if (answer !== 'no') return true;
     if (wish.signal?.aborted) return false;
-    const noes = (this.#noes.get(key) ?? 0) + 1;
-    this.#noes.set(key, noes);
-    if (noes >= NOES) this.#off.add(key);
+    const noes = (this.#noes.get(refusal) ?? 0) + 1;
+    this.#noes.set(refusal, noes);
+    if (noes >= NOES) this.#off.add(refusal);
     return false;
   }
 

@@ -1,10 +1,12 @@
 import { button, element } from './element.js';
 
+/** More lines of their own than these would leave no room for the face: the oldest go. */
+const MOST = 4;
+
 /** Lines between the bar and the face: what went wrong, what is being done, what the program wants to say. */
 export class Strips {
   #element;
   #shown = new Map();
-  #last = 0;
 
   /** @param {HTMLElement} holder a live region */
   constructor(holder) {
@@ -19,9 +21,11 @@ export class Strips {
    *   action takes the line away; `stays` milliseconds, or until the person does something; `more` comes below
    */
   show(key, text, { tone = 'calm', more, actions = { Dismiss: () => {} }, stays } = {}) {
-    this.#last += 1;
-    const name = key ?? `line ${this.#last}`;
+    // The same text twice is one line.
+    const name = key ?? `line ${text}`;
     this.hide(name);
+    const own = Array.from(this.#shown.keys()).filter((shown) => shown.startsWith('line '));
+    if (key === null && own.length >= MOST) this.hide(own[0]);
     const buttons = Object.entries(actions).map(([label, act]) => button(label, () => {
       this.hide(name);
       act();

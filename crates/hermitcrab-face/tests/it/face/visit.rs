@@ -33,7 +33,7 @@ async fn ask(browser: &Browser, answer: Option<&str>) {
     if let Some(answer) = answer {
         let question = browser.wait_for_text("dialog.question", "wants to").await;
         assert!(
-            question.contains("Face 1 (App)") && question.contains("know where you are"),
+            question.contains("Face 1 wants") && question.contains("know where you are"),
             "{question}"
         );
         // The buttons that allow are dead for a moment, lest a click meant for something else hits them.
