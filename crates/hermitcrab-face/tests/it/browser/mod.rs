@@ -12,6 +12,11 @@
 //! ```
 //!
 //! Without a browser such a test passes with one line on stderr, unless `CI` or `ORRERY_BROWSER=required` is set.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "a test looks for the browser, says why it was skipped, and shows what it saw when it failed"
+)]
 
 mod driver;
 mod listener;

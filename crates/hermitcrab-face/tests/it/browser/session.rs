@@ -231,7 +231,7 @@ impl Browser {
             .collect()
     }
 
-    /// A command of the Chrome DevTools Protocol.
+    /// A command of the Chrome `DevTools` protocol.
     pub async fn devtools(&self, command: &str, parameters: Value) -> Value {
         self.chrome(
             "goog/cdp/execute",
@@ -276,7 +276,7 @@ async fn wait<T>(what: impl Display, mut ask: impl AsyncFnMut() -> Option<T>) ->
     answer.unwrap_or_else(|_| panic!("waited in vain for {what}"))
 }
 
-/// A command of chromedriver which is not in the WebDriver standard.
+/// A command of chromedriver which is not in the `WebDriver` standard.
 #[derive(Debug)]
 struct Chrome {
     /// After `/session/<id>/`.

@@ -5,7 +5,8 @@ use std::net::SocketAddr;
 
 use axum::Router;
 use axum::extract::Request;
-use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
@@ -15,7 +16,6 @@ use tokio::task::AbortHandle;
 pub struct Served {
     mime: &'static str,
     body: Vec<u8>,
-    headers: Vec<(HeaderName, HeaderValue)>,
 }
 
 impl Served {
@@ -23,7 +23,6 @@ impl Served {
         Self {
             mime,
             body: body.into(),
-            headers: Vec::new(),
         }
     }
 
@@ -33,12 +32,6 @@ impl Served {
 
     pub fn script(body: impl Into<String>) -> Self {
         Self::new("text/javascript; charset=utf-8", body.into())
-    }
-
-    pub fn header(mut self, name: &'static str, value: &str) -> Self {
-        self.headers
-            .push((HeaderName::from_static(name), value.parse().unwrap()));
-        self
     }
 }
 
@@ -81,8 +74,7 @@ impl Drop for Site {
 
 fn answer(file: Served) -> Response {
     let mut response = file.body.into_response();
-    let headers = response.headers_mut();
-    headers.insert("content-type", HeaderValue::from_static(file.mime));
-    headers.extend(file.headers);
+    let mime = HeaderValue::from_static(file.mime);
+    response.headers_mut().insert(CONTENT_TYPE, mime);
     response
 }

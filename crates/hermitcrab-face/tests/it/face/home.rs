@@ -8,7 +8,7 @@ use hermitcrab_face::{
     FaceConfig, FaceServer, HostLimits, Keys, NoKeys, OxcCompiler, Runtime, WebHost,
 };
 use hermitcrab_kernel::{Brain, Kernel, KernelConfig, ScriptBrain, ScriptStep};
-use pscale_blocks::{BlockStore, MemStore};
+use pscale_blocks::{BlockStore, DirStore, MemStore};
 use serde_json::json;
 use test_support::FakeClock;
 use tokio::task::JoinHandle;
@@ -53,7 +53,7 @@ impl Plan {
     pub fn in_dir(dir: &Path) -> Self {
         let mut plan = Self::default();
         plan.config.data = Some(dir.to_owned());
-        plan.store = Arc::new(pscale_blocks::DirStore::open(&dir.join("blocks")).unwrap());
+        plan.store = Arc::new(DirStore::open(dir.join("blocks")).unwrap());
         plan
     }
 

@@ -106,10 +106,6 @@ async fn battery(browser: &Browser, family: &str, succeeds: &[&str]) {
     let (also_tried, gains) = outcome(browser).await;
     assert_eq!(tried, also_tried);
     let heard = listener.heard();
-    eprintln!(
-        "{family}, unbound: gained {:?}, reached {heard:?}",
-        gains.keys()
-    );
     for name in succeeds {
         let reached = heard.iter().any(|line| line.ends_with(&format!("/{name}")));
         assert!(
@@ -233,7 +229,8 @@ const WAYS_OUT: [&str; 9] = [
 fn a_face_that_leaves_its_page_is_taken_away_and_arrives_nowhere() {
     browser::run(async |browser| {
         let listener = Listener::open().await;
-        let home = Home::with_face("function Good() { return <p id='good'>good</p>; }").await;
+        let good = "function Good() { return <p id='good'>good</p>; }";
+        let home = Home::with_face(good).await;
         let own = home.addr.to_string();
         browser.open(&home.url).await;
         browser.wait_for(FACE).await;
@@ -249,6 +246,8 @@ fn a_face_that_leaves_its_page_is_taken_away_and_arrives_nowhere() {
                 let jsx = format!(
                     "const TO = {to:?};\nfunction Bad() {{ React.useEffect(() => {{ setTimeout(() => {{ {way}; }}, 50); }}, []); return <p>bad</p>; }}"
                 );
+                // Ten shells are kept: the good one is always among them, and the newest before.
+                assert!(!home.kernel.recompile(good).await.is_error);
                 let shown = home.kernel.recompile(&jsx).await;
                 assert!(!shown.is_error, "{way}: {}", shown.text());
                 let rev = home.kernel.shells().last().unwrap().rev;
@@ -272,7 +271,10 @@ fn a_face_that_leaves_its_page_is_taken_away_and_arrives_nowhere() {
         }
         assert_eq!(browser.eval("location.host").await, own);
         fence(browser).await;
-        assert_eq!(listener.heard(), Vec::<String>::new());
+        // Chromium opens a connection for a navigation before it asks the page's policy, and no script of a sandboxed
+        // frame can stop it: the first bytes on it never come.
+        let heard = listener.heard();
+        assert!(heard.iter().all(|line| line == "tcp"), "{heard:?}");
         home.close().await;
     });
 }

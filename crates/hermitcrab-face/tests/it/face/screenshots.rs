@@ -21,7 +21,12 @@ async fn take(browser: &Browser, name: &str) {
         "{name} has {} bytes",
         picture.len()
     );
-    if let Some(folder) = std::env::var_os("ORRERY_SCREENSHOTS") {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the person says whether the pictures are to be kept"
+    )]
+    let wanted = std::env::var_os("ORRERY_SCREENSHOTS");
+    if let Some(folder) = wanted {
         let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
         std::fs::write(root.join(folder).join(name), picture).unwrap();
     }

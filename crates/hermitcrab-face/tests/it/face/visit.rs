@@ -133,7 +133,7 @@ fn without_a_key_the_page_asks_for_one_or_goes_on_offline() {
         browser
             .wait_for_text("dialog.question .fault", "that is no key")
             .await;
-        browser.press("Go on offline").await;
+        browser.click("dialog.question button.quiet").await;
         browser.wait_for(FACE).await;
         browser.wait_for_text("#bar", "script").await;
         home.close().await;
