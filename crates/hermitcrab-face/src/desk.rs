@@ -15,6 +15,7 @@ use tokio_util::task::TaskTracker;
 use crate::hub::{Death, Shown, WebHost};
 use crate::keys::Keys;
 use crate::message::{Status, ToPage};
+use crate::rate::Rate;
 use crate::runtime::Runtime;
 
 /// What every request may need.
@@ -34,6 +35,8 @@ pub(crate) struct Desk {
     stop: Mutex<CancellationToken>,
     /// The server ends.
     pub end: CancellationToken,
+    /// Faces that faces make.
+    faces: Mutex<Rate>,
     /// Calls under way, which go on without their pages.
     pub calls: TaskTracker,
     /// A key came, or the person goes on without.
@@ -73,6 +76,7 @@ impl Desk {
             safe,
             notices: Mutex::default(),
             busy: AtomicBool::new(false),
+            faces: Mutex::new(Rate::of_faces()),
             stop: Mutex::new(end.child_token()),
             end,
             calls: TaskTracker::new(),
@@ -169,6 +173,12 @@ impl Desk {
         })
     }
 
+    /// Whether a face may make one more.
+    pub fn may_make_face(&self) -> bool {
+        let mut faces = self.faces.lock().unwrap_or_else(PoisonError::into_inner);
+        faces.take()
+    }
+
     /// Stops what is under way: a turn, and what shells have asked for. Answers whether there was a turn.
     pub fn stop(&self) -> bool {
         let next = self.end.child_token();
@@ -217,6 +227,8 @@ impl Desk {
                         .await;
                 }
             }
+            // Who asked is told.
+            Err(KernelError::TooLong { .. } | KernelError::Empty) => {}
             Err(error) => self.tell("notice", json!({"text": error.to_string()})),
         }
         Some(turn)

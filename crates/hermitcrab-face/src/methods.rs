@@ -136,6 +136,11 @@ impl Desk {
             let kernel = &self.kernel;
             let (events, cancel) = (self.sink(None, false), self.until_stopped());
             let by = self.author(caller);
+            let makes_face = matches!(*tool, "recompile" | "patch_source");
+            if makes_face && !is_own && !self.may_make_face() {
+                let fault = Fault::new("too_often", "faces have made too many faces");
+                return Err(fault.hint("ask the person, or wait five minutes"));
+            }
             return Ok(kernel.call_tool_with(tool, input, by, events, cancel).await);
         }
         let deltas = || self.sink(Some((page, id)), false);

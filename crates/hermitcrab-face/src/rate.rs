@@ -1,29 +1,41 @@
 use tokio::time::Instant;
 
-/// Calls a second, and how many may come at once.
-const A_SECOND: f64 = 20.0;
-const BURST: f64 = 40.0;
-
-/// Counts the calls of a page.
+/// How often something may happen.
 #[derive(Debug)]
 pub(crate) struct Rate {
     left: f64,
     at: Instant,
+    a_second: f64,
+    at_once: f64,
 }
 
 impl Rate {
-    pub fn new(now: Instant) -> Self {
+    /// `at_once` times in a row, and `a_second` times a second in the long run.
+    fn new(a_second: f64, at_once: f64) -> Self {
         Self {
-            left: BURST,
-            at: now,
+            left: at_once,
+            at: Instant::now(),
+            a_second,
+            at_once,
         }
     }
 
-    /// Whether one more call is allowed.
-    pub fn take(&mut self, now: Instant) -> bool {
+    /// Calls of a page's shells.
+    pub fn of_calls() -> Self {
+        Self::new(20.0, 40.0)
+    }
+
+    /// Faces that faces make: one that replaces itself without end would push all others out of those that are kept.
+    pub fn of_faces() -> Self {
+        Self::new(1.0 / 300.0, 3.0)
+    }
+
+    /// Whether it is allowed once more.
+    pub fn take(&mut self) -> bool {
+        let now = Instant::now();
         let passed = now.duration_since(self.at).as_secs_f64();
         self.at = now;
-        self.left = (self.left + passed * A_SECOND).min(BURST);
+        self.left = (self.left + passed * self.a_second).min(self.at_once);
         if self.left < 1.0 {
             return false;
         }

@@ -98,7 +98,7 @@ async fn talk(socket: WebSocket, place: &Place, page: u64, mut out: mpsc::Receiv
     let (mut to, mut from) = socket.split();
     let mut ping = interval_at(Instant::now() + PING, PING);
     let mut silent = 0;
-    let mut rate = Rate::new(Instant::now());
+    let mut rate = Rate::of_calls();
     let in_flight = Arc::new(Semaphore::new(IN_FLIGHT));
     loop {
         tokio::select! {
@@ -170,7 +170,7 @@ fn heard(place: &Place, page: u64, text: &str, rate: &mut Rate, in_flight: &Arc<
                 },
             };
             // The person's own buttons always work.
-            if caller != Caller::Bar && !rate.take(Instant::now()) {
+            if caller != Caller::Bar && !rate.take() {
                 let fault = Fault::new("rate", "more than 20 calls a second");
                 return refuse(fault.hint("wait a moment"));
             }
