@@ -94,9 +94,7 @@ pub enum Error {
     Waiting { path: PathBuf },
     #[error("the MCP client opened no session: {why}")]
     Handshake { why: String },
-    #[error(
-        "port {port} cannot be had: name another one, or leave --port out for any free one"
-    )]
+    #[error("port {port} cannot be had: name another one, or leave --port out for any free one")]
     Port { port: u16, source: io::Error },
     #[error(transparent)]
     Face(FaceError),

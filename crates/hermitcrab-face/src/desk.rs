@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hermitcrab_kernel::{
-    BootReport, Event, EventSink, FaceNext, Kernel, KernelError, SafeFace, Shell, ShellError,
-    ToolOutcome, TurnReport,
+    BootReport, Event, EventSink, FaceNext, Kernel, KernelError, MAX_INPUT, SafeFace, Shell,
+    ShellError, ToolOutcome, TurnReport,
 };
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -213,7 +213,10 @@ impl Desk {
         caller: (u64, u64),
     ) -> Option<Result<TurnReport, KernelError>> {
         let busy = self.begin()?;
-        self.tell("message", json!({"role": "user", "text": text}));
+        // What the kernel will refuse is no message.
+        if text.chars().count() <= MAX_INPUT {
+            self.tell("message", json!({"role": "user", "text": text}));
+        }
         let events = self.sink(Some(caller), true);
         let turn = self.kernel.turn(text, events, busy.cancel.clone()).await;
         match &turn {

@@ -141,7 +141,12 @@ impl Desk {
                 let fault = Fault::new("too_often", "faces have made too many faces");
                 return Err(fault.hint("ask the person, or wait five minutes"));
             }
-            return Ok(kernel.call_tool_with(tool, input, by, events, cancel).await);
+            let outcome = (kernel.call_tool_with(tool, input, by, events, cancel)).await;
+            if makes_face && !is_own && !outcome.is_error {
+                let text = "The face wrote a new one of itself. Previous face goes back.";
+                self.tell("notice", json!({ "text": text }));
+            }
+            return Ok(outcome);
         }
         let deltas = || self.sink(Some((page, id)), false);
         let cancel = self.until_stopped();

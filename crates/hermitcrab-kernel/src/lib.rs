@@ -113,6 +113,6 @@ pub use tools::{
     Group, Tool, boot_tools, conversation_tools, near_names, run_block_tool, tool, tool_group,
     tool_groups,
 };
-pub use turn::TurnReport;
+pub use turn::{MAX_INPUT, TurnReport};
 pub use usage::{Taken, Usage};
 pub use web::{Found, Hit, Page, Resolve, SystemResolver, Web, WebPolicy};

@@ -86,13 +86,12 @@ export class Frame {
   #gone = new AbortController();
 
   /**
-   * @param {{frame: string, rev: number, component: string, safe: boolean, props: object}} shell
+   * @param {{frame: string, rev: number, safe: boolean, props: object}} shell
    * @param {Handlers} on
    */
   constructor(shell, on) {
     this.id = shell.frame;
     this.rev = shell.rev;
-    this.component = shell.component;
     this.safe = shell.safe === true;
     this.isMounted = false;
     this.isDead = false;

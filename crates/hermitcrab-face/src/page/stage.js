@@ -50,9 +50,9 @@ export class Stage extends EventTarget {
     return this.#candidate !== null;
   }
 
-  #show({ frame, rev, component, safe, reason, errors, props }) {
+  #show({ frame, rev, safe, reason, errors, props }) {
     const more = safe ? { safe: true, reason: reason ?? null, errors: errors ?? [] } : {};
-    this.#try(new Frame({ frame, rev, component, safe, props: { ...props, ...more } }, {
+    this.#try(new Frame({ frame, rev, safe, props: { ...props, ...more } }, {
       ready: (one) => this.#link.send({ type: 'ready', frame: one.id }),
       mounted: (one) => this.#mounted(one),
       failed: (one, fault) => this.#failed(one, fault),

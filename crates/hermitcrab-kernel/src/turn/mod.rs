@@ -19,7 +19,7 @@ use crate::window::{self, WindowLimits};
 use crate::{BrainError, EventSink, Face, Fault, KernelError, ShellError, Taken};
 
 /// The longest message of the person in characters.
-pub(crate) const MAX_INPUT: usize = 60_000;
+pub const MAX_INPUT: usize = 60_000;
 /// Attempts to mend a shell that failed, in a turn and in a boot.
 const REPAIRS: u32 = 5;
 const BOOT_REPAIRS: u32 = 3;

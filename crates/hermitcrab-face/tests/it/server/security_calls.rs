@@ -45,6 +45,34 @@ async fn a_shell_has_its_props_and_nothing_else() {
 }
 
 #[tokio::test]
+async fn faces_make_a_few_faces_and_not_one_after_another() {
+    let stand = Stand::script([face("1")]).await;
+    let mut page = stand.booted().await;
+    for rev in 2..=4 {
+        let jsx = format!("function App() {{ return <p>{rev}</p>; }}");
+        let call = page.start_shell("recompile", json!([jsx])).await;
+        let show = page.show_of(rev).await;
+        page.mount(&show).await;
+        page.reply(call).await.unwrap();
+    }
+    let jsx = "function App() { return <p>once more</p>; }";
+    for (method, args) in [
+        ("recompile", json!([jsx])),
+        ("patchSource", json!(["4", "5"])),
+    ] {
+        let error = page.shell(method, args).await.unwrap_err();
+        assert_eq!(error["error"], "too_often", "{method}: {error}");
+    }
+    assert_eq!(stand.kernel.shells().len(), 4);
+    // The person's own way stays open.
+    let call = page.start(None, "useShell", json!([1])).await;
+    let show = page.show_of(1).await;
+    page.mount(&show).await;
+    page.reply(call).await.unwrap();
+    stand.end().await;
+}
+
+#[tokio::test]
 async fn arguments_are_checked() {
     let stand = Stand::script([face("1")]).await;
     let mut page = stand.booted().await;
