@@ -2,7 +2,8 @@
 
 use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use hermitcrab_face::{
     FaceConfig, FaceServer, HostLimits, Keys, NoKeys, OxcCompiler, Runtime, WebHost,
@@ -23,6 +24,7 @@ pub struct Home {
     /// Opens the first session.
     pub url: String,
     pub addr: SocketAddr,
+    store: Weak<dyn BlockStore>,
     cancel: CancellationToken,
     served: JoinHandle<()>,
 }
@@ -59,6 +61,7 @@ impl Plan {
 
     pub async fn open(self, brain: Arc<dyn Brain>) -> Home {
         let host = WebHost::new(self.limits);
+        let store = Arc::downgrade(&self.store);
         let kernel = Kernel::open(
             self.config,
             self.store,
@@ -85,6 +88,7 @@ impl Plan {
             kernel,
             url,
             addr,
+            store,
             cancel,
             served,
         }
@@ -108,6 +112,11 @@ impl Home {
     pub async fn close(self) {
         self.cancel.cancel();
         self.served.await.unwrap();
+        drop(self.kernel);
+        // Tasks that were cut short let go of it a moment later.
+        while self.store.strong_count() > 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
     }
 }
 
