@@ -190,11 +190,6 @@ impl Desk {
                 }
                 json!({"rev": self.kernel.shells().last().map(|shell| shell.rev)})
             }
-            "offline" if is_own => {
-                self.keys.offline().await;
-                self.decide();
-                json!({"offline": self.kernel.brain().offline})
-            }
             _ => {
                 let detail = format!("there is no method {method:?}");
                 return Err(Fault::new("unknown_method", detail)

@@ -23,7 +23,7 @@ use crate::error::Error;
 use crate::{key, opened};
 
 /// How long npm may take.
-const NPM: Duration = Duration::from_mins(2);
+const NPM: Duration = Duration::from_mins(1);
 
 /// Serves the face until the person ends it.
 pub fn execute(args: &Serve, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
@@ -51,6 +51,10 @@ async fn serve(
         runtime = runtime(args.runtime, data, session) => runtime?,
         () = end.cancelled() => return Ok(Exit::Interrupted),
     };
+    // npm hears Ctrl-C, too, and may have ended first.
+    if end.is_cancelled() {
+        return Ok(Exit::Interrupted);
+    }
     if let Some(provider) = keys.wanted() {
         let say = "the page asks for one, or goes on offline";
         session.notice(&format!("there is no key for {provider}: {say}"));
@@ -105,7 +109,13 @@ async fn runtime(
         limit: NPM,
         hidden: hidden.collect(),
     };
-    let tell = |line: &str| tracing::info!("{}", printable(line));
+    let tell = |line: &str| {
+        let most = NPM.as_secs();
+        tracing::info!(
+            "{} (at most {most} s; --runtime builtin goes without)",
+            printable(line)
+        );
+    };
     match Runtime::react(data.path(), &npm, &tell).await {
         Ok(react) => Ok(react),
         Err(error) if name.is_some() => Err(Error::Runtime(error).failure()),

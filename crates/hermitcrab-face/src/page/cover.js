@@ -1,5 +1,7 @@
 // A face can take the keyboard by `focus()`, from a dialog of the page, too: what the person types there would go to it. What is not
-// displayed cannot have the focus. So faces are not displayed while the person answers the page or types into it.
+// displayed cannot have the focus, but by `top.focus.call(window)`, which nothing can take away. So faces are not displayed while the
+// person answers the page or types into it, which is enough against a face that means no harm, and what no face may see, a key, is
+// asked for when there is none (key.js).
 
 /** What the person is at; faces are covered as long as there is one. */
 const reasons = new Set();

@@ -37,6 +37,9 @@ function disarm() {
   // While the bridge hears a message, `window.event.target` would be its port.
   fix(window, 'event', undefined);
 
+  // With it a frame takes the keyboard, even one that is not displayed.
+  fix(window, 'focus', () => {});
+
   const refused = create(null);
   const names = [
     'iframe', 'frame', 'frameset', 'object', 'embed', 'portal', 'fencedframe', 'link', 'meta', 'base', 'script',

@@ -13,7 +13,7 @@ const MOUNT = 6_000;
 /** So many refused messages are no mistake. */
 const FLOOD = 5_000;
 /** A frame greets the page once; this many greetings are an attack on the page's time. */
-const GREETINGS = 1_000;
+const GREETINGS = 5_000;
 const utf8 = new TextEncoder();
 
 /** As many things at once as `size`, and `rate` a second in the long run. */
@@ -110,7 +110,8 @@ export class Frame {
     // A second document in the frame is not the one that was let in.
     iframe.addEventListener('load', () => {
       this.#loads += 1;
-      if (this.#loads > 1) this.#fail({ phase: 'load', message: 'the face left its page' });
+      // Looking for the other page may have told its name to the network: such a face does not come back by itself.
+      if (this.#loads > 1) this.#fail({ phase: 'timeout', message: 'the face left its page' });
     });
     this.element = iframe;
     this.#mountBy = setTimeout(() => {

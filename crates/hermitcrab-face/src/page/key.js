@@ -5,25 +5,45 @@ import { button, element } from './element.js';
 export class Key {
   #link;
   #strips;
+  #stage;
   #dialog = null;
+  /** The person closed the question; it is a line on the page from then on. */
+  #isPutOff = false;
 
   /**
    * @param {import('./link.js').Link} link
    * @param {import('./strips.js').Strips} strips
+   * @param {import('./stage.js').Stage} stage
    */
-  constructor(link, strips) {
+  constructor(link, strips, stage) {
     this.#link = link;
     this.#strips = strips;
+    this.#stage = stage;
   }
 
   /** @param {string|null} provider whose key is missing; null: none is */
   want(provider) {
     if (!provider) {
-      this.#dialog?.close('answered');
+      this.#isPutOff = false;
       this.#strips.hide('key');
-      return;
+    } else if (this.#isPutOff) {
+      this.#strips.show('key', `No model answers: a key for ${provider} is wanted.`, {
+        tone: 'alarm',
+        actions: {
+          'Enter a key': () => this.#ask(provider),
+          'Go on offline': () => this.#offline().catch(({ detail }) => this.#strips.show('key', detail, { tone: 'alarm' })),
+        },
+      });
+    } else if (!this.#dialog) {
+      this.#ask(provider);
     }
-    if (this.#dialog) return;
+  }
+
+  #offline() {
+    return this.#link.api('key', { method: 'POST', body: { offline: true } });
+  }
+
+  #ask(provider) {
     const input = element('input', { type: 'password', id: 'key', autocomplete: 'off' });
     const fault = element('p.fault', { role: 'alert' });
     const attempt = async (work) => {
@@ -33,7 +53,6 @@ export class Key {
         dialog.close('answered');
       } catch (error) {
         fault.textContent = error.detail;
-        if (!dialog.open) this.#strips.show('key', error.detail, { tone: 'alarm' });
       }
     };
     const use = () => {
@@ -44,7 +63,7 @@ export class Key {
         input.value = '';
       });
     };
-    const offline = () => attempt(() => this.#link.call('offline'));
+    const offline = () => attempt(() => this.#offline());
     input.addEventListener('keydown', (event) => event.key === 'Enter' && use());
     const dialog = element('dialog.question', { 'aria-labelledby': 'key-title' },
       element('h2', { id: 'key-title' }, `A key for ${provider}`),
@@ -57,13 +76,14 @@ export class Key {
       input.value = '';
       dialog.remove();
       this.#dialog = null;
-      if (dialog.returnValue === 'answered') return;
-      // Closed without an answer, the question stays on the page.
-      this.#strips.show('key', `No model answers: a key for ${provider} is wanted.`, {
-        tone: 'alarm', actions: { 'Enter a key': () => this.want(provider), 'Go on offline': offline },
-      });
+      this.#isPutOff = dialog.returnValue !== 'answered';
+      this.#link.connect();
     });
     this.#dialog = dialog;
+    // A face can take the keyboard, whatever lies over it, and would get the key letter by letter: there is none until
+    // the question is answered.
+    this.#link.leave();
+    this.#stage.empty();
     modal(dialog);
     input.focus();
   }

@@ -69,9 +69,7 @@ export class Link extends EventTarget {
     socket.onmessage = (event) => this.#receive(JSON.parse(event.data));
     socket.onclose = () => {
       if (this.#socket !== socket) return;
-      this.#socket = null;
-      for (const { reject } of this.#calls.values()) reject(new Refused(CUT_OFF));
-      this.#calls.clear();
+      this.#drop();
       this.#again();
     };
   }
@@ -81,6 +79,20 @@ export class Link extends EventTarget {
     const wait = WAITS[Math.min(this.#tries, WAITS.length - 1)];
     this.#tries += 1;
     this.#timer = setTimeout(() => this.connect(), wait);
+  }
+
+  /** Leaves the program until `connect`: what it would show meanwhile is not missed then. */
+  leave() {
+    clearTimeout(this.#timer);
+    this.#drop();
+  }
+
+  #drop() {
+    const socket = this.#socket;
+    this.#socket = null;
+    socket?.close();
+    for (const { reject } of this.#calls.values()) reject(new Refused(CUT_OFF));
+    this.#calls.clear();
   }
 
   /** The program hears this page. */

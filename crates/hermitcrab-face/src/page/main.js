@@ -26,7 +26,7 @@ const skills = new Skills(permits, strips);
 const link = new Link(skills.offers);
 const stage = new Stage(place('stage'), link, skills);
 const wake = new Wake(place('stage'));
-const key = new Key(link, strips);
+const key = new Key(link, strips, stage);
 const sheet = new Sheet(place('sheet'));
 new CoreEdits(link, strips);
 const panels = [new Blocks(link), new Log(link), new Faces(link, permits, stage)];

@@ -29,9 +29,7 @@ export class Stage extends EventTarget {
     link.addEventListener('clear', () => {
       // A frame that never ran was held up by the other one.
       const hung = this.#candidate?.isReady ? this.#candidate : this.#current;
-      this.#try(null);
-      this.#current?.remove();
-      this.#current = null;
+      this.empty();
       this.dispatchEvent(new CustomEvent('cleared', { detail: hung }));
     });
     link.addEventListener('event', ({ detail: { event, data } }) => {
@@ -43,6 +41,13 @@ export class Stage extends EventTarget {
   /** The frame that is seen, if there is one. */
   get current() {
     return this.#current;
+  }
+
+  /** Takes all frames away. The program gives new ones to a page that comes again. */
+  empty() {
+    this.#try(null);
+    this.#current?.remove();
+    this.#current = null;
   }
 
   /** Whether one behind it may come up yet. */

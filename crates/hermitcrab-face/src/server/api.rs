@@ -258,7 +258,10 @@ pub(super) async fn import(
 
 #[derive(Deserialize)]
 pub(super) struct Key {
-    key: String,
+    key: Option<String>,
+    /// None is given: the program goes on without a model.
+    #[serde(default)]
+    offline: bool,
 }
 
 /// `POST /api/key`: it is taken, and never given back.
@@ -266,8 +269,17 @@ pub(super) async fn key(
     State(place): State<Place>,
     body: Result<Json<Key>, JsonRejection>,
 ) -> Answer {
-    let Json(Key { key }) = body?;
-    if let Err(why) = place.desk.keys.set(SecretString::from(key)).await {
+    let Json(Key { key, offline }) = body?;
+    let keys = &place.desk.keys;
+    let done = match key {
+        Some(key) => keys.set(SecretString::from(key)).await,
+        None if offline => {
+            keys.offline().await;
+            Ok(())
+        }
+        None => Err("give a key, or say offline".to_owned()),
+    };
+    if let Err(why) = done {
         return Err(Refusal::new(StatusCode::BAD_REQUEST, "key", &why));
     }
     place.desk.decide();

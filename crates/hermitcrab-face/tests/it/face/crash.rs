@@ -182,7 +182,7 @@ fn a_face_that_dies_gives_way_to_the_one_before_it_and_the_model_is_told() {
                 );
             }
             browser
-                .wait_for_text("#strips", &format!("Face {rev} (Bad) stopped"))
+                .wait_for_text("#strips", &format!("Face {rev} stopped"))
                 .await;
             browser.wait_for_text("#strips", "is shown instead").await;
             if phase != "timeout" {

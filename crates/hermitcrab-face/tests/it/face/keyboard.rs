@@ -16,7 +16,10 @@ use crate::browser::{self, Browser};
 const THIEF: &str = "function App(props) {
   const field = React.useRef(null);
   React.useEffect(() => {
-    const timer = setInterval(() => field.current.focus(), 5);
+    const timer = setInterval(() => {
+      if (window.isFierce) top.focus.call(window);
+      field.current.focus();
+    }, 5);
     return () => clearInterval(timer);
   }, []);
   return <div><input id='stolen' ref={field} /><button id='ask' onClick={() => props.send('hello')}>ask</button></div>;
@@ -98,6 +101,7 @@ fn a_key_and_a_block_are_typed_into_the_page_only() {
         browser
             .js("document.querySelector('#stolen').value = ''")
             .await;
+        browser.js("window.isFierce = true").await;
         keys.lost.store(true, Ordering::SeqCst);
         browser.js("document.querySelector('#ask').click()").await;
         browser.leave_frame().await;
@@ -106,6 +110,12 @@ fn a_key_and_a_block_are_typed_into_the_page_only() {
         browser
             .wait_until("document.activeElement.id === 'key'")
             .await;
+        assert_eq!(
+            browser
+                .eval("document.querySelectorAll('iframe').length")
+                .await,
+            0
+        );
         type_keys(browser, "sk-secret").await;
         browser
             .wait_until("document.querySelector('#key').value === 'sk-secret'")

@@ -119,7 +119,8 @@ function Chat({ props, onTurn }) {
   useEffect(() => {
     const row = (message) => ({ who: message.role === 'user' ? 'you' : 'crab', text: message.text });
     props.conversation.load()
-      .then(({ messages }) => setSaid((all) => (all.length ? all : messages.map(row))))
+      .then(({ messages }) => setSaid((all) => [...messages.map(row), ...all.filter((item) => (
+        !messages.some((message) => message.text === item.text)))]))
       .catch(() => {});
     return props.conversation.onMessage((message) => {
       setSaid((all) => (all.some((item) => item.open) ? all : [...all, row(message)]));
