@@ -10,6 +10,14 @@ test:
 face:
     ORRERY_BROWSER=required cargo test -p hermitcrab-face --test it -- face::
 
+# Fixture shells and random programs on real React, which npm installs; what they show is what the tests of our own runtime are held to.
+react:
+    ORRERY_BROWSER=required cargo test -p hermitcrab-face --test it -- --ignored react runtimes
+
+# The pictures of the guide.
+pictures:
+    ORRERY_SCREENSHOTS=docs/img cargo test -p hermitcrab-face --test it -- face::screenshots
+
 # Format, lints, documentation, licences.
 check:
     cargo fmt --all --check
@@ -36,6 +44,9 @@ bench-logosphere *REF:
 bench-hermitcrab:
     cargo bench -p pscale-blocks --bench blocks
     cargo bench -p hermitcrab-kernel --bench kernel
+    cargo bench -p hermitcrab-face --bench compile --bench api
+    cargo bench -p hermitcrab --bench cold
+    cargo test --release -p hermitcrab-face --test it -- --ignored --nocapture face::speed
 
 # The fuzz targets, one after another, about ten minutes each on two cores.
 fuzz:

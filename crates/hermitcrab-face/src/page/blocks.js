@@ -52,7 +52,7 @@ export class Blocks {
         element('p.soft', {}, 'Each block is a tree of texts. Digits lead down.'),
         element('ul.rows', {}, ...rows.map((row) => element('li', {},
           element('button.row', { type: 'button', onclick: () => this.#node(row.name, '0') },
-            element('b', {}, row.name), element('span.soft', {}, ` ${row.nodes} nodes`),
+            element('b', {}, row.name), element('span.soft', {}, ` ${row.nodes} ${row.nodes === 1 ? 'node' : 'nodes'}`),
             element('span.head', {}, row.head ?? ''))))),
         this.#bundle());
     });

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::args::Args;
 use super::{blocks, near_names, tool};
 use crate::kernel::Inner;
-use crate::{BrainRequest, Event, EventSink, Fault, ShellError, Tier, ToolOutcome};
+use crate::{BrainRequest, Event, EventSink, Face, Fault, ShellError, Tier, ToolOutcome};
 
 /// Who calls a tool, and in what.
 pub(crate) struct Caller<'a> {
@@ -145,9 +145,13 @@ impl Inner {
         Some((name, block))
     }
 
-    /// What the model changes of itself, the person sees at once.
+    /// What the model changes of itself, the person sees at once. A page shows it by [`Event::BlockChanged`], with a
+    /// button that takes it back.
     fn tell_of_edit(&self, name: &BlockName, before: &Block, caller: &Caller<'_>) {
         const SHOWN: usize = 5;
+        if self.config.face == Face::Page {
+            return;
+        }
         let Ok(after) = self.store.load(name) else {
             return;
         };

@@ -8,4 +8,5 @@ mod hostile;
 mod keyboard;
 mod screenshots;
 mod shells;
+mod speed;
 mod visit;

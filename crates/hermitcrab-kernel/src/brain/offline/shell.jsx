@@ -61,7 +61,7 @@ function Blocks({ props }) {
   const children = Object.entries((node && node.children) || {});
   const deeper = (node && node.more) || [];
   return (
-    <section style={{ flex: '1 1 320px', minWidth: 0, padding: 16, overflowY: 'auto', borderRight: line }}>
+    <section style={{ flex: '1 1 320px', minWidth: 0, maxHeight: '100%', boxSizing: 'border-box', padding: 16, overflowY: 'auto', borderRight: line }}>
       <div style={{ display: 'flex', flexWrap: 'wrap', gap: 6, marginBottom: 12 }}>
         {rows.map((row) => (
           <button key={row.name} title={row.head} onClick={() => open(row.name, '0')}
@@ -156,7 +156,9 @@ function Chat({ props, onTurn }) {
   }
 
   return (
-    <section style={{ flex: '1 1 360px', minWidth: 0, display: 'flex', flexDirection: 'column', padding: 16 }}>
+    <section style={{
+      flex: '1 1 360px', minWidth: 0, maxHeight: '100%', boxSizing: 'border-box', padding: 16, display: 'flex', flexDirection: 'column',
+    }}>
       <div style={{ flex: 1, overflowY: 'auto' }}>
         {said.length === 0 && <p style={{ opacity: 0.6 }}>Say something. "help" lists what the script understands.</p>}
         {said.map((item, at) => (
