@@ -1,4 +1,9 @@
 //! How long a person waits: `cargo test --release -p hermitcrab-face --test it -- --ignored --nocapture face::speed`.
+#![expect(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    reason = "it measures, and says what it measured"
+)]
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
