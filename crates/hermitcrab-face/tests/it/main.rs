@@ -6,11 +6,11 @@
 
 mod browser;
 mod face;
-#[cfg(unix)]
-mod runtime_npm;
-
 mod jsx_hostile;
 mod jsx_table;
 mod jsx_vectors;
 mod page;
+mod repair;
+#[cfg(unix)]
+mod runtime_npm;
 mod server;

@@ -1,0 +1,66 @@
+//! Rows 10 and 11 with the real compiler: a faulty face is refused with its place, and the model mends it in the same turn.
+
+use std::sync::Arc;
+
+use hermitcrab_face::OxcCompiler;
+use hermitcrab_kernel::{
+    Brain, EventSink, Kernel, KernelConfig, NoHost, OfflineBrain, ScriptBrain, ScriptStep,
+};
+use pscale_blocks::MemStore;
+use serde_json::json;
+use test_support::FakeClock;
+use tokio_util::sync::CancellationToken;
+
+async fn kernel(brain: impl Brain + 'static) -> Kernel {
+    let opened = Kernel::open(
+        KernelConfig::default(),
+        Arc::new(MemStore::new()),
+        Arc::new(brain),
+        Arc::new(OxcCompiler),
+        Arc::new(NoHost),
+        Arc::new(FakeClock::new()),
+    );
+    opened.await.unwrap()
+}
+
+#[tokio::test]
+async fn the_model_reads_line_and_column_and_mends_its_face() {
+    let kernel = kernel(OfflineBrain).await;
+    let boot = kernel.boot(EventSink::none(), CancellationToken::new());
+    assert_eq!(boot.await.unwrap().shell, Some(1));
+    let turn = kernel.turn(
+        "break".to_owned(),
+        EventSink::none(),
+        CancellationToken::new(),
+    );
+    let turn = turn.await.unwrap();
+    let source = kernel.shell_source(1).unwrap().unwrap();
+    let line = source
+        .lines()
+        .position(|line| line.trim() == "</main>")
+        .unwrap()
+        + 1;
+    let place = format!("line {line}, column 7: ");
+    assert!(turn.text.contains(&place), "{}", turn.text);
+    assert!(turn.text.contains("The face is repaired."), "{}", turn.text);
+    assert_eq!(turn.tools, ["recompile", "recompile"]);
+    assert_eq!(kernel.shells().len(), 2, "the faulty one is not kept");
+}
+
+#[tokio::test]
+async fn after_three_failed_repairs_the_safe_face_has_the_errors() {
+    let broken = |id: &str| {
+        let jsx = format!("function App() {{\n  return <p>{{nobody}}{id}</p>;\n}}");
+        ScriptStep::tools(&[(id, "recompile", json!({ "jsx": jsx }))])
+    };
+    let brain = ScriptBrain::new(["a", "b", "c", "d", "e"].map(broken));
+    let kernel = kernel(brain).await;
+    let boot = kernel.boot(EventSink::none(), CancellationToken::new());
+    let safe = boot.await.unwrap().safe_face.unwrap();
+    let error = &safe.errors[0];
+    assert_eq!(
+        (error.kind.as_str(), error.line, error.column),
+        ("undefined_name", Some(2), Some(14))
+    );
+    assert!(kernel.shells().is_empty());
+}
