@@ -10,8 +10,7 @@ use std::sync::Arc;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use hermitcrab_face::{FaceConfig, FaceServer, NoKeys, Runtime, WebHost};
-use hermitcrab_kernel::{Kernel, KernelConfig, OfflineBrain, StubCompiler};
-use llm_client::SystemClock;
+use hermitcrab_kernel::{Kernel, KernelConfig, OfflineBrain, StubCompiler, SystemClock};
 use pscale_blocks::{Block, BlockName, BlockStore as _, DirStore, Path, Provenance, Stamp};
 use serde_json::{Value, json};
 use tempfile::TempDir;

@@ -6,8 +6,7 @@
 //! use hermitcrab_face::{
 //!     FaceConfig, FaceServer, NoKeys, OxcCompiler, Runtime, WebHost, compile_shell,
 //! };
-//! use hermitcrab_kernel::{Kernel, KernelConfig, OfflineBrain};
-//! use llm_client::SystemClock;
+//! use hermitcrab_kernel::{Kernel, KernelConfig, OfflineBrain, SystemClock};
 //! use pscale_blocks::MemStore;
 //! use tokio_util::sync::CancellationToken;
 //!

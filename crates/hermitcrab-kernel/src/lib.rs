@@ -102,7 +102,9 @@ pub use fault::Fault;
 pub use files::{Entry, Files, Listing, OpenRoot, Piece};
 pub use host::{Host, HostCall, HostError, HostSkills, Mounted, NoHost};
 pub use kernel::Kernel;
+// They stand in this crate's own signatures: who embeds it needs no other crate for them.
 pub use kv::{Kv, KvKey};
+pub use llm_client::{Clock, Role, SystemClock};
 pub use migration::{migrate, plan_migration};
 pub use outcome::ToolOutcome;
 pub use prompt::{BOOT_MESSAGE, FIXED_LINE, Part, Phase, PromptBlocks, Running, SystemPrompt};

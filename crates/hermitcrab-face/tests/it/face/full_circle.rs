@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use hermitcrab_kernel::{OfflineBrain, ScriptBrain};
-use llm_client::Role;
+use hermitcrab_kernel::{OfflineBrain, Role, ScriptBrain};
 
 use super::home::{FACE, Plan};
 use crate::browser::{self, Browser};
