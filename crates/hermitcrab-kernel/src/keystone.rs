@@ -98,7 +98,10 @@ pub fn choose(persisted: Persisted<'_>, embedded: &Block, tokens: &dyn TokenCoun
         }
         Persisted::Found(stored) => stored,
     };
-    if let Err(why) = teaches(stored, tokens) {
+    // The built-in one teaches; to count it would load the tokenizer at every start.
+    if stored != embedded
+        && let Err(why) = teaches(stored, tokens)
+    {
         let notice = format!(
             "the stored keystone is not used: {why}; `hermitcrab block undo keystone` takes its last edit back"
         );
