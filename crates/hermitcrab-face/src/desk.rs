@@ -289,7 +289,7 @@ impl Desk {
         self.tell("died", json!({"rev": rev, "error": error}));
         let mut dead = rev;
         loop {
-            let next = self.kernel.face_died(dead, error.clone());
+            let next = self.kernel.face_died(dead, &error);
             // Another one became the face in the meantime.
             if self.host.settled().await.is_some() {
                 return;

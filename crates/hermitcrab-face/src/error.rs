@@ -8,7 +8,7 @@ use hermitcrab_kernel::ShellError;
 #[non_exhaustive]
 pub enum FaceError {
     /// The address cannot be had.
-    #[error("{addr}: {source}")]
+    #[error("{addr} cannot be had")]
     Bind {
         /// The address.
         addr: SocketAddr,
@@ -17,7 +17,7 @@ pub enum FaceError {
         source: io::Error,
     },
     /// The server ended.
-    #[error("the server: {0}")]
+    #[error("the server broke")]
     Serve(#[source] io::Error),
     /// The system has no random numbers, so that no token can be made.
     #[error("the system has no random numbers")]

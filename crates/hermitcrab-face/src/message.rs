@@ -84,7 +84,6 @@ pub(crate) enum ToPage {
     Show {
         frame: String,
         rev: u64,
-        component: String,
         /// It is the program's own face.
         safe: bool,
         /// Why that one is shown.

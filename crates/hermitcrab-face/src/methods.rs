@@ -178,7 +178,6 @@ impl Desk {
             "state.set" => return Ok(self.kernel.set_face_state(args.take(0))),
             "log" if is_own => self.log(&args.take(0), &args.take(1))?,
             "shells" if is_own => self.shells().await,
-            "tools" if is_own => json!(self.kernel.tools()),
             "previousShell" if is_own => return self.previous_shell().await,
             "safeFace" if is_own => {
                 self.show_safe("the person asked for it", Vec::new()).await;

@@ -19,7 +19,7 @@ pub use keys::PageKeys;
 
 use crate::cli::{RuntimeName, Serve};
 use crate::data_dir::DataDir;
-use crate::error::Error;
+use crate::error::{Error, with_sources};
 use crate::{key, opened};
 
 /// How long npm may take.
@@ -120,7 +120,7 @@ async fn runtime(
         Ok(react) => Ok(react),
         Err(error) if name.is_some() => Err(Error::Runtime(error).failure()),
         Err(error) => {
-            let error = printable(&error.to_string());
+            let error = printable(&with_sources(&error));
             session.notice(&format!("faces run on the built-in subset: {error}"));
             Ok(Runtime::builtin())
         }

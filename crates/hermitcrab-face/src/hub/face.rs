@@ -7,7 +7,6 @@ use crate::jsx::source_place;
 pub(crate) struct Shown {
     /// 0 is the program's own face.
     pub rev: u64,
-    pub component: String,
     pub script: String,
     map: Option<String>,
     source: String,
@@ -21,7 +20,6 @@ impl From<Shell> for Shown {
         let Shell { rev, compiled } = shell;
         Self {
             rev,
-            component: compiled.component,
             script: compiled.script,
             map: compiled.map,
             source: compiled.source,

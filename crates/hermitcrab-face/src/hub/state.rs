@@ -164,7 +164,6 @@ impl State {
         let message = ToPage::Show {
             frame: frame.clone(),
             rev: shown.rev,
-            component: shown.component.clone(),
             safe: shown.is_safe(),
             reason: shown.reason.clone(),
             errors: shown.errors.clone(),

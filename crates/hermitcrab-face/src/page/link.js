@@ -14,7 +14,8 @@ export class Refused extends Error {
 }
 
 const CUT_OFF = { error: 'disconnected', detail: 'the program cannot be reached; the page keeps trying' };
-const MAX_MESSAGE = (1 << 20) + 1_024;
+/** The program cuts a page off that sends more at once. */
+const MAX_MESSAGE = 8 << 20;
 const utf8 = new TextEncoder();
 const WAITS = [250, 500, 1_000, 2_000, 5_000, 10_000];
 
@@ -127,7 +128,6 @@ export class Link extends EventTarget {
   send(message) {
     if (!this.isOpen) return false;
     const text = JSON.stringify(message);
-    // The program would cut the page off.
     if (utf8.encode(text).length > MAX_MESSAGE) return false;
     this.#socket.send(text);
     return true;

@@ -97,7 +97,7 @@ link.addEventListener('welcome', ({ detail }) => {
 });
 link.addEventListener('host_call', async ({ detail }) => {
   if (link.send(await skills.host(detail))) return;
-  link.send({ type: 'host_reply', id: detail.id, ok: false, error: 'failed', detail: 'the answer is larger than 1 MiB' });
+  link.send({ type: 'host_reply', id: detail.id, ok: false, error: 'failed', detail: 'the answer is too large' });
 });
 
 const hears = {

@@ -62,7 +62,7 @@ pub struct Npm {
 #[non_exhaustive]
 pub enum RuntimeError {
     /// npm cannot be started.
-    #[error("{} cannot be started: {source}; install Node.js, or go on with --runtime builtin", program.display())]
+    #[error("{} cannot be started: install Node.js, or go on with --runtime builtin", program.display())]
     Start {
         /// What was to run.
         program: PathBuf,
@@ -95,7 +95,7 @@ pub enum RuntimeError {
         expected: &'static str,
     },
     /// A file or folder cannot be read or written.
-    #[error("{}: {source}", path.display())]
+    #[error("{} cannot be read or written", path.display())]
     File {
         /// Which.
         path: PathBuf,

@@ -203,7 +203,7 @@ fn heard(place: &Place, page: u64, text: &str, rate: &mut Rate, in_flight: &Arc<
             if let Some(rev) = desk.host.frame_rev(page, &frame)
                 && level == "error"
             {
-                desk.kernel.note_face(format!("Face {rev}: {text}"));
+                desk.kernel.note_face(&format!("Face {rev}: {text}"));
             }
         }
         message => desk.host.told(page, message),

@@ -22,9 +22,8 @@ impl Kernel {
     /// It goes to the model with the next call: in a turn under way with the next result of a tool, else in front of the
     /// person's next words, and is marked as no words of the person's. The five newest lines of at most 500 characters
     /// are kept, equal ones as one with a count.
-    #[expect(clippy::needless_pass_by_value, reason = "the agreed signature")]
-    pub fn note_face(&self, line: String) {
-        self.inner.note_face(&line);
+    pub fn note_face(&self, line: &str) {
+        self.inner.note_face(line);
     }
 
     /// A shell that was the face died on a page: counts it, notes it for the model, and says what is the face from now
@@ -32,9 +31,8 @@ impl Kernel {
     ///
     /// A death of kind `timeout` is a hang; a shell that hung is never restored by itself. Whoever shows what this says
     /// and reports each death comes to [`FaceNext::Safe`] after at most two deaths of every kept shell.
-    #[expect(clippy::needless_pass_by_value, reason = "the agreed signature")]
-    pub fn face_died(&self, rev: u64, error: ShellError) -> FaceNext {
-        self.inner.face_died(rev, &error)
+    pub fn face_died(&self, rev: u64, error: &ShellError) -> FaceNext {
+        self.inner.face_died(rev, error)
     }
 
     /// Compiles a kept shell, for a page that comes later.

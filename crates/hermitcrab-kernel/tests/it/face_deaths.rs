@@ -55,7 +55,7 @@ async fn the_newest_sound_face_before_it_comes_next() {
     // The third one does not even mount any longer.
     place.host.mounts.lock().unwrap().push_back(crash());
     assert!(place.kernel.use_shell(3).await.is_error);
-    assert_eq!(place.kernel.face_died(4, crashed()), FaceNext::Shell(2));
+    assert_eq!(place.kernel.face_died(4, &crashed()), FaceNext::Shell(2));
     assert_eq!(
         (info(&place, 4).deaths, info(&place, 4).mounted),
         (1, Some(true))
@@ -65,18 +65,18 @@ async fn the_newest_sound_face_before_it_comes_next() {
     assert_eq!(place.shown(), [1, 2, 3, 4, 3]);
     assert!(!place.kernel.use_shell(2).await.is_error);
     // A newer one that is sound is not taken: it may be why this one died.
-    assert_eq!(place.kernel.face_died(2, crashed()), FaceNext::Shell(1));
+    assert_eq!(place.kernel.face_died(2, &crashed()), FaceNext::Shell(1));
 }
 
 #[tokio::test]
 async fn the_only_face_gets_one_more_chance_unless_it_hung() {
     let place = with_shells(1).await;
-    assert_eq!(place.kernel.face_died(1, crashed()), FaceNext::Shell(1));
+    assert_eq!(place.kernel.face_died(1, &crashed()), FaceNext::Shell(1));
     assert!(!place.kernel.use_shell(1).await.is_error);
-    assert_eq!(place.kernel.face_died(1, crashed()), FaceNext::Safe);
+    assert_eq!(place.kernel.face_died(1, &crashed()), FaceNext::Safe);
     assert_eq!(running(&place).await, None);
     let place = with_shells(1).await;
-    assert_eq!(place.kernel.face_died(1, hung()), FaceNext::Safe);
+    assert_eq!(place.kernel.face_died(1, &hung()), FaceNext::Safe);
     assert_eq!(info(&place, 1).mounted, Some(false));
 }
 
@@ -87,7 +87,7 @@ async fn a_face_that_hung_is_never_restored_also_where_the_person_went_back_to_i
     for n in 1..=2 {
         place.kernel.recompile(&jsx(n)).await;
     }
-    assert_eq!(place.kernel.face_died(2, hung()), FaceNext::Shell(1));
+    assert_eq!(place.kernel.face_died(2, &hung()), FaceNext::Shell(1));
     // By hand it can be shown again.
     assert!(!place.kernel.use_shell(2).await.is_error);
     assert_eq!(running(&place).await, Some(jsx(2)));
@@ -103,9 +103,9 @@ async fn a_death_is_counted_over_a_restart() {
     for n in 1..=2 {
         place.kernel.recompile(&jsx(n)).await;
     }
-    place.kernel.face_died(2, crashed());
+    place.kernel.face_died(2, &crashed());
     place.kernel.use_shell(2).await;
-    place.kernel.face_died(2, crashed());
+    place.kernel.face_died(2, &crashed());
     let (place, _) = Setting::page().after(&place, dir.path()).script([]).await;
     assert_eq!(info(&place, 2).deaths, 2);
     assert_eq!(place.boot().await.restored, Some(1));
@@ -114,8 +114,8 @@ async fn a_death_is_counted_over_a_restart() {
 #[tokio::test]
 async fn a_face_that_is_none_any_longer_changes_nothing() {
     let place = with_shells(3).await;
-    assert_eq!(place.kernel.face_died(1, crashed()), FaceNext::Shell(3));
-    assert_eq!(place.kernel.face_died(77, hung()), FaceNext::Shell(3));
+    assert_eq!(place.kernel.face_died(1, &crashed()), FaceNext::Shell(3));
+    assert_eq!(place.kernel.face_died(77, &hung()), FaceNext::Shell(3));
     assert_eq!(running(&place).await, Some(jsx(3)));
     assert_eq!((info(&place, 1).deaths, info(&place, 3).deaths), (1, 0));
 }
@@ -123,15 +123,15 @@ async fn a_face_that_is_none_any_longer_changes_nothing() {
 #[tokio::test]
 async fn the_safe_face_is_followed_by_nothing_else() {
     let place = with_shells(1).await;
-    place.kernel.face_died(1, hung());
-    assert_eq!(place.kernel.face_died(0, crashed()), FaceNext::Safe);
+    place.kernel.face_died(1, &hung());
+    assert_eq!(place.kernel.face_died(0, &crashed()), FaceNext::Safe);
     // Nor by another page that tells late of a face before.
     let place = with_shells(3).await;
     place.kernel.use_shell(1).await;
-    assert_eq!(place.kernel.face_died(1, hung()), FaceNext::Safe);
-    assert_eq!(place.kernel.face_died(3, crashed()), FaceNext::Safe);
+    assert_eq!(place.kernel.face_died(1, &hung()), FaceNext::Safe);
+    assert_eq!(place.kernel.face_died(3, &crashed()), FaceNext::Safe);
     let (place, _) = Setting::page().script([]).await;
-    assert_eq!(place.kernel.face_died(0, hung()), FaceNext::Safe);
+    assert_eq!(place.kernel.face_died(0, &hung()), FaceNext::Safe);
 }
 
 /// A page on which a face dies while the kernel still hears that it has mounted.
@@ -152,7 +152,7 @@ impl hermitcrab_kernel::Host for Fragile {
 
     async fn show(&self, shell: hermitcrab_kernel::Shell) -> Mounted {
         if shell.compiled.source.contains("dies") {
-            self.0.get().unwrap().face_died(shell.rev, crashed());
+            self.0.get().unwrap().face_died(shell.rev, &crashed());
         }
         Mounted::Yes
     }
@@ -192,7 +192,7 @@ async fn the_model_hears_of_the_death_with_its_next_result() {
     place.say("hello").await;
     // The turn is over: nothing was to be told.
     assert_eq!(brain.asked()[1].messages[2].content.len(), 1);
-    place.kernel.face_died(2, crashed());
+    place.kernel.face_died(2, &crashed());
     let (place2, brain) = (place, brain);
     let _ = place2.try_say("again").await;
     let said = brain.asked().pop().unwrap().messages;
@@ -245,17 +245,17 @@ proptest! {
                 let next = match fate {
                     Fate::Late(rev, late_hung) if rev != shown => {
                         let error = if late_hung { hung() } else { crashed() };
-                        let next = place.kernel.face_died(rev, error);
+                        let next = place.kernel.face_died(rev, &error);
                         prop_assert_eq!(next, FaceNext::Shell(shown));
                         continue;
                     }
-                    Fate::Hang => place.kernel.face_died(shown, hung()),
-                    _ => place.kernel.face_died(shown, crashed()),
+                    Fate::Hang => place.kernel.face_died(shown, &hung()),
+                    _ => place.kernel.face_died(shown, &crashed()),
                 };
                 deaths += 1;
                 let FaceNext::Shell(mut next) = next else {
                     prop_assert!(deaths <= 2 * shells, "{deaths} deaths of {shells} shells");
-                    prop_assert_eq!(place.kernel.face_died(0, crashed()), FaceNext::Safe);
+                    prop_assert_eq!(place.kernel.face_died(0, &crashed()), FaceNext::Safe);
                     return Ok(());
                 };
                 prop_assert!(info(&place, next).deaths < 2);
@@ -264,7 +264,7 @@ proptest! {
                 }
                 // As the face does: what cannot be shown has died, too.
                 while place.kernel.use_shell(next).await.is_error {
-                    match place.kernel.face_died(next, crashed()) {
+                    match place.kernel.face_died(next, &crashed()) {
                         FaceNext::Shell(other) => next = other,
                         FaceNext::Safe => return Ok(()),
                     }

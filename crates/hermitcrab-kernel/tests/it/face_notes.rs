@@ -9,7 +9,7 @@ use crate::place::{Place, Setting, call};
 const MARK: &str = "[From the face, not from the person: ";
 
 fn note(place: &Place, line: &str) {
-    place.kernel.note_face(line.to_owned());
+    place.kernel.note_face(line);
 }
 
 fn texts(message: &Message) -> Vec<String> {
@@ -72,7 +72,7 @@ async fn in_a_turn_a_line_stands_in_the_last_result() {
     let events = hermitcrab_kernel::EventSink::new(move |event| {
         if matches!(event, hermitcrab_kernel::Event::ToolStart { ref name, .. } if name == "get_datetime")
         {
-            kernel.note_face("face 1: it broke".to_owned());
+            kernel.note_face("face 1: it broke");
         }
     });
     let turn = (place.kernel).turn(

@@ -211,13 +211,13 @@ impl Page {
 
     /// What has come by now and was not waited for: everything that the server sent before it answered this.
     pub async fn rest(&mut self) -> Vec<Value> {
-        self.bar("tools", json!([])).await.unwrap();
+        self.bar("usage", json!([])).await.unwrap();
         self.unread.drain(..).collect()
     }
 
     /// Whether a message is among what has come by now. It leaves all there.
     pub async fn has(&mut self, fits: impl Fn(&Value) -> bool) -> bool {
-        self.bar("tools", json!([])).await.unwrap();
+        self.bar("usage", json!([])).await.unwrap();
         self.unread.iter().any(fits)
     }
 }

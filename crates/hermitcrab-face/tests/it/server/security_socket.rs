@@ -76,7 +76,7 @@ async fn the_first_message_must_bring_the_token() {
     let hello = |token: Value| Message::text(json!({"type": "hello", "token": token}).to_string());
     let cut = &session.token[..21];
     let (_, cookie) = session.cookie.split_once('=').unwrap();
-    let call = json!({"type": "call", "id": 1, "frame": null, "method": "tools", "args": []});
+    let call = json!({"type": "call", "id": 1, "frame": null, "method": "usage", "args": []});
     for (what, message) in [
         ("a wrong token", hello(json!("AAAAAAAAAAAAAAAAAAAAAA"))),
         ("a part of it", hello(json!(cut))),
