@@ -1,5 +1,6 @@
 //! A browser for the tests of the face: there already, installed, or done without.
 
+use std::ffi::OsStr;
 use std::process::Command;
 
 use crate::Error;
@@ -21,13 +22,18 @@ pub fn provide(_workspace: &Workspace) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether both programs can be run.
+/// Whether both programs can be run: those that `ORRERY_CHROMIUM` and `ORRERY_CHROMEDRIVER` name, else those on the PATH.
 pub fn is_there() -> bool {
-    let runs = |name: &str| works(Command::new(name).arg("--version"));
-    ["chromium", "chromium-browser", "google-chrome"]
-        .iter()
-        .any(|name| runs(name))
-        && runs("chromedriver")
+    let runs = |variable: &str, names: &[&str]| {
+        let named = std::env::var_os(variable).filter(|value| !value.is_empty());
+        let names = match &named {
+            Some(program) => vec![program.as_os_str()],
+            None => names.iter().map(OsStr::new).collect(),
+        };
+        (names.iter()).any(|name| works(Command::new(name).arg("--version")))
+    };
+    let browsers = ["chromium", "chromium-browser", "google-chrome"];
+    runs("ORRERY_CHROMIUM", &browsers) && runs("ORRERY_CHROMEDRIVER", &["chromedriver"])
 }
 
 /// As root on a system with apt.
@@ -45,12 +51,12 @@ fn install() -> bool {
             .args(arguments);
         finish(&mut command)
     };
-    let packages = || {
-        let mut arguments = vec!["install", "-y", "-q", "--no-install-recommends"];
-        arguments.extend(PACKAGES);
-        apt(&arguments)
-    };
-    // Its lists may be missing or old.
-    let installed = packages().or_else(|_| apt(&["update", "-q"]).and_then(|()| packages()));
-    installed.is_ok() && is_there()
+    // Its lists may be missing, or name packages that the mirror no longer has. Without a network those that are there
+    // may still do.
+    if let Err(error) = apt(&["update", "-q"]) {
+        eprintln!("xtask: {error}");
+    }
+    let mut packages = vec!["install", "-y", "-q", "--no-install-recommends"];
+    packages.extend(PACKAGES);
+    apt(&packages).is_ok() && is_there()
 }

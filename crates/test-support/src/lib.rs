@@ -51,6 +51,8 @@
     reason = "everything here panics when a test's expectation is not met"
 )]
 
+#[cfg(feature = "browser")]
+pub mod browser;
 mod canned;
 mod clock;
 mod logosphere;

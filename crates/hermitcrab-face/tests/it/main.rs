@@ -4,7 +4,6 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
-mod browser;
 mod face;
 mod jsx_hostile;
 mod jsx_table;

@@ -74,7 +74,7 @@ async fn backoff_is_full_jitter_up_to_a_bound_that_doubles_to_the_ceiling() {
         // Evenly: each fifth of the range is hit, the lowest down to the floor.
         for fifth in 0..5 {
             let part = most * fifth / 5 * MS..most * (fifth + 1) / 5 * MS;
-            let hits = waits.iter().filter(|wait| part.contains(wait)).count();
+            let hits = waits.iter().filter(|wait| part.contains(*wait)).count();
             assert!((15..=70).contains(&hits), "{n}: {hits} in {part:?}");
         }
     }

@@ -6,7 +6,7 @@ use hermitcrab_kernel::{EventSink, ScriptBrain, ScriptStep};
 use tokio_util::sync::CancellationToken;
 
 use super::home::{FACE, Home, Plan, face};
-use crate::browser::{self, Browser};
+use test_support::browser::{self, Browser};
 
 /// A face that is sound and says which it is.
 const GOOD: &str = "function Good() {

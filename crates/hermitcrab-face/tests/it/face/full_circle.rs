@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hermitcrab_kernel::{OfflineBrain, Role, ScriptBrain};
 
 use super::home::{FACE, Plan};
-use crate::browser::{self, Browser};
+use test_support::browser::{self, Browser};
 
 /// Says something in the face of the offline script and waits for the answer.
 async fn say(browser: &Browser, text: &str, answer: &str) {

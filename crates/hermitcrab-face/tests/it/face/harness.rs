@@ -1,6 +1,6 @@
 //! The test browser itself.
 
-use crate::browser::{self, Served, Site};
+use test_support::browser::{self, Served, Site};
 
 #[test]
 fn a_page_is_driven_photographed_and_read() {

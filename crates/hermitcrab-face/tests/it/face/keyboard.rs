@@ -10,7 +10,7 @@ use secrecy::SecretString;
 use serde_json::json;
 
 use super::home::{FACE, Plan, face};
-use crate::browser::{self, Browser};
+use test_support::browser::{self, Browser};
 
 /// Takes the focus again and again, and sends the page's key away so that it asks for another one.
 const THIEF: &str = "function App(props) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hermitcrab_kernel::OfflineBrain;
 
 use super::home::{FACE, Plan};
-use crate::browser::{self, Browser};
+use test_support::browser::{self, Browser};
 
 /// Takes a picture and keeps it if that is wanted.
 async fn take(browser: &Browser, name: &str) {

@@ -32,19 +32,31 @@
     const field = node.localName;
     if (/^(input|textarea|select)$/.test(field)) names.push('shows ' + JSON.stringify(node.value));
     if (node.checked || node.selected) names.push('on');
-    if (node === document.activeElement) {
-      names.push('focused');
-      if (typeof node.selectionStart === 'number') names.push('caret ' + node.selectionStart);
-    }
     out.push(pad + '<' + [node.localName, ...names].join(' ') + '>');
     for (const child of field === 'textarea' ? [] : node.childNodes) lines(child, depth + 1, out);
   }
 
-  globalThis.__seen = async () => {
-    for (let hops = 0; hops < 40; hops += 1) await hop();
+  // Everything that is to be seen now. Focus is not part of it: whether a field that is disabled keeps it, and when it
+  // is lost, differs between versions of Chromium.
+  const look = () => {
     const out = [];
-    const copy = log.splice(0).map((line) => '# ' + line);
     for (const child of document.getElementById('root').childNodes) lines(child, 0, out);
-    return [...out, ...copy].join('\n');
+    return [...out, ...log.map((line) => '# ' + line)].join('\n');
+  };
+
+  // Whether the shell has shown or said anything yet.
+  globalThis.__mounted = () => look() !== '';
+
+  // What is seen and logged, once a frame has been drawn that changes neither.
+  globalThis.__seen = async () => {
+    let seen;
+    do {
+      seen = look();
+      for (let hops = 0; hops < 40; hops += 1) await hop();
+      await new Promise((done) => { requestAnimationFrame(done); });
+      await hop();
+    } while (seen !== look());
+    log.length = 0;
+    return seen;
   };
 })();

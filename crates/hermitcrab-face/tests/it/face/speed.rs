@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use hermitcrab_kernel::OfflineBrain;
 
 use super::home::{FACE, Plan};
-use crate::browser;
+use test_support::browser;
 
 const ROUNDS: usize = 10;
 

@@ -10,7 +10,7 @@ use secrecy::SecretString;
 use serde_json::json;
 
 use super::home::{FACE, Home, Plan};
-use crate::browser::{self, Browser};
+use test_support::browser::{self, Browser};
 
 /// Asks where it is, and shows the answer.
 const WHERE: &str = "function App(props) {

@@ -48,6 +48,9 @@ impl Browser {
                 json!({"width": SIZE.0, "height": SIZE.1, "deviceScaleFactor": 1, "mobile": false}),
             )
             .await;
+        // The page has the focus, whichever window the desktop gives it to.
+        let focus = json!({"enabled": true});
+        (browser.devtools("Emulation.setFocusEmulationEnabled", focus)).await;
         browser
     }
 
@@ -116,6 +119,7 @@ impl Browser {
         self.switch_tab(made.handle).await;
     }
 
+    /// Goes to a tab that is open.
     pub async fn switch_tab(&self, tab: WindowHandle) {
         self.client.switch_to_window(tab).await.unwrap();
     }

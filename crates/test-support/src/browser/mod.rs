@@ -1,17 +1,17 @@
 //! A real browser for the tests: headless Chromium, driven by fantoccini over chromedriver.
 //!
-//! ```ignore
-//! #[test]
-//! fn a_page_says_hello() {
-//!     browser::run(async |browser| {
-//!         let site = Site::new([("/", Served::html("<p id=hello>hello"))]).await;
-//!         browser.open(&site.url("/")).await;
-//!         assert_eq!(browser.text("#hello").await, "hello");
-//!     });
-//! }
+//! ```no_run
+//! use test_support::browser::{self, Served, Site};
+//!
+//! browser::run(async |browser| {
+//!     let site = Site::new([("/", Served::html("<p id=hello>hello"))]).await;
+//!     browser.open(&site.url("/")).await;
+//!     assert_eq!(browser.text("#hello").await, "hello");
+//! });
 //! ```
 //!
 //! Without a browser such a test passes with one line on stderr, unless `CI` or `ORRERY_BROWSER=required` is set.
+//! `ORRERY_CHROMIUM` and `ORRERY_CHROMEDRIVER` name other programs than those on the PATH.
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_macros,

@@ -19,6 +19,7 @@ pub struct Served {
 }
 
 impl Served {
+    /// A file with its media type.
     pub fn new(mime: &'static str, body: impl Into<Vec<u8>>) -> Self {
         Self {
             mime,
@@ -26,10 +27,12 @@ impl Served {
         }
     }
 
+    /// A page.
     pub fn html(body: impl Into<String>) -> Self {
         Self::new("text/html; charset=utf-8", body.into())
     }
 
+    /// A script.
     pub fn script(body: impl Into<String>) -> Self {
         Self::new("text/javascript; charset=utf-8", body.into())
     }
@@ -61,6 +64,7 @@ impl Site {
         Self { addr, server }
     }
 
+    /// The whole address of a path.
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.addr)
     }

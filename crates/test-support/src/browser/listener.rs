@@ -23,6 +23,7 @@ pub struct Listener {
 type Heard = Arc<Mutex<Vec<String>>>;
 
 impl Listener {
+    /// Opens both on a free port.
     pub async fn open() -> Self {
         let (tcp, udp) = loop {
             let tcp = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -25,10 +25,14 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Err: one line that says what is missing.
+    /// The programs that `ORRERY_CHROMIUM` and `ORRERY_CHROMEDRIVER` name, else those on the PATH. `Err`: one line that
+    /// says which is missing.
     pub fn find() -> Result<Self, String> {
-        let chromium = find(&["chromium", "chromium-browser", "google-chrome"]);
-        let chromedriver = find(&["chromedriver"]);
+        let chromium = named(
+            "ORRERY_CHROMIUM",
+            &["chromium", "chromium-browser", "google-chrome"],
+        )?;
+        let chromedriver = named("ORRERY_CHROMEDRIVER", &["chromedriver"])?;
         match (chromium, chromedriver) {
             (Some(chromium), Some(chromedriver)) => Ok(Self {
                 chromium,
@@ -44,6 +48,19 @@ impl Programs {
                     missing.join(" and no "),
                 ))
             }
+        }
+    }
+}
+
+/// The program that an environment variable names, else the first of `names` that is installed.
+fn named(variable: &str, names: &[&str]) -> Result<Option<PathBuf>, String> {
+    match std::env::var_os(variable).filter(|value| !value.is_empty()) {
+        None => Ok(find(names)),
+        Some(value) => {
+            let program = PathBuf::from(value);
+            let given = program.display();
+            let missing = format!("{variable} is {given}, which is not a file");
+            program.is_file().then_some(Some(program)).ok_or(missing)
         }
     }
 }
@@ -80,6 +97,8 @@ impl Driver {
     pub fn start(programs: &Programs) -> Self {
         let mut process = Command::new(&programs.chromedriver)
             .arg("--port=0")
+            // Any Chromium that the driver can talk to will do.
+            .arg("--disable-build-check")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
