@@ -18,12 +18,9 @@ react:
 pictures:
     ORRERY_SCREENSHOTS=docs/img cargo test -p hermitcrab-face --test it -- face::screenshots
 
-# Format, lints, documentation, licences.
+# What must pass before a change is merged, without the tests.
 check:
-    cargo fmt --all --check
-    cargo clippy --workspace --all-targets -- -D warnings
-    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
-    cargo deny check licenses bans sources
+    .ci/run --fast
 
 # Speed as ratios measured in the same run: to the naive simulator and a Python script, to reqwest and serde.
 bench:

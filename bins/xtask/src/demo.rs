@@ -1,17 +1,12 @@
 //! `cargo xtask demo`: the main job of every world, offline, on what one build left in the target folder.
 
-use std::fmt;
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use bin_support::{Exit, Failure, Session};
-use comfy_table::Table;
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde_json::Value;
 
-use crate::Error;
 use crate::workspace::{Workspace, finish, finish_into};
+use crate::{Error, Exit};
 
 /// One entry a world.
 const WORLDS: &[World] = &[
@@ -44,28 +39,32 @@ struct Outcome {
     file: PathBuf,
 }
 
-/// Runs every job, also when one fails, and ends with a table of them.
-pub fn run(workspace: &Workspace, session: &mut Session) -> Result<Exit, Failure> {
+/// Runs every job, also when one fails, and ends with a list of them.
+pub fn run(workspace: &Workspace) -> Result<Exit, Error> {
     // One build for all: a build of a single package would pick other features and compile again.
-    finish(&mut workspace.cargo(&["build", "--workspace", "--bins"]))?;
+    finish(&mut workspace.cargo(&["build", "--locked", "--workspace", "--bins"]))?;
     let mut exit = Exit::Done;
-    let mut table = Table::new();
-    table.set_header(["world", "result", "file"]);
+    let mut list = Vec::new();
     for world in WORLDS {
         match (world.job)(workspace) {
             Ok(outcome) => {
                 let file = workspace.relative(&outcome.file).display().to_string();
-                table.add_row([world.name, &outcome.result, &file]);
+                list.push(entry(world.name, &format!("{}\n{file}", outcome.result)));
             }
             Err(error) => {
-                session.report(&error);
-                table.add_row([world.name, "failed", ""]);
+                list.push(entry(world.name, &format!("failed: {error}")));
                 exit = Exit::Failed;
             }
         }
     }
-    writeln!(session.results, "\n{table}")?;
+    println!("\n{}", list.join("\n"));
     Ok(exit)
+}
+
+/// A name before a result, and the result's further lines under its first.
+fn entry(name: &str, result: &str) -> String {
+    let result = result.replace('\n', "\n             ");
+    format!("{name:<12} {result}")
 }
 
 /// Encodes, decodes and scores the texts of all levels by rules, and makes a page of it.
@@ -83,31 +82,30 @@ fn zer0gravity(workspace: &Workspace) -> Result<Outcome, Error> {
             .arg("--html")
             .arg(&page),
     )?;
-    let scored: Vec<Scored> = json(&results)?;
     Ok(Outcome {
-        result: averaged(&scored),
+        result: read(&results, averaged)?,
         file: page,
     })
 }
 
-/// The part of a result that the table shows.
-#[derive(Deserialize)]
-struct Scored {
-    #[serde(rename = "testCaseId")]
-    case: String,
-    total: Option<f64>,
-}
-
-fn averaged(scored: &[Scored]) -> String {
-    let totals: Vec<_> = scored.iter().filter_map(|one| one.total).collect();
-    let each: Vec<_> = (scored.iter())
-        .map(|one| match one.total {
-            Some(total) => format!("{} {total}", one.case),
-            None => format!("{} failed", one.case),
+fn averaged(scored: &Value) -> Option<String> {
+    let scored = scored.as_array()?;
+    let totals: Vec<_> = scored
+        .iter()
+        .filter_map(|one| one["total"].as_f64())
+        .collect();
+    let each: Option<Vec<_>> = (scored.iter())
+        .map(|one| {
+            let case = one["testCaseId"].as_str()?;
+            Some(match one["total"].as_f64() {
+                Some(total) => format!("{case} {total}"),
+                None => format!("{case} failed"),
+            })
         })
         .collect();
     let mean = totals.iter().sum::<f64>() / totals.len().max(1) as f64;
-    format!("offline: {mean:.1}/100 on average ({})", each.join(", "))
+    let each = each?.join(", ");
+    Some(format!("offline: {mean:.1}/100 on average ({each})"))
 }
 
 /// Lets a population of programs pass messages, checks its journal, and makes a page with what chance alone gives.
@@ -123,33 +121,18 @@ fn logosphere(workspace: &Workspace) -> Result<Outcome, Error> {
         &checked,
         program().args(["verify", "--json"]).arg(&experiment),
     )?;
-    let verified: Verified = json(&checked)?;
     Ok(Outcome {
-        result: verified.to_string(),
+        result: read(&checked, verified)?,
         file: experiment.join("report.html"),
     })
 }
 
-/// The part of a check that the table shows.
-#[derive(Deserialize)]
-struct Verified {
-    rounds: u32,
-    calls: u64,
-    messages: u64,
-}
-
-impl fmt::Display for Verified {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            rounds,
-            calls,
-            messages,
-        } = self;
-        write!(
-            f,
-            "offline: {rounds} rounds, {calls} calls, {messages} messages; the journal holds"
-        )
-    }
+fn verified(journal: &Value) -> Option<String> {
+    let count = |key: &str| journal[key].as_u64();
+    let (rounds, calls, messages) = (count("rounds")?, count("calls")?, count("messages")?);
+    Some(format!(
+        "offline: {rounds} rounds, {calls} calls, {messages} messages; journal verified"
+    ))
 }
 
 /// Wakes an instance without a model, talks with it line by line, and looks at what it has written into its blocks.
@@ -175,57 +158,31 @@ fn hermitcrab(workspace: &Workspace) -> Result<Outcome, Error> {
     let next = folder.join("prompt.json");
     let phase = ["prompt", "--phase", "call", "--json"];
     finish_into(&next, &mut program(&phase))?;
-    let blocks: Blocks = json(&listed)?;
-    let prompt: NextPrompt = json(&next)?;
+    let (blocks, tokens) = (read(&listed, blocks)?, read(&next, tokens)?);
     Ok(Outcome {
-        result: format!(
-            "offline: {blocks}; the next call has {} tokens",
-            prompt.tokens.total
-        ),
+        result: format!("offline: {blocks}; the next call has {tokens} tokens"),
         file: talk,
     })
 }
 
-/// The part of a list of blocks that the table shows.
-#[derive(Deserialize)]
-struct Blocks {
-    blocks: Vec<Listed>,
-}
-
-#[derive(Deserialize)]
-struct Listed {
-    name: String,
-    decimal: u8,
-    nodes: u64,
-}
-
-impl fmt::Display for Blocks {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} blocks", self.blocks.len())?;
-        match self.blocks.iter().find(|block| block.name == "memory") {
-            Some(Listed { decimal, nodes, .. }) => {
-                write!(
-                    f,
-                    ", the memory has grown to decimal {decimal} and {nodes} nodes"
-                )
-            }
-            None => f.write_str(", no memory"),
+fn blocks(listed: &Value) -> Option<String> {
+    let blocks = listed["blocks"].as_array()?;
+    let memory = blocks.iter().find(|block| block["name"] == "memory");
+    let memory = match memory {
+        None => "no memory".to_owned(),
+        Some(memory) => {
+            let (decimal, nodes) = (memory["decimal"].as_u64()?, memory["nodes"].as_u64()?);
+            format!("the memory has grown to decimal {decimal} and {nodes} nodes")
         }
-    }
+    };
+    Some(format!("{} blocks, {memory}", blocks.len()))
 }
 
-/// The part of the next request that the table shows.
-#[derive(Deserialize)]
-struct NextPrompt {
-    tokens: Tokens,
+fn tokens(prompt: &Value) -> Option<u64> {
+    prompt["tokens"]["total"].as_u64()
 }
 
-#[derive(Deserialize)]
-struct Tokens {
-    total: u64,
-}
-
-/// Takes away what an earlier demo left.
+/// Removes the files of an earlier demo.
 fn remove(folder: &Path) -> Result<(), Error> {
     if !folder.exists() {
         return Ok(());
@@ -258,16 +215,21 @@ fn check(workspace: &Workspace, folder: &Path) -> Result<String, Error> {
     finish(&mut check())?;
     let file = folder.join("verdicts.json");
     finish_into(&file, check().arg("--json"))?;
-    let verdicts: Vec<Verdict> = json(&file)?;
-    let count = |status| {
-        let of_it = verdicts.iter().filter(|verdict| verdict.status == status);
-        of_it.count() as u64
-    };
-    let counts = [count("PASS"), count("FAIL"), count("UNKNOWN")];
-    Ok(format!("as expected: {}", summary(counts)))
+    read(&file, checked)
 }
 
-/// A run of its own, from nothing; answers what it found and where its page is.
+fn checked(verdicts: &Value) -> Option<String> {
+    let verdicts = verdicts.as_array()?;
+    let count = |status: &str| {
+        let of_it = verdicts
+            .iter()
+            .filter(|verdict| verdict["status"] == status);
+        of_it.count() as u64
+    };
+    Some(format!("as expected: {}", summary(count)))
+}
+
+/// A run from nothing; returns a line about it and its page.
 fn discover(workspace: &Workspace, folder: &Path) -> Result<(String, PathBuf), Error> {
     let run = folder.join("run");
     remove(&run)?;
@@ -281,54 +243,33 @@ fn discover(workspace: &Workspace, folder: &Path) -> Result<(String, PathBuf), E
     finish_into(&stands, popper("run").args(flags))?;
     let page = folder.join("run.html");
     finish(popper("report").arg("--output").arg(&page))?;
-    let standing: Standing = json(&stands)?;
-    let count = |verdict| {
-        let of_it = standing
-            .verdicts
-            .iter()
-            .filter(|one| one.verdict == verdict);
-        of_it.map(|one| one.laws).sum()
+    Ok((read(&stands, found)?, page))
+}
+
+fn found(run: &Value) -> Option<String> {
+    let (iterations, verdicts) = (run["iterations"].as_u64()?, run["verdicts"].as_array()?);
+    let count = |status: &str| {
+        let of_it = verdicts.iter().filter(|one| one["verdict"] == status);
+        of_it.filter_map(|one| one["laws"].as_u64()).sum()
     };
-    let counts = [count("PASS"), count("FAIL"), count("UNKNOWN")];
-    let iterations = standing.iterations;
-    let found = format!("{iterations} iterations: {}", summary(counts));
-    Ok((found, page))
+    Some(format!("{iterations} iterations: {}", summary(count)))
 }
 
-/// The part of a verdict that the table counts.
-#[derive(Deserialize)]
-struct Verdict {
-    status: String,
-}
-
-/// The part of a run's standing that the table shows.
-#[derive(Deserialize)]
-struct Standing {
-    iterations: u32,
-    verdicts: Vec<Verdicts>,
-}
-
-#[derive(Deserialize)]
-struct Verdicts {
-    verdict: String,
-    laws: u64,
-}
-
-fn summary([pass, fail, unknown]: [u64; 3]) -> String {
+fn summary(count: impl Fn(&str) -> u64) -> String {
+    let [pass, fail, unknown] = ["PASS", "FAIL", "UNKNOWN"].map(count);
     let laws = pass + fail + unknown;
     format!("{laws} laws, {pass} PASS, {fail} FAIL, {unknown} UNKNOWN")
 }
 
-/// What a command wrote.
-fn json<T: DeserializeOwned>(file: &Path) -> Result<T, Error> {
-    let path = || file.to_owned();
+/// The part of the JSON in a file that `part` takes from it.
+fn read<T>(file: &Path, part: fn(&Value) -> Option<T>) -> Result<T, Error> {
     let text = fs::read(file).map_err(|source| Error::File {
-        path: path(),
+        path: file.to_owned(),
         source,
     })?;
-    serde_json::from_slice(&text).map_err(|source| Error::Output {
-        path: path(),
-        source,
+    let value: Option<Value> = serde_json::from_slice(&text).ok();
+    value.as_ref().and_then(part).ok_or_else(|| Error::Output {
+        path: file.to_owned(),
     })
 }
 
@@ -351,31 +292,46 @@ fn json_files(workspace: &Workspace, folder: &str) -> Result<Vec<PathBuf>, Error
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
-    fn what_zer0gravity_writes_is_read_for_the_table() {
-        let text = r#"[{"testCaseId": "1a", "total": 58, "more": 1}, {"testCaseId": "1b"}]"#;
-        let scored: Vec<Scored> = serde_json::from_str(text).unwrap();
-        assert_eq!(
-            averaged(&scored),
-            "offline: 58.0/100 on average (1a 58, 1b failed)"
+    fn each_program_s_result_is_read_for_the_list() {
+        let scored = json!([{"testCaseId": "1a", "total": 58, "more": 1}, {"testCaseId": "1b"}]);
+        let line = "offline: 58.0/100 on average (1a 58, 1b failed)";
+        assert_eq!(averaged(&scored).unwrap(), line);
+        let journal = json!({"holds": true, "rounds": 2, "calls": 6, "messages": 12});
+        let line = "offline: 2 rounds, 6 calls, 12 messages; journal verified";
+        assert_eq!(verified(&journal).unwrap(), line);
+        let listed =
+            json!({"blocks": [{"name": "memory", "decimal": 2, "nodes": 12}, {"name": "x"}]});
+        let line = "2 blocks, the memory has grown to decimal 2 and 12 nodes";
+        assert_eq!(blocks(&listed).unwrap(), line);
+        let run = json!({"iterations": 5, "verdicts": [
+            {"verdict": "PASS", "reason": null, "laws": 3}, {"verdict": "FAIL", "laws": 2}]});
+        let line = "5 iterations: 5 laws, 3 PASS, 2 FAIL, 0 UNKNOWN";
+        assert_eq!(found(&run).unwrap(), line);
+        let verdicts = json!([{"status": "PASS"}, {"status": "UNKNOWN"}]);
+        let line = "as expected: 2 laws, 1 PASS, 0 FAIL, 1 UNKNOWN";
+        assert_eq!(checked(&verdicts).unwrap(), line);
+    }
+
+    #[test]
+    fn other_output_is_an_error_that_names_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("run.json");
+        fs::write(&file, "{}").unwrap();
+        let error = read(&file, found).unwrap_err().to_string();
+        assert!(
+            error.ends_with("run.json is not what the command should have written"),
+            "{error}"
         );
     }
 
     #[test]
-    fn what_logosphere_writes_is_read_for_the_table() {
-        let text = r#"{"holds":true,"lines":9,"rounds":2,"calls":6,"messages":12,"ended":true}"#;
-        let verified: Verified = serde_json::from_str(text).unwrap();
-        let told = "offline: 2 rounds, 6 calls, 12 messages; the journal holds";
-        assert_eq!(verified.to_string(), told);
-    }
-
-    #[test]
-    fn what_popper_writes_is_read_for_the_table() {
-        let text = r#"{"run_id": 1, "iterations": 5, "verdicts": [{"verdict": "PASS", "reason": null, "laws": 3}]}"#;
-        let standing: Standing = serde_json::from_str(text).unwrap();
-        assert_eq!((standing.iterations, standing.verdicts[0].laws), (5, 3));
-        assert_eq!(summary([2, 1, 0]), "3 laws, 2 PASS, 1 FAIL, 0 UNKNOWN");
+    fn a_name_stands_before_the_first_line_only() {
+        let list = entry("popper", "34 laws\nrun.html");
+        assert_eq!(list, "popper       34 laws\n             run.html");
     }
 }

@@ -1,40 +1,74 @@
+use std::error;
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitStatus;
 
 /// Why a task did not finish.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    #[error("cannot read the workspace")]
-    Metadata(#[from] cargo_metadata::Error),
-    #[error("cannot start `{command}`")]
+    /// `cargo metadata` failed; its last line.
+    Metadata(String),
     Start {
         command: String,
-        #[source]
         source: io::Error,
     },
-    #[error("`{command}` ended with {status}")]
-    Ended { command: String, status: ExitStatus },
-    #[error("cannot use {}", path.display())]
+    Ended {
+        command: String,
+        status: ExitStatus,
+    },
     File {
         path: PathBuf,
-        #[source]
         source: io::Error,
     },
-    #[error("{} is not what the command should have written", path.display())]
+    /// A command wrote something else than the task reads.
     Output {
         path: PathBuf,
-        #[source]
-        source: serde_json::Error,
     },
-    #[error("there is no peer `{name}`; there are {}", known.join(", "))]
     NoSuchPeer {
         name: String,
         known: Vec<&'static str>,
     },
-    #[error("{missing}")]
-    NoBrowser { missing: &'static str },
-    #[error("the server did not become healthy; it says why in {}", log.display())]
-    NotHealthy { log: PathBuf },
+    NoBrowser {
+        missing: &'static str,
+    },
+    NotHealthy {
+        log: PathBuf,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Metadata(line) => write!(f, "cannot read the workspace: {line}"),
+            Self::Start { command, source } => write!(f, "cannot start `{command}`: {source}"),
+            Self::Ended { command, status } => write!(f, "`{command}` ended with {status}"),
+            Self::File { path, source } => write!(f, "cannot use {}: {source}", path.display()),
+            Self::Output { path } => {
+                let path = path.display();
+                write!(f, "{path} is not what the command should have written")
+            }
+            Self::NoSuchPeer { name, known } => {
+                write!(f, "unknown peer \"{name}\"; peers: {}", known.join(", "))
+            }
+            Self::NoBrowser { missing } => f.write_str(missing),
+            Self::NotHealthy { log } => {
+                let log = log.display();
+                write!(
+                    f,
+                    "the server did not become healthy; its output is in {log}"
+                )
+            }
+        }
+    }
+}
+
+impl error::Error for Error {
+    fn source(&self) -> Option<&(dyn error::Error + 'static)> {
+        match self {
+            Self::Start { source, .. } | Self::File { source, .. } => Some(source),
+            _ => None,
+        }
+    }
 }

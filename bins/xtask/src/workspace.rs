@@ -5,22 +5,29 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use cargo_metadata::MetadataCommand;
+use serde_json::Value;
 
 use crate::Error;
 
 /// The workspace of the working directory.
 pub struct Workspace {
     pub root: PathBuf,
-    target: PathBuf,
+    pub target: PathBuf,
 }
 
 impl Workspace {
     pub fn find() -> Result<Self, Error> {
-        let metadata = MetadataCommand::new().no_deps().exec()?;
+        let metadata = metadata()?;
+        let folder = |key: &str| {
+            let missing = || Error::Metadata(format!("no {key} in the output of cargo metadata"));
+            metadata[key]
+                .as_str()
+                .map(PathBuf::from)
+                .ok_or_else(missing)
+        };
         Ok(Self {
-            root: metadata.workspace_root.into(),
-            target: metadata.target_directory.into(),
+            root: folder("workspace_root")?,
+            target: folder("target_directory")?,
         })
     }
 
@@ -44,8 +51,7 @@ impl Workspace {
 
     /// Cargo in the workspace's root.
     pub fn cargo(&self, arguments: &[&str]) -> Command {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let mut command = Command::new(cargo);
+        let mut command = cargo();
         command.args(arguments).current_dir(&self.root);
         command
     }
@@ -65,6 +71,26 @@ impl Workspace {
     pub fn relative<'a>(&self, path: &'a Path) -> &'a Path {
         path.strip_prefix(&self.root).unwrap_or(path)
     }
+}
+
+/// The packages of the workspace of the working directory, as `cargo metadata` describes them.
+pub fn metadata() -> Result<Value, Error> {
+    let mut command = cargo();
+    command.args(["metadata", "--no-deps", "--format-version", "1"]);
+    let output = command.output().map_err(|source| Error::Start {
+        command: line(&command),
+        source,
+    })?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        let last = said.trim().lines().last().unwrap_or("no output");
+        return Err(Error::Metadata(last.to_owned()));
+    }
+    serde_json::from_slice(&output.stdout).map_err(|error| Error::Metadata(error.to_string()))
+}
+
+fn cargo() -> Command {
+    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
 /// Runs `command` to its end; anything but success is an error.

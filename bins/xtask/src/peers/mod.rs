@@ -4,15 +4,11 @@ mod peer;
 mod server;
 
 use std::ffi::OsString;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use bin_support::{Exit, Failure, Session};
-use comfy_table::Table;
-
-use crate::Error;
 use crate::workspace::{Workspace, finish};
+use crate::{Error, Exit};
 use peer::{PEERS, Peer, Role};
 use server::Server;
 
@@ -50,20 +46,17 @@ enum Outcome {
     Absent(Error),
 }
 
-/// Installs, starts, tests and stops the peers of these names, or all, and ends with a table of the results.
-pub fn run(
-    workspace: &Workspace,
-    names: &[String],
-    session: &mut Session,
-) -> Result<Exit, Failure> {
-    let chosen = choose(names).map_err(Failure::usage)?;
+/// Installs, starts, tests and stops the peers of these names, or all, and ends with a list of the results.
+pub fn run(workspace: &Workspace, names: &[String]) -> Result<Exit, Error> {
+    let chosen = choose(names)?;
     // Before any server runs: it would wait for the compiler.
     for package in packages(&chosen) {
-        finish(&mut workspace.cargo(&["test", "-p", package, "--test", "it", "--no-run"]))?;
+        finish(&mut workspace.cargo(&[
+            "test", "-p", package, "--locked", "--test", "it", "--no-run",
+        ]))?;
     }
     let mut exit = Exit::Done;
-    let mut table = Table::new();
-    table.set_header(["peer", "version", "result"]);
+    let mut list = Vec::new();
     for peer in chosen {
         let result = match ask(workspace, peer)? {
             Outcome::Passed(tests) => format!("{tests} tests passed"),
@@ -72,17 +65,22 @@ pub fn run(
                 what
             }
             Outcome::Absent(error) => {
-                session.report(&error);
+                eprintln!("xtask: {error}");
                 if exit == Exit::Done {
                     exit = Exit::SomeFailed;
                 }
                 "absent, not tested".to_owned()
             }
         };
-        table.add_row([peer.name, peer.version, &result]);
+        list.push(format!("{:<8}  {result} ({})", peer.name, peer.version));
     }
-    writeln!(session.results, "\n{table}")?;
+    println!("\n{}", list.join("\n"));
     Ok(exit)
+}
+
+/// The names of all peers.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    PEERS.iter().map(|peer| peer.name)
 }
 
 fn choose(names: &[String]) -> Result<Vec<&'static Peer>, Error> {
@@ -95,7 +93,7 @@ fn choose(names: &[String]) -> Result<Vec<&'static Peer>, Error> {
             .find(|peer| peer.name == name)
             .ok_or_else(|| Error::NoSuchPeer {
                 name: name.clone(),
-                known: PEERS.iter().map(|peer| peer.name).collect(),
+                known: self::names().collect(),
             })
     };
     names.iter().map(find).collect()
@@ -206,7 +204,7 @@ mod tests {
         let error = choose(&["gpt".to_owned()]).err().unwrap().to_string();
         assert_eq!(
             error,
-            "there is no peer `gpt`; there are aimock, katan, local, mcp"
+            "unknown peer \"gpt\"; peers: aimock, katan, local, mcp"
         );
         assert_eq!(choose(&[]).unwrap().len(), PEERS.len());
     }

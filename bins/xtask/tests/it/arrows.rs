@@ -65,7 +65,7 @@ const PICTURE: &[(&str, &[&str])] = &[
             "report-kit",
         ],
     ),
-    ("xtask", &["bin-support"]),
+    ("xtask", &[]),
 ];
 
 /// What any test may use.

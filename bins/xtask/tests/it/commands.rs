@@ -1,4 +1,4 @@
-//! The exit codes and streams that every binary has from `bin-support`, seen from outside.
+//! The exit codes and streams of xtask, which are those of every binary, and what it is made of.
 
 use std::io;
 use std::process::{Command, Output};
@@ -14,7 +14,13 @@ fn a_wrong_command_is_a_usage_error_on_stderr() {
     let output = xtask(&["dance"]).unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(output.stdout.is_empty());
-    assert!(String::from_utf8_lossy(&output.stderr).contains("dance"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    let line = "xtask: unknown task \"dance\"; tasks: demo, test, features, peers\n";
+    assert_eq!(said, line);
+    // An argument that a task does not take, no task at all, a peer that is not there.
+    for wrong in [&["demo", "--loud"][..], &[], &["peers", "gpt"]] {
+        assert_eq!(xtask(wrong).unwrap().status.code(), Some(2), "{wrong:?}");
+    }
 }
 
 #[test]
@@ -22,7 +28,31 @@ fn help_is_a_result() {
     let output = xtask(&["--help"]).unwrap();
     assert_eq!(output.status.code(), Some(0));
     assert!(output.stderr.is_empty());
-    assert!(String::from_utf8_lossy(&output.stdout).contains("demo"));
+    let help = String::from_utf8_lossy(&output.stdout);
+    for word in ["demo", "test", "features", "aimock, katan, local, mcp"] {
+        assert!(help.contains(word), "{help}");
+    }
+}
+
+#[test]
+fn a_task_waits_for_few_crates() {
+    let tree = Command::new(env!("CARGO"))
+        .args([
+            "tree",
+            "--locked",
+            "--package",
+            "xtask",
+            "--edges",
+            "normal,build",
+        ])
+        .args(["--prefix", "none", "--no-dedupe", "--format", "{p}"])
+        .output()
+        .unwrap();
+    let tree = String::from_utf8(tree.stdout).unwrap();
+    let crates: std::collections::BTreeSet<_> = tree.lines().collect();
+    assert!((2..=12).contains(&crates.len()), "{crates:?}");
+    let others = ["serde_derive", "clap", "bin-support"];
+    assert!(!others.iter().any(|name| tree.contains(name)), "{tree}");
 }
 
 #[test]

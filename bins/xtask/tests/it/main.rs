@@ -1,4 +1,10 @@
-//! What the project as a whole keeps to, and how its commands end.
+//! The invariants of the project as a whole, and the commands that check them.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test stops at the first surprise, and the line says which"
+)]
 
 mod arrows;
 mod commands;
+#[cfg(unix)]
+mod gate;

@@ -1,0 +1,59 @@
+//! `cargo xtask features`: every library compiles without features and with each of them alone.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::workspace::{Workspace, finish, metadata};
+use crate::{Error, Exit};
+
+/// Checks each library that has features, in a target folder that disturbs no other build.
+pub fn run(workspace: &Workspace) -> Result<Exit, Error> {
+    let metadata = metadata()?;
+    for (package, features) in libraries(&metadata) {
+        for feature in std::iter::once("").chain(features) {
+            let label = if feature.is_empty() { "none" } else { feature };
+            eprintln!("xtask: {package}, features: {label}");
+            let mut check = workspace.cargo(&["check", "--locked", "--quiet", "--lib"]);
+            check.args(["--package", package, "--no-default-features"]);
+            check.args(["--features", feature]);
+            finish(check.env("CARGO_TARGET_DIR", folder(workspace)))?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn folder(workspace: &Workspace) -> PathBuf {
+    workspace.target.join("features")
+}
+
+/// The libraries of the workspace that have features, each with the names of its features but `default`.
+fn libraries(metadata: &Value) -> Vec<(&str, Vec<&str>)> {
+    let packages = metadata["packages"].as_array().into_iter().flatten();
+    packages
+        .filter_map(|package| {
+            let features = package["features"].as_object()?.keys();
+            let features: Vec<_> = features
+                .map(String::as_str)
+                .filter(|name| *name != "default")
+                .collect();
+            (!features.is_empty()).then_some((package["name"].as_str()?, features))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::libraries;
+
+    #[test]
+    fn each_feature_of_each_package_is_named_once() {
+        let metadata = json!({"packages": [
+            {"name": "a", "features": {"default": ["x"], "x": [], "y": ["x"]}},
+            {"name": "b", "features": {}},
+        ]});
+        assert_eq!(libraries(&metadata), [("a", vec!["x", "y"])]);
+    }
+}

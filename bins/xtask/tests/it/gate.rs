@@ -1,0 +1,181 @@
+//! The order of `.ci/run` and what makes it fail: the script itself, with a `cargo` that writes down its arguments.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// Writes down `CI` and its arguments, then fails where they contain the text of the file `fail`.
+const CARGO: &str = r#"#!/bin/sh
+folder=$(dirname "$0")
+echo "CI=$CI $*" >> "$folder/calls"
+case "$*" in *"$(cat "$folder/fail")"*) exit 1 ;; esac
+"#;
+
+/// The repository's root.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn program(path: &Path, text: &str) {
+    fs::write(path, text).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// Runs the gate with a `cargo` that fails at `fail`; returns its exit code, its output and the calls.
+fn gate(fail: &str, arguments: &[&str]) -> (Option<i32>, String, Vec<String>) {
+    let folder = tempfile::tempdir().unwrap();
+    program(&folder.path().join("cargo"), CARGO);
+    fs::write(folder.path().join("fail"), fail).unwrap();
+    let path = format!("{}:/usr/bin:/bin", folder.path().display());
+    let output = Command::new(root().join(".ci/run"))
+        .args(arguments)
+        .env("PATH", path)
+        .env_remove("ORRERY_ADVISORIES")
+        .output()
+        .unwrap();
+    let calls = fs::read_to_string(folder.path().join("calls")).unwrap();
+    let calls = calls.lines().map(str::to_owned).collect();
+    let text = [output.stdout, output.stderr].concat();
+    (
+        output.status.code(),
+        String::from_utf8(text).unwrap(),
+        calls,
+    )
+}
+
+/// No call contains this.
+const NEVER: &str = "no such call";
+
+#[test]
+fn the_steps_run_from_quick_to_slow_and_each_says_its_seconds() {
+    let (code, output, calls) = gate(NEVER, &[]);
+    assert_eq!(code, Some(0), "{output}");
+    let steps: Vec<_> = output
+        .lines()
+        .filter_map(|line| line.strip_prefix("ci: "))
+        .collect();
+    let names: Vec<_> = steps
+        .iter()
+        .filter_map(|step| step.split(':').next())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "Cargo.lock",
+            "format",
+            "cargo-deny",
+            "licences",
+            "lints",
+            "features",
+            "documentation",
+            "tests",
+            "advisories",
+        ]
+    );
+    assert!(steps.iter().all(|step| step.ends_with(" s")), "{output}");
+    assert!(calls.contains(&"CI=1 xtask test".to_owned()), "{calls:?}");
+}
+
+#[test]
+fn every_call_that_resolves_dependencies_is_locked() {
+    let (_, _, calls) = gate(NEVER, &[]);
+    for call in calls {
+        // The alias is locked in `.cargo/config.toml`, and its tasks by themselves.
+        let free = ["xtask ", "fmt ", "deny --version"];
+        let locked = call.contains(" --locked") || free.iter().any(|part| call.contains(part));
+        assert!(locked, "{call}");
+    }
+    let config = fs::read_to_string(root().join(".cargo/config.toml")).unwrap();
+    assert!(config.contains("xtask = \"run --locked "));
+}
+
+#[test]
+fn the_first_failure_ends_it() {
+    let ends = [
+        ("metadata", "Cargo.lock"),
+        ("check licenses", "licences"),
+        ("clippy", "lints"),
+        ("xtask features", "features"),
+        ("xtask test", "tests"),
+        ("check --disable-fetch", "advisories"),
+    ];
+    for (fail, step) in ends {
+        let (code, output, calls) = gate(fail, &[]);
+        assert_eq!(code, Some(1), "{output}");
+        assert!(calls.last().unwrap().contains(fail), "{calls:?}");
+        let last = output.lines().last().unwrap();
+        assert!(last.starts_with(&format!("ci: {step}: failed")), "{output}");
+    }
+}
+
+#[test]
+fn a_cargo_deny_that_cannot_be_installed_is_a_failure() {
+    let (code, output, calls) = gate("deny", &[]);
+    assert_eq!(code, Some(1), "{output}");
+    assert!(
+        calls.last().unwrap().contains("install cargo-deny"),
+        "{calls:?}"
+    );
+}
+
+#[test]
+fn without_a_database_advisories_are_said_to_be_unchecked() {
+    let (code, output, _) = gate("fetch db", &[]);
+    assert_eq!(code, Some(0), "{output}");
+    assert!(
+        output.contains("advisories: not checked (no database)"),
+        "{output}"
+    );
+}
+
+#[test]
+fn fast_leaves_out_the_tests_alone() {
+    let (code, output, calls) = gate(NEVER, &["--fast"]);
+    assert_eq!(code, Some(0), "{output}");
+    assert!(!calls.iter().any(|call| call.contains("xtask test")));
+    assert!(calls.iter().any(|call| call.contains("clippy")));
+}
+
+/// `cargo xtask test` where nothing but cargo is on the PATH: no browser, and no way to install one.
+fn without_a_browser(ci: Option<&str>) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    // Everything that is asked of it succeeds; only the place of the workspace is real.
+    let cargo = r#"#!/bin/sh
+[ "$1" = metadata ] && echo '{"workspace_root": "/", "target_directory": "/"}'
+exit 0
+"#;
+    program(&folder.path().join("cargo"), cargo);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
+    command
+        .arg("test")
+        .env("PATH", folder.path())
+        .env_remove("CI");
+    command.env("CARGO", folder.path().join("cargo"));
+    command
+        .env_remove("ORRERY_CHROMIUM")
+        .env_remove("ORRERY_CHROMEDRIVER");
+    if let Some(ci) = ci {
+        command.env("CI", ci);
+    }
+    command.output().unwrap()
+}
+
+#[test]
+fn a_missing_browser_is_a_failure_in_ci_and_one_line_elsewhere() {
+    let output = without_a_browser(Some("1"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("Chromium and chromedriver are not on the PATH"),
+        "{said}"
+    );
+    let output = without_a_browser(None);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert_eq!(
+        said.matches("Chromium and chromedriver").count(),
+        1,
+        "{said}"
+    );
+}
