@@ -1,4 +1,4 @@
-//! A shell: a model that calls tools until it is done, then a reply that is shown while it is written.
+//! A model that calls a tool until it is done: the whole loop, as a program writes it for its own tools.
 //!
 //! `cargo run -p llm-client --example tools` runs without a key or a network: a script plays the model.
 #![expect(
@@ -9,39 +9,23 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use futures_util::future::BoxFuture;
-use futures_util::{FutureExt as _, StreamExt as _};
 use llm_client::{
-    Client, Event, LoopBounds, Message, Raw, Request, Script, SystemClock, ToolResult, ToolSpec,
-    Toolbox,
+    Block, BlockKind, Client, Message, Request, Role, Script, StopReason, SystemClock, ToolInput,
+    ToolSpec,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 const MODEL: &str = r#"[
-  {"match": {"has_tool_result": true, "user_contains": "Oslo"}, "reply": {"text": "9 degrees in Oslo."}},
-  {"match": {"user_contains": "Oslo"}, "reply": {"tool_calls": [{"name": "weather", "input": {"city": "Oslo"}}]}},
-  {"reply": {"text": "You are welcome, and do take a coat."}}
+  {"match": {"has_tool_result": true}, "reply": {"text": "9 degrees in Oslo."}},
+  {"reply": {"tool_calls": [{"name": "weather", "input": {"city": "Oslo"}}]}}
 ]"#;
+const MOST_TURNS: usize = 8;
 
-struct Weather;
-
-impl Toolbox for Weather {
-    fn specs(&self) -> Vec<ToolSpec> {
-        vec![ToolSpec::Function {
-            name: "weather".to_owned(),
-            description: "The weather in a city".to_owned(),
-            schema: json!({
-                "type": "object",
-                "properties": {"city": {"type": "string"}},
-                "required": ["city"],
-            }),
-            strict: None,
-        }]
-    }
-
-    fn call<'a>(&'a self, name: &'a str, input: &'a Raw) -> BoxFuture<'a, ToolResult> {
-        println!("tool {name} {}", input.get());
-        async { ToolResult::text("9C") }.boxed()
+/// The one tool.
+fn weather(input: &Value) -> Result<String, String> {
+    match input["city"].as_str() {
+        Some(city) => Ok(format!("9 degrees in {city}")),
+        None => Err("city: expected a text".to_owned()),
     }
 }
 
@@ -49,27 +33,42 @@ impl Toolbox for Weather {
 async fn main() -> Result<(), Box<dyn Error>> {
     let model = Arc::new(Script::from_json(MODEL)?);
     let client = Client::builder(model, Arc::new(SystemClock::new())).build()?;
-    let request = Request::new("claude-opus-5-5", "How is the weather in Oslo?");
-    let outcome = client
-        .run_tools(request.clone(), &Weather, LoopBounds::default())
-        .await?;
-    println!("{} turns: {}", outcome.turns, outcome.reply.text());
-
-    // The history goes on unchanged, blocks of the model byte for byte.
-    let mut messages = outcome.history;
-    messages.push(Message::user("Thank you."));
-    let mut events = client
-        .stream(&Request {
-            messages,
-            ..request
-        })
-        .await?;
-    while let Some(event) = events.next().await {
-        match event? {
-            Event::TextDelta { text, .. } => print!("{text}"),
-            Event::Done(reply) => println!("\n{:?}, {} tokens", reply.stop, reply.usage.total()),
-            _ => {}
+    let mut request = Request::new("claude-opus-5-5", "How is the weather in Oslo?");
+    request.tools = vec![ToolSpec::Function {
+        name: "weather".to_owned(),
+        description: "The weather in a city".to_owned(),
+        schema: json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}),
+        strict: None,
+    }];
+    for _ in 0..MOST_TURNS {
+        let reply = client.complete(&request).await?;
+        println!("{:?}: {}", reply.stop, reply.text());
+        match reply.stop {
+            // The provider's own tools are under way: sent back as it is, the model goes on.
+            StopReason::PauseTurn => request.messages.push(reply.to_message()),
+            StopReason::ToolUse => {
+                request.messages.push(reply.to_message());
+                // Every call gets its result, in one message and before anything else in it.
+                let results = reply.tool_uses().filter_map(|call| match &call.kind {
+                    BlockKind::ToolUse { id, input, .. } => {
+                        let result = match input {
+                            ToolInput::Json(input) => weather(&input.to().unwrap_or_default()),
+                            // Never run on arguments that are incomplete or no JSON.
+                            ToolInput::Invalid(_) => Err("the arguments are not JSON".to_owned()),
+                        };
+                        let is_error = result.is_err();
+                        let text = result.unwrap_or_else(|why| why);
+                        Some(Block::tool_result(id, text, is_error))
+                    }
+                    _ => None,
+                });
+                request
+                    .messages
+                    .push(Message::new(Role::User, results.collect()));
+            }
+            // Done, or cut: a call in a reply that was cut is not run.
+            _ => return Ok(()),
         }
     }
-    Ok(())
+    Err(format!("the model is not done after {MOST_TURNS} turns").into())
 }

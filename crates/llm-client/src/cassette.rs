@@ -236,7 +236,7 @@ impl ErrorKind {
             Error::Timeout { phase, .. } => match phase {
                 TimeoutPhase::Connect => Self::TimeoutConnect,
                 TimeoutPhase::FirstByte => Self::TimeoutFirstByte,
-                TimeoutPhase::Idle | TimeoutPhase::Tool => Self::TimeoutIdle,
+                TimeoutPhase::Idle => Self::TimeoutIdle,
                 TimeoutPhase::Progress => Self::TimeoutProgress,
             },
             Error::Deadline { .. } => Self::Deadline,

@@ -303,8 +303,6 @@ pub enum TimeoutPhase {
     Idle,
     /// Any further event that is more than a sign of life.
     Progress,
-    /// A tool of the tool loop.
-    Tool,
 }
 
 impl fmt::Display for TimeoutPhase {
@@ -314,7 +312,6 @@ impl fmt::Display for TimeoutPhase {
             Self::FirstByte => "first byte",
             Self::Idle => "further byte",
             Self::Progress => "progress",
-            Self::Tool => "answer of the tool",
         })
     }
 }

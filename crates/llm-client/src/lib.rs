@@ -2,7 +2,7 @@
 //!
 //! One [`Client`] asks Anthropic, `OpenRouter`, or any OpenAI-compatible server, on this machine or elsewhere, or no
 //! model at all. It repeats what is worth repeating, keeps to limits and to a budget, records and replays, counts
-//! tokens and money, runs tools, and holds replies to a schema.
+//! tokens and money, and holds replies to a schema.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -47,8 +47,8 @@
 //! The crate reads no environment, clock or terminal: key, [`Clock`], paths and seed are passed in.
 //!
 //! Next: [`Request`] and [`Reply`] for what is said, [`Error`] and [`Error::class`] for what goes wrong,
-//! [`Client::run_tools`] and [`Client::structured`] for more than one turn, [`Cassette`] for replay, [`Anthropic`],
-//! [`Compat`], [`Echo`] and [`Script`] for who answers.
+//! [`Client::structured`] for more than one turn, [`Cassette`] for replay, [`Anthropic`], [`Compat`], [`Echo`] and
+//! [`Script`] for who answers.
 
 mod adapt;
 mod cassette;
@@ -74,7 +74,6 @@ mod sse;
 #[cfg(feature = "schema")]
 mod structured;
 mod tokens;
-mod tools;
 mod trace;
 mod transport;
 mod types;
@@ -101,9 +100,6 @@ pub use sse::{SseDecoder, SseEvent};
 #[cfg(feature = "schema")]
 pub use structured::{JsonError, Structured, StructuredOpts, find_json, parse_json};
 pub use tokens::{Bytes3, Estimator};
-pub use tools::{
-    LoopBounds, LoopError, LoopOutcome, LoopProgress, LoopStop, Step, ToolResult, Toolbox,
-};
 #[cfg(feature = "tls")]
 pub use transport::tls_config;
 pub use transport::{

@@ -3,7 +3,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use rand_chacha::rand_core::Rng;
 
-use crate::error::{ConnectPhase, Error, TimeoutPhase, Wish};
+use crate::error::{ConnectPhase, Error, Wish};
 use crate::settings::RetryPolicy;
 
 /// What to do about a failed attempt.
@@ -119,9 +119,9 @@ fn is_passing(error: &Error) -> bool {
         Error::RateLimited { .. }
         | Error::Overloaded { .. }
         | Error::BadResponse { .. }
-        | Error::StreamTruncated { .. } => true,
+        | Error::StreamTruncated { .. }
+        | Error::Timeout { .. } => true,
         Error::Connect { phase, .. } => *phase != ConnectPhase::Trust,
-        Error::Timeout { phase, .. } => *phase != TimeoutPhase::Tool,
         _ => false,
     }
 }

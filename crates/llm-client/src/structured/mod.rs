@@ -5,6 +5,5 @@ mod extract;
 mod schema;
 
 pub use ask::{Structured, StructuredOpts};
-pub(crate) use extract::parse;
 pub use extract::{JsonError, find_json, parse_json};
-pub(crate) use schema::{Validator, check_schema, quoted};
+pub(crate) use schema::check_schema;

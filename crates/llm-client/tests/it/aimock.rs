@@ -2,12 +2,9 @@
 
 use std::sync::Arc;
 
-use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
 use llm_client::{
-    BlockKind, Client, CostSource, CountSource, Dialect, Error, LoopBounds, Raw, Reply,
-    ReplySource, Request, StopReason, StructuredOpts, SystemClock, Target, ToolResult, ToolSpec,
-    Toolbox, Usd,
+    Block, BlockKind, Client, CostSource, CountSource, Dialect, Error, Message, Reply, ReplySource,
+    Request, Role, StopReason, StructuredOpts, SystemClock, Target, ToolInput, Usd,
 };
 use serde_json::{Value, json};
 
@@ -69,39 +66,33 @@ async fn a_stream_comes_to_the_same_as_the_whole_reply() {
     }
 }
 
-/// The weather in two cities.
-struct Weather;
-
-impl Toolbox for Weather {
-    fn specs(&self) -> Vec<ToolSpec> {
-        vec![weather()]
-    }
-
-    fn call<'a>(&'a self, _: &'a str, input: &'a Raw) -> BoxFuture<'a, ToolResult> {
-        async move {
-            match input.to::<Value>().unwrap()["city"].as_str() {
-                Some("Paris") => ToolResult::text("21C"),
-                Some("Oslo") => ToolResult::text("9C"),
-                _ => ToolResult::error("no such city"),
-            }
-        }
-        .boxed()
-    }
-}
-
 #[tokio::test]
 #[ignore = "needs AIMOCK_URL"]
 async fn two_tools_are_called_and_their_results_answered() {
     for client in both() {
-        let outcome = client
-            .run_tools(ask("PING tool"), &Weather, LoopBounds::default())
-            .await
-            .unwrap();
-        assert_eq!(outcome.reply.text(), "It is 21C in Paris and 9C in Oslo.");
-        assert_eq!(outcome.turns, 2);
-        let calls = outcome.history.iter().flat_map(|turn| &turn.content);
-        let calls = calls.filter(|block| matches!(block.kind, BlockKind::ToolUse { .. }));
-        assert_eq!(calls.count(), 2);
+        let mut request = ask("PING tool");
+        request.tools = vec![weather()];
+        let called = client.complete(&request).await.unwrap();
+        let results: Vec<_> = called
+            .tool_uses()
+            .map(|block| match &block.kind {
+                BlockKind::ToolUse {
+                    id,
+                    input: ToolInput::Json(input),
+                    ..
+                } => {
+                    let city = input.to::<Value>().unwrap()["city"].clone();
+                    let text = if city == "Paris" { "21C" } else { "9C" };
+                    Block::tool_result(id, text, false)
+                }
+                other => panic!("no call to run: {other:?}"),
+            })
+            .collect();
+        assert_eq!(results.len(), 2);
+        request.messages.push(called.to_message());
+        request.messages.push(Message::new(Role::User, results));
+        let reply = client.complete(&request).await.unwrap();
+        assert_eq!(reply.text(), "It is 21C in Paris and 9C in Oslo.");
     }
 }
 

@@ -4,14 +4,9 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
 
-use futures_util::future::BoxFuture;
-use futures_util::{FutureExt as _, StreamExt as _};
-use llm_client::{
-    Budget, Cassette, Client, Limits, LoopBounds, Message, Raw, ToolResult, ToolSpec, Toolbox,
-    Unpriced, Usd,
-};
-use serde_json::json;
-use test_support::{Answer, Canned, FakeClock, FaultServer};
+use futures_util::StreamExt as _;
+use llm_client::{Budget, Cassette, Client, Limits, Message, Unpriced, Usd};
+use test_support::{Answer, FakeClock, FaultServer};
 
 use crate::faults::{BOTH, Wire, hello, no_task_is_left, read_stream, request, skipping};
 
@@ -124,55 +119,6 @@ async fn a_call_that_tries_again_can_be_dropped_anywhere() {
         for streams in [false, true] {
             at_every_point(wire, streams, limited.clone()).await;
             at_every_point(wire, streams, Answer::raw().reset()).await;
-        }
-    }
-}
-
-/// One tool that takes its time.
-struct Slow;
-
-impl Toolbox for Slow {
-    fn specs(&self) -> Vec<ToolSpec> {
-        vec![ToolSpec::Function {
-            name: "look".into(),
-            description: "Looks.".into(),
-            schema: json!({"type": "object"}),
-            strict: None,
-        }]
-    }
-
-    fn call<'a>(&'a self, _: &'a str, _: &'a Raw) -> BoxFuture<'a, ToolResult> {
-        async {
-            for _ in 0..3 {
-                tokio::task::yield_now().await;
-            }
-            ToolResult::text("seen")
-        }
-        .boxed()
-    }
-}
-
-#[tokio::test]
-async fn a_tool_loop_can_be_dropped_anywhere() {
-    for wire in BOTH {
-        for k in 0..ENOUGH {
-            let server = FaultServer::play(move |received| {
-                let asked = received.text();
-                let calls = Canned::text("")
-                    .call("c1", "look", "{}")
-                    .call("c2", "look", "{}");
-                let first = asked.contains("Looks.") && !asked.contains("seen");
-                wire.whole(&if first { calls } else { hello() })
-            });
-            let client = build(wire, &server, &skipping());
-            let run = client.run_tools(request(), &Slow, LoopBounds::default());
-            let through = dropped_at(run, k).await;
-            is_clean(client, server).await;
-            if let Some(outcome) = through {
-                assert_eq!(outcome.unwrap().turns, 2);
-                assert!(k > 5, "{k} await points are too few to be true");
-                break;
-            }
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod errors;
 mod file;
+mod golden;
 
 use std::fs;
 use std::path::{Path, PathBuf};

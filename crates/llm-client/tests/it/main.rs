@@ -33,6 +33,5 @@ mod sse;
 #[cfg(feature = "schema")]
 mod structured;
 mod tokens;
-mod tools;
 mod tracing;
 mod wire;

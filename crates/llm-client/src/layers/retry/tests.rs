@@ -4,6 +4,7 @@ use rand_chacha::rand_core::SeedableRng as _;
 use serde_json::Value;
 
 use super::*;
+use crate::TimeoutPhase;
 use crate::codec::fault::{self, Asked};
 use crate::redact::Redactor;
 
@@ -107,7 +108,6 @@ fn what_never_reached_a_server_is_not_tried_again_unless_the_way_there_failed() 
     );
     for error in [
         Error::connect(ConnectPhase::Trust, "x"),
-        Error::timeout(TimeoutPhase::Tool, Duration::ZERO),
         Error::refused("x", "y"),
         Error::protocol("x"),
         Error::too_large("reply", 1),

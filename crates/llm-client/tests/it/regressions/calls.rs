@@ -6,8 +6,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use llm_client::{
-    Budget, Client, Clock as _, Error, Event, HttpResponse, Limits, LoopBounds, Request,
-    RetryPolicy, Timeouts, ToolResult, ToolSpec, Toolbox, Usd,
+    Budget, Client, Clock as _, Error, Event, HttpResponse, Limits, Request, RetryPolicy, Timeouts,
+    Usd,
 };
 use serde_json::json;
 use test_support::{Canned, FakeClock, MemoryTransport};
@@ -55,22 +55,6 @@ async fn a_reply_is_there_with_its_last_event_though_the_connection_stays_open()
     }
 }
 
-struct Nothing;
-
-impl Toolbox for Nothing {
-    fn specs(&self) -> Vec<ToolSpec> {
-        Vec::new()
-    }
-
-    fn call<'a>(
-        &'a self,
-        name: &'a str,
-        _: &'a llm_client::Raw,
-    ) -> futures_util::future::BoxFuture<'a, ToolResult> {
-        panic!("{name} was run")
-    }
-}
-
 #[tokio::test]
 async fn a_pause_is_sent_on_to_a_model_without_prefill() {
     let paused = json!({
@@ -88,14 +72,11 @@ async fn a_pause_is_sent_on_to_a_model_without_prefill() {
     let client = client(Wire::Anthropic, &transport, &skipping())
         .build()
         .unwrap();
-    let outcome = client
-        .run_tools(
-            Request::new("claude-opus-5-5", "search"),
-            &Nothing,
-            LoopBounds::default(),
-        )
-        .await;
-    assert_eq!(outcome.unwrap().reply.text(), "hello yourself");
+    let mut asked = Request::new("claude-opus-5-5", "search");
+    let paused = client.complete(&asked).await.unwrap();
+    asked.messages.push(paused.to_message());
+    let outcome = client.complete(&asked).await;
+    assert_eq!(outcome.unwrap().text(), "hello yourself");
 }
 
 fn capped(usd: i64) -> Budget {
