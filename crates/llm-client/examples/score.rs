@@ -1,4 +1,4 @@
-//! A judge: counts tokens with a mark of who counted, and asks for a score that follows a schema.
+//! A judge: counts tokens with a mark of who counted, asks for a score in a form, and reads it.
 //!
 //! `cargo run -p llm-client --example score` runs without a key or a network: a script plays the model.
 #![expect(
@@ -9,40 +9,44 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use llm_client::{Client, Request, Script, StructuredOpts, SystemClock};
+use llm_client::{Client, Request, Script, SystemClock, json};
+use serde_json::json;
+
+/// A judge as they are: the answer stands in a fence, with prose before it.
+const MODEL: &str = r#"[
+  {"reply": {"text": "I would say:\n```json\n{\"score\": 87, \"reasoning\": \"the gist survives\"}\n```"}}
+]"#;
 
 /// What the judge answers.
-#[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
+#[derive(Debug, serde::Deserialize)]
 struct Score {
     score: u8,
     reasoning: String,
 }
 
-/// The first answer is no JSON: the client quotes what is wrong and asks once more.
-const MODEL: &str = r#"[
-  {"match": {"nth": 0}, "reply": {"text": "I would say 87."}},
-  {"reply": {"text": "```json\n{\"score\": 87, \"reasoning\": \"the gist survives\"}\n```"}}
-]"#;
-
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let judge = Arc::new(Script::from_json(MODEL)?);
     let client = Client::builder(judge, Arc::new(SystemClock::new())).build()?;
+    // The schema reaches the model by the field that its server has for it, else in the system text.
     let request = Request::new(
         "claude-sonnet-4-5-20250929",
         "Original: a cat sat on the mat. Decoded: a cat on a mat. How close is it, from 0 to 100?",
-    );
+    )
+    .with_schema(json!({
+        "type": "object",
+        "properties": {"score": {"type": "integer"}, "reasoning": {"type": "string"}},
+        "required": ["score", "reasoning"],
+        "additionalProperties": false,
+    }));
     let count = client.count_tokens(&request).await?;
     println!(
         "prompt: {} tokens, counted as {:?}",
         count.tokens, count.source
     );
-    let judged = client
-        .structured::<Score>(&request, StructuredOpts::default())
-        .await?;
-    println!(
-        "score {} because {:?}, after {} repair(s)",
-        judged.value.score, judged.value.reasoning, judged.repairs
-    );
+    // No server is trusted to keep to the form: what is read is what is checked.
+    let text = client.complete(&request).await?.text();
+    let judged: Score = serde_json::from_value(json::parse(json::find(&text)?)?)?;
+    println!("score {} because {:?}", judged.score, judged.reasoning);
     Ok(())
 }

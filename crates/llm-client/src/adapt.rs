@@ -214,18 +214,30 @@ fn effort(
     Ok(())
 }
 
+/// The schema of the reply always reaches the model: where the server or the model has no form for it, in the system
+/// text.
 fn format(
     request: &mut Request,
     caps: &Caps,
     row: Option<&Model>,
     adapter: &mut Adapter<'_>,
 ) -> Result<(), Error> {
-    if request.format.is_none() {
+    let Some(format) = &request.format else {
+        return Ok(());
+    };
+    let native = match row {
+        Some(row) if !row.structured => Structure::None,
+        _ => caps.structured,
+    };
+    if native == Structure::Schema {
         return Ok(());
     }
-    if caps.structured == Structure::None || row.is_some_and(|row| !row.structured) {
+    request.system.push(Block::text(format!(
+        "Answer with one JSON value and nothing else: no explanation before or after it, no code fence. It must follow this JSON Schema:\n{}",
+        format.schema
+    )));
+    if native == Structure::None {
         request.format = None;
-        adapter.changed("format", "structured output is not supported, left out")?;
     }
-    Ok(())
+    adapter.changed("format", "written into the system text")
 }

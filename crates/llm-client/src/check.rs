@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
+use serde_json::Value;
 
-use crate::Error;
 use crate::provider::Caps;
 use crate::types::{Block, BlockKind, Message, Request, Role, Sampling, ToolSpec};
+use crate::{Error, schema};
 
 /// The fields of a body that [`Request::extra`] may not set.
 const OWN_FIELDS: [&str; 3] = ["messages", "model", "stream"];
@@ -35,7 +36,7 @@ pub(crate) fn check(request: &Request, caps: &Caps) -> Result<(), Error> {
     sampling(&request.sampling)?;
     tools(&request.tools)?;
     if let Some(format) = &request.format {
-        schema("format.schema", &format.schema)?;
+        form("format.schema", &format.schema)?;
     }
     pairs(&request.messages)?;
     if !caps.documents {
@@ -64,10 +65,7 @@ fn sampling(sampling: &Sampling) -> Result<(), Error> {
 fn tools(tools: &[ToolSpec]) -> Result<(), Error> {
     let mut names = BTreeSet::new();
     for tool in tools {
-        let ToolSpec::Function {
-            name, schema: form, ..
-        } = tool
-        else {
+        let ToolSpec::Function { name, schema, .. } = tool else {
             continue;
         };
         let field = format!("tools.{name}");
@@ -84,22 +82,13 @@ fn tools(tools: &[ToolSpec]) -> Result<(), Error> {
         if !names.insert(name) {
             return Err(Error::refused(field, "two tools have this name"));
         }
-        schema(&field, form)?;
+        form(&field, schema)?;
     }
     Ok(())
 }
 
-#[cfg(feature = "schema")]
-fn schema(field: &str, schema: &serde_json::Value) -> Result<(), Error> {
-    crate::structured::check_schema(schema).map_err(|why| Error::refused(field, why))
-}
-
-#[cfg(not(feature = "schema"))]
-fn schema(field: &str, schema: &serde_json::Value) -> Result<(), Error> {
-    if schema.is_object() || schema.is_boolean() {
-        return Ok(());
-    }
-    Err(Error::refused(field, "a JSON schema is an object"))
+fn form(field: &str, schema: &Value) -> Result<(), Error> {
+    schema::check(schema).map_err(|why| Error::refused(field, why))
 }
 
 /// Every call of a tool has its one result in the next message, before anything else, and no result lacks its call.
@@ -187,7 +176,7 @@ fn documents(messages: &[Message]) -> Result<(), Error> {
             let asks = block
                 .raw
                 .as_ref()
-                .and_then(|raw| raw.to::<serde_json::Value>().ok())
+                .and_then(|raw| raw.to::<Value>().ok())
                 .is_some_and(|raw| raw["citations"]["enabled"] == true);
             if asks {
                 return Err(Error::refused(

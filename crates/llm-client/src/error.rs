@@ -177,16 +177,6 @@ pub enum Error {
         /// What led here.
         trail: Box<Trail>,
     },
-    /// A structured reply does not follow its schema.
-    #[error("the reply does not follow the schema: {}", errors.join("; "))]
-    Schema {
-        /// What is wrong with the last one.
-        errors: Vec<String>,
-        /// Its text.
-        raw: String,
-        /// What led here.
-        trail: Box<Trail>,
-    },
     /// The time for the whole call is over, or would be before the next attempt.
     #[error("out of time{}", last.as_ref().map(|last| format!("; last error: {last}")).unwrap_or_default())]
     Deadline {
@@ -361,8 +351,7 @@ impl Error {
             Self::BadResponse { .. }
             | Self::StreamTruncated { .. }
             | Self::Protocol { .. }
-            | Self::TooLarge { .. }
-            | Self::Schema { .. } => "bad_response",
+            | Self::TooLarge { .. } => "bad_response",
             Self::BudgetExceeded { .. } | Self::PriceUnknown { .. } => "budget",
             Self::ReplayMiss { .. } | Self::Cassette { .. } => "replay_miss",
             Self::Cancelled { .. } => "cancelled",
@@ -406,8 +395,7 @@ impl Error {
             Self::BadResponse { .. }
             | Self::StreamTruncated { .. }
             | Self::Protocol { .. }
-            | Self::TooLarge { .. }
-            | Self::Schema { .. } => Some(200),
+            | Self::TooLarge { .. } => Some(200),
             _ => None,
         }
     }
@@ -424,7 +412,6 @@ impl Error {
             | Self::StreamTruncated { .. }
             | Self::Protocol { .. }
             | Self::TooLarge { .. }
-            | Self::Schema { .. }
             | Self::Deadline { .. }
             | Self::Cancelled { .. } => true,
             _ => false,
@@ -451,7 +438,6 @@ impl Error {
             | Self::PriceUnknown { trail, .. }
             | Self::ReplayMiss { trail, .. }
             | Self::Cassette { trail, .. }
-            | Self::Schema { trail, .. }
             | Self::Deadline { trail, .. }
             | Self::Cancelled { trail } => trail,
         }
@@ -477,7 +463,6 @@ impl Error {
             | Self::PriceUnknown { trail, .. }
             | Self::ReplayMiss { trail, .. }
             | Self::Cassette { trail, .. }
-            | Self::Schema { trail, .. }
             | Self::Deadline { trail, .. }
             | Self::Cancelled { trail } => trail,
         }

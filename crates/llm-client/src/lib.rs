@@ -2,7 +2,7 @@
 //!
 //! One [`Client`] asks Anthropic, `OpenRouter`, or any OpenAI-compatible server, on this machine or elsewhere, or no
 //! model at all. It repeats what is worth repeating, keeps to limits and to a budget, records and replays, counts
-//! tokens and money, and holds replies to a schema.
+//! tokens and money.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -47,8 +47,8 @@
 //! The crate reads no environment, clock or terminal: key, [`Clock`], paths and seed are passed in.
 //!
 //! Next: [`Request`] and [`Reply`] for what is said, [`Error`] and [`Error::class`] for what goes wrong,
-//! [`Client::structured`] for more than one turn, [`Cassette`] for replay, [`Anthropic`], [`Compat`], [`Echo`] and
-//! [`Script`] for who answers.
+//! [`Request::with_schema`] and [`json`] for replies in a form, [`Cassette`] for replay, [`Anthropic`], [`Compat`],
+//! [`Echo`] and [`Script`] for who answers.
 
 mod adapt;
 mod cassette;
@@ -60,6 +60,7 @@ mod counting;
 mod error;
 mod fit;
 mod hash;
+pub mod json;
 mod layers;
 mod lines;
 mod live;
@@ -69,10 +70,9 @@ mod outgoing;
 mod pipeline;
 mod provider;
 mod redact;
+mod schema;
 mod settings;
 mod sse;
-#[cfg(feature = "schema")]
-mod structured;
 mod tokens;
 mod trace;
 mod transport;
@@ -97,8 +97,6 @@ pub use settings::{
     Unpriced,
 };
 pub use sse::{SseDecoder, SseEvent};
-#[cfg(feature = "schema")]
-pub use structured::{JsonError, Structured, StructuredOpts, find_json, parse_json};
 pub use tokens::{Bytes3, Estimator};
 #[cfg(feature = "tls")]
 pub use transport::tls_config;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{Block, CacheMark, Message, Raw};
+use crate::schema::is_closed;
 
 /// What is asked. Make one with [`Request::new`] and set the fields that matter.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -32,7 +33,8 @@ pub struct Request {
     pub sampling: Sampling,
     /// Texts at which the reply ends.
     pub stop: Vec<String>,
-    /// The form of the reply.
+    /// The form of the reply. Where the server or the model has no field for it, the schema is written into the system
+    /// text, with a warning. Either way the reply is not checked: read it with [`crate::json`].
     pub format: Option<OutputFormat>,
     /// An opaque id of the end user, for the provider's abuse detection.
     pub user_id: Option<String>,
@@ -53,6 +55,47 @@ impl Request {
             messages: vec![Message::user(text)],
             ..Self::default()
         }
+    }
+
+    /// The same request with `schema` as the form of the reply, named by the schema's title (`reply` without one) and
+    /// strict if the schema leaves nothing open, for providers turn down a strict one that does.
+    ///
+    /// ```
+    /// use llm_client::Request;
+    ///
+    /// let schema = serde_json::json!({"title": "Score", "type": "object"});
+    /// let format = Request::new("claude-opus-5-5", "Rate tea.").with_schema(schema).format.unwrap();
+    /// assert_eq!((format.name.as_str(), format.strict), ("Score", false));
+    /// ```
+    #[must_use]
+    pub fn with_schema(mut self, schema: Value) -> Self {
+        self.format = Some(OutputFormat {
+            name: name(&schema),
+            strict: is_closed(&schema),
+            schema,
+        });
+        self
+    }
+}
+
+/// A name for the schema that every provider takes.
+fn name(schema: &Value) -> String {
+    let title = schema.get("title").and_then(Value::as_str).unwrap_or("");
+    let name: String = title
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || c == '-' {
+                c
+            } else {
+                '_'
+            }
+        })
+        .take(64)
+        .collect();
+    if name.is_empty() {
+        "reply".into()
+    } else {
+        name
     }
 }
 

@@ -1,10 +1,9 @@
 //! `llm-katan` with its echo backend: a second reading of both protocols, with keys required.
 
 use llm_client::{
-    Auth, Block, BlockKind, Client, CountSource, Dialect, Reply, Request, StopReason,
-    StructuredOpts, ToolInput,
+    Auth, Block, BlockKind, Client, CountSource, Dialect, Reply, Request, StopReason, ToolInput,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::peer::{anthropic, ask, bearer, client, compat, key, url, weather};
 
@@ -99,24 +98,6 @@ async fn a_missing_key_is_an_auth_error() {
     ] {
         let error = client.complete(&ask("hello")).await.unwrap_err();
         assert_eq!((error.class(), error.status()), ("auth", Some(401)));
-    }
-}
-
-/// It takes a schema and ignores it: only the check on our side notices.
-#[tokio::test]
-#[ignore = "needs KATAN_URL"]
-async fn a_server_that_ignores_the_schema_is_found_out() {
-    let schema = json!({
-        "type": "object",
-        "properties": {"score": {"type": "integer"}},
-        "required": ["score"],
-    });
-    for client in both() {
-        let error = client
-            .structured_value(&ask("rate tea"), &schema, StructuredOpts::default())
-            .await
-            .unwrap_err();
-        assert_eq!(error.class(), "bad_response", "{error}");
     }
 }
 

@@ -1,8 +1,6 @@
 //! A real model behind llama.cpp's server. What it says is its own: the tests ask for form only, so any model will do.
 
-use llm_client::{
-    Auth, Client, CountSource, Dialect, Error, Reply, Request, StopReason, StructuredOpts,
-};
+use llm_client::{Auth, Client, CountSource, Dialect, Error, Reply, Request, StopReason, json};
 use serde_json::{Value, json};
 
 use crate::peer::{anthropic, ask, client, compat, url, weather};
@@ -72,29 +70,10 @@ async fn at_temperature_0_routes_and_streams_say_the_same() {
 #[tokio::test]
 #[ignore = "needs LOCAL_URL"]
 async fn a_schema_holds_the_model() {
-    let answer = chat_completions()
-        .structured_value(&ask("Rate tea."), &score(), StructuredOpts::default())
-        .await
-        .unwrap();
-    assert!(answer.value["score"].is_u64(), "{}", answer.raw);
-    assert_eq!(answer.repairs, 0);
-}
-
-/// llama.cpp takes `output_config` at this route and ignores it, so the answer is checked or it is an error.
-#[tokio::test]
-#[ignore = "needs LOCAL_URL"]
-async fn a_schema_that_is_ignored_never_gives_an_unchecked_value() {
-    let options = StructuredOpts {
-        max_repairs: 1,
-        ..StructuredOpts::default()
-    };
-    let answer = messages()
-        .structured_value(&ask("Rate tea."), &score(), options)
-        .await;
-    match answer {
-        Ok(answer) => assert!(answer.value["score"].is_u64(), "{}", answer.raw),
-        Err(error) => assert_eq!(error.class(), "bad_response", "{error}"),
-    }
+    let asked = ask("Rate tea.").with_schema(score());
+    let text = chat_completions().complete(&asked).await.unwrap().text();
+    let value = json::parse(json::find(&text).unwrap()).unwrap();
+    assert!(value["score"].is_u64(), "{text}");
 }
 
 /// A small model calls no tool; what matters is that the offer is understood and the reply is read.

@@ -15,9 +15,7 @@ mod dialects;
 mod echo;
 mod fallback;
 mod faults;
-#[cfg(feature = "schema")]
 mod katan;
-#[cfg(feature = "schema")]
 mod local;
 mod memory;
 mod models;
@@ -30,7 +28,6 @@ mod regressions;
 mod retry;
 mod secrets;
 mod sse;
-#[cfg(feature = "schema")]
 mod structured;
 mod tokens;
 mod tracing;

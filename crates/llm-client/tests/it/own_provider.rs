@@ -6,9 +6,9 @@ use std::time::Duration;
 use futures_util::future::{BoxFuture, pending, ready};
 use futures_util::{FutureExt as _, stream};
 use llm_client::{
-    Block, BlockKind, Call, Caps, Client, Clock, ConfigError, Cost, CostSource, Count, CountSource,
-    Error, Event, EventStream, HttpRequest, HttpResponse, Method, ModelInfo, Provider, Raw, Reply,
-    Request, RetryPolicy, Route, SizeCaps, StopReason, ToolInput, Transport, Usage, Usd,
+    Block, Call, Caps, Client, Clock, ConfigError, Cost, CostSource, Count, CountSource, Error,
+    Event, EventStream, HttpRequest, HttpResponse, Method, ModelInfo, Provider, Reply, Request,
+    RetryPolicy, Route, SizeCaps, StopReason, Transport, Usage, Usd,
 };
 
 type Answer = dyn Fn(usize, &Request) -> Result<Reply, Error> + Send + Sync;
@@ -172,17 +172,4 @@ pub fn reply(content: Vec<Block>, stop: StopReason) -> Reply {
 
 pub fn says(text: &str) -> Reply {
     reply(vec![Block::text(text)], StopReason::EndTurn)
-}
-
-/// A reply that calls these tools (id, name, arguments). Arguments that are no JSON are invalid ones.
-pub fn calls(calls: &[(&str, &str, &str)]) -> Reply {
-    let blocks = calls.iter().map(|&(id, name, input)| {
-        let json = Raw::parse(input).map(ToolInput::Json);
-        Block::new(BlockKind::ToolUse {
-            id: id.to_owned(),
-            name: name.to_owned(),
-            input: json.unwrap_or_else(|_| ToolInput::Invalid(input.to_owned())),
-        })
-    });
-    reply(blocks.collect(), StopReason::ToolUse)
 }

@@ -135,9 +135,7 @@ impl LlmProposer {
         let prompt = Prompt::new(snapshot, k, disguise);
         let schema = schema::answer(&snapshot.capabilities);
         prompt.check(&schema, disguise)?;
-        let mut request = self
-            .client
-            .with_schema(&prompt.request(&self.model), &schema);
+        let mut request = prompt.request(&self.model).with_schema(schema);
         request.max_tokens = Some(self.options.max_tokens);
         // Names the turn, so that a cassette finds it whatever else was recorded.
         request.replay_key = Some(format!(

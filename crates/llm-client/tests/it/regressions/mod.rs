@@ -2,4 +2,5 @@
 
 mod calls;
 mod cassette;
+mod forms;
 mod hostile;

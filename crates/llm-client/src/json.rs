@@ -1,3 +1,7 @@
+//! JSON as models write it: found in a text, and read so that no key counts twice.
+//!
+//! What is found and read is not held to any schema: that is the caller's.
+
 use std::fmt;
 
 use serde::de::{
@@ -6,7 +10,8 @@ use serde::de::{
 };
 use serde_json::{Map, Number, Value};
 
-use super::schema::cut;
+/// The longest message of an error, in bytes.
+const LONGEST: usize = 400;
 
 /// Why a text holds no JSON value that can be taken.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -17,34 +22,34 @@ pub struct JsonError {
     pub message: String,
 }
 
+impl JsonError {
+    fn new(message: impl Into<String>) -> Self {
+        let mut message = message.into();
+        if message.len() > LONGEST {
+            message.truncate(message.floor_char_boundary(LONGEST - "...".len()));
+            message.push_str("...");
+        }
+        Self { message }
+    }
+}
+
 /// The JSON that a reply holds: all of `text`, else what stands in its first fence that holds JSON, else the first
 /// object or array in the prose. Nothing of it is changed, and every byte is read a few times at most.
 ///
 /// ```
-/// let json = llm_client::find_json("Here you are:\n```json\n{\"a\": 1}\n```")?;
-/// assert_eq!(json, "{\"a\": 1}");
-/// # Ok::<(), llm_client::JsonError>(())
+/// use llm_client::json;
+///
+/// let found = json::find("Here you are:\n```json\n{\"a\": 1}\n```")?;
+/// assert_eq!(json::parse(found)?["a"], 1);
+/// # Ok::<(), json::JsonError>(())
 /// ```
 ///
 /// # Errors
 /// There is none, or it is cut off. A piece of a broken value is never taken for the whole.
-pub fn find_json(text: &str) -> Result<&str, JsonError> {
-    find(text).map_err(|message| JsonError { message })
-}
-
-/// Reads JSON in which no object has a key twice, for readers disagree on which of the two counts.
-///
-/// # Errors
-/// It is not JSON, nests more than 128 deep, holds a number that no `f64` holds, or a key twice.
-pub fn parse_json(json: &str) -> Result<Value, JsonError> {
-    parse(json).map_err(|message| JsonError { message })
-}
-
-/// As [`find_json`].
-pub(super) fn find(text: &str) -> Result<&str, String> {
+pub fn find(text: &str) -> Result<&str, JsonError> {
     let text = text.trim();
     if text.is_empty() {
-        return Err("the reply is empty".into());
+        return Err(JsonError::new("the reply is empty"));
     }
     if is_json(text) {
         return Ok(text);
@@ -53,6 +58,16 @@ pub(super) fn find(text: &str) -> Result<&str, String> {
         return Ok(fenced);
     }
     in_prose(text)
+}
+
+/// Reads JSON in which no object has a key twice, for readers disagree on which of the two counts.
+///
+/// # Errors
+/// It is not JSON, nests more than 128 deep, holds a number that no `f64` holds, or a key twice.
+pub fn parse(json: &str) -> Result<Value, JsonError> {
+    serde_json::from_str::<Unique>(json)
+        .map(|unique| unique.0)
+        .map_err(|error| JsonError::new(error.to_string()))
 }
 
 fn is_json(text: &str) -> bool {
@@ -88,7 +103,7 @@ fn split_at_fence(text: &str) -> Option<(&str, &str)> {
 }
 
 /// The first complete object or array in `text`. Every byte is read about once, however hostile the text is.
-fn in_prose(text: &str) -> Result<&str, String> {
+fn in_prose(text: &str) -> Result<&str, JsonError> {
     let mut at = 0;
     let mut last_error = None;
     while let Some(offset) = text.as_bytes()[at..]
@@ -102,7 +117,7 @@ fn in_prose(text: &str) -> Result<&str, String> {
             Some(Ok(_)) => return Ok(&text[start..start + values.byte_offset()]),
             // All that follows belongs to this value: there is no other one, only pieces of it.
             Some(Err(error)) if error.is_eof() => {
-                return Err("the JSON is cut off".into());
+                return Err(JsonError::new("the JSON is cut off"));
             }
             Some(Err(error)) => {
                 // Going on behind what was read, not inside of it: a piece of a broken value is not the answer.
@@ -112,12 +127,12 @@ fn in_prose(text: &str) -> Result<&str, String> {
             None => break,
         }
     }
-    Err(match last_error {
+    Err(JsonError::new(match last_error {
         Some(error) => {
             format!("no JSON value was found; the last place that looks like one: {error}")
         }
         None => "no JSON value was found".into(),
-    })
+    }))
 }
 
 /// The byte of `text` that `error` is about.
@@ -133,13 +148,6 @@ fn place(text: &str, error: &serde_json::Error) -> usize {
             .map_or(0, |(newline, _)| newline + 1)
     };
     (line_start + error.column().saturating_sub(1)).min(text.len())
-}
-
-/// As [`parse_json`].
-pub(crate) fn parse(json: &str) -> Result<Value, String> {
-    serde_json::from_str::<Unique>(json)
-        .map(|unique| unique.0)
-        .map_err(|error| cut(&error.to_string(), 400))
 }
 
 struct Unique(Value);
@@ -251,6 +259,7 @@ mod tests {
         assert!(
             find("{\"a\": {\"b\": 1}, \"c\": ")
                 .unwrap_err()
+                .message
                 .contains("cut off")
         );
         assert!(find("{\"a\": {\"b\": 1}, c: 2}").is_err());
@@ -270,6 +279,7 @@ mod tests {
         assert!(
             parse(r#"{"a": [{"b": 1, "b": 1}]}"#)
                 .unwrap_err()
+                .message
                 .contains("\"b\" stands twice")
         );
         assert!(parse(&"[".repeat(1000)).is_err());
