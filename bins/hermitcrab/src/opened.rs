@@ -14,7 +14,7 @@ use hermitcrab_kernel::{
 };
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use llm_client::{AnthropicVersion, Budget, ClientBuilder, FallbackOn, Redactor, SystemClock};
+use llm_client::{AnthropicVersion, Budget, ClientBuilder, Redactor, SystemClock};
 use pscale_blocks::{BlockStore, MemStore, Provenance, Stamp};
 use secrecy::SecretString;
 
@@ -254,18 +254,8 @@ impl Asking {
     }
 
     fn client(&self, client: ClientBuilder) -> ClientBuilder {
-        let no_fallback = FallbackOn {
-            overloaded: false,
-            rate_limited: false,
-            connect: false,
-            timeout: false,
-            server: false,
-            model_unavailable: false,
-            refusal: false,
-        };
         // The kernel keeps the caps: with two reckonings of one cap nobody could say why a request is refused.
         client
-            .fallback_on(no_fallback)
             .models(self.settings.model_table(self.provider().as_str()))
             .budget(Budget::default())
     }

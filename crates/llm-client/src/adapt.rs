@@ -3,7 +3,9 @@
 
 use crate::models::{Model, ModelThinking};
 use crate::provider::{Caps, Structure};
-use crate::types::{Block, BlockKind, Message, Request, Role, Thinking, ToolChoice, Warning};
+use crate::types::{
+    Block, BlockKind, Message, Origin, Request, Role, Target, Thinking, ToolChoice, Warning,
+};
 use crate::{Error, Policy};
 
 /// The fewest tokens that a model can be given to think.
@@ -29,6 +31,38 @@ impl Adapter<'_> {
             message: format!("{how} (model {})", self.model),
         });
         Ok(())
+    }
+}
+
+/// `request` for `target`: thoughts go back only to the model that had them, and fields of reasoning only to the
+/// server they came from.
+pub(crate) fn retarget(request: &mut Request, target: &Target) {
+    request.model.clone_from(&target.model);
+    for message in &mut request.messages {
+        strip_foreign(message, target);
+    }
+}
+
+fn strip_foreign(message: &mut Message, target: &Target) {
+    let foreign = |origin: &Option<Origin>| {
+        origin.as_ref().is_some_and(|origin| {
+            origin.provider != target.provider || origin.model != target.model
+        })
+    };
+    let stays = |block: &Block| {
+        !matches!(
+            block.kind,
+            BlockKind::Thinking { .. } | BlockKind::RedactedThinking
+        ) || !foreign(&block.origin)
+    };
+    if message.content.iter().any(|block| foreign(&block.origin)) {
+        // The assistant object as it came may hold reasoning in fields that we do not know by name.
+        message.raw = None;
+    }
+    let before = message.content.len();
+    message.content.retain(stays);
+    if message.content.is_empty() && before > 0 {
+        message.content.push(Block::text("(no content)"));
     }
 }
 

@@ -1,4 +1,3 @@
-use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 
@@ -19,8 +18,8 @@ use crate::tokens::{Bytes3, CountCache, Estimator};
 use crate::transport::{HeaderText, HttpOptions, HttpTransport, Method, Transport};
 use crate::types::{EventStream, ModelInfo, Reply, Request, Target, Usd};
 use crate::{
-    Budget, Clock, ConfigError, CountPolicy, Error, FallbackOn, Limits, Policy, RetryPolicy,
-    SizeCaps, Spend, Timeouts, Unpriced,
+    Budget, Clock, ConfigError, CountPolicy, Error, Limits, Policy, RetryPolicy, SizeCaps, Spend,
+    Timeouts, Unpriced,
 };
 
 /// Asks models. Cheap to clone; clones share budget, limits and connections.
@@ -47,7 +46,6 @@ pub(crate) struct Inner {
 #[derive(Clone)]
 pub struct ClientBuilder {
     pub(crate) provider: Arc<dyn Provider>,
-    others: BTreeMap<String, Arc<dyn Provider>>,
     clock: Arc<dyn Clock>,
     transport: Option<Arc<dyn Transport>>,
     record: Option<Cassette>,
@@ -59,8 +57,6 @@ pub struct ClientBuilder {
     pub(crate) timeouts: Timeouts,
     pub(crate) limits: Limits,
     pub(crate) budget: Budget,
-    pub(crate) fallback: Vec<Target>,
-    pub(crate) fallback_on: FallbackOn,
     pub(crate) policy: Policy,
     pub(crate) counts: CountPolicy,
     pub(crate) seed: u64,
@@ -93,10 +89,6 @@ impl ClientBuilder {
         limits: Limits;
         /// What the client may spend.
         budget: Budget;
-        /// Whom to ask next when the first target fails, in order.
-        fallback: Vec<Target>;
-        /// Which failures move on to the next target.
-        fallback_on: FallbackOn;
         /// What to do about fields that a model does not take.
         policy: Policy;
         /// Whether an estimated token count will do.
@@ -113,13 +105,6 @@ impl ClientBuilder {
     #[must_use]
     pub fn max_tokens(mut self, tokens: Option<u64>) -> Self {
         self.budget.tokens = tokens;
-        self
-    }
-
-    /// A further provider that [`Self::fallback`] may name.
-    #[must_use]
-    pub fn provider(mut self, provider: Arc<dyn Provider>) -> Self {
-        self.others.insert(provider.name().to_owned(), provider);
         self
     }
 
@@ -212,26 +197,7 @@ impl ClientBuilder {
                 ));
             }
         }
-        for target in &self.fallback {
-            if self.provider_named(&target.provider).is_none() {
-                return Err(ConfigError::setting(
-                    "fallback",
-                    format!(
-                        "no provider is called {:?}; add it with ClientBuilder::provider",
-                        target.provider
-                    ),
-                ));
-            }
-        }
         Ok(())
-    }
-
-    fn provider_named(&self, name: &str) -> Option<&Arc<dyn Provider>> {
-        if self.provider.name() == name {
-            Some(&self.provider)
-        } else {
-            self.others.get(name)
-        }
     }
 }
 
@@ -240,7 +206,6 @@ impl Client {
     pub fn builder(provider: Arc<dyn Provider>, clock: Arc<dyn Clock>) -> ClientBuilder {
         ClientBuilder {
             provider,
-            others: BTreeMap::new(),
             clock,
             transport: None,
             record: None,
@@ -252,8 +217,6 @@ impl Client {
             timeouts: Timeouts::default(),
             limits: Limits::default(),
             budget: Budget::default(),
-            fallback: Vec::new(),
-            fallback_on: FallbackOn::default(),
             policy: Policy::default(),
             counts: CountPolicy::default(),
             seed: 0,
@@ -375,10 +338,6 @@ impl Inner {
     /// Whom `request` is for in the first place.
     pub fn target(&self, request: &Request) -> Target {
         Target::new(self.settings.provider.name(), &request.model)
-    }
-
-    pub fn provider(&self, name: &str) -> Option<&Arc<dyn Provider>> {
-        self.settings.provider_named(name)
     }
 
     /// The way to servers, made when it is first needed: a replay never makes it.

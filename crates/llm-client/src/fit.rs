@@ -1,16 +1,14 @@
 //! A request made ready for one target, and what is known of it beforehand and afterwards.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::adapt::adapt;
+use crate::adapt::{adapt, retarget};
 use crate::check::check;
 use crate::client::Inner;
 use crate::layers::budget::Worst;
-use crate::layers::fallback::retarget;
 use crate::models::{Model, Price, Tier};
 use crate::provider::{Caps, Provider, Route};
 use crate::tokens::Bytes3;
@@ -42,18 +40,9 @@ impl Fitted {
 }
 
 impl Inner {
-    /// `request` checked and fitted to `target`.
+    /// `request` checked and fitted to `target`, a model of the client's provider.
     pub fn fit(&self, request: &Request, target: Target) -> Result<Fitted, Error> {
-        let provider = self.provider(&target.provider).ok_or_else(|| {
-            Error::refused(
-                "target",
-                format!(
-                    "no provider is called {:?}; add it with ClientBuilder::provider",
-                    target.provider
-                ),
-            )
-        })?;
-        let provider = provider.clone();
+        let provider = self.settings.provider.clone();
         let caps = provider.capabilities(&target.model);
         check(request, &caps)?;
         let mut request = request.clone();
@@ -72,7 +61,7 @@ impl Inner {
     }
 
     /// The most that one attempt of `fitted` can take.
-    fn worst(&self, fitted: &Fitted) -> Result<Worst, Error> {
+    pub fn worst(&self, fitted: &Fitted) -> Result<Worst, Error> {
         let row = self
             .settings
             .models
@@ -136,26 +125,6 @@ impl Inner {
             self.settings.budget.usd?;
             self.dearest_price(target, usage.prompt(), usage.output)
         })
-    }
-
-    /// The targets to ask after the first one. One that the request cannot be fitted to is not asked.
-    pub fn fallbacks(&self, request: &Request) -> VecDeque<Fitted> {
-        let targets = self.settings.fallback.iter();
-        targets
-            .filter_map(|target| self.fit(request, target.clone()).ok())
-            .collect()
-    }
-
-    /// The worst over the whole chain of targets.
-    pub fn dearest(&self, first: &Fitted, others: &VecDeque<Fitted>) -> Result<Worst, Error> {
-        let mut worst = self.worst(first)?;
-        for fitted in others {
-            let other = self.worst(fitted)?;
-            worst.usd = worst.usd.max(other.usd);
-            worst.prompt_usd = worst.prompt_usd.max(other.prompt_usd);
-            worst.tokens = worst.tokens.max(other.tokens);
-        }
-        Ok(worst)
     }
 
     /// Fills in what a provider does not know: cost, missing usage, where the reply is from.

@@ -40,8 +40,8 @@
 //! # }
 //! ```
 //!
-//! **The one decision.** A call goes through layers in one fixed order, outermost first: budget, replay, fallback,
-//! retry, gate, timeout, record. So nothing is sent past the budget, a replay neither waits nor connects, each attempt
+//! **The one decision.** A call goes through layers in one fixed order, outermost first: budget, replay, retry, gate,
+//! timeout, record. So nothing is sent past the budget, a replay neither waits nor connects, each attempt
 //! is recorded whatever becomes of it, and a [`Provider`] is only a codec: one call of it is one attempt.
 //!
 //! The crate reads no environment, clock or terminal: key, [`Clock`], paths and seed are passed in.
@@ -93,8 +93,7 @@ pub use offline::{Echo, Rule, RuleError, RuleMatch, RuleReply, RuleTool, Script}
 pub use provider::{Call, Caps, Provider, Route, Structure};
 pub use redact::Redactor;
 pub use settings::{
-    Budget, CountPolicy, FallbackOn, Limits, Policy, RetryPolicy, SizeCaps, Spend, Timeouts,
-    Unpriced,
+    Budget, CountPolicy, Limits, Policy, RetryPolicy, SizeCaps, Spend, Timeouts, Unpriced,
 };
 pub use sse::{SseDecoder, SseEvent};
 pub use tokens::{Bytes3, Estimator};

@@ -1,6 +1,5 @@
 //! One call from the caller to the wire and back, through the layers in their order.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -16,7 +15,6 @@ use crate::cassette::{ErrorKind, Line, root_of};
 use crate::client::Inner;
 use crate::fit::Fitted;
 use crate::layers::budget::Reservation;
-use crate::layers::fallback::moves_on;
 use crate::layers::gate::Pass;
 use crate::layers::record::{Place, Tape};
 use crate::layers::replay::Replaying;
@@ -27,9 +25,7 @@ use crate::outgoing::Outgoing;
 use crate::provider::{Call, Route};
 use crate::trace;
 use crate::transport::Transport;
-use crate::types::{
-    Attempt, Count, Event, EventStream, Reply, ReplySource, Request, StopReason, Target,
-};
+use crate::types::{Attempt, Count, Event, EventStream, Reply, ReplySource, Request, Target};
 
 /// In which form an answer is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,8 +125,17 @@ impl Flight {
             let served = Target::new(&line.provider, &line.model);
             let fitted = if served == first.target {
                 first
-            } else {
+            } else if served.provider == first.target.provider {
+                // An earlier version recorded chains of models.
                 inner.fit(request, served)?
+            } else {
+                return Err(Error::cassette(
+                    None,
+                    format!(
+                        "the recorded reply is from {}; replay it with a client of that provider",
+                        served.provider
+                    ),
+                ));
             };
             return self.replay(fitted, line).await;
         }
@@ -143,15 +148,10 @@ impl Flight {
                 call: self.call,
             });
         }
-        let others = match self.mode {
-            Mode::Count => VecDeque::new(),
-            _ => inner.fallbacks(request),
-        };
         if asks_a_model && self.mode != Mode::Count {
-            let worst = inner.dearest(&first, &others)?;
-            self.hold = Some(inner.ledger.reserve(worst)?);
+            self.hold = Some(inner.ledger.reserve(inner.worst(&first)?)?);
         }
-        let result = self.chain(first, others).await;
+        let result = self.ask(&Arc::new(first)).await;
         result.map_err(|mut error| {
             error.trail_mut().attempts = std::mem::take(&mut self.attempts);
             error
@@ -177,46 +177,8 @@ impl Flight {
         Ok((root, question, wire.path))
     }
 
-    /// Asks one target after another.
-    async fn chain(
-        &mut self,
-        first: Fitted,
-        mut others: VecDeque<Fitted>,
-    ) -> Result<Answer, Error> {
-        let inner = self.inner.clone();
-        let mut fitted = Arc::new(first);
-        loop {
-            let following = others.pop_front();
-            let result = self.target(&fitted, following.is_some()).await;
-            let class = match (&result, &following) {
-                (Err(error), Some(_)) if moves_on(error, inner.settings.fallback_on) => {
-                    error.class()
-                }
-                (Ok(Answer::Whole(reply)), Some(_)) if self.moves_on_refusal(reply) => "refusal",
-                _ => return result,
-            };
-            let Some(following) = following else {
-                return result;
-            };
-            if let Ok(Answer::Whole(_)) = result {
-                // The refusal is paid for; the next target is another call for the budget.
-                if let Some(attempt) = self.attempts.last_mut() {
-                    attempt.class = Some(class.to_owned());
-                }
-                self.hold = Some(inner.ledger.reserve(inner.dearest(&following, &others)?)?);
-            }
-            trace::fallback(&fitted.target, &following.target, class);
-            self.last = result.err().map(Box::new);
-            fitted = Arc::new(following);
-        }
-    }
-
-    fn moves_on_refusal(&self, reply: &Reply) -> bool {
-        self.inner.settings.fallback_on.refusal && reply.stop == StopReason::Refusal
-    }
-
-    /// Asks one target until it answers or the policy says stop.
-    async fn target(&mut self, fitted: &Arc<Fitted>, another: bool) -> Result<Answer, Error> {
+    /// Asks until there is an answer or the policy says stop.
+    async fn ask(&mut self, fitted: &Arc<Fitted>) -> Result<Answer, Error> {
         let inner = self.inner.clone();
         fitted.warnings.iter().for_each(trace::warning);
         let mut wait = Duration::ZERO;
@@ -254,8 +216,7 @@ impl Flight {
             let policy = &inner.settings.retry;
             let asked = retry::asked_of_all(&error, policy, inner.clock.now());
             let (error, next) = self.decide(error, n);
-            let goes_on =
-                next.is_some() || (another && moves_on(&error, inner.settings.fallback_on));
+            let goes_on = next.is_some();
             // The budget is asked before the line is written: without its consent this attempt was the last one.
             let consent = match &mut self.hold {
                 Some(hold) if goes_on => hold.next_attempt(billed),
@@ -395,7 +356,7 @@ impl Flight {
                     pass.settle(reply.usage.total());
                 }
                 if let Some(mut tape) = traces.tape.take() {
-                    tape.finish(None, !self.moves_on_refusal(&reply))?;
+                    tape.finish(None, true)?;
                 }
                 Ok(Answer::Whole(reply))
             }

@@ -5,7 +5,7 @@ use crate::types::Usd;
 /// When and how often a failed attempt is repeated.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RetryPolicy {
-    /// Attempts after the first, per target.
+    /// Attempts after the first.
     pub retries: u32,
     /// The upper bound of the first random wait; it doubles with each attempt.
     pub base: Duration,
@@ -43,7 +43,7 @@ pub struct Timeouts {
     pub idle: Duration,
     /// Between two events of a stream that are more than signs of life.
     pub progress: Duration,
-    /// For the whole call: all attempts, all targets, all waits.
+    /// For the whole call: all attempts and all waits.
     pub total: Duration,
 }
 
@@ -62,7 +62,7 @@ impl Default for Timeouts {
 /// How much may be under way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Calls at the same time, over all targets. An open stream is one: with 1, a call inside of the loop that reads a
+    /// Calls at the same time, over all models. An open stream is one: with 1, a call inside of the loop that reads a
     /// stream waits for it until the deadline.
     pub concurrency: usize,
     /// Requests a minute to one model at one host.
@@ -160,43 +160,6 @@ impl Default for SizeCaps {
         Self {
             reply: 64 << 20,
             line: 16 << 20,
-        }
-    }
-}
-
-/// Which failures move a call on to the next target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each failure is switched by itself"
-)]
-pub struct FallbackOn {
-    /// [`crate::Error::Overloaded`].
-    pub overloaded: bool,
-    /// [`crate::Error::RateLimited`], quota too.
-    pub rate_limited: bool,
-    /// [`crate::Error::Connect`].
-    pub connect: bool,
-    /// [`crate::Error::Timeout`].
-    pub timeout: bool,
-    /// [`crate::Error::Api`] from 500 on.
-    pub server: bool,
-    /// [`crate::Error::ModelUnavailable`].
-    pub model_unavailable: bool,
-    /// A whole reply that is a refusal.
-    pub refusal: bool,
-}
-
-impl Default for FallbackOn {
-    fn default() -> Self {
-        Self {
-            overloaded: true,
-            rate_limited: true,
-            connect: true,
-            timeout: true,
-            server: true,
-            model_unavailable: true,
-            refusal: false,
         }
     }
 }

@@ -69,7 +69,7 @@ pub(crate) fn failed(span: &Span, error: &Error) {
     span.record("llm.attempt", error.attempts().len());
 }
 
-/// An attempt failed and another one follows at the same target.
+/// An attempt failed and another one follows.
 pub(crate) fn retry(target: &Target, error: &Error, wait: Duration) {
     warn!(
         target: "llm_client",
@@ -80,21 +80,6 @@ pub(crate) fn retry(target: &Target, error: &Error, wait: Duration) {
             llm.wait_ms = wait.as_millis() as u64
         },
         "retry"
-    );
-}
-
-/// A target failed and the next one is asked.
-pub(crate) fn fallback(from: &Target, to: &Target, class: &str) {
-    warn!(
-        target: "llm_client",
-        {
-            gen_ai.provider.name = from.provider,
-            gen_ai.request.model = from.model,
-            llm.fallback.provider = to.provider,
-            llm.fallback.model = to.model,
-            error.type = class
-        },
-        "fallback"
     );
 }
 

@@ -9,7 +9,7 @@ use crate::{AttemptFacts, Mind, MindError, MindInput, MindReply, Side, WireReque
 /// Asks a model through a client, with all of the client's layers: retries, budget, record and replay.
 ///
 /// The client must send neither a count of retries nor anything else that differs from call to call
-/// ([`llm_client::RetryPolicy::send_count`] off, no fallback): the run would refuse to go on.
+/// ([`llm_client::RetryPolicy::send_count`] off): the run would refuse to go on.
 pub struct LlmMind {
     client: Client,
     label: String,

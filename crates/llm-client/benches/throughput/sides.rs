@@ -7,7 +7,7 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 use llm_client::{
     Anthropic, Auth, Budget, Cassette, Client, Compat, Dialect, Endpoint, Event, EventStream,
-    Limits, ModelTable, Provider, Request, SystemClock, Target, Usd,
+    Limits, ModelTable, Provider, Request, SystemClock, Usd,
 };
 use serde::{Deserialize, Serialize};
 
@@ -105,7 +105,7 @@ impl Raw {
     }
 }
 
-/// The client with budget, fallback, retries, gate and timeouts, and with a record if there is a place for it.
+/// The client with budget, retries, gate and timeouts, and with a record if there is a place for it.
 #[derive(Clone)]
 pub struct Layers {
     client: Client,
@@ -132,9 +132,9 @@ impl Layers {
                 r#"{{"provider": "{name}", "id": "{id}", "price": {{"in": "0.01", "out": "0.05"}}}}"#
             )
         };
-        let (first, second) = (row(MODEL), row("bench-2"));
         let rows = format!(
-            r#"{{"schema_version": 1, "read_on": "2026-11-22", "models": [{first}, {second}]}}"#
+            r#"{{"schema_version": 1, "read_on": "2026-11-22", "models": [{}]}}"#,
+            row(MODEL)
         );
         let prices = ModelTable::parse(&rows).unwrap();
         let mut builder = Client::builder(provider, Arc::new(SystemClock::new()))
@@ -149,8 +149,7 @@ impl Layers {
                 concurrency: 1024,
                 requests_per_minute: Some(u32::MAX),
                 tokens_per_minute: Some(1 << 50),
-            })
-            .fallback(vec![Target::new(&name, "bench-2")]);
+            });
         if let Some(path) = record {
             builder = builder.record(Cassette::new(path));
         }

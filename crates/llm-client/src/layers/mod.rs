@@ -1,8 +1,7 @@
-//! What stands between the caller and a provider, outermost first: budget, replay, fallback, retry, gate, timeout,
-//! record. `crate::pipeline` puts them in this order.
+//! What stands between the caller and a provider, outermost first: budget, replay, retry, gate, timeout, record.
+//! `crate::pipeline` puts them in this order.
 
 pub(crate) mod budget;
-pub(crate) mod fallback;
 pub(crate) mod gate;
 pub(crate) mod record;
 pub(crate) mod replay;

@@ -1,10 +1,8 @@
 //! `@copilotkit/aimock`, which answers by the rules of `aimock_fixtures.json`.
 
-use std::sync::Arc;
-
 use llm_client::{
     Block, BlockKind, Client, CostSource, CountSource, Dialect, Error, Message, Reply, ReplySource,
-    Request, Role, StopReason, SystemClock, Target, ToolInput, Usd, json,
+    Request, Role, StopReason, ToolInput, Usd, json,
 };
 use serde_json::{Value, json};
 
@@ -184,27 +182,6 @@ async fn the_cost_that_openrouter_tells_is_taken_to_the_nano() {
     assert_eq!(reply.text(), "priced");
     assert_eq!(reply.cost.usd, Some(Usd(2_100_000)));
     assert_eq!(reply.cost.from, CostSource::Provider);
-}
-
-#[tokio::test]
-#[ignore = "needs AIMOCK_URL"]
-async fn a_model_without_capacity_hands_over_to_the_next() {
-    let provider = compat(
-        &url("AIMOCK_URL"),
-        "/api/v1",
-        bearer(),
-        Dialect::openrouter(),
-    );
-    let clock = Arc::new(SystemClock::new());
-    let client = Client::builder(Arc::new(provider), clock)
-        .fallback(vec![Target::new("openrouter", "backup/model")])
-        .build()
-        .unwrap();
-    let mut request = ask("PING fallback");
-    request.model = "primary/model".to_owned();
-    let reply = within_its_wait(client.complete(&request)).await.unwrap();
-    assert_eq!(reply.text(), "served by backup");
-    assert_eq!(reply.attempts.last().unwrap().target.model, "backup/model");
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 use llm_client::{
     Cassette, Client, ClientBuilder, ConfigError, ConnectPhase, Cost, CountSource, Error, Reply,
-    ReplySource, Request, Target, Timeouts, Usd,
+    ReplySource, Request, Timeouts, Usd,
 };
 use serde_json::Value;
 use tempfile::{TempDir, tempdir};
@@ -19,7 +19,7 @@ use test_support::{Canned, FakeClock, MemoryTransport, response};
 
 use crate::faults::{BOTH, SECOND, Wire, hello, read_stream, request, skipping};
 use crate::memory::{
-    body, client, failed, hello_after, json, nobody, said, saying, server, streamed, whole,
+    body, client, failed, hello_after, json, nobody, said, saying, server, streamed,
 };
 
 const WIRE: Wire = Wire::Anthropic;
@@ -160,37 +160,6 @@ async fn retries_are_folded_into_their_last_attempt() {
         assert_eq!(reply.attempts[0].n, 3);
         assert_eq!(essence(reply), essence(live));
     }
-}
-
-#[tokio::test]
-async fn a_fallback_is_folded_and_keeps_the_warnings_of_the_model_that_served() {
-    let tape = Tape::new();
-    let transport = server(|sent| {
-        Ok(if body(sent)["model"] == "claude-sonnet-5-5" {
-            failed(WIRE, 529, "overloaded_error")
-        } else {
-            whole(WIRE, &hello())
-        })
-    });
-    let chain = vec![Target::new("anthropic", "claude-haiku-4-5")];
-    let mut asked = Request::new("claude-sonnet-5-5", "hello");
-    asked.max_tokens = Some(100_000);
-    let recording = tape.recording(WIRE, &transport).fallback(chain.clone());
-    // Not above the time of a call, where a stream would be used.
-    let times = Timeouts {
-        total: 3600 * SECOND,
-        ..Timeouts::default()
-    };
-    let recording = recording.timeouts(times).build().unwrap();
-    let live = recording.complete(&asked).await.unwrap();
-    assert_eq!(live.warnings.len(), 1, "the second model writes less");
-    let replaying = client(WIRE, &nobody(), &FakeClock::new())
-        .fallback(chain)
-        .timeouts(times)
-        .replay(tape.cassette());
-    let reply = replaying.build().unwrap().complete(&asked).await.unwrap();
-    assert_eq!(reply.attempts[0].target.model, "claude-haiku-4-5");
-    assert_eq!(essence(reply), essence(live));
 }
 
 /// Answers with the question and the number of the request.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::{Debug, Write as _};
 use std::sync::{Arc, Mutex};
 
-use llm_client::{Client, Request, Target};
+use llm_client::{Client, Request};
 use test_support::{Canned, MemoryTransport};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
@@ -12,7 +12,7 @@ use tracing::{Event, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 
 use crate::faults::{Wire, hello, read_stream, skipping};
-use crate::memory::{body, client, failed, hello_after, json, nobody, saying, server, whole};
+use crate::memory::{client, failed, hello_after, json, nobody, saying, server};
 
 /// Every span with its fields at its end, and every event, in order.
 #[derive(Clone, Default)]
@@ -131,41 +131,14 @@ async fn a_call_that_is_tried_again() {
     insta::assert_snapshot!("tracing_retry", log);
 }
 
-/// The first model is gone, the second drops what it does not take.
-fn gone_then_adapted() -> Client {
-    let transport = server(|sent| {
-        Ok(if body(sent)["model"] == "claude-haiku-4-5" {
-            failed(WIRE, 404, "not_found_error")
-        } else {
-            whole(WIRE, &hello())
-        })
-    });
-    let chain = ["claude-opus-5-5", "claude-fable-5-1"];
-    client(WIRE, &transport, &skipping())
-        .fallback(chain.map(|model| Target::new("anthropic", model)).into())
-        .budget(llm_client::Budget {
-            usd: Some(llm_client::Usd(i64::MAX)),
-            ..llm_client::Budget::default()
-        })
-        .build()
-        .unwrap()
-}
-
 #[tokio::test]
-async fn a_call_that_moves_on_to_the_next_model() {
-    let client = gone_then_adapted();
-    let log = traced(async { client.complete(&asked()).await.unwrap() }).await;
-    insta::assert_snapshot!("tracing_fallback", log);
-}
-
-#[tokio::test]
-async fn a_change_is_told_once_for_the_model_that_is_asked() {
-    let client = gone_then_adapted();
+async fn a_change_is_told_once() {
+    let client = build(&saying(WIRE, &hello()));
     let mut asked = asked();
+    asked.model = "claude-opus-5-5".into();
     asked.max_tokens = Some(4000);
     asked.thinking = llm_client::Thinking::Budget(1024);
     let log = traced(async { client.complete(&asked).await.unwrap() }).await;
-    // Only the second model changes it; the third is never asked.
     assert_eq!(log.matches("request adapted").count(), 1, "{log}");
     insta::assert_snapshot!("tracing_warning", log);
 }

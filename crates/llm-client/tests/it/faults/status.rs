@@ -1,6 +1,6 @@
 //! Rows 1 to 10: errors that a server tells of, and how long to wait.
 
-use llm_client::{Block, BlockKind, Error, Message, Origin, Role, Target};
+use llm_client::Error;
 use serde_json::json;
 
 use super::*;
@@ -122,61 +122,14 @@ async fn f06_a_spent_quota_is_not_tried_again_and_a_bare_429_once() {
 }
 
 #[tokio::test]
-async fn f07_an_overloaded_model_is_followed_by_the_next_without_its_thoughts() {
-    let wire = Wire::Anthropic;
-    let server = FaultServer::play(move |received| {
-        if received.json()["model"] == "model-1" {
-            Answer::json(529, wire.error("overloaded_error"))
-        } else {
-            wire.whole(&Canned::text("from the second"))
-        }
-    });
-    let clock = skipping();
-    let second = Target::new("anthropic", "model-2");
-    let client = wire.client(&server, &clock).fallback(vec![second.clone()]);
-    let thought = |model: &str| {
-        let mut block = Block::new(BlockKind::Thinking {
-            text: format!("thought of {model}"),
-            signature: Some("sig".into()),
-        });
-        block.origin = Some(Origin {
-            provider: "anthropic".into(),
-            model: model.into(),
-        });
-        block
-    };
-    let mut request = request();
-    let thoughts = vec![thought("model-1"), thought("model-2"), Block::text("hm")];
-    request
-        .messages
-        .push(Message::new(Role::Assistant, thoughts));
-    request
-        .messages
-        .push(Message::new(Role::Assistant, vec![thought("model-1")]));
-    request.messages.push(Message::user("go on"));
-    let reply = client.build().unwrap().complete(&request).await.unwrap();
-
-    assert_eq!(reply.text(), "from the second");
-    let steps: Vec<_> = reply
-        .attempts
-        .iter()
-        .map(|one| one.target.model.as_str())
-        .collect();
-    assert_eq!(steps, ["model-1", "model-1", "model-1", "model-2"]);
-    assert_eq!(reply.attempts[2].class.as_deref(), Some("overloaded"));
-    assert_eq!(reply.attempts[3].target, second);
-    assert_eq!(reply.attempts[3].n, 4);
-
-    let requests = server.requests();
-    assert!(requests[0].text().contains("thought of model-1"));
-    assert_eq!(requests[3].header("x-retry-count"), None);
-    let body = requests[3].json();
-    let text = body.to_string();
-    assert!(
-        !text.contains("thought of model-1") && text.contains("thought of model-2"),
-        "{text}"
-    );
-    assert_eq!(body["messages"][2]["content"], "(no content)");
+async fn f07_an_overloaded_model_is_asked_three_times_and_its_error_names_every_step() {
+    for wire in BOTH {
+        let busy = Answer::json(529, wire.error("overloaded_error"));
+        let (error, sent, _) = always(wire, busy).await;
+        assert!(matches!(error, Error::Overloaded { .. }), "{error:?}");
+        let steps: Vec<_> = error.attempts().iter().map(|one| one.n).collect();
+        assert_eq!((sent, steps), (3, vec![1, 2, 3]));
+    }
 }
 
 #[tokio::test]
