@@ -15,10 +15,7 @@ use llm_client::{Budget, Client, Echo, Limits, Request, SystemClock, Usd};
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let client = Client::builder(Arc::new(Echo::new(7)), Arc::new(SystemClock::new()))
-        .limits(Limits {
-            concurrency: 8,
-            ..Limits::default()
-        })
+        .limits(Limits { concurrency: 8 })
         .budget(Budget {
             usd: Some(Usd(1_000_000_000)),
             ..Budget::default()

@@ -1,6 +1,6 @@
 //! A judge: counts tokens with a mark of who counted, asks for a score in a form, and reads it.
 //!
-//! `cargo run -p llm-client --example score` runs without a key or a network: a script plays the model.
+//! `cargo run -p llm-client --example score` runs without a key: a server of its own on this machine plays the model.
 #![expect(
     clippy::disallowed_macros,
     reason = "an example shows its results on stdout"
@@ -9,13 +9,13 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use llm_client::{Client, Request, Script, SystemClock, json};
+use llm_client::{Anthropic, Auth, Client, Endpoint, Request, SystemClock, json};
 use serde_json::json;
+use test_support::{Rule, ScriptedModel};
 
-/// A judge as they are: the answer stands in a fence, with prose before it.
-const MODEL: &str = r#"[
-  {"reply": {"text": "I would say:\n```json\n{\"score\": 87, \"reasoning\": \"the gist survives\"}\n```"}}
-]"#;
+/// A judge as they are: the answer is in a fence, with prose before it.
+const ANSWER: &str =
+    "I would say:\n```json\n{\"score\": 87, \"reasoning\": \"the gist survives\"}\n```";
 
 /// What the judge answers.
 #[derive(Debug, serde::Deserialize)]
@@ -26,8 +26,9 @@ struct Score {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let judge = Arc::new(Script::from_json(MODEL)?);
-    let client = Client::builder(judge, Arc::new(SystemClock::new())).build()?;
+    let judge = ScriptedModel::start([Rule::always().says(ANSWER)]);
+    let anthropic = Anthropic::new(Endpoint::new(&judge.anthropic_url(), Auth::None)?);
+    let client = Client::builder(Arc::new(anthropic), Arc::new(SystemClock::new())).build()?;
     // The schema reaches the model by the field that its server has for it, else in the system text.
     let request = Request::new(
         "claude-sonnet-4-5-20250929",

@@ -1,6 +1,6 @@
 //! A model that calls a tool until it is done: the whole loop, as a program writes it for its own tools.
 //!
-//! `cargo run -p llm-client --example tools` runs without a key or a network: a script plays the model.
+//! `cargo run -p llm-client --example tools` runs without a key: a server of its own on this machine plays the model.
 #![expect(
     clippy::disallowed_macros,
     reason = "an example shows its results on stdout"
@@ -10,15 +10,12 @@ use std::error::Error;
 use std::sync::Arc;
 
 use llm_client::{
-    Block, BlockKind, Client, Message, Request, Role, Script, StopReason, SystemClock, ToolInput,
-    ToolSpec,
+    Anthropic, Auth, Block, BlockKind, Client, Endpoint, Message, Request, Role, StopReason,
+    SystemClock, ToolInput, ToolSpec,
 };
 use serde_json::{Value, json};
+use test_support::{Rule, ScriptedModel};
 
-const MODEL: &str = r#"[
-  {"match": {"has_tool_result": true}, "reply": {"text": "9 degrees in Oslo."}},
-  {"reply": {"tool_calls": [{"name": "weather", "input": {"city": "Oslo"}}]}}
-]"#;
 const MOST_TURNS: usize = 8;
 
 /// The one tool.
@@ -31,8 +28,12 @@ fn weather(input: &Value) -> Result<String, String> {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let model = Arc::new(Script::from_json(MODEL)?);
-    let client = Client::builder(model, Arc::new(SystemClock::new())).build()?;
+    let model = ScriptedModel::start([
+        Rule::when("9 degrees").says("Cold: 9 degrees. Take a coat."),
+        Rule::when("Oslo").calls("weather", r#"{"city": "Oslo"}"#),
+    ]);
+    let anthropic = Anthropic::new(Endpoint::new(&model.anthropic_url(), Auth::None)?);
+    let client = Client::builder(Arc::new(anthropic), Arc::new(SystemClock::new())).build()?;
     let mut request = Request::new("claude-opus-5-5", "How is the weather in Oslo?");
     request.tools = vec![ToolSpec::Function {
         name: "weather".to_owned(),

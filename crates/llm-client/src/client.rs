@@ -167,12 +167,6 @@ impl ClientBuilder {
                 "it is 0; give at least 1",
             ));
         }
-        if self.limits.requests_per_minute == Some(0) || self.limits.tokens_per_minute == Some(0) {
-            return Err(ConfigError::setting(
-                "limits",
-                "a limit of 0 a minute lets nothing through; leave it unset for none",
-            ));
-        }
         if self.budget.usd.is_some_and(|usd| usd.0 < 0) {
             return Err(ConfigError::setting("budget", "it is negative"));
         }

@@ -549,14 +549,6 @@ pub enum ConfigError {
         /// What is wrong.
         why: String,
     },
-    /// The rules of a [`crate::Script`] cannot be read.
-    #[error("script, line {line}: {why}")]
-    Script {
-        /// The line, from 1.
-        line: usize,
-        /// What is wrong.
-        why: String,
-    },
     /// A cassette cannot be opened.
     #[error("cannot open the cassette")]
     Cassette(#[source] Box<Error>),

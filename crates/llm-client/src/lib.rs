@@ -47,8 +47,8 @@
 //! The crate reads no environment, clock or terminal: key, [`Clock`], paths and seed are passed in.
 //!
 //! Next: [`Request`] and [`Reply`] for what is said, [`Error`] and [`Error::class`] for what goes wrong,
-//! [`Request::with_schema`] and [`json`] for replies in a form, [`Cassette`] for replay, [`Anthropic`], [`Compat`],
-//! [`Echo`] and [`Script`] for who answers.
+//! [`Request::with_schema`] and [`json`] for replies in a form, [`Cassette`] for replay, [`Anthropic`], [`Compat`] and
+//! [`Echo`] for who answers.
 
 mod adapt;
 mod cassette;
@@ -89,7 +89,7 @@ pub use error::{
     Amount, ConfigError, ConnectPhase, Error, TimeoutPhase, Trail, UnavailableModel, Wish,
 };
 pub use models::{Model, ModelStatus, ModelTable, ModelThinking, Price, Tier};
-pub use offline::{Echo, Rule, RuleError, RuleMatch, RuleReply, RuleTool, Script};
+pub use offline::Echo;
 pub use provider::{Call, Caps, Provider, Route, Structure};
 pub use redact::Redactor;
 pub use settings::{

@@ -27,6 +27,7 @@ pub(crate) struct Live {
     pub attempts: Vec<Attempt>,
     pub deadline: Option<Watchdog>,
     pub hold: Option<Reservation>,
+    #[expect(dead_code, reason = "it is held until the stream ends")]
     pub pass: Option<Pass>,
     pub tape: Option<Tape>,
     /// Where the reply is from, if not from where the provider says.
@@ -73,9 +74,6 @@ impl Live {
             // The reply is paid for, whether it can be written down or not.
             let usd = self.inner.charge(&reply, &self.fitted.target);
             hold.settle(usd, &reply.usage);
-        }
-        if let Some(pass) = &self.pass {
-            pass.settle(reply.usage.total());
         }
         if let Some(mut tape) = self.tape.take() {
             tape.finish(None, true)?;

@@ -292,9 +292,7 @@ impl Flight {
         let mode = self.mode;
         let result = deadline
             .guard(async {
-                let most = fitted.request.max_tokens.or(fitted.caps.default_max_tokens);
-                let tokens = fitted.prompt.saturating_add(most.unwrap_or(0).into());
-                let pass = inner.gate.enter(fitted.target.clone(), tokens).await;
+                let pass = inner.gate.enter(fitted.target.clone()).await;
                 let lane = pass.as_ref().map(Pass::lane);
                 traces.pass = pass;
                 let mut transport: Arc<dyn Transport> = if fitted.caps.offline.is_some() {
@@ -351,9 +349,6 @@ impl Flight {
                 // The reply is paid for, whether it can be written down or not.
                 if let Some(hold) = self.hold.take() {
                     hold.settle(inner.charge(&reply, &fitted.target), &reply.usage);
-                }
-                if let Some(pass) = &traces.pass {
-                    pass.settle(reply.usage.total());
                 }
                 if let Some(mut tape) = traces.tape.take() {
                     tape.finish(None, true)?;

@@ -65,19 +65,11 @@ pub struct Limits {
     /// Calls at the same time, over all models. An open stream is one: with 1, a call inside of the loop that reads a
     /// stream waits for it until the deadline.
     pub concurrency: usize,
-    /// Requests a minute to one model at one host.
-    pub requests_per_minute: Option<u32>,
-    /// Tokens of prompts and replies a minute, to one model at one host.
-    pub tokens_per_minute: Option<u64>,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            concurrency: 16,
-            requests_per_minute: None,
-            tokens_per_minute: None,
-        }
+        Self { concurrency: 16 }
     }
 }
 

@@ -145,11 +145,7 @@ impl Layers {
                 tokens: Some(u64::MAX / 2),
                 ..Budget::default()
             })
-            .limits(Limits {
-                concurrency: 1024,
-                requests_per_minute: Some(u32::MAX),
-                tokens_per_minute: Some(1 << 50),
-            });
+            .limits(Limits { concurrency: 1024 });
         if let Some(path) = record {
             builder = builder.record(Cassette::new(path));
         }

@@ -1,7 +1,7 @@
 //! How much may be under way, and when the next request may go out.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{Mutex as Turnstile, OwnedSemaphorePermit, Semaphore};
@@ -13,13 +13,9 @@ use crate::{Clock, Limits};
 /// which is long after the next request would be let through.
 const LONGEST_HOLD: Duration = Duration::from_secs(10);
 
-/// The most that a reply can be over its estimate, in seconds of what may be taken: an hour.
-const LONGEST_DEBT: f64 = 3600.0;
-
 /// Lets calls through, first come, first served for each model at each host.
 pub(crate) struct Gate {
     clock: Arc<dyn Clock>,
-    limits: Limits,
     slots: Arc<Semaphore>,
     lanes: Mutex<HashMap<Target, Arc<Lane>>>,
 }
@@ -28,69 +24,16 @@ pub(crate) struct Gate {
 pub(crate) struct Lane {
     /// Who holds it is the next to go; the others queue behind in order.
     turnstile: Turnstile<()>,
-    state: Mutex<LaneState>,
-}
-
-struct LaneState {
-    not_before: Duration,
-    requests: Option<Bucket>,
-    tokens: Option<Bucket>,
-}
-
-/// Fills evenly with time. It holds a tenth of a second's amount, at least one: hardly any bursts, for servers count in
-/// seconds too. What is taken beyond that is a debt that the next ones wait for.
-#[derive(Debug, Clone, Copy)]
-struct Bucket {
-    level: f64,
-    most: f64,
-    per_second: f64,
-    filled: Duration,
-}
-
-impl Bucket {
-    fn new(per_minute: f64, now: Duration) -> Self {
-        let most = (per_minute / 600.0).max(1.0);
-        Self {
-            level: most,
-            most,
-            per_second: per_minute / 60.0,
-            filled: now,
-        }
-    }
-
-    /// How long until `amount` can be taken. More than the bucket holds is taken when it is full.
-    fn wait(&mut self, amount: f64, now: Duration) -> Duration {
-        let passed = now.saturating_sub(self.filled).as_secs_f64();
-        self.level = (self.level + passed * self.per_second).min(self.most);
-        self.filled = now;
-        let missing = amount.min(self.most) - self.level;
-        if missing <= 1e-9 {
-            return Duration::ZERO;
-        }
-        // A zero rate, or a wait beyond what can be said, is for ever: the deadline ends it.
-        Duration::try_from_secs_f64(missing / self.per_second).unwrap_or(Duration::MAX)
-    }
+    not_before: Mutex<Duration>,
 }
 
 /// The right to have one request under way; dropping it gives the slot back.
 pub(crate) struct Pass {
     lane: Arc<Lane>,
-    estimate: u64,
     _slot: OwnedSemaphorePermit,
 }
 
 impl Pass {
-    /// The reply came: gives back the tokens that were reckoned too many, or takes those that were too few.
-    pub fn settle(&self, tokens: u64) {
-        self.lane.with(|state| {
-            if let Some(bucket) = &mut state.tokens {
-                let level = bucket.level + self.estimate as f64 - tokens as f64;
-                // A number that no server means must not close the lane for good.
-                bucket.level = level.clamp(-bucket.per_second * LONGEST_DEBT, bucket.most);
-            }
-        });
-    }
-
     /// The lane it was given for.
     pub fn lane(&self) -> Arc<Lane> {
         self.lane.clone()
@@ -101,7 +44,8 @@ impl Lane {
     /// Nobody goes through for `wait`.
     pub fn hold(&self, clock: &dyn Clock, wait: Duration) {
         let until = clock.instant().saturating_add(wait);
-        self.with(|state| state.not_before = state.not_before.max(until));
+        let mut not_before = self.not_before();
+        *not_before = not_before.max(until);
     }
 
     /// Learns from the headers of a reply that nothing is left until a reset.
@@ -111,32 +55,15 @@ impl Lane {
         }
     }
 
-    fn with<R>(&self, change: impl FnOnce(&mut LaneState) -> R) -> R {
-        change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    fn not_before(&self) -> MutexGuard<'_, Duration> {
+        self.not_before
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes one request and `tokens`, or says how long to wait first.
-    fn take(&self, tokens: f64, now: Duration) -> Duration {
-        self.with(|state| {
-            let held = state.not_before.saturating_sub(now);
-            let wait = |bucket: &mut Option<Bucket>, amount| {
-                bucket
-                    .as_mut()
-                    .map_or(Duration::ZERO, |b| b.wait(amount, now))
-            };
-            let wait = held
-                .max(wait(&mut state.requests, 1.0))
-                .max(wait(&mut state.tokens, tokens));
-            if wait.is_zero() {
-                if let Some(bucket) = &mut state.requests {
-                    bucket.level -= 1.0;
-                }
-                if let Some(bucket) = &mut state.tokens {
-                    bucket.level -= tokens;
-                }
-            }
-            wait
-        })
+    /// How long nobody goes through yet.
+    fn held(&self, now: Duration) -> Duration {
+        self.not_before().saturating_sub(now)
     }
 }
 
@@ -144,7 +71,6 @@ impl Gate {
     pub fn new(clock: Arc<dyn Clock>, limits: Limits) -> Self {
         Self {
             clock,
-            limits,
             slots: Arc::new(Semaphore::new(limits.concurrency)),
             lanes: Mutex::default(),
         }
@@ -152,52 +78,39 @@ impl Gate {
 
     fn lane(&self, key: Target) -> Arc<Lane> {
         let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = self.clock.instant();
         lanes
             .entry(key)
             .or_insert_with(|| {
-                let bucket = |per_minute| Bucket::new(per_minute, now);
                 Arc::new(Lane {
                     turnstile: Turnstile::new(()),
-                    state: Mutex::new(LaneState {
-                        not_before: Duration::ZERO,
-                        requests: self.limits.requests_per_minute.map(f64::from).map(bucket),
-                        tokens: self.limits.tokens_per_minute.map(|n| n as f64).map(bucket),
-                    }),
+                    not_before: Mutex::default(),
                 })
             })
             .clone()
     }
 
-    /// Waits for the lane's turn, its limits and a slot. Dropping the wait gives up the place in the queue.
+    /// Waits for the lane's turn, for what a server asked of it, and for a slot. Dropping the wait gives up the place in
+    /// the queue.
     ///
     /// The slot is waited for last and inside the turnstile: a lane that is held up keeps no slot from the others.
-    pub async fn enter(&self, key: Target, tokens: u64) -> Option<Pass> {
+    pub async fn enter(&self, key: Target) -> Option<Pass> {
         let lane = self.lane(key);
         let slot = {
             let _turn = lane.turnstile.lock().await;
             loop {
-                let held = lane.with(|state| state.not_before);
-                let wait = held.saturating_sub(self.clock.instant());
+                let wait = lane.held(self.clock.instant());
                 if wait.is_zero() {
-                    // Only a closed semaphore gives none, and nobody closes it.
+                    // Only a closed semaphore gives none, and nothing closes it.
                     let slot = self.slots.clone().acquire_owned().await.ok()?;
-                    let wait = lane.take(tokens as f64, self.clock.instant());
-                    if wait.is_zero() {
+                    if lane.held(self.clock.instant()).is_zero() {
                         break slot;
                     }
-                    drop(slot);
-                    self.clock.sleep(wait).await;
                 } else {
                     self.clock.sleep(wait).await;
                 }
             }
         };
-        Some(Pass {
-            lane,
-            estimate: tokens,
-            _slot: slot,
-        })
+        Some(Pass { lane, _slot: slot })
     }
 }
 
@@ -235,20 +148,6 @@ mod tests {
 
     fn header(name: &str, value: &str) -> (String, String) {
         (name.to_owned(), value.to_owned())
-    }
-
-    #[test]
-    fn a_bucket_lets_one_through_at_a_time_and_remembers_a_debt() {
-        let mut bucket = Bucket::new(60.0, Duration::ZERO);
-        assert_eq!(bucket.wait(1.0, Duration::ZERO), Duration::ZERO);
-        bucket.level -= 1.0;
-        assert_eq!(bucket.wait(1.0, Duration::ZERO), Duration::from_secs(1));
-        assert_eq!(bucket.wait(1000.0, Duration::from_secs(1)), Duration::ZERO);
-        bucket.level -= 1000.0;
-        assert_eq!(
-            bucket.wait(1.0, Duration::from_secs(1)),
-            Duration::from_secs(1000)
-        );
     }
 
     #[test]

@@ -413,30 +413,11 @@ fn money_that_is_negative_or_no_number_is_refused() {
 }
 
 #[test]
-fn limits_that_let_nothing_through_are_refused() {
-    use llm_client::Limits;
-    for limits in [
-        Limits {
-            concurrency: 0,
-            ..Limits::default()
-        },
-        Limits {
-            requests_per_minute: Some(0),
-            ..Limits::default()
-        },
-        Limits {
-            tokens_per_minute: Some(0),
-            ..Limits::default()
-        },
-    ] {
-        let built = client(Wire::Anthropic, &nobody(), &skipping())
-            .limits(limits)
-            .build();
-        assert!(
-            matches!(built, Err(ConfigError::Setting { .. })),
-            "{limits:?}"
-        );
-    }
+fn a_limit_that_lets_nothing_through_is_refused() {
+    let built = client(Wire::Anthropic, &nobody(), &skipping())
+        .limits(llm_client::Limits { concurrency: 0 })
+        .build();
+    assert!(matches!(built, Err(ConfigError::Setting { .. })));
 }
 
 #[test]

@@ -57,10 +57,7 @@ async fn at_once(budget: Budget, calls: usize) -> (Vec<Result<(), Error>>, usize
     };
     let client = client(WIRE, &transport, &clock)
         .budget(budget)
-        .limits(Limits {
-            concurrency: 64,
-            ..Limits::default()
-        })
+        .limits(Limits { concurrency: 64 })
         .build()
         .unwrap();
     let request = question(PRICED);

@@ -42,11 +42,7 @@ fn in_pieces(wire: Wire, streams: bool) -> Answer {
 
 fn build(wire: Wire, server: &FaultServer, clock: &FakeClock) -> Client {
     wire.client(server, clock)
-        .limits(Limits {
-            concurrency: 1,
-            requests_per_minute: Some(6_000_000),
-            tokens_per_minute: Some(1_000_000_000),
-        })
+        .limits(Limits { concurrency: 1 })
         .budget(Budget {
             usd: Some(Usd(1_000_000_000)),
             unpriced: Unpriced::Ignore,

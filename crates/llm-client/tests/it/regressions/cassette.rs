@@ -102,10 +102,7 @@ async fn a_call_that_was_dropped_before_it_was_sent_takes_no_place_either() {
     let path = folder.path().join("tape.jsonl");
     let recording = client(wire, &saying(wire, &hello()), &skipping())
         .record(Cassette::new(&path))
-        .limits(llm_client::Limits {
-            concurrency: 1,
-            ..llm_client::Limits::default()
-        })
+        .limits(llm_client::Limits { concurrency: 1 })
         .build()
         .unwrap();
     let other = recording
