@@ -28,7 +28,7 @@ pub enum Error {
         trail: Box<Trail>,
     },
     /// The server answered with an error that no other variant is for.
-    #[error("HTTP {status}{}: {message}", named(kind.as_ref(), code.as_ref()))]
+    #[error("HTTP {status}{}: {message}", named(*status, kind.as_ref(), code.as_ref()))]
     Api {
         /// The HTTP status, or the code of an error inside a 200.
         status: u16,
@@ -228,8 +228,10 @@ pub struct UnavailableModel {
     pub retired_at: Option<String>,
     /// The day the models table was read, `YYYY-MM-DD`.
     pub read_on: String,
-    /// Up to five ids of that provider that the table calls active.
+    /// Up to five ids of that provider that the table calls active; none when the table knows this one as served.
     pub active: Vec<String>,
+    /// The server's own words: redacted, one line, at most 300 characters; empty without any.
+    pub message: String,
 }
 
 impl fmt::Display for UnavailableModel {
@@ -253,6 +255,9 @@ impl fmt::Display for UnavailableModel {
         }
         if !self.active.is_empty() {
             write!(f, "; active: {}", self.active.join(", "))?;
+        }
+        if !self.message.is_empty() {
+            write!(f, "; the server says: {}", self.message)?;
         }
         Ok(())
     }
@@ -327,8 +332,11 @@ impl fmt::Display for Amount {
     }
 }
 
-fn named(kind: Option<&String>, code: Option<&String>) -> String {
+/// The provider's word for an error, unless it is the status once more.
+fn named(status: u16, kind: Option<&String>, code: Option<&String>) -> String {
+    let status = status.to_string();
     kind.or(code)
+        .filter(|name| **name != status)
         .map(|name| format!(" {name}"))
         .unwrap_or_default()
 }
@@ -336,7 +344,7 @@ fn named(kind: Option<&String>, code: Option<&String>) -> String {
 impl Error {
     /// One word for results and journals, from a closed vocabulary: `auth`, `quota`, `model_unavailable`,
     /// `rate_limit`, `overloaded`, `server`, `bad_request`, `network`, `timeout`, `bad_response`, `budget`,
-    /// `replay_miss`, `cancelled`.
+    /// `replay_miss`, `cassette`, `cancelled`.
     pub fn class(&self) -> &'static str {
         match self {
             Self::Api { quota: true, .. } | Self::RateLimited { quota: true, .. } => "quota",
@@ -353,7 +361,8 @@ impl Error {
             | Self::Protocol { .. }
             | Self::TooLarge { .. } => "bad_response",
             Self::BudgetExceeded { .. } | Self::PriceUnknown { .. } => "budget",
-            Self::ReplayMiss { .. } | Self::Cassette { .. } => "replay_miss",
+            Self::ReplayMiss { .. } => "replay_miss",
+            Self::Cassette { .. } => "cassette",
             Self::Cancelled { .. } => "cancelled",
         }
     }

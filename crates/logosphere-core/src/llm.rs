@@ -127,6 +127,7 @@ fn mind_error(error: &Error) -> MindError {
                 | "model_unavailable"
                 | "bad_request"
                 | "replay_miss"
+                | "cassette"
                 | "price_unknown"
         ),
         attempts: error.attempts().iter().map(attempt).collect(),

@@ -1,5 +1,6 @@
 use serde_json::Value;
 use serde_json::value::RawValue;
+use url::Url;
 
 use super::fields::Fields;
 use crate::error::{Error, Trail, UnavailableModel, Wish};
@@ -11,6 +12,8 @@ use crate::types::Reply;
 pub(crate) const BODY_READ: usize = 64 << 10;
 /// How much of a server's text an error keeps.
 const MESSAGE_KEPT: usize = 2 << 10;
+/// How many characters of a server's text stand after a model that it does not serve.
+const WORDS_KEPT: usize = 300;
 /// How much of a type or a code an error keeps; they are words.
 const WORD_KEPT: usize = 200;
 
@@ -180,7 +183,10 @@ impl Found {
         let trail = Box::new(trail(headers));
         let waits = trail.wish.retry_after.is_some() || trail.wish.retry_after_ms.is_some();
         let quota = self.quota() || (status == 402 && !waits);
-        let message = excerpt(asked.redactor, &self.message);
+        let message = match redirection(status, headers) {
+            Some(words) => excerpt(asked.redactor, &words),
+            None => excerpt(asked.redactor, &self.message),
+        };
         let word = |text: String| cleaned(asked.redactor, &text, WORD_KEPT);
         match status {
             401 => Error::Auth {
@@ -201,6 +207,7 @@ impl Found {
                     retired_at: None,
                     read_on: String::new(),
                     active: Vec::new(),
+                    message: in_one_line(&message),
                 }),
                 trail,
             },
@@ -244,6 +251,26 @@ impl Found {
         let says = |word| self.message.to_ascii_lowercase().contains(word);
         !model.is_empty() && (self.json || says("model") || says("no endpoints"))
     }
+}
+
+/// A server's text for the end of a line, without its line ends.
+fn in_one_line(text: &str) -> String {
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control());
+    let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
+    words.join(" ").chars().take(WORDS_KEPT).collect()
+}
+
+/// Where a redirect leads: scheme and host, for a path may hold anything.
+fn redirection(status: u16, headers: &[(String, String)]) -> Option<String> {
+    let to = header(headers, "location").filter(|_| (300..400).contains(&status))?;
+    let origin = Url::parse(to.trim()).ok().map(|url| url.origin());
+    Some(match origin.filter(url::Origin::is_tuple) {
+        Some(origin) => format!(
+            "redirected to {}, which is not followed",
+            origin.ascii_serialization()
+        ),
+        None => "redirected, which is not followed".to_owned(),
+    })
 }
 
 /// The status that a provider's word for an error stands for.

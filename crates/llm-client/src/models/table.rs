@@ -163,7 +163,8 @@ impl ModelTable {
             .collect()
     }
 
-    /// Fills in what the table knows: when the model was retired, and up to five others.
+    /// Fills in what the table knows: when the model was retired, and up to five others
+    /// for one that is retired or not in the table.
     pub fn explain(&self, unavailable: &mut UnavailableModel) {
         let found = self.find(&unavailable.provider, &unavailable.model);
         let retired = found.filter(|model| model.status == ModelStatus::Retired);
@@ -174,11 +175,12 @@ impl ModelTable {
             .and_then(|model| model.status_on)
             .unwrap_or(self.read_on)
             .to_string();
-        // One more, for the model itself may be called active.
-        let mut active = self.active(&unavailable.provider, 6);
-        active.retain(|id| *id != unavailable.model && found.is_none_or(|model| model.id != *id));
-        active.truncate(5);
-        unavailable.active = active;
+        // A model that the table knows as served is missing for another reason, which the server says.
+        unavailable.active = if found.is_none() || retired.is_some() {
+            self.active(&unavailable.provider, 5)
+        } else {
+            Vec::new()
+        };
     }
 }
 

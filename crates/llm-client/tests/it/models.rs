@@ -322,6 +322,7 @@ fn a_model_that_is_gone_is_told_in_one_line() {
             retired_at: None,
             read_on: String::new(),
             active: Vec::new(),
+            message: String::new(),
         };
         ModelTable::embedded().explain(&mut unavailable);
         unavailable.to_string()
@@ -332,11 +333,16 @@ fn a_model_that_is_gone_is_told_in_one_line() {
          file of 2026-11-21; active: claude-opus-5-5, claude-opus-5, claude-fable-5-1, claude-sonnet-5-5, \
          claude-haiku-5-5"
     );
-    // No date where none is known, and never the model itself.
+    // Nothing to suggest: the table knows it as served, and why it is not the server says.
     assert_eq!(
         told("anthropic", "claude-opus-5"),
-        "model claude-opus-5 is not available at anthropic (HTTP 404); active: claude-opus-5-5, claude-fable-5-1, \
-         claude-sonnet-5-5, claude-haiku-5-5, claude-haiku-4-5"
+        "model claude-opus-5 is not available at anthropic (HTTP 404)"
+    );
+    // One that the table does not know.
+    assert_eq!(
+        told("anthropic", "claude-opus-9"),
+        "model claude-opus-9 is not available at anthropic (HTTP 404); active: claude-opus-5-5, claude-opus-5, \
+         claude-fable-5-1, claude-sonnet-5-5, claude-haiku-5-5"
     );
     assert_eq!(
         told("openrouter", "anthropic/claude-3.5-sonnet"),

@@ -145,7 +145,7 @@ async fn a_full_disk_is_an_error_of_every_call_and_the_reply_is_still_paid_for()
         for _ in 0..2 {
             let error = ask(&recording, form, &asked).await.unwrap_err();
             assert!(matches!(error, Error::Cassette { .. }), "{error:?}");
-            assert_eq!(error.class(), "replay_miss");
+            assert_eq!(error.class(), "cassette");
             // The second call is not sent any more.
             let spent = Usd(10 * 1_000 + 5 * 5_000);
             assert_eq!(recording.spent().usd, spent);

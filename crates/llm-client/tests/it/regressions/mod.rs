@@ -2,5 +2,6 @@
 
 mod calls;
 mod cassette;
+mod errors;
 mod forms;
 mod hostile;
