@@ -6,6 +6,7 @@ pub(crate) mod compat;
 mod endpoint;
 pub(crate) mod fault;
 mod fields;
+mod ids;
 mod readable;
 mod stream;
 
@@ -17,5 +18,6 @@ pub use compat::{
 pub use endpoint::{Auth, Endpoint};
 
 pub(crate) use body::Body;
+pub(crate) use ids::CallIds;
 pub(crate) use readable::readable;
 pub(crate) use stream::{Assembler, events, reply_as_events};

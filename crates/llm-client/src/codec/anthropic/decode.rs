@@ -1,7 +1,6 @@
-use std::collections::HashSet;
-
 use serde_json::value::RawValue;
 
+use crate::codec::CallIds;
 use crate::codec::fault::{self, Asked};
 use crate::codec::fields::Fields;
 use crate::transport::HttpResponse;
@@ -103,7 +102,7 @@ pub(super) fn reply(exchange: &Exchange, body: &[u8]) -> Result<Reply, Error> {
         }
     }
     let mut blocks = Vec::new();
-    let mut ids = HashSet::new();
+    let mut ids = CallIds::default();
     for raw in content.unwrap_or_default() {
         let kind = block_kind(&fields_of(raw))?;
         let mut block = received(exchange, kind, raw.to_owned().into());
@@ -214,22 +213,9 @@ fn tool_input(fields: &Fields<'_>) -> ToolInput {
     input.map_or_else(|| ToolInput::Invalid(String::new()), ToolInput::Json)
 }
 
-/// The id of a call names it in its result. One that is missing, or not the only one, is replaced, and the block is then
-/// no longer as it came.
-pub(super) fn settle_id(taken: &mut HashSet<String>, block: &mut Block) {
-    let BlockKind::ToolUse { id, .. } = &mut block.kind else {
-        return;
-    };
-    if !id.is_empty() && taken.insert(id.clone()) {
-        return;
-    }
-    // One more number than ids: one is free.
-    let free = (1..=taken.len() + 1)
-        .map(|n| format!("call_{n}"))
-        .find(|made| !taken.contains(made));
-    if let Some(made) = free {
-        taken.insert(made.clone());
-        *id = made;
+/// Settles the id of a call. With another one than the server's the block is no longer as it came.
+pub(super) fn settle_id(ids: &mut CallIds, block: &mut Block) {
+    if ids.changes(&mut block.kind) {
         block.raw = None;
     }
 }

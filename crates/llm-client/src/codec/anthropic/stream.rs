@@ -1,5 +1,5 @@
 use std::borrow::Cow;
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -9,7 +9,7 @@ use super::decode::{self, Exchange};
 use super::object::Object;
 use crate::Error;
 use crate::codec::fields::Fields;
-use crate::codec::{Assembler, fault};
+use crate::codec::{Assembler, CallIds, fault};
 use crate::types::{Block, Event, Reply, Usage};
 
 /// Numbers of tokens are short, and each event has all of them: without a limit they would fill the memory.
@@ -27,7 +27,7 @@ pub(super) struct Assembly {
     usage: Object,
     blocks: Vec<Block>,
     /// Those of the tool calls so far.
-    tool_ids: HashSet<String>,
+    tool_ids: CallIds,
     open: Option<OpenBlock>,
     /// Deltas of types this version does not know.
     unknown: Vec<Box<RawValue>>,
@@ -161,7 +161,7 @@ impl Assembly {
             message: Object::default(),
             usage: Object::default(),
             blocks: Vec::new(),
-            tool_ids: HashSet::new(),
+            tool_ids: CallIds::default(),
             open: None,
             unknown: Vec::new(),
         }

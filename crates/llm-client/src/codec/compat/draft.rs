@@ -1,7 +1,7 @@
 //! A reply while it is put together. A whole reply goes the same way as the pieces of a stream, so that both give
 //! the same.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -11,6 +11,7 @@ use super::Asking;
 use super::dialect::{ReasoningField, ToolIndex};
 use super::wire::{Piece, Said};
 use crate::Error;
+use crate::codec::CallIds;
 use crate::types::{Block, BlockKind, Event, Raw, ToolInput};
 
 /// Where events go, if anyone reads them.
@@ -29,8 +30,7 @@ pub(super) struct Draft {
     detail_at: BTreeMap<(String, String), usize>,
     calls: Vec<Call>,
     by_index: BTreeMap<u64, usize>,
-    ids: BTreeSet<String>,
-    last_made_id: u64,
+    ids: CallIds,
     /// The blocks in the order they began.
     slots: Vec<Slot>,
     thinking_at: Option<usize>,
@@ -303,15 +303,8 @@ impl Draft {
         if let Some(index) = call.at {
             return index;
         }
-        call.id.clone_from(&call.wire_id);
-        while call.id.is_empty() || self.ids.contains(&call.id) {
-            self.last_made_id += 1;
-            let made = format!("call_{}", self.last_made_id);
-            if !asking.taken_ids.contains(&made) {
-                call.id = made;
-            }
-        }
-        self.ids.insert(call.id.clone());
+        let taken = |id: &str| asking.taken_ids.contains(id);
+        call.id = self.ids.settle(call.wire_id.clone(), taken);
         let kind = BlockKind::ToolUse {
             id: call.id.clone(),
             name: call.name.clone(),

@@ -5,3 +5,4 @@ mod cassette;
 mod errors;
 mod forms;
 mod hostile;
+mod ids;
