@@ -170,6 +170,10 @@ impl ClientBuilder {
         if self.budget.usd.is_some_and(|usd| usd.0 < 0) {
             return Err(ConfigError::setting("budget", "it is negative"));
         }
+        // A client that replays, or has its own way to servers, makes no connection by these.
+        if self.transport.is_none() && self.replay.is_none() {
+            self.http.check()?;
+        }
         if let Unpriced::Assume { input, output } = self.budget.unpriced
             && input.min(output) < Usd::ZERO
         {
@@ -339,11 +343,7 @@ impl Inner {
         if let Some(made) = self.transport.get() {
             return Ok(made.clone());
         }
-        let options = HttpOptions {
-            connect_timeout: self.settings.timeouts.connect,
-            ..self.settings.http.clone()
-        };
-        let made = HttpTransport::new(&options)
+        let made = HttpTransport::within(&self.settings.http, self.settings.timeouts.connect)
             .map_err(|error| Error::refused("http", error.to_string()))?;
         Ok(self.transport.get_or_init(|| Arc::new(made)).clone())
     }

@@ -35,7 +35,7 @@ impl Default for RetryPolicy {
 /// How long to wait for a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
-    /// For a connection. It belongs to the transport: [`crate::HttpOptions`] takes it from here.
+    /// For a connection. A transport of the caller's own has its own wait.
     pub connect: Duration,
     /// For the first byte of a stream.
     pub first_byte: Duration,

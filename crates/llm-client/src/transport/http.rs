@@ -10,10 +10,8 @@ use super::{HeaderText, HttpRequest, HttpResponse, Method, Transport};
 use crate::{ConfigError, ConnectPhase, Error, TimeoutPhase};
 
 /// How the network is reached.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct HttpOptions {
-    /// The longest wait for a connection.
-    pub connect_timeout: Duration,
     /// A proxy for all requests; the environment's are never used.
     pub proxy: Option<Url>,
     /// Certificates in PEM to trust beside the platform's.
@@ -28,20 +26,33 @@ impl fmt::Debug for HttpOptions {
             .as_ref()
             .map(|proxy| &proxy[Position::BeforeHost..Position::AfterPort]);
         f.debug_struct("HttpOptions")
-            .field("connect_timeout", &self.connect_timeout)
             .field("proxy", &proxy)
             .field("extra_roots", &self.extra_roots.len())
             .finish()
     }
 }
 
-impl Default for HttpOptions {
-    fn default() -> Self {
-        Self {
-            connect_timeout: crate::Timeouts::default().connect,
-            proxy: None,
-            extra_roots: Vec::new(),
-        }
+impl HttpOptions {
+    /// Reads the proxy and the certificates, without connecting.
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        #[cfg(feature = "tls")]
+        super::tls::certificates(&self.extra_roots)?;
+        self.proxy().map(drop)
+    }
+
+    fn proxy(&self) -> Result<Option<reqwest::Proxy>, ConfigError> {
+        let proxy = self.proxy.as_ref();
+        let proxy = proxy.map(|proxy| reqwest::Proxy::all(proxy.as_str()));
+        proxy.transpose().map_err(|error| {
+            // The URL may hold a password.
+            ConfigError::setting("proxy", error.without_url().to_string())
+        })
+    }
+}
+
+fn failed(error: reqwest::Error) -> ConfigError {
+    ConfigError::Transport {
+        why: error.without_url().to_string(),
     }
 }
 
@@ -53,24 +64,25 @@ pub struct HttpTransport {
 }
 
 impl HttpTransport {
-    /// A pool of connections. Works on a machine without certificates; https fails there when it is used.
+    /// A pool of connections, with the default wait of [`crate::Timeouts`] for one. Works on a machine without certificates; https fails there when it is used.
     ///
     /// # Errors
     /// A proxy or a certificate that cannot be read.
     pub fn new(options: &HttpOptions) -> Result<Self, ConfigError> {
-        let failed = |error: reqwest::Error| ConfigError::Transport {
-            why: error.to_string(),
-        };
+        Self::within(options, crate::Timeouts::default().connect)
+    }
+
+    /// As [`Self::new`], with another wait for a connection.
+    pub(crate) fn within(options: &HttpOptions, connect: Duration) -> Result<Self, ConfigError> {
         let mut builder = reqwest::Client::builder()
             .no_proxy()
             .redirect(reqwest::redirect::Policy::none())
             .retry(reqwest::retry::never())
-            .connect_timeout(options.connect_timeout)
+            .connect_timeout(connect)
             .tcp_keepalive(Duration::from_mins(1))
             .pool_max_idle_per_host(100)
             .referer(false);
-        if let Some(proxy) = &options.proxy {
-            let proxy = reqwest::Proxy::all(proxy.as_str()).map_err(failed)?;
+        if let Some(proxy) = options.proxy()? {
             builder = builder.proxy(proxy);
         }
         #[cfg(feature = "tls")]
@@ -79,7 +91,7 @@ impl HttpTransport {
         }
         Ok(Self {
             client: builder.build().map_err(failed)?,
-            connect_timeout: options.connect_timeout,
+            connect_timeout: connect,
         })
     }
 

@@ -14,16 +14,7 @@ use crate::ConfigError;
 /// # Errors
 /// A certificate that cannot be read.
 pub fn config(extra_roots: &[Vec<u8>]) -> Result<ClientConfig, ConfigError> {
-    let wrong = |why: String| ConfigError::Setting {
-        setting: "extra roots",
-        why,
-    };
-    let mut roots = Vec::new();
-    for pem in extra_roots {
-        for certificate in CertificateDer::pem_slice_iter(pem) {
-            roots.push(certificate.map_err(|error| wrong(error.to_string()))?);
-        }
-    }
+    let roots = certificates(extra_roots)?;
     let crypto = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ClientConfig::builder_with_provider(crypto.clone())
         .with_safe_default_protocol_versions()
@@ -42,4 +33,22 @@ pub fn config(extra_roots: &[Vec<u8>]) -> Result<ClientConfig, ConfigError> {
     };
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(config)
+}
+
+/// The certificates of texts in PEM, at least one in each.
+pub(super) fn certificates(
+    extra_roots: &[Vec<u8>],
+) -> Result<Vec<CertificateDer<'static>>, ConfigError> {
+    let wrong = |why: String| ConfigError::setting("extra roots", why);
+    let mut roots = Vec::new();
+    for pem in extra_roots {
+        let before = roots.len();
+        for certificate in CertificateDer::pem_slice_iter(pem) {
+            roots.push(certificate.map_err(|error| wrong(error.to_string()))?);
+        }
+        if roots.len() == before {
+            return Err(wrong("expected at least one certificate in PEM".to_owned()));
+        }
+    }
+    Ok(roots)
 }

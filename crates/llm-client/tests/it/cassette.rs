@@ -124,7 +124,6 @@ async fn a_replay_makes_no_transport() {
         .http(llm_client::HttpOptions {
             extra_roots: vec![b"no certificate".to_vec()],
             proxy: Some("data:nothing".parse().unwrap()),
-            ..llm_client::HttpOptions::default()
         })
         .replay(tape.cassette())
         .build()

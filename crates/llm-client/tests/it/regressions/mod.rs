@@ -6,3 +6,4 @@ mod errors;
 mod forms;
 mod hostile;
 mod ids;
+mod settings;

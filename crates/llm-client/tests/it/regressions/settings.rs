@@ -1,0 +1,40 @@
+//! Settings that cannot be used show when the client is built.
+
+use std::sync::Arc;
+
+use llm_client::{Client, ConfigError, HttpOptions};
+
+use crate::faults::{Wire, skipping};
+
+/// What building says of these options.
+fn built(options: HttpOptions) -> Result<(), ConfigError> {
+    let provider = Wire::Anthropic.provider_at("http://127.0.0.1:1");
+    let client = Client::builder(provider, Arc::new(skipping())).http(options);
+    client.build().map(drop)
+}
+
+#[test]
+fn c30_a_proxy_and_certificates_are_read_when_the_client_is_built() {
+    built(HttpOptions::default()).unwrap();
+    let own = include_bytes!("../faults/self_signed.pem");
+    built(HttpOptions {
+        proxy: Some("http://127.0.0.1:3128".parse().unwrap()),
+        extra_roots: vec![own.to_vec()],
+    })
+    .unwrap();
+    let proxy = built(HttpOptions {
+        proxy: Some("data:nothing".parse().unwrap()),
+        ..HttpOptions::default()
+    });
+    let shown = proxy.unwrap_err().to_string();
+    assert!(shown.starts_with("proxy: "), "{shown}");
+    let cut = own[..own.len() / 2].to_vec();
+    for pem in [b"no certificate".to_vec(), cut, Vec::new()] {
+        let roots = built(HttpOptions {
+            extra_roots: vec![pem],
+            ..HttpOptions::default()
+        });
+        let shown = roots.unwrap_err().to_string();
+        assert!(shown.starts_with("extra roots: "), "{shown}");
+    }
+}
