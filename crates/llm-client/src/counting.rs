@@ -30,7 +30,10 @@ impl Client {
             fitted
                 .provider
                 .encode(&fitted.request, &fitted.target.model, Route::CountTokens)?;
-        let key = CountKey::new(&fitted.target.provider, &wire.body);
+        let mut key = CountKey::new(&fitted.target.provider, &wire.body);
+        if inner.recorder.is_some() || inner.player.is_some() {
+            key = key.with_replay_key(request.replay_key.as_deref());
+        }
         if let Some(count) = inner.counts.get(&key) {
             return Ok(count);
         }

@@ -145,11 +145,13 @@ pub(crate) struct CountCache {
     counts: Mutex<LruCache<CountKey, Count>>,
 }
 
-/// The provider, and the SHA-256 of the body it was asked with.
+/// The provider, and the SHA-256 of the body it was asked with; with a cassette the replay key too, for each is a line
+/// of its own there.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct CountKey {
     provider: String,
     body: [u8; 32],
+    replay_key: Option<String>,
 }
 
 impl CountKey {
@@ -157,7 +159,14 @@ impl CountKey {
         Self {
             provider: provider.to_owned(),
             body: Sha256::digest(body).into(),
+            replay_key: None,
         }
+    }
+
+    /// The same with the replay key of the request.
+    pub fn with_replay_key(mut self, replay_key: Option<&str>) -> Self {
+        self.replay_key = replay_key.map(str::to_owned);
+        self
     }
 }
 
@@ -215,5 +224,6 @@ mod tests {
         assert_eq!(cache.get(&a), Some(exact(1)));
         assert_eq!(cache.get(&c), Some(exact(3)));
         assert_eq!(cache.get(&CountKey::new("q", b"a")), None);
+        assert_eq!(cache.get(&a.with_replay_key(Some("x"))), None);
     }
 }

@@ -9,7 +9,7 @@ use tempfile::tempdir;
 use test_support::{FakeClock, response};
 
 use crate::faults::{BOTH, Wire, hello, read_stream, request, skipping};
-use crate::memory::{client, nobody, saying, server, whole};
+use crate::memory::{client, json, nobody, saying, server, whole};
 
 fn events(bytes: Vec<u8>) -> llm_client::HttpResponse {
     response(200, &[("content-type", "text/event-stream")], bytes)
@@ -214,4 +214,47 @@ async fn a_dummy_key_does_not_break_a_header() {
     .unwrap();
     let (_, outcome) = read_stream(&client, &request()).await;
     assert_eq!(outcome.unwrap().text(), "hello yourself");
+}
+
+#[tokio::test]
+async fn c23_counts_of_one_body_under_two_keys_replay_in_any_order() {
+    let wire = Wire::Anthropic;
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("tape.jsonl");
+    let keyed = |key: &str| {
+        let mut asked = request();
+        asked.replay_key = Some(key.to_owned());
+        asked
+    };
+    let mut tokens = 0;
+    let transport = server(move |_| {
+        tokens += 1;
+        Ok(json(200, format!(r#"{{"input_tokens": {tokens}}}"#)))
+    });
+    let recording = client(wire, &transport, &skipping()).record(Cassette::new(&path));
+    let recording = recording.build().unwrap();
+    for (key, tokens) in [("a", 1), ("b", 2), ("a", 1)] {
+        let count = recording.count_tokens(&keyed(key)).await.unwrap();
+        assert_eq!(count.tokens, tokens, "{key}");
+    }
+    drop(recording);
+    let replaying = client(wire, &nobody(), &skipping()).replay(Cassette::new(&path));
+    let replaying = replaying.build().unwrap();
+    for (key, tokens) in [("b", 2), ("a", 1), ("b", 2)] {
+        let count = replaying.count_tokens(&keyed(key)).await.unwrap();
+        assert_eq!(count.tokens, tokens, "{key}");
+    }
+}
+
+/// Every write fails there: the disk is full.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn c28_a_cassette_that_cannot_be_written_is_no_miss() {
+    let transport = saying(Wire::Anthropic, &hello());
+    let recording =
+        client(Wire::Anthropic, &transport, &skipping()).record(Cassette::new("/dev/full"));
+    let recording = recording.build().unwrap();
+    let error = recording.complete(&request()).await.unwrap_err();
+    assert_eq!(error.class(), "cassette", "{error}");
+    assert!(error.to_string().starts_with("cassette: "), "{error}");
 }
