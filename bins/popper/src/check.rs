@@ -1,11 +1,10 @@
 //! `popper check`.
 
 use std::io::{self, Write as _};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use bin_support::{Exit, Failure, Interrupt, Results, Session};
-use popper_harness::decide::{Config, Harness, Verdict};
+use popper_harness::decide::{Config, Harness, Reason, Verdict};
 use popper_harness::law::Law;
 
 use crate::cli;
@@ -93,17 +92,12 @@ fn decide(harness: &Harness, law: &Law, interrupt: &Interrupt) -> Option<Verdict
     if interrupt.is_raised() {
         return None;
     }
-    // A verdict counts as long as the harness was never told to stop, even if Ctrl-C came while it was under way.
-    let told = AtomicBool::new(false);
-    let stop = || {
-        let stop = interrupt.is_raised();
-        told.fetch_or(stop, Ordering::Relaxed);
-        stop
-    };
     let begin = Instant::now();
-    let mut verdict = harness.evaluate_until(law, &stop);
+    let mut verdict = harness.evaluate_until(law, &|| interrupt.is_raised());
     verdict.runtime_ms = begin.elapsed().as_millis() as u64;
-    (!told.into_inner()).then_some(verdict)
+    // Only a verdict that a limit ended may be what the interruption made of it.
+    let limited = verdict.reason_code == Some(Reason::ResourceLimit);
+    (!(limited && interrupt.is_raised())).then_some(verdict)
 }
 
 /// Where verdicts go: JSON as they come, a table at the end.

@@ -1,6 +1,6 @@
 //! A mutation search, guided by how far a start is from violating the law.
 
-use super::Stop;
+use super::Budget;
 use super::generators::{Draw, Family, Generator};
 use super::lab::{Lab, Tally, batch_of};
 use crate::lanes::{LANES, Scratch};
@@ -20,7 +20,7 @@ pub fn search(
     fingerprint: &str,
     generations: u32,
     largest: Option<usize>,
-    stop: Stop<'_>,
+    budget: &Budget<'_>,
 ) -> Vec<Tally> {
     let generator = Generator::new(lab.universe, program);
     let symbols = lab.universe.alphabet().len();
@@ -47,7 +47,7 @@ pub fn search(
         }
         population.truncate(LANES);
         for _ in 0..generations {
-            if stop() {
+            if budget.is_spent() {
                 return tallies;
             }
             let batch = batch_of(&population, n, symbols);

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use rayon::prelude::*;
 
-use super::Stop;
+use super::Budget;
 use super::generators::{Family, start_symbols};
 use super::lab::{Bench, Lab, Tally};
 use crate::lanes::{Batch, Scratch, Starts};
@@ -69,8 +69,9 @@ impl<'a> Exhaustion<'a> {
         self.bench.exact
     }
 
-    /// Runs every start; none when stopped. The result does not depend on how the blocks are spread over threads.
-    pub fn run(&self, stop: Stop<'_>) -> Option<Tally> {
+    /// Runs every start, or some of them where the budget ends; then the tally is not called exhausted. A whole result does not
+    /// depend on how the blocks are spread over threads.
+    pub fn run(&self, budget: &Budget<'_>) -> Tally {
         let fresh = || {
             (
                 Batch::new(self.bench.n, self.symbols),
@@ -79,7 +80,7 @@ impl<'a> Exhaustion<'a> {
             )
         };
         let step = |(mut batch, mut scratch, mut tally): (Batch, Scratch, Tally), block: usize| {
-            if stop() {
+            if budget.is_spent() {
                 return (batch, scratch, tally);
             }
             self.starts.fill(block, &mut batch);
@@ -106,12 +107,11 @@ impl<'a> Exhaustion<'a> {
             (true, true) => tally.distinct,
             (true, false) => necklaces(self.start_symbols, self.bench.n).min(tally.used),
         };
-        let tally = Tally {
-            exhausted: true,
+        Tally {
+            exhausted: !budget.was_cut(),
             distinct,
             ..tally
-        };
-        (!stop()).then_some(tally)
+        }
     }
 }
 

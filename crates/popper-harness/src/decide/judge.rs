@@ -76,10 +76,7 @@ impl Trial<'_> {
         let static_error = sizes.into_iter().any(|n| self.rings().error(n).is_some());
         let errors = findings.all().any(|tally| tally.errors > 0);
         let unwatched = findings.all().next().is_none() && self.rings().watch(1) == Watch::Nothing;
-        let reason = if findings.stopped {
-            verdict.notes.push("stopped before the end".into());
-            Some(Reason::ResourceLimit)
-        } else if errors || static_error {
+        let reason = if errors || static_error {
             let why = "an expression has no value on some case (overflow, or division by zero)";
             verdict.notes.push(why.into());
             Some(Reason::EvaluationError)

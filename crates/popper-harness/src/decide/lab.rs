@@ -32,8 +32,13 @@ pub struct Bench<'a> {
 }
 
 impl<'a> Lab<'a> {
-    /// The program on rings of `n` cells; none where the preconditions exclude them or a window would have to be cut.
+    /// The program on rings of `n` cells; `None` where the preconditions exclude them or a window would have to be cut.
     pub fn bench(&'a self, program: &'a Program, n: usize) -> Option<Bench<'a>> {
+        self.bench_until(program, n, u64::MAX)
+    }
+
+    /// The same, blind to violations after step `last`.
+    pub fn bench_until(&'a self, program: &'a Program, n: usize, last: u64) -> Option<Bench<'a>> {
         let rings = Rings::new(program, self.universe, self.max_t);
         let (horizon, exact) = match rings.watch(n) {
             Watch::Exact(horizon) => (horizon, true),
@@ -43,6 +48,11 @@ impl<'a> Lab<'a> {
         if !rings.admits(n) {
             return None;
         }
+        // Templates that look one step ahead end one step before T.
+        let horizon = Horizon {
+            t: horizon.t.min(last.saturating_add(1)),
+            ..horizon
+        };
         let plan = Plan::new(program, self.circuit, self.universe, n, horizon);
         Some(Bench {
             lab: self,
@@ -56,19 +66,23 @@ impl<'a> Lab<'a> {
 }
 
 impl Bench<'_> {
-    /// What running that many starts costs: operations on single cells, for the engine that will do them.
-    pub fn cost(&self, starts: u64) -> u64 {
+    /// Updates of single cells in running that many starts.
+    pub fn updates(&self, starts: u64) -> u64 {
         let steps = self
             .horizon
             .t
             .saturating_add(self.horizon.window)
             .saturating_add(1);
-        let cells = starts.saturating_mul(steps).saturating_mul(self.n as u64);
+        starts.saturating_mul(steps).saturating_mul(self.n as u64)
+    }
+
+    /// What running that many starts costs: operations on single cells, for the engine that will do them.
+    pub fn cost(&self, starts: u64) -> u64 {
         let each = match &self.plan {
             Some(_) => 1 + (self.lab.circuit.gates() + self.program.size()) as u64 / 8,
             None => REFERENCE_COST * self.program.size() as u64,
         };
-        cells.saturating_mul(each)
+        self.updates(starts).saturating_mul(each)
     }
 
     /// How many symbols the universe has.

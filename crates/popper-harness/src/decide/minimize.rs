@@ -1,24 +1,24 @@
 //! From a violation to the smallest one.
 
-use super::Stop;
 use super::exhaustive::Exhaustion;
-use super::generators::start_symbols;
 use super::lab::{Lab, Violation};
 use super::sampled::Sampling;
-use crate::law::Program;
-use crate::universe::{Shift, State, Symbol};
+use super::shrink::Shrinker;
+use crate::lanes::LANES;
 
 /// A violation made small.
 pub struct Minimum {
     pub violation: Violation,
+    /// Whether it was made small to the end.
+    pub minimized: bool,
     /// Whether no smaller one exists.
     pub minimal: bool,
 }
 
-/// Makes a violation on a ring larger than `exhausted` (below which none exists) as small as the budget allows.
+/// Makes a violation on a ring larger than `exhausted` (below which none exists) as small as the budgets allow.
 ///
-/// Up to `minimal_n` cells everything is exhausted, so the answer is the smallest there is; beyond, the generators are tried on every
-/// smaller ring and what they find is shrunk step by step.
+/// Up to `minimal_n` cells everything is exhausted, so the answer is the smallest there is. Beyond, the generators are tried on the
+/// smaller rings, ascending, for as much as one sampled ring may cost, and what they find is shrunk.
 pub fn minimize(
     lab: &Lab<'_>,
     sampling: &Sampling<'_>,
@@ -26,13 +26,12 @@ pub fn minimize(
     exhausted: usize,
     minimal_n: usize,
     budget: u64,
-    stop: Stop<'_>,
 ) -> Minimum {
     let program = sampling.program;
     let reached = found.start.len();
     let mut complete = true;
     for n in exhausted + 1..=reached.min(minimal_n) {
-        if Exhaustion::cost(lab, program, n) > budget {
+        if Exhaustion::cost(lab, program, n) > budget || sampling.budget.is_spent() {
             complete = false;
             break;
         }
@@ -41,62 +40,33 @@ pub fn minimize(
         };
         // Where runs are watched at the beginning only, something smaller may fail later.
         complete &= ring.exact();
-        if let Some(violation) = ring.run(stop).and_then(|tally| tally.best) {
+        let tally = ring.run(sampling.budget);
+        complete &= tally.exhausted;
+        if let Some(violation) = tally.best {
             return Minimum {
                 violation,
+                minimized: true,
                 minimal: complete,
             };
         }
     }
+    let mut left = sampling.most;
+    let affordable = |&n: &usize| {
+        let cost = lab
+            .bench(program, n)
+            .map_or(0, |bench| bench.cost(LANES as u64));
+        left = left.saturating_sub(cost);
+        left > 0
+    };
     let smaller = (exhausted + 1..reached)
         .filter(|&n| n > minimal_n || !complete)
+        .take_while(affordable)
         .find_map(|n| sampling.ring(n).and_then(|sample| sample.tally.best));
+    let (violation, minimized) =
+        Shrinker::new(lab, program, sampling.budget, smaller.unwrap_or(found)).run();
     Minimum {
-        violation: shrink(lab, program, smaller.unwrap_or(found)),
+        violation,
+        minimized,
         minimal: false,
     }
-}
-
-/// Takes away movers, starts later and turns the ring, as long as the law still fails.
-fn shrink(lab: &Lab<'_>, program: &Program, found: Violation) -> Violation {
-    let background = start_symbols(lab.universe)[0];
-    let mut best = found;
-    loop {
-        let n = best.start.len();
-        let emptied = (0..n)
-            .filter(|&cell| best.start[cell] != background)
-            .map(|cell| {
-                let mut cells = best.start.to_vec();
-                cells[cell] = background;
-                State::from(cells)
-            });
-        let later = (1..=best.t_fail.min(64)).map(|t| lab.universe.evolve(&best.start, t));
-        let turned = (1..n as i64)
-            .filter(|_| program.is_rotation_invariant())
-            .map(|k| Shift::apply(k, &best.start));
-        let smaller = emptied
-            .chain(later)
-            .chain(turned)
-            .filter_map(|start| violation(lab, program, &start))
-            .min();
-        match smaller {
-            Some(smaller) if smaller < best => best = smaller,
-            _ => return best,
-        }
-    }
-}
-
-/// What the reference evaluator says of a start.
-fn violation(lab: &Lab<'_>, program: &Program, start: &[Symbol]) -> Option<Violation> {
-    if start.iter().any(|&symbol| !lab.universe.may_start(symbol)) {
-        return None;
-    }
-    let horizon = lab.bench(program, start.len())?.horizon;
-    let t_fail = program.case(lab.universe, start, horizon).violation?;
-    let movers = start.iter().filter(|&&symbol| symbol != 0).count();
-    Some(Violation {
-        movers,
-        t_fail,
-        start: start.iter().copied().collect(),
-    })
 }

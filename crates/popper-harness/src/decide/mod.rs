@@ -1,6 +1,7 @@
 //! Deciding a law: prove, exhaust, sample, search, shrink.
 
 mod adversarial;
+mod budget;
 mod config;
 mod exhaustive;
 mod generators;
@@ -11,12 +12,14 @@ mod mutants;
 mod power;
 mod rings;
 mod sampled;
+mod shrink;
 mod tautology;
 mod trial;
 mod verdict;
 
 use std::sync::Arc;
 
+pub(crate) use budget::Budget;
 pub use config::{Config, ConfigError};
 pub use generators::Family;
 pub(crate) use rings::{Rings, Watch};
@@ -44,7 +47,7 @@ pub struct Harness {
     circuit: Arc<Circuit>,
 }
 
-/// Asked between two steps of work: whether to stop. A stopped evaluation is UNKNOWN `resource_limit`.
+/// Asked between two pieces of work: whether to stop. After the first `true` the answer counts as `true` for the rest of the evaluation.
 pub type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
 
 impl Harness {
@@ -113,7 +116,11 @@ impl Harness {
         self.evaluate_until(law, &|| false)
     }
 
-    /// Decides a law unless told to stop. Stopping can only turn a verdict into UNKNOWN `resource_limit`.
+    /// Decides a law, unless `stop` returns `true` before the end.
+    ///
+    /// If `stop` was asked and said so, the verdict is UNKNOWN `resource_limit`; or, where a counterexample was found before, FAIL
+    /// with a counterexample that replays and is neither `minimized` nor `minimal`. Otherwise the verdict is that of
+    /// [`evaluate`](Self::evaluate), byte for byte.
     pub fn evaluate_until(&self, law: &Law, stop: Stop<'_>) -> Verdict {
         let fingerprint = law.fingerprint();
         let mut verdict = Verdict {
@@ -141,7 +148,10 @@ impl Harness {
                 verdict.reason_code = Some(reason);
                 verdict.notes.push(note);
             }
-            Ok(program) => Trial::new(self, law, &program, &fingerprint, stop).run(&mut verdict),
+            Ok(program) => {
+                let budget = Budget::new(stop);
+                Trial::new(self, law, &program, &fingerprint, &budget).run(&mut verdict);
+            }
         }
         verdict
     }

@@ -68,7 +68,7 @@ impl Trial<'_> {
         let mutants = mutants::mutants(self.program, self.lab.universe);
         let refuted = mutants
             .iter()
-            .filter(|mutant| !(self.stop)() && self.refutes(mutant, findings))
+            .filter(|mutant| !self.budget.is_spent() && self.refutes(mutant, findings))
             .count() as u64;
         let total = mutants.len() as u64;
         Mutation {
@@ -86,10 +86,7 @@ impl Trial<'_> {
             .map(|tally| tally.n);
         let exhausted = small
             .filter_map(|n| Exhaustion::new(&self.lab, mutant, n))
-            .any(|ring| {
-                ring.run(self.stop)
-                    .is_some_and(|tally| tally.best.is_some())
-            });
+            .any(|ring| ring.run(self.budget).best.is_some());
         exhausted || {
             let mut scratch = Scratch::default();
             findings.samples.iter().any(|sample| {

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::Budget;
 use super::generators::{Draw, Family, Generator};
 use super::lab::{Bench, Lab, Tally, batch_of};
 use crate::lanes::{Batch, LANES, Lanes, Scratch};
@@ -28,8 +29,9 @@ pub struct Sampling<'a> {
     pub rounds: u32,
     /// Cases that the proposer's own tests may add in all.
     pub proposed_cases: u64,
-    /// What a batch on one ring may cost.
-    pub budget: u64,
+    /// The limit of what a batch on one ring costs.
+    pub most: u64,
+    pub budget: &'a Budget<'a>,
 }
 
 impl Sampling<'_> {
@@ -43,10 +45,10 @@ impl Sampling<'_> {
         samples
     }
 
-    /// Samples one ring; none where the law excludes it.
+    /// Samples one ring, or begins to, where the budget ends; `None` where the law excludes it or it costs too much.
     pub fn ring(&self, n: usize) -> Option<Sample> {
         let bench = self.lab.bench(self.program, n)?;
-        if bench.cost(LANES as u64) > self.budget {
+        if bench.cost(LANES as u64) > self.most || self.budget.is_spent() {
             return None;
         }
         let generator = Generator::new(self.lab.universe, self.program);
@@ -73,6 +75,9 @@ impl Sampling<'_> {
             sample.batches.push(batch);
         };
         for _ in 0..self.rounds {
+            if self.budget.is_spent() {
+                break;
+            }
             let states: Vec<State> = Family::SAMPLED
                 .into_iter()
                 .flat_map(|family| generator.cases(family, n, &mut draw))
@@ -95,6 +100,9 @@ impl Sampling<'_> {
             }
         }
         for states in self.proposed(n, &generator) {
+            if self.budget.is_spent() {
+                break;
+            }
             enter(
                 &mut sample,
                 batch_of(&states, n, symbols),

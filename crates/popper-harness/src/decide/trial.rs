@@ -7,7 +7,7 @@ use super::lab::{Lab, Tally, Violation};
 use super::minimize::{self, Minimum};
 use super::rings::Rings;
 use super::sampled::{Sample, Sampling};
-use super::{Harness, Status, Stop, Verdict};
+use super::{Budget, Harness, Mutation, Reason, Status, Verdict};
 use crate::counterexample::Package;
 use crate::law::{Law, Program};
 use crate::proof;
@@ -19,7 +19,7 @@ pub(super) struct Trial<'a> {
     pub(super) program: &'a Program,
     pub(super) fingerprint: &'a str,
     pub(super) lab: Lab<'a>,
-    pub(super) stop: Stop<'a>,
+    pub(super) budget: &'a Budget<'a>,
 }
 
 /// What the stages found, before it is judged.
@@ -30,7 +30,6 @@ pub(super) struct Findings {
     /// Every ring up to this size is exhausted (or excluded by the preconditions).
     pub(super) exhausted: usize,
     pub(super) found: Option<Violation>,
-    pub(super) stopped: bool,
 }
 
 impl Findings {
@@ -48,7 +47,7 @@ impl<'a> Trial<'a> {
         law: &'a Law,
         program: &'a Program,
         fingerprint: &'a str,
-        stop: Stop<'a>,
+        budget: &'a Budget<'a>,
     ) -> Self {
         let lab = Lab {
             universe: harness.universe.as_ref(),
@@ -61,7 +60,7 @@ impl<'a> Trial<'a> {
             program,
             fingerprint,
             lab,
-            stop,
+            budget,
         }
     }
 
@@ -78,44 +77,26 @@ impl<'a> Trial<'a> {
             seed: self.harness.config.seed,
             rounds: self.harness.config.rounds,
             proposed_cases: self.harness.config.proposed_cases,
-            budget: self.harness.config.sampled_budget,
+            most: self.harness.config.sampled_budget,
+            budget: self.budget,
         }
     }
 
     pub(super) fn run(&self, verdict: &mut Verdict) {
-        let config = &self.harness.config;
         let proof = proof::prove(self.law, self.program, self.lab.universe);
         let mut findings = Findings::default();
         self.exhaust(&mut findings);
         let largest = self.rings().largest();
         let complete = largest.is_some_and(|largest| largest <= findings.exhausted);
-        if findings.found.is_none() && !findings.stopped {
+        if self.goes_on(&findings) {
             self.sample(&mut findings);
         }
-        if findings.found.is_none()
-            && !findings.stopped
-            && config.adversarial
-            && proof.is_none()
-            && !complete
-        {
-            let generations = config.generations;
-            let tallies = adversarial::search(
-                &self.lab,
-                self.program,
-                config.seed,
-                self.fingerprint,
-                generations,
-                largest,
-                self.stop,
-            );
-            findings.found = tallies.iter().find_map(|tally| tally.best.clone());
-            findings.tallies.extend(tallies);
-            findings.stopped = (self.stop)();
+        if self.goes_on(&findings) && proof.is_none() && !complete {
+            self.search(&mut findings, largest);
         }
-
         self.describe_horizon(verdict, &findings);
-        if let Some(found) = findings.found.take() {
-            self.refute(verdict, found, &findings);
+        if let Some(found) = &findings.found {
+            self.refute(verdict, found.clone(), &findings);
             if proof.is_some() {
                 // A certificate and a counterexample cannot both be right; the counterexample can be replayed.
                 verdict
@@ -124,44 +105,46 @@ impl<'a> Trial<'a> {
             }
         }
         verdict.power = self.power(&findings);
-        if verdict.status == Status::Fail {
-            return;
+        if verdict.status != Status::Fail {
+            verdict.evidence.proof = proof;
+            Self::weigh(&mut verdict.evidence, &findings, complete);
+            if !self.budget.was_cut() {
+                self.judge(verdict, &findings, complete);
+            }
         }
-        verdict.evidence.proof = proof;
-        Self::weigh(&mut verdict.evidence, &findings, complete);
-        self.judge(verdict, &findings, complete);
+        if self.budget.was_cut() {
+            cut(verdict);
+        }
+    }
+
+    /// Whether there is a reason to look further.
+    fn goes_on(&self, findings: &Findings) -> bool {
+        findings.found.is_none() && !self.budget.is_spent()
     }
 
     /// Stage 3: every ring up to the configured size, within the budget.
     fn exhaust(&self, findings: &mut Findings) {
         let config = &self.harness.config;
         for n in 1..=config.exhaustive_n {
-            if (self.stop)() {
-                findings.stopped = true;
-                return;
-            }
-            if Exhaustion::cost(&self.lab, self.program, n) > config.exhaustive_budget {
+            if !self.goes_on(findings)
+                || Exhaustion::cost(&self.lab, self.program, n) > config.exhaustive_budget
+            {
                 return;
             }
             if let Some(ring) = Exhaustion::new(&self.lab, self.program, n) {
-                let Some(mut tally) = ring.run(self.stop) else {
-                    findings.stopped = true;
-                    return;
-                };
-                tally.exhausted = ring.exact();
+                let mut tally = ring.run(self.budget);
+                let whole = tally.exhausted && ring.exact();
+                tally.exhausted = whole;
                 findings.found.clone_from(&tally.best);
                 findings.tallies.push(tally);
-                if findings.found.is_some() {
-                    return;
-                }
-                if !ring.exact() {
+                if !whole {
                     continue;
                 }
             } else if self.rings().admits(n) {
                 // Nothing can be watched here, so nothing is exhausted from here on.
                 return;
             }
-            if findings.exhausted == n - 1 {
+            if findings.found.is_none() && findings.exhausted == n - 1 {
                 findings.exhausted = n;
             }
         }
@@ -181,8 +164,7 @@ impl<'a> Trial<'a> {
         ladder.dedup();
         // A few rings at a time: they are cheap side by side, but those past a refutation are wasted.
         for rings in ladder.chunks(8) {
-            if (self.stop)() {
-                findings.stopped = true;
+            if !self.goes_on(findings) {
                 return;
             }
             findings.samples.extend(sampling.run(rings));
@@ -190,10 +172,26 @@ impl<'a> Trial<'a> {
                 .samples
                 .last()
                 .and_then(|sample| sample.tally.best.clone());
-            if findings.found.is_some() {
-                return;
-            }
         }
+    }
+
+    /// Stage 5: the mutation search.
+    fn search(&self, findings: &mut Findings, largest: Option<usize>) {
+        let config = &self.harness.config;
+        if !config.adversarial {
+            return;
+        }
+        let tallies = adversarial::search(
+            &self.lab,
+            self.program,
+            config.seed,
+            self.fingerprint,
+            config.generations,
+            largest,
+            self.budget,
+        );
+        findings.found = tallies.iter().find_map(|tally| tally.best.clone());
+        findings.tallies.extend(tallies);
     }
 
     fn refute(&self, verdict: &mut Verdict, found: Violation, findings: &Findings) {
@@ -212,6 +210,7 @@ impl<'a> Trial<'a> {
         let minimum = if smallest {
             Minimum {
                 violation: found,
+                minimized: true,
                 minimal: true,
             }
         } else {
@@ -223,7 +222,6 @@ impl<'a> Trial<'a> {
                 findings.exhausted,
                 config.minimal_n,
                 config.exhaustive_budget,
-                self.stop,
             )
         };
         let Violation { start, t_fail, .. } = minimum.violation;
@@ -233,9 +231,25 @@ impl<'a> Trial<'a> {
             t_fail,
         };
         let mut counterexample = package.build(self.law, self.program, self.lab.universe);
-        counterexample.minimized = true;
+        counterexample.minimized = minimum.minimized;
         counterexample.minimal = minimum.minimal;
         verdict.status = Status::Fail;
         verdict.counterexample = Some(counterexample);
+    }
+}
+
+/// Turns the verdict of an evaluation that did not reach its end round: what was found is kept, what was not is open.
+fn cut(verdict: &mut Verdict) {
+    verdict.power.mutation = Mutation::default();
+    match &mut verdict.counterexample {
+        Some(counterexample) => {
+            counterexample.minimized = false;
+            counterexample.minimal = false;
+        }
+        None => {
+            verdict.status = Status::Unknown;
+            verdict.reason_code = Some(Reason::ResourceLimit);
+            verdict.notes = vec!["stopped before the end".into()];
+        }
     }
 }

@@ -14,5 +14,6 @@ mod oracle_checks;
 mod power;
 mod random_law;
 mod random_law_checks;
+mod review;
 mod rewrite;
 mod verdicts;
