@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use num_integer::gcd;
 use rayon::prelude::*;
 
 use super::Budget;
@@ -119,10 +120,6 @@ impl<'a> Exhaustion<'a> {
 fn necklaces(symbols: usize, n: usize) -> u64 {
     let fixed = |shift: usize| (symbols as u64).saturating_pow(gcd(shift, n) as u32);
     (1..=n).map(fixed).fold(0_u64, u64::saturating_add) / n as u64
-}
-
-fn gcd(a: usize, b: usize) -> usize {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// Whether a state is the least of its rotations (Duval's walk).

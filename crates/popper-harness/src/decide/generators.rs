@@ -34,6 +34,8 @@ pub enum Family {
     Adversarial,
     /// What the proposer asked for.
     Proposed,
+    /// The patterns that the law names.
+    PatternDirected,
 }
 
 impl Family {
@@ -63,6 +65,7 @@ impl Family {
             Self::Exhaustive => "exhaustive",
             Self::Adversarial => "adversarial_mutation",
             Self::Proposed => "proposed_tests",
+            Self::PatternDirected => "pattern_directed",
         }
     }
 
@@ -137,6 +140,11 @@ impl<'a> Generator<'a> {
         }
     }
 
+    /// The symbol that fills what nothing else fills.
+    pub fn background(&self) -> Symbol {
+        self.starts[0]
+    }
+
     /// 64 starts of a ring of `n` cells; none for the families that are made from other cases.
     pub fn cases(&self, family: Family, n: usize, draw: &mut Draw) -> Vec<State> {
         let make: fn(&Self, usize, usize, &mut Draw) -> Vec<Symbol> = match family {
@@ -150,7 +158,8 @@ impl<'a> Generator<'a> {
             Family::AntecedentDirected
             | Family::Exhaustive
             | Family::Adversarial
-            | Family::Proposed => return Vec::new(),
+            | Family::Proposed
+            | Family::PatternDirected => return Vec::new(),
         };
         (0..CASES)
             .map(|case| make(self, n, case, draw).into())
@@ -376,13 +385,13 @@ pub fn count_bounds(program: &Program, symbol: Symbol) -> (usize, usize) {
         (low, high) = (low.max(least), high.min(most));
     }
     // No ring is larger than this, so nothing is lost, and sums of bounds stay small.
-    let clamp = |bound: i64| bound.clamp(0, MAX_RING as i64 + 1) as usize;
+    let clamp = |bound: i64, most: i64| bound.clamp(0, most) as usize;
     (
-        clamp(low),
+        clamp(low, 1 << 48),
         if high == i64::MAX {
             usize::MAX
         } else {
-            clamp(high)
+            clamp(high, MAX_RING as i64 + 1)
         },
     )
 }

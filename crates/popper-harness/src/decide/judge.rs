@@ -1,11 +1,15 @@
 //! From what was found to PASS, or to the first reason against it.
 
+use std::cell::OnceCell;
+
+use super::constants::Threshold;
+use super::failing;
 use super::generators::Draw;
 use super::rings::Watch;
-use super::tautology;
+use super::tautology::{self, Triviality};
 use super::trial::{Findings, Trial};
 use super::{Evidence, Reason, Status, Strength, Verdict};
-use crate::law::Claim;
+use crate::law::{Claim, MAX_RING};
 
 impl Trial<'_> {
     pub(super) fn describe_horizon(&self, verdict: &mut Verdict, findings: &Findings) {
@@ -71,17 +75,21 @@ impl Trial<'_> {
             } | Claim::Eventually { .. }
                 | Claim::Local { .. }
         );
-        let sizes = (1..=config.exhaustive_n).chain(config.ladder.iter().copied());
-        let sizes = sizes.chain(self.sampling().proposed_rings());
-        let static_error = sizes.into_iter().any(|n| self.rings().error(n).is_some());
-        let errors = findings.all().any(|tally| tally.errors > 0);
         let unwatched = findings.all().next().is_none() && self.rings().watch(1) == Watch::Nothing;
-        let reason = if errors || static_error {
-            let why = "an expression has no value on some case (overflow, or division by zero)";
-            verdict.notes.push(why.into());
+        let asked = OnceCell::new();
+        let triviality = || *asked.get_or_init(|| self.triviality(findings));
+        let note = |verdict: &mut Verdict, note: String| verdict.notes.push(note);
+        let reason = if let Some(why) = self.evaluation_error(findings) {
+            note(verdict, why);
             Some(Reason::EvaluationError)
         } else if unwatched {
-            verdict.notes.push(self.beyond());
+            note(verdict, self.beyond());
+            Some(Reason::ResourceLimit)
+        } else if let Some(cells) = self.rings_beyond() {
+            let why = format!(
+                "the preconditions need rings of {cells} cells or more, the limit is {MAX_RING}"
+            );
+            note(verdict, why);
             Some(Reason::ResourceLimit)
         } else if power.distinct == 0 || (power.distinct < config.min_cases && !complete) {
             verdict.notes.push(format!(
@@ -92,14 +100,19 @@ impl Trial<'_> {
         } else if implication && power.triggers == 0 {
             verdict.notes.push("the antecedent never held".into());
             Some(Reason::VacuousPass)
-        } else if self.is_tautology(findings) {
+        } else if triviality() == Triviality::Shown {
             verdict.notes.push(
                 "the law holds for arbitrary, unrelated states: it says nothing of the dynamics"
                     .into(),
             );
             Some(Reason::TautologicalClaim)
         } else if !verdict.evidence.horizon.exact {
-            verdict.notes.push(self.beyond());
+            note(verdict, self.beyond());
+            Some(Reason::ResourceLimit)
+        } else if let Some(why) =
+            self.untested(findings, complete || verdict.evidence.proof.is_some())
+        {
+            note(verdict, why);
             Some(Reason::ResourceLimit)
         } else if implication
             && (power.triggers < config.min_triggers
@@ -109,6 +122,10 @@ impl Trial<'_> {
             verdict.notes.push(format!(
                 "the antecedent held only {count} times in {families} families"
             ));
+            Some(Reason::InconclusiveLowPower)
+        } else if triviality() == Triviality::Open {
+            let why = "no choice of unrelated states breaks the claim, and it is not shown that none does";
+            note(verdict, why.into());
             Some(Reason::InconclusiveLowPower)
         } else if power.mutation.refuted == 0 {
             let total = power.mutation.total;
@@ -136,7 +153,53 @@ impl Trial<'_> {
         format!("T = {t}{h} was asked for; no period is known that would make the horizon exact")
     }
 
-    fn is_tautology(&self, findings: &Findings) -> bool {
+    /// The smallest start on which an expression has no value, in words.
+    fn evaluation_error(&self, findings: &Findings) -> Option<String> {
+        let failing = findings
+            .all()
+            .filter_map(|tally| Some((tally.n, tally.failing.as_ref()?)))
+            .min();
+        if let Some((_, failing)) = failing {
+            let described = failing::describe(&self.lab, self.law, self.program, failing);
+            return Some(described.unwrap_or_else(|| "an expression has no value".into()));
+        }
+        // Rings that are never reached, since the error decides whether they are admitted.
+        let config = &self.harness.config;
+        let sizes = (1..=config.exhaustive_n).chain(config.ladder.iter().copied());
+        let sizes = sizes.chain(self.sampling().proposed_rings());
+        let (n, error) = sizes
+            .filter_map(|n| Some((n, self.rings().error(n)?)))
+            .min_by_key(|(n, _)| *n)?;
+        Some(format!(
+            "a precondition has no value on rings of {n} cells: {error}"
+        ))
+    }
+
+    /// The ring size from which on the preconditions admit some, where that is beyond the limit.
+    fn rings_beyond(&self) -> Option<u64> {
+        let (least, most) = (self.rings().smallest(), self.rings().largest());
+        (least > MAX_RING && most.is_none_or(|most| most as u64 >= least)).then_some(least)
+    }
+
+    /// A constant of the claim on one side of which no tested ring reaches.
+    fn untested(&self, findings: &Findings, settled: bool) -> Option<String> {
+        let used = findings.all().filter(|tally| tally.used > 0);
+        let tested = used.map(|tally| tally.n).max().unwrap_or(0);
+        let Threshold { constant, cells } = self
+            .constants
+            .untested(tested, self.rings().largest())
+            .filter(|_| !settled)?;
+        let limit = if cells > MAX_RING {
+            format!("the limit is {MAX_RING}")
+        } else {
+            format!("the largest that was tested has {tested}")
+        };
+        Some(format!(
+            "the constant {constant} needs rings of {cells} cells, {limit}"
+        ))
+    }
+
+    fn triviality(&self, findings: &Findings) -> Triviality {
         let config = &self.harness.config;
         let used = findings
             .all()
@@ -144,12 +207,13 @@ impl Trial<'_> {
             .map(|tally| tally.n);
         let sizes: Vec<usize> = config.ladder.iter().copied().chain(used).collect();
         let mut draw = Draw::new(config.seed, self.fingerprint, "tautology", 0);
-        tautology::is_tautology(
+        tautology::triviality(
             self.program,
             self.lab.universe,
             &self.rings(),
             &sizes,
             &mut draw,
+            self.budget,
         )
     }
 }

@@ -196,6 +196,8 @@ pub struct Tally {
     /// Used cases and triggers by family.
     pub families: Vec<(Family, u64, u64)>,
     pub best: Option<Violation>,
+    /// The smallest start on which an expression has no value; its `t_fail` is 0.
+    pub failing: Option<Violation>,
 }
 
 impl Tally {
@@ -234,6 +236,15 @@ impl Tally {
             self.best.take(),
             smallest(batch, outcome).map(Violation::from),
         );
+        if outcome.error.any() {
+            let failing = Outcome {
+                violated: outcome.error,
+                first: vec![(0, outcome.error)],
+                ..Outcome::default()
+            };
+            let failing = smallest(batch, &failing).map(Violation::from);
+            self.failing = better(self.failing.take(), failing);
+        }
     }
 
     /// Adds another tally of the same ring.
@@ -258,6 +269,7 @@ impl Tally {
             }
         }
         self.best = better(self.best, other.best);
+        self.failing = better(self.failing, other.failing);
         self
     }
 

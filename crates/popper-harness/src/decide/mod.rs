@@ -1,9 +1,12 @@
 //! Deciding a law: prove, exhaust, sample, search, shrink.
 
 mod adversarial;
+mod arithmetic;
 mod budget;
 mod config;
+mod constants;
 mod exhaustive;
+mod failing;
 mod generators;
 mod judge;
 mod lab;

@@ -66,7 +66,8 @@ impl<'a> Rings<'a> {
         let of_length = self
             .statics
             .iter()
-            .filter_map(|condition| upper_bound(condition));
+            .filter_map(|condition| bounds(condition).1)
+            .map(|bound| usize::try_from(bound).unwrap_or(0));
         // A start whose every symbol is counted has no more cells than the counts together.
         let mut counts = start_symbols(self.universe)
             .into_iter()
@@ -75,6 +76,20 @@ impl<'a> Rings<'a> {
             .try_fold(0_usize, usize::checked_add)
             .filter(|&sum| sum <= MAX_RING as usize);
         of_length.chain(counted).min()
+    }
+
+    /// A ring size below which the preconditions admit none.
+    pub fn smallest(&self) -> u64 {
+        let of_length = self
+            .statics
+            .iter()
+            .map(|condition| u64::try_from(bounds(condition).0).unwrap_or(0));
+        // Every cell holds one symbol.
+        let counted = start_symbols(self.universe)
+            .into_iter()
+            .map(|symbol| count_bounds(self.program, symbol).0 as u64)
+            .fold(0, u64::saturating_add);
+        of_length.chain([1, counted]).max().unwrap_or(1)
     }
 
     /// How long runs on rings of `n` cells are watched.
@@ -124,10 +139,15 @@ fn static_holds(
         .compares(&left, &observe(&condition.right, &blank, universe)?))
 }
 
-/// The largest n for which `a*n + b op c*n + d` can hold, if there is one.
-fn upper_bound(condition: &Condition) -> Option<usize> {
-    let (left, right) = (affine(&condition.left)?, affine(&condition.right)?);
-    let (slope, rest) = (left.0.checked_sub(right.0)?, left.1.checked_sub(right.1)?);
+/// The least and the largest n for which `a*n + b op c*n + d` can hold, as far as they are known; 1 and 0 where there is none.
+fn bounds(condition: &Condition) -> (i128, Option<i128>) {
+    let difference = || {
+        let (left, right) = (affine(&condition.left)?, affine(&condition.right)?);
+        Some((left.0.checked_sub(right.0)?, left.1.checked_sub(right.1)?))
+    };
+    let Some((slope, rest)) = difference() else {
+        return (1, None);
+    };
     // slope * n + rest op 0, turned so that the slope is positive.
     let (op, slope, rest) = if slope < 0 {
         (condition.op.mirrored(), -slope, -rest)
@@ -135,18 +155,17 @@ fn upper_bound(condition: &Condition) -> Option<usize> {
         (condition.op, slope, rest)
     };
     if slope == 0 {
-        return if op.compares(&rest, &0) {
-            None
-        } else {
-            Some(0)
-        };
+        return (1, (!op.compares(&rest, &0)).then_some(0));
     }
-    let bound = match op {
-        Op::Le | Op::Eq => (-rest).div_euclid(slope),
-        Op::Lt => (-rest - 1).div_euclid(slope),
-        _ => return None,
-    };
-    Some(usize::try_from(bound).unwrap_or(0))
+    let (below, above) = ((-rest).div_euclid(slope), -rest.div_euclid(slope));
+    match op {
+        Op::Le => (1, Some(below)),
+        Op::Lt => (1, Some((-rest - 1).div_euclid(slope))),
+        Op::Eq => (above, Some(below)),
+        Op::Ge => (above, None),
+        Op::Gt => (below + 1, None),
+        _ => (1, None),
+    }
 }
 
 /// `(a, b)` where the observable is `a * grid_length + b`, in small numbers.

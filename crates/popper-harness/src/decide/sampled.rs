@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::Budget;
+use super::constants::Constants;
 use super::generators::{Draw, Family, Generator};
 use super::lab::{Bench, Lab, Tally, batch_of};
 use crate::lanes::{Batch, LANES, Lanes, Scratch};
@@ -31,6 +32,7 @@ pub struct Sampling<'a> {
     pub proposed_cases: u64,
     /// The limit of what a batch on one ring costs.
     pub most: u64,
+    pub constants: &'a Constants,
     pub budget: &'a Budget<'a>,
 }
 
@@ -98,6 +100,14 @@ impl Sampling<'_> {
                 let batch = thinned(batch_of(&directed, n, symbols), &bench);
                 enter(&mut sample, batch, [Family::AntecedentDirected; 8]);
             }
+        }
+        let patterns = self.constants.starts(n, generator.background());
+        for states in patterns.chunks(LANES) {
+            enter(
+                &mut sample,
+                batch_of(states, n, symbols),
+                [Family::PatternDirected; 8],
+            );
         }
         for states in self.proposed(n, &generator) {
             if self.budget.is_spent() {

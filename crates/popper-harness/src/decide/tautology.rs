@@ -1,15 +1,17 @@
-//! Whether a law holds when the dynamics are taken away.
+//! Whether a law can fail when the dynamics are taken away.
 //!
-//! The states at 0, t and t + 1 are then chosen independently from all states, reachable or not, of one ring. A law that
-//! still cannot fail says nothing of the universe.
+//! The states at 0, t and t + 1 are then chosen independently from all states, reachable or not, of one ring. A law that is shown
+//! to hold for every choice says nothing of the universe.
 
 use std::collections::BTreeSet;
 
+use super::Budget;
+use super::arithmetic::holds_everywhere;
 use super::generators::Draw;
 use super::rings::Rings;
 use crate::eval::{EvalError, holds, observe};
 use crate::law::syntax::Time;
-use crate::law::{Claim, Formula, Program, Symmetry, Term};
+use crate::law::{Claim, Condition, Formula, Program, Symmetry, Term};
 use crate::universe::{Shift, State, Symbol, Universe};
 
 /// Rings up to this size are asked completely.
@@ -23,97 +25,164 @@ const RANDOM_PICKS: usize = 2048;
 
 type Values = Vec<Result<i64, EvalError>>;
 
-/// Whether no choice of states breaks the claim, on rings up to 4 cells and of the given sizes.
-pub fn is_tautology(
+/// What is known of a claim without its dynamics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Triviality {
+    /// Some choice of states breaks it.
+    Breakable,
+    /// No choice of states breaks it, on any ring.
+    Shown,
+    /// Neither was shown.
+    Open,
+}
+
+/// Asks rings up to 4 cells, then the given sizes, for a choice of states that breaks the claim; then arithmetic, whether there is none.
+pub fn triviality(
     program: &Program,
     universe: &dyn Universe,
     rings: &Rings<'_>,
     sizes: &[usize],
     draw: &mut Draw,
-) -> bool {
+    budget: &Budget<'_>,
+) -> Triviality {
     let candidates = (1..=COMPLETE_N).chain(sizes.iter().copied());
     let sizes: BTreeSet<usize> = candidates.filter(|&n| rings.admits(n)).collect();
-    let claim = match &program.claim {
-        Claim::Commutes(symmetry) => return sizes.iter().all(|&n| changes_nothing(symmetry, n)),
+    // The last t that the template uses.
+    let last = |steps: bool| program.horizon - u64::from(steps);
+    let (claim, last) = match &program.claim {
+        Claim::Commutes(symmetry) => return moves(symmetry, rings, &sizes),
         // Any cell may become anything.
-        Claim::Local { .. } => return universe.alphabet().len() == 1,
+        Claim::Local { .. } if universe.alphabet().len() == 1 => return Triviality::Shown,
+        Claim::Local { .. } => return Triviality::Breakable,
         Claim::Always {
             antecedent: Some(p),
             consequent: q,
-            ..
-        }
-        | Claim::Eventually {
+            steps,
+        } => (
+            Formula::Implies(Box::new(p.clone()), Box::new(q.clone())),
+            last(*steps),
+        ),
+        Claim::Eventually {
             antecedent: p,
             consequent: q,
             ..
-        } => Formula::Implies(Box::new(p.clone()), Box::new(q.clone())),
+        } => (
+            Formula::Implies(Box::new(p.clone()), Box::new(q.clone())),
+            last(false),
+        ),
         Claim::Always {
             antecedent: None,
             consequent,
-            ..
-        } => consequent.clone(),
+            steps,
+        } => (consequent.clone(), last(*steps)),
     };
-    let times = named_times(&claim);
-    let steps: Vec<u64> = if program.counts_time() {
-        [0, 1, 2, program.horizon].into()
-    } else {
-        vec![0]
+    let choices = Choices {
+        claim: &claim,
+        times: named_times(&claim),
+        steps: if program.counts_time() {
+            let few = [0, 1, 2, last].into_iter().filter(|&t| t <= last);
+            few.collect::<BTreeSet<u64>>().into_iter().collect()
+        } else {
+            vec![0]
+        },
+        program,
+        universe,
     };
-    let symbols = universe.alphabet().len();
     for n in sizes {
-        let values = |state: &[Symbol]| -> Values {
-            program
-                .observables
-                .iter()
-                .map(|observable| observe(observable, state, universe))
-                .collect()
-        };
-        let broken = |pick: &[&Values]| {
-            steps.iter().any(|&t| {
-                let mut read = |index: usize, time: Time| {
-                    // Every time that the claim names is in the list.
-                    times
-                        .iter()
-                        .position(|&named| named == time)
-                        .map_or(Ok(0), |place| pick[place][index])
-                };
-                holds(&claim, t, &mut read) == Ok(false)
-            })
-        };
+        if budget.is_spent() {
+            return Triviality::Open;
+        }
+        if choices.on_ring(n, draw) {
+            return Triviality::Breakable;
+        }
+    }
+    let conditions = program.preconditions.iter();
+    let of_length: Vec<&Condition> = conditions
+        .filter(|condition| condition.is_static())
+        .collect();
+    let symbols = universe.alphabet().len();
+    if holds_everywhere(&claim, &program.observables, &of_length, symbols, last) {
+        Triviality::Shown
+    } else {
+        Triviality::Open
+    }
+}
+
+/// A claim about states that have nothing to do with each other.
+struct Choices<'a> {
+    claim: &'a Formula,
+    times: Vec<Time>,
+    /// The values of t that are tried.
+    steps: Vec<u64>,
+    program: &'a Program,
+    universe: &'a dyn Universe,
+}
+
+impl Choices<'_> {
+    /// Whether a choice of states of `n` cells breaks the claim.
+    fn on_ring(&self, n: usize, draw: &mut Draw) -> bool {
+        let symbols = self.universe.alphabet().len();
         // States that no observable tells apart count once; that makes complete enumeration cheap.
         let kinds = if n <= COMPLETE_N {
-            distinct(crate::universe::windows(symbols, n).map(|state| values(&state)))
+            distinct(crate::universe::windows(symbols, n).map(|state| self.values(&state)))
         } else {
             let random: Vec<State> = (0..RANDOM_STATES)
                 .map(|_| random_state(n, symbols, draw))
                 .collect();
+            let extreme = extreme_states(n, symbols);
             distinct(
                 random
                     .iter()
-                    .chain(&extreme_states(n, symbols))
-                    .map(|state| values(state)),
+                    .chain(&extreme)
+                    .map(|state| self.values(state)),
             )
         };
         let every = kinds
             .len()
-            .checked_pow(times.len() as u32)
+            .checked_pow(self.times.len() as u32)
             .is_some_and(|picks| picks <= MOST_PICKS);
-        let found = if n <= COMPLETE_N && every {
-            every_pick(&kinds, times.len(), &mut Vec::new(), &broken)
-        } else {
-            (0..RANDOM_PICKS).any(|_| {
-                let pick: Vec<&Values> = times
-                    .iter()
-                    .map(|_| &kinds[draw.below(kinds.len())])
-                    .collect();
-                broken(&pick)
-            })
-        };
-        if found {
-            return false;
+        if n <= COMPLETE_N && every {
+            return self.every_pick(&kinds, &mut Vec::new());
         }
+        (0..RANDOM_PICKS).any(|_| {
+            let pick: Vec<&Values> = (self.times.iter())
+                .map(|_| &kinds[draw.below(kinds.len())])
+                .collect();
+            self.is_broken_by(&pick)
+        })
     }
-    true
+
+    fn values(&self, state: &[Symbol]) -> Values {
+        let observables = self.program.observables.iter();
+        observables
+            .map(|observable| observe(observable, state, self.universe))
+            .collect()
+    }
+
+    fn is_broken_by(&self, pick: &[&Values]) -> bool {
+        self.steps.iter().any(|&t| {
+            let mut read = |index: usize, time: Time| {
+                // Every time that the claim names is in the list.
+                self.times
+                    .iter()
+                    .position(|&named| named == time)
+                    .map_or(Ok(0), |place| pick[place][index])
+            };
+            holds(self.claim, t, &mut read) == Ok(false)
+        })
+    }
+
+    fn every_pick<'v>(&self, kinds: &'v [Values], picked: &mut Vec<&'v Values>) -> bool {
+        if picked.len() == self.times.len() {
+            return self.is_broken_by(picked);
+        }
+        kinds.iter().any(|kind| {
+            picked.push(kind);
+            let found = self.every_pick(kinds, picked);
+            picked.pop();
+            found
+        })
+    }
 }
 
 fn named_times(claim: &Formula) -> Vec<Time> {
@@ -125,23 +194,6 @@ fn named_times(claim: &Formula) -> Vec<Time> {
         false
     });
     times.into_inner().into_iter().collect()
-}
-
-fn every_pick<'a>(
-    kinds: &'a [Values],
-    left: usize,
-    picked: &mut Vec<&'a Values>,
-    broken: &dyn Fn(&[&Values]) -> bool,
-) -> bool {
-    if left == 0 {
-        return broken(picked);
-    }
-    kinds.iter().any(|kind| {
-        picked.push(kind);
-        let found = every_pick(kinds, left - 1, picked, broken);
-        picked.pop();
-        found
-    })
 }
 
 fn distinct(values: impl Iterator<Item = Values>) -> Vec<Values> {
@@ -174,18 +226,37 @@ fn extreme_states(n: usize, symbols: usize) -> Vec<State> {
     states
 }
 
-fn changes_nothing(symmetry: &Symmetry, n: usize) -> bool {
-    match symmetry {
+/// Whether a transform changes some state of an admitted ring.
+fn moves(symmetry: &Symmetry, rings: &Rings<'_>, sizes: &BTreeSet<usize>) -> Triviality {
+    let still = |n: usize| match symmetry {
         Symmetry::Named(transform) => {
-            // Turning round changes some state as soon as two cells can differ.
-            transform
-                .map
-                .iter()
-                .enumerate()
-                .all(|(from, &to)| from == usize::from(to))
-                && (!transform.reverse || n == 1 || transform.map.len() == 1)
+            keeps_symbols(&transform.map) && (!transform.reverse || n == 1)
         }
         Symmetry::Shift(Shift::By(k)) => k.rem_euclid(n as i64) == 0,
         Symmetry::Shift(Shift::Every) => n == 1,
+    };
+    let nowhere = match symmetry {
+        Symmetry::Named(transform) => {
+            // Turning round changes some state as soon as two cells can differ.
+            keeps_symbols(&transform.map) && (!transform.reverse || transform.map.len() == 1)
+        }
+        Symmetry::Shift(Shift::By(k)) => *k == 0,
+        Symmetry::Shift(Shift::Every) => false,
+    };
+    let most = rings
+        .largest()
+        .filter(|&n| n as u64 <= crate::law::MAX_RING);
+    if nowhere || most.is_some_and(|most| (1..=most).all(|n| !rings.admits(n) || still(n))) {
+        Triviality::Shown
+    } else if sizes.iter().all(|&n| still(n)) {
+        Triviality::Open
+    } else {
+        Triviality::Breakable
     }
+}
+
+fn keeps_symbols(map: &[Symbol]) -> bool {
+    map.iter()
+        .enumerate()
+        .all(|(from, &to)| from == usize::from(to))
 }

@@ -1,7 +1,9 @@
 //! One law on its way through the stages.
 
 use super::adversarial;
+use super::constants::Constants;
 use super::exhaustive::Exhaustion;
+use super::failing::MOST_ERRORS;
 use super::generators::Family;
 use super::lab::{Lab, Tally, Violation};
 use super::minimize::{self, Minimum};
@@ -19,6 +21,7 @@ pub(super) struct Trial<'a> {
     pub(super) program: &'a Program,
     pub(super) fingerprint: &'a str,
     pub(super) lab: Lab<'a>,
+    pub(super) constants: Constants,
     pub(super) budget: &'a Budget<'a>,
 }
 
@@ -33,6 +36,11 @@ pub(super) struct Findings {
 }
 
 impl Findings {
+    /// Starts on which an expression has no value.
+    fn errors(&self) -> u64 {
+        self.all().map(|tally| tally.errors).sum()
+    }
+
     /// The tallies of all stages.
     pub(super) fn all(&self) -> impl Iterator<Item = &Tally> {
         self.tallies
@@ -60,6 +68,7 @@ impl<'a> Trial<'a> {
             program,
             fingerprint,
             lab,
+            constants: Constants::new(law, program, harness.universe.as_ref()),
             budget,
         }
     }
@@ -78,6 +87,7 @@ impl<'a> Trial<'a> {
             rounds: self.harness.config.rounds,
             proposed_cases: self.harness.config.proposed_cases,
             most: self.harness.config.sampled_budget,
+            constants: &self.constants,
             budget: self.budget,
         }
     }
@@ -91,7 +101,8 @@ impl<'a> Trial<'a> {
         if self.goes_on(&findings) {
             self.sample(&mut findings);
         }
-        if self.goes_on(&findings) && proof.is_none() && !complete {
+        let open = proof.is_none() && !complete && findings.errors() < MOST_ERRORS;
+        if open && self.goes_on(&findings) {
             self.search(&mut findings, largest);
         }
         self.describe_horizon(verdict, &findings);
@@ -150,7 +161,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Stage 4: the ladder, and beyond it what the proposer or the preconditions name.
+    /// Stage 4: the ladder, and beyond it what the constants, the proposer or the preconditions name.
     fn sample(&self, findings: &mut Findings) {
         let sampling = self.sampling();
         let mut ladder = self.harness.config.ladder.clone();
@@ -160,11 +171,15 @@ impl<'a> Trial<'a> {
                 .largest()
                 .filter(|&n| n > 0 && n as u64 <= crate::law::MAX_RING),
         );
+        let directed = self
+            .constants
+            .rings(&self.rings(), findings.exhausted, &ladder);
+        ladder.extend(directed);
         ladder.sort_unstable();
         ladder.dedup();
         // A few rings at a time: they are cheap side by side, but those past a refutation are wasted.
         for rings in ladder.chunks(8) {
-            if !self.goes_on(findings) {
+            if !self.goes_on(findings) || findings.errors() >= MOST_ERRORS {
                 return;
             }
             findings.samples.extend(sampling.run(rings));
@@ -241,15 +256,12 @@ impl<'a> Trial<'a> {
 /// Turns the verdict of an evaluation that did not reach its end round: what was found is kept, what was not is open.
 fn cut(verdict: &mut Verdict) {
     verdict.power.mutation = Mutation::default();
-    match &mut verdict.counterexample {
-        Some(counterexample) => {
-            counterexample.minimized = false;
-            counterexample.minimal = false;
-        }
-        None => {
-            verdict.status = Status::Unknown;
-            verdict.reason_code = Some(Reason::ResourceLimit);
-            verdict.notes = vec!["stopped before the end".into()];
-        }
+    if let Some(counterexample) = &mut verdict.counterexample {
+        counterexample.minimized = false;
+        counterexample.minimal = false;
+    } else {
+        verdict.status = Status::Unknown;
+        verdict.reason_code = Some(Reason::ResourceLimit);
+        verdict.notes = vec!["stopped before the end".into()];
     }
 }

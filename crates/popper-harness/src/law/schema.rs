@@ -18,7 +18,7 @@ use super::syntax::Op;
 pub const MAX_STEPS: u64 = 1_000_000_000;
 /// The most observables, preconditions or proposed tests of one law.
 pub const MAX_ITEMS: usize = 64;
-/// The largest ring a proposer may ask for.
+/// The largest ring that is ever tested, in cells. A law that only larger rings can decide is UNKNOWN `resource_limit`.
 pub const MAX_RING: u64 = 4096;
 /// The most cases a proposer may ask for.
 pub const MAX_CASES: u64 = 1_000_000;

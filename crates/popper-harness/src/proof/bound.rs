@@ -1,5 +1,6 @@
 //! Conserved one-cell quantities between a form and its value at the start, by vertex enumeration.
 
+use num_integer::gcd;
 use num_rational::Ratio;
 use num_traits::{CheckedDiv, CheckedMul, CheckedSub, Zero};
 
@@ -157,12 +158,4 @@ fn solve(constraints: &[(Vec<i128>, i128)], chosen: &[usize]) -> Option<Vec<Numb
         }
     }
     Some(rows.iter().map(|row| row[dimension]).collect())
-}
-
-fn gcd(left: i128, right: i128) -> i128 {
-    if right == 0 {
-        left
-    } else {
-        gcd(right, left % right)
-    }
 }

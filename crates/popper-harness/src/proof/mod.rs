@@ -28,4 +28,6 @@ pub use certificate::{
     Certificate, Conserved, Count, Lemma, Method, Proof, Reason, Refutation, Refutations,
 };
 pub use checker::{ProofError, verify_proof};
+pub(crate) use obligation::{comparison, disjunction};
 pub use prover::prove;
+pub(crate) use subject::law as law_of_normal;

@@ -2,7 +2,7 @@
 
 use super::linear::{Form, Moment, Var, of_term};
 use crate::law::syntax::Op;
-use crate::law::{Formula, Observable, Program};
+use crate::law::{Formula, Program, Term};
 
 /// The most conjunctions, and the most inequalities of one, that are looked at.
 const MAX_PARTS: usize = 64;
@@ -18,66 +18,81 @@ pub(super) fn failures(
     consequent: &Formula,
     delays: &[u64],
 ) -> Option<Vec<Conjunction>> {
-    let observables = &program.observables;
+    let part = |formula: &Formula, wanted, delay| {
+        disjunction(formula, wanted, &mut |op, wanted, left, right| {
+            let left = of_term(left, &program.observables, delay)?;
+            let right = of_term(right, &program.observables, delay)?;
+            let less = left.clone().add(-1, &right)?;
+            let more = right.add(-1, &left)?;
+            // Between integers, a < b is a + 1 <= b.
+            comparison(op, wanted, less, more, |form| {
+                form.add(1, &Form::constant(1))
+            })
+        })
+    };
     let mut failing = match antecedent {
-        Some(antecedent) => normal(antecedent, true, observables, 0)?,
+        Some(antecedent) => part(antecedent, true, 0)?,
         None => vec![Vec::new()],
     };
     for &delay in delays {
-        failing = all(failing, &normal(consequent, false, observables, delay)?)?;
+        failing = all(failing, &part(consequent, false, delay)?)?;
     }
     Some(failing)
 }
 
-/// The disjunctive normal form of a formula, or of its negation.
-fn normal(
+/// The disjunctive normal form of a formula, or where not `wanted` of its negation, as conjunctions of what `compare` makes of a
+/// comparison that is wanted or not. `None` where that is out of reach, or too large.
+pub(crate) fn disjunction<F: Clone>(
     formula: &Formula,
     wanted: bool,
-    observables: &[Observable],
-    delay: u64,
-) -> Option<Vec<Conjunction>> {
-    let part = |formula: &Formula, wanted| normal(formula, wanted, observables, delay);
-    match formula {
-        Formula::Not(inner) => part(inner, !wanted),
-        Formula::And(left, right) if wanted => all(part(left, true)?, &part(right, true)?),
-        Formula::And(left, right) => any(part(left, false)?, part(right, false)?),
-        Formula::Or(left, right) if wanted => any(part(left, true)?, part(right, true)?),
-        Formula::Or(left, right) => all(part(left, false)?, &part(right, false)?),
-        Formula::Implies(left, right) if wanted => any(part(left, false)?, part(right, true)?),
-        Formula::Implies(left, right) => all(part(left, true)?, &part(right, false)?),
-        Formula::Cmp(op, left, right) => {
-            let left = of_term(left, observables, delay)?;
-            let right = of_term(right, observables, delay)?;
-            let less = left.clone().add(-1, &right)?;
-            let more = right.add(-1, &left)?;
-            // Between integers, a < b is a + 1 <= b.
-            let strictly = |form: Form| form.add(1, &Form::constant(1));
-            Some(match (*op, wanted) {
-                (Op::Le, true) | (Op::Gt, false) => vec![vec![less]],
-                (Op::Ge, true) | (Op::Lt, false) => vec![vec![more]],
-                (Op::Lt, true) | (Op::Ge, false) => vec![vec![strictly(less)?]],
-                (Op::Gt, true) | (Op::Le, false) => vec![vec![strictly(more)?]],
-                (Op::Eq, true) | (Op::Ne, false) => vec![vec![less, more]],
-                (Op::Ne, true) | (Op::Eq, false) => {
-                    vec![vec![strictly(less)?], vec![strictly(more)?]]
-                }
-                _ => return None,
-            })
-        }
+    compare: &mut impl FnMut(Op, bool, &Term, &Term) -> Option<Vec<Vec<F>>>,
+) -> Option<Vec<Vec<F>>> {
+    let (left, right, left_wanted, joined) = match formula {
+        Formula::Cmp(op, left, right) => return compare(*op, wanted, left, right),
+        Formula::Not(inner) => return disjunction(inner, !wanted, compare),
+        Formula::And(left, right) => (left, right, wanted, wanted),
+        Formula::Or(left, right) => (left, right, wanted, !wanted),
+        Formula::Implies(left, right) => (left, right, !wanted, !wanted),
+    };
+    let left = disjunction(left, left_wanted, compare)?;
+    let right = disjunction(right, wanted, compare)?;
+    if joined {
+        all(left, &right)
+    } else {
+        any(left, right)
     }
 }
 
-fn any(mut left: Vec<Conjunction>, right: Vec<Conjunction>) -> Option<Vec<Conjunction>> {
+/// The ways in which `left op right` holds, or fails, where `less` says left <= right and `more` says left >= right.
+pub(crate) fn comparison<F>(
+    op: Op,
+    wanted: bool,
+    less: F,
+    more: F,
+    strictly: impl Fn(F) -> Option<F>,
+) -> Option<Vec<Vec<F>>> {
+    Some(match (op, wanted) {
+        (Op::Le, true) | (Op::Gt, false) => vec![vec![less]],
+        (Op::Ge, true) | (Op::Lt, false) => vec![vec![more]],
+        (Op::Lt, true) | (Op::Ge, false) => vec![vec![strictly(less)?]],
+        (Op::Gt, true) | (Op::Le, false) => vec![vec![strictly(more)?]],
+        (Op::Eq, true) | (Op::Ne, false) => vec![vec![less, more]],
+        (Op::Ne, true) | (Op::Eq, false) => vec![vec![strictly(less)?], vec![strictly(more)?]],
+        _ => return None,
+    })
+}
+
+fn any<F>(mut left: Vec<Vec<F>>, right: Vec<Vec<F>>) -> Option<Vec<Vec<F>>> {
     left.extend(right);
     (left.len() <= MAX_PARTS).then_some(left)
 }
 
-fn all(left: Vec<Conjunction>, right: &[Conjunction]) -> Option<Vec<Conjunction>> {
+fn all<F: Clone>(left: Vec<Vec<F>>, right: &[Vec<F>]) -> Option<Vec<Vec<F>>> {
     (left.len() * right.len() <= MAX_PARTS).then_some(())?;
     let mut both = Vec::with_capacity(left.len() * right.len());
     for first in left {
         for second in right {
-            let joined: Conjunction = first.iter().chain(second).cloned().collect();
+            let joined: Vec<F> = first.iter().chain(second).cloned().collect();
             (joined.len() <= MAX_PARTS).then_some(())?;
             both.push(joined);
         }

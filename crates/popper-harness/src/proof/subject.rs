@@ -13,7 +13,7 @@ static KINETIC_HASH: LazyLock<String> = LazyLock::new(|| KineticGrid.definition_
 static KINETIC_RULE: LazyLock<Rule> = LazyLock::new(|| Rule::of(&KineticGrid));
 
 /// The law that a normal form is.
-pub(super) fn law(normal: &Value) -> Result<Law, LawError> {
+pub(crate) fn law(normal: &Value) -> Result<Law, LawError> {
     let mut value = normal.clone();
     if let Value::Object(map) = &mut value {
         map.insert("law_id".into(), json!("proved"));

@@ -1,7 +1,10 @@
 //! Laws that once got a wrong verdict, took too long, or could not be stopped.
 
+mod constants;
+mod errors;
 mod latch;
 mod shrink;
+mod tautologies;
 
 use popper_harness::decide::Verdict;
 use popper_harness::law::{Extensions, Law};
