@@ -2,42 +2,71 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::decide::{Rings, Watch, start_symbols};
-use crate::eval::{Horizon, Run, admitted, fraction, holds, observe, step_of};
-use crate::law::{Claim, Formula, Program};
-use crate::universe::{State, Symbol, Universe, windows};
+use num_rational::Ratio;
 
+use crate::decide::{Budget, Rings, Stop, Watch, start_symbols};
+use crate::eval::{Case, EvalError, Horizon, Run, admitted, fraction, holds, observe, step_of};
+use crate::law::{Claim, Formula, Program, Symmetry};
+use crate::universe::{Shift, State, Symbol, Universe, windows};
+
+/// The version of what is hashed, in front of it.
+const VERSION: u8 = 2;
 /// Rings up to this size are run.
 const LARGEST: usize = 6;
 /// Steps that are watched where no period is known.
 const STEPS: u64 = 24;
+/// The most readings, one for each start and step; larger rings are left out.
+const MOST_READINGS: u64 = 1_000_000;
+/// Starts between two questions whether to stop.
+const STARTS_AT_ONCE: usize = 1024;
 
 impl Program {
-    /// sha256 over the template, T, H, and what the law reads at every t of every admissible start of every ring up to 6 cells:
-    /// both sides of its comparison, or P and Q of an implication, 64 hex digits.
+    /// sha256 over the template, T, H, and what the law reads at every t of every admissible start of every ring up to 6 cells, or
+    /// fewer where that is more than a million readings: both sides of its comparison, or P and Q of an implication, 64 hex digits.
     ///
     /// Truth alone would not do: all true laws agree there. Two laws with one hash say the same of small rings, in other words.
     /// Of a law that does not see rotations, one start of each class is enough.
     pub fn behaviour_hash(&self, universe: &dyn Universe) -> String {
-        let mut hash = Sha256::new();
+        self.hash_within(universe, &Budget::new(&|| false))
+    }
+
+    /// The same, unless `stop` returns `true` before the end; then `None`.
+    pub fn behaviour_hash_until(&self, universe: &dyn Universe, stop: Stop<'_>) -> Option<String> {
+        let budget = Budget::new(stop);
+        let hash = self.hash_within(universe, &budget);
+        (!budget.was_cut()).then_some(hash)
+    }
+
+    fn hash_within(&self, universe: &dyn Universe, budget: &Budget<'_>) -> String {
         let window = if let Claim::Eventually { window, .. } = self.claim {
             window
         } else {
             0
         };
-        hash.update(format!(
-            "{} {} {window}\n",
-            self.template.name(),
-            self.horizon
-        ));
+        let mut bytes = Tagged(Sha256::new());
+        bytes.number(b'v', VERSION.into());
+        bytes.put(b'p', self.template.name().as_bytes());
+        bytes.number(b'T', self.horizon.into());
+        bytes.number(b'H', window.into());
         let rings = Rings::new(self, universe, STEPS);
         let starts = start_symbols(universe);
         let turned = self.is_rotation_invariant();
+        let mut left = MOST_READINGS;
         for n in 1..=LARGEST {
             let (Watch::Exact(horizon) | Watch::Beginning(horizon)) = rings.watch(n) else {
                 continue;
             };
-            for word in windows(starts.len(), n) {
+            let classes = (starts.len() as u64).pow(n as u32) / if turned { n as u64 } else { 1 };
+            let steps = horizon.t.saturating_add(horizon.window).saturating_add(1);
+            let Some(rest) = left.checked_sub(classes.saturating_mul(steps)) else {
+                break;
+            };
+            left = rest;
+            bytes.number(b'n', n as i128);
+            for (index, word) in windows(starts.len(), n).enumerate() {
+                if index % STARTS_AT_ONCE == 0 && budget.is_spent() {
+                    return String::new();
+                }
                 if turned && !is_least_rotation(&word) {
                     continue;
                 }
@@ -46,18 +75,23 @@ impl Program {
                     .map(|&index| starts[usize::from(index)])
                     .collect();
                 let met = admitted(&self.preconditions, &start, universe);
-                hash.update(format!("{met:?}"));
+                bytes.truth(met);
                 if met == Ok(true) {
-                    hash.update(self.readings(universe, &start, horizon));
+                    self.readings(universe, &start, horizon, &mut bytes);
                 }
-                hash.update("\n");
             }
         }
-        crate::hash::hex(hash)
+        crate::hash::hex(bytes.0)
     }
 
-    /// What the law reads on one run, as text.
-    fn readings(&self, universe: &dyn Universe, start: &State, horizon: Horizon) -> String {
+    /// What the law reads on one run.
+    fn readings(
+        &self,
+        universe: &dyn Universe,
+        start: &State,
+        horizon: Horizon,
+        bytes: &mut Tagged,
+    ) {
         let (antecedent, consequent) = match &self.claim {
             Claim::Always {
                 antecedent,
@@ -69,12 +103,24 @@ impl Program {
                 consequent,
                 ..
             } => (Some(antecedent), consequent),
-            Claim::Commutes(_) | Claim::Local { .. } => {
-                return format!("{:?}", (&self.claim, self.case(universe, start, horizon)));
+            Claim::Commutes(symmetry) => {
+                bytes.symmetry(symmetry);
+                return bytes.case(&self.case(universe, start, horizon));
+            }
+            Claim::Local {
+                trigger,
+                pattern,
+                parity,
+                equal,
+                result,
+            } => {
+                bytes.put(b'l', &[*trigger, *result, u8::from(*equal)]);
+                bytes.put(b'a', pattern.as_ref().map_or(&[], <[Symbol; 3]>::as_slice));
+                bytes.put(b'm', parity.as_slice());
+                return bytes.case(&self.case(universe, start, horizon));
             }
         };
-        let mut run = Run::new(universe, start);
-        let mut parts = Vec::new();
+        let mut run = Run::new(universe, start).keeping(&self.fixed_steps());
         for t in 0..=horizon.t.saturating_add(horizon.window) {
             let mut read = |index: usize, time| {
                 observe(
@@ -83,21 +129,80 @@ impl Program {
                     universe,
                 )
             };
-            parts.push(match (antecedent, consequent) {
+            match (antecedent, consequent) {
                 (None, Formula::Cmp(op, left, right)) => {
-                    format!(
-                        "{op:?} {:?} {:?};",
-                        fraction(left, t, &mut read),
-                        fraction(right, t, &mut read)
-                    )
+                    bytes.put(b'o', op.text().as_bytes());
+                    bytes.fraction(fraction(left, t, &mut read));
+                    bytes.fraction(fraction(right, t, &mut read));
                 }
-                (None, whole) => format!("{:?};", holds(whole, t, &mut read)),
+                (None, whole) => bytes.truth(holds(whole, t, &mut read)),
                 (Some(p), q) => {
-                    format!("{:?} {:?};", holds(p, t, &mut read), holds(q, t, &mut read))
+                    bytes.truth(holds(p, t, &mut read));
+                    bytes.truth(holds(q, t, &mut read));
                 }
-            });
+            }
         }
-        parts.concat()
+    }
+}
+
+/// Bytes on their way into a hash, each piece with a tag and its length.
+struct Tagged(Sha256);
+
+impl Tagged {
+    fn put(&mut self, tag: u8, piece: &[u8]) {
+        self.0.update([tag]);
+        self.0.update((piece.len() as u64).to_le_bytes());
+        self.0.update(piece);
+    }
+
+    fn number(&mut self, tag: u8, number: i128) {
+        self.put(tag, &number.to_le_bytes());
+    }
+
+    fn error(&mut self, error: EvalError) {
+        let code = match error {
+            EvalError::Overflow => 0,
+            EvalError::ZeroDivisor => 1,
+            EvalError::FractionModulo => 2,
+        };
+        self.put(b'e', &[code]);
+    }
+
+    fn truth(&mut self, truth: Result<bool, EvalError>) {
+        match truth {
+            Ok(truth) => self.put(b'b', &[u8::from(truth)]),
+            Err(error) => self.error(error),
+        }
+    }
+
+    fn fraction(&mut self, value: Result<Ratio<i64>, EvalError>) {
+        match value {
+            Ok(value) => {
+                self.number(b'x', (*value.numer()).into());
+                self.number(b'y', (*value.denom()).into());
+            }
+            Err(error) => self.error(error),
+        }
+    }
+
+    fn symmetry(&mut self, symmetry: &Symmetry) {
+        match symmetry {
+            Symmetry::Named(transform) => {
+                self.put(b'r', &[u8::from(transform.reverse)]);
+                self.put(b'm', &transform.map);
+            }
+            Symmetry::Shift(Shift::By(cells)) => self.number(b's', (*cells).into()),
+            Symmetry::Shift(Shift::Every) => self.put(b's', &[]),
+        }
+    }
+
+    fn case(&mut self, case: &Case) {
+        self.number(b'c', case.violation.map_or(-1, i128::from));
+        self.number(b'g', case.triggers.into());
+        if let Some((t, error)) = case.error {
+            self.number(b't', t.into());
+            self.error(error);
+        }
     }
 }
 
@@ -109,17 +214,41 @@ fn is_least_rotation(word: &[Symbol]) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::law::{Extensions, Law, Program};
-    use crate::universe::KineticGrid;
+    use crate::universe::{KineticGrid, Universe};
 
-    fn hash(template: &str, expr: &str, claim: &str) -> String {
+    fn program(template: &str, expr: &str, claim: &str, universe: &dyn Universe) -> Program {
         let law = serde_json::json!({
             "law_id": "l", "template": template, "quantifiers": {"T": 9}, "forbidden": "f",
             "observables": [{"name": "f", "expr": expr}], "claim": claim,
         });
         let law = Law::from_value(law, "$", Extensions::default()).unwrap();
-        Program::compile(&law, &KineticGrid)
-            .unwrap()
-            .behaviour_hash(&KineticGrid)
+        Program::compile(&law, universe).unwrap()
+    }
+
+    fn hash(template: &str, expr: &str, claim: &str) -> String {
+        program(template, expr, claim, &KineticGrid).behaviour_hash(&KineticGrid)
+    }
+
+    #[test]
+    fn eight_symbols_are_read_within_the_budget_and_can_be_stopped() {
+        use std::sync::atomic::{AtomicU64, Ordering};
+
+        let table = r#"{"id": "eight", "symbols": "01234567", "radius": 0,
+            "rule": {"patterns": [["0", "1"], ["1", "2"], ["2", "0"]], "default": "7"}, "initial_forbidden": [], "transforms": []}"#;
+        let universe = crate::universe::TableUniverse::from_json(table).unwrap();
+        let law = program("invariant", "leftmost('3')", "f(t) == f(0)", &universe);
+        let asked = AtomicU64::new(0);
+        let whole = law.behaviour_hash_until(&universe, &|| {
+            asked.fetch_add(1, Ordering::Relaxed);
+            false
+        });
+        assert_eq!(whole, Some(law.behaviour_hash(&universe)));
+        // A million readings are 10 steps of 100,000 starts, and 1,024 starts take one question.
+        let questions = asked.into_inner();
+        assert!((2..=100).contains(&questions), "{questions}");
+        assert_eq!(law.behaviour_hash_until(&universe, &|| true), None);
+        let other = program("invariant", "rightmost('3')", "f(t) == f(0)", &universe);
+        assert_ne!(whole, Some(other.behaviour_hash(&universe)));
     }
 
     #[test]

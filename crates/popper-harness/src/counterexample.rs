@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::decide::{Rings, Watch};
 use crate::eval::{self, EvalError, Horizon, Run, holds, observe, step_of};
-use crate::law::{Claim, Extensions, Formula, Law, LawError, Program, Term, Unfit};
+use crate::law::{Claim, Extensions, Formula, Law, LawError, MAX_RING, Program, Term, Unfit};
 use crate::universe::{
     Definition, KineticGrid, State, StateError, Symbol, Universe, UniverseError,
 };
@@ -106,14 +107,28 @@ pub enum ReplayError {
     /// The start does not meet the preconditions.
     #[error("the initial state does not meet the preconditions")]
     NotAdmitted,
-    /// The run is longer than a replay may be.
-    #[error(
-        "the law speaks of {steps} steps and this universe has no known period; the limit is {limit}"
-    )]
+    /// The ring is larger than a law may ask for.
+    #[error("the initial state has {cells} cells, the limit is {limit}")]
+    TooLarge {
+        /// The cells of the start.
+        cells: u64,
+        /// The largest ring.
+        limit: u64,
+    },
+    /// The replay takes more work than it may.
+    #[error("replaying takes {updates} updates of a cell, the limit is {limit}")]
     TooLong {
-        /// The steps asked for.
-        steps: u64,
-        /// The steps granted.
+        /// Cells times steps, where a step of a small ring counts as 64 cells.
+        updates: u64,
+        /// The limit of that.
+        limit: u64,
+    },
+    /// The window of `eventually` is longer than a replay remembers.
+    #[error("H is {window}, the limit of a replay is {limit}")]
+    TooWide {
+        /// The window, in steps.
+        window: u64,
+        /// The limit, in steps.
         limit: u64,
     },
     /// A field says something else than the run.
@@ -128,8 +143,12 @@ pub enum ReplayError {
     },
 }
 
-/// The longest run that a replay makes where no period shortens it, in steps.
-const REPLAY_LIMIT: u64 = 1_000_000;
+/// The limit of a replay, in updates of single cells.
+const MOST_UPDATES: u64 = 1_000_000_000;
+/// What a step of a small ring counts as, in updates of single cells.
+const LEAST_STEP: u64 = 64;
+/// The longest window of `eventually` in a replay, in steps, where no period shortens it.
+const LONGEST_WINDOW: u64 = 1_000_000;
 
 /// The universe that a package names.
 ///
@@ -172,21 +191,7 @@ pub fn replay(package: &Counterexample) -> Result<(), ReplayError> {
     let law = Law::from_value(package.config.law.clone(), "$.config.law", extensions)?;
     let program = Program::compile(&law, universe.as_ref())?;
     let start = read_start(&package.initial_state, universe.as_ref())?;
-    let rings = crate::decide::Rings::new(&program, universe.as_ref(), REPLAY_LIMIT);
-    let horizon = match rings.watch(start.len()) {
-        crate::decide::Watch::Exact(horizon) | crate::decide::Watch::Beginning(horizon) => horizon,
-        crate::decide::Watch::Nothing => {
-            return Err(ReplayError::TooLong {
-                steps: law.quantifiers.h.unwrap_or(0),
-                limit: REPLAY_LIMIT,
-            });
-        }
-    };
-    // The first violation is where the package says, or the package is wrong: nothing later need be run.
-    let horizon = Horizon {
-        t: horizon.t.min(package.t_fail.saturating_add(1)),
-        ..horizon
-    };
+    let horizon = affordable(&program, universe.as_ref(), start.len(), package.t_fail)?;
     let case = program.case(universe.as_ref(), &start, horizon);
     if !case.admitted {
         return Err(ReplayError::NotAdmitted);
@@ -239,6 +244,55 @@ pub fn replay(package: &Counterexample) -> Result<(), ReplayError> {
     Ok(())
 }
 
+/// How long a run of `n` cells is watched, to see whether it fails first at `t_fail`: nothing later need be run.
+fn affordable(
+    program: &Program,
+    universe: &dyn Universe,
+    n: usize,
+    t_fail: u64,
+) -> Result<Horizon, ReplayError> {
+    let cells = n as u64;
+    if cells > MAX_RING {
+        return Err(ReplayError::TooLarge {
+            cells,
+            limit: MAX_RING,
+        });
+    }
+    let watch = Rings::new(program, universe, u64::MAX).watch(n);
+    let (Watch::Exact(horizon) | Watch::Beginning(horizon)) = watch else {
+        return Err(ReplayError::NotAdmitted);
+    };
+    if horizon.window > LONGEST_WINDOW {
+        return Err(ReplayError::TooWide {
+            window: horizon.window,
+            limit: LONGEST_WINDOW,
+        });
+    }
+    let horizon = Horizon {
+        t: horizon.t.min(t_fail.saturating_add(1)),
+        ..horizon
+    };
+    let fixed = program.latest_fixed_step();
+    let fixed = universe
+        .period_bound(n)
+        .map_or(fixed, |period| fixed.min(period));
+    let runs = match &program.claim {
+        Claim::Commutes(symmetry) => 2 * symmetry.each(n).len() as u64,
+        _ => 1,
+    };
+    let steps = horizon.t.saturating_add(horizon.window).max(fixed);
+    let updates = steps
+        .saturating_mul(cells.max(LEAST_STEP))
+        .saturating_mul(runs);
+    if updates > MOST_UPDATES {
+        return Err(ReplayError::TooLong {
+            updates,
+            limit: MOST_UPDATES,
+        });
+    }
+    Ok(horizon)
+}
+
 fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
@@ -270,15 +324,20 @@ impl Package<'_> {
     pub fn build(&self, law: &Law, program: &Program, universe: &dyn Universe) -> Counterexample {
         let alphabet = universe.alphabet();
         let mut run = Run::new(universe, self.start);
-        let excerpt = (self.t_fail.saturating_sub(2)..=self.t_fail + 2)
-            .map(|t| Moment {
+        let first = self.t_fail.saturating_sub(2);
+        let around: Vec<State> = (first..=self.t_fail + 2)
+            .map(|t| run.state(t).clone())
+            .collect();
+        let excerpt = (first..)
+            .zip(&around)
+            .map(|(t, state)| Moment {
                 t,
-                state: alphabet.text(run.state(t)),
+                state: alphabet.text(state),
             })
             .collect();
-        let mut values = |t| -> BTreeMap<String, Value> {
+        let values = |t: u64| -> BTreeMap<String, Value> {
             let read = |(name, observable): &(String, _)| {
-                let value = observe(observable, run.state(t), universe);
+                let value = observe(observable, &around[(t - first) as usize], universe);
                 (
                     name.clone(),
                     value.map_or_else(|error| error.to_string().into(), Value::from),
@@ -322,7 +381,7 @@ fn sides(
     t: u64,
 ) -> (String, String, String) {
     let text = |state: &[Symbol]| universe.alphabet().text(state);
-    let mut run = Run::new(universe, start);
+    let mut run = Run::new(universe, start).keeping(&program.fixed_steps());
     match &program.claim {
         Claim::Commutes(symmetry) => {
             let after = universe.evolve(start, t);

@@ -2,6 +2,9 @@
 //!
 //! It decides replays, witnesses and everything the bit-parallel engine does not cover; the two are tested against each other.
 
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
 use num_rational::Ratio;
 use num_traits::{CheckedAdd, CheckedDiv, CheckedMul, CheckedNeg, CheckedSub};
 
@@ -109,34 +112,77 @@ pub(crate) fn arithmetic(op: Arith, left: i64, right: i64) -> Value<i64> {
     result.ok_or(EvalError::Overflow)
 }
 
-/// The states of a run, made as they are asked for.
+/// A run, of which the start, fixed steps and two neighbouring states are in memory. Forward it is made step by step.
 pub struct Run<'a> {
     universe: &'a dyn Universe,
-    states: Vec<State>,
+    period: Option<u64>,
+    start: State,
+    fixed: Vec<(u64, State)>,
+    /// The step of `now`.
+    at: u64,
+    now: State,
+    next: Option<State>,
 }
 
 impl<'a> Run<'a> {
     /// A run from a start.
     pub fn new(universe: &'a dyn Universe, start: &[Symbol]) -> Self {
+        let start: State = start.iter().copied().collect();
         Self {
             universe,
-            states: vec![start.iter().copied().collect()],
+            period: universe.period_bound(start.len()),
+            now: start.clone(),
+            start,
+            fixed: Vec::new(),
+            at: 0,
+            next: None,
         }
     }
 
-    /// The state at a step.
-    pub fn state(&mut self, step: u64) -> &State {
-        let n = self.states[0].len();
-        // A known period makes every state of the future one of the first.
-        let step = self
-            .universe
-            .period_bound(n)
-            .map_or(step, |period| step % period) as usize;
-        while self.states.len() <= step {
-            let next = self.universe.step(&self.states[self.states.len() - 1]);
-            self.states.push(next);
+    /// The same run with the states at some steps kept for good.
+    #[must_use]
+    pub fn keeping(mut self, steps: &BTreeSet<u64>) -> Self {
+        let reduced: BTreeSet<u64> = steps.iter().map(|&step| self.reduced(step)).collect();
+        let (mut at, mut state) = (0, self.start.clone());
+        for step in reduced {
+            state = self.universe.evolve(&state, step - at);
+            at = step;
+            self.fixed.push((step, state.clone()));
         }
-        &self.states[step]
+        self
+    }
+
+    /// A known period makes every state of the future one of the first.
+    fn reduced(&self, step: u64) -> u64 {
+        self.period.map_or(step, |period| step % period)
+    }
+
+    /// The state at a step. Steps before the last two that were asked for are made again from the start.
+    pub fn state(&mut self, step: u64) -> &State {
+        let step = self.reduced(step);
+        if step == 0 {
+            return &self.start;
+        }
+        if let Some(place) = self.fixed.iter().position(|(fixed, _)| *fixed == step) {
+            return &self.fixed[place].1;
+        }
+        if step < self.at {
+            (self.at, self.next) = (0, None);
+            self.now.clone_from(&self.start);
+        }
+        if step == self.at {
+            return &self.now;
+        }
+        if step > self.at + 1 {
+            let (from, at) = match self.next.take() {
+                Some(next) => (next, self.at + 1),
+                None => (self.now.clone(), self.at),
+            };
+            self.now = self.universe.evolve(&from, step - 1 - at);
+            self.at = step - 1;
+        }
+        self.next
+            .get_or_insert_with(|| self.universe.step(&self.now))
     }
 }
 
@@ -271,25 +317,58 @@ pub struct Case {
     pub error: Option<(u64, EvalError)>,
 }
 
-/// The values of a program's observables along a run, each computed once.
+impl Case {
+    /// Enters a step without a value; the first one counts.
+    fn fail(&mut self, t: u64, error: EvalError) {
+        if self.error.is_none_or(|(first, _)| t < first) {
+            self.error = Some((t, error));
+        }
+    }
+}
+
+/// The values of a program's observables along a run, each computed once while its step is near.
 struct Values<'a> {
     program: &'a Program,
     run: Run<'a>,
+    fixed: BTreeSet<u64>,
     /// By step, then by observable.
-    known: Vec<Vec<Option<Value<i64>>>>,
+    known: BTreeMap<u64, Vec<Option<Value<i64>>>>,
 }
 
-impl Values<'_> {
-    fn read(&mut self, index: usize, step: u64) -> Value<i64> {
-        let universe = self.run.universe;
-        let state = self.run.state(step);
-        let row = step as usize;
-        if self.known.len() <= row {
-            self.known
-                .resize(row + 1, vec![None; self.program.observables.len()]);
+impl<'a> Values<'a> {
+    fn new(program: &'a Program, universe: &'a dyn Universe, start: &[Symbol]) -> Self {
+        let fixed = program.fixed_steps();
+        Self {
+            program,
+            run: Run::new(universe, start).keeping(&fixed),
+            fixed,
+            known: BTreeMap::new(),
         }
-        *self.known[row][index]
-            .get_or_insert_with(|| observe(&self.program.observables[index], state, universe))
+    }
+
+    /// Goes on to a step; nothing but fixed steps will be read before it.
+    fn reach(&mut self, t: u64) {
+        let fixed = &self.fixed;
+        self.known
+            .retain(|step, _| *step >= t || fixed.contains(step));
+    }
+
+    fn read(&mut self, index: usize, step: u64) -> Value<i64> {
+        let program = self.program;
+        let row = self
+            .known
+            .entry(step)
+            .or_insert_with(|| vec![None; program.observables.len()]);
+        let (universe, run) = (self.run.universe, &mut self.run);
+        *row[index]
+            .get_or_insert_with(|| observe(&program.observables[index], run.state(step), universe))
+    }
+
+    /// Whether a formula holds at a step.
+    fn holds(&mut self, formula: &Formula, t: u64) -> Value<bool> {
+        holds(formula, t, &mut |index, time| {
+            self.read(index, step_of(time, t))
+        })
     }
 }
 
@@ -313,14 +392,10 @@ impl Program {
         if !case.admitted {
             return case;
         }
-        let mut values = Values {
-            program: self,
-            run: Run::new(universe, start),
-            known: Vec::new(),
-        };
+        let mut values = Values::new(self, universe, start);
         match &self.claim {
             Claim::Commutes(symmetry) => {
-                case.violation = commutes(symmetry, &mut values.run, horizon);
+                case.violation = commutes(symmetry, universe, start, horizon);
             }
             Claim::Local { .. } => self.local(&mut values.run, horizon, &mut case),
             Claim::Always {
@@ -334,17 +409,15 @@ impl Program {
                     horizon.t
                 };
                 for t in 0..=last {
-                    let mut read = |index, time| values.read(index, step_of(time, t));
-                    let triggered = antecedent
-                        .as_ref()
-                        .map_or(Ok(true), |p| holds(p, t, &mut read));
+                    values.reach(t);
+                    let triggered = antecedent.as_ref().map_or(Ok(true), |p| values.holds(p, t));
                     case.triggers += u64::from(antecedent.is_some() && triggered == Ok(true));
                     match triggered
-                        .and_then(|triggered| Ok(!triggered || holds(consequent, t, &mut read)?))
+                        .and_then(|triggered| Ok(!triggered || values.holds(consequent, t)?))
                     {
                         Ok(true) => {}
                         Ok(false) => case.violation = case.violation.or(Some(t)),
-                        Err(error) => case.error = case.error.or(Some((t, error))),
+                        Err(error) => case.fail(t, error),
                     }
                 }
             }
@@ -352,42 +425,23 @@ impl Program {
                 antecedent,
                 consequent,
                 ..
-            } => {
-                let mut at = |formula: &Formula, t: u64| {
-                    holds(formula, t, &mut |index, time| {
-                        values.read(index, step_of(time, t))
-                    })
-                };
-                for t0 in 0..=horizon.t {
-                    let outcome = match at(antecedent, t0) {
-                        Ok(false) => continue,
-                        Err(error) => Err(error),
-                        Ok(true) => {
-                            case.triggers += 1;
-                            // One state that makes it true is enough, whatever the others are.
-                            let mut outcome = Ok(false);
-                            for t in t0..=t0 + horizon.window {
-                                match (at(consequent, t), outcome) {
-                                    (Ok(true), _) => {
-                                        outcome = Ok(true);
-                                        break;
-                                    }
-                                    (Err(error), Ok(_)) => outcome = Err(error),
-                                    _ => {}
-                                }
-                            }
-                            outcome
-                        }
-                    };
-                    match outcome {
-                        Ok(true) => {}
-                        Ok(false) => case.violation = case.violation.or(Some(t0)),
-                        Err(error) => case.error = case.error.or(Some((t0, error))),
-                    }
-                }
-            }
+            } => eventually(&mut values, antecedent, consequent, horizon, &mut case),
         }
         case
+    }
+
+    /// The steps that the claim names, 0 left out.
+    pub(crate) fn fixed_steps(&self) -> BTreeSet<u64> {
+        let steps = RefCell::new(BTreeSet::new());
+        for formula in self.formulas() {
+            formula.any_term(&|term| {
+                if let Term::Obs(_, Time::At(step @ 1..)) = term {
+                    steps.borrow_mut().insert(*step);
+                }
+                false
+            });
+        }
+        steps.into_inner()
     }
 
     fn local(&self, run: &mut Run<'_>, horizon: Horizon, case: &mut Case) {
@@ -421,11 +475,60 @@ impl Program {
     }
 }
 
+/// Every t0 at which the antecedent holds waits for the consequent, in one pass over the run.
+fn eventually(
+    values: &mut Values<'_>,
+    antecedent: &Formula,
+    consequent: &Formula,
+    horizon: Horizon,
+    case: &mut Case,
+) {
+    let mut waiting: VecDeque<u64> = VecDeque::new();
+    let mut failed: VecDeque<(u64, EvalError)> = VecDeque::new();
+    for t in 0..=horizon.t.saturating_add(horizon.window) {
+        values.reach(t);
+        if t <= horizon.t {
+            match values.holds(antecedent, t) {
+                Ok(false) => {}
+                Ok(true) => {
+                    case.triggers += 1;
+                    waiting.push_back(t);
+                }
+                Err(error) => case.fail(t, error),
+            }
+        }
+        if waiting.is_empty() {
+            continue;
+        }
+        match values.holds(consequent, t) {
+            // One state that makes it true is enough, whatever the others are.
+            Ok(true) => {
+                waiting.clear();
+                failed.clear();
+            }
+            Ok(false) => {}
+            Err(error) => failed.push_back((t, error)),
+        }
+        if let Some(t0) = waiting.pop_front_if(|t0| *t0 + horizon.window == t) {
+            while failed.pop_front_if(|(step, _)| *step < t0).is_some() {}
+            match failed.front() {
+                None => case.violation = case.violation.or(Some(t0)),
+                Some(&(_, error)) => case.fail(t0, error),
+            }
+        }
+    }
+}
+
 /// The first t at which a transform and the step, in either order, give different states.
-fn commutes(symmetry: &Symmetry, run: &mut Run<'_>, horizon: Horizon) -> Option<u64> {
-    let start = run.state(0).clone();
+fn commutes(
+    symmetry: &Symmetry,
+    universe: &dyn Universe,
+    start: &[Symbol],
+    horizon: Horizon,
+) -> Option<u64> {
     let differs = |single: Symmetry| {
-        let mut moved = Run::new(run.universe, &single.apply(&start));
+        let mut run = Run::new(universe, start);
+        let mut moved = Run::new(universe, &single.apply(start));
         (0..=horizon.t).find(|&t| *moved.state(t) != single.apply(run.state(t)))
     };
     symmetry
@@ -433,4 +536,25 @@ fn commutes(symmetry: &Symmetry, run: &mut Run<'_>, horizon: Horizon) -> Option<
         .into_iter()
         .filter_map(differs)
         .min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Run;
+    use crate::universe::{KineticGrid, Universe, random_universe};
+
+    #[test]
+    fn a_run_has_the_states_of_evolve_in_any_order() {
+        let table = random_universe(3);
+        let universes: [&dyn Universe; 2] = [&KineticGrid, &table];
+        for universe in universes {
+            let start = [0, 1, 0, 2, 1, 0, 0, 2, 2, 1, 0];
+            let mut run = Run::new(universe, &start).keeping(&[5, 13, 40].into());
+            for step in [
+                0, 1, 2, 2, 1, 5, 3, 13, 4, 9, 10, 11, 10, 0, 12, 40, 6, 7, 13, 11, 22, 21, 23,
+            ] {
+                assert_eq!(*run.state(step), universe.evolve(&start, step), "{step}");
+            }
+        }
+    }
 }

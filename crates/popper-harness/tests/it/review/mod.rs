@@ -3,6 +3,7 @@
 mod constants;
 mod errors;
 mod latch;
+mod replay;
 mod shrink;
 mod tautologies;
 
