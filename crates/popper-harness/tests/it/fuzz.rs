@@ -23,7 +23,7 @@ use crate::rewrite::{as_text, mutated, mutated_text, shuffle, spaced, tokens};
     clippy::disallowed_methods,
     reason = "the number of cases is the runner's to choose"
 )]
-fn cases(default: u64) -> u64 {
+pub fn cases(default: u64) -> u64 {
     let asked = std::env::var("PROPTEST_CASES");
     asked
         .ok()

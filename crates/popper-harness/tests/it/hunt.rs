@@ -9,14 +9,21 @@ use rayon::prelude::*;
 use serde_json::Value;
 
 use crate::oracle::{Oracle, Universe};
-use crate::random_law::{random_law, random_universe};
+use crate::random_law::{Rng, random_law, random_universe};
 
 /// Rings up to this size are checked by brute force.
 const BRUTE_N: usize = 7;
 
+/// Unrelated states are drawn from rings up to this size, so often.
+const PICKED_N: usize = 5;
+const PICKS: usize = 2000;
+
 /// What is wrong with the verdict on a law, if anything is.
-fn contradiction(value: &Value, harness: &Harness, universe: &Universe) -> Option<String> {
-    let law = match Law::from_value(value.clone(), "$", Extensions::default()) {
+pub fn contradiction(value: &Value, harness: &Harness, universe: &Universe) -> Option<String> {
+    let extensions = Extensions {
+        local_transition: true,
+    };
+    let law = match Law::from_value(value.clone(), "$", extensions) {
         Ok(law) => law,
         Err(error) => return Some(format!("not a law: {error}")),
     };
@@ -33,6 +40,11 @@ fn contradiction(value: &Value, harness: &Harness, universe: &Universe) -> Optio
         }
     };
     let smallest = oracle.smallest(BRUTE_N);
+    if verdict.reason_code == Some(Reason::TautologicalClaim)
+        && let Some(states) = breaking(&oracle, universe)
+    {
+        return Some(format!("tautological_claim, but {states:?} break it"));
+    }
     match (verdict.status, smallest) {
         (Status::Pass, Some(smallest)) => Some(format!("PASS, but {smallest:?} violates it")),
         (Status::Unknown, Some(smallest)) => {
@@ -74,6 +86,21 @@ fn contradiction(value: &Value, harness: &Harness, universe: &Universe) -> Optio
     }
 }
 
+/// Unrelated states of a small ring that break a claim, among some drawn at random.
+fn breaking(oracle: &Oracle, universe: &Universe) -> Option<Vec<Vec<u8>>> {
+    let mut rng = Rng::new(1);
+    (0..PICKS).find_map(|pick| {
+        let n = 1 + pick % PICKED_N;
+        let mut state = || {
+            (0..n)
+                .map(|_| rng.below(universe.symbols.len()) as u8)
+                .collect()
+        };
+        let states: Vec<Vec<u8>> = (0..5).map(|_| state()).collect();
+        oracle.is_broken_by(&states).then_some(states)
+    })
+}
+
 fn hunt(seeds: std::ops::Range<u64>, harness: &Harness, universe: &Universe) {
     let wrong: Vec<String> = seeds
         .into_par_iter()
@@ -91,7 +118,7 @@ fn hunt(seeds: std::ops::Range<u64>, harness: &Harness, universe: &Universe) {
 }
 
 /// Small budgets for what lies beyond brute force, so that many laws can be asked.
-fn hasty() -> Config {
+pub fn hasty() -> Config {
     Config {
         exhaustive_n: 8,
         ladder: vec![9, 16, 27],

@@ -93,6 +93,13 @@ enum Reading {
     Commutes {
         transform: String,
     },
+    Local {
+        trigger: u8,
+        pattern: Option<Vec<u8>>,
+        parity: Option<usize>,
+        equal: bool,
+        result: u8,
+    },
 }
 
 struct Precondition {
@@ -228,7 +235,7 @@ impl<'u> Oracle<'u> {
                 consequent.each_seen(&mut see);
                 self.horizon + *window + usize::from(names_next)
             }
-            Reading::Commutes { .. } => self.horizon,
+            Reading::Commutes { .. } | Reading::Local { .. } => self.horizon,
         };
         asked.sort_unstable();
         asked.dedup();
@@ -324,10 +331,39 @@ impl<'u> Oracle<'u> {
             return case;
         }
 
-        self.fill(start, values);
+        if let Reading::Local { .. } = &self.reading {
+            self.watch_cells(start, &mut case);
+            return case;
+        }
+        self.fill(start, |now, then| self.universe.step(now, then), values);
+        self.judge(start.len(), values, &mut case);
+        case
+    }
+
+    /// Whether a sequence of states, related or not, breaks the claim. For `eventually` one state after the first is all there is.
+    pub fn is_broken_by(&self, states: &[Vec<u8>]) -> bool {
+        let mut case = Case::default();
+        let at = |t: usize| match self.reading {
+            Reading::Eventually { .. } => states[t.min(1)].clone(),
+            _ => states[t % states.len()].clone(),
+        };
+        if self.admits(&states[0]) == Some(true) {
+            let (mut values, mut t) = (Vec::new(), 0);
+            let next = |_: &Cells, then: &mut Cells| {
+                t += 1;
+                then.copy_from_slice(&at(t));
+            };
+            self.fill(&states[0], next, &mut values);
+            self.judge(states[0].len(), &values, &mut case);
+        }
+        case.first_violation.is_some()
+    }
+
+    /// The claim at every step of a sequence of states.
+    fn judge(&self, length: usize, values: &[Option<i64>], case: &mut Case) {
         let at = |t| At {
             t,
-            length: start.len(),
+            length,
             values,
             times: self.times,
         };
@@ -368,9 +404,37 @@ impl<'u> Oracle<'u> {
                     }
                 }
             }
-            Reading::Commutes { .. } => {}
+            Reading::Commutes { .. } | Reading::Local { .. } => {}
         }
-        case
+    }
+
+    fn watch_cells(&self, start: &Cells, case: &mut Case) {
+        let Reading::Local {
+            trigger,
+            pattern,
+            parity,
+            equal,
+            result,
+        } = &self.reading
+        else {
+            return;
+        };
+        let n = start.len();
+        let (mut now, mut then) = (start.to_vec(), start.to_vec());
+        for t in 0..self.horizon {
+            self.universe.step(&now, &mut then);
+            for i in 0..n {
+                let around = [now[(i + n - 1) % n], now[i], now[(i + 1) % n]];
+                let asked = now[i] == *trigger
+                    && pattern.as_ref().is_none_or(|pattern| pattern[..] == around)
+                    && parity.is_none_or(|parity| i % 2 == parity);
+                if asked {
+                    case.triggers += 1;
+                    case.note(t, Some((then[i] == *result) == *equal));
+                }
+            }
+            std::mem::swap(&mut now, &mut then);
+        }
     }
 
     fn admits(&self, start: &Cells) -> Option<bool> {
@@ -398,8 +462,13 @@ impl<'u> Oracle<'u> {
         all
     }
 
-    /// Every asked observable at every time of the run.
-    fn fill(&self, start: &Cells, values: &mut Vec<Option<i64>>) {
+    /// Every asked observable at every time of a sequence of states.
+    fn fill(
+        &self,
+        start: &Cells,
+        mut next: impl FnMut(&Cells, &mut Cells),
+        values: &mut Vec<Option<i64>>,
+    ) {
         values.clear();
         values.resize(self.observables.len() * self.times, None);
         let mut now = start.to_vec();
@@ -409,7 +478,7 @@ impl<'u> Oracle<'u> {
                 values[name * self.times + t] =
                     self.observables[name].value(&self.observables, &now);
             }
-            self.universe.step(&now, &mut then);
+            next(&now, &mut then);
             std::mem::swap(&mut now, &mut then);
         }
     }
@@ -507,6 +576,22 @@ fn reading(
     let text = law["claim"].as_str().unwrap_or("");
     if template == "symmetry_commutation" {
         return commutation(law, universe, text);
+    }
+    if template == "local_transition" {
+        let symbol = |key: &str| {
+            let text = law[key].as_str().unwrap_or("");
+            universe.cells(text).ok_or_else(|| schema(key))
+        };
+        let pattern = law["neighbor_pattern"].is_string();
+        return Ok(Reading::Local {
+            trigger: symbol("trigger_symbol")?[0],
+            pattern: pattern.then(|| symbol("neighbor_pattern")).transpose()?,
+            parity: law["required_parity"]
+                .as_u64()
+                .map(|parity| parity as usize),
+            equal: law["result_op"] != "!=",
+            result: symbol("result_symbol")?[0],
+        });
     }
 
     let from_fields = if law["claim_ast"].is_null() && names.len() == 1 {

@@ -1,5 +1,6 @@
 //! Laws that once got a wrong verdict, took too long, or could not be stopped.
 
+mod brute;
 mod constants;
 mod errors;
 mod latch;
