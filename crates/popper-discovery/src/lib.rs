@@ -45,6 +45,7 @@ mod clock;
 mod config;
 mod decision;
 mod discovery;
+mod elimination;
 mod enumerative;
 mod error;
 mod intake;

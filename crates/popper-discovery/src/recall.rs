@@ -12,6 +12,7 @@ use popper_harness::span::Span;
 use popper_harness::universe::Universe;
 use serde::Serialize;
 
+use crate::elimination::{eliminate, primitive};
 use crate::error::Error;
 use crate::store::Finding;
 use crate::summary::Verdicts;
@@ -238,41 +239,12 @@ impl Space {
     }
 }
 
-/// A row less so much of another that its entry at `lead` is 0, without a common divisor.
-fn eliminate(row: &[i128], other: &[i128], lead: usize) -> Option<Vec<i128>> {
-    let (factor, keep) = (*row.get(lead)?, *other.get(lead)?);
-    let entries = row.iter().zip(other).map(|(&entry, &other)| {
-        entry
-            .checked_mul(keep)?
-            .checked_sub(factor.checked_mul(other)?)
-    });
-    Some(primitive(entries.collect::<Option<_>>()?))
-}
-
 /// A row with its leading place, that entry made positive; none for the zero row.
 fn leading(row: Vec<i128>) -> Option<(usize, Vec<i128>)> {
     let row = primitive(row);
     let lead = row.iter().position(|&entry| entry != 0)?;
     let sign = row[lead].signum();
     Some((lead, row.into_iter().map(|entry| entry * sign).collect()))
-}
-
-fn primitive(row: Vec<i128>) -> Vec<i128> {
-    let divisor = row
-        .iter()
-        .fold(0u128, |divisor, entry| gcd(divisor, entry.unsigned_abs()));
-    match i128::try_from(divisor) {
-        Ok(divisor) if divisor > 1 => row.into_iter().map(|entry| entry / divisor).collect(),
-        _ => row,
-    }
-}
-
-fn gcd(left: u128, right: u128) -> u128 {
-    if right == 0 {
-        left
-    } else {
-        gcd(right, left % right)
-    }
 }
 
 #[cfg(test)]

@@ -5,9 +5,11 @@
 
 use std::collections::BTreeSet;
 
+use num_integer::gcd;
 use popper_harness::universe::Symbol;
 
 use super::evidence::Evidence;
+use crate::elimination::eliminate;
 
 /// Patterns beyond this number make the equations too many to be worth it.
 const MOST_PATTERNS: usize = 160;
@@ -190,7 +192,7 @@ pub(super) fn combinations(basis: &[Vec<i64>], most: i64) -> Vec<Vec<i64>> {
     for (place, left) in combined_basis.iter().enumerate() {
         for right in &combined_basis[place + 1..] {
             for a in 1..=most {
-                for b in (-most..=most).filter(|b| gcd(a.into(), (*b).into()) == 1 && *b != 0) {
+                for b in (-most..=most).filter(|b| gcd(a, *b) == 1 && *b != 0) {
                     let scaled = combined(&vec![0; left.len()], left, a);
                     sums.push(combined(&scaled, right, b));
                 }
@@ -216,7 +218,7 @@ impl Rows {
     fn add(&mut self, change: &[i64]) {
         let mut row: Vec<i128> = change.iter().map(|&entry| entry.into()).collect();
         for (lead, other) in &self.0 {
-            match eliminated(&row, other, *lead) {
+            match eliminate(&row, other, *lead) {
                 Some(rest) => row = rest,
                 None => return,
             }
@@ -228,7 +230,7 @@ impl Rows {
         let cleared: Option<Vec<_>> = self
             .0
             .iter()
-            .map(|(other, before)| Some((*other, eliminated(before, &row, lead)?)))
+            .map(|(other, before)| Some((*other, eliminate(before, &row, lead)?)))
             .collect();
         if let Some(mut rows) = cleared {
             rows.push((lead, row));
@@ -255,31 +257,4 @@ impl Rows {
         let small = |entry: i128| i32::try_from(entry).ok().map(i64::from);
         solution.into_iter().map(small).collect()
     }
-}
-
-/// A row without the leading column of another one.
-fn eliminated(row: &[i128], other: &[i128], lead: usize) -> Option<Vec<i128>> {
-    if row[lead] == 0 {
-        return Some(row.to_vec());
-    }
-    let mut rest = Vec::with_capacity(row.len());
-    for (entry, of_other) in row.iter().zip(other) {
-        let keep = entry.checked_mul(other[lead])?;
-        rest.push(keep.checked_sub(of_other.checked_mul(row[lead])?)?);
-    }
-    let divisor = rest.iter().fold(0, |divisor, &entry| gcd(divisor, entry));
-    if divisor > 1 {
-        for entry in &mut rest {
-            *entry /= divisor;
-        }
-    }
-    Some(rest)
-}
-
-fn gcd(left: i128, right: i128) -> i128 {
-    let (mut left, mut right) = (left.abs(), right.abs());
-    while right != 0 {
-        (left, right) = (right, left % right);
-    }
-    left
 }

@@ -4,6 +4,8 @@
 //! every condition. The rank modulo a prime is at most the true rank, so no solution can be missed, and none that is checked
 //! can be wrong: the result is exact.
 
+use num_integer::gcd;
+
 use super::SpanError;
 use crate::universe::{Rule, Symbol};
 
@@ -294,12 +296,4 @@ fn fraction(residue: u64) -> Option<(i64, i64)> {
     let (numerator, denominator) = ((now * sign) as i64, (factor * sign) as i64);
     let divisor = gcd(numerator.abs(), denominator).max(1);
     Some((numerator / divisor, denominator / divisor))
-}
-
-pub(super) fn gcd(left: i64, right: i64) -> i64 {
-    if right == 0 {
-        left
-    } else {
-        gcd(right, left % right)
-    }
 }

@@ -7,6 +7,7 @@ mod algebra;
 #[cfg(test)]
 mod tests;
 
+use num_integer::gcd;
 use num_rational::Ratio;
 use num_traits::{CheckedDiv as _, CheckedMul as _, CheckedSub as _};
 use serde::Serialize;
@@ -228,14 +229,6 @@ impl Span {
             i64::try_from(whole).ok()
         };
         shares.iter().map(whole).collect()
-    }
-}
-
-fn gcd(left: i128, right: i128) -> i128 {
-    if right == 0 {
-        left
-    } else {
-        gcd(right, left % right)
     }
 }
 
