@@ -21,13 +21,18 @@ use popper_discovery::{
 };
 use popper_harness::decide::{Config, Harness, Status};
 use popper_harness::universe::KineticGrid;
-use popper_store::{Access, Database};
+use popper_store::{Access, Database, Tuning};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use serde_json::{Value, json};
 
 /// Decisions in a commit.
 const GROUP: usize = 1000;
+/// For a file of millions of rows.
+const BULK: Tuning = Tuning {
+    cache_mib: 512,
+    log_mib: 128,
+};
 /// Fingerprints in one question.
 const ASKED: usize = 1000;
 
@@ -115,7 +120,9 @@ struct Growing {
 impl Growing {
     async fn new(path: &Path) -> Self {
         let (run, like) = findings().await;
-        let mut database = Database::open(path, Access::Write).await.unwrap();
+        let mut database = Database::open_with(path, Access::Write, BULK)
+            .await
+            .unwrap();
         let id = database.create_run(&run).await.unwrap();
         let iteration = Iteration {
             id: 0,

@@ -18,12 +18,30 @@ const BUSY: Duration = Duration::from_secs(5);
 /// 32 kB, see `docs/benchmarks.md`.
 const PAGE: u32 = 16_384;
 
-/// The page cache, as the pragma writes KiB: half a GiB at most, taken only by files that are that large. It is meant to hold the two
-/// trees whose keys are hashes.
-const CACHE: &str = "-524288";
+/// The largest that the file of the log stays once it is written back, in bytes.
+const LOG_LIMIT: &str = "16777216";
 
-/// Pages of the log after which they are written back: 128 MiB, so that a page that changes with each group is written once for many.
-const LOG: &str = "8192";
+/// The memory and the disk that a database may use for speed.
+///
+/// The default is meant for runs: a log of 4 MiB leaves room for a transaction of 12 MiB within 16 MiB. To fill a database with millions of
+/// rows, a cache that holds the two trees whose keys are hashes and a log that writes a page back once for many groups are faster,
+/// see `docs/benchmarks.md`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tuning {
+    /// The most MiB of the page cache, `1..=1048576`; only used as far as the file is that large.
+    pub cache_mib: u32,
+    /// MiB of the write-ahead log after which it is written back, `1..=1048576`.
+    pub log_mib: u32,
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Self {
+            cache_mib: 64,
+            log_mib: 4,
+        }
+    }
+}
 
 /// What a database is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,6 +101,18 @@ impl Database {
     /// writing; [`StoreError::Newer`]; [`StoreError::Corrupt`] for what is no database, or one of another program, neither of which
     /// is changed; [`StoreError::ReadOnly`] and [`StoreError::Full`] as the system says.
     pub async fn open(path: &Path, access: Access) -> Result<Self, StoreError> {
+        Self::open_with(path, access, Tuning::default()).await
+    }
+
+    /// The same with another use of memory and disk.
+    ///
+    /// # Errors
+    /// Those of [`Database::open`].
+    pub async fn open_with(
+        path: &Path,
+        access: Access,
+        tuning: Tuning,
+    ) -> Result<Self, StoreError> {
         let named = Place::new(path);
         let path = find(path, access, &named)?;
         let place = named;
@@ -109,7 +139,7 @@ impl Database {
             }
         }
         let lock = WriterLock::take(&path, &place)?;
-        let options = writer(&path);
+        let options = writer(&path, tuning);
         let create = options.clone().create_if_missing(access == Access::Write);
         let mut conn = create.connect().await.map_err(|error| place.sql(error))?;
         settle(&mut conn, &place).await?;
@@ -260,13 +290,17 @@ async fn whole(conn: &mut SqliteConnection, path: &Path, place: &Place) -> Resul
     Ok(())
 }
 
-fn writer(path: &Path) -> SqliteConnectOptions {
+fn writer(path: &Path, tuning: Tuning) -> SqliteConnectOptions {
+    // The pragma counts KiB where the number is negative.
+    let cache = i64::from(tuning.cache_mib) * -1024;
+    let log = (u64::from(tuning.log_mib) << 20) / u64::from(PAGE);
     common(path)
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
         .page_size(PAGE)
-        .pragma("cache_size", CACHE)
-        .pragma("wal_autocheckpoint", LOG)
+        .pragma("cache_size", cache.to_string())
+        .pragma("wal_autocheckpoint", log.to_string())
+        .pragma("journal_size_limit", LOG_LIMIT)
 }
 
 /// Makes the tables in an empty file, all of them or none.
@@ -277,4 +311,40 @@ async fn settle(conn: &mut SqliteConnection, place: &Place) -> Result<(), StoreE
         schema::migrate(&mut tx, place).await?;
     }
     tx.commit().await.map_err(fault)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_run_takes_little_memory_and_disk_unless_asked_otherwise() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("popper.db");
+        let large = Tuning {
+            cache_mib: 512,
+            log_mib: 128,
+        };
+        for (tuning, expected) in [
+            (Tuning::default(), [-65_536, 256, 16_777_216]),
+            (large, [-524_288, 8192, 16_777_216]),
+        ] {
+            let opened = Database::open_with(&path, Access::Write, tuning).await;
+            let mut database = opened.unwrap();
+            let (conn, _) = database.connection().await.unwrap();
+            let mut found = Vec::new();
+            for pragma in [
+                "PRAGMA cache_size",
+                "PRAGMA wal_autocheckpoint",
+                "PRAGMA journal_size_limit",
+            ] {
+                let value: i64 = sqlx::query_scalar(pragma)
+                    .fetch_one(&mut *conn)
+                    .await
+                    .unwrap();
+                found.push(value);
+            }
+            assert_eq!(found, expected);
+        }
+    }
 }

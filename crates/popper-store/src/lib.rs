@@ -51,4 +51,4 @@ mod sql;
 mod store;
 mod table;
 
-pub use database::{Access, Database};
+pub use database::{Access, Database, Tuning};

@@ -1,12 +1,12 @@
 //! Whose file it is, and of which version: nothing is written before that is known.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use popper_discovery::StoreError;
+use sqlx::SqlSafeStr as _;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
-use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
-use sqlx::{ConnectOptions as _, Connection as _, SqlSafeStr as _};
+use sqlx::sqlite::SqliteConnection;
 
 use crate::fault::Place;
 
@@ -16,13 +16,15 @@ pub(crate) const KNOWN: i64 = 1;
 /// The table that sqlx keeps of the migrations that were run.
 const MIGRATIONS: &str = "_sqlx_migrations";
 
+/// The statements that make the tables and indexes.
+const TABLES: &str = include_str!("../migrations/sqlite/0001_tables.sql");
+
 fn migrator() -> Migrator {
-    let tables = include_str!("../migrations/sqlite/0001_tables.sql").into_sql_str();
     Migrator::with_migrations(vec![Migration::new(
         1,
         Cow::Borrowed("tables"),
         MigrationType::Simple,
-        tables,
+        TABLES.into_sql_str(),
         false,
     )])
 }
@@ -36,14 +38,24 @@ pub(crate) enum Content {
     Ours,
 }
 
-/// A table or an index as the database describes it: its kind, its name and the statement that made it.
-type Object = (String, String, Option<String>);
-
-async fn objects(conn: &mut SqliteConnection) -> Result<BTreeSet<Object>, sqlx::Error> {
-    let rows = sqlx::query_as("SELECT type, name, sql FROM sqlite_master ORDER BY name")
-        .fetch_all(conn)
-        .await?;
+/// The names in a database, each with the statement that made it; an index that belongs to a constraint has none.
+async fn objects(
+    conn: &mut SqliteConnection,
+) -> Result<BTreeMap<String, Option<String>>, sqlx::Error> {
+    let rows = sqlx::query_as("SELECT name, sql FROM sqlite_master ORDER BY name");
+    let rows: Vec<(String, Option<String>)> = rows.fetch_all(conn).await?;
     Ok(rows.into_iter().collect())
+}
+
+/// The statements of the migration that make a table or an index: the database keeps them as they are.
+fn made() -> Vec<String> {
+    let lines = TABLES.lines().filter(|line| !line.starts_with("--"));
+    let text = lines.collect::<Vec<_>>().join("\n");
+    let statements = text.split(';').map(str::trim);
+    statements
+        .filter(|statement| statement.starts_with("CREATE"))
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Looks into a file. Refuses what is not ours, or newer.
@@ -56,13 +68,8 @@ pub(crate) async fn inspect(
     if found.is_empty() {
         return Ok(Content::Empty);
     }
-    let has = |table: &str| {
-        found
-            .iter()
-            .any(|(kind, name, _)| kind == "table" && name == table)
-    };
-    if !has("schema_version") || !has(MIGRATIONS) {
-        let names: Vec<&str> = found.iter().map(|(_, name, _)| name.as_str()).collect();
+    if !found.contains_key("schema_version") || !found.contains_key(MIGRATIONS) {
+        let names: Vec<&str> = found.keys().map(String::as_str).collect();
         let names = names.join(", ");
         let shown: String = names.chars().take(200).collect();
         return Err(place.corrupt(format!("tables of another program: {shown}")));
@@ -87,24 +94,15 @@ pub(crate) async fn inspect(
         }
         _ => {}
     }
-    let expected = expected(place).await?;
-    match expected.difference(&found).next() {
+    let found: BTreeSet<&str> = found.values().flatten().map(String::as_str).collect();
+    match made().iter().find(|made| !found.contains(made.as_str())) {
         None => Ok(Content::Ours),
-        Some((kind, name, _)) => {
-            Err(place.corrupt(format!("{kind} {name} is not as this program makes it")))
+        Some(made) => {
+            let head = made.split('(').next().unwrap_or_default().trim();
+            let message = format!("its schema is not as this program makes it ({head})");
+            Err(place.corrupt(message))
         }
     }
-}
-
-/// All objects of a database that was just made.
-async fn expected(place: &Place) -> Result<BTreeSet<Object>, StoreError> {
-    let fault = |error| place.sql(error);
-    let options = SqliteConnectOptions::new().disable_statement_logging();
-    let mut conn = options.connect().await.map_err(fault)?;
-    migrate(&mut conn, place).await?;
-    let objects = objects(&mut conn).await.map_err(fault)?;
-    conn.close().await.map_err(fault)?;
-    Ok(objects)
 }
 
 /// Makes the tables.

@@ -10,5 +10,6 @@ mod dump;
 mod faults;
 mod guide;
 mod made;
+mod review;
 mod run;
 mod values;
