@@ -41,15 +41,16 @@ pub(crate) struct Period {
 }
 
 impl Decision {
-    /// The rows of a verdict on a law of a run. `cut` says that the attempt was cut short by a limit on time: then it is stored,
-    /// and the law waits on.
+    /// The rows of a verdict on a law of a run. `stopped` says that the harness was told to stop, by a limit on time. An attempt that
+    /// was UNKNOWN `resource_limit` then is stored, and the law waits for the next one; every other verdict is final.
     pub(crate) fn new(
         law: &LawRow,
         harness: &Harness,
         verdict: &Verdict,
         period: Period,
-        cut: bool,
+        stopped: bool,
     ) -> Self {
+        let cut = stopped && verdict.reason_code == Some(Reason::ResourceLimit);
         let verdict_digest = digest(verdict);
         let artifacts = Artifacts {
             harness_config: harness.config().clone(),
@@ -74,7 +75,7 @@ impl Decision {
             runtime_ms: period.runtime_ms,
             counterexample_id: None,
             artifacts_json: json(&artifacts),
-            notes: verdict.notes.join("\n"),
+            notes: json(&verdict.notes),
         };
         let package = verdict.counterexample.as_ref();
         let counterexample = package.map(|package| CounterexampleRow {
@@ -132,6 +133,14 @@ impl Decision {
     }
 }
 
+impl EvaluationRow {
+    /// The notes of the verdict. Rows of older programs hold one a line.
+    pub fn all_notes(&self) -> Vec<String> {
+        serde_json::from_str(&self.notes)
+            .unwrap_or_else(|_| self.notes.lines().map(str::to_owned).collect())
+    }
+}
+
 impl CapabilityRow {
     /// Whether two rows say the same, whenever that was.
     pub fn says_the_same(&self, other: &Self) -> bool {
@@ -182,7 +191,7 @@ impl Finding {
             evidence: Error::json(table, id, "evidence_json", &row.evidence_json)?,
             power: Error::json(table, id, "power_metrics_json", &row.power_metrics_json)?,
             counterexample: self.package()?,
-            notes: row.notes.lines().map(str::to_owned).collect(),
+            notes: row.all_notes(),
             runtime_ms: row.runtime_ms,
         })
     }

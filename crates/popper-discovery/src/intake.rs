@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use popper_harness::law::{Extensions, Law, Problem, Program, Unfit, syntax};
 use popper_harness::universe::Universe;
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
@@ -31,10 +32,7 @@ pub(crate) fn admit(
     language: Extensions,
 ) -> LawRow {
     let law = match &candidate.law {
-        Err(message) => Err(vec![Problem {
-            path: "$".into(),
-            message: message.clone(),
-        }]),
+        Err(message) => Err(vec![problem(message)]),
         Ok(value) => Law::from_value(value.clone(), "$", language)
             .map_err(|error| error.problems)
             .and_then(|law| match unreadable(&law, universe) {
@@ -42,9 +40,23 @@ pub(crate) fn admit(
                 None => Ok(law),
             }),
     };
-    match law {
-        Ok(law) => accepted(&law, &candidate.raw),
-        Err(problems) => rejected(candidate, &problems),
+    let row = law.and_then(|law| {
+        let row = accepted(&law, &candidate.raw);
+        // What is stored must be read again by every later iteration.
+        match row.law() {
+            Ok(stored) if stored.fingerprint() == row.law_fingerprint => Ok(row),
+            Ok(_) => Err(vec![problem("its normal form reads as another law")]),
+            Err(error) => Err(vec![problem(&error)]),
+        }
+    });
+    row.unwrap_or_else(|problems| rejected(candidate, &problems))
+}
+
+/// A problem of a law as a whole.
+fn problem(message: &(impl ToString + ?Sized)) -> Problem {
+    Problem {
+        path: "$".into(),
+        message: message.to_string(),
     }
 }
 
@@ -153,6 +165,28 @@ fn text(value: &Value, key: &str) -> String {
 }
 
 impl LawRow {
+    /// Why the row is not a law: the stored reasons, else the error of reading it. Empty for a law.
+    ///
+    /// # Errors
+    /// [`Error::Row`] when the stored reasons are not what this program writes.
+    pub fn problems(&self) -> Result<Vec<Problem>, Error> {
+        #[derive(Deserialize)]
+        struct Reason {
+            path: String,
+            message: String,
+        }
+        let normal: Option<Value> = serde_json::from_str(&self.normalized_json).ok();
+        let Some(stored) = normal.and_then(|mut normal| Some(normal.get_mut("problems")?.take()))
+        else {
+            let error = self.law().err();
+            return Ok(error.iter().map(problem).collect());
+        };
+        let stored: Vec<Reason> = serde_json::from_value(stored)
+            .map_err(|error| Error::row("laws", self.id, "normalized_json", error))?;
+        let given = |Reason { path, message }| Problem { path, message };
+        Ok(stored.into_iter().map(given).collect())
+    }
+
     /// The law, built from the row alone: its normal form with the proposer's name, words and tests.
     ///
     /// # Errors

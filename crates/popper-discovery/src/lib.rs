@@ -83,5 +83,5 @@ pub use row::{
 pub use snapshot::{
     Accepted, Capabilities, Contract, Falsified, Snapshot, Specimen, Totals, Undecided,
 };
-pub use store::{Attempt, Decision, Finding, Plan, Query, Store, StoreError, Tally};
+pub use store::{Attempt, Decision, Finding, Mark, Plan, Query, Store, StoreError, Tally};
 pub use summary::{Selected, Summary, Verdicts};

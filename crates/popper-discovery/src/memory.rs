@@ -2,14 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use jiff::Timestamp;
 use popper_harness::decide::Status;
 
 use crate::row::{
-    CallRow, CapabilityRow, CounterexampleRow, EvaluationRow, Iteration, IterationStatus, LawRow,
-    LawStatus, Run, VerdictKey,
+    CallRow, CapabilityRow, CounterexampleRow, EvaluationRow, Iteration, LawRow, LawStatus, Run,
+    VerdictKey,
 };
-use crate::store::{Attempt, Decision, Finding, Plan, Query, Store, StoreError, Tally};
+use crate::store::{Attempt, Decision, Finding, Mark, Plan, Query, Store, StoreError, Tally};
 
 /// All tables as lists; the key of a row is its place, counted from 1.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -31,6 +30,9 @@ pub struct MemoryStore {
     /// `verdict_keys`, by law, configuration and universe.
     pub keys: BTreeMap<(String, String, String), VerdictKey>,
 }
+
+/// A law, a configuration and a universe.
+type Triple = (String, String, String);
 
 /// The key of the row that is pushed next.
 fn next_id<T>(rows: &[T]) -> i64 {
@@ -78,7 +80,7 @@ impl MemoryStore {
         }
     }
 
-    fn store(&mut self, decision: &Decision) -> Result<(), StoreError> {
+    fn store(&mut self, decision: &Decision, undo: &mut Undo) -> Result<(), StoreError> {
         let new = &decision.evaluation;
         let same = |row: &&EvaluationRow| {
             (row.run_id, row.law_id, row.seed) == (new.run_id, new.law_id, new.seed)
@@ -100,6 +102,7 @@ impl MemoryStore {
         }
         self.evaluations.push(evaluation);
         if let Some(law) = get_mut(&mut self.laws, new.law_id) {
+            undo.laws.push((law.id, law.status));
             law.status = decision.law_status;
         }
         if let Some(key) = &decision.key {
@@ -117,10 +120,47 @@ impl MemoryStore {
                     evaluation_id: id,
                     ..key.clone()
                 };
-                self.keys.insert(triple, key);
+                undo.keys
+                    .push((triple.clone(), self.keys.insert(triple, key)));
             }
         }
         Ok(())
+    }
+}
+
+/// What a group of decisions has changed so far.
+struct Undo {
+    evaluations: usize,
+    counterexamples: usize,
+    laws: Vec<(i64, LawStatus)>,
+    keys: Vec<(Triple, Option<VerdictKey>)>,
+}
+
+impl Undo {
+    fn new(store: &MemoryStore) -> Self {
+        Self {
+            evaluations: store.evaluations.len(),
+            counterexamples: store.counterexamples.len(),
+            laws: Vec::new(),
+            keys: Vec::new(),
+        }
+    }
+
+    /// The latest change first.
+    fn take_back(self, store: &mut MemoryStore) {
+        store.evaluations.truncate(self.evaluations);
+        store.counterexamples.truncate(self.counterexamples);
+        for (id, status) in self.laws.into_iter().rev() {
+            if let Some(law) = get_mut(&mut store.laws, id) {
+                law.status = status;
+            }
+        }
+        for (triple, key) in self.keys.into_iter().rev() {
+            match key {
+                Some(key) => store.keys.insert(triple, key),
+                None => store.keys.remove(&triple),
+            };
+        }
     }
 }
 
@@ -135,26 +175,13 @@ impl Store for MemoryStore {
         Ok(self.runs.iter().rev().cloned().collect())
     }
 
-    async fn iterations(&mut self, run_id: i64) -> Result<Vec<Iteration>, StoreError> {
-        let of_run = self.iterations.iter().filter(|row| row.run_id == run_id);
-        Ok(of_run.cloned().collect())
-    }
-
-    async fn iteration(
+    async fn iterations(
         &mut self,
         run_id: i64,
-        iteration_index: u32,
-    ) -> Result<Option<Iteration>, StoreError> {
-        let wanted = (run_id, iteration_index);
-        let mut rows = self.iterations.iter();
-        Ok(rows
-            .find(|row| (row.run_id, row.iteration_index) == wanted)
-            .cloned())
-    }
-
-    async fn last_iteration(&mut self, run_id: i64) -> Result<Option<Iteration>, StoreError> {
+        limit: Option<u32>,
+    ) -> Result<Vec<Iteration>, StoreError> {
         let of_run = self.iterations.iter().filter(|row| row.run_id == run_id);
-        Ok(of_run.max_by_key(|row| row.iteration_index).cloned())
+        Ok(newest(of_run.cloned().collect(), limit))
     }
 
     async fn begin_iteration(
@@ -182,10 +209,14 @@ impl Store for MemoryStore {
     async fn mark_iteration(
         &mut self,
         iteration_id: i64,
-        status: IterationStatus,
+        mark: Mark<'_>,
     ) -> Result<(), StoreError> {
         if let Some(row) = get_mut(&mut self.iterations, iteration_id) {
-            row.status = status;
+            row.status = mark.status();
+            if let Mark::Completed { at, summary_json } = mark {
+                row.completed_at = Some(at);
+                row.summary_json = Some(summary_json.to_owned());
+            }
         }
         Ok(())
     }
@@ -203,20 +234,6 @@ impl Store for MemoryStore {
         if let Some(row) = get_mut(&mut self.iterations, plan.iteration_id) {
             row.prompt_hash.clone_from(&plan.prompt_hash);
             row.summary_json = Some(plan.summary_json.clone());
-        }
-        Ok(())
-    }
-
-    async fn complete_iteration(
-        &mut self,
-        iteration_id: i64,
-        completed_at: Timestamp,
-        summary_json: &str,
-    ) -> Result<(), StoreError> {
-        if let Some(row) = get_mut(&mut self.iterations, iteration_id) {
-            row.status = IterationStatus::Completed;
-            row.completed_at = Some(completed_at);
-            row.summary_json = Some(summary_json.to_owned());
         }
         Ok(())
     }
@@ -310,12 +327,14 @@ impl Store for MemoryStore {
     }
 
     async fn commit(&mut self, decisions: &[Decision]) -> Result<(), StoreError> {
-        // All or none: what fails half-way leaves the old tables.
-        let mut new = self.clone();
+        // All or none: what fails half-way is taken back.
+        let mut undo = Undo::new(self);
         for decision in decisions {
-            new.store(decision)?;
+            if let Err(error) = self.store(decision, &mut undo) {
+                undo.take_back(self);
+                return Err(error);
+            }
         }
-        *self = new;
         Ok(())
     }
 

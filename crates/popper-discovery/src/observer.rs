@@ -3,6 +3,8 @@
 use futures_util::future::{self, BoxFuture};
 use popper_harness::decide::Verdict;
 
+use crate::error::Error;
+use crate::row::{Call, LawRow};
 use crate::summary::Summary;
 
 /// Something that happened.
@@ -16,9 +18,16 @@ pub enum Event<'a> {
         total: u32,
     },
     /// A model answered.
-    Called(&'a crate::row::Call),
+    Called(&'a Call),
     /// The laws to test are chosen.
     Planned(&'a Summary),
+    /// A stored law cannot be read. It is skipped, and becomes `rejected_schema` with the next plan.
+    Unreadable {
+        /// The law's row.
+        law: &'a LawRow,
+        /// What is wrong with it.
+        error: &'a Error,
+    },
     /// A law was decided; it is durable with the next group.
     Decided(&'a Verdict),
     /// All decisions so far are durable.

@@ -36,8 +36,6 @@ pub enum Step {
 /// A batch of laws.
 #[derive(Debug, Clone, Default)]
 pub struct Proposal {
-    /// The whole answer as it came; empty where nobody was asked.
-    pub raw_text: String,
     /// The laws, in the proposer's order.
     pub candidates: Vec<Candidate>,
     /// sha256 of the first request, where a model was asked.

@@ -103,6 +103,8 @@ pub struct Ranked {
 #[derive(Debug, Default)]
 pub(crate) struct Ranker {
     profiles: BTreeMap<String, Arc<Profile>>,
+    /// `Program::behaviour_hash` of laws that were ranked before this process began, by fingerprint.
+    pub(crate) stored_hashes: Option<BTreeMap<String, String>>,
 }
 
 /// What is measured of a law.
@@ -123,7 +125,7 @@ struct Behaviour {
 }
 
 impl Profile {
-    fn of(row: &LawRow, harness: &Harness) -> Result<Self, Error> {
+    fn of(row: &LawRow, harness: &Harness, stored: Option<&String>) -> Result<Self, Error> {
         let normal: Value = Error::json("laws", row.id, "normalized_json", &row.normalized_json)?;
         let universe = harness.universe();
         let program = Program::compile(&row.law()?, universe).ok();
@@ -132,7 +134,9 @@ impl Profile {
             words: words(&normal),
             preconditions: normal["preconditions"].as_array().map_or(0, Vec::len),
             behaviour: program.map(|program| Behaviour {
-                hash: program.behaviour_hash(universe),
+                hash: stored
+                    .cloned()
+                    .unwrap_or_else(|| program.behaviour_hash(universe)),
                 content: program.content(universe),
             }),
         })
@@ -166,6 +170,14 @@ impl Profile {
 }
 
 impl Ranker {
+    /// Measures a law, which can only be ranked then.
+    ///
+    /// # Errors
+    /// [`Error::Row`] when the row cannot be read.
+    pub(crate) fn read(&mut self, law: &LawRow, harness: &Harness) -> Result<(), Error> {
+        self.profile(law, harness).map(drop)
+    }
+
     /// Ranks the laws that wait, best first; equal scores keep their order.
     pub(crate) fn rank(
         &mut self,
@@ -222,7 +234,9 @@ impl Ranker {
         if let Some(known) = self.profiles.get(&law.law_fingerprint) {
             return Ok(Arc::clone(known));
         }
-        let profile = Arc::new(Profile::of(law, harness)?);
+        let stored = self.stored_hashes.as_ref();
+        let stored = stored.and_then(|hashes| hashes.get(&law.law_fingerprint));
+        let profile = Arc::new(Profile::of(law, harness, stored)?);
         let fingerprint = law.law_fingerprint.clone();
         self.profiles.insert(fingerprint, Arc::clone(&profile));
         Ok(profile)

@@ -144,7 +144,7 @@ pub struct EvaluationRow {
     pub counterexample_id: Option<i64>,
     /// The effective configuration of the harness and the digest of the verdict.
     pub artifacts_json: String,
-    /// `Verdict::notes`, one a line.
+    /// `Verdict::notes`, a JSON array of texts; in rows of older programs one a line.
     pub notes: String,
 }
 

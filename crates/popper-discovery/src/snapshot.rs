@@ -216,11 +216,15 @@ impl Snapshot {
             };
             store.findings(query).await
         };
-        let accepted = latest(Status::Pass, config.accepted).await?;
+        let mut accepted = latest(Status::Pass, config.accepted).await?;
         // The gallery chooses among more than it shows.
         let wide = config.falsified.max(config.gallery.saturating_mul(8));
-        let falsified = latest(Status::Fail, wide).await?;
-        let unknown = latest(Status::Unknown, config.unknown).await?;
+        let mut falsified = latest(Status::Fail, wide).await?;
+        let mut unknown = latest(Status::Unknown, config.unknown).await?;
+        // A row that is damaged is missing here; the loop reports it when it ranks.
+        for findings in [&mut accepted, &mut falsified, &mut unknown] {
+            findings.retain(|finding| normal_form(finding).is_ok());
+        }
         let specimens = falsified
             .iter()
             .map(specimen)
@@ -366,7 +370,9 @@ async fn research_log(
     iteration: &Iteration,
 ) -> Result<Option<String>, Error> {
     let index = iteration.iteration_index.saturating_sub(1);
-    let Some(earlier) = store.iteration(run.id, index).await? else {
+    let last = store.iterations(run.id, Some(2)).await?;
+    let earlier = last.into_iter().find(|one| one.iteration_index == index);
+    let Some(earlier) = earlier else {
         return Ok(None);
     };
     let Some(json) = &earlier.summary_json else {

@@ -57,7 +57,7 @@ pub enum StoreError {
         known: i64,
     },
     /// There is no such file, and none was to be made.
-    #[error("{place}: there is no database; `popper run` makes one")]
+    #[error("{place}: there is no database")]
     Missing {
         /// The file or address.
         place: String,
@@ -112,6 +112,33 @@ pub struct Plan {
     pub prompt_hash: Option<String>,
     /// The [`Summary`](crate::Summary) so far.
     pub summary_json: String,
+}
+
+/// A new status of an iteration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark<'a> {
+    /// The run continues with it.
+    Running,
+    /// The run was stopped in it.
+    Aborted,
+    /// All selected laws are decided.
+    Completed {
+        /// The time.
+        at: Timestamp,
+        /// The whole [`Summary`](crate::Summary).
+        summary_json: &'a str,
+    },
+}
+
+impl Mark<'_> {
+    /// The status that it sets.
+    pub fn status(self) -> IterationStatus {
+        match self {
+            Self::Running => IterationStatus::Running,
+            Self::Aborted => IterationStatus::Aborted,
+            Self::Completed { .. } => IterationStatus::Completed,
+        }
+    }
 }
 
 /// A decided law with all that belongs to it: stored whole or not at all.
@@ -197,24 +224,12 @@ pub trait Store: Send {
     /// All runs, newest first.
     fn runs(&mut self) -> impl Future<Output = Result<Vec<Run>, StoreError>> + Send;
 
-    /// The iterations of a run in order.
+    /// The iterations of a run in order, all or the `newest` ones.
     fn iterations(
         &mut self,
         run_id: i64,
+        newest: Option<u32>,
     ) -> impl Future<Output = Result<Vec<Iteration>, StoreError>> + Send;
-
-    /// One iteration of a run, by its number.
-    fn iteration(
-        &mut self,
-        run_id: i64,
-        iteration_index: u32,
-    ) -> impl Future<Output = Result<Option<Iteration>, StoreError>> + Send;
-
-    /// The last iteration of a run.
-    fn last_iteration(
-        &mut self,
-        run_id: i64,
-    ) -> impl Future<Output = Result<Option<Iteration>, StoreError>> + Send;
 
     /// Stores an iteration as running, with the capabilities where they differ from the last ones of the run; answers its key.
     fn begin_iteration(
@@ -223,25 +238,17 @@ pub trait Store: Send {
         capabilities: &CapabilityRow,
     ) -> impl Future<Output = Result<i64, StoreError>> + Send;
 
-    /// Says where an iteration stands, without completing it.
+    /// Sets the status of an iteration.
     fn mark_iteration(
         &mut self,
         iteration_id: i64,
-        status: IterationStatus,
+        mark: Mark<'_>,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Stores what an iteration proposes and chooses.
     fn plan_iteration(
         &mut self,
         plan: &Plan,
-    ) -> impl Future<Output = Result<(), StoreError>> + Send;
-
-    /// Completes an iteration.
-    fn complete_iteration(
-        &mut self,
-        iteration_id: i64,
-        completed_at: Timestamp,
-        summary_json: &str,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Stores a call.

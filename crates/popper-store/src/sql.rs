@@ -1,5 +1,4 @@
-//! The statements. All of them are SQL that `SQLite` and `PostgreSQL` share: `$n`, `ON CONFLICT`, `LIMIT`, no function of one of
-//! them alone. What only `SQLite` knows stands in `database.rs`, `schema.rs` and the migrations.
+//! The statements for rows. Pragmas are in `database.rs`, and the tables in `migrations`.
 
 use popper_discovery::{
     CallRow, CounterexampleRow, EvaluationRow, Iteration, LawRow, Run, StoreError, VerdictKey,
@@ -39,11 +38,10 @@ pub(crate) const REPLACE_KEY: &str = " ON CONFLICT (law_fingerprint, harness_con
      WHERE NOT EXISTS (SELECT 1 FROM law_evaluations e WHERE e.id = verdict_keys.evaluation_id AND e.status = 'FAIL')";
 pub(crate) const SKIP_ATTEMPT: &str =
     " ON CONFLICT (run_id, law_id, harness_config_hash, seed) DO NOTHING";
-pub(crate) const MARK: &str = "UPDATE iterations SET status = $1 WHERE id = $2";
+pub(crate) const MARK: &str = "UPDATE iterations SET status = $1, completed_at = COALESCE($2, completed_at), \
+     summary_json = COALESCE($3, summary_json) WHERE id = $4";
 pub(crate) const PLANNED: &str =
     "UPDATE iterations SET prompt_hash = $1, summary_json = $2 WHERE id = $3";
-pub(crate) const COMPLETE: &str =
-    "UPDATE iterations SET status = $1, completed_at = $2, summary_json = $3 WHERE id = $4";
 
 /// A SELECT of whole rows with this ending.
 pub(crate) fn rows_of<R: Record>(ending: &str) -> String {
@@ -189,15 +187,7 @@ pub(crate) fn runs() -> String {
 }
 
 pub(crate) fn iterations() -> String {
-    rows_of::<Iteration>("WHERE x.run_id = $1 ORDER BY x.id")
-}
-
-pub(crate) fn iteration() -> String {
-    rows_of::<Iteration>("WHERE x.run_id = $1 AND x.iteration_index = $2")
-}
-
-pub(crate) fn last_iteration() -> String {
-    rows_of::<Iteration>("WHERE x.run_id = $1 ORDER BY x.iteration_index DESC LIMIT 1")
+    rows_of::<Iteration>("WHERE x.run_id = $1 ORDER BY x.iteration_index DESC LIMIT $2")
 }
 
 pub(crate) fn calls() -> String {

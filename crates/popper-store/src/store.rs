@@ -2,11 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use jiff::Timestamp;
 use popper_discovery::{
     Attempt, CallRow, CapabilityRow, CounterexampleRow, Decision, EvaluationRow, Finding,
-    Iteration, IterationStatus, LawRow, LawStatus, Plan, Query, Run, Store, StoreError, Tally,
-    VerdictKey,
+    Iteration, LawRow, LawStatus, Mark, Plan, Query, Run, Store, StoreError, Tally, VerdictKey,
 };
 use popper_harness::decide::Status;
 use sqlx::sqlite::SqliteRow;
@@ -40,28 +38,18 @@ impl Store for Database {
         sql::records(rows, place)
     }
 
-    async fn iterations(&mut self, run_id: i64) -> Result<Vec<Iteration>, StoreError> {
-        let (conn, place) = self.connection().await?;
-        let query = sqlx::query(AssertSqlSafe(sql::iterations())).bind(run_id);
-        sql::records(query.fetch_all(conn).await, place)
-    }
-
-    async fn iteration(
+    async fn iterations(
         &mut self,
         run_id: i64,
-        iteration_index: u32,
-    ) -> Result<Option<Iteration>, StoreError> {
+        newest: Option<u32>,
+    ) -> Result<Vec<Iteration>, StoreError> {
         let (conn, place) = self.connection().await?;
-        let query = sqlx::query(AssertSqlSafe(sql::iteration()))
+        let query = sqlx::query(AssertSqlSafe(sql::iterations()))
             .bind(run_id)
-            .bind(i64::from(iteration_index));
-        Ok(sql::records(query.fetch_all(conn).await, place)?.pop())
-    }
-
-    async fn last_iteration(&mut self, run_id: i64) -> Result<Option<Iteration>, StoreError> {
-        let (conn, place) = self.connection().await?;
-        let query = sqlx::query(AssertSqlSafe(sql::last_iteration())).bind(run_id);
-        Ok(sql::records(query.fetch_all(conn).await, place)?.pop())
+            .bind(newest.map_or(ALL, i64::from));
+        let mut iterations = sql::records(query.fetch_all(conn).await, place)?;
+        iterations.reverse();
+        Ok(iterations)
     }
 
     async fn begin_iteration(
@@ -93,11 +81,17 @@ impl Store for Database {
     async fn mark_iteration(
         &mut self,
         iteration_id: i64,
-        status: IterationStatus,
+        mark: Mark<'_>,
     ) -> Result<(), StoreError> {
+        let (completed_at, summary_json) = match mark {
+            Mark::Completed { at, summary_json } => (Some(time_text(at)), Some(summary_json)),
+            Mark::Running | Mark::Aborted => (None, None),
+        };
         let mut work = self.write().await?;
         sqlx::query(sql::MARK)
-            .bind(word(status))
+            .bind(word(mark.status()))
+            .bind(completed_at)
+            .bind(summary_json)
             .bind(iteration_id)
             .execute(&mut *work.tx)
             .await
@@ -108,24 +102,6 @@ impl Store for Database {
     async fn plan_iteration(&mut self, plan: &Plan) -> Result<(), StoreError> {
         let mut work = self.write().await?;
         store_plan(&mut work.tx, plan)
-            .await
-            .map_err(|error| work.place.sql(error))?;
-        work.commit().await
-    }
-
-    async fn complete_iteration(
-        &mut self,
-        iteration_id: i64,
-        completed_at: Timestamp,
-        summary_json: &str,
-    ) -> Result<(), StoreError> {
-        let mut work = self.write().await?;
-        sqlx::query(sql::COMPLETE)
-            .bind(word(IterationStatus::Completed))
-            .bind(time_text(completed_at))
-            .bind(summary_json)
-            .bind(iteration_id)
-            .execute(&mut *work.tx)
             .await
             .map_err(|error| work.place.sql(error))?;
         work.commit().await

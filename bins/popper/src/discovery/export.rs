@@ -77,7 +77,7 @@ impl Export {
         let elsewhere = |finding: &&Finding| finding.evaluation.run_id != run.id;
         evaluations.extend(findings.iter().filter(elsewhere).cloned());
         Ok(Self {
-            iterations: store.iterations(run.id).await?,
+            iterations: store.iterations(run.id, None).await?,
             laws: store.laws_by_status(run.id, &statuses, None).await?,
             findings: findings
                 .into_iter()

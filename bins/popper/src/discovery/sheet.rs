@@ -3,7 +3,6 @@
 use bin_support::Failure;
 use popper_discovery::{Error, Finding, LawRow, status_text};
 use popper_harness::decide::Verdict;
-use serde_json::Value;
 
 use super::database::failure;
 use super::export::Export;
@@ -54,7 +53,7 @@ fn row(law: &LawRow, finding: Option<&Finding>, sim_hash: &str) -> Result<[Strin
     let found = verdict.and_then(|verdict| verdict.counterexample.as_ref());
     let notes = match verdict {
         Some(verdict) => verdict.notes.join("\n"),
-        None => problems(law),
+        None => problems(law)?,
     };
     let strength = verdict.and_then(|verdict| verdict.evidence.strength);
     let number = |number: Option<i64>| number.map(|number| number.to_string());
@@ -85,14 +84,10 @@ fn row(law: &LawRow, finding: Option<&Finding>, sim_hash: &str) -> Result<[Strin
 }
 
 /// Why a proposal is no law, one reason a line.
-fn problems(law: &LawRow) -> String {
-    let normal: Value = serde_json::from_str(&law.normalized_json).unwrap_or_default();
-    let problems = normal.get("problems").and_then(Value::as_array);
-    let lines = problems.into_iter().flatten().map(|problem| {
-        let text = |key| problem.get(key).and_then(Value::as_str).unwrap_or_default();
-        format!("{}: {}", text("path"), text("message"))
-    });
-    lines.collect::<Vec<_>>().join("\n")
+fn problems(law: &LawRow) -> Result<String, Error> {
+    let problems = law.problems()?;
+    let lines = problems.iter().map(ToString::to_string);
+    Ok(lines.collect::<Vec<_>>().join("\n"))
 }
 
 /// A cell that no spreadsheet takes for a formula: one that begins like a formula gets a `'` in front.

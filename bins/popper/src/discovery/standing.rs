@@ -53,7 +53,7 @@ pub struct Verdicts {
 
 impl Standing {
     pub async fn of(store: &mut impl Store, run: &Run) -> Result<Self, Error> {
-        let iterations = store.iterations(run.id).await?;
+        let iterations = store.iterations(run.id, None).await?;
         let completed = iterations
             .iter()
             .filter(|iteration| iteration.status == IterationStatus::Completed);

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use bin_support::{Interrupt, Progress};
+use bin_support::{Interrupt, Progress, printable};
 use futures_util::future::BoxFuture;
 use indicatif::ProgressBar;
 use popper_discovery::{Event, Observer, Summary};
 
 use super::cost::Cost;
+use super::database::spoken;
 
 /// How often it is asked whether Ctrl-C was pressed while a model is waited for.
 const GLANCE: Duration = Duration::from_millis(50);
@@ -75,6 +76,10 @@ impl Observer for Watch {
             Event::Planned(summary) => {
                 let tests = summary.selected.len();
                 self.bar = Some(self.progress.bar(self.place.clone(), tests));
+            }
+            Event::Unreadable { law, error } => {
+                let name = printable(&law.law_id);
+                tracing::warn!("law {name} is skipped: {}", spoken(error));
             }
             Event::Decided(_) => {
                 if let Some(bar) = &self.bar {

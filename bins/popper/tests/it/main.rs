@@ -14,6 +14,7 @@ mod hostile;
 mod kill;
 mod models;
 mod process;
+mod review;
 mod runs;
 mod schema;
 mod simulate;

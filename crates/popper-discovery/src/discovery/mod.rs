@@ -17,7 +17,7 @@ use crate::proposer::Proposer;
 use crate::rank::Ranker;
 use crate::row::{CapabilityRow, Iteration, IterationStatus, LawStatus, Run};
 use crate::snapshot::{Capabilities, Contract};
-use crate::store::Store;
+use crate::store::{Mark, Store};
 
 /// How a call of [`Discovery::run_to`] ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,7 +109,8 @@ impl<S: Store> Discovery<S> {
         self.store
     }
 
-    /// Goes on until `total` iterations are complete.
+    /// Continues until `total` iterations are complete. Laws are decided on the thread that polls this future, and keep it for as long
+    /// as they take: run it on a thread that serves nothing else.
     ///
     /// # Errors
     /// Those of the store and the proposer. The iteration then stays `running`; the next call goes on with it.
@@ -120,7 +121,7 @@ impl<S: Store> Discovery<S> {
         observer: &mut dyn Observer,
     ) -> Result<Ended, Error> {
         loop {
-            let last = self.store.last_iteration(self.run.id).await?;
+            let last = self.store.iterations(self.run.id, Some(1)).await?.pop();
             let iteration = match last {
                 Some(last) if last.status != IterationStatus::Completed => last,
                 Some(last) if last.iteration_index >= total => return Ok(Ended::Completed),
@@ -132,14 +133,16 @@ impl<S: Store> Discovery<S> {
                 }
             };
             if iteration.status == IterationStatus::Aborted {
-                let running = IterationStatus::Running;
-                self.store.mark_iteration(iteration.id, running).await?;
+                self.store
+                    .mark_iteration(iteration.id, Mark::Running)
+                    .await?;
             }
             let index = iteration.iteration_index;
             observer.event(Event::Iteration { index, total });
             if !self.iterate(&iteration, proposer, observer).await? {
-                let aborted = IterationStatus::Aborted;
-                self.store.mark_iteration(iteration.id, aborted).await?;
+                self.store
+                    .mark_iteration(iteration.id, Mark::Aborted)
+                    .await?;
                 return Ok(Ended::Stopped);
             }
         }
@@ -182,7 +185,7 @@ impl<S: Store> Discovery<S> {
         let mut summary = match &iteration.summary_json {
             Some(json) => {
                 let summary = Error::json("iterations", iteration.id, "summary_json", json)?;
-                self.take_over(iteration, summary).await?
+                self.take_over(iteration, summary, observer).await?
             }
             None => match self.plan(iteration, proposer, observer).await? {
                 Some(summary) => summary,
@@ -194,15 +197,16 @@ impl<S: Store> Discovery<S> {
             return Ok(false);
         };
         summary.verdicts = Some(verdicts);
-        let now = self.clock.now();
-        self.store
-            .complete_iteration(iteration.id, now, &json(&summary))
-            .await?;
+        let completed = Mark::Completed {
+            at: self.clock.now(),
+            summary_json: &json(&summary),
+        };
+        self.store.mark_iteration(iteration.id, completed).await?;
         observer.event(Event::Completed(&summary));
         Ok(true)
     }
 
-    /// Tests a law of the run once more, with the next seed. Adds exactly one row.
+    /// Tests a law of the run once more, with the next seed, and adds exactly one row. Keeps its thread as [`Self::run_to`] does.
     ///
     /// # Errors
     /// [`Error::NoLaw`] when the run has no such law; whatever the store says.

@@ -1,6 +1,6 @@
 //! Before the tests: asking, taking in, ranking, choosing. All of it becomes durable in one step.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::future::{Either, select};
 
@@ -22,11 +22,12 @@ const MOST_ATTEMPTS: usize = 3;
 const REMEMBERED: u32 = 200;
 
 impl<S: Store> Discovery<S> {
-    /// Takes over what another run has decided while this iteration lay still.
+    /// Takes over what another run has decided while this iteration lay still, and leaves out the laws that cannot be read any more.
     pub(super) async fn take_over(
         &mut self,
         iteration: &Iteration,
         mut summary: Summary,
+        observer: &mut dyn Observer,
     ) -> Result<Summary, Error> {
         let chosen = summary.selected.iter();
         let chosen: Vec<String> = chosen.map(|law| law.law_fingerprint.clone()).collect();
@@ -34,24 +35,28 @@ impl<S: Store> Discovery<S> {
         let (config, universe) = (self.harness.config_hash(), self.harness.sim_hash());
         let known = self.store.known(&chosen, config, universe).await?;
         // A law that this run decided is `tested` already.
-        let settled: Vec<&LawRow> = laws
-            .iter()
-            .filter(|law| law.status == LawStatus::Queued)
-            .filter(|law| known.contains_key(&law.law_fingerprint))
-            .collect();
-        if settled.is_empty() {
-            return Ok(summary);
-        }
-        for law in &settled {
+        let mut moved = Vec::new();
+        for law in laws.iter().filter(|law| law.status == LawStatus::Queued) {
+            let status = if known.contains_key(&law.law_fingerprint) {
+                summary.known.push(law.law_fingerprint.clone());
+                LawStatus::Tested
+            } else if let Err(error) = law.law() {
+                observer.event(Event::Unreadable { law, error: &error });
+                LawStatus::RejectedSchema
+            } else {
+                continue;
+            };
             let same = |chosen: &Selected| chosen.law_fingerprint == law.law_fingerprint;
             summary.selected.retain(|chosen| !same(chosen));
-            summary.known.push(law.law_fingerprint.clone());
+            moved.push((law.id, status));
         }
-        let moved = settled.iter().map(|law| (law.id, LawStatus::Tested));
+        if moved.is_empty() {
+            return Ok(summary);
+        }
         let plan = Plan {
             iteration_id: iteration.id,
             laws: Vec::new(),
-            moved: moved.collect(),
+            moved,
             prompt_hash: iteration.prompt_hash.clone(),
             summary_json: json(&summary),
         };
@@ -76,7 +81,7 @@ impl<S: Store> Discovery<S> {
         };
         let mut plan = self.take_in(iteration, &snapshot, &proposal).await?;
         let known = self.settle_known(&mut plan).await?;
-        let (ranking, selected) = self.choose(&mut plan).await?;
+        let (ranking, selected) = self.choose(&mut plan, observer).await?;
         let count = |status| plan.laws.iter().filter(|law| law.status == status).count() as u64;
         let proposed = proposal.candidates.len() as u64;
         let summary = Summary {
@@ -197,12 +202,30 @@ impl<S: Store> Discovery<S> {
     }
 
     /// Ranks what waits and queues the best.
-    async fn choose(&mut self, plan: &mut Draft) -> Result<(Vec<Ranked>, Vec<Selected>), Error> {
+    async fn choose(
+        &mut self,
+        plan: &mut Draft,
+        observer: &mut dyn Observer,
+    ) -> Result<(Vec<Ranked>, Vec<Selected>), Error> {
         let query = Query {
             newest: Some(REMEMBERED),
             ..Query::all(&self.run)
         };
-        let tested = self.store.findings(query).await?;
+        let mut tested = self.store.findings(query).await?;
+        if self.ranker.stored_hashes.is_none() {
+            self.ranker.stored_hashes = Some(self.stored_hashes().await?);
+        }
+        let (ranker, harness, moved) = (&mut self.ranker, &self.harness, &mut plan.moved);
+        let mut is_law = |law: &LawRow| match ranker.read(law, harness) {
+            Ok(()) => true,
+            Err(error) => {
+                observer.event(Event::Unreadable { law, error: &error });
+                moved.push((law.id, LawStatus::RejectedSchema));
+                false
+            }
+        };
+        tested.retain(|finding| is_law(&finding.law));
+        plan.waiting.retain(is_law);
         let waiting: Vec<&LawRow> = plan.candidates().collect();
         let weights = &self.config.weights;
         let ranking = self
@@ -223,6 +246,21 @@ impl<S: Store> Discovery<S> {
         }
         plan.queue(&selected);
         Ok((ranking, selected))
+    }
+
+    /// The behaviour hashes that the iterations of the run have stored, by law.
+    async fn stored_hashes(&mut self) -> Result<BTreeMap<String, String>, Error> {
+        let mut hashes = BTreeMap::new();
+        for iteration in self.store.iterations(self.run.id, None).await? {
+            let Some(json) = &iteration.summary_json else {
+                continue;
+            };
+            let summary: Summary = Error::json("iterations", iteration.id, "summary_json", json)?;
+            let ranked = summary.ranking.into_iter();
+            hashes
+                .extend(ranked.filter_map(|law| Some((law.law_fingerprint, law.behaviour_hash?))));
+        }
+        Ok(hashes)
     }
 
     pub(super) async fn attempts_at(

@@ -1,7 +1,6 @@
 //! The tests: laws are put to the harness, and decisions are stored in small groups.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use popper_harness::decide::Verdict;
@@ -84,20 +83,16 @@ impl<S: Store> Discovery<S> {
         let started_at = clock.now();
         let begun = clock.elapsed();
         let limit = self.config.wall_limit_ms.map(Duration::from_millis);
-        let cut = AtomicBool::new(false);
-        let stop = || {
-            let over = limit.is_some_and(|limit| clock.elapsed().saturating_sub(begun) > limit);
-            cut.fetch_or(over, Ordering::Relaxed);
-            over
-        };
+        let stop = || limit.is_some_and(|limit| clock.elapsed().saturating_sub(begun) > limit);
         let mut verdict = harness.evaluate_until(&parsed, &stop);
+        let stopped = stop();
         verdict.runtime_ms = clock.elapsed().saturating_sub(begun).as_millis() as u64;
         let period = Period {
             started_at,
             completed_at: clock.now(),
             runtime_ms: verdict.runtime_ms,
         };
-        let decision = Decision::new(law, harness, &verdict, period, cut.into_inner());
+        let decision = Decision::new(law, harness, &verdict, period, stopped);
         Ok((decision, verdict))
     }
 }

@@ -107,10 +107,10 @@ impl LlmProposer {
             let reading = Reading::of(&last.reply_text, limit);
             let is_last_turn = calls.len() > self.options.repairs as usize;
             match &reading.fault {
-                None => return Ok(Step::Proposed(proposal(calls, last, &reading, &disguise))),
+                None => return Ok(Step::Proposed(proposal(calls, &reading, &disguise))),
                 // A cut answer would be cut again, and its whole laws are as good as any.
                 Some(fault) if fault.is_cut && !reading.laws.is_empty() => {
-                    return Ok(Step::Proposed(proposal(calls, last, &reading, &disguise)));
+                    return Ok(Step::Proposed(proposal(calls, &reading, &disguise)));
                 }
                 Some(_) if is_last_turn => {
                     return Ok(Step::Proposed(salvaged(calls, limit, &disguise)));
@@ -188,9 +188,8 @@ impl Proposer for LlmProposer {
     }
 }
 
-fn proposal(calls: &[Call], read: &Call, reading: &Reading<'_>, disguise: &Disguise) -> Proposal {
+fn proposal(calls: &[Call], reading: &Reading<'_>, disguise: &Disguise) -> Proposal {
     Proposal {
-        raw_text: read.reply_text.clone(),
         candidates: reading.candidates(disguise),
         prompt_hash: calls.first().map(|call| call.prompt_hash.clone()),
         research_log: reading.log.clone(),
@@ -209,7 +208,7 @@ fn salvaged(calls: &[Call], limit: usize, disguise: &Disguise) -> Proposal {
     let Some((call, reading)) = best else {
         return Proposal::default();
     };
-    let mut proposal = proposal(calls, call, &reading, disguise);
+    let mut proposal = proposal(calls, &reading, disguise);
     let why = reading
         .fault
         .as_ref()

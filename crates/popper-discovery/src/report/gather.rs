@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use popper_harness::counterexample::universe_of;
 use popper_harness::decide::{Evidence, Status};
+use popper_harness::law::Problem;
 use popper_harness::span::span;
 use popper_harness::universe::Universe;
-use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::diagram::diagrams;
@@ -38,7 +38,7 @@ impl Report {
         let runs = |error: String| Error::row("runs", run.id, "config_json", error);
         let config: RunConfig = Error::json("runs", run.id, "config_json", &run.config_json)?;
         let universe = universe_of(&config.universe).map_err(|error| runs(error.to_string()))?;
-        let iterations = store.iterations(run.id).await?;
+        let iterations = store.iterations(run.id, None).await?;
         let mut findings = store.findings(Query::all(run)).await?;
         let broken = [LawStatus::RejectedSchema];
         let broken = store.laws_by_status(run.id, &broken, None).await?;
@@ -134,7 +134,7 @@ fn judged(finding: &Finding, run: &Run, numbers: &BTreeMap<i64, u32>) -> Result<
         reason,
         evidence,
         power,
-        notes: evaluation.notes.lines().map(str::to_owned).collect(),
+        notes: evaluation.all_notes(),
         refutation,
     })
 }
@@ -178,16 +178,14 @@ fn place(law: &Judged) -> (u8, u8, String) {
 }
 
 fn rejected(law: &LawRow, numbers: &BTreeMap<i64, u32>) -> Result<Rejected, Error> {
-    #[derive(Deserialize)]
-    struct Normal {
-        problems: Vec<Complaint>,
-    }
-    let normal: Normal = Error::json("laws", law.id, "normalized_json", &law.normalized_json)?;
+    let problems = law.problems()?.into_iter();
     Ok(Rejected {
         id: law.id,
         law_id: law.law_id.clone(),
         iteration: numbers.get(&law.created_iteration_id).copied(),
-        problems: normal.problems,
+        problems: problems
+            .map(|Problem { path, message }| Complaint { path, message })
+            .collect(),
         raw: law.raw_llm_json.chars().take(RAW).collect(),
         raw_characters: law.raw_llm_json.chars().count() as u64,
     })

@@ -15,6 +15,7 @@ mod llm;
 mod page;
 mod recall;
 mod resume;
+mod review;
 mod rows;
 mod run;
 mod runs;

@@ -3,11 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::future::{self, BoxFuture};
-use jiff::Timestamp;
 use popper_discovery::{
     Attempt, CallRow, CapabilityRow, Decision, Ended, Error, Event, Finding, Iteration,
-    IterationStatus, LawRow, LawStatus, LoopConfig, MemoryStore, Observer, Plan, Query, Run, Store,
-    StoreError, Tally, Unobserved, VerdictKey, Which,
+    IterationStatus, LawRow, LawStatus, LoopConfig, Mark, MemoryStore, Observer, Plan, Query, Run,
+    Store, StoreError, Tally, Unobserved, VerdictKey, Which,
 };
 
 use crate::scripted::{Scripted, open, quick};
@@ -81,17 +80,14 @@ mortal! {
     write {
         fn create_run(run: &Run) -> i64;
         fn begin_iteration(iteration: &Iteration, capabilities: &CapabilityRow) -> i64;
-        fn mark_iteration(iteration_id: i64, status: IterationStatus) -> ();
+        fn mark_iteration(iteration_id: i64, mark: Mark<'_>) -> ();
         fn plan_iteration(plan: &Plan) -> ();
-        fn complete_iteration(iteration_id: i64, completed_at: Timestamp, summary_json: &str) -> ();
         fn add_call(call: &CallRow) -> ();
         fn commit(decisions: &[Decision]) -> ();
     }
     read {
         fn runs() -> Vec<Run>;
-        fn iterations(run_id: i64) -> Vec<Iteration>;
-        fn iteration(run_id: i64, iteration_index: u32) -> Option<Iteration>;
-        fn last_iteration(run_id: i64) -> Option<Iteration>;
+        fn iterations(run_id: i64, newest: Option<u32>) -> Vec<Iteration>;
         fn calls(run_id: i64, iteration_id: Option<i64>) -> Vec<CallRow>;
         fn fingerprints(run_id: i64) -> BTreeSet<String>;
         fn laws_by_fingerprint(run_id: i64, fingerprints: &[String]) -> Vec<LawRow>;

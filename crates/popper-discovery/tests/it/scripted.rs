@@ -87,7 +87,6 @@ impl Proposer for Scripted {
             }))
         } else {
             Step::Proposed(Proposal {
-                raw_text: calls[0].reply_text.clone(),
                 candidates: self.batches[snapshot.iteration as usize - 1].clone(),
                 prompt_hash: Some(calls[0].prompt_hash.clone()),
                 research_log: Some(format!("after {}", snapshot.iteration)),

@@ -27,6 +27,16 @@ pub(super) fn kind(value: &Value) -> &'static str {
     }
 }
 
+/// The form of the entries of a list, for messages.
+const FORMS: [(&str, &str); 2] = [
+    (
+        "preconditions",
+        r#"{"lhs": "count('F')", "op": "==", "rhs": 1}"#,
+    ),
+    ("observables", r#"{"name": "f", "expr": "count('F')"}"#),
+];
+const NO_CONTROL: &str = "a name has no control characters";
+
 /// An object under reading. Each getter notes what is wrong and answers `None`; `null` means absent.
 pub(super) struct Object<'a> {
     pub(super) path: String,
@@ -80,6 +90,16 @@ impl<'a> Object<'a> {
         let text = self.required_text(key)?;
         if text.trim().is_empty() {
             self.wrong(key, "is blank")
+        } else {
+            Some(text)
+        }
+    }
+
+    /// A text that is a name: one line that a reader can quote.
+    pub(super) fn name(&self, key: &str) -> Option<String> {
+        let text = self.text(key)?;
+        if text.chars().any(char::is_control) {
+            self.wrong(key, NO_CONTROL)
         } else {
             Some(text)
         }
@@ -161,19 +181,25 @@ impl<'a> Object<'a> {
                     map,
                     problems: self.problems,
                 }),
-                other => self.wrong(
-                    &format!("{key}[{index}]"),
-                    format!("expected an object, found {}", kind(other)),
-                ),
+                other => {
+                    let form = FORMS.iter().find(|(known, _)| *known == key);
+                    let form = form.map_or(String::new(), |(_, form)| format!(" such as {form}"));
+                    self.wrong(
+                        &format!("{key}[{index}]"),
+                        format!("expected an object{form}, found {}", kind(other)),
+                    )
+                }
             })
     }
 
-    pub(super) fn texts(&self, key: &str) -> Vec<String> {
+    pub(super) fn names(&self, key: &str) -> Vec<String> {
         let read = |(index, value): (usize, &Value)| {
-            value
-                .as_str()
-                .map(str::to_owned)
-                .or_else(|| self.wrong(&format!("{key}[{index}]"), "expected a string"))
+            let wrong = |message| self.wrong(&format!("{key}[{index}]"), message);
+            match value.as_str() {
+                Some(name) if name.chars().any(char::is_control) => wrong(NO_CONTROL),
+                Some(name) => Some(name.to_owned()),
+                None => wrong("expected a string"),
+            }
         };
         self.array(key)
             .iter()

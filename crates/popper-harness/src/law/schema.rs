@@ -188,8 +188,7 @@ fn read_law(law: &Object<'_>, extensions: Extensions) -> Option<Law> {
         .require("template", "one of the templates")
         .and_then(|_| law.one_of("template", &Template::ALL));
     if template == Some(Template::LocalTransition) && !extensions.local_transition {
-        let message =
-            "`local_transition` is an extension that is off (`--extension local_transition`)";
+        let message = "`local_transition` is an extension that is off";
         let _: Option<()> = law.wrong("template", message);
     }
     let quantifiers = law
@@ -205,7 +204,7 @@ fn read_law(law: &Object<'_>, extensions: Extensions) -> Option<Law> {
             .filter_map(|object| read_precondition(&object))
             .collect(),
         observables: read_observables(law),
-        transform: law.text("transform"),
+        transform: law.name("transform"),
         direction: law.one_of("direction", &[(Op::Le, "<="), (Op::Ge, ">=")]),
         bound_value: law.integer("bound_value", i64::MIN..=i64::MAX),
         bound_op: law.one_of("bound_op", &COMPARISONS),
@@ -223,9 +222,9 @@ fn read_law(law: &Object<'_>, extensions: Extensions) -> Option<Law> {
                     "missing_generators",
                 ]);
                 Capabilities {
-                    missing_observables: object.texts("missing_observables"),
-                    missing_transforms: object.texts("missing_transforms"),
-                    missing_generators: object.texts("missing_generators"),
+                    missing_observables: object.names("missing_observables"),
+                    missing_transforms: object.names("missing_transforms"),
+                    missing_generators: object.names("missing_generators"),
                 }
             },
         ),
@@ -283,7 +282,8 @@ fn read_observables(law: &Object<'_>) -> Vec<NamedExpr> {
     law.objects("observables")
         .filter_map(|object| {
             object.known(&["name", "expr"]);
-            let (name, expr) = (object.filled_text("name"), object.filled_text("expr"));
+            let name = object.filled_text("name").and_then(|_| object.name("name"));
+            let expr = object.filled_text("expr");
             let (name, expr) = (name?, expr?);
             // A normalised law calls an observable by its expression.
             if !is_identifier(&name) && name != expr {

@@ -1,9 +1,9 @@
 //! The database remembers what its twin in memory remembers, row by row, and answers as it does.
 
 use popper_discovery::{
-    CounterexampleRow, Decision, Discovery, Ended, EvaluationRow, Event, Finding, IterationStatus,
-    LawRow, LawStatus, LoopConfig, MemoryStore, Observer, Query, Run, Store, Unobserved,
-    VerdictKey, Which,
+    CounterexampleRow, Decision, Discovery, Ended, EvaluationRow, Event, Finding, LawRow,
+    LawStatus, LoopConfig, Mark, MemoryStore, Observer, Query, Run, Store, Unobserved, VerdictKey,
+    Which,
 };
 use popper_harness::decide::{Config, Status};
 use popper_store::{Access, Database};
@@ -72,10 +72,10 @@ async fn answers<S: Store>(discovery: &mut Discovery<S>) -> Value {
     let tally = store.tally(&run).await.unwrap();
     json!({
         "runs": store.runs().await.unwrap(),
-        "iterations": store.iterations(run.id).await.unwrap(),
-        "second": store.iteration(run.id, 2).await.unwrap(),
-        "no such": store.iteration(run.id, 99).await.unwrap(),
-        "last": store.last_iteration(run.id).await.unwrap(),
+        "iterations": store.iterations(run.id, None).await.unwrap(),
+        "none of them": store.iterations(run.id, Some(0)).await.unwrap(),
+        "the last": store.iterations(run.id, Some(1)).await.unwrap(),
+        "more than there are": store.iterations(run.id, Some(99)).await.unwrap(),
         "laws": laws,
         "some": store.laws_by_status(run.id, &all[..2], Some(3)).await.unwrap(),
         "none": store.laws_by_status(run.id, &[], None).await.unwrap(),
@@ -241,11 +241,8 @@ async fn by_hand<S: Store>(mut store: S, run: &Run) -> (S, Vec<Value>) {
     let ids: Vec<i64> = laws.iter().map(|law| law.id).collect();
     let made = store.attempts_of(run.id, &ids, &run.harness_hash).await;
     said.push(json!(format!("{made:?}")));
-    for (iteration_id, status) in [
-        (1, IterationStatus::Aborted),
-        (99, IterationStatus::Running),
-    ] {
-        store.mark_iteration(iteration_id, status).await.unwrap();
+    for (iteration_id, mark) in [(1, Mark::Aborted), (99, Mark::Running)] {
+        store.mark_iteration(iteration_id, mark).await.unwrap();
     }
     (store, said)
 }

@@ -236,7 +236,7 @@ async fn a_column_that_does_not_parse_is_named() {
         let all = [LawStatus::Tested, LawStatus::Queued];
         let mut errors = vec![
             database.runs().await.err(),
-            database.iterations(1).await.err(),
+            database.iterations(1, None).await.err(),
             database.laws_by_status(1, &all, None).await.err(),
             database
                 .findings(popper_discovery::Query::all(&run))

@@ -438,7 +438,7 @@ fn written_law() -> impl Strategy<Value = Value> {
             "F2",
             "edge_wrapping_cases",
             "heat",
-            "a 'b\nc",
+            "a 'b c",
             "cue",
             "speed",
         ])

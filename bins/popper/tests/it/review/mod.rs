@@ -1,0 +1,3 @@
+//! Faults that a review found, each with the input that showed it.
+
+mod poison;
