@@ -26,9 +26,7 @@ pub enum Error {
         id: i64,
     },
     /// A run cannot go on under another universe, configuration or proposer.
-    #[error(
-        "run {id} has another {what}: it has {stored}, asked for is {asked}; --new-run begins a new one"
-    )]
+    #[error("run {id} has another {what}: it has {stored}, asked for is {asked}")]
     Differs {
         /// The run.
         id: i64,

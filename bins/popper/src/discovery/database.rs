@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::{fmt, fs};
 
 use bin_support::{Exit, Failure};
-use popper_discovery::{Error, Run, RunConfig, Store};
+use popper_discovery::{Error, Run, RunConfig, Store, StoreError};
 use popper_store::{Access, Database};
 
 use crate::{error, input};
@@ -35,7 +35,20 @@ struct Spoken(Error);
 
 impl fmt::Display for Spoken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&spoken(&self.0))
+        f.write_str(&spoken(&self.0))?;
+        match advice(&self.0) {
+            Some(advice) => write!(f, "; {advice}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The command or flag that helps.
+fn advice(error: &Error) -> Option<&'static str> {
+    match error {
+        Error::Differs { .. } => Some("--new-run begins a new one"),
+        Error::Store(StoreError::Missing { .. }) => Some("`popper run` makes one"),
+        _ => None,
     }
 }
 

@@ -4,10 +4,12 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use bin_support::{Exit, Failure, Session};
-use popper_discovery::report::{Report, page};
+use popper_discovery::IterationStatus;
+use popper_discovery::report::{Report, Turn, page};
 use popper_store::Access;
 
 use super::database::{self, failure};
+use super::hint::Hint;
 use crate::cli;
 use crate::input;
 
@@ -22,6 +24,11 @@ pub async fn report(args: &cli::Report, session: &mut Session) -> Result<Exit, F
     database::spare(db, &path)?;
     let report = Report::gather(&mut store, &run).await.map_err(failure)?;
     let html = page(&report).render()?;
+    let complete = |turn: &Turn| turn.status == IterationStatus::Completed;
+    if !report.iterations.last().is_some_and(complete) {
+        let hint = Hint::new("resume", run.id, db);
+        session.notice(&format!("the run is not complete; to go on: {hint}"));
+    }
     bin_support::write_file(&path, |file| file.write_all(html.as_bytes()))?;
     writeln!(session.results, "{}", input::name(&path))?;
     Ok(Exit::Done)

@@ -15,7 +15,7 @@ pub(super) fn section(report: &Report) -> Section {
     if accepted.is_empty() {
         return section.text("No law was accepted.");
     }
-    section = section.text("Strongest evidence first. A proof is data: popper verify checks it again, and it is in the data of this page.");
+    section = section.text("Strongest evidence first. A proof is data that can be checked again; it is in the data of this page.");
     if accepted.len() > TOLD {
         let note = format!("The first {TOLD} of {} are shown.", accepted.len());
         section = section.text(note);

@@ -83,15 +83,15 @@ fn notices(report: &Report) -> Vec<(Tone, String)> {
         None => notices.push((Tone::Caution, "No iteration has begun.".into())),
         Some(turn) if turn.status == IterationStatus::Running => {
             let text = format!(
-                "Iteration {} is under way or was cut off: what is told here is what was stored so far. popper resume --run-id {} goes on.",
-                turn.index, report.run.id
+                "Iteration {} is under way or was cut off: what is told here is what was stored so far.",
+                turn.index
             );
             notices.push((Tone::Caution, text));
         }
         Some(turn) if turn.status == IterationStatus::Aborted => {
             let text = format!(
-                "Iteration {} was stopped: what is told here is what was stored so far. popper resume --run-id {} goes on.",
-                turn.index, report.run.id
+                "Iteration {} was stopped: what is told here is what was stored so far.",
+                turn.index
             );
             notices.push((Tone::Caution, text));
         }

@@ -25,7 +25,7 @@ pub(super) fn section(report: &Report) -> Section {
     if refuted.is_empty() {
         return section.text("Nothing was refuted.");
     }
-    section = section.text("Time runs downwards. The frame is where the claim fails. popper replay derives each of them again from its package, which is in the data of this page.");
+    section = section.text("Time runs downwards. The frame is where the claim fails. Each of them can be derived again from its package, which is in the data of this page.");
     if refuted.len() > gather::DRAWN {
         section = section.text(format!(
             "The first {} of {} are shown.",

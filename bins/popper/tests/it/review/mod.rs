@@ -1,3 +1,4 @@
 //! Faults that a review found, each with the input that showed it.
 
+mod advice;
 mod poison;
