@@ -96,6 +96,18 @@ fn check_all<E: Evidence>(args: &cli::Document, session: &mut Session) -> Result
     let value: Value = file.json().map_err(Failure::usage)?;
     let (mut held, mut refused, mut broken) = (0_usize, 0_usize, 0_usize);
     for exhibit in exhibits(value, E::POINTER) {
+        let verdict = exhibit.verdict.as_ref();
+        if let Some(Claimed {
+            law_id,
+            contradiction: Some(contradiction),
+            ..
+        }) = verdict
+        {
+            refused += 1;
+            let (name, contradiction) = (printable(law_id), printable(contradiction));
+            writeln!(session.results, "{name}: {contradiction}")?;
+            continue;
+        }
         let evidence: E = match file.part(exhibit.value, &exhibit.path) {
             Ok(evidence) => evidence,
             Err(error) => {
@@ -104,7 +116,6 @@ fn check_all<E: Evidence>(args: &cli::Document, session: &mut Session) -> Result
                 continue;
             }
         };
-        let verdict = exhibit.verdict.as_ref();
         let name = verdict.map_or_else(|| evidence.label(), |verdict| verdict.law_id.clone());
         let matched = verdict.map_or(Ok(()), |verdict| verdict.matches(&evidence));
         let (holds, what) = match matched.and_then(|()| evidence.hold()) {
@@ -147,6 +158,22 @@ struct Claimed {
     law_id: String,
     law: Value,
     universe: Value,
+    /// How the verdict contradicts itself.
+    contradiction: Option<String>,
+}
+
+/// How a verdict's status contradicts the evidence that it carries.
+fn contradiction(verdict: &Value) -> Option<String> {
+    let carries = |pointer| verdict.pointer(pointer).is_some_and(|part| !part.is_null());
+    let refuted = carries(Counterexample::POINTER);
+    let status = verdict["status"].as_str().unwrap_or("no status");
+    let carried = match (status == "FAIL", refuted) {
+        (false, true) => "a counterexample",
+        (true, false) if carries(Proof::POINTER) => "a proof and no counterexample",
+        (true, false) => "no counterexample",
+        _ => return None,
+    };
+    Some(format!("the verdict says {status} and carries {carried}"))
 }
 
 impl Claimed {
@@ -193,13 +220,18 @@ fn exhibit(mut value: Value, path: String, pointer: &str) -> Option<Exhibit> {
             verdict: None,
         });
     }
+    let contradiction = contradiction(&value);
     let carried = value.pointer_mut(pointer).map(Value::take);
-    let carried = carried.filter(|carried| !carried.is_null())?;
+    let carried = carried.unwrap_or_default();
+    if carried.is_null() && contradiction.is_none() {
+        return None;
+    }
     let law_id = value.get("law_id").and_then(Value::as_str);
     let claimed = Claimed {
         law_id: law_id.unwrap_or("a law without a name").to_owned(),
         law: value["law_fingerprint"].take(),
         universe: value["sim_hash"].take(),
+        contradiction,
     };
     Some(Exhibit {
         path: path + &pointer.replace('/', "."),

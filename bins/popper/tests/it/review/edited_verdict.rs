@@ -1,0 +1,67 @@
+//! A verdict whose status was edited contradicts the evidence that it carries.
+
+use serde_json::{Value, json};
+
+use crate::process::{Ran, false_law, file, law, popper, quick};
+
+fn ask(command: &str, name: &str, verdict: &Value) -> Ran {
+    let path = format!("edited.{name}.{command}.json");
+    popper(&[command, &file(&path, verdict.to_string())])
+}
+
+#[test]
+fn an_edited_status_does_not_hold() {
+    let laws = json!([law("movers"), false_law("collisions")]).to_string();
+    let laws = file("edited.laws.json", laws);
+    let verdicts = popper(&["check", "--json", "--config", &quick(), &laws]).json();
+    let (proved, refuted) = (&verdicts[0], &verdicts[1]);
+    assert_eq!(
+        (&proved["status"], &refuted["status"]),
+        (&json!("PASS"), &json!("FAIL"))
+    );
+
+    let edited = |verdict: &Value, status: &str| {
+        let mut edited = verdict.clone();
+        edited["status"] = status.into();
+        edited
+    };
+    let mut bare = refuted.clone();
+    bare["counterexample"] = Value::Null;
+    for (name, verdict, said) in [
+        (
+            "fail_to_pass",
+            edited(refuted, "PASS"),
+            "collisions: the verdict says PASS and carries a counterexample\n",
+        ),
+        (
+            "fail_to_unknown",
+            edited(refuted, "UNKNOWN"),
+            "collisions: the verdict says UNKNOWN and carries a counterexample\n",
+        ),
+        (
+            "pass_to_fail",
+            edited(proved, "FAIL"),
+            "movers: the verdict says FAIL and carries a proof and no counterexample\n",
+        ),
+        (
+            "nothing_left",
+            bare,
+            "collisions: the verdict says FAIL and carries no counterexample\n",
+        ),
+    ] {
+        for command in ["replay", "verify"] {
+            let ran = ask(command, name, &verdict);
+            let found = (ran.code, ran.stdout.as_str(), ran.stderr.as_str());
+            assert_eq!(found, (Some(4), said, ""), "{command} {name}");
+        }
+    }
+    // What was not edited holds beside what was.
+    let both = json!([edited(refuted, "PASS"), refuted]);
+    let ran = ask("replay", "both", &both);
+    assert_eq!(
+        (ran.code, ran.stdout.lines().count()),
+        (Some(4), 2),
+        "{ran:?}"
+    );
+    assert!(ran.stdout.contains("collisions: holds: "), "{}", ran.stdout);
+}
