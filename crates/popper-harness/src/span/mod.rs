@@ -182,11 +182,6 @@ fn expression(terms: &[(String, i64)]) -> String {
 }
 
 impl Span {
-    /// Whether an observable is a combination of the basis, up to a constant: [`coordinates`](Self::coordinates) exist.
-    pub fn contains(&self, observable: &Observable) -> bool {
-        self.coordinates(observable).is_some()
-    }
-
     /// An observable as a combination of the basis, up to a constant: one whole number for each entry of [`basis`](Self::basis),
     /// all of them multiplied by the least positive number that makes them whole. The first belongs to the number of cells.
     ///

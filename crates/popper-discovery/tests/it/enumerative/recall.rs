@@ -80,7 +80,9 @@ fn recall(story: &Story, universe: &dyn Universe, width: usize) -> (usize, usize
         states.iter().map(value).collect()
     };
     let found = conserved(story, universe);
-    let inside = found.iter().filter(|observable| span.contains(observable));
+    let inside = found
+        .iter()
+        .filter(|observable| span.coordinates(observable).is_some());
     let rows = [Observable::GridLength].iter().chain(inside).map(values);
     (rank(rows.collect()) - 1, span.dimension - 1)
 }
