@@ -8,11 +8,11 @@ use popper_harness::decide::{Config, Harness, Reason, Verdict};
 use popper_harness::law::Law;
 
 use crate::cli;
+use crate::config;
 use crate::error::Error;
 use crate::expect::{Difference, Expectations};
-use crate::input::Text;
 use crate::laws::Laws;
-use crate::table::{self, Report};
+use crate::table::{self, Layout, Report};
 use crate::universe;
 
 /// From this many laws on, a bar shows how far the work is.
@@ -23,7 +23,8 @@ pub fn run(args: &cli::Check, session: &mut Session) -> Result<Exit, Failure> {
     let expectations = args.expect.as_deref().map(Expectations::read);
     let expectations = expectations.transpose().map_err(Failure::usage)?;
     let Laws { laws, broken } = Laws::read(&args.files, harness.config().language(), session);
-    let mut output = Output::new(args.json);
+    let layout = Layout::of(&session.results, args.table.verbose);
+    let mut output = Output::new(args.json, layout);
     if laws.is_empty() {
         if args.json {
             output.finish(broken, &mut session.results)?;
@@ -43,7 +44,7 @@ pub fn run(args: &cli::Check, session: &mut Session) -> Result<Exit, Failure> {
             let alphabet = harness.universe().alphabet();
             differences.extend(expectations.differences(&verdict, alphabet));
         }
-        output.add(&verdict, &mut session.results)?;
+        output.add(law, &verdict, &mut session.results)?;
         finished += 1;
         if let Some(bar) = &bar {
             bar.inc(1);
@@ -69,17 +70,11 @@ pub fn run(args: &cli::Check, session: &mut Session) -> Result<Exit, Failure> {
 
 /// The harness that the flags describe; a flag wins over the configuration file.
 fn harness(args: &cli::Check) -> Result<Harness, Failure> {
-    let (name, mut config) = match &args.config {
-        None => (String::new(), Config::default()),
-        Some(path) => {
-            let file = Text::read(path).map_err(Failure::usage)?;
-            let config = file.json().map_err(Failure::usage)?;
-            (file.name, config)
-        }
+    // The fields of the loop say nothing about a verdict.
+    let mut config = match &args.config {
+        None => Config::default(),
+        Some(path) => config::read(path).map_err(Failure::usage)?.0,
     };
-    config
-        .check()
-        .map_err(|error| Failure::usage(Error::unfit(&name, error)))?;
     config.seed = args.seed.unwrap_or(config.seed);
     config.exhaustive_n = args.exhaustive_n.unwrap_or(config.exhaustive_n);
     config.extensions.extend(args.extension.iter().cloned());
@@ -107,15 +102,15 @@ enum Output {
 }
 
 impl Output {
-    fn new(json: bool) -> Self {
+    fn new(json: bool, layout: Layout) -> Self {
         if json {
             Self::Json { empty: true }
         } else {
-            Self::Table(Box::new(Report::new()))
+            Self::Table(Box::new(Report::new(layout)))
         }
     }
 
-    fn add(&mut self, verdict: &Verdict, out: &mut Results) -> io::Result<()> {
+    fn add(&mut self, law: &Law, verdict: &Verdict, out: &mut Results) -> io::Result<()> {
         match self {
             Self::Json { empty } => {
                 out.write_all(if *empty { b"[\n" } else { b",\n" })?;
@@ -123,7 +118,7 @@ impl Output {
                 serde_json::to_writer(out, verdict).map_err(io::Error::from)
             }
             Self::Table(report) => {
-                report.add(verdict);
+                report.add(verdict, &law.claim);
                 Ok(())
             }
         }
@@ -155,7 +150,7 @@ fn report(
         writeln!(
             session.results,
             "\nnot as expected:\n{}",
-            table::differences(differences)
+            table::differences(differences, session.results.is_terminal())
         )?;
     }
     Ok(())

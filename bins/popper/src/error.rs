@@ -40,6 +40,27 @@ pub enum Error {
     Meaningless { flag: &'static str },
     #[error("a model is to propose, and --provider offline asks none")]
     OfflineModel,
+    #[error("{name} holds runs of {universes}; give --universe FILE, or --universe {built_in}")]
+    OtherUniverse {
+        name: String,
+        /// The ids of the universes of its runs.
+        universes: String,
+        built_in: &'static str,
+    },
+    #[error("run {run} has no law named {asked}{}", listed("; it has", candidates))]
+    NoLawNamed {
+        asked: String,
+        run: i64,
+        /// Names of laws that are like it.
+        candidates: Vec<String>,
+    },
+    #[error("run {run} has {} laws named {asked}{}; give --law-fingerprint", candidates.len(), listed(":", candidates))]
+    ManyLawsNamed {
+        asked: String,
+        run: i64,
+        /// The beginnings of their fingerprints.
+        candidates: Vec<String>,
+    },
     #[error("--law-fingerprint takes 8 to 64 hexadecimal digits")]
     Fingerprint,
     #[error(
@@ -54,6 +75,15 @@ pub enum Error {
     /// The input is well formed and not what the command needs.
     #[error("{name}: {message}")]
     Unfit { name: String, message: String },
+}
+
+/// The words in one line, if there are any.
+fn listed(lead: &str, words: &[String]) -> String {
+    if words.is_empty() {
+        String::new()
+    } else {
+        format!("{lead} {}", words.join(", "))
+    }
 }
 
 impl Error {

@@ -2,12 +2,14 @@
 
 mod check;
 mod cli;
+mod config;
 mod discovery;
 mod error;
 mod evidence;
 mod expect;
 mod input;
 mod laws;
+mod new;
 mod simulate;
 mod span;
 mod table;

@@ -5,30 +5,60 @@ use popper_harness::counterexample::Counterexample;
 use popper_harness::decide::{Status, Strength, Verdict};
 
 use crate::expect::{Difference, word};
-use bin_support::{printable, shortened};
+use bin_support::{Results, printable, shortened};
 
-/// The longest name and the longest state that fit into a line, in characters.
+/// The longest name, claim and state that fit into a line of a terminal, in characters, and the longest name or claim anywhere.
 const NAME: usize = 40;
+const CLAIM: usize = 60;
 const STATE: usize = 30;
+const LONGEST: usize = 200;
+
+/// How much of a law stands in its line.
+#[derive(Debug, Clone, Copy)]
+pub struct Layout {
+    /// Whether names and claims are cut to fit a terminal; a file gets up to 200 characters.
+    cut: bool,
+    /// Whether the claim stands next to the name.
+    claims: bool,
+}
+
+impl Layout {
+    pub fn of(results: &Results, claims: bool) -> Self {
+        Self {
+            cut: results.is_terminal(),
+            claims,
+        }
+    }
+}
+
+/// A text in one line of a table.
+fn fitted(text: &str, limit: usize, cut: bool) -> String {
+    shortened(text, if cut { limit } else { LONGEST })
+}
 
 /// The table of the verdicts, with the notes that do not fit into it.
 pub struct Report {
+    layout: Layout,
     table: Table,
     notes: Vec<String>,
     counts: [usize; 3],
 }
 
 impl Report {
-    pub fn new() -> Self {
+    pub fn new(layout: Layout) -> Self {
+        let claim = layout.claims.then_some("claim");
+        let rest = ["verdict", "reason", "evidence", "counterexample"];
         Self {
-            table: table(["law", "verdict", "reason", "evidence", "counterexample"]),
+            layout,
+            table: table(["law"].into_iter().chain(claim).chain(rest)),
             notes: Vec::new(),
             counts: [0; 3],
         }
     }
 
-    pub fn add(&mut self, verdict: &Verdict) {
-        let name = shortened(&verdict.law_id, NAME);
+    pub fn add(&mut self, verdict: &Verdict, claim: &str) {
+        let Layout { cut, claims } = self.layout;
+        let name = fitted(&verdict.law_id, NAME, cut);
         for note in &verdict.notes {
             self.notes.push(format!("{name}: {}", printable(note)));
         }
@@ -37,17 +67,17 @@ impl Report {
             Status::Fail => 1,
             Status::Unknown => 2,
         }] += 1;
-        self.table.add_row([
-            name,
+        let claim = claims.then(|| fitted(claim, CLAIM, cut));
+        let reason = verdict.reason_code.as_ref().map(word);
+        let found = verdict.counterexample.as_ref().map(counterexample);
+        let rest = [
             word(&verdict.status),
-            verdict.reason_code.as_ref().map(word).unwrap_or_default(),
+            reason.unwrap_or_default(),
             evidence(verdict),
-            verdict
-                .counterexample
-                .as_ref()
-                .map(counterexample)
-                .unwrap_or_default(),
-        ]);
+            found.unwrap_or_default(),
+        ];
+        self.table
+            .add_row([name].into_iter().chain(claim).chain(rest));
     }
 
     /// The table and the notes.
@@ -85,11 +115,11 @@ fn summary([pass, fail, unknown]: [usize; 3], broken: usize) -> String {
 }
 
 /// The table of what is not as expected.
-pub fn differences(differences: &[Difference]) -> String {
+pub fn differences(differences: &[Difference], cut: bool) -> String {
     let mut table = table(["law", "key", "expected", "found"]);
     for difference in differences {
         table.add_row([
-            &shortened(&difference.law, NAME),
+            &fitted(&difference.law, NAME, cut),
             difference.key,
             &difference.expected,
             &difference.found,
@@ -99,7 +129,7 @@ pub fn differences(differences: &[Difference]) -> String {
 }
 
 /// Plain columns of fixed order, the same in a terminal and in a file.
-fn table<const N: usize>(header: [&str; N]) -> Table {
+fn table<'a>(header: impl IntoIterator<Item = &'a str>) -> Table {
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN).set_header(header);
     table

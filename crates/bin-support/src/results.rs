@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, ErrorKind, IsTerminal as _, Write};
 pub struct Results {
     out: Box<dyn Write + Send>,
     reader_left: bool,
+    terminal: bool,
 }
 
 impl Results {
@@ -15,7 +16,10 @@ impl Results {
     pub(crate) fn stdout() -> Self {
         let stdout = io::stdout();
         if stdout.is_terminal() {
-            Self::new(stdout)
+            Self {
+                terminal: true,
+                ..Self::new(stdout)
+            }
         } else {
             Self::new(BufWriter::new(stdout))
         }
@@ -25,7 +29,13 @@ impl Results {
         Self {
             out: Box::new(out),
             reader_left: false,
+            terminal: false,
         }
+    }
+
+    /// Whether a person reads along: lines are then kept short, while a file or another program gets them whole.
+    pub fn is_terminal(&self) -> bool {
+        self.terminal
     }
 
     /// Whether a write found the pipe closed: the error it gave is no failure of the program.

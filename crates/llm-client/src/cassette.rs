@@ -1,6 +1,6 @@
 //! The file of recorded exchanges: one JSON line for each attempt, only ever appended to.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -35,6 +35,19 @@ impl Cassette {
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The number of calls that it can answer. Attempts at one call count once, and a call that was cut short counts.
+    ///
+    /// # Errors
+    /// [`Error`] when the file cannot be read, or is not a cassette.
+    pub fn calls(&self) -> Result<u64, Error> {
+        let lines = self.read()?.lines;
+        let calls: BTreeSet<(&str, u64)> = lines
+            .iter()
+            .map(|line| (line.root.as_str(), line.n))
+            .collect();
+        Ok(calls.len() as u64)
     }
 
     /// Reads all lines. A torn last one is left out and its start given.

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use bin_support::ModelFlags;
 
+use super::TableFlag;
+
 /// Where runs are kept unless a flag says otherwise.
 pub const DEFAULT_DATABASE: &str = "experiments/popper/popper.db";
 
@@ -77,6 +79,8 @@ pub struct Work {
     /// Print how the run stands in the end as JSON.
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub table: TableFlag,
 }
 
 /// Who proposes laws.
@@ -105,21 +109,36 @@ pub struct Status {
     /// Print it as JSON.
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub table: TableFlag,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct Retest {
     #[command(flatten)]
     pub database: DatabaseFlag,
-    /// The law: its fingerprint, or at least the first 8 digits of it.
-    #[arg(long, value_name = "SHA256")]
-    pub law_fingerprint: String,
+    #[command(flatten)]
+    pub law: LawFlag,
     /// The run whose configuration and universe count [default: the newest that has the law].
     #[arg(long, value_name = "ID")]
     pub run_id: Option<i64>,
     /// Print the verdict in full, in an array.
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub table: TableFlag,
+}
+
+/// Which law a command is about.
+#[derive(Debug, clap::Args)]
+#[group(required = true, multiple = false)]
+pub struct LawFlag {
+    /// The law's fingerprint, or at least the first 8 digits of it.
+    #[arg(long, value_name = "SHA256")]
+    pub law_fingerprint: Option<String>,
+    /// The law's name, where one law of the run has it.
+    #[arg(long, value_name = "NAME")]
+    pub law_id: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use bin_support::{CommonFlags, Exit, Failure, SeedFlag, Session};
 
 pub use self::discovery::{
-    DEFAULT_DATABASE, DEFAULT_ITERATIONS, Export, Format, ProposerName, Report, Resume, Retest,
-    Run, Status, Work,
+    DEFAULT_DATABASE, DEFAULT_ITERATIONS, Export, Format, LawFlag, ProposerName, Report, Resume,
+    Retest, Run, Status, Work,
 };
-use crate::{check, evidence, simulate, span, universe};
+use crate::{check, evidence, new, simulate, span, universe};
 
 /// Laws about a universe: refute them, prove them, or say why neither.
 #[derive(Debug, clap::Parser)]
@@ -50,6 +50,9 @@ enum Command {
     /// A refuted law is a result: the exit code stays 0. A law that cannot be read is named on stderr, the others are still
     /// decided, and the exit code is 3 (2 if no law could be read at all).
     Check(Check),
+    /// Print an example to start from: a law or a universe
+    #[command(subcommand)]
+    New(New),
     /// Print the states of a run, one for each step.
     Simulate(Simulate),
     /// Derive the violation of a counterexample again, from the file alone.
@@ -104,6 +107,32 @@ pub struct Check {
     /// A law that cannot be read ends with 3 whatever the comparison says.
     #[arg(long, value_name = "FILE")]
     pub expect: Option<PathBuf>,
+    #[command(flatten)]
+    pub table: TableFlag,
+}
+
+/// How verdicts are printed as a table.
+#[derive(Debug, Clone, clap::Args)]
+pub struct TableFlag {
+    /// Claim of each law next to its name.
+    #[arg(long)]
+    pub verbose: bool,
+}
+
+/// What to begin.
+#[derive(Debug, clap::Subcommand)]
+pub enum New {
+    /// Print a law that `check` accepts
+    Law(Example),
+    /// Print a universe that --universe reads
+    Universe(Example),
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Example {
+    /// File to write to, replaced as a whole [default: stdout].
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -169,6 +198,7 @@ pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
         Command::Report(report) => crate::discovery::report(report, session),
         Command::Export(export) => crate::discovery::export(export, session),
         Command::Check(check) => check::run(check, session),
+        Command::New(example) => new::run(example, session),
         Command::Simulate(simulate) => simulate::run(simulate, session),
         Command::Replay(document) => evidence::replay(document, session),
         Command::Verify(document) => evidence::verify(document, session),

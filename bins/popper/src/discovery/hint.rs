@@ -44,9 +44,8 @@ impl Hint {
         hint
     }
 
-    /// The command that makes a completed run longer by as many iterations as a run has.
-    pub fn longer(run_id: i64, db: &Path, work: &Work, completed: u32) -> Self {
-        let iterations = completed.saturating_add(DEFAULT_ITERATIONS);
+    /// The command that makes a completed run longer, to so many iterations in all.
+    pub fn longer(run_id: i64, db: &Path, work: &Work, iterations: u32) -> Self {
         let work = Work {
             iterations,
             ..work.clone()

@@ -1,7 +1,6 @@
 //! The commands that work with a database of runs.
 
 mod clock;
-mod config;
 mod cost;
 mod database;
 mod export;

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::sync::Arc;
 
-use bin_support::{Exit, Failure, Session};
-use popper_discovery::{Discovery, Error, LawStatus, Run, Store, Which};
+use bin_support::{Exit, Failure, Session, printable};
+use popper_discovery::{Discovery, Error, LawRow, LawStatus, Run, Store, Which};
 use popper_store::Access;
 
 use super::clock::SystemClock;
@@ -13,53 +13,128 @@ use super::database::{self, failure};
 use super::settings::Settings;
 use crate::cli;
 use crate::error;
-use crate::table::Report;
+use crate::table::{Layout, Report};
 
 /// The fewest digits of a fingerprint that name a law.
 const SHORTEST: usize = 8;
 
 pub async fn retest(args: &cli::Retest, session: &mut Session) -> Result<Exit, Failure> {
-    let asked = args.law_fingerprint.to_ascii_lowercase();
-    if !(SHORTEST..=64).contains(&asked.len())
-        || !asked.bytes().all(|byte| byte.is_ascii_hexdigit())
-    {
-        return Err(Failure::usage(error::Error::Fingerprint));
-    }
+    let asked = args.law.fingerprint()?;
     let mut store = database::open(&args.database.db, Access::WriteExisting).await?;
-    let (run, fingerprint) = find(&mut store, &asked, args).await?;
+    let runs = runs(&mut store, args.run_id).await?;
+    let (run, fingerprint) = match (&args.law.law_id, asked) {
+        (Some(name), _) => find_named(&mut store, name, runs).await?,
+        (None, asked) => find(&mut store, &asked, runs).await?,
+    };
     let stored = database::config(&run)?;
     let Settings { harness, discovery } = Settings::of(&stored)?;
     let clock = Arc::new(SystemClock::new());
     let which = Which::Id(run.id);
     let proposer = &run.discovery_model_id;
     let discovery = Discovery::open(store, harness, discovery, proposer, clock, which).await;
-    let verdict = discovery.map_err(failure)?.retest(&fingerprint).await;
-    let verdict = verdict.map_err(failure)?;
+    let mut discovery = discovery.map_err(failure)?;
+    let verdict = discovery.retest(&fingerprint).await.map_err(failure)?;
+    let asked = [fingerprint];
+    let laws = discovery.store().laws_by_fingerprint(run.id, &asked).await;
+    let laws = laws.map_err(failure)?;
+    let layout = Layout::of(&session.results, args.table.verbose);
     let out = &mut session.results;
     if args.json {
         serde_json::to_writer(&mut *out, &[&verdict])?;
         writeln!(out)?;
     } else {
-        let mut report = Report::new();
-        report.add(&verdict);
+        let mut report = Report::new(layout);
+        let claim = laws.first().map(|law| law.claim_text.as_str());
+        report.add(&verdict, claim.unwrap_or_default());
         write!(out, "{}", report.lines(0))?;
     }
     Ok(Exit::Done)
+}
+
+impl cli::LawFlag {
+    /// The digits that are asked for, empty where a name is.
+    fn fingerprint(&self) -> Result<String, Failure> {
+        let asked = self.law_fingerprint.as_deref().unwrap_or_default();
+        let is_digits = asked.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if self.law_id.is_none() && !((SHORTEST..=64).contains(&asked.len()) && is_digits) {
+            return Err(Failure::usage(error::Error::Fingerprint));
+        }
+        Ok(asked.to_ascii_lowercase())
+    }
+}
+
+/// The runs that are meant, newest first.
+async fn runs(store: &mut impl Store, id: Option<i64>) -> Result<Vec<Run>, Failure> {
+    let mut runs = store.runs().await.map_err(failure)?;
+    if let Some(id) = id {
+        runs.retain(|run| run.id == id);
+        if runs.is_empty() {
+            return Err(failure(Error::NoRun { id }));
+        }
+    }
+    Ok(runs)
+}
+
+/// The newest run that has a law of this name, and the law's fingerprint.
+async fn find_named(
+    store: &mut impl Store,
+    asked: &str,
+    runs: Vec<Run>,
+) -> Result<(Run, String), Failure> {
+    let Some(newest) = runs.first().map(|run| run.id) else {
+        return Err(Failure::new(Exit::Failed, error::Error::NoRuns));
+    };
+    let statuses = [LawStatus::Proposed, LawStatus::Queued, LawStatus::Tested];
+    let mut alike = Vec::new();
+    for run in runs {
+        let laws = store.laws_by_status(run.id, &statuses, None).await;
+        let laws = laws.map_err(failure)?;
+        let mut named = laws.iter().filter(|law| law.law_id == asked);
+        match (named.next(), named.next()) {
+            (Some(law), None) => return Ok((run, law.law_fingerprint.clone())),
+            (Some(_), Some(_)) => {
+                let named = laws.iter().filter(|law| law.law_id == asked);
+                let candidates = named.map(|law| law.law_fingerprint[..SHORTEST].to_owned());
+                return Err(Failure::usage(error::Error::ManyLawsNamed {
+                    asked: printable(asked),
+                    run: run.id,
+                    candidates: candidates.collect(),
+                }));
+            }
+            _ if run.id == newest => alike = most_alike(asked, &laws),
+            _ => {}
+        }
+    }
+    Err(Failure::usage(error::Error::NoLawNamed {
+        asked: printable(asked),
+        run: newest,
+        candidates: alike,
+    }))
+}
+
+/// The names that share most with the one that is asked for, at most five.
+fn most_alike(asked: &str, laws: &[LawRow]) -> Vec<String> {
+    let asked = asked.to_lowercase();
+    let likeness = |name: &str| {
+        let name = name.to_lowercase();
+        let shared = name
+            .chars()
+            .zip(asked.chars())
+            .take_while(|(one, other)| one == other);
+        (name.contains(&asked), shared.count())
+    };
+    let names: BTreeSet<&str> = laws.iter().map(|law| law.law_id.as_str()).collect();
+    let mut names: Vec<&str> = names.into_iter().collect();
+    names.sort_by_key(|name| std::cmp::Reverse(likeness(name)));
+    names.into_iter().take(5).map(printable).collect()
 }
 
 /// The run and the whole fingerprint that are meant: the newest run whose laws have one, and only one, that begins as asked.
 async fn find(
     store: &mut impl Store,
     asked: &str,
-    args: &cli::Retest,
+    runs: Vec<Run>,
 ) -> Result<(Run, String), Failure> {
-    let mut runs = store.runs().await.map_err(failure)?;
-    if let Some(id) = args.run_id {
-        runs.retain(|run| run.id == id);
-        if runs.is_empty() {
-            return Err(failure(Error::NoRun { id }));
-        }
-    }
     let mut fitting: BTreeSet<String> = BTreeSet::new();
     let mut found = None;
     for run in runs {

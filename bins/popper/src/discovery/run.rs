@@ -1,11 +1,14 @@
 //! `popper run` and `popper resume`.
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use bin_support::{Exit, Failure, Interrupt, Session};
+use bin_support::{Exit, Failure, Interrupt, Session, printable};
+use llm_client::Cassette;
 use popper_discovery::{Discovery, Ended, Error, ProposeError, Proposer, Run, Store as _, Which};
+use popper_harness::universe::KineticGrid;
 use popper_store::{Access, Database};
 
 use super::clock::SystemClock;
@@ -16,7 +19,10 @@ use super::settings::Settings;
 use super::standing::Standing;
 use super::watch::Watch;
 use super::{proposer, verdicts};
-use crate::cli::{self, Work};
+use crate::cli::{self, DEFAULT_ITERATIONS, Work};
+use crate::error;
+use crate::table::Layout;
+use crate::universe;
 
 pub async fn run(args: &cli::Run, session: &mut Session) -> Result<Exit, Failure> {
     let db = &args.database.db;
@@ -27,7 +33,10 @@ pub async fn run(args: &cli::Run, session: &mut Session) -> Result<Exit, Failure
     spare(db, &args.work)?;
     let settings = Settings::new(&args.work, None)?;
     let proposer = proposer::choose(&args.work, None, &settings, session)?;
-    let store = database::open(db, Access::Write).await?;
+    let mut store = database::open(db, Access::Write).await?;
+    if args.work.universe.is_none() {
+        same_universe(&mut store, db).await?;
+    }
     let job = Job {
         db,
         work: &args.work,
@@ -56,6 +65,20 @@ pub async fn resume(
         which: Which::Id(run.id),
     };
     job.run(store, settings, proposer.as_ref(), session).await
+}
+
+/// Refuses to begin a run in the built-in universe where all runs are in others: a flag was forgotten.
+async fn same_universe(store: &mut Database, db: &Path) -> Result<(), Failure> {
+    let runs = store.runs().await.map_err(failure)?;
+    let known: BTreeSet<&str> = runs.iter().map(|run| run.universe_id.as_str()).collect();
+    if known.is_empty() || known.contains(KineticGrid::ID) {
+        return Ok(());
+    }
+    Err(Failure::usage(error::Error::OtherUniverse {
+        name: crate::input::name(db),
+        universes: printable(&known.into_iter().collect::<Vec<_>>().join(", ")),
+        built_in: universe::BUILT_IN,
+    }))
 }
 
 /// Refuses to record a talk with a model into the database.
@@ -131,12 +154,31 @@ impl Job<'_> {
             writeln!(out)?;
             return Ok(());
         }
-        let table = verdicts::lines(store, run).await.map_err(failure)?;
+        let layout = Layout::of(out, self.work.table.verbose);
+        let table = verdicts::lines(store, run, layout).await.map_err(failure)?;
         writeln!(out, "{table}\n{}", standing.lines())?;
         writeln!(out, "page       {}", Hint::new("report", run.id, self.db))?;
-        let more = Hint::longer(run.id, self.db, self.work, standing.iterations);
-        writeln!(out, "go on      {more}")?;
+        match self.calls_left(standing.cost.calls)? {
+            Some(0) => writeln!(out, "go on      the recording ends here")?,
+            left => {
+                // An iteration makes one call or more.
+                let more = left.map_or(DEFAULT_ITERATIONS, |left| left.min(DEFAULT_ITERATIONS));
+                let total = standing.iterations.saturating_add(more);
+                let hint = Hint::longer(run.id, self.db, self.work, total);
+                writeln!(out, "go on      {hint}")?;
+            }
+        }
         Ok(())
+    }
+
+    /// Calls that a recording can still answer, where one is replayed.
+    fn calls_left(&self, made: u64) -> Result<Option<u32>, Failure> {
+        let Some(path) = &self.work.model.replay else {
+            return Ok(None);
+        };
+        let recorded = Cassette::new(path).calls()?;
+        let left = recorded.saturating_sub(made);
+        Ok(Some(u32::try_from(left).unwrap_or(u32::MAX)))
     }
 
     fn say_how_to_go_on(&self, run: &Run, session: &Session) {

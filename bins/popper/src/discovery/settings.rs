@@ -6,9 +6,8 @@ use popper_harness::counterexample::universe_of;
 use popper_harness::decide::{Config, Harness};
 use popper_harness::universe::{KineticGrid, Universe};
 
-use super::config;
 use crate::cli::Work;
-use crate::universe;
+use crate::{config, universe};
 
 /// Harness and loop of a run.
 pub struct Settings {

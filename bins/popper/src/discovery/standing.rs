@@ -8,7 +8,6 @@ use popper_discovery::{Error, Iteration, IterationStatus, LawStatus, Run, Store,
 use serde::Serialize;
 
 use super::cost::Cost;
-use crate::expect::word;
 use bin_support::printable;
 
 /// All of it, in the form that `--json` prints.
@@ -106,13 +105,7 @@ impl Standing {
             "last",
             &last.map_or_else(|| "none".to_owned(), LastIteration::words),
         );
-        let all: u64 = self.laws.values().sum();
-        let by_status: Vec<String> = self
-            .laws
-            .iter()
-            .map(|(status, count)| format!("{count} {}", word(status)))
-            .collect();
-        line("laws", &counted(all, &by_status));
+        line("laws", &self.law_words());
         line("verdicts", &self.verdict_words());
         line(
             "attempts",
@@ -120,6 +113,27 @@ impl Standing {
         );
         line("cost", &self.cost.to_string());
         text
+    }
+
+    /// `60 proposed: 30 tested, 30 waiting`.
+    fn law_words(&self) -> String {
+        let count = |status| self.laws.get(&status).copied().unwrap_or(0);
+        let waiting = count(LawStatus::Proposed) + count(LawStatus::Queued);
+        let parts: Vec<String> = [
+            (count(LawStatus::Tested), "tested"),
+            (waiting, "waiting"),
+            (count(LawStatus::RejectedSchema), "rejected"),
+        ]
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+        let all = self.laws.values().sum::<u64>();
+        if parts.is_empty() {
+            format!("{all} proposed")
+        } else {
+            format!("{all} proposed: {}", parts.join(", "))
+        }
     }
 
     /// `14 PASS, 20 FAIL, 6 UNKNOWN (4 vacuous_pass, 2 tautological_claim)`.
@@ -199,12 +213,4 @@ async fn decided(store: &mut impl Store, run: &Run, summary: &Summary) -> Result
         })
     };
     Ok(selected().filter(is_made).count())
-}
-
-fn counted(all: u64, parts: &[String]) -> String {
-    if parts.is_empty() {
-        all.to_string()
-    } else {
-        format!("{all}: {}", parts.join(", "))
-    }
 }

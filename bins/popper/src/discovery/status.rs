@@ -9,17 +9,20 @@ use super::database::{self, failure};
 use super::standing::Standing;
 use super::verdicts;
 use crate::cli;
+use crate::table::Layout;
 
 pub async fn status(args: &cli::Status, session: &mut Session) -> Result<Exit, Failure> {
     let mut store = database::open(&args.run.database.db, Access::Read).await?;
     let run = database::run(&mut store, args.run.run_id).await?;
     let standing = Standing::of(&mut store, &run).await.map_err(failure)?;
+    let layout = Layout::of(&session.results, args.table.verbose);
     let out = &mut session.results;
     if args.json {
         serde_json::to_writer_pretty(&mut *out, &standing)?;
         writeln!(out)?;
     } else {
-        let table = verdicts::lines(&mut store, &run).await.map_err(failure)?;
+        let table = verdicts::lines(&mut store, &run, layout).await;
+        let table = table.map_err(failure)?;
         write!(out, "{}\n{table}", standing.lines())?;
     }
     Ok(Exit::Done)

@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 use popper_discovery::{Error, Query, Run, Store};
 
-use crate::table::Report;
+use crate::table::{Layout, Report};
 
 /// The most laws that are printed, the latest ones.
 const SHOWN: u32 = 500;
 
 /// The table of the laws that are decided, or a line that says there are none.
-pub async fn lines(store: &mut impl Store, run: &Run) -> Result<String, Error> {
+pub async fn lines(store: &mut impl Store, run: &Run, layout: Layout) -> Result<String, Error> {
     let query = Query {
         newest: Some(SHOWN + 1),
         ..Query::all(run)
@@ -23,9 +23,9 @@ pub async fn lines(store: &mut impl Store, run: &Run) -> Result<String, Error> {
     if more {
         findings.remove(0);
     }
-    let mut report = Report::new();
+    let mut report = Report::new(layout);
     for finding in &findings {
-        report.add(&finding.verdict(&run.sim_hash)?);
+        report.add(&finding.verdict(&run.sim_hash)?, &finding.law.claim_text);
     }
     let mut text = report.table();
     if more {

@@ -326,7 +326,7 @@ fn status_says_how_a_run_stands() {
     for part in [
         "run        1: kinetic_grid_v1, enumerative",
         "iterations 2 completed",
-        "laws       16: ",
+        "laws       16 proposed: ",
         "attempts   8 made by this run",
         "cost       no model was asked",
         "| law ",

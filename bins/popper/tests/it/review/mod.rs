@@ -2,4 +2,11 @@
 
 mod advice;
 mod edited_verdict;
+mod guide;
+mod new;
+mod one_config;
+mod other_universe;
 mod poison;
+mod recording;
+mod retest_name;
+mod tables;

@@ -1,4 +1,4 @@
-//! The configuration file of a run: one flat object with the fields of the harness and of the loop.
+//! The configuration file of `check` and of a run: one flat object with the fields of the harness and of the loop.
 
 use std::path::Path;
 

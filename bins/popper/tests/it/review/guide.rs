@@ -1,0 +1,101 @@
+//! The tables of `docs/popper.md` say what the program does.
+
+use std::collections::BTreeMap;
+
+use popper_discovery::LoopConfig;
+use popper_harness::decide::Config;
+use popper_harness::law::{MAX_CASES, MAX_ITEMS, MAX_RING, MAX_STEPS};
+use popper_harness::measure;
+use popper_harness::universe::{KineticGrid, MAX_RADIUS, MAX_SYMBOLS, Universe as _};
+use serde_json::{Value, json};
+
+use crate::process::{file, popper};
+
+fn guide() -> String {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../");
+    std::fs::read_to_string(format!("{root}docs/popper.md")).unwrap()
+}
+
+/// The rows of the table with this head, cell by cell.
+fn table<'a>(guide: &'a str, head: &str) -> Vec<Vec<&'a str>> {
+    let (_, rest) = guide.split_once(&format!("\n{head}\n")).unwrap();
+    let rows = rest
+        .lines()
+        .skip(1)
+        .take_while(|line| line.starts_with('|'));
+    let cells = |row: &'a str| row.trim_matches('|').split('|').map(str::trim).collect();
+    rows.map(cells).collect()
+}
+
+fn code(cell: &str) -> &str {
+    cell.trim_matches('`')
+}
+
+#[test]
+fn every_observable_has_the_value_of_its_example() {
+    let guide = guide();
+    let state = KineticGrid.alphabet().parse(".>><X..>").unwrap();
+    let rows = table(&guide, "| observable | value | meaning |");
+    assert!(rows.len() >= 14);
+    for row in rows {
+        let value = measure(code(row[0]), &state, &KineticGrid).unwrap();
+        assert_eq!(value.to_string(), row[1], "{}", row[0]);
+    }
+}
+
+#[test]
+fn every_field_of_the_configuration_is_listed_with_its_default() {
+    let guide = guide();
+    let mut known: BTreeMap<String, Value> = BTreeMap::new();
+    for config in [json!(Config::default()), json!(LoopConfig::default())] {
+        for (field, default) in config.as_object().unwrap() {
+            match default.as_object() {
+                None => drop(known.insert(field.clone(), default.clone())),
+                Some(inner) => known.extend(
+                    inner
+                        .iter()
+                        .map(|(key, value)| (format!("{field}.{key}"), value.clone())),
+                ),
+            }
+        }
+    }
+    let mut listed = BTreeMap::new();
+    for row in table(&guide, "| field | default | range | meaning |") {
+        let field = code(row[0]).to_owned();
+        let default = if field == "ladder" {
+            assert_eq!(row[1], "1 to 33, 64, 128, 256");
+            json!((1..=33).chain([64, 128, 256]).collect::<Vec<_>>())
+        } else {
+            serde_json::from_str(code(row[1])).unwrap()
+        };
+        listed.insert(field, default);
+    }
+    assert_eq!(listed, known);
+}
+
+#[test]
+fn the_limits_are_those_of_the_program() {
+    let guide = guide();
+    let rows = table(&guide, "| what | limit |");
+    let limits: Vec<u64> = rows.iter().map(|row| row[1].parse().unwrap()).collect();
+    let known = [
+        MAX_RING,
+        MAX_STEPS,
+        MAX_ITEMS as u64,
+        MAX_CASES,
+        MAX_SYMBOLS as u64,
+        MAX_RADIUS as u64,
+    ];
+    assert_eq!(limits[..known.len()], known);
+}
+
+#[test]
+fn the_universe_of_the_guide_is_one() {
+    let guide = guide();
+    let (_, rest) = guide
+        .split_once("### A universe file\n\n```json\n")
+        .unwrap();
+    let universe = file("guide.universe.json", rest.split("```").next().unwrap());
+    let ran = popper(&["universe", "check", &universe]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+}
