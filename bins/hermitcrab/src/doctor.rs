@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use bin_support::{Exit, Failure, Model, Session, block_on, load_env_file, printable};
+use bin_support::{Exit, Failure, Model, Session, block_on, printable};
 use serde::Serialize;
 
 use crate::cli::Doctor;
@@ -93,11 +93,8 @@ fn writable(data: &DataDir) -> std::io::Result<()> {
 }
 
 /// Whether the provider serves the models of the settings.
-fn models(args: &Doctor, data: &DataDir, session: &Session) -> Result<Vec<Check>, Failure> {
-    let keys = data.path().join(key::FILE);
-    if keys.is_file() {
-        load_env_file(keys).map_err(Failure::usage)?;
-    }
+fn models(args: &Doctor, data: &DataDir, session: &mut Session) -> Result<Vec<Check>, Failure> {
+    key::read(data, session)?;
     let Model::Client { client, host, .. } = args.model.open(&DEFAULTS, 0, session)? else {
         return Ok(vec![Check {
             what: "models",

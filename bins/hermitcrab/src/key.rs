@@ -5,7 +5,7 @@ use std::fs::{self, DirBuilder};
 use std::io::{self, IsTerminal as _, Read as _, Write};
 use std::path::{Path, PathBuf};
 
-use bin_support::{Exit, Failure, ProviderName, Session, is_set};
+use bin_support::{EnvFile, Environment, Exit, Failure, ProviderName, Session};
 use clap::ValueEnum as _;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Serialize;
@@ -30,8 +30,17 @@ pub fn execute(args: &cli::Key, data: &DataDir, session: &mut Session) -> Result
     match &args.command {
         KeyCommand::Set(set) => give(args.json, keep(set, &file), session),
         KeyCommand::Clear => give(args.json, file.clear(), session),
-        KeyCommand::Status => give(args.json, status(&file), session),
+        KeyCommand::Status => give(args.json, status(&file, &session.environment), session),
     }
+}
+
+/// Adds the keys of the file, if there is one, to those that the program knows.
+pub fn read(data: &DataDir, session: &mut Session) -> Result<(), Failure> {
+    let file = data.path().join(FILE);
+    if file.is_file() {
+        session.read_key_file(&file)?;
+    }
+    Ok(())
 }
 
 /// What became of the file of keys.
@@ -135,7 +144,7 @@ struct KeyStatus {
     in_file: bool,
 }
 
-fn status(file: &KeyFile) -> Result<Status, Error> {
+fn status(file: &KeyFile, environment: &Environment) -> Result<Status, Error> {
     let kept = file.read()?;
     let providers = ProviderName::value_variants().iter();
     let keys = providers.filter_map(|provider| {
@@ -145,7 +154,7 @@ fn status(file: &KeyFile) -> Result<Status, Error> {
             provider: provider.as_str(),
             set: variables
                 .iter()
-                .filter(|name| is_set(name))
+                .filter(|name| environment.is_set(name))
                 .cloned()
                 .collect(),
             in_file: variables.iter().any(|name| kept.contains_key(name)),
@@ -172,12 +181,7 @@ impl KeyFile {
                 source,
             })?,
         };
-        let lines = text.lines().filter_map(|line| {
-            let (name, value) = line.split_once('=')?;
-            let value = value.strip_prefix('\'')?.strip_suffix('\'')?;
-            Some((name.to_owned(), SecretString::from(value)))
-        });
-        Ok(lines.collect())
+        Ok(EnvFile::parse(&text).variables)
     }
 
     /// Puts the file in its place in one step, with mode 0600.

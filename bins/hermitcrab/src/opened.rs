@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bin_support::{
-    Failure, Model, ModelDefaults, ModelFlags, ProviderName, Session, load_env_file,
-};
+use bin_support::{Environment, Failure, Model, ModelDefaults, ModelFlags, ProviderName, Session};
 use hermitcrab_face::{OxcCompiler, WebHost};
 use hermitcrab_kernel::{
     Brain, Face, Grant, Host, Kernel, KernelConfig, LlmBrain, ModelSpec, NoHost, OfflineBrain,
@@ -32,8 +30,12 @@ pub const DEFAULTS: ModelDefaults = ModelDefaults {
 };
 
 /// A kernel to talk with. The data directory is this process's alone as long as it lives.
-pub async fn for_chat(args: &Chat, data: &DataDir, session: &Session) -> Result<Kernel, Failure> {
-    let asking = Asking::new(&args.model, &args.kernel, data)?;
+pub async fn for_chat(
+    args: &Chat,
+    data: &DataDir,
+    session: &mut Session,
+) -> Result<Kernel, Failure> {
+    let asking = Asking::new(&args.model, &args.kernel, data, session)?;
     let (brain, redactor) = asking.brain(session)?;
     let config = KernelConfig {
         face: Face::Terminal,
@@ -48,9 +50,9 @@ pub async fn for_pages(
     args: &Serve,
     data: &DataDir,
     host: WebHost,
-    session: &Session,
+    session: &mut Session,
 ) -> Result<(Kernel, PageKeys), Failure> {
-    let asking = Asking::new(&args.model, &args.kernel, data)?;
+    let asking = Asking::new(&args.model, &args.kernel, data, session)?;
     let (brain, redactor) = if let Some(provider) = asking.missing_key()? {
         let waiting = SwitchBrain::waiting(provider, &asking.settings);
         (waiting, Redactor::default())
@@ -184,18 +186,21 @@ fn sends_bills(flags: &ModelFlags) -> bool {
 #[derive(Clone)]
 pub struct Asking {
     flags: ModelFlags,
+    environment: Environment,
     seed: u64,
     /// With the models that are asked.
     settings: Settings,
 }
 
 impl Asking {
-    fn new(flags: &ModelFlags, kernel: &KernelFlags, data: &DataDir) -> Result<Self, Failure> {
+    fn new(
+        flags: &ModelFlags,
+        kernel: &KernelFlags,
+        data: &DataDir,
+        session: &mut Session,
+    ) -> Result<Self, Failure> {
         let settings = settings(data).map_err(Error::failure)?;
-        let keys = data.path().join(key::FILE);
-        if keys.is_file() {
-            load_env_file(keys).map_err(Failure::usage)?;
-        }
+        key::read(data, session)?;
         let settings = match (&flags.model, flags.provider) {
             // Offline by choice asks none of them.
             (Some(model), provider) if provider != Some(ProviderName::Offline) => {
@@ -205,6 +210,7 @@ impl Asking {
         };
         Ok(Self {
             flags: flags.clone(),
+            environment: session.environment.clone(),
             seed: kernel.seed.seed,
             settings,
         })
@@ -212,7 +218,7 @@ impl Asking {
 
     /// The provider whose key is missing, if nothing else is.
     pub fn missing_key(&self) -> Result<Option<ProviderName>, Failure> {
-        self.flags.missing_key(&DEFAULTS)
+        self.flags.missing_key(&DEFAULTS, &self.environment)
     }
 
     /// Whom the flags name, if anybody.
@@ -232,9 +238,14 @@ impl Asking {
     /// Who thinks, with this key.
     pub fn brain_with(&self, key: &SecretString) -> Result<(Arc<dyn Brain>, Redactor), Failure> {
         let (versions, seed) = (self.versions(), self.seed);
-        let opened = (self.flags).open_with_key(key, &DEFAULTS, &versions, seed, |client| {
-            self.client(client)
-        })?;
+        let opened = (self.flags).open_with_key(
+            key,
+            &self.environment,
+            &DEFAULTS,
+            &versions,
+            seed,
+            |client| self.client(client),
+        )?;
         Ok(self.of(opened))
     }
 

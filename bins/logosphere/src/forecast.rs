@@ -124,7 +124,7 @@ impl Asked<'_> {
             }
             (None, None) => {}
         }
-        if asks_nobody(&layer, self.flags)? {
+        if asks_nobody(&layer, self.flags, session)? {
             session.notice("without a key no model is asked, and nothing costs; give --provider to forecast a model");
             layer.provider = Some(ProviderName::Offline.to_string());
         }

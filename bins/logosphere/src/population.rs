@@ -63,15 +63,19 @@ pub enum Population {
 
 impl Population {
     /// Chooses by the settings and the environment, and puts the choice into the settings. Nothing is sent. Caps are what
-    /// is left of them.
+    /// is left of them; `file` is the one with the settings that are not flags.
     pub fn choose(
         layer: &mut Layer,
+        file: &Path,
         flags: &SettingFlags,
         spent: Spent,
         session: &Session,
     ) -> Result<Self, Failure> {
         let prices = prices(flags.prices.as_deref())?;
-        let model = model_flags(layer, flags, spent.nanos(layer, &prices))?;
+        let mut model = model_flags(layer, flags, spent.nanos(layer, &prices))?;
+        if flags.model.base_url.is_none() && model.base_url.is_some() {
+            model.base_url_file = Some(file.to_owned());
+        }
         let spent_tokens = spent.all_tokens();
         let tokens = layer
             .max_tokens
@@ -133,8 +137,12 @@ impl Population {
 }
 
 /// Whether a run with these settings would find neither a key nor a word on whom to ask.
-pub fn asks_nobody(layer: &Layer, flags: &SettingFlags) -> Result<bool, Failure> {
-    Ok(model_flags(layer, flags, 0)?.ask_nobody(&DEFAULTS))
+pub fn asks_nobody(
+    layer: &Layer,
+    flags: &SettingFlags,
+    session: &Session,
+) -> Result<bool, Failure> {
+    Ok(model_flags(layer, flags, 0)?.ask_nobody(&DEFAULTS, &session.environment))
 }
 
 /// The flags of the client as all layers have them.
@@ -163,6 +171,7 @@ fn model_flags(
     Ok(ModelFlags {
         provider,
         base_url: layer.api_base_url.clone(),
+        base_url_file: None,
         model: layer
             .model
             .clone()

@@ -40,7 +40,7 @@ pub fn execute(args: &cli::Resume, session: &mut Session) -> Result<Exit, Failur
     if let (true, Some(rule)) = (resumption.ended, resumption.state.stop_reason(&settings)) {
         return Err(Failure::usage(Error::StillStopped { rule }));
     }
-    let (mind, _) = population(&settings, args, &resumption, session)?.mind(&settings)?;
+    let (mind, _) = population(&settings, &journal, args, &resumption, session)?.mind(&settings)?;
     set_torn_aside(&resumption, &journal, session)?;
     let resumed = RunResumed {
         round: 0,
@@ -149,6 +149,7 @@ fn changed_settings(
 /// Who plays the minds: as it was when the run began.
 fn population(
     settings: &Settings,
+    journal: &Path,
     args: &cli::Resume,
     resumption: &Resumption,
     session: &Session,
@@ -175,5 +176,5 @@ fn population(
     for answer in &resumption.spooled {
         spent.add(&answer.reply);
     }
-    Population::choose(&mut layer, &args.settings, spent, session)
+    Population::choose(&mut layer, journal, &args.settings, spent, session)
 }

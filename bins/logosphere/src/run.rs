@@ -101,7 +101,13 @@ pub fn prepare(
     given
         .check_seeds(init.seeds.len() as u64)
         .map_err(Failure::usage)?;
-    let population = Population::choose(&mut layer, flags, Spent::default(), session)?;
+    let population = Population::choose(
+        &mut layer,
+        &experiment.config(),
+        flags,
+        Spent::default(),
+        session,
+    )?;
     Ok(Ready {
         settings: layer.settings(seed).map_err(Failure::usage)?,
         population,

@@ -113,9 +113,10 @@ fn open(
     let mut flags = flags.clone();
     flags.provider = flags.provider.or(provider);
     flags.model = flags.model.or_else(|| Some(config.models.encoder.clone()));
-    flags.base_url = flags
-        .base_url
-        .or_else(|| directory.base_url().map(str::to_owned));
+    if let (None, Some(recorded)) = (&flags.base_url, directory.base_url()) {
+        flags.base_url = Some(recorded.to_owned());
+        flags.base_url_file = Some(directory.path().join("run.json"));
+    }
     let asked = ask::open(&flags, prices, &[], config.seed, session)?;
     let (label, planned) = (asked.port.label(), &config.port);
     let differences: Vec<_> = [

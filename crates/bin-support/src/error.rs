@@ -3,13 +3,13 @@ use std::path::PathBuf;
 
 use llm_client::ConfigError;
 
-use crate::{ProviderName, printable};
+use crate::{Origin, ProviderName, printable};
 
 /// What can go wrong before or beside a program's own work.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A `.env` file was found and could not be read.
+    /// A file of variables that the user named cannot be read.
     #[error("cannot read {}", path.display())]
     EnvFileUnreadable {
         /// The file.
@@ -18,13 +18,13 @@ pub enum Error {
         #[source]
         source: io::Error,
     },
-    /// A line of a `.env` file is not `NAME=value`. The line itself is kept out: it may hold a key.
-    #[error("{} has a line that is not NAME=value (column {column} of it)", path.display())]
+    /// A line of such a file is not `NAME=value`. The line itself is kept out: it may hold a key.
+    #[error("{}: line {line} is not NAME=value", path.display())]
     EnvFileMalformed {
         /// The file.
         path: PathBuf,
-        /// Where in the line reading stopped, from 1.
-        column: usize,
+        /// The number of the line, from 1.
+        line: usize,
     },
     /// The handler for Ctrl-C could not be set.
     #[error("cannot watch for Ctrl-C")]
@@ -89,6 +89,21 @@ pub enum Error {
         provider: ProviderName,
         /// The variables that may hold the key, the first wins.
         variables: Vec<String>,
+    },
+    /// A key that is not meant for the address that is asked.
+    #[error(
+        "{subject} is from {address} and {variable} from {key}: the key is not sent there; \
+         put both into one file or give --base-url"
+    )]
+    KeyElsewhere {
+        /// The setting that has the address.
+        subject: &'static str,
+        /// The source of the address.
+        address: Origin,
+        /// The variable that has the key.
+        variable: String,
+        /// The source of the key.
+        key: Origin,
     },
     /// The flags, or the key, make no client.
     #[error("cannot ask a model")]

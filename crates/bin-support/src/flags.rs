@@ -10,7 +10,12 @@ pub struct CommonFlags {
     /// How log lines are written on stderr.
     #[arg(long, global = true, value_enum, value_name = "FORMAT", default_value_t = LogFormat::Text)]
     pub log_format: LogFormat,
-    /// Read variables from this file, and not from the nearest `.env`. Real variables go first.
+    /// File of variables, in place of a `.env` that is searched [/dev/null: none].
+    ///
+    /// 1. A `.env` is searched from the working directory up to a folder with `.git` or the home, and gives keys only.
+    /// 2. FILE gives keys and `ANTHROPIC_BASE_URL`. No file sets anything else; real variables win.
+    /// 3. To another address than the provider's own a key is sent only if the address is `--base-url`, or both are real variables, or both are in FILE.
+    /// 4. A line on stderr names the host if it is not the provider's own, or if the key was in a `.env` that was found.
     #[arg(long, global = true, value_name = "FILE")]
     pub env_file: Option<PathBuf>,
 }

@@ -57,6 +57,8 @@
 //! Next: [`Exit`] for the codes, [`CommonFlags`] for the flags, [`Model`] for a program that asks one, [`Interrupt`] for work that
 //! can stop half-way, [`OutputFile`] for files that are whole or not there.
 
+mod data_folder;
+mod env_file;
 mod environment;
 mod error;
 mod exit;
@@ -71,7 +73,9 @@ mod results;
 mod run;
 mod runtime;
 
-pub use environment::{data_folder, is_set, load_file as load_env_file};
+pub use data_folder::data_folder;
+pub use env_file::EnvFile;
+pub use environment::{Environment, Origin};
 pub use error::Error;
 pub use exit::{Exit, Failure};
 pub use flags::{CommonFlags, LogFormat, SeedFlag};

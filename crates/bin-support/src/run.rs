@@ -1,11 +1,12 @@
 use std::error::Error as StdError;
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
 
 use crate::exit::error_line;
-use crate::{CommonFlags, Error, Exit, Failure, Progress, Results, environment, logging};
+use crate::{CommonFlags, Environment, Error, Exit, Failure, Progress, Results, logging};
 
 /// What a program's function works with besides its own flags.
 #[derive(Debug)]
@@ -14,6 +15,8 @@ pub struct Session {
     pub results: Results,
     /// Bars on stderr.
     pub progress: Progress,
+    /// The variables: the real ones, then those of `.env`.
+    pub environment: Environment,
     program: String,
     quiet: bool,
 }
@@ -39,9 +42,31 @@ impl Session {
         }
     }
 
+    /// Adds the keys of the file in which the program keeps them for its user, after those of the environment.
+    ///
+    /// # Errors
+    /// The file cannot be read, or has a line that is not `NAME=value`: [`Failure::usage`].
+    pub fn read_key_file(&mut self, file: &Path) -> Result<(), Failure> {
+        let notices = self.environment.add_key_file(file);
+        for notice in notices.map_err(Failure::usage)? {
+            self.notice(&notice);
+        }
+        Ok(())
+    }
+
     /// Whether the user wants to see results and errors only (`--quiet`).
     pub fn is_quiet(&self) -> bool {
         self.quiet
+    }
+
+    fn load_environment(&mut self, flags: &CommonFlags) -> Result<(), Failure> {
+        let loaded = Environment::load(flags.env_file.as_deref());
+        let (environment, notices) = loaded.map_err(Failure::usage)?;
+        self.environment = environment;
+        for notice in notices {
+            self.notice(&notice);
+        }
+        Ok(())
     }
 
     /// One that keeps its results to itself.
@@ -50,6 +75,7 @@ impl Session {
         Self {
             results: Results::new(io::sink()),
             progress: Progress::new(true),
+            environment: Environment::default(),
             program: "probe".to_owned(),
             quiet: true,
         }
@@ -72,7 +98,7 @@ impl Session {
 
 /// The body of every `main`: reads the flags and `.env`, starts the log, calls `execute`, prints its error.
 ///
-/// Wrong flags end with 2 and the usage, `--help` with 0, a `.env` that does not parse with 2. When the reader of
+/// Wrong flags end with 2 and the usage, `--help` with 0, an `--env-file` that does not parse with 2. When the reader of
 /// stdout goes away and `execute` passes that error on, the program ends with 0 and without a word.
 pub fn run<C>(execute: impl FnOnce(&C, &mut Session) -> Result<Exit, Failure>) -> ExitCode
 where
@@ -91,36 +117,24 @@ where
             .into();
         }
     };
-    let environment = load_environment(cli.as_ref());
     let progress = Progress::new(cli.as_ref().quiet);
     logging::start(cli.as_ref(), &progress);
     let program = C::command().get_name().to_owned();
     let mut session = Session {
         results: Results::stdout(),
         progress,
+        environment: Environment::default(),
         program,
         quiet: cli.as_ref().quiet,
     };
-    let outcome = environment
-        .map_err(Failure::usage)
+    let outcome = session
+        .load_environment(cli.as_ref())
         .and_then(|()| execute(&cli, &mut session));
     let (exit, error) = session.conclude(outcome);
     if let Some(error) = error {
         session.report(error.as_ref());
     }
     exit.into()
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the working directory is where the search for `.env` starts"
-)]
-fn load_environment(flags: &CommonFlags) -> Result<(), Error> {
-    if let Some(file) = &flags.env_file {
-        return environment::load_file(file.clone());
-    }
-    // Without a working directory there is no place to search from.
-    std::env::current_dir().map_or(Ok(()), |folder| environment::load(&folder))
 }
 
 #[expect(

@@ -101,7 +101,7 @@ fn stopped(settings: &str, arguments: &[&str], words: &[&str]) -> usize {
     let told = ran
         .stderr
         .lines()
-        .filter(|line| line.starts_with("hermitcrab: "));
+        .filter(|line| line.starts_with("hermitcrab: stopped"));
     assert_eq!(told.count(), 1, "{}", ran.stderr);
     for body in talk.asked() {
         assert_paired(&body);

@@ -13,7 +13,7 @@ use crate::program::{Place, Ran, feed};
 fn lines(ran: &Ran) -> Vec<&str> {
     (ran.stderr.lines())
         .filter(|line| {
-            let besides = [" WARN retry ", "seeded: "];
+            let besides = [" WARN retry ", "seeded: ", "hermitcrab: requests go to "];
             !line.contains(" · ") && !besides.iter().any(|start| line.starts_with(start))
         })
         .collect()
@@ -321,7 +321,14 @@ fn strange_replies_end_a_turn_in_order() {
 
 #[cfg(unix)]
 #[test]
-fn ctrl_c_stops_a_turn_and_the_next_start_goes_on() {
+fn a_signal_stops_a_turn_and_the_next_start_goes_on() {
+    for name in ["-INT", "-TERM", "-HUP"] {
+        stopped_in_a_turn(name);
+    }
+}
+
+#[cfg(unix)]
+fn stopped_in_a_turn(name: &str) {
     let talk = Talk::of([Answer::events().stall(), says("here")]);
     let child = crate::program::start(talk.command(&[]).stdin(std::process::Stdio::from(
         std::fs::File::open(talk.place.path(talk.place.file("lines", "first\nsecond\n"))).unwrap(),
@@ -331,11 +338,7 @@ fn ctrl_c_stops_a_turn_and_the_next_start_goes_on() {
         .unwrap();
     // The greeting's, and the turn's.
     runtime.block_on(talk.server.wait_requests(2));
-    let id = child.id().to_string();
-    let sent = std::process::Command::new("kill")
-        .args(["-INT", &id])
-        .status();
-    assert!(sent.unwrap().success());
+    crate::program::signal(&child, name);
     runtime.block_on(talk.server.wait_closed(1));
     let ran = crate::program::finish(child).exits(130);
     assert_eq!(ran.stdout, format!("{GREETING}\n"), "{}", ran.stderr);

@@ -52,6 +52,8 @@ fn status_says_where_and_never_what() {
     let mut command = place.command(&["key", "status"]);
     command.env("ANTHROPIC_API_KEY", KEY);
     place.file(".env", "OPENAI_API_KEY=sk-from-a-file-0000\n");
+    #[cfg(unix)]
+    place.private(".env");
     let ran = crate::program::finish(crate::program::start(&mut command)).exits(0);
     insta::assert_snapshot!(ran.stdout);
     insta::assert_json_snapshot!(place.json(&["key", "status"]));

@@ -9,6 +9,7 @@ mod block_cli;
 mod bundle;
 mod commands;
 mod cost;
+mod env_file;
 mod faults;
 mod guide;
 mod key;

@@ -111,6 +111,13 @@ impl Place {
         name
     }
 
+    /// Takes from all others the right to write a file, as a `.env` must have it.
+    #[cfg(unix)]
+    pub fn private(&self, name: &str) {
+        use std::os::unix::fs::PermissionsExt as _;
+        fs::set_permissions(self.path(name), fs::Permissions::from_mode(0o600)).unwrap();
+    }
+
     pub fn read(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).unwrap()
     }
@@ -177,6 +184,14 @@ pub fn feed(command: &mut Command, stdin: &[u8]) -> Ran {
     let ran = finish(child);
     let _ = feeding.join().unwrap();
     ran
+}
+
+/// Sends a signal to a process that this test has started.
+#[cfg(unix)]
+pub fn signal(child: &Child, name: &str) {
+    let id = child.id().to_string();
+    let sent = Command::new("kill").args([name, &id]).status();
+    assert!(sent.unwrap().success());
 }
 
 /// Waits for the end.

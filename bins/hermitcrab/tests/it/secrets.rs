@@ -186,6 +186,8 @@ fn a_key_of_a_file_is_in_that_file_only() {
 fn a_key_of_an_env_file_is_in_that_file_only() {
     let (place, server) = (Place::new(), indiscreet());
     place.file(".env", format!("{VARIABLE}={KEY}\n"));
+    #[cfg(unix)]
+    place.private(".env");
     everything(&place, &server, false);
     no_key_kept(&place, Some(".env"));
 }

@@ -11,6 +11,7 @@ mod commands;
 mod concurrency;
 mod config_layers;
 mod demo;
+mod env_file;
 mod faults;
 mod forecast;
 mod guide;

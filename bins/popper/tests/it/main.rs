@@ -6,6 +6,7 @@
 
 mod check;
 mod config;
+mod env_file;
 mod evidence;
 mod expect;
 mod export;

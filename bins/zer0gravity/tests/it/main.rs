@@ -10,6 +10,7 @@ mod compare;
 mod concurrency;
 mod cost;
 mod data_loss;
+mod env_file;
 mod exit_codes;
 mod faults;
 mod flags;

@@ -27,6 +27,14 @@ impl Ran {
         serde_json::from_str(&self.stdout).unwrap()
     }
 
+    /// stderr without the line that names the host.
+    pub fn told(&self) -> String {
+        let lines = self.stderr.split_inclusive('\n');
+        lines
+            .filter(|line| !line.starts_with("zer0gravity: requests go to "))
+            .collect()
+    }
+
     /// The results on stdout.
     pub fn results(&self) -> Vec<Value> {
         list(&self.json())

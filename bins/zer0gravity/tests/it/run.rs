@@ -306,7 +306,11 @@ fn a_reader_that_goes_away_ends_it_quietly() {
     let status = child.wait().unwrap();
     let mut said = String::new();
     stderr.read_to_string(&mut said).unwrap();
-    assert_eq!((status.code(), said.as_str()), (Some(0), ""));
+    let line = format!(
+        "zer0gravity: requests go to {} (from --base-url)\n",
+        stub.server().address()
+    );
+    assert_eq!((status.code(), said), (Some(0), line));
 }
 
 #[test]
@@ -426,18 +430,19 @@ fn datasets_come_in_three_forms() {
 }
 
 #[test]
-fn the_base_url_and_the_key_come_from_the_environment_and_the_key_is_never_written() {
+fn the_base_url_and_the_key_come_from_one_file_and_the_key_is_never_written() {
     let (place, stub) = (Place::new(), CompressionStub::start(StubMode::Ok));
     let key = "sk-ant-secret-0123456789";
     place.file(
-        ".env",
+        "keys.env",
         format!(
             "ZER0GRAVITY_API_KEY={key}\nANTHROPIC_BASE_URL={}\n",
             stub.url()
         ),
     );
     fs::create_dir(place.path("below")).unwrap();
-    let mut command = place.command(&["run", "--level", "3", "--run-dir", "dir"]);
+    let run = "run --level 3 --run-dir dir --env-file ../keys.env";
+    let mut command = place.command(&run.split(' ').collect::<Vec<_>>());
     command.current_dir(place.path("below"));
     let ran = finish(start(&mut command)).exits(0);
     assert_eq!(stub.stats().calls, 6);

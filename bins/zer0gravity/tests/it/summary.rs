@@ -34,7 +34,7 @@ Level 1b: \"The quick brown fox...\"
 
 Average:       72.5/100 (2 of 2 scored)
 ";
-    assert_eq!(ran.stderr, expected);
+    assert_eq!(ran.told(), expected);
 }
 
 #[test]
@@ -101,7 +101,7 @@ Average:       63.7/100 (3 of 4 scored)
 fn quiet_says_nothing() {
     for mode in [StubMode::Ok, StubMode::RefusalEncode] {
         let ran = asked(mode, &["run", "--level", "1", "--quiet"]);
-        assert_eq!(ran.stderr, "", "{mode:?}");
+        assert_eq!(ran.told(), "", "{mode:?}");
         assert_eq!(ran.results().len(), 2);
     }
 }

@@ -1,11 +1,12 @@
 use std::path::{Component, Path};
 
 use llm_client::{Auth, Endpoint};
-use secrecy::SecretString;
+use secrecy::ExposeSecret as _;
 
 use super::flags::Protocol;
 use super::{ModelFlags, ProviderName};
-use crate::Error;
+use crate::environment::{BASE_URL, Variable};
+use crate::{Error, Origin};
 
 /// What a program asks when the flags do not say.
 #[derive(Debug, Clone, Copy)]
@@ -24,7 +25,7 @@ pub(crate) enum Choice {
     /// No model; the notice when nobody asked for that.
     Offline { notice: Option<String> },
     /// This model of this server.
-    Ask(Target),
+    Ask(Box<Target>),
 }
 
 #[derive(Debug)]
@@ -32,14 +33,18 @@ pub(crate) struct Target {
     pub provider: ProviderName,
     pub protocol: Protocol,
     pub endpoint: Endpoint,
+    /// The server's host, with its port if the address names one.
+    pub host: String,
     pub model: String,
+    /// For the user, before the first request.
+    pub notice: Option<String>,
 }
 
 /// Decides by the rules in the documentation of [`crate::Model`]. `variable` looks up the environment.
 pub(crate) fn choose(
     flags: &ModelFlags,
     defaults: &ModelDefaults,
-    variable: impl Fn(&str) -> Option<String>,
+    variable: impl Fn(&str) -> Option<Variable>,
 ) -> Result<Choice, Error> {
     if let (Some(record), Some(replay)) = (&flags.record, &flags.replay)
         && is_same(record, replay)
@@ -53,46 +58,136 @@ pub(crate) fn choose(
         return offline(flags);
     };
     let asked = flags.provider.is_some() || flags.base_url.is_some() || flags.replay.is_some();
-    let moved = (provider == ProviderName::Anthropic)
-        .then(|| variable("ANTHROPIC_BASE_URL"))
-        .flatten()
-        .filter(|base| !base.is_empty());
-    let base = (flags.base_url.as_deref())
-        .or(moved.as_deref())
-        .or(protocol.base_url());
-    let loopback = match base {
-        Some(base) => Endpoint::new(base, Auth::None)
-            .map_err(Error::Model)?
-            .is_loopback(),
-        None => false,
-    };
+    let address = Address::of(flags, provider, &protocol, &variable)?;
     let own = provider.key_variable();
     let variables = provider.key_variables(defaults.program);
-    // An empty line of a copied `.env.example` is no key.
-    let key_of = |name: &String| variable(name).filter(|key| !key.is_empty());
-    if !asked && !variables.iter().any(|name| key_of(name).is_some()) {
+    if !asked && !variables.iter().any(|name| variable(name).is_some()) {
         return Ok(Choice::Offline {
             notice: Some(notice(flags, &variables)),
         });
     }
     // A server on this machine is not sent a key that was given for another one.
+    let loopback = address.as_ref().is_some_and(Address::is_loopback);
     let own = own.filter(|_| !loopback);
     let mut sent = variables.iter().take(1 + usize::from(own.is_some()));
-    let key = sent.find_map(key_of);
+    let key = sent.find_map(|name| Some((name, variable(name)?)));
     if key.is_none() && own.is_some() && flags.replay.is_none() {
         return Err(Error::MissingKey {
             provider,
             variables,
         });
     }
-    let auth = key.map_or(Auth::None, |key| Auth::Bearer(SecretString::from(key)));
-    let base = base.ok_or(Error::NoBaseUrl { provider })?;
-    Ok(Choice::Ask(Target {
+    let address = address.ok_or(Error::NoBaseUrl { provider })?;
+    let key = match key {
+        Some((name, key)) if !address.may_have(&key.origin) => {
+            // A replay sends nothing, and needs no key.
+            if flags.replay.is_none() {
+                return Err(address.refuses(name, key.origin));
+            }
+            None
+        }
+        key => key,
+    };
+    let notice = (flags.replay.is_none())
+        .then(|| address.notice(key.as_ref().map(|(name, key)| (name.as_str(), &key.origin))));
+    let auth = key.map_or(Auth::None, |(_, key)| Auth::Bearer(key.value));
+    Ok(Choice::Ask(Box::new(Target {
         provider,
         protocol,
-        endpoint: Endpoint::new(base, auth).map_err(Error::Model)?,
+        host: address.host(),
+        endpoint: Endpoint::new(address.server.base().as_str(), auth).map_err(Error::Model)?,
         model: model(flags, defaults, provider)?,
-    }))
+        notice: notice.flatten(),
+    })))
+}
+
+/// The address that is asked.
+struct Address {
+    server: Endpoint,
+    origin: Origin,
+    /// Whether it is the provider's own.
+    is_own: bool,
+}
+
+impl Address {
+    /// The one of the flag, else the variable's, else the provider's own; `None` for a provider without one.
+    fn of(
+        flags: &ModelFlags,
+        provider: ProviderName,
+        protocol: &Protocol,
+        variable: impl Fn(&str) -> Option<Variable>,
+    ) -> Result<Option<Self>, Error> {
+        let keyless = |base: &str| Endpoint::new(base, Auth::None).map_err(Error::Model);
+        let own = protocol.base_url().map(keyless).transpose()?;
+        let moved = || variable(BASE_URL).filter(|_| provider == ProviderName::Anthropic);
+        let (server, origin) = if let Some(base) = &flags.base_url {
+            let file = flags.base_url_file.clone();
+            (keyless(base)?, file.map_or(Origin::Flag, Origin::Recorded))
+        } else if let Some(moved) = moved() {
+            (keyless(moved.value.expose_secret())?, moved.origin)
+        } else if let Some(own) = &own {
+            (own.clone(), Origin::Default)
+        } else {
+            return Ok(None);
+        };
+        let is_own = own.is_some_and(|own| own.base().origin() == server.base().origin());
+        Ok(Some(Self {
+            server,
+            origin,
+            is_own,
+        }))
+    }
+
+    fn is_loopback(&self) -> bool {
+        self.server.is_loopback()
+    }
+
+    /// Whether a key of this origin may be sent here: nothing but the provider's own address, an order of the user, and the
+    /// hand that gave the key may say where a key goes.
+    fn may_have(&self, key: &Origin) -> bool {
+        let ordered = match &self.origin {
+            Origin::Flag => true,
+            same @ (Origin::Environment | Origin::Given(_)) => same == key,
+            _ => false,
+        };
+        self.is_own || ordered
+    }
+
+    fn refuses(self, variable: &str, key: Origin) -> Error {
+        Error::KeyElsewhere {
+            subject: match self.origin {
+                Origin::Recorded(_) => "the address",
+                _ => BASE_URL,
+            },
+            address: self.origin,
+            variable: variable.to_owned(),
+            key,
+        }
+    }
+
+    /// Names the host if it is not the provider's own, or if the key was found.
+    fn notice(&self, key: Option<(&str, &Origin)>) -> Option<String> {
+        let found = key.is_some_and(|(_, origin)| matches!(origin, Origin::Found(_)));
+        (found || !self.is_own).then(|| {
+            let key = key.map(|(name, origin)| format!(", key {name} from {origin}"));
+            format!(
+                "requests go to {} (from {}){}",
+                self.host(),
+                self.origin,
+                key.unwrap_or_default()
+            )
+        })
+    }
+
+    /// `HOST` or `HOST:PORT`, as the address has it.
+    fn host(&self) -> String {
+        let base = self.server.base();
+        let host = base.host_str().unwrap_or_default();
+        match base.port() {
+            Some(port) => format!("{host}:{port}"),
+            None => host.to_owned(),
+        }
+    }
 }
 
 /// Offline because the user, or the program, wants it: what needs a server cannot be meant.
@@ -147,6 +242,8 @@ fn is_same(a: &Path, b: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use clap::Parser;
 
     use super::*;
@@ -168,10 +265,12 @@ mod tests {
         let arguments = ["p"].into_iter().chain(line.split_whitespace());
         let flags = Cli::parse_from(arguments).model;
         let lookup = |name: &str| {
-            variables
-                .iter()
-                .find(|(given, _)| *given == name)
-                .map(|(_, key)| (*key).to_owned())
+            let found = variables.iter().find(|(given, _)| *given == name);
+            let (_, value) = found.filter(|(_, value)| !value.is_empty())?;
+            Some(Variable {
+                value: (*value).into(),
+                origin: Origin::Environment,
+            })
         };
         match choose(&flags, &POPPER, lookup) {
             Ok(Choice::Offline { notice: None }) => "offline".to_owned(),
@@ -366,5 +465,172 @@ mod tests {
         let error = "error: p: --record and --replay are the same file f.jsonl";
         assert_eq!(decide("--record f.jsonl --replay f.jsonl", &[]), error);
         assert_eq!(decide("--record ./f.jsonl --replay f.jsonl", &[]), error);
+    }
+
+    /// The sources of an address that is not the provider's own, and whether a key from the real environment, a file that was
+    /// found, the file of `--env-file`, the key file, or the user's own hand is sent there.
+    const SENT: [(&str, [bool; 5]); 4] = [
+        ("flag", [true, true, true, true, true]),
+        ("environment", [true, false, false, false, false]),
+        ("given", [false, false, true, false, false]),
+        ("recorded", [false, false, false, false, false]),
+    ];
+
+    #[test]
+    fn a_key_goes_where_its_own_source_sends_it_and_nowhere_else() {
+        let file = PathBuf::from("/f/given.env");
+        let keys = [
+            (Origin::Environment, "the environment"),
+            (Origin::Found("/f".into()), ".env in /f"),
+            (Origin::Given(file.clone()), "/f/given.env"),
+            (Origin::KeyFile, "the key file"),
+            (Origin::Entered, "this session"),
+        ];
+        let addresses = [
+            ("https://api.anthropic.com/", "api.anthropic.com"),
+            ("https://gateway.test/v1", "gateway.test"),
+            ("http://127.0.0.1:9/", "127.0.0.1:9"),
+            ("https://[::ffff:127.0.0.1]:9/", "[::ffff:7f00:1]:9"),
+        ];
+        let mut cells = 0;
+        for (source, sent) in SENT {
+            for (base, host) in addresses {
+                for ((key, shown), sent) in keys.iter().zip(sent) {
+                    for name in ["POPPER_API_KEY", "ANTHROPIC_API_KEY"] {
+                        let (is_own, program) =
+                            (host == "api.anthropic.com", name == "POPPER_API_KEY");
+                        let mut flags = ModelFlags::default();
+                        let moved = match source {
+                            "environment" => Some((Origin::Environment, "the environment")),
+                            "given" => Some((Origin::Given(file.clone()), "/f/given.env")),
+                            _ => None,
+                        };
+                        let from = match (source, &moved) {
+                            (_, Some((_, shown))) => *shown,
+                            ("flag", None) => "--base-url",
+                            _ => "/r/run.json",
+                        };
+                        if moved.is_none() {
+                            flags.base_url = Some(base.to_owned());
+                        }
+                        flags.base_url_file = (source == "recorded").then(|| "/r/run.json".into());
+                        let lookup = |asked: &str| {
+                            if asked == name {
+                                Some(Variable {
+                                    value: "key-000001".into(),
+                                    origin: key.clone(),
+                                })
+                            } else if asked == BASE_URL {
+                                let (origin, _) = moved.clone()?;
+                                Some(Variable {
+                                    value: base.into(),
+                                    origin,
+                                })
+                            } else {
+                                None
+                            }
+                        };
+                        let cell = format!("{source} {base} {shown} {name}");
+                        let key_line =
+                            format!("requests go to {host} (from {from}), key {name} from {shown}");
+                        let expected = if is_own {
+                            let found = matches!(key, Origin::Found(_));
+                            Ok((true, found.then_some(key_line)))
+                        } else if !program && host != "gateway.test" {
+                            // The provider's own key never goes to this machine.
+                            Ok((false, Some(format!("requests go to {host} (from {from})"))))
+                        } else if sent {
+                            Ok((true, Some(key_line)))
+                        } else {
+                            let subject = if source == "recorded" {
+                                "the address"
+                            } else {
+                                BASE_URL
+                            };
+                            Err(format!(
+                                "{subject} is from {from} and {name} from {shown}: the key is not sent there; \
+                                 put both into one file or give --base-url"
+                            ))
+                        };
+                        let found = match choose(&flags, &POPPER, lookup) {
+                            Ok(Choice::Ask(target)) => {
+                                let cleaned = target.endpoint.redactor().clean("key-000001");
+                                assert_eq!(target.host, host, "{cell}");
+                                Ok((cleaned != "key-000001", target.notice))
+                            }
+                            Ok(Choice::Offline { .. }) => panic!("offline: {cell}"),
+                            Err(error) => Err(error.to_string()),
+                        };
+                        assert_eq!(found, expected, "{cell}");
+                        cells += 1;
+                    }
+                }
+            }
+        }
+        assert_eq!(cells, 160);
+    }
+
+    #[test]
+    fn at_the_providers_own_address_a_line_names_a_key_that_was_found() {
+        for (origin, line) in [
+            (Origin::Environment, None),
+            (Origin::KeyFile, None),
+            (
+                Origin::Found("/f".into()),
+                Some(
+                    "requests go to api.anthropic.com (from the default), key POPPER_API_KEY from .env in /f",
+                ),
+            ),
+        ] {
+            let lookup = |name: &str| {
+                let value = || Variable {
+                    value: "key-000001".into(),
+                    origin: origin.clone(),
+                };
+                (name == "POPPER_API_KEY").then(value)
+            };
+            let Ok(Choice::Ask(target)) = choose(&ModelFlags::default(), &POPPER, lookup) else {
+                panic!("not asked");
+            };
+            assert_eq!(target.notice.as_deref(), line);
+        }
+    }
+
+    #[test]
+    fn a_replay_sends_nothing_and_needs_no_order_about_keys() {
+        let moved = ("ANTHROPIC_BASE_URL", "https://gateway.test/");
+        let flags = ModelFlags {
+            replay: Some("f".into()),
+            base_url: Some(moved.1.to_owned()),
+            base_url_file: Some("run.json".into()),
+            ..ModelFlags::default()
+        };
+        let lookup = |name: &str| {
+            let origin = Origin::Environment;
+            (name == POPPER_KEY.0).then(|| Variable {
+                value: POPPER_KEY.1.into(),
+                origin,
+            })
+        };
+        let Ok(Choice::Ask(target)) = choose(&flags, &POPPER, lookup) else {
+            panic!("not asked");
+        };
+        assert_eq!(target.notice, None);
+        assert_eq!(target.endpoint.redactor().clean(POPPER_KEY.1), POPPER_KEY.1);
+    }
+
+    #[test]
+    fn an_address_of_no_server_is_refused() {
+        for (base, host) in [
+            ("https://0.0.0.0:9", "0.0.0.0"),
+            ("http://[::]:9/v1", "[::]"),
+        ] {
+            assert_eq!(
+                decide(&format!("--base-url {base}"), &[POPPER_KEY]),
+                format!(
+                    "error: p: cannot ask a model: base URL: {host} is not the address of a server"
+                )
+            );
+        }
     }
 }

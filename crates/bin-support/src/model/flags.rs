@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use llm_client::{Anthropic, Dialect, Usd};
 
 use super::choice::{Choice, ModelDefaults, choose};
-use crate::environment;
+use crate::Environment;
 
 /// Which model a command asks, and how; `#[command(flatten)]` them into the commands that ask one.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -16,6 +16,10 @@ pub struct ModelFlags {
     /// The server's address instead of the provider's own; with `/v1` at its end for all but anthropic.
     #[arg(long, value_name = "URL")]
     pub base_url: Option<String>,
+    /// The file that gave `base_url`, such as the record of an earlier run, where the flag did not: a key is sent there only
+    /// if the address is the provider's own.
+    #[arg(skip)]
+    pub base_url_file: Option<PathBuf>,
     /// The model's id at the provider.
     #[arg(long, value_name = "ID")]
     pub model: Option<String>,
@@ -35,8 +39,8 @@ pub struct ModelFlags {
 
 impl ModelFlags {
     /// Whether neither the flags nor the environment say whom to ask: the program would ask nobody, with a notice.
-    pub fn ask_nobody(&self, defaults: &ModelDefaults) -> bool {
-        let choice = choose(self, defaults, environment::variable);
+    pub fn ask_nobody(&self, defaults: &ModelDefaults, environment: &Environment) -> bool {
+        let choice = choose(self, defaults, |name| environment.get(name));
         matches!(choice, Ok(Choice::Offline { notice: Some(_) }))
     }
 }

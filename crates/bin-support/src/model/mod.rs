@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use llm_client::{
-    Anthropic, AnthropicVersion, Budget, Cassette, Client, ClientBuilder, Compat, Endpoint, Limits,
-    Provider, Redactor, SystemClock, Unpriced,
+    Anthropic, AnthropicVersion, Budget, Cassette, Client, ClientBuilder, Compat, Limits, Provider,
+    Redactor, SystemClock, Unpriced,
 };
 
-use secrecy::{ExposeSecret as _, SecretString};
+use secrecy::SecretString;
 
-use crate::{Error, Failure, Session, environment};
+use crate::environment::Variable;
+use crate::{Environment, Error, Failure, Origin, Session};
 use choice::{Choice, Target, choose};
 use flags::Protocol;
 
@@ -24,7 +25,9 @@ pub use flags::{ModelFlags, ProviderName};
 ///   protocol: for any server of chat completions say `--provider generic --base-url URL`. `ANTHROPIC_BASE_URL` moves
 ///   Anthropic where the flag does not say, and like a default it decides nothing else.
 /// - **Key**: `<PROGRAM>_API_KEY`, else the provider's own variable; an empty one counts as absent. The provider's own
-///   is not sent to a server on this machine.
+///   is not sent to a server on this machine. To another address than the provider's own a key is sent only if the address
+///   is from `--base-url`, or both are from the real environment, or both are from one `--env-file`; else it is a usage
+///   error. Where requests go elsewhere, or a key is from a `.env` that was found, a line on stderr says so.
 /// - **No key**: fine for a server on this machine, for a server of one's own (llama.cpp, Ollama, vLLM, generic) and
 ///   with `--replay`. Else a usage error if a provider, an address or a replay was asked for, and
 ///   [`Model::Offline`] with a notice on stderr if not.
@@ -90,33 +93,45 @@ impl ModelFlags {
         session: &Session,
         settings: impl FnOnce(ClientBuilder) -> ClientBuilder,
     ) -> Result<Model, Failure> {
-        match choose(self, defaults, environment::variable).map_err(Failure::usage)? {
+        let choice = choose(self, defaults, |name| session.environment.get(name));
+        match choice.map_err(Failure::usage)? {
             Choice::Offline { notice } => {
                 if let Some(notice) = notice {
                     session.notice(&notice);
                 }
                 Ok(Model::Offline)
             }
-            Choice::Ask(target) => self.ready(target, versions, seed, settings),
+            Choice::Ask(target) => {
+                if let Some(notice) = &target.notice {
+                    session.notice(notice);
+                }
+                self.ready(*target, versions, seed, settings)
+            }
         }
     }
 
-    /// As [`Self::open_versions`], with a key that the user gave just now in place of those of the environment.
+    /// As [`Self::open_versions`], with a key that the user gave just now in place of the program's in `environment`.
     ///
     /// # Errors
     /// As [`Self::open`].
     pub fn open_with_key(
         &self,
         key: &SecretString,
+        environment: &Environment,
         defaults: &ModelDefaults,
         versions: &BTreeMap<String, AnthropicVersion>,
         seed: u64,
         settings: impl FnOnce(ClientBuilder) -> ClientBuilder,
     ) -> Result<Model, Failure> {
-        let choice = choose(self, defaults, with_key(defaults, key));
+        let choice = choose(self, defaults, with_key(environment, defaults, key));
         match choice.map_err(Failure::usage)? {
             Choice::Offline { .. } => Ok(Model::Offline),
-            Choice::Ask(target) => self.ready(target, versions, seed, settings),
+            Choice::Ask(target) => {
+                if let Some(notice) = &target.notice {
+                    tracing::warn!("{notice}");
+                }
+                self.ready(*target, versions, seed, settings)
+            }
         }
     }
 
@@ -124,15 +139,19 @@ impl ModelFlags {
     ///
     /// # Errors
     /// As [`Self::open`], but for a missing key.
-    pub fn missing_key(&self, defaults: &ModelDefaults) -> Result<Option<ProviderName>, Failure> {
-        match choose(self, defaults, environment::variable) {
+    pub fn missing_key(
+        &self,
+        defaults: &ModelDefaults,
+        environment: &Environment,
+    ) -> Result<Option<ProviderName>, Failure> {
+        match choose(self, defaults, |name| environment.get(name)) {
             Ok(Choice::Offline { notice: Some(_) }) | Err(Error::MissingKey { .. }) => {}
             Ok(_) => return Ok(None),
             Err(error) => return Err(Failure::usage(error)),
         }
         // With a key it must be possible to ask.
         let any = SecretString::from("any-key");
-        choose(self, defaults, with_key(defaults, &any)).map_err(Failure::usage)?;
+        choose(self, defaults, with_key(environment, defaults, &any)).map_err(Failure::usage)?;
         Ok(Some(self.provider.unwrap_or(defaults.provider)))
     }
 
@@ -143,7 +162,6 @@ impl ModelFlags {
         seed: u64,
         settings: impl FnOnce(ClientBuilder) -> ClientBuilder,
     ) -> Result<Model, Failure> {
-        let host = host(&target.endpoint);
         let redactor = target.endpoint.redactor().clone();
         let provider: Arc<dyn Provider> = match target.protocol {
             Protocol::Messages => Arc::new(versions.iter().fold(
@@ -159,7 +177,7 @@ impl ModelFlags {
             model: target.model,
             provider: target.provider,
             redactor,
-            host,
+            host: target.host,
         })
     }
 
@@ -189,26 +207,20 @@ impl ModelFlags {
 
 /// The environment, with this key for the program.
 fn with_key<'a>(
+    environment: &'a Environment,
     defaults: &ModelDefaults,
     key: &'a SecretString,
-) -> impl Fn(&str) -> Option<String> + use<'a> {
+) -> impl Fn(&str) -> Option<Variable> + use<'a> {
     let own = flags::program_variable(defaults.program);
     move |name| {
         if name == own {
-            Some(key.expose_secret().to_owned())
+            Some(Variable {
+                value: key.clone(),
+                origin: Origin::Entered,
+            })
         } else {
-            environment::variable(name)
+            environment.get(name)
         }
-    }
-}
-
-/// `HOST` or `HOST:PORT`, as the address has it.
-fn host(endpoint: &Endpoint) -> String {
-    let base = endpoint.base();
-    let host = base.host_str().unwrap_or_default();
-    match base.port() {
-        Some(port) => format!("{host}:{port}"),
-        None => host.to_owned(),
     }
 }
 
@@ -276,11 +288,15 @@ mod tests {
             base_url: Some("https://gateway.test".to_owned()),
             ..ModelFlags::default()
         };
-        let missing = flags.missing_key(&REMOTE).unwrap();
+        let environment = Environment::default();
+        let missing = flags.missing_key(&REMOTE, &environment).unwrap();
         assert_eq!(missing, Some(ProviderName::Anthropic));
-        assert_eq!(local().missing_key(&OWN).unwrap(), None);
+        assert_eq!(local().missing_key(&OWN, &environment).unwrap(), None);
         let key = SecretString::from("key-of-the-page-01");
-        let model = flags.open_with_key(&key, &REMOTE, &BTreeMap::new(), 7, |client| client);
+        let model =
+            flags.open_with_key(&key, &environment, &REMOTE, &BTreeMap::new(), 7, |client| {
+                client
+            });
         let Ok(Model::Client { redactor, host, .. }) = model else {
             panic!("no client");
         };
@@ -291,7 +307,7 @@ mod tests {
             provider: Some(ProviderName::Openai),
             ..ModelFlags::default()
         };
-        assert!(openai.missing_key(&REMOTE).is_err());
+        assert!(openai.missing_key(&REMOTE, &environment).is_err());
     }
 
     #[test]

@@ -46,7 +46,7 @@ impl Endpoint {
     /// The server at `base`, such as `https://api.example.test/v1`.
     ///
     /// # Errors
-    /// The base is no http(s) URL, holds user information, a query or a fragment; the key cannot be a header; or
+    /// The base is no http(s) URL, has the host `0.0.0.0` or `::`, holds user information, a query or a fragment; the key cannot be a header; or
     /// the key would go in clear text to a host that is not this machine.
     pub fn new(base: &str, auth: Auth) -> Result<Self, ConfigError> {
         Self::checked(base, auth, false)
@@ -69,6 +69,10 @@ impl Endpoint {
         })?;
         if !matches!(base.scheme(), "http" | "https") || base.host().is_none() {
             return Err(wrong("expected http:// or https:// and a host"));
+        }
+        if is_unspecified(&base) {
+            let host = base.host_str().unwrap_or_default();
+            return Err(wrong(&format!("{host} is not the address of a server")));
         }
         if !base.username().is_empty() || base.password().is_some() {
             return Err(wrong(
@@ -142,10 +146,22 @@ impl Endpoint {
 /// The host is this machine.
 fn is_loopback(url: &Url) -> bool {
     match url.host() {
-        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(Host::Domain(name)) => {
+            let name = name.strip_suffix('.').unwrap_or(name);
+            name == "localhost" || name.ends_with(".localhost")
+        }
         Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.to_canonical().is_loopback(),
         None => false,
+    }
+}
+
+/// The host is the address that stands for all addresses of a machine.
+fn is_unspecified(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Ipv4(address)) => address.is_unspecified(),
+        Some(Host::Ipv6(address)) => address.to_canonical().is_unspecified(),
+        Some(Host::Domain(_)) | None => false,
     }
 }
 
