@@ -26,7 +26,7 @@ const MANY: f64 = 0.1;
 pub fn control(check_leaks: bool, spent_ms: u64) -> Result<Control, Failure> {
     let cancel = CancellationToken::new();
     let watched = cancel.clone();
-    Interrupt::on_ctrl_c()?.then(move || {
+    Interrupt::on_signals()?.then(move || {
         watched.cancel();
         // A stderr that nobody reads is no failure.
         let _ = writeln!(

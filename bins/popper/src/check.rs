@@ -32,7 +32,7 @@ pub fn run(args: &cli::Check, session: &mut Session) -> Result<Exit, Failure> {
         return Err(Failure::usage(Error::NoLaws));
     }
 
-    let interrupt = Interrupt::on_ctrl_c()?;
+    let interrupt = Interrupt::on_signals()?;
     let bar = (laws.len() >= MANY).then(|| session.progress.bar("laws", laws.len()));
     let mut differences = Vec::new();
     let mut finished = 0;

@@ -73,7 +73,7 @@ fn watched<T>(
         &mut dyn FnMut(Event<'_>),
     ) -> Result<T, RunError>,
 ) -> Result<T, Failure> {
-    let cancel = cancelled_by(Interrupt::on_ctrl_c()?);
+    let cancel = cancelled_by(&Interrupt::on_signals()?);
     let store = Mutex::new(store);
     let clock = SystemClock::new();
     let context = Context {
@@ -97,7 +97,7 @@ fn watched<T>(
 }
 
 /// A token that Ctrl-C cancels.
-fn cancelled_by(interrupt: Interrupt) -> CancellationToken {
+fn cancelled_by(interrupt: &Interrupt) -> CancellationToken {
     let token = CancellationToken::new();
     let watched = token.clone();
     interrupt.then(move || {

@@ -26,8 +26,8 @@ pub enum Error {
         /// The number of the line, from 1.
         line: usize,
     },
-    /// The handler for Ctrl-C could not be set.
-    #[error("cannot watch for Ctrl-C")]
+    /// The handler for Ctrl-C, SIGTERM and SIGHUP could not be set.
+    #[error("cannot wait for signals")]
     Interrupt {
         /// Why.
         #[source]

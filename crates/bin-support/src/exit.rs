@@ -16,7 +16,7 @@ pub enum Exit {
     SomeFailed,
     /// 4: finished, and a check the user asked for did not hold.
     CheckFailed,
-    /// 130: interrupted (Ctrl-C, or a cap reached); what is finished is kept.
+    /// 130: interrupted (Ctrl-C, SIGTERM, SIGHUP, or a cap reached); what is finished is kept.
     Interrupted,
 }
 

@@ -1,73 +1,165 @@
-use std::sync::Arc;
+use std::fmt;
+use std::mem;
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
 
-use signal_hook::consts::SIGINT;
-use signal_hook::flag;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level;
+use tokio::sync::Notify;
 
 use crate::{Error, Exit};
 
-/// Whether the user asked the program to stop; cheap to clone and to ask.
+/// A request to stop, by Ctrl-C, SIGTERM or SIGHUP; cheap to clone and to ask.
 ///
-/// A command that never asks should not call [`Interrupt::on_ctrl_c`]: Ctrl-C then ends the process at once.
-#[derive(Debug, Clone, Default)]
-pub struct Interrupt(Arc<AtomicBool>);
+/// A command that never asks should not call [`Interrupt::on_signals`]: these signals then end the process at once.
+#[derive(Clone, Default)]
+pub struct Interrupt(Arc<Shared>);
 
-/// How often [`Interrupt::then`] looks.
-const GLANCE: Duration = Duration::from_millis(50);
+#[derive(Default)]
+struct Shared {
+    raised: AtomicBool,
+    /// SIGTERM or SIGHUP came, after which nothing new begins.
+    ends: AtomicBool,
+    actions: Mutex<Vec<Action>>,
+    notify: Notify,
+}
+
+type Action = Box<dyn FnOnce() + Send>;
 
 impl Interrupt {
-    /// From now on the first Ctrl-C raises the flag, and one more ends the process with 130.
+    /// Waits for these signals from now on, in a thread: the first one raises the flag, and one more ends the process with 130.
     ///
     /// # Errors
     /// [`Error::Interrupt`] where the system refuses the handler.
-    pub fn on_ctrl_c() -> Result<Self, Error> {
+    pub fn on_signals() -> Result<Self, Error> {
+        let failed = |source| Error::Interrupt { source };
+        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(failed)?;
         let interrupt = Self::default();
-        let code = i32::from(Exit::Interrupted.code());
-        // In this order: the flag is looked at before it is raised, so only the second signal ends the process.
-        flag::register_conditional_shutdown(SIGINT, code, Arc::clone(&interrupt.0))
-            .and_then(|_| flag::register(SIGINT, Arc::clone(&interrupt.0)))
-            .map_err(|source| Error::Interrupt { source })?;
+        let raised = interrupt.clone();
+        let thread = thread::Builder::new().name("signals".to_owned());
+        let wait = move || {
+            for signal in signals.forever() {
+                raised.receive(signal);
+            }
+        };
+        thread.spawn(wait).map_err(failed)?;
         Ok(interrupt)
+    }
+
+    fn receive(&self, signal: i32) {
+        if signal != SIGINT {
+            self.0.ends.store(true, Ordering::SeqCst);
+        }
+        if self.0.raised.swap(true, Ordering::SeqCst) {
+            low_level::exit(Exit::Interrupted.code().into());
+        }
+        self.0.notify.notify_waiters();
+        // Outside of the lock: an action may ask for another one.
+        let actions = mem::take(&mut *self.actions());
+        for act in actions {
+            act();
+        }
     }
 
     /// Whether the program should finish what is in flight and end with [`Exit::Interrupted`].
     pub fn is_raised(&self) -> bool {
-        self.0.load(Ordering::SeqCst)
+        self.0.raised.load(Ordering::SeqCst)
     }
 
-    /// Calls `act` once the flag is raised, from a thread that ends with the process: the work beside it may keep every
-    /// other one busy.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "a signal handler may only raise a flag, so somebody has to look at it now and then"
-    )]
-    pub fn then(self, act: impl FnOnce() + Send + 'static) {
-        thread::spawn(move || {
-            while !self.is_raised() {
-                thread::sleep(GLANCE);
-            }
+    /// Returns once the flag is raised.
+    pub async fn raised(&self) {
+        let mut notified = pin!(self.0.notify.notified());
+        notified.as_mut().enable();
+        if !self.is_raised() {
+            notified.await;
+        }
+    }
+
+    /// Calls `act` once the flag is raised, from the thread that waits for signals: the work in other threads may keep every
+    /// one of them busy.
+    pub fn then(&self, act: impl FnOnce() + Send + 'static) {
+        let mut actions = self.actions();
+        if self.is_raised() {
+            drop(actions);
             act();
-        });
+        } else {
+            actions.push(Box::new(act));
+        }
     }
 
-    /// The flag itself, for a library that takes an `&AtomicBool`.
-    pub fn as_flag(&self) -> &AtomicBool {
-        &self.0
+    /// Forgets a Ctrl-C that stopped a part of the work and not the program. SIGTERM and SIGHUP are not forgotten.
+    pub fn lower(&self) {
+        if !self.0.ends.load(Ordering::SeqCst) {
+            self.0.raised.store(false, Ordering::SeqCst);
+        }
+    }
+
+    fn actions(&self) -> MutexGuard<'_, Vec<Action>> {
+        // An action that panicked has left the list as it was.
+        self.0
+            .actions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Interrupt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Interrupt")
+            .field("raised", &self.is_raised())
+            .finish_non_exhaustive()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc::channel;
+
     use super::*;
 
     #[test]
-    fn the_first_ctrl_c_raises_the_flag_and_leaves_the_process_alive() {
-        let interrupt = Interrupt::on_ctrl_c().unwrap();
-        let seen_by_a_worker = interrupt.clone();
-        assert!(!seen_by_a_worker.is_raised());
-        signal_hook::low_level::raise(SIGINT).unwrap();
-        assert!(seen_by_a_worker.is_raised());
+    fn the_first_signal_raises_the_flag_and_leaves_the_process_alive() {
+        let interrupt = Interrupt::on_signals().unwrap();
+        let (seen, worker) = (interrupt.clone(), interrupt.clone());
+        assert!(!seen.is_raised());
+        let (done, told) = channel();
+        worker.then(move || done.send(()).unwrap());
+        // Another one would end the process of all tests here.
+        low_level::raise(SIGINT).unwrap();
+        told.recv().unwrap();
+        assert!(seen.is_raised());
+        crate::block_on(seen.raised()).unwrap();
+        let (done, told) = channel();
+        seen.then(move || done.send(()).unwrap());
+        told.recv().unwrap();
+        assert!(interrupt.actions().is_empty());
+    }
+
+    #[test]
+    fn ctrl_c_can_stop_a_part_and_the_others_stop_everything() {
+        for (signal, lasts) in [(SIGINT, false), (SIGTERM, true), (SIGHUP, true)] {
+            let interrupt = Interrupt::default();
+            interrupt.receive(signal);
+            assert!(interrupt.is_raised());
+            interrupt.lower();
+            assert_eq!(interrupt.is_raised(), lasts, "{signal}");
+        }
+    }
+
+    #[test]
+    fn a_wait_that_began_before_the_signal_ends_with_it() {
+        let interrupt = Interrupt::default();
+        let later = interrupt.clone();
+        crate::block_on(async {
+            let mut raised = pin!(interrupt.raised());
+            let early = std::future::poll_fn(|cx| std::task::Poll::Ready(raised.as_mut().poll(cx)));
+            assert!(early.await.is_pending());
+            later.receive(SIGTERM);
+            raised.await;
+        })
+        .unwrap();
     }
 }

@@ -25,7 +25,7 @@
 //! }
 //!
 //! fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
-//!     let interrupt = Interrupt::on_ctrl_c()?;
+//!     let interrupt = Interrupt::on_signals()?;
 //!     let bar = session.progress.bar("sizes", cli.files.len());
 //!     let mut exit = Exit::Done;
 //!     for file in &cli.files {

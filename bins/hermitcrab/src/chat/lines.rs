@@ -3,9 +3,12 @@
 use std::borrow::Cow;
 use std::fs::OpenOptions;
 use std::io::{self, BufRead as _, Read as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread;
 
 use reedline::{FileBackedHistory, Prompt, PromptEditMode, PromptHistorySearch, Reedline, Signal};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use crate::data_dir::DataDir;
 use crate::error::Error;
@@ -26,18 +29,61 @@ pub enum Line {
     Interrupted,
 }
 
-/// Where lines come from.
-pub enum Lines {
-    Terminal(Box<Reedline>),
-    Pipe,
+/// The person's lines. A thread reads them, so that waiting for one can be given up.
+pub struct Lines {
+    at_terminal: bool,
+    /// Asks the thread for a line; whether a turn was stopped before it.
+    asks: mpsc::Sender<bool>,
+    lines: UnboundedReceiver<Result<Line, Error>>,
 }
 
 impl Lines {
     pub fn open(at_terminal: bool, data: &DataDir) -> Self {
+        let path = data.path().join("lines.txt");
+        let (asks, asked) = mpsc::channel();
+        let (tell, lines) = unbounded_channel();
+        thread::spawn(move || {
+            let mut source = Source::open(at_terminal, path);
+            for stopped in asked {
+                if tell.send(source.next(stopped)).is_err() {
+                    return;
+                }
+            }
+        });
+        Self {
+            at_terminal,
+            asks,
+            lines,
+        }
+    }
+
+    /// The next line. Ctrl-C leaves when it is pressed twice, or once after it has `stopped` a turn.
+    pub async fn next(&mut self, stopped: bool) -> Result<Line, Error> {
+        // The thread lives as long as this does.
+        let _ = self.asks.send(stopped);
+        self.lines.recv().await.unwrap_or(Ok(Line::Left))
+    }
+}
+
+/// Gives the terminal back as it was, where the program ends while a line is edited.
+impl Drop for Lines {
+    fn drop(&mut self) {
+        if self.at_terminal {
+            let _ = crossterm::terminal::disable_raw_mode();
+        }
+    }
+}
+
+enum Source {
+    Terminal(Box<Reedline>),
+    Pipe,
+}
+
+impl Source {
+    fn open(at_terminal: bool, path: PathBuf) -> Self {
         if !at_terminal {
             return Self::Pipe;
         }
-        let path = data.path().join("lines.txt");
         let mut editor = Reedline::create();
         private(&path);
         // Lines that cannot be remembered are no reason not to talk.
@@ -47,8 +93,7 @@ impl Lines {
         Self::Terminal(Box::new(editor))
     }
 
-    /// The next line. Ctrl-C leaves when it is pressed twice, or once after it has `stopped` a turn.
-    pub fn next(&mut self, stopped: bool) -> Result<Line, Error> {
+    fn next(&mut self, stopped: bool) -> Result<Line, Error> {
         match self {
             Self::Pipe => piped(),
             Self::Terminal(editor) => typed(editor, stopped),

@@ -5,8 +5,6 @@ mod lines;
 mod screen;
 
 use std::io::IsTerminal as _;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use bin_support::{Exit, Failure, Interrupt, Session, block_on, printable};
 use hermitcrab_kernel::{BootReport, Kernel, KernelError, TurnReport};
@@ -19,12 +17,9 @@ use crate::opened;
 use lines::{Line, Lines};
 use screen::Screen;
 
-/// How often a turn looks whether the person wants it to stop.
-const GLANCE: Duration = Duration::from_millis(50);
-
 /// Wakes the model and talks with it until the person leaves.
 pub fn execute(args: &Chat, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
-    let interrupt = Interrupt::on_ctrl_c()?;
+    let interrupt = Interrupt::on_signals()?;
     block_on(talk(args, data, session, &interrupt))?
 }
 
@@ -65,7 +60,16 @@ async fn converse(
     };
     let mut stopped = false;
     loop {
-        let line = match lines.next(stopped).map_err(Error::failure)? {
+        if at_terminal {
+            // There Ctrl-C has stopped what was before; a pipe has been stopped as a whole.
+            interrupt.lower();
+        }
+        let line = tokio::select! {
+            biased;
+            () = interrupt.raised() => return Ok(Exit::Interrupted),
+            line = lines.next(stopped) => line.map_err(Error::failure)?,
+        };
+        let line = match line {
             Line::Said(line) => line,
             Line::NoText => {
                 session.notice("a line is no text in UTF-8 and was left out");
@@ -91,7 +95,6 @@ async fn converse(
                 stopped = false;
                 exit = Exit::SomeFailed;
             }
-            // At a terminal the person goes on; a pipe has been stopped as a whole.
             Turned::Stopped if at_terminal => stopped = true,
             Turned::Stopped => return Ok(Exit::Interrupted),
         }
@@ -133,8 +136,6 @@ async fn turn(
     session: &mut Session,
     interrupt: &Interrupt,
 ) -> Result<Turned, Failure> {
-    // What was pressed before belongs to what was before.
-    interrupt.as_flag().store(false, Ordering::SeqCst);
     let cancel = CancellationToken::new();
     let work = kernel.turn(line, screen.sink(), cancel.clone());
     match stoppable(work, &cancel, interrupt).await {
@@ -178,21 +179,16 @@ fn answered(report: &TurnReport, screen: &Screen, session: &mut Session) -> Resu
     Ok(())
 }
 
-/// Runs `work`; Ctrl-C stops it, and it says what became of it.
+/// Runs `work`; a signal stops it, and its result says how it ended.
 async fn stoppable<T>(
     work: impl Future<Output = T>,
     cancel: &CancellationToken,
     interrupt: &Interrupt,
 ) -> T {
     let mut work = std::pin::pin!(work);
-    loop {
-        tokio::select! {
-            done = &mut work => return done,
-            () = tokio::time::sleep(GLANCE) => {
-                if interrupt.is_raised() {
-                    cancel.cancel();
-                }
-            }
-        }
+    tokio::select! {
+        done = &mut work => return done,
+        () = interrupt.raised() => cancel.cancel(),
     }
+    work.await
 }

@@ -27,7 +27,7 @@ const NPM: Duration = Duration::from_mins(1);
 
 /// Serves the face until the person ends it.
 pub fn execute(args: &Serve, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
-    let interrupt = Interrupt::on_ctrl_c()?;
+    let interrupt = Interrupt::on_signals()?;
     block_on(serve(args, data, session, interrupt))?
 }
 

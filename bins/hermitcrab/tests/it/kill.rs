@@ -208,6 +208,24 @@ fn killed_while_the_model_is_silent_or_in_the_middle_of_its_answer() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn a_signal_between_two_lines_ends_a_chat_that_waits_for_one() {
+    for name in ["-INT", "-TERM", "-HUP"] {
+        let talk = Talk::of([says("The first answer."), says("Here.")]);
+        let mut talking = Talking::start(&talk);
+        assert_eq!(talking.hear(), GREETING);
+        talking.say("the first question");
+        assert_eq!(talking.hear(), "The first answer.");
+        // The pipe stays open: the program would wait for ever.
+        crate::program::signal(&talking.child, name);
+        let status = talking.child.wait().unwrap();
+        assert_eq!(status.code(), Some(130), "{name}");
+        let (_, messages) = next_start(&talk, "the second question");
+        assert!(messages.contains("The first answer."), "{messages}");
+    }
+}
+
 #[test]
 fn killed_between_two_rounds_of_tools() {
     let append = |text: &str| json!({"name": "memory", "content": text});

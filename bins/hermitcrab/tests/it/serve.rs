@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::program::{Place, Ran, finish, start};
+use crate::program::{Place, Ran, finish, signal, start};
 
 /// Without a browser, without npm.
 const QUIETLY: [&str; 4] = ["serve", "--no-open", "--runtime", "builtin"];
@@ -90,9 +90,13 @@ impl Served {
     }
 
     /// Ctrl-C.
-    fn end(mut self) -> Ran {
+    fn end(self) -> Ran {
+        self.end_by("-INT")
+    }
+
+    fn end_by(mut self, name: &str) -> Ran {
         let child = self.child.take().unwrap();
-        interrupt(&child);
+        signal(&child, name);
         finish(child)
     }
 }
@@ -105,12 +109,6 @@ impl Drop for Served {
             let _ = child.wait();
         }
     }
-}
-
-fn interrupt(child: &Child) {
-    let pid = child.id().to_string();
-    let done = Command::new("kill").args(["-INT", &pid]).status().unwrap();
-    assert!(done.success());
 }
 
 #[cfg(unix)]
@@ -137,6 +135,17 @@ fn it_prints_its_address_answers_and_ends_at_ctrl_c() {
     assert!(!ran.stderr.contains("key"), "{}", ran.stderr);
     // What is left can be used.
     place.run(&["block", "list"]).exits(0);
+}
+
+#[cfg(unix)]
+#[test]
+fn sigterm_and_sighup_end_it_as_ctrl_c_does() {
+    for name in ["-TERM", "-HUP"] {
+        let place = Place::new();
+        let served = Served::new(&place, &["--provider", "offline"]);
+        served.end_by(name).exits(0);
+        place.run(&["block", "list"]).exits(0);
+    }
 }
 
 #[cfg(unix)]

@@ -24,8 +24,13 @@ fn words(line: &str) -> Vec<&str> {
 }
 
 #[test]
-fn ctrl_c_waits_for_calls_under_way_and_can_be_resumed() {
-    for (scheduling, in_flight) in [("sequential", 1), ("snapshot", 2)] {
+fn a_signal_waits_for_calls_under_way_and_the_run_can_be_resumed() {
+    for (scheduling, in_flight, name) in [
+        ("sequential", 1, "-INT"),
+        ("snapshot", 2, "-INT"),
+        ("sequential", 1, "-TERM"),
+        ("snapshot", 2, "-HUP"),
+    ] {
         for at in [0, 1, 4] {
             let place = Place::new();
             place.experiment("E");
@@ -35,13 +40,13 @@ fn ctrl_c_waits_for_calls_under_way_and_can_be_resumed() {
             // A round has three calls: there may be fewer left than can be under way.
             stub.wait_requests(at + in_flight.min(3 - at % 3));
             let made = stub.stats().requests;
-            let mut stderr = interrupt(&mut child);
+            let mut stderr = interrupt(&mut child, name);
             stub.release();
             finish(child).exits(130);
             let mut said = String::new();
             stderr.read_to_string(&mut said).unwrap();
             assert!(said.contains("resume"), "{said}");
-            let told = format!("{scheduling} {at}");
+            let told = format!("{name} {scheduling} {at}");
             assert_eq!(stub.stats().requests, made, "{told}: nothing new is begun");
             let before = events(&place, "E");
             let last = before.last().unwrap();
@@ -65,8 +70,8 @@ fn ctrl_c_waits_for_calls_under_way_and_can_be_resumed() {
 }
 
 /// Sends the signal and reads stderr until the program says that it stops.
-fn interrupt(child: &mut Child) -> BufReader<ChildStderr> {
-    signal(child.id(), "-INT");
+fn interrupt(child: &mut Child, name: &str) -> BufReader<ChildStderr> {
+    signal(child.id(), name);
     let mut stderr = BufReader::new(child.stderr.take().unwrap());
     let mut told = String::new();
     while !told.contains("stopping") {

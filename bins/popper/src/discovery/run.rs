@@ -110,7 +110,7 @@ impl Job<'_> {
         let run = discovery.run().clone();
         let calls = discovery.store().calls(run.id, None).await;
         let calls = calls.map_err(failure)?;
-        let interrupt = Interrupt::on_ctrl_c()?;
+        let interrupt = Interrupt::on_signals()?;
         let mut watch = Watch::new(session.progress.clone(), interrupt, Cost::of(&calls));
         tracing::info!("run {} in {}", run.id, crate::input::name(self.db));
         let total = self.work.iterations;

@@ -1,7 +1,5 @@
 //! Shows how a run gets on, and stops it at Ctrl-C.
 
-use std::time::Duration;
-
 use bin_support::{Interrupt, Progress, printable};
 use futures_util::future::BoxFuture;
 use indicatif::ProgressBar;
@@ -9,9 +7,6 @@ use popper_discovery::{Event, Observer, Summary};
 
 use super::cost::Cost;
 use super::database::spoken;
-
-/// How often it is asked whether Ctrl-C was pressed while a model is waited for.
-const GLANCE: Duration = Duration::from_millis(50);
 
 /// The observer of a run at a terminal.
 pub struct Watch {
@@ -100,10 +95,6 @@ impl Observer for Watch {
 
     fn stopped(&self) -> BoxFuture<'static, ()> {
         let interrupt = self.interrupt.clone();
-        Box::pin(async move {
-            while !interrupt.is_raised() {
-                tokio::time::sleep(GLANCE).await;
-            }
-        })
+        Box::pin(async move { interrupt.raised().await })
     }
 }

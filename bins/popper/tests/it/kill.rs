@@ -194,9 +194,14 @@ fn wait_for(child: &mut Child, db: &Path, statement: &str) -> bool {
 }
 
 /// Ctrl-C.
-pub fn interrupt(child: &Child) {
+fn interrupt(child: &Child) {
+    signal(child, "-INT");
+}
+
+/// Sends a signal to a process that this test has started.
+pub fn signal(child: &Child, name: &str) {
     let id = child.id().to_string();
-    let sent = Command::new("kill").args(["-INT", &id]).status().unwrap();
+    let sent = Command::new("kill").args([name, &id]).status().unwrap();
     assert!(sent.success());
 }
 

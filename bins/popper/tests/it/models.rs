@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use test_support::{Answer, FaultServer, closed_port};
 
-use crate::kill::interrupt;
+use crate::kill::signal;
 use crate::process::{Ran, fresh};
 use crate::runs::Place;
 use crate::sql;
@@ -186,7 +186,14 @@ fn a_budget_that_is_used_up_is_an_interruption() {
 
 #[cfg(unix)]
 #[test]
-fn ctrl_c_gives_up_the_wait_for_a_model() {
+fn a_signal_gives_up_the_wait_for_a_model_and_the_run_goes_on_later() {
+    for name in ["-INT", "-TERM", "-HUP"] {
+        stopped_while_it_waits(name);
+    }
+}
+
+#[cfg(unix)]
+fn stopped_while_it_waits(name: &str) {
     let place = Place::new();
     let server = FaultServer::play(|_| Answer::raw().stall());
     let mut child = start(&place, &server.url("/v1"), &["--provider", "vllm"]);
@@ -195,7 +202,7 @@ fn ctrl_c_gives_up_the_wait_for_a_model() {
         assert!(Instant::now() < deadline && child.try_wait().unwrap().is_none());
         std::thread::yield_now();
     }
-    interrupt(&child);
+    signal(&child, name);
     let ran: Ran = child.wait_with_output().unwrap().into();
     assert_eq!(
         (ran.code, ran.stdout.as_str()),
@@ -211,4 +218,24 @@ fn ctrl_c_gives_up_the_wait_for_a_model() {
     assert_eq!(iterations(&place), ["aborted"]);
     let status: Value = place.status("1");
     assert_eq!(status["last_iteration"]["selected"], Value::Null);
+    let server = FaultServer::play(|_| completion(&laws()));
+    let base = server.url("/v1");
+    let arguments = [
+        "resume",
+        "--run-id",
+        "1",
+        "--iterations",
+        "1",
+        "--provider",
+        "vllm",
+        "--base-url",
+        &base,
+    ];
+    let resumed = place.popper(&arguments);
+    assert_eq!(resumed.code, Some(0), "{name} {}", resumed.stderr);
+    assert!(
+        resumed.stdout.contains("cells_stay"),
+        "{name} {}",
+        resumed.stdout
+    );
 }

@@ -1,11 +1,15 @@
 //! Each exit code, and which one wins.
 
+#[cfg(unix)]
+use std::io::{BufRead as _, BufReader};
+#[cfg(unix)]
+use std::process::{Child, ChildStderr};
 use std::time::Duration;
 
 use serde_json::json;
 use test_support::{CompressionStub, StubMode};
 
-use crate::program::{Place, column, finish, signal};
+use crate::program::{Place, column, finish, list, signal};
 
 /// A dataset of these texts.
 fn lines(texts: &[&str]) -> String {
@@ -88,6 +92,50 @@ fn ctrl_c_is_130_and_what_is_finished_is_written() {
         }
     }
     panic!("a finished item is not written");
+}
+
+#[cfg(unix)]
+#[test]
+fn sigterm_and_sighup_are_treated_as_ctrl_c() {
+    for name in ["-TERM", "-HUP"] {
+        let (place, stub) = (Place::new(), CompressionStub::start(StubMode::Ok));
+        place.file("set.jsonl", lines(&["[hold] it"]));
+        let run = "run --dataset set.jsonl --run-dir dir --output out.json";
+        let arguments: Vec<_> = run.split(' ').collect();
+        let child = place.start_asking(&stub, &arguments);
+        stub.wait_calls(1);
+        // Only then the reply comes: the program has begun to stop.
+        let (mut stderr, child) = stopping(child, name);
+        stub.release();
+        finish(child).exits(130);
+        let mut rest = String::new();
+        std::io::Read::read_to_string(&mut stderr, &mut rest).unwrap();
+        assert_eq!(place.names("."), ["dir", "out.json", "set.jsonl"], "{rest}");
+        let results = list(&place.read_json("out.json"));
+        assert_eq!(column(&results, "/outcome/kind"), ["interrupted"], "{name}");
+        place.asking(&stub, &["resume", "dir"]).exits(0);
+        assert_eq!(
+            place
+                .names("dir")
+                .iter()
+                .filter(|name| name.contains("part"))
+                .count(),
+            0
+        );
+    }
+}
+
+/// Sends the signal and reads stderr until the program says that it stops.
+#[cfg(unix)]
+fn stopping(mut child: Child, name: &str) -> (BufReader<ChildStderr>, Child) {
+    signal(child.id(), name);
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    let mut told = String::new();
+    while !told.contains("stopping") {
+        let read = stderr.read_line(&mut told).unwrap();
+        assert_ne!(read, 0, "it ends without a word about that: {told}");
+    }
+    (stderr, child)
 }
 
 #[cfg(unix)]
