@@ -4,10 +4,10 @@ use std::path::PathBuf;
 /// after a subcommand.
 #[derive(Debug, Clone, clap::Args)]
 pub struct CommonFlags {
-    /// Show no progress, and log warnings and errors only.
+    /// Results, warnings and errors only, without progress.
     #[arg(long, global = true)]
     pub quiet: bool,
-    /// How log lines are written on stderr.
+    /// Form of log lines on stderr.
     #[arg(long, global = true, value_enum, value_name = "FORMAT", default_value_t = LogFormat::Text)]
     pub log_format: LogFormat,
     /// File of variables, in place of a `.env` that is searched [/dev/null: none].
@@ -32,7 +32,7 @@ pub enum LogFormat {
 /// `--seed`, for commands that draw random numbers.
 #[derive(Debug, Default, Clone, Copy, clap::Args)]
 pub struct SeedFlag {
-    /// Where every random choice comes from: the same seed gives the same result.
+    /// Random seed; the same one gives the same result.
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
 }

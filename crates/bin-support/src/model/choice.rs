@@ -219,9 +219,9 @@ fn model(
 fn notice(flags: &ModelFlags, variables: &[String]) -> String {
     let recorded = flags.record.is_some();
     format!(
-        "no model is asked, results are offline{}: set {} or give --provider",
+        "no API key found: running offline with built-in rules{}. Set {}, or pass --provider.",
         if recorded {
-            " and nothing is recorded"
+            ", and nothing is recorded"
         } else {
             ""
         },
@@ -298,7 +298,7 @@ mod tests {
 
     #[test]
     fn without_flags_the_key_decides() {
-        let notice = "notice: no model is asked, results are offline: set POPPER_API_KEY or ANTHROPIC_API_KEY or give --provider";
+        let notice = "notice: no API key found: running offline with built-in rules. Set POPPER_API_KEY or ANTHROPIC_API_KEY, or pass --provider.";
         assert_eq!(decide("", &[]), notice);
         assert_eq!(decide("--model m --max-usd 1", &[OPENAI_KEY]), notice);
         assert_eq!(decide("", &[("ANTHROPIC_API_KEY", "")]), notice);
@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     fn a_fallback_that_was_to_be_recorded_says_that_nothing_is() {
-        assert!(decide("--record f", &[]).contains("offline and nothing is recorded"));
+        assert!(decide("--record f", &[]).contains("built-in rules, and nothing is recorded. Set"));
     }
 
     #[test]

@@ -10,29 +10,29 @@ use crate::Environment;
 /// Which model a command asks, and how; `#[command(flatten)]` them into the commands that ask one.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct ModelFlags {
-    /// Who serves the model; `offline` asks none. Default: the program's own, and offline without a key for it.
+    /// Model provider [default: the program's own if a key for it is set, else offline].
     #[arg(long, value_enum)]
     pub provider: Option<ProviderName>,
-    /// The server's address instead of the provider's own; with `/v1` at its end for all but anthropic.
+    /// Address of the server, with `/v1` at its end for all but anthropic [default: the provider's own].
     #[arg(long, value_name = "URL")]
     pub base_url: Option<String>,
     /// The file that gave `base_url`, such as the record of an earlier run, where the flag did not: a key is sent there only
     /// if the address is the provider's own.
     #[arg(skip)]
     pub base_url_file: Option<PathBuf>,
-    /// The model's id at the provider.
+    /// Model id at the provider [default: the program's own].
     #[arg(long, value_name = "ID")]
     pub model: Option<String>,
-    /// Write every exchange with the server to this file.
+    /// File to append every exchange with the server to.
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
-    /// Answer from such a file; the network is not touched and no key is needed.
+    /// Recorded file to answer from, without network and key.
     #[arg(long, value_name = "FILE")]
     pub replay: Option<PathBuf>,
     /// Spend at most this much.
     #[arg(long, value_name = "DOLLARS", allow_negative_numbers = true)]
     pub max_usd: Option<Usd>,
-    /// At most so many calls at the same time.
+    /// Calls at the same time, at most.
     #[arg(long, value_name = "N")]
     pub concurrency: Option<NonZeroUsize>,
 }
