@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use bin_support::{Exit, Failure, Session, printable, write_file};
+use bin_support::{Exit, Failure, OutputTarget, Session, printable, write_file};
 use hermitcrab_kernel::CoreBlock;
 use hermitcrab_kernel::keystone::keystone_version;
 use pscale_blocks::{
@@ -35,7 +35,13 @@ pub fn export_all(
         return Err(Error::Read { path, source }.failure());
     }
     let outgoing = bundle(data, args.with_log);
-    send(outgoing, args.output.as_deref(), args.json, data, session)
+    send(
+        outgoing,
+        args.output.as_ref().and_then(OutputTarget::file),
+        args.json,
+        data,
+        session,
+    )
 }
 
 pub fn export(
@@ -48,7 +54,13 @@ pub fn export(
         Some(name) => bare(data, name),
         None => bundle(data, false),
     };
-    send(outgoing, args.output.as_deref(), json, data, session)
+    send(
+        outgoing,
+        args.output.as_ref().and_then(OutputTarget::file),
+        json,
+        data,
+        session,
+    )
 }
 
 fn bundle(data: &DataDir, with_log: bool) -> Result<Outgoing, Error> {

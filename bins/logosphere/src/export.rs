@@ -2,7 +2,7 @@
 
 use std::io;
 
-use bin_support::{Exit, Failure, OutputFile, Session};
+use bin_support::{Exit, Failure, OutputTarget, Session};
 use logosphere_core::export::{ExportError, ExportFormat, ExportKind, export};
 
 use crate::recorded::Recorded;
@@ -20,13 +20,9 @@ pub fn execute(args: &cli::Export, session: &mut Session) -> Result<Exit, Failur
             Err(error) => Err(io::Error::other(error)),
             Ok(()) => Ok(()),
         };
-    match &args.out {
-        Some(out) => {
-            let output = OutputFile::begin_beside(out, journal::kept(&args.experiment))?;
-            output.finish(|file| write(file))?;
-        }
-        None => write(&mut session.results)?,
-    }
+    let target = args.out.as_ref().unwrap_or(&OutputTarget::Stdout);
+    let output = target.begin(journal::kept(&args.experiment))?;
+    output.finish(session, write)?;
     Ok(Exit::Done)
 }
 

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{BufReader, Write as _};
 use std::path::{Path, PathBuf};
 
-use bin_support::{Exit, Failure, OutputFile, Session, printable};
+use bin_support::{Exit, Failure, OutputTarget, Session, printable};
 use logosphere_core::leak::Finding;
 use logosphere_core::{
     Comparison, Experiment, LegacyReport, ReadError, ReplayError, ReplayReport, compare,
@@ -51,11 +51,11 @@ pub fn replay(args: &cli::Replay, session: &mut Session) -> Result<Exit, Failure
     let replayed = match &args.out {
         None => replay_journal(journal),
         Some(out) => {
-            let output = OutputFile::begin_beside(out, kept(&args.journal))?;
+            let output = out.begin(kept(&args.journal))?;
             let mut replayed = Ok(ReplayReport::default());
             // What was made anew is kept all the same: it shows where the two part.
-            output.finish(|file| {
-                replayed = replay_to(journal, file);
+            output.finish(session, |out| {
+                replayed = replay_to(journal, out);
                 Ok(())
             })?;
             replayed
@@ -63,11 +63,12 @@ pub fn replay(args: &cli::Replay, session: &mut Session) -> Result<Exit, Failure
     };
     match replayed {
         Ok(report) => {
-            writeln!(
-                session.results,
-                "equal: {} lines, byte for byte",
-                report.lines
-            )?;
+            let equal = format!("equal: {} lines, byte for byte", report.lines);
+            match args.out {
+                // The journal alone is on stdout.
+                Some(OutputTarget::Stdout) => session.say(&equal),
+                _ => writeln!(session.results, "{equal}")?,
+            }
             Ok(Exit::Done)
         }
         Err(error) => Err(does_not_hold(&args.journal, error)),

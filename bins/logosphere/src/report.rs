@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use bin_support::{Exit, Failure, OutputFile, Session, printable};
+use bin_support::{Exit, Failure, Session};
 use logosphere_core::nulls::MIN_RUNS;
 use logosphere_core::report::{ReportData, page};
 
@@ -17,20 +17,23 @@ pub fn execute(args: &cli::Report, session: &mut Session) -> Result<Exit, Failur
         return Err(Failure::usage(Error::OldPage { path }));
     }
     let out = args.out.clone().unwrap_or_else(|| {
-        if args.experiment.is_dir() {
+        let page = if args.experiment.is_dir() {
             args.experiment.join("report.html")
         } else {
             path.with_extension("html")
-        }
+        };
+        page.into()
     });
-    let output = OutputFile::begin_beside(&out, journal::kept(&args.experiment))?;
+    let output = out.begin(journal::kept(&args.experiment))?;
     session.say(&format!(
         "measuring, and making {MIN_RUNS} runs of each null model"
     ));
     let data = ReportData::read(input, MIN_RUNS)
         .map_err(|source| Failure::usage(Error::Transcript { path, source }))?;
     let html = page(&data).render()?;
-    output.finish(|file| file.write_all(html.as_bytes()))?;
-    writeln!(session.results, "{}", printable(&out.display().to_string()))?;
+    output.finish(session, |out| out.write_all(html.as_bytes()))?;
+    if out.file().is_some() {
+        writeln!(session.results, "{out}")?;
+    }
     Ok(Exit::Done)
 }

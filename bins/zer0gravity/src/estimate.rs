@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use bin_support::{Exit, Failure, ProviderName, Session};
+use bin_support::{Exit, Failure, Output, ProviderName, Session};
 use llm_client::{Model, Usd};
 use serde::Serialize;
 use zer0gravity_engine::plan::{Config, Costs, Encoding, PlannedCase};
@@ -76,7 +76,7 @@ pub fn estimate(args: &Estimate, session: &mut Session) -> Result<Exit, Failure>
         model,
         prices_of: table.read_on().to_string(),
     };
-    output::json(None, &estimated, session)?;
+    output::json(Output::Stdout, &estimated, session)?;
     Ok(Exit::Done)
 }
 

@@ -1,9 +1,8 @@
 //! `lint`, `report`, `export` and `compare`: what can be said without asking anybody.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use bin_support::{Exit, Failure, OutputFile, Session};
+use bin_support::{Exit, Failure, Output, Session};
 use zer0gravity_engine::report::Report;
 use zer0gravity_engine::{
     DEFAULT_RULES, Tokenizers, compare as compare_runs, export_csv, export_json, page,
@@ -19,29 +18,29 @@ pub fn lint(args: &Lint, session: &mut Session) -> Result<Exit, Failure> {
         None => DEFAULT_RULES.to_owned(),
     };
     let report = zer0gravity_engine::lint(&rules, &Tokenizers::default());
-    output::json(None, &report, session)?;
+    output::json(Output::Stdout, &report, session)?;
     Ok(Exit::Done)
 }
 
-pub fn report(args: &ShowReport) -> Result<Exit, Failure> {
+pub fn report(args: &ShowReport, session: &mut Session) -> Result<Exit, Failure> {
     let source = Source::of(&args.source);
-    let file = OutputFile::begin_beside(&args.html, source.files())?;
+    let output = args.html.begin(source.files())?;
     let html = page(&source.read()?).render()?;
-    file.finish(|file| file.write_all(html.as_bytes()))?;
+    output.finish(session, |out| out.write_all(html.as_bytes()))?;
     Ok(Exit::Done)
 }
 
-pub fn export(args: &Export) -> Result<Exit, Failure> {
+pub fn export(args: &Export, session: &mut Session) -> Result<Exit, Failure> {
     let source = Source::of(&args.source);
     let outputs = [
         (&args.csv, export_csv as fn(&Report) -> String),
         (&args.json, export_json),
     ];
-    for (path, text) in outputs {
-        if let Some(path) = path {
-            let file = OutputFile::begin_beside(path, source.files())?;
+    for (target, text) in outputs {
+        if let Some(target) = target {
+            let output = target.begin(source.files())?;
             let text = text(&source.read()?);
-            file.finish(|file| file.write_all(text.as_bytes()))?;
+            output.finish(session, |out| out.write_all(text.as_bytes()))?;
         }
     }
     Ok(Exit::Done)
@@ -51,7 +50,7 @@ pub fn compare(args: &Compare, session: &mut Session) -> Result<Exit, Failure> {
     let old = Source::of(&args.old).read()?;
     let new = Source::of(&args.new).read()?;
     let comparison = compare_runs(&old, &new, args.max_drop);
-    output::json(None, &comparison, session)?;
+    output::json(Output::Stdout, &comparison, session)?;
     for reason in &comparison.reasons {
         session.notice(reason);
     }

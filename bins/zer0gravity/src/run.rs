@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use bin_support::{Exit, Failure, OutputFile, Session};
+use bin_support::{Exit, Failure, OutputTarget, Session};
 use serde_json::json;
 use zer0gravity_engine::plan::{Config, Costs, Plan};
 use zer0gravity_engine::prompts::{Nonce, RoleInput, render};
@@ -42,12 +42,8 @@ pub fn run(args: &Run, quiet: bool, session: &mut Session) -> Result<Exit, Failu
         ),
     };
     // Whether it can be written is found out before anything is spent.
-    let file = args.output.as_deref();
-    let file = file
-        .map(|path| {
-            OutputFile::begin_beside(path, read(args).into_iter().chain(args.asking.talks()))
-        })
-        .transpose()?;
+    let target = args.output.as_ref().unwrap_or(&OutputTarget::Stdout);
+    let output = target.begin(read(args).into_iter().chain(args.asking.talks()))?;
     let directory = match &args.run_dir {
         Some(path) => Some(RunDir::begin(path, &plan, left_out, &args.asking.model)?),
         None => None,
@@ -62,7 +58,7 @@ pub fn run(args: &Run, quiet: bool, session: &mut Session) -> Result<Exit, Failu
         let store = Box::new(MemoryStore::default());
         experiment::results(&plan, &asked, store, session)?
     };
-    output::json(file, &results, session)?;
+    output::json(output, &results, session)?;
     if !quiet {
         Summary::of(&plan, args.checks.verbose).print(&results);
     }

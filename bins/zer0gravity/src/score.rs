@@ -1,6 +1,6 @@
 //! `zer0gravity score`: texts that were encoded and decoded somewhere else.
 
-use bin_support::{Exit, Failure, OutputFile, ProviderName, Session};
+use bin_support::{Exit, Failure, OutputTarget, ProviderName, Session};
 use zer0gravity_engine::{CaseFormat, parse_triples};
 
 use crate::ask;
@@ -36,12 +36,10 @@ pub fn score(args: &Score, quiet: bool, session: &mut Session) -> Result<Exit, F
     let asked = run::open(&asking, session)?;
     let config = run::config(&asking, &Repeats::once(), asked.port.label(), &asked.model);
     let inputs = read.into_iter().chain(asking.talks());
-    let file = args.output.as_deref();
-    let file = file
-        .map(|path| OutputFile::begin_beside(path, inputs))
-        .transpose()?;
+    let target = args.output.as_ref().unwrap_or(&OutputTarget::Stdout);
+    let output = target.begin(inputs)?;
     let results = experiment::score(&config, &triples, &asked, session)?;
-    output::json(file, &results, session)?;
+    output::json(output, &results, session)?;
     if !quiet {
         Summary::of_given(asked.port.label().offline, args.checks.verbose).print(&results);
     }

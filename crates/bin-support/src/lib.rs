@@ -55,7 +55,7 @@
 //! an error is printed once, as `program: message: source: ...`.
 //!
 //! Next: [`Exit`] for the codes, [`CommonFlags`] for the flags, [`Model`] for a program that asks one, [`Interrupt`] for work that
-//! can stop half-way, [`OutputFile`] for files that are whole or not there.
+//! can stop half-way, [`OutputFile`] for files that are whole or not there, [`OutputTarget`] for the flags that name one.
 
 mod data_folder;
 mod env_file;
@@ -67,6 +67,7 @@ mod interrupt;
 mod logging;
 mod model;
 mod output_file;
+mod output_target;
 mod printable;
 mod progress;
 mod results;
@@ -82,6 +83,7 @@ pub use flags::{CommonFlags, LogFormat, SeedFlag};
 pub use interrupt::Interrupt;
 pub use model::{Model, ModelDefaults, ModelFlags, ProviderName};
 pub use output_file::{OutputFile, spare, write_file};
+pub use output_target::{Output, OutputTarget};
 pub use printable::{printable, shortened};
 pub use progress::Progress;
 pub use results::Results;

@@ -4,42 +4,45 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
+use tempfile::NamedTempFile;
+
 use crate::{Error, Failure};
 
-/// A file in the making: it lies beside its place until everything is on the disk, and is moved there in one step. What stood
-/// there stays until then; dropped before, it leaves nothing.
+/// A file in the making: a draft with a random name in the same folder, until everything is on the disk and it is moved to its
+/// place in one step. The file that was there stays until then; dropped before, the draft is removed.
 ///
 /// A link is followed. A device or a pipe, such as `/dev/null`, is written to as it is.
 #[derive(Debug)]
 pub struct OutputFile {
     path: PathBuf,
-    /// None for what is no file.
-    draft: Option<PathBuf>,
-    file: File,
+    sink: Sink,
+}
+
+#[derive(Debug)]
+enum Sink {
+    Draft(NamedTempFile),
+    /// A device or a pipe.
+    Device(File),
 }
 
 impl OutputFile {
-    /// Begins a file, which shows early whether `path` can be written at all.
+    /// Begins a file, which shows early whether `path` can be written at all. It has the mode of the file that it replaces.
     ///
     /// # Errors
     /// [`Error::OutputFile`].
     pub fn begin(path: &Path) -> Result<Self, Error> {
         let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let draft = match fs::metadata(&place) {
-            Ok(found) if found.is_dir() => {
-                return Err(failed(path, ErrorKind::IsADirectory.into()));
+        let opened = match fs::metadata(&place) {
+            Ok(found) if found.is_dir() => Err(ErrorKind::IsADirectory.into()),
+            Ok(found) if !found.is_file() => {
+                (File::options().write(true).open(&place)).map(Sink::Device)
             }
-            Ok(found) if !found.is_file() => None,
-            _ => Some(beside(&place)),
-        };
-        let opened = match &draft {
-            Some(draft) => File::create(draft),
-            None => File::options().write(true).open(&place),
+            Ok(found) => draft(&place, Some(found.permissions())).map(Sink::Draft),
+            Err(_) => draft(&place, None).map(Sink::Draft),
         };
         Ok(Self {
-            file: opened.map_err(|source| failed(path, source))?,
+            sink: opened.map_err(|source| failed(path, source))?,
             path: place,
-            draft,
         })
     }
 
@@ -66,24 +69,19 @@ impl OutputFile {
         self,
         fill: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>,
     ) -> Result<(), Error> {
-        let mut writer = BufWriter::new(&self.file);
+        let Self { path, sink } = self;
+        let file = match &sink {
+            Sink::Draft(draft) => draft.as_file(),
+            Sink::Device(file) => file,
+        };
+        let mut writer = BufWriter::new(file);
         let written = fill(&mut writer).and_then(|()| writer.flush());
-        let kept = written.and_then(|()| match &self.draft {
-            Some(draft) => self
-                .file
-                .sync_all()
-                .and_then(|()| fs::rename(draft, &self.path)),
-            None => Ok(()),
+        drop(writer);
+        let kept = written.and_then(|()| match sink {
+            Sink::Draft(draft) => keep(draft, &path),
+            Sink::Device(_) => Ok(()),
         });
-        kept.map_err(|source| failed(&self.path, source))
-    }
-}
-
-/// Takes the file away unless it was moved.
-impl Drop for OutputFile {
-    fn drop(&mut self) {
-        // After the move there is nothing to take away.
-        let _ = self.draft.as_ref().map(fs::remove_file);
+        kept.map_err(|source| failed(&path, source))
     }
 }
 
@@ -135,12 +133,42 @@ fn failed(path: &Path, source: io::Error) -> Error {
     }
 }
 
-/// A file in the same folder, so that moving it is one step, under a name that no other process takes.
-fn beside(path: &Path) -> PathBuf {
-    let mut name = std::ffi::OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".{}.part", std::process::id()));
-    path.with_file_name(name)
+/// A new file in the folder of `place`, so that moving it is one step. Its name is random and must not be taken, so that no link
+/// that waits there is followed and no other writer has it.
+fn draft(place: &Path, mode: Option<fs::Permissions>) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".orrery-").suffix(".part");
+    // As any other new file: the process' mask takes from these.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let draft = builder.tempfile_in(folder(place))?;
+    if let Some(mode) = mode {
+        draft.as_file().set_permissions(mode)?;
+    }
+    Ok(draft)
+}
+
+/// Moves a draft to its place, and puts both on the disk.
+fn keep(draft: NamedTempFile, place: &Path) -> io::Result<()> {
+    draft.as_file().sync_all()?;
+    draft.persist(place).map_err(|error| error.error)?;
+    // A folder that may be written to and not read cannot be opened, and some file systems sync none.
+    match File::open(folder(place)).and_then(|folder| folder.sync_all()) {
+        Err(error) if error.raw_os_error().is_some_and(is_io_error) => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// `EIO`: the disk has lost something.
+fn is_io_error(code: i32) -> bool {
+    code == 5
+}
+
+fn folder(place: &Path) -> &Path {
+    match place.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
 }
 
 #[cfg(test)]
@@ -184,5 +212,66 @@ mod tests {
         assert!(!fs::metadata("/dev/null").unwrap().is_file());
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 3);
         fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[cfg(unix)]
+    fn mode(path: &Path) -> u32 {
+        use std::os::unix::fs::PermissionsExt as _;
+        fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_is_replaced_keeps_its_mode_also_in_the_making() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("keys");
+        for kept in [0o600, 0o664, 0o640] {
+            fs::write(&path, "old").unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(kept)).unwrap();
+            let output = OutputFile::begin(&path).unwrap();
+            let drafts = fs::read_dir(folder.path()).unwrap().flatten();
+            let mut drafts = drafts.filter(|entry| entry.path() != path);
+            assert_eq!(mode(&drafts.next().unwrap().path()), kept);
+            output.finish(|out| out.write_all(b"new")).unwrap();
+            assert_eq!(
+                (mode(&path), fs::read(&path).unwrap()),
+                (kept, b"new".to_vec())
+            );
+        }
+        // A new one has the mode that any other new file has.
+        write_file(&folder.path().join("new"), |out| out.write_all(b"new")).unwrap();
+        fs::write(folder.path().join("other"), "").unwrap();
+        assert_eq!(
+            mode(&folder.path().join("new")),
+            mode(&folder.path().join("other"))
+        );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_that_waits_where_a_draft_might_be_is_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, victim) = (folder.path().join("out"), folder.path().join("victim"));
+        fs::write(&victim, "precious").unwrap();
+        let planted = format!(".out.{}.part", std::process::id());
+        std::os::unix::fs::symlink(&victim, folder.path().join(planted)).unwrap();
+        write_file(&path, |out| out.write_all(b"text")).unwrap();
+        assert_eq!(fs::read(&victim).unwrap(), b"precious");
+        assert_eq!(fs::read(&path).unwrap(), b"text");
+    }
+
+    #[test]
+    fn two_writers_of_one_file_do_not_share_a_draft() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        let (first, second) = (OutputFile::begin(&path), OutputFile::begin(&path));
+        let write = |output: Result<OutputFile, Error>, text: &[u8]| {
+            output.unwrap().finish(|out| out.write_all(text)).unwrap();
+            assert_eq!(fs::read(&path).unwrap(), text);
+        };
+        write(second, b"second");
+        write(first, b"1");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 }

@@ -2,14 +2,15 @@
 
 use std::path::PathBuf;
 
+use bin_support::OutputTarget;
 use clap::ValueEnum;
 use pscale_blocks::BlockName;
 
 #[derive(Debug, clap::Args)]
 pub struct ExportAll {
-    /// Write to this file and not to stdout.
+    /// File to write; - for stdout [default: -].
     #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
+    pub output: Option<OutputTarget>,
     /// With everything that was done to the blocks. An import leaves it out.
     #[arg(long)]
     pub with_log: bool,
@@ -45,9 +46,9 @@ pub struct Export {
     /// The block, as a bare file [default: all, as a bundle].
     #[arg(value_name = "BLOCK")]
     pub name: Option<BlockName>,
-    /// Write to this file and not to stdout.
+    /// File to write; - for stdout [default: -].
     #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
+    pub output: Option<OutputTarget>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -222,3 +222,19 @@ fn an_output_that_cannot_be_written_is_named() {
     ran.exits(1).tells(&["gone"]);
     assert!(!place.path("x.json").exists());
 }
+
+#[test]
+fn a_dash_is_stdout_and_no_file() {
+    let place = yard();
+    for arguments in [
+        &["block", "export", "yard"][..],
+        &["block", "export", "memory"],
+    ] {
+        let plain = place.run(arguments).exits(0).stdout;
+        let ran = place.run(&[arguments, &["-o", "-"]].concat()).exits(0);
+        assert_eq!(ran.stdout, plain);
+    }
+    let ran = place.run(&["export", "--output=-"]).exits(0);
+    assert!(ran.json().is_object());
+    assert!(!place.path("-").exists());
+}

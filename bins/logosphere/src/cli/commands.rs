@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use bin_support::OutputTarget;
 use clap_complete::Shell;
 
 use super::flags::{Mode, RunMode, SettingFlags, Switch};
@@ -95,9 +96,9 @@ pub struct Replay {
     /// A journal, or an experiment's directory.
     #[arg(value_name = "JOURNAL")]
     pub journal: PathBuf,
-    /// Write the journal that comes out to this file.
+    /// File for the journal that comes out; - for stdout.
     #[arg(long, value_name = "FILE")]
-    pub out: Option<PathBuf>,
+    pub out: Option<OutputTarget>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -174,9 +175,9 @@ pub struct Report {
     /// The experiment's directory, or a journal.
     #[arg(value_name = "EXP")]
     pub experiment: PathBuf,
-    /// The page [default: report.html in the experiment's directory].
+    /// File for the page; - for stdout [default: report.html in the experiment's directory].
     #[arg(long, value_name = "FILE")]
-    pub out: Option<PathBuf>,
+    pub out: Option<OutputTarget>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -193,9 +194,9 @@ pub struct Export {
     /// Write CSV cells as they are, also those that a spreadsheet takes for formulas.
     #[arg(long)]
     pub raw_csv: bool,
-    /// Write to this file and nothing to stdout.
+    /// File to write; - for stdout [default: -].
     #[arg(long, value_name = "FILE")]
-    pub out: Option<PathBuf>,
+    pub out: Option<OutputTarget>,
 }
 
 /// What can be exported.

@@ -106,3 +106,22 @@ fn an_old_journal_is_told_what_reads_it() {
         .exits(2)
         .tells(&["old.jsonl", "analyze"]);
 }
+
+#[test]
+fn a_dash_is_stdout_and_no_file() {
+    let place = run();
+    for arguments in [
+        &["report", "E"][..],
+        &["export", "E", "--what", "lineage", "--format", "dot"],
+        &["replay", "E/logs/experiment.jsonl"],
+    ] {
+        let to = |out: &str| place.alone(&[arguments, &["--out", out]].concat()).exits(0);
+        to("file");
+        assert!(to("-").stdout == place.read("file"), "{arguments:?}");
+    }
+    place
+        .alone(&["replay", "E", "--out", "-"])
+        .exits(0)
+        .tells(&["equal: ", " lines, byte for byte"]);
+    assert!(!place.path("-").exists());
+}

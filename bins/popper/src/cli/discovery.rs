@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use bin_support::ModelFlags;
+use bin_support::{ModelFlags, OutputTarget};
 
 use super::TableFlag;
 
@@ -148,18 +148,18 @@ pub struct Export {
     /// `json` is everything; `csv` is one row a law.
     #[arg(long, value_enum, default_value_t = Format::Json)]
     pub format: Format,
-    /// Write to this file instead of stdout; it is replaced as a whole or not at all.
+    /// File to write, as a whole or not at all; - for stdout [default: -].
     #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
+    pub output: Option<OutputTarget>,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct Report {
     #[command(flatten)]
     pub run: RunFlag,
-    /// The file; it is replaced as a whole or not at all [default: popper-run-ID.html].
+    /// File to write, as a whole or not at all; - for stdout [default: popper-run-ID.html].
     #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
+    pub output: Option<OutputTarget>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

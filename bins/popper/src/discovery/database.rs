@@ -4,7 +4,7 @@ use std::error::Error as StdError;
 use std::path::{Path, PathBuf};
 use std::{fmt, fs};
 
-use bin_support::{Exit, Failure};
+use bin_support::{Exit, Failure, OutputTarget};
 use popper_discovery::{Error, Run, RunConfig, Store, StoreError};
 use popper_store::{Access, Database};
 
@@ -64,6 +64,11 @@ pub fn spoken(error: &dyn StdError) -> String {
         next = source.source();
     }
     printable(&line)
+}
+
+/// As [`spare`]; stdout takes no file's place.
+pub fn spare_target(db: &Path, target: &OutputTarget) -> Result<(), Failure> {
+    target.file().map_or(Ok(()), |path| spare(db, path))
 }
 
 /// Refuses to write a result to where the database stands, or one of the files that belong to it.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use bin_support::{Exit, Failure, Session};
+use bin_support::{Exit, Failure, OutputTarget, Session};
 use popper_discovery::{CallRow, Error, Finding, Iteration, LawRow, LawStatus, Query, Run, Store};
 use popper_harness::decide::Verdict;
 use popper_store::Access;
@@ -37,9 +37,8 @@ pub struct Export {
 
 pub async fn export(args: &cli::Export, session: &mut Session) -> Result<Exit, Failure> {
     let db = &args.run.database.db;
-    if let Some(path) = &args.output {
-        database::spare(db, path)?;
-    }
+    let target = args.output.as_ref().unwrap_or(&OutputTarget::Stdout);
+    database::spare_target(db, target)?;
     let mut store = database::open(db, Access::Read).await?;
     let run = database::run(&mut store, args.run.run_id).await?;
     let export = Export::read(&mut store, run).await.map_err(failure)?;
@@ -48,10 +47,8 @@ pub async fn export(args: &cli::Export, session: &mut Session) -> Result<Exit, F
         Format::Json => export.json().map_err(failure)?,
         Format::Csv => sheet::csv(&export)?,
     };
-    match &args.output {
-        Some(path) => bin_support::write_file(path, |file| file.write_all(&text))?,
-        None => session.results.write_all(&text)?,
-    }
+    let output = target.begin([db])?;
+    output.finish(session, |out| out.write_all(&text))?;
     Ok(Exit::Done)
 }
 

@@ -17,11 +17,11 @@ pub async fn report(args: &cli::Report, session: &mut Session) -> Result<Exit, F
     let db = &args.run.database.db;
     let mut store = database::open(db, Access::Read).await?;
     let run = database::run(&mut store, args.run.run_id).await?;
-    let path = match &args.output {
-        Some(path) => path.clone(),
-        None => PathBuf::from(format!("popper-run-{}.html", run.id)),
+    let target = match &args.output {
+        Some(target) => target.clone(),
+        None => PathBuf::from(format!("popper-run-{}.html", run.id)).into(),
     };
-    database::spare(db, &path)?;
+    database::spare_target(db, &target)?;
     let report = Report::gather(&mut store, &run).await.map_err(failure)?;
     let html = page(&report).render()?;
     let complete = |turn: &Turn| turn.status == IterationStatus::Completed;
@@ -29,7 +29,10 @@ pub async fn report(args: &cli::Report, session: &mut Session) -> Result<Exit, F
         let hint = Hint::new("resume", run.id, db);
         session.notice(&format!("the run is not complete; to go on: {hint}"));
     }
-    bin_support::write_file(&path, |file| file.write_all(html.as_bytes()))?;
-    writeln!(session.results, "{}", input::name(&path))?;
+    let output = target.begin([db])?;
+    output.finish(session, |out| out.write_all(html.as_bytes()))?;
+    if let Some(path) = target.file() {
+        writeln!(session.results, "{}", input::name(path))?;
+    }
     Ok(Exit::Done)
 }

@@ -71,11 +71,11 @@ fn a_file_is_written_as_a_whole() {
         serde_json::from_str::<Value>(&text).unwrap(),
         exported(&place)
     );
-    let ran = place.popper(&["export", "-o", "nowhere/out.json"]);
+    let ran = place.popper(&["export", "-o", "out.json/inner.json"]);
     assert_eq!(ran.code, Some(1));
     assert!(
         ran.stderr
-            .starts_with("popper: cannot write nowhere/out.json: "),
+            .starts_with("popper: cannot write out.json/inner.json: "),
         "{}",
         ran.stderr
     );
@@ -135,4 +135,27 @@ fn a_spreadsheet_has_one_row_a_law_and_computes_nothing() {
         ran.stdout.lines().count() as u64,
         1 + sql::count(&place.db(), "laws")
     );
+}
+
+#[test]
+fn a_dash_is_stdout_and_no_file() {
+    let place = Place::new();
+    assert_eq!(place.run(&["--iterations", "1"]).code, Some(0));
+    let plain = place.popper(&["export"]).stdout;
+    for flags in [&["-o", "-"][..], &["--output=-"]] {
+        let ran = place.popper(&[&["export"][..], flags].concat());
+        assert_eq!(
+            (ran.code, ran.stdout == plain),
+            (Some(0), true),
+            "{}",
+            ran.stderr
+        );
+    }
+    assert_eq!(
+        place.popper(&["report", "-o", "page.html"]).stdout,
+        "page.html\n"
+    );
+    let page = place.popper(&["report", "-o", "-"]).stdout;
+    assert!(page == fs::read_to_string(place.path().join("page.html")).unwrap());
+    assert!(!place.path().join("-").exists());
 }

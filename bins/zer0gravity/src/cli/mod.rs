@@ -4,7 +4,7 @@ mod flags;
 
 use std::path::PathBuf;
 
-use bin_support::{CommonFlags, Exit, Failure, Session};
+use bin_support::{CommonFlags, Exit, Failure, OutputTarget, Session};
 
 pub use self::flags::{Asking, Checks, Judging, Repeats, Texts};
 use crate::{estimate, inspect, matrix, run, score};
@@ -63,9 +63,9 @@ pub struct Run {
     /// The encoding system: a text file [default: the built-in rules].
     #[arg(long, value_name = "PATH")]
     pub encoding: Option<PathBuf>,
-    /// Write the results to this file and nothing to stdout.
+    /// File for the results; - for stdout [default: -].
     #[arg(long, value_name = "PATH")]
-    pub output: Option<PathBuf>,
+    pub output: Option<OutputTarget>,
     /// Keep every call in this directory: an interrupted run is then resumed by the same command, or by `resume`.
     #[arg(long, value_name = "DIR")]
     pub run_dir: Option<PathBuf>,
@@ -136,9 +136,9 @@ pub struct Score {
     /// Cases with `encodedText` and `decodedText`, and optionally `encodingSystem`, both token numbers and the judges' points.
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Write the results to this file and nothing to stdout.
+    /// File for the results; - for stdout [default: -].
     #[arg(long, value_name = "PATH")]
-    pub output: Option<PathBuf>,
+    pub output: Option<OutputTarget>,
     #[command(flatten)]
     pub asking: Asking,
     #[command(flatten)]
@@ -157,9 +157,9 @@ pub struct ShowReport {
     /// A run's directory, a report, or what `run` printed.
     #[arg(value_name = "DIR|FILE")]
     pub source: PathBuf,
-    /// The page.
+    /// File for the page; - for stdout.
     #[arg(long, value_name = "OUT")]
-    pub html: PathBuf,
+    pub html: OutputTarget,
 }
 
 #[derive(Debug, clap::Args)]
@@ -168,12 +168,12 @@ pub struct Export {
     /// A run's directory, a report, or what `run` printed.
     #[arg(value_name = "DIR|FILE")]
     pub source: PathBuf,
-    /// One row a result.
+    /// File for one row a result; - for stdout.
     #[arg(long, value_name = "OUT")]
-    pub csv: Option<PathBuf>,
-    /// The whole report.
+    pub csv: Option<OutputTarget>,
+    /// File for the whole report; - for stdout.
     #[arg(long, value_name = "OUT")]
-    pub json: Option<PathBuf>,
+    pub json: Option<OutputTarget>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -211,8 +211,8 @@ pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
         Command::Rescore(args) => matrix::rescore(args, quiet, session),
         Command::Score(args) => score::score(args, quiet, session),
         Command::Lint(args) => inspect::lint(args, session),
-        Command::Report(args) => inspect::report(args),
-        Command::Export(args) => inspect::export(args),
+        Command::Report(args) => inspect::report(args, session),
+        Command::Export(args) => inspect::export(args, session),
         Command::Compare(args) => inspect::compare(args, session),
         Command::Estimate(args) => estimate::estimate(args, session),
     }

@@ -108,3 +108,21 @@ fn the_default_rules_have_their_known_findings() {
     let ran = place.alone(&["lint", "--encoding", "twice.txt"]).exits(0);
     assert!(ran.stdout.contains("ZG001"), "{}", ran.stdout);
 }
+
+#[test]
+fn a_dash_is_stdout_and_no_file() {
+    let place = run();
+    for (command, flag) in [
+        ("report", "--html"),
+        ("export", "--csv"),
+        ("export", "--json"),
+    ] {
+        place.alone(&[command, "dir", flag, "file"]).exits(0);
+        let ran = place.alone(&[command, "dir", flag, "-"]).exits(0);
+        assert!(ran.stdout == place.read("file"), "{flag}");
+    }
+    let arguments = ["run", "--level", "1", "--provider", "offline", "--output"];
+    let shown = place.alone(&[&arguments[..], &["-"]].concat()).exits(0);
+    assert_eq!(shown.results().len(), 2);
+    assert!(!place.path("-").exists());
+}
