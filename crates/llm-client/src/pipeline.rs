@@ -81,6 +81,8 @@ pub(crate) struct Flight {
     attempts: Vec<Attempt>,
     hold: Option<Reservation>,
     place: Option<Place>,
+    /// The most attempts, by the policy and the last failure.
+    allowed: u32,
     /// The last failure, while another attempt is made.
     last: Option<Box<Error>>,
 }
@@ -111,6 +113,7 @@ impl Flight {
             attempts: Vec::new(),
             hold: None,
             place: None,
+            allowed: 1,
             last: None,
         }
     }
@@ -240,7 +243,7 @@ impl Flight {
             };
             // The slot is free while this call waits.
             drop(traces);
-            trace::retry(&fitted.target, &error, next);
+            trace::retry(&fitted.target, &error, next, n + 2, self.allowed);
             self.last = Some(Box::new(error));
             inner.clock.sleep(next).await;
             wait = next;
@@ -261,11 +264,11 @@ impl Flight {
             Decision::TooLong(asked) => return (too_long(asked, error), None),
             Decision::Retry { wait, max_attempts } => (wait, max_attempts),
         };
-        let allowed = policy
+        self.allowed = policy
             .retries
             .saturating_add(1)
             .min(most.unwrap_or(u32::MAX));
-        if n + 1 >= allowed {
+        if n + 1 >= self.allowed {
             return (error, None);
         }
         let wait = retry::delay(wait, n, policy, &mut self.random);

@@ -1,4 +1,4 @@
-//! Every name that goes into a trace stands here. No text of a prompt or a reply does.
+//! Every name that goes into a trace, and the sentence of every event. No text of a prompt or a reply is in either.
 
 use std::path::Path;
 use std::time::Duration;
@@ -69,8 +69,8 @@ pub(crate) fn failed(span: &Span, error: &Error) {
     span.record("llm.attempt", error.attempts().len());
 }
 
-/// An attempt failed and another one follows.
-pub(crate) fn retry(target: &Target, error: &Error, wait: Duration) {
+/// An attempt failed; number `next` of at most `most` follows after `wait`.
+pub(crate) fn retry(target: &Target, error: &Error, wait: Duration, next: u32, most: u32) {
     warn!(
         target: "llm_client",
         {
@@ -79,8 +79,27 @@ pub(crate) fn retry(target: &Target, error: &Error, wait: Duration) {
             error.type = error.class(),
             llm.wait_ms = wait.as_millis() as u64
         },
-        "retry"
+        "retrying in {} ms ({next} of {most}): {}",
+        wait.as_millis(),
+        reason(error)
     );
+}
+
+/// The error in words that are not of a reply.
+fn reason(error: &Error) -> String {
+    if matches!(error, Error::Connect { .. } | Error::Timeout { .. }) {
+        return error.to_string();
+    }
+    let words = match error.class() {
+        "server" => "server error".to_owned(),
+        "rate_limit" => "rate limited".to_owned(),
+        "bad_response" => "the reply cannot be used".to_owned(),
+        class => class.replace('_', " "),
+    };
+    match error.status() {
+        Some(status) => format!("HTTP {status}, {words}"),
+        None => words,
+    }
 }
 
 /// A cassette ends in the middle of a line.
@@ -88,7 +107,8 @@ pub(crate) fn torn(cassette: &Path) {
     warn!(
         target: "llm_client",
         { llm.cassette = %cassette.display() },
-        "the last line is torn and left out"
+        "{}: the last line is torn and left out",
+        cassette.display()
     );
 }
 
@@ -100,7 +120,9 @@ pub(crate) fn warning(warning: &Warning) {
             llm.field = warning.field,
             llm.change = warning.message
         },
-        "request adapted"
+        "request adapted: {}: {}",
+        warning.field,
+        warning.message
     );
 }
 
