@@ -35,7 +35,7 @@ pub fn run(args: &cli::Check, session: &mut Session) -> Result<Exit, Failure> {
     let interrupt = Interrupt::on_signals()?;
     let bar = (laws.len() >= MANY).then(|| session.progress.bar("laws", laws.len()));
     let mut differences = Vec::new();
-    let mut finished = 0;
+    let (mut finished, mut unread) = (0, 0);
     for law in &laws {
         let Some(verdict) = decide(&harness, law, &interrupt) else {
             break;
@@ -45,6 +45,14 @@ pub fn run(args: &cli::Check, session: &mut Session) -> Result<Exit, Failure> {
             differences.extend(expectations.differences(&verdict, alphabet));
         }
         output.add(law, &verdict, &mut session.results)?;
+        // With expectations the comparison alone decides how the program ends.
+        if expectations.is_none()
+            && let Err(ambiguity) = law.meaning()
+            && let Some(text) = &ambiguity.unread
+        {
+            session.report(&Error::unread(&law.law_id, &ambiguity, text));
+            unread += 1;
+        }
         finished += 1;
         if let Some(bar) = &bar {
             bar.inc(1);
@@ -59,7 +67,7 @@ pub fn run(args: &cli::Check, session: &mut Session) -> Result<Exit, Failure> {
         let left = laws.len() - finished;
         session.report(&Error::Interrupted { left });
         Exit::Interrupted
-    } else if broken > 0 {
+    } else if broken + unread > 0 {
         Exit::SomeFailed
     } else if !differences.is_empty() {
         Exit::CheckFailed

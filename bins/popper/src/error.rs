@@ -2,6 +2,10 @@ use std::fmt::Display;
 use std::io;
 
 use bin_support::printable;
+use popper_harness::law::Ambiguity;
+
+/// The most characters of a line that are shown on either side of a mark.
+const CONTEXT: usize = 60;
 
 /// What is wrong with an input or an output. Every message names what it is about.
 #[derive(Debug, thiserror::Error)]
@@ -30,6 +34,15 @@ pub enum Error {
     MoreLaws { name: String, count: usize },
     #[error("no law could be read")]
     NoLaws,
+    /// A text of a law that does not parse, with the line and a mark under the column.
+    #[error("law {law}: {message}\n  {line}\n  {mark:>width$}", mark = '^')]
+    Unread {
+        law: String,
+        message: String,
+        line: String,
+        /// The column of the mark, counted from 1.
+        width: usize,
+    },
     #[error("interrupted: {left} laws are not decided")]
     Interrupted { left: usize },
     #[error("{name}: the database itself, or a part of it; choose another file for the output")]
@@ -93,6 +106,25 @@ impl Error {
             name: name.to_owned(),
             path: printable(path),
             message: printable(&message.to_string()),
+        }
+    }
+
+    /// The text of a law that cannot be read.
+    pub fn unread(law: &str, ambiguity: &Ambiguity, text: &str) -> Self {
+        let before: Vec<char> = text.chars().take(ambiguity.error.column - 1).collect();
+        let after = text.chars().skip(before.len());
+        let start = before
+            .iter()
+            .rposition(|&c| c == '\n')
+            .map_or(0, |at| at + 1);
+        let start = start.max(before.len().saturating_sub(CONTEXT));
+        let before = printable(&before[start..].iter().collect::<String>());
+        let after: String = after.take_while(|&c| c != '\n').take(CONTEXT).collect();
+        Self::Unread {
+            law: printable(law),
+            message: printable(&ambiguity.to_string()),
+            width: before.chars().count() + 1,
+            line: format!("{before}{}", printable(&after)),
         }
     }
 

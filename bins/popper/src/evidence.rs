@@ -93,7 +93,7 @@ pub fn verify(args: &cli::Document, session: &mut Session) -> Result<Exit, Failu
 /// Checks every piece of evidence in a file, one line each.
 fn check_all<E: Evidence>(args: &cli::Document, session: &mut Session) -> Result<Exit, Failure> {
     let file = Text::read(&args.file).map_err(Failure::usage)?;
-    let value: Value = file.json().map_err(Failure::usage)?;
+    let value = file.value().map_err(Failure::usage)?;
     let (mut held, mut refused, mut broken) = (0_usize, 0_usize, 0_usize);
     for exhibit in exhibits(value, E::POINTER) {
         let verdict = exhibit.verdict.as_ref();

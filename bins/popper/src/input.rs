@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use popper_harness::json;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -56,8 +57,16 @@ impl Text {
         Ok(Self { name, text })
     }
 
+    /// The text as JSON in which no key is repeated.
+    pub fn value(&self) -> Result<Value, Error> {
+        json::parse(&self.text, "$")
+            .map_err(|error| Error::form(&self.name, &error.path, error.message))
+    }
+
     /// The text as JSON of a known form.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, Error> {
+        // Read a second time for the form, because only a text has lines and columns to name.
+        self.value()?;
         serde_json::from_str(&self.text).map_err(|error| Error::form(&self.name, "$", error))
     }
 

@@ -1,9 +1,10 @@
 //! Reading law files: what is wrong is reported, what is right is kept.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
-use bin_support::Session;
-use popper_harness::law::{Extensions, Law, LawError};
+use bin_support::{Session, printable};
+use popper_harness::law::{EXTENSION_OFF, Extensions, Law, LawError};
 
 use crate::error::Error;
 use crate::input::Text;
@@ -43,9 +44,18 @@ impl Laws {
         let read = Law::read_all(&file.text, extensions);
         let laws = read.map_err(|error| Error::unfit(&file.name, error))?;
         let mut broken = 0;
+        let (mut names, mut repeated) = (HashSet::new(), HashSet::new());
         for law in laws {
             match law {
-                Ok(law) => self.laws.push(law),
+                Ok(law) => {
+                    if !names.insert(law.law_id.clone()) && repeated.insert(law.law_id.clone()) {
+                        let (file, name) = (&file.name, printable(&law.law_id));
+                        session.notice(&format!(
+                            "{file}: more than one law has the law_id `{name}`; all are decided"
+                        ));
+                    }
+                    self.laws.push(law);
+                }
                 Err(error) => {
                     broken += 1;
                     if broken <= REPORTED {
@@ -68,6 +78,12 @@ impl Laws {
 /// One line for each thing that is wrong with a law.
 fn report(name: &str, error: &LawError, session: &Session) {
     for problem in &error.problems {
-        session.report(&Error::form(name, &problem.path, &problem.message));
+        let advice = if problem.message == EXTENSION_OFF {
+            " (`--extension local_transition`)"
+        } else {
+            ""
+        };
+        let message = format!("{}{advice}", problem.message);
+        session.report(&Error::form(name, &problem.path, message));
     }
 }

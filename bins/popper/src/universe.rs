@@ -8,7 +8,6 @@ use popper_harness::counterexample::universe_of;
 use popper_harness::universe::{
     Definition, KineticGrid, TableUniverse, Universe, UniverseError, random_universe,
 };
-use serde_json::Value;
 
 use crate::cli;
 use crate::error::Error;
@@ -29,7 +28,7 @@ pub fn load(path: &Path) -> Result<Box<dyn Universe>, Error> {
     let file = Text::read(path)?;
     // The loader keeps the built-in id for itself; what `show --json` prints of the built-in one is read all the same.
     if file.text.contains(KineticGrid::ID)
-        && let Ok(value) = serde_json::from_str::<Value>(&file.text)
+        && let Ok(value) = file.value()
         && let Ok(universe) = universe_of(&value)
     {
         return Ok(universe);

@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _;
 
-use popper_harness::law::{Extensions, Law, Problem, Program, Unfit, syntax};
-use popper_harness::universe::Universe;
+use popper_harness::law::{Extensions, Law, Problem};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -26,16 +25,12 @@ pub(crate) fn sha256(text: &str) -> String {
 }
 
 /// The row for a candidate, `proposed` if it is a law of the language and `rejected_schema` with every reason if not.
-pub(crate) fn admit(
-    candidate: &Candidate,
-    universe: &dyn Universe,
-    language: Extensions,
-) -> LawRow {
+pub(crate) fn admit(candidate: &Candidate, language: Extensions) -> LawRow {
     let law = match &candidate.law {
         Err(message) => Err(vec![problem(message)]),
         Ok(value) => Law::from_value(value.clone(), "$", language)
             .map_err(|error| error.problems)
-            .and_then(|law| match unreadable(&law, universe) {
+            .and_then(|law| match unreadable(&law) {
                 Some(problem) => Err(vec![problem]),
                 None => Ok(law),
             }),
@@ -60,39 +55,14 @@ fn problem(message: &(impl ToString + ?Sized)) -> Problem {
     }
 }
 
-/// The first expression or claim that does not parse. Names that nobody knows are for the harness to judge.
-fn unreadable(law: &Law, universe: &dyn Universe) -> Option<Problem> {
-    let Err(Unfit::Ambiguous(ambiguity)) = Program::compile(law, universe) else {
-        return None;
-    };
-    let index = |list: &str| {
-        let rest = ambiguity.field.strip_prefix(list)?;
-        let (index, key) = rest.strip_prefix('[')?.split_once(']')?;
-        Some((index.parse::<usize>().ok()?, key.to_owned()))
-    };
-    let text = if ambiguity.field == "claim" {
-        Some(&law.claim)
-    } else if let Some((index, _)) = index("observables") {
-        law.observables
-            .get(index)
-            .map(|observable| &observable.expr)
-    } else if let Some((index, key)) = index("preconditions") {
-        let condition = law.preconditions.get(index);
-        condition.map(|condition| {
-            if key == ".rhs" {
-                &condition.rhs
-            } else {
-                &condition.lhs
-            }
-        })
-    } else {
-        None
-    };
-    text.is_some_and(|text| syntax::parse(text).is_err())
-        .then(|| Problem {
-            path: format!("$.{}", ambiguity.field),
-            message: ambiguity.error.to_string(),
-        })
+/// The first expression or claim that does not parse. Unknown names and contradictions are for the harness to judge.
+fn unreadable(law: &Law) -> Option<Problem> {
+    let ambiguity = law.meaning().err()?;
+    ambiguity.unread.as_ref()?;
+    Some(Problem {
+        path: format!("$.{}", ambiguity.field),
+        message: ambiguity.error.to_string(),
+    })
 }
 
 /// The text of a law with its white space folded.

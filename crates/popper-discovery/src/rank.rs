@@ -349,7 +349,7 @@ mod tests {
             "law_id": format!("{template} {expr}"), "template": template, "quantifiers": {"T": 20},
             "observables": [{"name": "f", "expr": expr}], "claim": claim, "forbidden": "otherwise",
         });
-        admit(&Candidate::new(law), &KineticGrid, Extensions::default())
+        admit(&Candidate::new(law), Extensions::default())
     }
 
     fn ranking(laws: &[LawRow], tested: &[Finding]) -> Vec<Ranked> {

@@ -246,7 +246,7 @@ mod tests {
     #[test]
     fn transforms_are_told_apart() {
         let symmetry = |name: &str| {
-            let law = serde_json::json!({"template": "symmetry_commutation", "claim": "c", "transform": name});
+            let law = serde_json::json!({"template": "symmetry_commutation", "claim": "", "transform": name});
             content(law, &KineticGrid)
         };
         let contents = ["mirror_swap", "mirror_only", "swap_only", "shift_1"].map(symmetry);

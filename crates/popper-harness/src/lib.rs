@@ -47,6 +47,7 @@ pub mod counterexample;
 pub mod decide;
 mod eval;
 mod hash;
+pub mod json;
 pub mod lanes;
 pub mod law;
 mod measure;

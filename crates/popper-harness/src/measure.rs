@@ -92,7 +92,10 @@ mod tests {
         };
         assert_eq!(error("1 % 0", &state), "division by zero");
         assert!(error("momentum", &state).contains("momentum"));
-        assert!(error("count('a')", &state).contains("not known"));
+        assert_eq!(
+            error("count('a')", &state),
+            "symbol a is not in kinetic_grid_v1 (. > < X)"
+        );
         assert!(error("count('>') and 1", &state).contains("column"));
         assert!(error("grid_length", &State::from(vec![])).contains("empty"));
         assert!(error("grid_length", &State::from(vec![4])).contains("cell 0"));

@@ -104,7 +104,7 @@ pub struct Check {
     ///
     /// Compared are the laws given, in every key that their expectation states; a strength is a floor. A law without an
     /// expectation counts as a difference, an expectation without a law does not. With --json the differences go to stderr.
-    /// A law that cannot be read ends with 3 whatever the comparison says.
+    /// A law with a schema error ends with 3 whatever the comparison says; a text that does not parse only without --expect.
     #[arg(long, value_name = "FILE")]
     pub expect: Option<PathBuf>,
     #[command(flatten)]

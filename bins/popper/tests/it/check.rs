@@ -128,7 +128,7 @@ fn a_claim_that_does_not_parse_is_unknown_with_the_column() {
     bad["claim"] = json!("r(t) is constant");
     let laws = file("ambiguous.json", bad.to_string());
     let ran = popper(&["check", "--json", &laws]);
-    assert_eq!(ran.code, Some(0));
+    assert_eq!(ran.code, Some(3));
     let verdict = &ran.json()[0];
     assert_eq!(verdict["status"], "UNKNOWN");
     assert_eq!(verdict["reason_code"], "ambiguous_claim");
@@ -172,7 +172,8 @@ fn a_law_of_another_universe_is_decided_there() {
 
 #[test]
 fn a_reader_that_leaves_is_a_quiet_end() {
-    let laws = file("pipe.json", Value::from(vec![law("a"); 40]).to_string());
+    let many: Vec<Value> = (0..40).map(|index| law(&format!("a{index}"))).collect();
+    let laws = file("pipe.json", Value::from(many).to_string());
     let mut child = command(&["check", "--json", "--config", &quick(), &laws])
         .stdout(std::process::Stdio::piped())
         .stderr(std::process::Stdio::piped())
@@ -198,10 +199,10 @@ fn catches_ctrl_c(process: u32) -> bool {
 #[cfg(target_os = "linux")]
 #[test]
 fn ctrl_c_prints_what_is_finished_and_ends_with_130() {
-    let laws = file(
-        "many.json",
-        Value::from(vec![false_law("again"); 20_000]).to_string(),
-    );
+    let many: Vec<Value> = (0..20_000)
+        .map(|index| false_law(&format!("again{index}")))
+        .collect();
+    let laws = file("many.json", Value::from(many).to_string());
     let child = command(&["check", "--json", &laws])
         .stdout(std::process::Stdio::piped())
         .stderr(std::process::Stdio::piped())

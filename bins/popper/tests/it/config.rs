@@ -48,7 +48,7 @@ fn the_extension_is_off_until_it_is_asked_for() {
     let mut local = law("local");
     local["template"] = json!("local_transition");
     local["observables"] = json!([]);
-    local["claim"] = json!("a right-mover leaves its cell unless another follows");
+    local["claim"] = json!("");
     local["trigger_symbol"] = json!(">");
     local["neighbor_pattern"] = json!(".>.");
     local["result_symbol"] = json!(".");

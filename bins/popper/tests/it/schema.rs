@@ -8,7 +8,8 @@ use crate::process::{file, law, popper, without_folder};
 fn every_broken_rule_names_the_place_and_the_limit() {
     let deep = |depth: usize| {
         let leaf = json!({"lhs": {"const": 1}, "op": "==", "rhs": {"const": 1}});
-        (0..depth).fold(leaf, |inner, _| json!({"op": "not", "arg": inner}))
+        let step = |inner, _| json!({"op": "=>", "lhs": leaf, "rhs": inner});
+        (0..depth).fold(leaf.clone(), step)
     };
     let observables: Vec<Value> = (0..65)
         .map(|index| json!({"name": format!("o{index}"), "expr": "grid_length"}))

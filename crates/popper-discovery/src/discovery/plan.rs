@@ -155,7 +155,7 @@ impl<S: Store> Discovery<S> {
         let mut seen: BTreeSet<String> = BTreeSet::new();
         let mut laws = Vec::new();
         for candidate in &proposal.candidates {
-            let law = intake::admit(candidate, self.harness.universe(), language);
+            let law = intake::admit(candidate, language);
             let fingerprint = &law.law_fingerprint;
             if !snapshot.proposed.contains(fingerprint) && seen.insert(fingerprint.clone()) {
                 laws.push(LawRow {

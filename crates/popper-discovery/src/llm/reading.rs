@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use llm_client::json;
+use llm_client::json::find;
+use popper_harness::json;
 use serde::de::{
     DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
@@ -47,7 +48,7 @@ impl<'a> Reading<'a> {
     ///
     /// Every byte is read a few times at most and nothing recurses, however long or deep the text is.
     pub fn of(text: &'a str, limit: usize) -> Self {
-        let found = json::find(text);
+        let found = find(text);
         let whole = found.as_ref().ok().map(|json| Self::read(json, limit));
         if let Some(reading) = whole.as_ref().filter(|reading| reading.fault.is_none()) {
             return reading.clone();
@@ -157,7 +158,10 @@ fn law(raw: &str) -> Result<Value, String> {
             raw.len()
         ));
     }
-    let value = json::parse(raw).map_err(|error| format!("cannot be read: {error}"))?;
+    let value = json::parse(raw, "$").map_err(|error| match error.path.as_str() {
+        "$" => error.message,
+        _ => error.to_string(),
+    })?;
     let kind = match value {
         Value::Object(_) => return Ok(value),
         Value::Null => "null",

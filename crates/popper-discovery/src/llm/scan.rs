@@ -1,5 +1,7 @@
 //! What an expression is made of, as far as a disguise has to know: the same cuts that the grammar makes, without its errors.
 
+use popper_harness::law::syntax::QUOTES;
+
 /// A piece of a text. The pieces of a text, one after another, are the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Piece<'a> {
@@ -16,7 +18,7 @@ pub(super) fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     let mut rest = text;
     let mut next = Next::Any;
     // Behind the last quote of a kind none can be closed: found once, so that a text of quotes is still read in one go.
-    let mut unclosed = [false; 2];
+    let mut unclosed = [false; 3];
     std::iter::from_fn(move || {
         match next {
             Next::Inside(length) => {
@@ -25,21 +27,33 @@ pub(super) fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
             }
             Next::Closing => {
                 next = Next::Any;
-                return Some(Piece::Other(take(&mut rest, 1)));
+                let quote = rest.chars().next().map_or(0, char::len_utf8);
+                return Some(Piece::Other(take(&mut rest, quote)));
             }
             Next::Any => {}
         }
         let first = rest.chars().next()?;
         Some(match first {
-            '\'' | '"' => {
-                let kind = usize::from(first == '"');
+            quote if quote == '\'' || quote == '"' || QUOTES.contains(&quote) => {
+                // Typographic quotes close each other in any pairing.
+                let kind = match quote {
+                    '\'' => 0,
+                    '"' => 1,
+                    _ => 2,
+                };
+                let width = quote.len_utf8();
                 if !unclosed[kind] {
-                    match rest[1..].find(first) {
+                    let found = if kind == 2 {
+                        rest[width..].find(QUOTES)
+                    } else {
+                        rest[width..].find(quote)
+                    };
+                    match found {
                         Some(length) => next = Next::Inside(length),
                         None => unclosed[kind] = true,
                     }
                 }
-                Piece::Other(take(&mut rest, 1))
+                Piece::Other(take(&mut rest, width))
             }
             // A name cannot begin with a digit, but may follow one.
             '0'..='9' => {
@@ -81,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_text_is_cut_as_the_grammar_cuts_it() {
-        let text = "2cue + count('X\"')-_é9 \"a'b\" 'open";
+        let text = "2cue + count('X\"')-_é9 \"a'b\" ‘Y’ 'open";
         let words: Vec<_> = pieces(text)
             .filter(|piece| !matches!(piece, Piece::Other(_)))
             .collect();
@@ -93,6 +107,7 @@ mod tests {
                 Piece::Quoted("X\""),
                 Piece::Word("_é9"),
                 Piece::Quoted("a'b"),
+                Piece::Quoted("Y"),
                 Piece::Word("open"),
             ]
         );
@@ -100,7 +115,17 @@ mod tests {
 
     #[test]
     fn the_pieces_are_the_text() {
-        for text in ["", "''", "'", "\"'\"'", "a'b'c\"", "é²'é'", "12_a"] {
+        for text in [
+            "",
+            "''",
+            "'",
+            "\"'\"'",
+            "a'b'c\"",
+            "é²'é'",
+            "12_a",
+            "‘é”'“",
+            "‘",
+        ] {
             let joined: String = pieces(text)
                 .map(|(Piece::Quoted(part) | Piece::Word(part) | Piece::Other(part))| part)
                 .collect();

@@ -200,7 +200,7 @@ async fn the_cell_that_a_local_law_is_wrong_about_is_marked() {
     };
     let harness = Harness::new(KineticGrid, config).unwrap();
     let law = serde_json::json!({
-        "law_id": "leaves", "template": "local_transition", "quantifiers": {"T": 10}, "claim": "a right-mover leaves its cell empty",
+        "law_id": "leaves", "template": "local_transition", "quantifiers": {"T": 10}, "claim": "",
         "forbidden": "one that does not", "trigger_symbol": ">", "result_op": "==", "result_symbol": ".",
     });
     let (mut store, run) = run_with(

@@ -178,7 +178,7 @@ impl Harness {
         let declared =
             |name: &String| format!("the law declares that `{name}` is missing, and it is");
         match (&compiled, observable, transform, generator) {
-            (Err(Unfit::Missing(missing @ Missing::Observable(_))), ..) => {
+            (Err(Unfit::Missing(missing)), ..) if !matches!(missing, Missing::Transform { .. }) => {
                 Err((Reason::MissingObservable, missing.to_string()))
             }
             (_, Some(name), ..) => Err((Reason::MissingObservable, declared(name))),

@@ -5,12 +5,25 @@ use serde_json::Value;
 use super::reader::{Object, kind};
 use super::schema::MAX_NODES;
 use super::schema::MAX_STEPS;
-use super::syntax::{Kind, MAX_DEPTH, MAX_TEXT, Node, Op, Time};
+use super::syntax::{Kind, MAX_NESTING, MAX_TEXT, Node, Op, Time};
 
-/// Reads a claim tree. The depth is bounded, so the recursion is.
+/// Reads a claim tree. The depth is bounded, so the recursion is; how deep a law may be is measured on its normal form.
 pub(super) fn read_ast(law: &Object<'_>, value: &Value) -> Option<Node> {
     let mut nodes = 0;
     read_node(law, value, "claim_ast", 1, &mut nodes)
+}
+
+/// The path inside `claim_ast` of the node with this number, such as `.lhs.arg`.
+pub(super) fn path_of(tree: &Node, number: usize) -> Option<String> {
+    if tree.column == number {
+        return Some(String::new());
+    }
+    let below = |key: &str, node: &Node| path_of(node, number).map(|path| format!(".{key}{path}"));
+    match &tree.kind {
+        Kind::Not(inner) | Kind::Neg(inner) => below("arg", inner),
+        Kind::Binary(_, left, right) => below("lhs", left).or_else(|| below("rhs", right)),
+        _ => None,
+    }
 }
 
 fn read_node(
@@ -21,8 +34,10 @@ fn read_node(
     nodes: &mut usize,
 ) -> Option<Node> {
     *nodes += 1;
-    if depth > MAX_DEPTH {
-        return law.wrong("claim_ast", format!("nests deeper than {MAX_DEPTH}"));
+    let column = *nodes;
+    let made = |kind| Node { column, kind };
+    if depth > MAX_NESTING {
+        return law.wrong("claim_ast", format!("nests deeper than {MAX_NESTING}"));
     }
     if *nodes > MAX_NODES {
         return law.wrong("claim_ast", format!("has more than {MAX_NODES} nodes"));
@@ -38,31 +53,29 @@ fn read_node(
         |key: &str| read_node(law, &map[key], &format!("{path}.{key}"), depth + 1, nodes);
     match keys.as_slice() {
         ["const"] => match map["const"].as_i64() {
-            Some(number) => Some(Node::made(Kind::Int(number))),
+            Some(number) => Some(made(Kind::Int(number))),
             None => law.wrong(
                 &format!("{path}.const"),
                 format!("expected an integer, found {}", map["const"]),
             ),
         },
-        ["var"] if map["var"] == "t" => Some(Node::made(Kind::Step)),
-        ["t_plus_1"] if map["t_plus_1"] == true => Some(Node::binary(
-            Op::Add,
-            Node::made(Kind::Step),
-            Node::made(Kind::Int(1)),
-        )),
+        ["var"] if map["var"] == "t" => Some(made(Kind::Step)),
+        ["t_plus_1"] if map["t_plus_1"] == true => {
+            Some(Node::binary(Op::Add, made(Kind::Step), made(Kind::Int(1))))
+        }
         ["obs", "t"] => {
             let time = read_time(law, &map["t"], &format!("{path}.t"))?;
             match map["obs"].as_str() {
-                Some(name) if name.len() <= MAX_TEXT => Some(Node::made(Kind::At(
-                    Box::new(Node::made(Kind::Name(name.into()))),
+                Some(name) if name.len() <= MAX_TEXT => Some(made(Kind::At(
+                    Box::new(made(Kind::Name(name.into()))),
                     time,
                 ))),
                 _ => law.wrong(&format!("{path}.obs"), "expected the name of an observable"),
             }
         }
         ["arg", "op"] => match map["op"].as_str() {
-            Some("not") => Some(Node::made(Kind::Not(Box::new(child("arg")?)))),
-            Some("-") => Some(Node::made(Kind::Neg(Box::new(child("arg")?)))),
+            Some("not") => Some(made(Kind::Not(Box::new(child("arg")?)))),
+            Some("-") => Some(made(Kind::Neg(Box::new(child("arg")?)))),
             _ => law.wrong(&format!("{path}.op"), "expected `not`: only it takes `arg`"),
         },
         ["lhs", "op", "rhs"] => {
@@ -74,7 +87,7 @@ fn read_node(
                 return law.wrong(&format!("{path}.op"), message);
             };
             let (left, right) = (child("lhs"), child("rhs"));
-            Some(Node::binary(op, left?, right?))
+            Some(made(Kind::Binary(op, Box::new(left?), Box::new(right?))))
         }
         _ => {
             let message = "expected one of {const} {var: \"t\"} {t_plus_1: true} {obs, t} {op, lhs, rhs} {op: \"not\", arg}";

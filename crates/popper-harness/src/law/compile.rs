@@ -1,23 +1,44 @@
 //! Resolving a law against a universe.
 
 use super::model::{Law, LocalFields, Template};
+use super::nearest::{hint, nearest};
 use super::program::{
     Arith, Cells, Claim, Condition, Formula, Observable, Pattern, Program, Symmetry, Term,
 };
-use super::resolve::{Ambiguity, Statement};
+use super::resolve::{Ambiguity, BUILT_IN, Statement};
 use super::syntax::{self, Kind, Node, Op, SyntaxError, Time};
 use crate::universe::{Alphabet, Shift, Symbol, Universe};
 
-/// What a law needs and the universe or the harness lacks.
+/// A part that a law needs and the universe or the harness lacks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Missing {
-    /// An observable, a function or a symbol of one.
-    #[error("observable `{0}` is not known")]
-    Observable(String),
+    /// An observable or a function of one.
+    #[error("observable `{name}` is not known{}", hint(nearest.as_deref()))]
+    Observable {
+        /// The name that the law uses.
+        name: String,
+        /// The known name that was probably meant.
+        nearest: Option<String>,
+    },
+    /// A symbol inside of an observable.
+    #[error("symbol {symbol} is not in {universe} ({alphabet})")]
+    Symbol {
+        /// The symbol that the law uses.
+        symbol: char,
+        /// The id of the universe.
+        universe: String,
+        /// The symbols of the universe, with blanks between.
+        alphabet: String,
+    },
     /// A transform.
-    #[error("transform `{0}` is not known")]
-    Transform(String),
+    #[error("transform `{name}` is not known{}", hint(nearest.as_deref()))]
+    Transform {
+        /// The name that the law uses.
+        name: String,
+        /// The known name that was probably meant.
+        nearest: Option<String>,
+    },
 }
 
 /// Why a law cannot be run.
@@ -52,10 +73,8 @@ impl Program {
                 Ok(observable) => named.push((name.clone(), observable)),
                 Err(Unresolved::Missing(missing)) => return Err(missing.into()),
                 Err(Unresolved::Wrong(error)) => {
-                    ambiguous.get_or_insert(Ambiguity {
-                        field: format!("observables[{index}].expr"),
-                        error,
-                    });
+                    let field = format!("observables[{index}].expr");
+                    ambiguous.get_or_insert_with(|| Ambiguity::new(&field, error));
                 }
             }
         }
@@ -71,10 +90,8 @@ impl Program {
                     return Err(missing.into());
                 }
                 (Err(Unresolved::Wrong(error)), _) | (_, Err(Unresolved::Wrong(error))) => {
-                    ambiguous.get_or_insert(Ambiguity {
-                        field: format!("preconditions[{index}]"),
-                        error,
-                    });
+                    let field = format!("preconditions[{index}]");
+                    ambiguous.get_or_insert_with(|| Ambiguity::new(&field, error));
                 }
             }
         }
@@ -83,11 +100,7 @@ impl Program {
         match (claim, ambiguous) {
             (Err(Unresolved::Missing(missing)), _) => Err(missing.into()),
             (_, Some(ambiguity)) => Err(ambiguity.into()),
-            (Err(Unresolved::Wrong(error)), None) => Err(Ambiguity {
-                field: "claim".into(),
-                error,
-            }
-            .into()),
+            (Err(Unresolved::Wrong(error)), None) => Err(law.in_claim(error).into()),
             (Ok(claim), None) => {
                 let (template, horizon) = (law.template, law.quantifiers.t);
                 Ok(Self {
@@ -107,6 +120,21 @@ impl Program {
         syntax::parse(expr).is_ok_and(|node| Scope { universe }.observable(&node).is_ok())
     }
 }
+
+/// The functions of one or more symbols, with the number of their arguments.
+const FUNCTIONS: [(&str, usize); 11] = [
+    ("count", 1),
+    ("count_even", 1),
+    ("count_odd", 1),
+    ("count_pattern", 1),
+    ("leftmost", 1),
+    ("rightmost", 1),
+    ("spread", 1),
+    ("max_gap", 1),
+    ("count_at_parity", 2),
+    ("adjacent_pairs", 2),
+    ("gap_pairs", 3),
+];
 
 enum Unresolved {
     Missing(Missing),
@@ -186,13 +214,11 @@ impl Scope<'_> {
     fn call(&self, column: usize, name: &str, arguments: &[Node]) -> Resolved<Observable> {
         let symbol = |index: usize| self.symbol(name, &arguments[index]);
         let pattern = |at: Vec<(usize, Symbol)>, cells| Observable::Count(Pattern { at, cells });
-        let arity = match name {
-            "grid_length" | "incoming_collisions" | "transition_indicator" => 0,
-            "count" | "count_even" | "count_odd" | "count_pattern" | "leftmost" | "rightmost"
-            | "spread" | "max_gap" => 1,
-            "count_at_parity" | "adjacent_pairs" => 2,
-            "gap_pairs" => 3,
-            _ => return Err(Unresolved::Missing(Missing::Observable(name.into()))),
+        let known = FUNCTIONS.iter().find(|(known, _)| *known == name);
+        let arity = match known {
+            Some((_, arity)) => *arity,
+            None if BUILT_IN.contains(&name) => 0,
+            None => return self.unknown(name),
         };
         if arguments.len() != arity {
             return wrong(
@@ -208,7 +234,12 @@ impl Scope<'_> {
             "incoming_collisions" | "transition_indicator" => {
                 match self.universe.collision_symbol() {
                     Some(symbol) => Observable::Incoming(symbol),
-                    None => return Err(Unresolved::Missing(Missing::Observable(name.into()))),
+                    None => {
+                        return Err(Unresolved::Missing(Missing::Observable {
+                            name: name.into(),
+                            nearest: None,
+                        }));
+                    }
                 }
             }
             "count" => pattern(vec![(0, symbol(0)?)], Cells::Ring),
@@ -247,23 +278,56 @@ impl Scope<'_> {
         })
     }
 
+    fn unknown<T>(&self, name: &str) -> Resolved<T> {
+        let functions = FUNCTIONS.iter().map(|(known, _)| *known);
+        let has_incoming = self.universe.collision_symbol().is_some();
+        let plain = BUILT_IN
+            .into_iter()
+            .filter(|known| has_incoming || *known == "grid_length");
+        Err(Unresolved::Missing(Missing::Observable {
+            name: name.into(),
+            nearest: nearest(name, functions.chain(plain)).map(Into::into),
+        }))
+    }
+
+    fn known_symbol(&self, symbol: char) -> Resolved<Symbol> {
+        let missing = || {
+            let alphabet: Vec<String> = self
+                .alphabet()
+                .chars()
+                .iter()
+                .map(char::to_string)
+                .collect();
+            Unresolved::Missing(Missing::Symbol {
+                symbol,
+                universe: self.universe.id().into(),
+                alphabet: alphabet.join(" "),
+            })
+        };
+        self.alphabet().symbol(symbol).ok_or_else(missing)
+    }
+
     fn symbols(&self, function: &str, node: &Node) -> Resolved<Vec<Symbol>> {
         let Kind::Quoted(text) = &node.kind else {
-            return wrong(
-                node.column,
-                format!(
+            let bare = match &node.kind {
+                Kind::Name(name) => name.chars().all(|c| self.alphabet().symbol(c).is_some()),
+                _ => false,
+            };
+            let message = match &node.kind {
+                Kind::Name(name) if bare => {
+                    format!("a symbol needs quotes; did you mean {function}('{name}')?")
+                }
+                _ => format!(
                     "`{function}` expects quoted symbols here, as in '{}'",
                     self.alphabet().char(0)
                 ),
-            );
+            };
+            return wrong(node.column, message);
         };
         if text.is_empty() {
             return wrong(node.column, "the quotes are empty");
         }
-        let missing = || Unresolved::Missing(Missing::Observable(format!("{function}('{text}')")));
-        text.chars()
-            .map(|char| self.alphabet().symbol(char).ok_or_else(missing))
-            .collect()
+        text.chars().map(|char| self.known_symbol(char)).collect()
     }
 
     fn symbol(&self, function: &str, node: &Node) -> Resolved<Symbol> {
@@ -299,28 +363,28 @@ impl Scope<'_> {
             );
         }
         let next = latest(&|at| at == Time::Next);
-        Ok(match (law.template, formula) {
-            (Template::Eventually, Formula::Implies(antecedent, consequent)) => Claim::Eventually {
-                antecedent: *antecedent,
-                consequent: *consequent,
+        let (antecedent, consequent) = match formula {
+            Formula::Implies(antecedent, consequent) => (Some(*antecedent), *consequent),
+            consequent => (None, consequent),
+        };
+        // A tree without `=>` says Q: every case triggers it.
+        let always = || Formula::Cmp(Op::Eq, Term::Int(0), Term::Int(0));
+        Ok(match law.template {
+            Template::Eventually => Claim::Eventually {
+                antecedent: antecedent.unwrap_or_else(always),
+                consequent,
                 window: law.quantifiers.h.unwrap_or(0),
             },
-            (template, formula) => {
-                let steps =
-                    next || matches!(template, Template::ImplicationStep | Template::Monotone);
-                match formula {
-                    Formula::Implies(antecedent, consequent) => Claim::Always {
-                        antecedent: Some(*antecedent),
-                        consequent: *consequent,
-                        steps,
-                    },
-                    consequent => Claim::Always {
-                        antecedent: None,
-                        consequent,
-                        steps,
-                    },
-                }
-            }
+            template => Claim::Always {
+                antecedent: match template {
+                    Template::ImplicationStep | Template::ImplicationState => {
+                        Some(antecedent.unwrap_or_else(always))
+                    }
+                    _ => antecedent,
+                },
+                consequent,
+                steps: next || matches!(template, Template::ImplicationStep | Template::Monotone),
+            },
         })
     }
 
@@ -333,17 +397,18 @@ impl Scope<'_> {
             .transforms()
             .iter()
             .find(|transform| transform.name == name);
-        named
-            .cloned()
-            .map(Symmetry::Named)
-            .ok_or_else(|| Unresolved::Missing(Missing::Transform(name.into())))
+        named.cloned().map(Symmetry::Named).ok_or_else(|| {
+            let known = self.universe.transforms().iter();
+            let known = known.map(|transform| transform.name.as_str());
+            Unresolved::Missing(Missing::Transform {
+                name: name.into(),
+                nearest: nearest(name, known).map(Into::into),
+            })
+        })
     }
 
     fn local(&self, fields: &LocalFields) -> Resolved<Claim> {
-        let symbol = |char| {
-            let missing = || Unresolved::Missing(Missing::Observable(format!("symbol '{char}'")));
-            self.alphabet().symbol(char).ok_or_else(missing)
-        };
+        let symbol = |char| self.known_symbol(char);
         let pattern = match &fields.pattern {
             None => None,
             Some(text) => {

@@ -1,8 +1,11 @@
 //! Laws: what may be said about a universe, and what it means.
 
 mod ast;
+mod commutes;
 mod compile;
+mod limits;
 mod model;
+mod nearest;
 mod normal;
 mod program;
 mod reader;
@@ -11,6 +14,7 @@ mod schema;
 pub mod syntax;
 
 pub use compile::{Missing, Unfit};
+pub use limits::MAX_NORMAL;
 pub use model::{
     Capabilities, Law, LocalFields, NamedExpr, Precondition, ProposedTest, Quantifiers, Template,
 };
@@ -18,4 +22,6 @@ pub use program::{
     Arith, Cells, Claim, Condition, Formula, Observable, Pattern, Program, Symmetry, Term,
 };
 pub use resolve::{Ambiguity, Meaning, Statement};
-pub use schema::{Extensions, LawError, MAX_CASES, MAX_ITEMS, MAX_RING, MAX_STEPS, Problem};
+pub use schema::{
+    EXTENSION_OFF, Extensions, LawError, MAX_CASES, MAX_ITEMS, MAX_RING, MAX_STEPS, Problem,
+};

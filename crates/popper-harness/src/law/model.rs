@@ -128,7 +128,7 @@ pub struct Law {
     pub preconditions: Vec<Precondition>,
     /// What it measures.
     pub observables: Vec<NamedExpr>,
-    /// What it says, as text.
+    /// What it says, as text; blank if other fields say it, a comment if there is a tree.
     pub claim: String,
     /// What would refute it, as text; never blank.
     pub forbidden: String,

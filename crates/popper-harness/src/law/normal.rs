@@ -1,7 +1,7 @@
 //! The normal form of a law and its fingerprint.
 //!
-//! Two laws with one fingerprint mean the same. The normal form is itself a law (give it a `law_id`, a `claim` and a
-//! `forbidden` text), with observables called by their canonical expression.
+//! Two laws with one fingerprint mean the same. The normal form is itself a law (give it a `law_id` and a `forbidden` text), with
+//! observables called by their canonical expression.
 
 use std::collections::BTreeSet;
 
@@ -120,6 +120,7 @@ fn written(mut conditions: Vec<(String, &'static str, String)>) -> Value {
 
 /// A claim as a canonical `claim_ast`.
 pub(super) fn formula(node: &Node) -> Value {
+    let node = bare(node);
     match &node.kind {
         Kind::Int(number) => json!({"const": number}),
         Kind::Step => json!({"var": "t"}),
@@ -174,6 +175,21 @@ pub(super) fn formula(node: &Node) -> Value {
             json!({"op": op.text(), "lhs": lhs, "rhs": rhs})
         }
         Kind::Quoted(_) | Kind::Name(_) | Kind::Call(..) => json!({"obs": text(node)}),
+    }
+}
+
+/// The node without pairs of `not` and of minus signs, as far as they change nothing: the negative of the least integer has no value.
+fn bare(node: &Node) -> &Node {
+    match &node.kind {
+        Kind::Not(inner) => match &inner.kind {
+            Kind::Not(core) => bare(core),
+            _ => node,
+        },
+        Kind::Neg(inner) => match &inner.kind {
+            Kind::Neg(core) if magnitude(core) <= i128::from(i64::MAX) => bare(core),
+            _ => node,
+        },
+        _ => node,
     }
 }
 
@@ -266,6 +282,7 @@ fn is_static(node: &Node) -> bool {
 
 /// The operands of a chain of one associative operator.
 fn chain<'a>(op: Op, node: &'a Node, visit: &mut impl FnMut(&'a Node)) {
+    let node = bare(node);
     match &node.kind {
         Kind::Binary(inner, left, right) if *inner == op => {
             chain(op, left, visit);
@@ -277,6 +294,7 @@ fn chain<'a>(op: Op, node: &'a Node, visit: &mut impl FnMut(&'a Node)) {
 
 /// An observable's canonical text: aliases replaced, operands of `+` and `*` sorted, parentheses everywhere.
 pub(super) fn text(node: &Node) -> String {
+    let node = bare(node);
     match &node.kind {
         Kind::Int(number) => number.to_string(),
         Kind::Quoted(symbols) if symbols.contains('\'') => format!("\"{symbols}\""),
@@ -325,7 +343,7 @@ pub(super) fn text(node: &Node) -> String {
                 .and_then(|left| left.strip_suffix(')'));
             match (op, open, &node.kind) {
                 (Op::Sub, Some(open), Kind::Binary(_, before, _))
-                    if matches!(before.kind, Kind::Binary(Op::Sub, ..)) =>
+                    if matches!(bare(before).kind, Kind::Binary(Op::Sub, ..)) =>
                 {
                     format!("({open}-{right})")
                 }

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 
 use serde_json::{Map, Value};
 
+use super::nearest::{hint, nearest};
 use super::schema::{MAX_ITEMS, Problem};
 use super::syntax::MAX_TEXT;
 
@@ -56,7 +57,12 @@ impl<'a> Object<'a> {
 
     pub(super) fn known(&self, keys: &[&str]) {
         for key in self.map.keys().filter(|key| !keys.contains(&key.as_str())) {
-            let _: Option<()> = self.wrong(key, format!("unknown key `{key}`"));
+            let free = keys
+                .iter()
+                .copied()
+                .filter(|known| !self.map.contains_key(*known));
+            let meant = hint(nearest(key, free));
+            let _: Option<()> = self.wrong(key, format!("unknown key `{key}`{meant}"));
         }
     }
 

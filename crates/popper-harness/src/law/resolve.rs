@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::ast::path_of;
+use super::commutes;
 use super::model::{Law, LocalFields, Template};
 use super::normal;
 use super::schema::MAX_NODES;
@@ -14,10 +16,29 @@ pub const BUILT_IN: [&str; 3] = ["grid_length", "incoming_collisions", "transiti
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{field}: {error}")]
 pub struct Ambiguity {
-    /// Which text: `claim`, `observables[0].expr`, `preconditions[1].lhs`, ...
+    /// The field: `claim`, `claim_ast.lhs`, `observables[0].expr`, `preconditions[1].lhs`, ...
     pub field: String,
-    /// Where in it, and why.
+    /// The place in it and the reason.
     pub error: SyntaxError,
+    /// The text that cannot be read; `None` if every text can be read and the law still has no single meaning.
+    pub unread: Option<String>,
+}
+
+impl Ambiguity {
+    pub(super) fn new(field: &str, error: SyntaxError) -> Self {
+        Self {
+            field: field.into(),
+            error,
+            unread: None,
+        }
+    }
+
+    pub(super) fn unread(field: &str, text: &str, error: SyntaxError) -> Self {
+        Self {
+            unread: Some(text.into()),
+            ..Self::new(field, error)
+        }
+    }
 }
 
 /// What a law says, with every name replaced by its expression.
@@ -74,66 +95,89 @@ impl Law {
     }
 
     fn statement(&self, names: &Names) -> Result<Statement, Ambiguity> {
-        let claim = |error| Ambiguity {
-            field: "claim".into(),
-            error,
-        };
         match self.template {
-            Template::LocalTransition => {
-                let missing = || {
-                    claim(SyntaxError::at(
-                        0,
-                        "the fields of local_transition are missing",
-                    ))
-                };
-                return self.local.clone().map(Statement::Local).ok_or_else(missing);
-            }
-            Template::SymmetryCommutation => {
-                let said = commutes(&self.claim);
-                return match (&self.transform, said) {
-                    (Some(field), Some(text)) if *field != text => {
-                        let message =
-                            format!("the text says `{text}`, the field `transform` says `{field}`");
-                        Err(claim(SyntaxError::at(1, message)))
-                    }
-                    (Some(name), _) => Ok(Statement::Commutes(name.clone())),
-                    (None, Some(name)) => Ok(Statement::Commutes(name)),
-                    (None, None) => {
-                        Err(claim(SyntaxError::at(1, "expected `commutes(TRANSFORM)`")))
-                    }
-                };
-            }
-            _ => {}
+            Template::LocalTransition => self.local_statement(),
+            Template::SymmetryCommutation => self.symmetry_statement(),
+            _ => self.formula_statement(names).map(Statement::Formula),
         }
+    }
+
+    /// There is no grammar for these claims, so that no text can say what the fields say.
+    fn local_statement(&self) -> Result<Statement, Ambiguity> {
+        self.refuse_tree("the fields of `local_transition` are the claim")?;
+        if !self.claim.trim().is_empty() {
+            let message = "expected no text: the fields of `local_transition` are the claim";
+            let error = SyntaxError::at(1, message);
+            return Err(Ambiguity::unread("claim", &self.claim, error));
+        }
+        let missing = || {
+            let message = "the fields of `local_transition` are missing";
+            Ambiguity::new("claim", SyntaxError::at(0, message))
+        };
+        self.local.clone().map(Statement::Local).ok_or_else(missing)
+    }
+
+    fn symmetry_statement(&self) -> Result<Statement, Ambiguity> {
+        self.refuse_tree("expected `transform`, which is the claim of a symmetry")?;
+        if let Some(name) = &self.transform
+            && self.claim.trim().is_empty()
+        {
+            return Ok(Statement::Commutes(name.clone()));
+        }
+        let text = commutes::parse(&self.claim)
+            .map_err(|error| Ambiguity::unread("claim", &self.claim, error))?;
+        match &self.transform {
+            Some(field) if *field != text => {
+                let message =
+                    format!("the text says `{text}`, the field `transform` says `{field}`");
+                Err(Ambiguity::new("claim", SyntaxError::at(1, message)))
+            }
+            _ => Ok(Statement::Commutes(text)),
+        }
+    }
+
+    fn refuse_tree(&self, message: &str) -> Result<(), Ambiguity> {
+        match self.claim_ast {
+            Some(_) => Err(Ambiguity::new("claim_ast", SyntaxError::at(0, message))),
+            None => Ok(()),
+        }
+    }
+
+    fn formula_statement(&self, names: &Names) -> Result<Node, Ambiguity> {
+        let wrong = |error| self.in_claim(error);
+        // A tree is the claim, and the text beside it a comment.
         if let Some(tree) = &self.claim_ast {
-            let field = |error| Ambiguity {
-                field: "claim_ast".into(),
-                error,
-            };
-            let tree = names.claim(tree).map_err(field)?;
-            self.check_shape(&tree).map_err(field)?;
-            return Ok(Statement::Formula(tree));
+            return names.claim(tree).map_err(wrong);
+        }
+        let fields = self.stated_by_fields();
+        if let Some(fields) = &fields
+            && self.claim.trim().is_empty()
+        {
+            return names.claim(fields).map_err(wrong);
         }
         let text = syntax::parse(&self.claim)
             .and_then(|tree| timed(&tree))
-            .and_then(|tree| names.claim(&tree));
-        let text = text.and_then(|tree| self.check_shape(&tree).map(|()| tree));
-        match (self.stated_by_fields(), text) {
-            (None, text) => text.map(Statement::Formula).map_err(claim),
-            // Text that does not parse is a comment where the fields say everything.
-            (Some(fields), Err(_)) => names.claim(&fields).map(Statement::Formula).map_err(claim),
-            (Some(fields), Ok(text)) => {
-                let fields = names.claim(&fields).map_err(claim)?;
-                if normal::formula(&fields) == normal::formula(&text) {
-                    Ok(Statement::Formula(fields))
-                } else {
-                    Err(claim(SyntaxError::at(
-                        1,
-                        "the text says something else than the template and its fields",
-                    )))
-                }
-            }
+            .map_err(|error| Ambiguity::unread("claim", &self.claim, error))?;
+        let text = names.claim(&text).map_err(wrong)?;
+        self.check_shape(&text).map_err(wrong)?;
+        let Some(fields) = fields else {
+            return Ok(text);
+        };
+        let fields = names.claim(&fields).map_err(wrong)?;
+        if normal::formula(&fields) == normal::formula(&text) {
+            return Ok(fields);
         }
+        let message = "the text says something else than the template and its fields";
+        Err(wrong(SyntaxError::at(1, message)))
+    }
+
+    /// An error in the claim. A tree has no columns, so that its place is a path.
+    pub(super) fn in_claim(&self, mut error: SyntaxError) -> Ambiguity {
+        let Some(tree) = &self.claim_ast else {
+            return Ambiguity::new("claim", error);
+        };
+        let path = path_of(tree, std::mem::take(&mut error.column)).unwrap_or_default();
+        Ambiguity::new(&format!("claim_ast{path}"), error)
     }
 
     /// The claim that the template's own fields state, if they state all of it.
@@ -177,22 +221,6 @@ impl Law {
     }
 }
 
-/// The name inside `commutes(NAME)`; shifts such as `shift_-1` are no names of the grammar.
-fn commutes(text: &str) -> Option<String> {
-    let name = text
-        .trim()
-        .strip_prefix("commutes")?
-        .trim_start()
-        .strip_prefix('(')?
-        .strip_suffix(')')?
-        .trim();
-    let word = !name.is_empty()
-        && name
-            .chars()
-            .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
-    word.then(|| name.into())
-}
-
 /// Reads `name(t)`, `name(t+1)`, `name(3)` and `t` in a parsed claim.
 fn timed(node: &Node) -> Result<Node, SyntaxError> {
     let kind = match &node.kind {
@@ -202,7 +230,7 @@ fn timed(node: &Node) -> Result<Node, SyntaxError> {
         Kind::Name(name) => {
             return Err(SyntaxError::at(
                 node.column,
-                format!("expected a time behind `{name}`, as in `{name}(t)`"),
+                format!("expected a time after `{name}`, as in `{name}(t)`"),
             ));
         }
         Kind::Call(name, arguments) => {
@@ -275,12 +303,8 @@ impl Names {
         let mut parsed = BTreeMap::new();
         for (index, observable) in law.observables.iter().enumerate() {
             let field = format!("observables[{index}].expr");
-            let wrap = |error| Ambiguity {
-                field: field.clone(),
-                error,
-            };
-            let node = syntax::parse(&observable.expr).map_err(wrap)?;
-            integer_only(&node).map_err(wrap)?;
+            let node = integer(&observable.expr)
+                .map_err(|error| Ambiguity::unread(&field, &observable.expr, error))?;
             parsed.insert(observable.name.as_str(), (field, node));
         }
         let mut names = Self {
@@ -318,10 +342,7 @@ impl Names {
         if self.get(name).is_some() {
             return Ok(());
         }
-        let wrap = |error| Ambiguity {
-            field: field.clone(),
-            error,
-        };
+        let wrap = |error| Ambiguity::new(field, error);
         if open.contains(&name) {
             let cycle = format!(
                 "the names {} define each other in a circle",
@@ -352,18 +373,11 @@ impl Names {
 
     /// The tree of an expression of integers, names replaced. `own` is the name it defines, which cannot mean itself.
     fn expression(&self, field: &str, text: &str, own: Option<&str>) -> Result<Node, Ambiguity> {
-        let wrap = |error| Ambiguity {
-            field: field.into(),
-            error,
-        };
-        let node = syntax::parse(text).map_err(wrap)?;
-        integer_only(&node).map_err(wrap)?;
+        let node = integer(text).map_err(|error| Ambiguity::unread(field, text, error))?;
         let node = self.inline(&node, own);
         if size(&node) > MAX_NODES {
-            return Err(wrap(SyntaxError::at(
-                1,
-                format!("expands to more than {MAX_NODES} nodes"),
-            )));
+            let message = format!("expands to more than {MAX_NODES} nodes");
+            return Err(Ambiguity::new(field, SyntaxError::at(1, message)));
         }
         Ok(node)
     }
@@ -407,8 +421,9 @@ impl Names {
                     Kind::Name(name)
                         if self.get(name).is_none() && !BUILT_IN.contains(&name.as_str()) =>
                     {
-                        let inner = syntax::parse(name)?;
-                        integer_only(&inner)?;
+                        let inner = integer(name).map_err(|error| {
+                            SyntaxError::at(node.column, format!("`{name}`: {error}"))
+                        })?;
                         self.inline(&inner, None)
                     }
                     _ => self.inline(inner, None),
@@ -450,6 +465,12 @@ fn size(node: &Node) -> usize {
         Kind::Call(_, arguments) => arguments.iter().map(size).sum(),
         _ => 0,
     }
+}
+
+/// Reads an observable.
+fn integer(text: &str) -> Result<Node, SyntaxError> {
+    let node = syntax::parse(text)?;
+    integer_only(&node).map(|()| node)
 }
 
 /// An observable is an integer expression: no truth values, no division.

@@ -13,6 +13,7 @@ use super::model::{
 };
 use super::reader::{Object, kind, problem};
 use super::syntax::Op;
+use crate::json::{self, JsonError};
 
 /// The longest horizon and window, in steps.
 pub const MAX_STEPS: u64 = 1_000_000_000;
@@ -24,6 +25,9 @@ pub const MAX_RING: u64 = 4096;
 pub const MAX_CASES: u64 = 1_000_000;
 /// The most nodes of a claim tree.
 pub const MAX_NODES: usize = 4096;
+
+/// The message for a law of an extension that is off.
+pub const EXTENSION_OFF: &str = "`local_transition` is an extension that is off";
 
 /// One thing that is wrong with a law.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,6 +64,12 @@ impl LawError {
     }
 }
 
+impl From<JsonError> for LawError {
+    fn from(error: JsonError) -> Self {
+        Self::one(&error.path, error.message)
+    }
+}
+
 /// Which extensions of the claim language are on.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Extensions {
@@ -73,9 +83,7 @@ impl Law {
     /// # Errors
     /// [`LawError`] with every problem of the law.
     pub fn from_json(text: &str, extensions: Extensions) -> Result<Self, LawError> {
-        let value = serde_json::from_str(text)
-            .map_err(|error| LawError::one("$", format!("not JSON: {error}")))?;
-        Self::from_value(value, "$", extensions)
+        Self::from_value(json::parse(text, "$")?, "$", extensions)
     }
 
     /// Reads a file that holds one law or an array of laws; a broken law does not spoil the others.
@@ -97,9 +105,7 @@ impl Law {
             .map_err(|error| LawError::one("$", format!("not JSON: {error}")))?;
         let read = |(index, item): (usize, &&RawValue)| {
             let path = format!("$[{index}]");
-            let value = serde_json::from_str(item.get())
-                .map_err(|error| LawError::one(&path, format!("cannot be read: {error}")))?;
-            Self::from_value(value, &path, extensions)
+            Self::from_value(json::parse(item.get(), &path)?, &path, extensions)
         };
         Ok(items.iter().enumerate().map(read).collect())
     }
@@ -129,10 +135,18 @@ impl Law {
             }
         };
         match (law, problems.into_inner()) {
-            (Some(law), problems) if problems.is_empty() => Ok(Self {
-                source: value,
-                ..law
-            }),
+            (Some(law), problems) if problems.is_empty() => {
+                let law = Self {
+                    source: value,
+                    ..law
+                };
+                match law.beyond_limits(path) {
+                    Some(problem) => Err(LawError {
+                        problems: vec![problem],
+                    }),
+                    None => Ok(law),
+                }
+            }
             (_, problems) => Err(LawError { problems }),
         }
     }
@@ -188,14 +202,17 @@ fn read_law(law: &Object<'_>, extensions: Extensions) -> Option<Law> {
         .require("template", "one of the templates")
         .and_then(|_| law.one_of("template", &Template::ALL));
     if template == Some(Template::LocalTransition) && !extensions.local_transition {
-        let message = "`local_transition` is an extension that is off";
-        let _: Option<()> = law.wrong("template", message);
+        let _: Option<()> = law.wrong("template", EXTENSION_OFF);
     }
     let quantifiers = law
         .require("quantifiers", "an object with T")
         .and_then(|_| law.object("quantifiers"))
         .and_then(|object| read_quantifiers(&object, template));
-    let claim = law.required_text("claim");
+    let claim = if states_claim(law, template) {
+        Some(law.text("claim").unwrap_or_default())
+    } else {
+        law.required_text("claim")
+    };
     let forbidden = law.filled_text("forbidden");
     let claim_ast = law.get("claim_ast").and_then(|value| read_ast(law, value));
     let result = Law {
@@ -237,6 +254,22 @@ fn read_law(law: &Object<'_>, extensions: Extensions) -> Option<Law> {
         source: Value::Null,
     };
     Some(result)
+}
+
+/// Whether the other fields are the claim, so that its text may be absent.
+fn states_claim(law: &Object<'_>, template: Option<Template>) -> bool {
+    let has = |key: &str| law.get(key).is_some();
+    let measures_one =
+        || matches!(law.get("observables"), Some(Value::Array(items)) if items.len() == 1);
+    has("claim_ast")
+        || template.is_some_and(|template| match template {
+            Template::Invariant => measures_one(),
+            Template::Monotone => measures_one() && has("direction"),
+            Template::Bound => measures_one() && has("bound_value") && has("bound_op"),
+            Template::SymmetryCommutation => has("transform"),
+            Template::LocalTransition => true,
+            Template::ImplicationStep | Template::ImplicationState | Template::Eventually => false,
+        })
 }
 
 fn read_quantifiers(object: &Object<'_>, template: Option<Template>) -> Option<Quantifiers> {

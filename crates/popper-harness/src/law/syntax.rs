@@ -15,8 +15,11 @@ use winnow::token::{one_of, take_till, take_while};
 
 /// The longest expression or claim, in bytes.
 pub const MAX_TEXT: usize = 4096;
-/// The deepest nesting of parentheses, calls or AST nodes.
+/// The deepest nesting of a claim's tree and of an observable's parentheses, in a law's normal form.
 pub const MAX_DEPTH: usize = 64;
+/// The deepest nesting of operators and parentheses that is read at all, and the longest chain of operators of one level.
+/// It protects the stack; what a law may hold is measured on its normal form.
+pub const MAX_NESTING: usize = 256;
 
 /// A two-sided operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -165,7 +168,8 @@ pub enum Time {
     Next,
 }
 
-/// A node with the column it began at, counted from 1 in characters; 0 where it came from JSON.
+/// A node with the column it began at, counted from 1 in characters. A node of a `claim_ast` has its number in the tree instead,
+/// counted from 1 and parents first; 0 is a node that no one wrote.
 #[derive(Debug, Clone)]
 pub struct Node {
     /// Where it began.
@@ -214,12 +218,19 @@ impl Node {
 
 /// Why a text is not an expression: where, and what would have been.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("column {column}: {message}")]
+#[error("{}{message}", at_column(*column))]
 pub struct SyntaxError {
-    /// Counted from 1, in characters.
+    /// Counted from 1, in characters; 0 if the place is not in a text.
     pub column: usize,
     /// What was expected, or what is wrong.
     pub message: String,
+}
+
+fn at_column(column: usize) -> String {
+    match column {
+        0 => String::new(),
+        column => format!("column {column}: "),
+    }
 }
 
 impl SyntaxError {
@@ -259,12 +270,22 @@ impl fmt::Display for Token {
     }
 }
 
+/// Typographic quotes, which are read as `'`.
+pub const QUOTES: [char; 8] = ['‘', '’', '‚', '‛', '“', '”', '„', '‟'];
+
+fn meant(found: &str, operator: &str) -> String {
+    format!("`{found}` is not an operator; did you mean `{operator}`?")
+}
+
 type Parsed<T> = Result<T, ErrMode<ContextError>>;
 
 fn token(input: &mut LocatingSlice<&str>) -> Parsed<Token> {
     let quoted = |quote: char| {
         delimited(quote, take_till(0.., quote), quote).map(|text: &str| Token::Quoted(text.into()))
     };
+    // The quotes of word processors, in any pairing.
+    let typographic = delimited(one_of(QUOTES), take_till(0.., QUOTES), one_of(QUOTES))
+        .map(|text: &str| Token::Quoted(text.into()));
     let word = (
         one_of(|c: char| c.is_alphabetic() || c == '_'),
         take_while(0.., |c: char| c.is_alphanumeric() || c == '_'),
@@ -304,6 +325,7 @@ fn token(input: &mut LocatingSlice<&str>) -> Parsed<Token> {
         word,
         quoted('\''),
         quoted('"'),
+        typographic,
         logical,
         arithmetic,
     ))
@@ -333,11 +355,18 @@ pub fn parse(text: &str) -> Result<Node, SyntaxError> {
                     .sum::<usize>();
             let found: String = text[at..].chars().take(1).collect();
             let message = match found.as_str() {
-                "'" | "\"" => "the quote is not closed".into(),
+                quote if quote.starts_with(['\'', '"']) || quote.starts_with(QUOTES) => {
+                    "the quote is not closed".into()
+                }
                 digit if digit.starts_with(|c: char| c.is_ascii_digit()) => {
                     "the number does not fit into 64 bits".into()
                 }
+                "=" if text[at..].starts_with("=<") => meant("=<", "<="),
+                "=" if text[at..].starts_with("=!") => meant("=!", "!="),
                 "=" => "expected `==`, found `=`".into(),
+                "≤" => meant("≤", "<="),
+                "≥" => meant("≥", ">="),
+                "≠" => meant("≠", "!="),
                 found => format!("`{found}` has no meaning here"),
             };
             SyntaxError {
@@ -421,10 +450,10 @@ impl Tree {
     fn operators(&mut self, floor: usize) -> Result<Node, SyntaxError> {
         // Each round of recursion below goes through here, so this bounds the stack.
         self.depth += 1;
-        if self.depth > MAX_DEPTH * 4 {
+        if self.depth > MAX_NESTING {
             return Err(SyntaxError {
                 column: self.column(),
-                message: format!("nests deeper than {MAX_DEPTH}"),
+                message: format!("nests deeper than {MAX_NESTING}"),
             });
         }
         let mut left = self.operand(floor)?;
@@ -439,7 +468,7 @@ impl Tree {
             let right = self.operators(if op == Op::Implies { bind } else { bind + 1 })?;
             left = Node::binary(op, left, right);
             links += 1;
-            if links > MAX_DEPTH * 4 {
+            if links > MAX_NESTING {
                 return Err(SyntaxError {
                     column: self.column(),
                     message: "too many operators in one chain".into(),
@@ -559,6 +588,7 @@ mod tests {
             ("a or b and c => d", "((a or (b and c)) => d)"),
             ("x(t+1)==inc(t)", "(x((t + 1)) == inc(t))"),
             ("!(a) || b", "((not a) or b)"),
+            ("count(‘X’) + count(“>”)", "(count('X') + count('>'))"),
         ] {
             assert_eq!(check(text), tree, "{text}");
         }
@@ -575,6 +605,11 @@ mod tests {
                 "column 3: expected an operator or the end, found `b`",
             ),
             ("x = 1", "column 3: expected `==`, found `=`"),
+            (
+                "x =< 1",
+                "column 3: `=<` is not an operator; did you mean `<=`?",
+            ),
+            ("count(“X)", "column 7: the quote is not closed"),
             ("é # 1", "column 3: `#` has no meaning here"),
             ("count('X", "column 7: the quote is not closed"),
             (

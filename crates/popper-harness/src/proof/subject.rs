@@ -17,8 +17,7 @@ pub(crate) fn law(normal: &Value) -> Result<Law, LawError> {
     let mut value = normal.clone();
     if let Value::Object(map) = &mut value {
         map.insert("law_id".into(), json!("proved"));
-        // These texts carry no meaning where the fields say everything, as they do in a normal form.
-        map.insert("claim".into(), json!("what the fields say"));
+        // In a normal form the fields are the claim, and this text carries no meaning.
         map.insert("forbidden".into(), json!("anything else"));
     }
     let extensions = Extensions {

@@ -308,7 +308,7 @@ fn what_is_proved_is_true_elsewhere() {
 fn proofs() -> Vec<Proof> {
     let local = law(&json!({
         "schema_version": "1.0.0", "law_id": "l", "template": "local_transition", "quantifiers": {"T": 3},
-        "preconditions": [], "observables": [], "claim": "a collision with nothing around clears", "forbidden": "it stays",
+        "preconditions": [], "observables": [], "claim": "", "forbidden": "it stays",
         "proposed_tests": [], "trigger_symbol": "X", "neighbor_pattern": ".X.", "result_op": "==", "result_symbol": ".",
     }));
     let composed = claim(

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::{KineticGrid, State, Symbol, TableUniverse, Universe};
+use crate::json::JsonError;
 
 /// What stands in front of the canonical JSON before hashing: it changes when the meaning of a definition does.
 const SEMANTICS: &str = "popper-universe/1";
@@ -38,6 +39,20 @@ pub enum UniverseError {
         /// How many a total table has.
         expected: usize,
     },
+}
+
+impl From<JsonError> for UniverseError {
+    fn from(error: JsonError) -> Self {
+        match error.path.strip_prefix("$.") {
+            Some(field) => Self::Field {
+                field: field.into(),
+                message: error.message,
+            },
+            None => Self::Json {
+                message: error.message,
+            },
+        }
+    }
 }
 
 /// A universe as data: the JSON that [`TableUniverse::from_json`] reads, with the rule written out in full.

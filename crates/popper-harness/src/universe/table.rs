@@ -9,6 +9,7 @@ use super::{
     Alphabet, Definition, KineticGrid, MAX_RADIUS, MAX_SYMBOLS, Rule, Shift, Symbol, Transform,
     Universe, UniverseError,
 };
+use crate::json;
 
 /// A ring automaton with up to 8 symbols and radius up to 2, given by its table.
 ///
@@ -76,6 +77,8 @@ impl TableUniverse {
     /// # Errors
     /// [`UniverseError`] says which field is wrong, or which neighbourhood the table does not cover.
     pub fn from_json(text: &str) -> Result<Self, UniverseError> {
+        // Read a second time for the form, because only a text has lines and columns to name.
+        json::parse(text, "$")?;
         let file: File = serde_json::from_str(text).map_err(|error| UniverseError::Json {
             message: error.to_string(),
         })?;

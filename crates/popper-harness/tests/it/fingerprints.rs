@@ -37,9 +37,6 @@ fn as_law(normal: &Value) -> Value {
     let mut law = normal.clone();
     law["law_id"] = "read back".into();
     law["forbidden"] = "the opposite".into();
-    if law["claim"].is_null() {
-        law["claim"] = "as the normal form has it".into();
-    }
     law
 }
 

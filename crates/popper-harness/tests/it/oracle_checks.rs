@@ -412,7 +412,7 @@ fn a_tree_says_what_the_text_says() {
 #[test]
 fn fields_speak_before_the_text() {
     let x = &RX[1..];
-    let mut bound = law("bound", "never more than one", x);
+    let mut bound = law("bound", "", x);
     bound["bound_value"] = json!(1);
     bound["bound_op"] = json!("<=");
     assert_eq!(case(&bound, ">.<>.<").first_violation, Some(1));
@@ -426,13 +426,17 @@ fn fields_speak_before_the_text() {
     let mut falling = law("monotone", "x(t+1) <= x(t)", x);
     falling["direction"] = json!(">=");
     assert!(matches!(refusal(&falling), Refusal::Ambiguous(_)));
+    let silent = law("invariant", "", x);
+    assert_eq!(case(&silent, ">.<").first_violation, Some(1));
     let prose = law("invariant", "the number never changes", x);
-    assert_eq!(case(&prose, ">.<").first_violation, Some(1));
+    assert!(matches!(refusal(&prose), Refusal::Ambiguous(_)));
     let mut shift = law("symmetry_commutation", "commutes(shift_-2)", &[]);
     assert_eq!(case(&shift, ">.<").first_violation, None);
     shift["transform"] = json!("swap_only");
     assert!(matches!(refusal(&shift), Refusal::Ambiguous(_)));
     shift["claim"] = json!("looks the same after exchange");
+    assert!(matches!(refusal(&shift), Refusal::Ambiguous(_)));
+    shift["claim"] = json!("");
     assert_eq!(case(&shift, ">..").first_violation, Some(1));
     shift["transform"] = json!("swap");
     assert_eq!(refusal(&shift), Refusal::MissingTransform("swap".into()));

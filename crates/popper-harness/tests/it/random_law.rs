@@ -446,7 +446,7 @@ impl Generator {
         let claim = match self.rng.below(4) {
             0 => {
                 law.insert("transform".into(), json!(name));
-                "evolving and transforming can be exchanged".into()
+                String::new()
             }
             1 => format!("commutes({name})"),
             _ => {
@@ -703,7 +703,7 @@ impl Generator {
         } else if let Some(fields) = fields {
             extra.extend(fields);
             match self.rng.below(20) {
-                0..=4 => "as the fields have it".into(),
+                0..=4 => String::new(),
                 // Says something else: such a law is ambiguous.
                 5 => format!("{text} and t < 1"),
                 6..=9 => self.turned(&draft.claim),

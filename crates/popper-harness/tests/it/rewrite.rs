@@ -352,7 +352,7 @@ pub fn mutated(law: &Value, rng: &mut Rng) -> Value {
         4 => law["bound_value"] = json!(rng.between(-1, 4)),
         5 if law["transform"].is_string() || rng.percent(20) => {
             law["transform"] = rng.pick(&TRANSFORMS).into();
-            law["claim"] = "as the fields have it".into();
+            law["claim"] = "".into();
         }
         6 => mutate_conditions(&mut law, rng),
         7 if rng.percent(30) => law["template"] = rng.pick(&TEMPLATES).into(),

@@ -1,8 +1,10 @@
 //! Faults that a review found, each with the input that showed it.
 
 mod advice;
+mod claims;
 mod edited_verdict;
 mod guide;
+mod json;
 mod new;
 mod one_config;
 mod other_universe;

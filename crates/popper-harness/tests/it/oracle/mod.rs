@@ -603,10 +603,9 @@ fn reading(
         Reader::new(names).json(&law["claim_ast"])?
     } else if let Some(claim) = from_fields {
         match Reader::new(names).text(text) {
-            // The text is prose, or says what the fields say.
-            Err(_) => claim,
+            _ if text.trim().is_empty() => claim,
             Ok(said) if same(&said, &claim) => claim,
-            Ok(_) => return Err(Refusal::Ambiguous("the text contradicts the fields".into())),
+            _ => return Err(Refusal::Ambiguous("the text contradicts the fields".into())),
         }
     } else {
         Reader::new(names).text(text)?
@@ -617,15 +616,20 @@ fn reading(
         "monotone" | "implication_step" => horizon - 1,
         _ => return Err(schema("template")),
     };
-    let implication = matches!(claim, Claim::Binary("=>", ..));
-    if !implication
-        && matches!(
-            template,
-            "implication_state" | "implication_step" | "eventually"
-        )
-    {
-        return Err(Refusal::Ambiguous("no implication".into()));
-    }
+    let needs_arrow = matches!(
+        template,
+        "implication_state" | "implication_step" | "eventually"
+    );
+    let claim = match claim {
+        Claim::Binary("=>", ..) => claim,
+        // A tree may leave out an antecedent that always holds.
+        claim if needs_arrow && !law["claim_ast"].is_null() => {
+            let always = binary("==", Claim::Int(0), Claim::Int(0));
+            binary("=>", always, claim)
+        }
+        _ if needs_arrow => return Err(Refusal::Ambiguous("no implication".into())),
+        claim => claim,
+    };
     match claim {
         Claim::Binary("=>", antecedent, consequent) if template == "eventually" => {
             Ok(Reading::Eventually {
@@ -683,8 +687,8 @@ fn commutation(law: &Value, universe: &Universe, text: &str) -> Result<Reading, 
         (Some(field), Ok(said)) if field != said => {
             return Err(Refusal::Ambiguous("the text contradicts the fields".into()));
         }
-        (Some(field), _) => field.to_string(),
-        (None, said) => said?,
+        (Some(field), _) if text.trim().is_empty() => field.to_string(),
+        (_, said) => said?,
     };
     match universe.transforms(&transform, 1) {
         Some(_) => Ok(Reading::Commutes { transform }),

@@ -1,9 +1,12 @@
 //! Laws that once got a wrong verdict, took too long, or could not be stopped.
 
 mod brute;
+mod claims;
 mod constants;
 mod errors;
+mod json;
 mod latch;
+mod limits;
 mod replay;
 mod shrink;
 mod tautologies;
