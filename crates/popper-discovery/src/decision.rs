@@ -162,9 +162,13 @@ fn reason_text(reason: Reason) -> String {
     json(&reason).trim_matches('"').to_owned()
 }
 
-/// A value of ours as JSON text: its types hold no map whose keys are no strings, so this cannot fail.
+/// A value of these crates as JSON text. Two values must not share a text because neither could be written, so a failure is not hidden.
+#[expect(
+    clippy::expect_used,
+    reason = "the keys of these crates' maps are strings, and their `Serialize` is derived"
+)]
 pub(crate) fn json(value: &impl Serialize) -> String {
-    serde_json::to_string(value).unwrap_or_default()
+    serde_json::to_string(value).expect("a type of these crates can be written as JSON")
 }
 
 impl Finding {

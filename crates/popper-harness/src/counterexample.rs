@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::decide::{Rings, Watch};
 use crate::eval::{self, EvalError, Horizon, Run, holds, observe, step_of};
+use crate::hash::json;
 use crate::law::{Claim, Extensions, Formula, Law, LawError, MAX_RING, Program, Term, Unfit};
 use crate::universe::{
     Definition, KineticGrid, State, StateError, Symbol, Universe, UniverseError,
@@ -171,7 +172,7 @@ pub fn universe_value(universe: &dyn Universe) -> Value {
     if definition == KineticGrid.definition() {
         return KineticGrid::ID.into();
     }
-    serde_json::to_value(definition).unwrap_or_default()
+    crate::hash::value(&definition)
 }
 
 /// Derives the violation again from the package alone.
@@ -291,10 +292,6 @@ fn affordable(
         });
     }
     Ok(horizon)
-}
-
-fn json(value: &impl Serialize) -> String {
-    serde_json::to_string(value).unwrap_or_default()
 }
 
 /// Reads a state that may stand at t = 0.

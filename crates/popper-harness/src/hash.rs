@@ -1,7 +1,10 @@
-//! sha256 as text.
+//! sha256 as text, and the JSON that is hashed.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use serde::Serialize;
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 /// The digest as 64 hex digits.
@@ -19,4 +22,30 @@ pub(crate) fn hex(hasher: Sha256) -> String {
 /// The sha256 of a text, 64 hex digits.
 pub(crate) fn of(text: &str) -> String {
     hex(Sha256::new().chain_update(text))
+}
+
+/// A value of this crate as JSON text. Two values must not share a text because neither could be written, so a failure is not hidden.
+#[expect(
+    clippy::expect_used,
+    reason = "the keys of this crate's maps are strings, and its `Serialize` is derived"
+)]
+pub(crate) fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("a type of this crate can be written as JSON")
+}
+
+/// A value of this crate as a JSON value.
+#[expect(
+    clippy::expect_used,
+    reason = "the keys of this crate's maps are strings, and its `Serialize` is derived"
+)]
+pub(crate) fn value(value: &impl Serialize) -> Value {
+    serde_json::to_value(value).expect("a type of this crate can be written as JSON")
+}
+
+/// The fields of a struct of this crate by name; none if it is not written as an object.
+pub(crate) fn fields(of: &impl Serialize) -> BTreeMap<String, Value> {
+    match value(of) {
+        Value::Object(fields) => fields.into_iter().collect(),
+        _ => BTreeMap::new(),
+    }
 }

@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::hash;
 use crate::law::{Extensions, MAX_RING};
 
 /// What stands in front of the canonical JSON before hashing: it changes when a verdict may differ for the same fields.
-const SEMANTICS: &str = "popper-harness/1";
+const SEMANTICS: &str = "popper-harness/2";
 
 /// A configuration. Every field has a default, so that `{}` is the default configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -140,14 +141,15 @@ impl Config {
         }
     }
 
-    /// sha256 over the semantics version and every field that can change a verdict, but the seed.
+    /// sha256 over the semantics version and every field that differs from its default, in the order of their names, without the
+    /// seed. So a new field changes the hash of no configuration that leaves it alone.
     pub fn hash(&self) -> String {
         let mut canonical = self.clone();
-        canonical.seed = 0;
+        canonical.seed = Self::default().seed;
         canonical.extensions.sort();
         canonical.extensions.dedup();
-        // Field order is fixed by the type, so this JSON is canonical.
-        let json = serde_json::to_string(&canonical).unwrap_or_default();
-        crate::hash::of(&format!("{SEMANTICS}\n{json}"))
+        let (mut fields, defaults) = (hash::fields(&canonical), hash::fields(&Self::default()));
+        fields.retain(|name, value| defaults.get(name) != Some(value));
+        hash::of(&format!("{SEMANTICS}\n{}", hash::json(&fields)))
     }
 }

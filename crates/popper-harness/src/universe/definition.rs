@@ -133,7 +133,7 @@ impl Definition {
     /// sha256 over the version of the semantics and the canonical JSON, 64 hex digits.
     pub fn hash(&self) -> String {
         // Field order is fixed by the type and maps are sorted, so this JSON is canonical.
-        let json = serde_json::to_string(self).unwrap_or_default();
+        let json = crate::hash::json(self);
         crate::hash::hex(
             Sha256::new()
                 .chain_update(SEMANTICS)

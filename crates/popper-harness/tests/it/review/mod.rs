@@ -2,6 +2,7 @@
 
 mod brute;
 mod claims;
+mod config;
 mod constants;
 mod errors;
 mod json;
