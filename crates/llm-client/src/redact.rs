@@ -1,11 +1,14 @@
+use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use secrecy::{ExposeSecret, SecretString};
 
 /// How a key is shown.
-const HIDDEN: &str = "[redacted]";
+pub(crate) const HIDDEN: &str = "[redacted]";
 /// A shorter key is a placeholder, such as `EMPTY` or `x` for a server that wants none, and a word of other texts.
 const LEAST: usize = 8;
+/// How deep JSON texts are looked for in JSON strings: arguments of a tool are a JSON text in the string of a body.
+const DEPTH: u32 = 4;
 
 /// Takes keys out of texts: the exact ones of a provider, and what looks like one. Clones know the same keys.
 #[derive(Debug, Clone, Default)]
@@ -45,11 +48,20 @@ impl Redactor {
         }))
     }
 
-    /// `text` without the exact keys and nothing else changed; for recorded bodies. The ways in which JSON texts write
-    /// a key count as the key. A key of less than 8 bytes is hidden only where it is a whole text: in the midst of
+    /// `text` without the exact keys and nothing else changed; for recorded bodies. A key that is written with JSON
+    /// escapes counts as the key, also in a JSON text inside of a JSON string. A key of less than 8 bytes is hidden only where it is a whole text: in the midst of
     /// others it would spoil what has nothing to do with it.
     pub fn clean_exact(&self, text: String) -> String {
         self.each(text, hide_exact)
+    }
+
+    /// Where the exact keys of at least 8 bytes are in `text`, as ranges of bytes.
+    pub(crate) fn find(&self, text: &str) -> Vec<Range<usize>> {
+        let keys = self.keys.read().unwrap_or_else(PoisonError::into_inner);
+        let keys = keys.iter().map(ExposeSecret::expose_secret);
+        keys.filter(|key| key.len() >= LEAST)
+            .flat_map(|key| find(text, key))
+            .collect()
     }
 }
 
@@ -61,21 +73,90 @@ fn hide_exact(text: String, key: &str) -> String {
             text.replace(&format!("\"{key}\""), &format!("\"{HIDDEN}\""))
         };
     }
-    let hide = |text: String, form: &str| {
-        if text.contains(form) {
-            text.replace(form, HIDDEN)
-        } else {
-            text
-        }
-    };
-    let clean = hide(text, key);
-    if !key.contains(['"', '\\', '/']) {
-        return clean;
+    let found = find(&text, key);
+    if found.is_empty() {
+        return text;
     }
-    let quoted = key.replace('\\', r"\\").replace('"', r#"\""#);
-    // Some servers write `/` in that way, too.
-    let slashed = quoted.replace('/', r"\/");
-    hide(hide(clean, &slashed), &quoted)
+    let mut clean = String::with_capacity(text.len());
+    let mut rest = 0;
+    for Range { start, end } in found {
+        clean.push_str(&text[rest..start]);
+        clean.push_str(HIDDEN);
+        rest = end;
+    }
+    clean + &text[rest..]
+}
+
+/// The ranges of `text` that are `key`, in bytes and in their order, also where JSON escapes write a part of it.
+fn find(text: &str, key: &str) -> Vec<Range<usize>> {
+    // Only `\u` can write a character that JSON needs no escape for.
+    let escape = if key.contains(['"', '\\', '/']) {
+        "\\"
+    } else {
+        "\\u"
+    };
+    if !text.contains(escape) {
+        let places = text.match_indices(key);
+        return places.map(|(at, _)| at..at + key.len()).collect();
+    }
+    let bytes = text.as_bytes();
+    let first = key.as_bytes()[0];
+    let mut found: Vec<Range<usize>> = Vec::new();
+    // Where the next character of a JSON string begins: a match inside of one would cut an escape in two.
+    let mut boundary = 0;
+    for at in 0..bytes.len() {
+        let mut depths = 0..=0;
+        if at >= boundary {
+            boundary = at + read(&bytes[at..], 1).map_or(1, |(_, length)| length);
+            depths = 0..=DEPTH;
+        }
+        if (bytes[at] != first && bytes[at] != b'\\')
+            || found.last().is_some_and(|last| at < last.end)
+        {
+            continue;
+        }
+        let mut lengths = depths.filter_map(|depth| written(&bytes[at..], key, depth));
+        found.extend(lengths.next().map(|length| at..at + length));
+    }
+    found
+}
+
+/// The length in bytes of `key` at the start of `text`, which is JSON inside of JSON strings to this depth.
+fn written(text: &[u8], key: &str, depth: u32) -> Option<usize> {
+    key.bytes().try_fold(0, |at, byte| {
+        let (found, length) = read(text.get(at..)?, depth)?;
+        (found == byte).then_some(at + length)
+    })
+}
+
+/// The first character of a text that is unescaped `depth` times, and its length in bytes as written. A character that
+/// is not ASCII, or has a letter as its escape, is a zero: no key holds one.
+fn read(text: &[u8], depth: u32) -> Option<(u8, usize)> {
+    let Some(outer) = depth.checked_sub(1) else {
+        return text.first().map(|byte| (*byte, 1));
+    };
+    let (first, mut length) = read(text, outer)?;
+    if first != b'\\' {
+        return Some((first, length));
+    }
+    let mut next = || {
+        let (byte, more) = read(text.get(length..)?, outer)?;
+        length += more;
+        Some(byte)
+    };
+    let byte = match next()? {
+        b'u' => {
+            let mut code = 0;
+            for _ in 0..4 {
+                code = code * 16 + char::from(next()?).to_digit(16)?;
+            }
+            u8::try_from(code).ok().filter(u8::is_ascii).unwrap_or(0)
+        }
+        plain @ (b'"' | b'\\' | b'/') => plain,
+        b'b' | b'f' | b'n' | b'r' | b't' => 0,
+        _ => return None,
+    };
+    Some((byte, length))
 }
 
 /// Hides `sk-...` and `Bearer ...`.
@@ -155,6 +236,50 @@ mod tests {
         let redactor = Redactor::new(Some(r#"a/b"c\de"#.into()));
         for text in [r#"<a/b"c\de>"#, r#"<a/b\"c\\de>"#, r#"<a\/b\"c\\de>"#] {
             assert_eq!(redactor.clean_exact(text.to_owned()), "<[redacted]>");
+        }
+    }
+
+    /// `text` in a JSON string, with the escapes that JSON needs and then with nothing but escapes.
+    fn quoted(text: &str) -> String {
+        let quoted = serde_json::to_string(text).unwrap();
+        quoted[1..quoted.len() - 1].to_owned()
+    }
+
+    fn escaped(text: &str) -> String {
+        let units = text.encode_utf16();
+        units.map(|unit| format!("\\u{unit:04x}")).collect()
+    }
+
+    #[test]
+    fn the_key_is_hidden_however_escapes_write_it() {
+        for key in ["sk-adv+key/9f8e", r#"a/b"c\de+"#] {
+            let redactor = Redactor::new(Some(key.into()));
+            let all = escaped(key);
+            for form in [
+                key.to_owned(),
+                quoted(key).replace('+', r"\u002B").replace('/', r"\/"),
+                quoted(&quoted(key)),
+                all.to_uppercase().replace(r"\U", r"\u"),
+                quoted(&all),
+                quoted(&quoted(&quoted(&all))),
+                escaped(&all),
+                all.clone(),
+            ] {
+                let clean = redactor.clean_exact(format!(r"<{form}>\n\u00e4"));
+                assert_eq!(clean, r"<[redacted]>\n\u00e4", "{form}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_escape_is_not_cut_in_two() {
+        let redactor = Redactor::new(Some("sk-adv+key/9f8e".into()));
+        let json = r#"{"a":"\\\u0073k-adv+key/9f8e\u00e4","sk-adv\u002bkey\/9f8e":1}"#;
+        let clean = redactor.clean_exact(json.to_owned());
+        assert_eq!(clean, r#"{"a":"\\[redacted]\u00e4","[redacted]":1}"#);
+        // What only looks similar is left as it is.
+        for text in [r"\u0073k-adv", r"\u00", r"\", r"\ug", r"C:\users\u0073"] {
+            assert_eq!(redactor.clean_exact(text.to_owned()), text);
         }
     }
 }

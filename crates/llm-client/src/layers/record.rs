@@ -1,5 +1,7 @@
 //! Writes down every attempt before its result reaches the caller.
 
+mod deltas;
+
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::Write as _;
@@ -192,8 +194,9 @@ impl Tape {
             let streamed = is_event_stream(&headers);
             let (mut events, mut tail, mut body, mut body_text) = (None, None, None, None);
             if streamed {
-                let decoded = decode(&heard.chunks, heard.began, hide);
-                (events, tail) = (Some(decoded.0), decoded.1);
+                let (mut whole, rest) = decode(&heard.chunks, heard.began, hide);
+                deltas::hide_split(&mut whole, &secrets);
+                (events, tail) = (Some(whole), rest);
             } else {
                 let pieces: Vec<&[u8]> = heard.chunks.iter().map(|(_, chunk)| &chunk[..]).collect();
                 (body, body_text) = body_fields(&text(&pieces.concat()));
@@ -278,7 +281,7 @@ fn decode(
         events.push(RecordedEvent {
             t_ms: at.saturating_sub(began).as_millis() as u64,
             data: hide(event.data.to_owned()),
-            event: (event.event != "message").then(|| event.event.to_owned()),
+            event: (event.event != "message").then(|| hide(event.event.to_owned())),
         });
     };
     for (at, chunk) in chunks {

@@ -1,5 +1,7 @@
 //! A key goes into one header and nowhere else.
 
+mod recordings;
+
 use std::fs;
 use std::io;
 use std::sync::{Arc, Mutex};
