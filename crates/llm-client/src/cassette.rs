@@ -60,7 +60,7 @@ impl Cassette {
     }
 
     /// Opens the file for more lines, after cutting a torn last one off; gives what it holds.
-    pub(crate) fn append(&self) -> Result<(File, Lines), Error> {
+    pub(crate) fn append(&self) -> Result<Appending, Error> {
         let failed = |error| self.io_error("write", &error);
         let mut file = OpenOptions::new()
             .read(true)
@@ -70,7 +70,8 @@ impl Cassette {
             .map_err(failed)?;
         let mut text = Vec::new();
         // A device or a pipe holds no lines, some never end, and there is nothing to mix up in it.
-        if file.metadata().map_err(failed)?.is_file() {
+        let is_regular = file.metadata().map_err(failed)?.is_file();
+        if is_regular {
             // A file system without locks is no error: one writer is the user's to see to there.
             if let Err(TryLockError::WouldBlock) = file.try_lock() {
                 return Err(Error::cassette(
@@ -86,15 +87,28 @@ impl Cassette {
         } else if text.last().is_some_and(|last| *last != b'\n') {
             file.write_all(b"\n").map_err(failed)?;
         }
-        Ok((file, lines))
+        Ok(Appending {
+            file,
+            lines,
+            is_regular,
+        })
     }
 
-    fn io_error(&self, what: &str, error: &std::io::Error) -> Error {
+    pub(crate) fn io_error(&self, what: &str, error: &std::io::Error) -> Error {
         Error::cassette(
             None,
             format!("cannot {what} {}: {error}", self.path.display()),
         )
     }
+}
+
+/// A cassette that is open for more lines.
+pub(crate) struct Appending {
+    pub file: File,
+    /// The lines before them.
+    pub lines: Lines,
+    /// A file on a disk; else a device or a pipe.
+    pub is_regular: bool,
 }
 
 /// What a cassette holds.

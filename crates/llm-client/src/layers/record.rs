@@ -1,27 +1,29 @@
 //! Writes down every attempt before its result reaches the caller.
 
 mod deltas;
+mod syncer;
 
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::Write as _;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt as _, StreamExt as _};
 
+use self::syncer::Syncer;
 use crate::cassette::{
-    Cassette, ErrorKind, Line, RecordedError, RecordedEvent, RecordedRequest, RecordedResponse,
-    SCHEMA_VERSION, Tail, body_fields,
+    Appending, Cassette, ErrorKind, Line, RecordedError, RecordedEvent, RecordedRequest,
+    RecordedResponse, SCHEMA_VERSION, Tail, body_fields,
 };
 use crate::sse::SseDecoder;
 use crate::transport::{HeaderText, HttpRequest, HttpResponse, Transport, is_event_stream};
 use crate::types::Target;
 use crate::{Clock, ConfigError, Error};
 
-/// How long a line may wait for the disk.
+/// The longest wait of a line for the disk.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
 
 /// The headers that are kept, by name or start of name.
@@ -37,43 +39,38 @@ const KEPT: [&str; 9] = [
     "x-request-id",
 ];
 
-/// Appends to a cassette.
+/// Appends to a cassette. A line is with the system when [`Recorder::write`] returns, so that a program that is killed
+/// loses none, and on the disk a second later, so that no call waits for it.
 pub(crate) struct Recorder {
     clock: Arc<dyn Clock>,
     file: Mutex<Written>,
+    /// `None` for a device or a pipe, which cannot be synced.
+    syncer: Option<Syncer>,
     /// How often each question was asked, in the file and by this client.
     occurrences: Mutex<HashMap<String, u64>>,
 }
 
 struct Written {
     file: File,
-    synced: Duration,
     torn: bool,
-}
-
-impl Written {
-    fn check(&self) -> Result<(), Error> {
-        if self.torn {
-            return Err(Error::cassette(
-                None,
-                "an earlier attempt could not be written whole, so no further one is recorded",
-            ));
-        }
-        Ok(())
-    }
 }
 
 impl Recorder {
     pub fn open(cassette: &Cassette, clock: Arc<dyn Clock>) -> Result<Self, ConfigError> {
-        let (file, lines) = cassette
-            .append()
-            .map_err(|error| ConfigError::Cassette(Box::new(error)))?;
+        let failed = |error| ConfigError::Cassette(Box::new(error));
+        let Appending {
+            file,
+            lines,
+            is_regular,
+        } = cassette.append().map_err(failed)?;
+        let syncer = || {
+            let file = file.try_clone()?;
+            Syncer::start(SYNC_EVERY, move || file.sync_data())
+        };
+        let syncer = is_regular.then(syncer).transpose();
         Ok(Self {
-            file: Mutex::new(Written {
-                file,
-                synced: clock.instant(),
-                torn: false,
-            }),
+            syncer: syncer.map_err(|error| failed(cassette.io_error("write", &error)))?,
+            file: Mutex::new(Written { file, torn: false }),
             occurrences: Mutex::new(lines.occurrences()),
             clock,
         })
@@ -93,38 +90,43 @@ impl Recorder {
     /// Whether lines can still be written. After a failed write the last one may be a part, and another behind it would
     /// make the file unreadable; so nothing more is asked either, for it would be paid for and lost.
     pub fn check(&self) -> Result<(), Error> {
-        self.file
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .check()
+        self.check_file(&self.file())
+    }
+
+    fn check_file(&self, written: &Written) -> Result<(), Error> {
+        if written.torn {
+            return Err(Error::cassette(
+                None,
+                "an earlier attempt could not be written whole, so no further one is recorded",
+            ));
+        }
+        match self.syncer.as_ref().and_then(Syncer::failure) {
+            Some(error) => Err(unwritten(&error)),
+            None => Ok(()),
+        }
+    }
+
+    fn file(&self) -> MutexGuard<'_, Written> {
+        self.file.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn write(&self, line: &Line) -> Result<(), Error> {
-        let failed = |error: &dyn std::fmt::Display| {
-            Error::cassette(None, format!("cannot write the recorded attempt: {error}"))
-        };
-        let mut text = serde_json::to_vec(line).map_err(|error| failed(&error))?;
+        let mut text = serde_json::to_vec(line).map_err(|error| unwritten(&error))?;
         text.push(b'\n');
-        let mut written = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        written.check()?;
+        let mut written = self.file();
+        self.check_file(&written)?;
         let done = written.file.write_all(&text);
         written.torn = done.is_err();
-        done.map_err(|error| failed(&error))?;
-        let now = self.clock.instant();
-        if now.saturating_sub(written.synced) >= SYNC_EVERY {
-            written.file.sync_data().map_err(|error| failed(&error))?;
-            written.synced = now;
+        done.map_err(|error| unwritten(&error))?;
+        if let Some(syncer) = &self.syncer {
+            syncer.written();
         }
         Ok(())
     }
 }
 
-impl Drop for Recorder {
-    fn drop(&mut self) {
-        let written = self.file.get_mut().unwrap_or_else(PoisonError::into_inner);
-        // There is nobody left to tell; the lines are with the system in any case.
-        let _ = written.file.sync_all();
-    }
+fn unwritten(error: &dyn std::fmt::Display) -> Error {
+    Error::cassette(None, format!("cannot write the recorded attempt: {error}"))
 }
 
 /// Which place in the cassette a call has.

@@ -258,3 +258,44 @@ async fn c28_a_cassette_that_cannot_be_written_is_no_miss() {
     assert_eq!(error.class(), "cassette", "{error}");
     assert!(error.to_string().starts_with("cassette: "), "{error}");
 }
+
+/// Forty calls, two seconds after each other, recorded to something that cannot be synced.
+#[cfg(unix)]
+async fn record_forty(path: &std::path::Path) {
+    let wire = Wire::Anthropic;
+    let clock = FakeClock::new();
+    let recording = client(wire, &saying(wire, &hello()), &clock)
+        .record(Cassette::new(path))
+        .build()
+        .unwrap();
+    for n in 0..40 {
+        let reply = recording.complete(&request()).await;
+        assert_eq!(reply.unwrap().text(), "hello yourself", "{n}");
+        clock.advance(2 * crate::faults::SECOND);
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_device_can_be_recorded_to() {
+    record_forty(std::path::Path::new("/dev/null")).await;
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_pipe_can_be_recorded_to() {
+    use std::io::Read as _;
+    use std::os::fd::AsRawFd as _;
+
+    let (mut reader, writer) = std::io::pipe().unwrap();
+    let path = PathBuf::from(format!("/dev/fd/{}", writer.as_raw_fd()));
+    let read = std::thread::spawn(move || {
+        let mut text = String::new();
+        reader.read_to_string(&mut text).unwrap();
+        text
+    });
+    record_forty(&path).await;
+    drop(writer);
+    let text = read.join().unwrap();
+    assert_eq!(text.lines().count(), 40);
+}
