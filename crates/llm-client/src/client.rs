@@ -1,5 +1,6 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use bytes::Bytes;
 
@@ -292,7 +293,7 @@ impl Client {
             });
         }
         let transport: Arc<dyn Transport> = Arc::new(Outgoing {
-            inner: inner.timed(inner.transport()?),
+            inner: inner.timed(inner.transport()?, inner.settings.timeouts.headers),
             clock: inner.clock.clone(),
             sent: None,
             lane: None,
@@ -348,12 +349,17 @@ impl Inner {
         Ok(self.transport.get_or_init(|| Arc::new(made)).clone())
     }
 
-    /// `transport` with the timeouts of a call.
-    pub fn timed(&self, transport: Arc<dyn Transport>) -> Arc<dyn Transport> {
+    /// `transport` with the timeouts of a call, and `headers` for those of a plain reply.
+    pub fn timed(
+        &self,
+        transport: Arc<dyn Transport>,
+        headers: Option<Duration>,
+    ) -> Arc<dyn Transport> {
         Arc::new(Timed {
             inner: transport,
             clock: self.clock.clone(),
             timeouts: self.settings.timeouts,
+            headers,
         })
     }
 }

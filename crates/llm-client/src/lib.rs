@@ -88,6 +88,7 @@ pub use codec::{
 pub use error::{
     Amount, ConfigError, ConnectPhase, Error, TimeoutPhase, Trail, UnavailableModel, Wish,
 };
+pub use layers::timeout::ProgressLimit;
 pub use models::{Model, ModelStatus, ModelTable, ModelThinking, Price, Tier};
 pub use offline::Echo;
 pub use provider::{Call, Caps, Provider, Route, Structure};

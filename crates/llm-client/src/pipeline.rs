@@ -19,7 +19,7 @@ use crate::layers::gate::Pass;
 use crate::layers::record::{Place, Tape};
 use crate::layers::replay::Replaying;
 use crate::layers::retry::{self, Decision};
-use crate::layers::timeout::{Elapsed, Watchdog, progressing};
+use crate::layers::timeout::{Elapsed, ProgressLimit, Watchdog, headers_limit};
 use crate::live::Live;
 use crate::outgoing::Outgoing;
 use crate::provider::{Call, Route};
@@ -308,8 +308,13 @@ impl Flight {
                     transport = tape.listen(transport);
                     traces.tape = Some(tape);
                 }
+                let timeouts = &inner.settings.timeouts;
+                let headers = match mode {
+                    Mode::Count => timeouts.headers,
+                    _ => headers_limit(timeouts, &fitted.request, &fitted.caps),
+                };
                 let transport = Arc::new(Outgoing {
-                    inner: inner.timed(transport),
+                    inner: inner.timed(transport, headers),
                     clock: inner.clock.clone(),
                     sent,
                     lane,
@@ -325,6 +330,7 @@ impl Flight {
                     },
                     transport,
                     sizes: inner.settings.sizes,
+                    progress: ProgressLimit::new(inner.clock.clone(), timeouts.progress),
                 };
                 ask(&inner, fitted, &call, mode, &mut traces.begun).await
             })
@@ -414,6 +420,7 @@ impl Flight {
                 timeouts: inner.settings.timeouts,
             }),
             sizes: inner.settings.sizes,
+            progress: ProgressLimit::default(),
         };
         match ask(&inner, &fitted, &call, self.mode, &mut false).await {
             Ok(Open::Whole(mut reply)) => {
@@ -475,14 +482,12 @@ async fn ask(
     begun: &mut bool,
 ) -> Result<Open, Error> {
     let provider = &fitted.provider;
-    let timeouts = &inner.settings.timeouts;
-    let progressing = |events| progressing(events, &inner.clock, timeouts.progress);
     match mode {
         Mode::Count => provider.count_tokens(call).await.map(Open::Count),
         Mode::Whole => {
-            let reply = match fitted.route(timeouts.total) {
+            let reply = match fitted.route(inner.settings.timeouts.total) {
                 Route::Stream => {
-                    let events = progressing(provider.stream(call).await?);
+                    let events = call.progress.watch(provider.stream(call).await?);
                     events.collect_telling(begun).await?
                 }
                 _ => provider.send(call).await?,
@@ -490,7 +495,7 @@ async fn ask(
             Ok(Open::Whole(Box::new(reply)))
         }
         Mode::Stream => {
-            let mut events = progressing(provider.stream(call).await?);
+            let mut events = call.progress.watch(provider.stream(call).await?);
             match events.next().await {
                 Some(first) => Ok(Open::Stream(Box::new(first?), events)),
                 None => Err(Error::protocol("the stream of events is empty")),

@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 
+use crate::layers::timeout::ProgressLimit;
 use crate::transport::{HttpRequest, Transport};
 use crate::types::{Count, EventStream, ModelInfo, Reply, Request, Target};
 use crate::{Error, SizeCaps};
@@ -64,6 +65,8 @@ pub struct Call {
     pub transport: Arc<dyn Transport>,
     /// The longest replies to read.
     pub sizes: SizeCaps,
+    /// For the events of a stream that [`Provider::send`] reads; those of [`Provider::stream`] are watched by the client.
+    pub progress: ProgressLimit,
 }
 
 /// What a provider's protocol can say.
@@ -99,6 +102,9 @@ pub struct Caps {
     pub default_max_tokens: Option<u32>,
     /// A whole reply that may take longer than the time for the call is asked for as a stream.
     pub whole_by_stream: bool,
+    /// The server is the caller's own, of a speed that nothing is known of: a plain reply may take the time for the whole
+    /// call.
+    pub self_hosted: bool,
     /// The provider asks no model and costs nothing; the label of its replies.
     pub offline: Option<&'static str>,
 }
@@ -130,6 +136,7 @@ impl Caps {
         max_body: None,
         default_max_tokens: None,
         whole_by_stream: false,
+        self_hosted: false,
         offline: None,
     };
 }

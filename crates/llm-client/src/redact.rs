@@ -247,7 +247,7 @@ mod tests {
 
     fn escaped(text: &str) -> String {
         let units = text.encode_utf16();
-        units.map(|unit| format!("\\u{unit:04x}")).collect()
+        units.fold(String::new(), |text, unit| text + &format!("\\u{unit:04x}"))
     }
 
     #[test]

@@ -37,11 +37,15 @@ impl Default for RetryPolicy {
 pub struct Timeouts {
     /// For a connection. A transport of the caller's own has its own wait.
     pub connect: Duration,
+    /// For the headers of a plain reply, which a server sends when the reply is written. `None`: 60 s and 28.125 ms for
+    /// each token of `max_tokens` (4,096 tokens: 175 s), and only [`Self::total`] for a server on this machine, for the
+    /// dialects `llamacpp`, `ollama` and `vllm`, and when `max_tokens` is not sent.
+    pub headers: Option<Duration>,
     /// For the first byte of a stream.
     pub first_byte: Duration,
     /// Between two bytes.
     pub idle: Duration,
-    /// Between two events of a stream that are more than signs of life.
+    /// Between two events of a stream that are more than signs of life: neither pings nor events of unknown types.
     pub progress: Duration,
     /// For the whole call: all attempts and all waits.
     pub total: Duration,
@@ -51,6 +55,7 @@ impl Default for Timeouts {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(5),
+            headers: None,
             first_byte: Duration::from_mins(1),
             idle: Duration::from_mins(1),
             progress: Duration::from_mins(3),

@@ -187,7 +187,7 @@ fn replies_that_are_none() {
             "cannot be read",
         ),
         (Answer::json(200, "{\"type\": \"mess"), "cannot be read"),
-        (Answer::sse(["event: what\ndata: {]\n\n"]), "broke off"),
+        (Answer::sse(["event: what\ndata: {]\n\n"]), "cannot be read"),
         (Answer::raw().bytes("\u{1b}[31mno HTTP\r\n\r\n").close(), ""),
     ] {
         let ran = passes(&once(answer), words);

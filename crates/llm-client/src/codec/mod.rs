@@ -20,4 +20,4 @@ pub use endpoint::{Auth, Endpoint};
 pub(crate) use body::Body;
 pub(crate) use ids::CallIds;
 pub(crate) use readable::readable;
-pub(crate) use stream::{Assembler, events, reply_as_events};
+pub(crate) use stream::{Assembler, events, is_object, is_ping, reply_as_events};

@@ -4,6 +4,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _, stream};
+use serde::de::IgnoredAny;
 
 use crate::sse::SseDecoder;
 use crate::transport::HttpResponse;
@@ -128,6 +129,17 @@ impl<A: Assembler> Reader<A> {
         self.over = true;
         self.assembler.end(false, &mut self.out)
     }
+}
+
+/// The name of an event that only says that the server lives.
+pub(crate) fn is_ping(name: &str) -> bool {
+    matches!(name, "ping" | "heartbeat" | "keepalive" | "keep-alive")
+}
+
+/// The data of an event can be an event of a type that this version does not know. Anything else is broken, and may be
+/// what is left of a part of the reply.
+pub(crate) fn is_object(data: &str) -> bool {
+    data.trim_ascii_start().starts_with('{') && serde_json::from_str::<IgnoredAny>(data).is_ok()
 }
 
 /// A whole reply as the events of a stream.

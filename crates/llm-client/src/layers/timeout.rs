@@ -1,5 +1,6 @@
 //! How long a server may be silent.
 
+use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -10,9 +11,11 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use futures_util::{FutureExt as _, Stream, StreamExt as _, stream};
+use serde_json::Value;
 
+use crate::provider::Caps;
 use crate::transport::{HttpRequest, HttpResponse, Transport};
-use crate::types::{Event, EventStream};
+use crate::types::{Event, EventStream, Request};
 use crate::{Clock, Error, TimeoutPhase, Timeouts};
 
 /// Barks when nothing was heard for some time. One timer serves many signs of life: it is looked at again only when
@@ -75,11 +78,38 @@ impl Watchdog {
     }
 }
 
-/// A transport that gives up on a silent server: no first byte of a stream, or no further byte of any body.
+/// The longest time in which a server that is not the caller's own writes one token: 128,000 in an hour.
+const LONGEST_TOKEN: Duration = Duration::from_micros(28_125);
+
+/// How long the headers of a plain reply to `request` may take: the server sends them when the reply is written.
+/// `None` without a limit.
+pub(crate) fn headers_limit(
+    timeouts: &Timeouts,
+    request: &Request,
+    caps: &Caps,
+) -> Option<Duration> {
+    if timeouts.headers.is_some() || caps.self_hosted {
+        return timeouts.headers;
+    }
+    let extra = |name: &str| request.extra.get(name).and_then(Value::as_u64);
+    let sent = request.max_tokens.or(caps.default_max_tokens);
+    let most = [
+        sent.map(u64::from),
+        extra("max_tokens"),
+        extra("max_completion_tokens"),
+    ];
+    let most = u32::try_from(most.into_iter().flatten().max()?).unwrap_or(u32::MAX);
+    Some(Duration::from_mins(1).saturating_add(LONGEST_TOKEN.saturating_mul(most)))
+}
+
+/// A transport that gives up on a silent server: no headers of a plain reply, no first byte of a stream, or no further
+/// byte of any body.
 pub(crate) struct Timed {
     pub inner: Arc<dyn Transport>,
     pub clock: Arc<dyn Clock>,
     pub timeouts: Timeouts,
+    /// The limit for the headers of a plain reply.
+    pub headers: Option<Duration>,
 }
 
 impl Timed {
@@ -98,7 +128,14 @@ impl Timed {
                 .map_err(|_| Error::timeout(TimeoutPhase::FirstByte, first_byte))??;
             (dog, phase, limit) = (first, TimeoutPhase::FirstByte, first_byte);
         } else {
-            response = self.inner.execute(request).await?;
+            let asked = self.inner.execute(request);
+            response = match self.headers {
+                None => asked.await?,
+                Some(headers) => Watchdog::new(&self.clock, headers)
+                    .guard(asked)
+                    .await
+                    .map_err(|_| Error::timeout(TimeoutPhase::FirstByte, headers))??,
+            };
             dog = Watchdog::new(&self.clock, idle);
             (phase, limit) = (TimeoutPhase::Idle, idle);
         }
@@ -150,16 +187,44 @@ impl Transport for Timed {
     }
 }
 
-/// Gives up on a stream that shows signs of life only.
-pub(crate) fn progressing(
-    events: EventStream,
-    clock: &Arc<dyn Clock>,
-    limit: Duration,
-) -> EventStream {
-    EventStream::new(Progressing {
-        events,
-        dog: Watchdog::new(clock, limit),
-    })
+/// The longest wait for an event that is a part of the reply. The default is no limit.
+#[derive(Clone, Default)]
+pub struct ProgressLimit(Option<(Arc<dyn Clock>, Duration)>);
+
+impl ProgressLimit {
+    /// At most `limit`, on this clock.
+    pub(crate) fn new(clock: Arc<dyn Clock>, limit: Duration) -> Self {
+        Self(Some((clock, limit)))
+    }
+
+    /// `events`, given up with [`TimeoutPhase::Progress`] when only pings and unknown events come for that time.
+    pub fn watch(&self, events: EventStream) -> EventStream {
+        let Some((clock, limit)) = &self.0 else {
+            return events;
+        };
+        EventStream::new(Progressing {
+            events,
+            dog: Watchdog::new(clock, *limit),
+        })
+    }
+}
+
+impl fmt::Debug for ProgressLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let limit = self.0.as_ref().map(|(_, limit)| limit);
+        f.debug_tuple("ProgressLimit").field(&limit).finish()
+    }
+}
+
+/// Whether an event is more than a sign of life.
+fn is_progress(event: &Event) -> bool {
+    match event {
+        Event::Ping | Event::Unknown { .. } => false,
+        Event::TextDelta { text, .. }
+        | Event::ThinkingDelta { text, .. }
+        | Event::ToolInputDelta { json: text, .. } => !text.is_empty(),
+        _ => true,
+    }
 }
 
 struct Progressing {
@@ -178,7 +243,7 @@ impl Stream for Progressing {
             let error = Error::timeout(TimeoutPhase::Progress, self.dog.limit);
             return Poll::Ready(Some(Err(error)));
         };
-        if !matches!(item, Some(Ok(Event::Ping))) {
+        if !matches!(&item, Some(Ok(event)) if !is_progress(event)) {
             self.dog.heard();
         }
         Poll::Ready(item)

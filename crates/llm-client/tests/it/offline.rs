@@ -5,8 +5,8 @@ use futures_util::StreamExt;
 use futures_util::future::{self, BoxFuture};
 use llm_client::{
     Block, Budget, Call, Client, Cost, CountSource, Echo, Error, Event, HttpRequest, HttpResponse,
-    Message, Provider, ReplySource, Request, Role, Route, SizeCaps, StopReason, Target, Transport,
-    Usd,
+    Message, ProgressLimit, Provider, ReplySource, Request, Role, Route, SizeCaps, StopReason,
+    Target, Transport, Usd,
 };
 use test_support::FakeClock;
 
@@ -33,6 +33,7 @@ fn call(provider: &dyn Provider, request: Request) -> Call {
         attempt: 0,
         transport: Arc::new(NoNetwork),
         sizes: SizeCaps::default(),
+        progress: ProgressLimit::default(),
     }
 }
 

@@ -210,14 +210,13 @@ async fn failure(exchange: &Exchange, response: HttpResponse) -> Error {
 async fn read_reply(
     exchange: Exchange,
     response: HttpResponse,
-    sizes: SizeCaps,
+    call: &Call,
 ) -> Result<Reply, Error> {
     if response.is_event_stream() {
-        return events(response, sizes, Assembly::new(exchange))
-            .collect()
-            .await;
+        let events = events(response, call.sizes, Assembly::new(exchange));
+        return call.progress.watch(events).collect().await;
     }
-    let body = response.bytes(sizes.reply).await;
+    let body = response.bytes(call.sizes.reply).await;
     body.and_then(|body| decode::reply(&exchange, &readable(&body)))
         .map_err(|error| exchange.located(error))
 }
@@ -243,6 +242,7 @@ impl Provider for Anthropic {
             max_body: Some(32_000_000),
             default_max_tokens: Some(encode::DEFAULT_MAX_TOKENS),
             whole_by_stream: true,
+            self_hosted: self.endpoint.is_loopback(),
             offline: None,
         }
     }
@@ -261,7 +261,7 @@ impl Provider for Anthropic {
     fn send<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<Reply, Error>> {
         async move {
             let (exchange, response) = self.ask(call, Route::Complete).await?;
-            read_reply(exchange, response, call.sizes).await
+            read_reply(exchange, response, call).await
         }
         .boxed()
     }
@@ -272,7 +272,7 @@ impl Provider for Anthropic {
             if response.is_event_stream() {
                 return Ok(events(response, call.sizes, Assembly::new(exchange)));
             }
-            read_reply(exchange, response, call.sizes)
+            read_reply(exchange, response, call)
                 .await
                 .map(reply_as_events)
         }

@@ -9,7 +9,7 @@ use super::decode::{self, Exchange};
 use super::object::Object;
 use crate::Error;
 use crate::codec::fields::Fields;
-use crate::codec::{Assembler, CallIds, fault};
+use crate::codec::{Assembler, CallIds, fault, is_object, is_ping};
 use crate::types::{Block, Event, Reply, Usage};
 
 /// Numbers of tokens are short, and each event has all of them: without a limit they would fill the memory.
@@ -111,10 +111,6 @@ impl Assembler for Assembly {
             "message_start" => self.message_start(data, out),
             "message_delta" => self.message_delta(data, out),
             "message_stop" => self.message_stop(),
-            "ping" => {
-                out.push_back(Event::Ping);
-                Ok(())
-            }
             "error" => Err(self.error(data)),
             "message" => match serde_json::from_str::<Unnamed<'_>>(data) {
                 // Some gateways leave the names away; the type says the same.
@@ -123,15 +119,13 @@ impl Assembler for Assembly {
                     ..
                 }) if kind != "message" => self.event(&kind, data, out),
                 Ok(Unnamed { error: Some(_), .. }) => Err(self.error(data)),
-                _ => {
-                    unknown(name, data, out);
-                    Ok(())
-                }
+                _ => self.unknown(name, data, out),
             },
-            _ => {
-                unknown(name, data, out);
+            name if is_ping(name) => {
+                out.push_back(Event::Ping);
                 Ok(())
             }
+            _ => self.unknown(name, data, out),
         }
     }
 
@@ -327,6 +321,18 @@ impl Assembly {
     fn usage(&self) -> Usage {
         let raw = (!self.usage.is_empty()).then(|| self.usage.to_raw());
         decode::usage(&self.usage.fields(), raw)
+    }
+
+    /// Hands on an event of a type that this version does not know. `[DONE]` is how gateways end any stream.
+    fn unknown(&self, name: &str, data: &str, out: &mut VecDeque<Event>) -> Result<(), Error> {
+        if data.trim() != "[DONE]" && !is_object(data) {
+            return Err(Error::protocol(format!(
+                "expected the JSON object of an event, got: {}",
+                fault::excerpt(self.exchange.asked().redactor, data)
+            )));
+        }
+        unknown(name, data, out);
+        Ok(())
     }
 
     fn error(&self, data: &str) -> Error {

@@ -53,6 +53,8 @@ pub struct Dialect {
     pub cost_in_usage: bool,
     /// A 403 means that the content was flagged, not that the key is wrong.
     pub moderates: bool,
+    /// It runs on hardware of its user, so that nothing is known of its speed.
+    pub self_hosted: bool,
 }
 
 /// The name of the longest reply.
@@ -155,6 +157,7 @@ impl Dialect {
     pub const fn llamacpp() -> Self {
         Self {
             name: "llamacpp",
+            self_hosted: true,
             json_mode: Structure::Schema,
             base_url: Some("http://127.0.0.1:8080/v1"),
             parallel_flag: true,
@@ -169,6 +172,7 @@ impl Dialect {
     pub const fn ollama() -> Self {
         Self {
             name: "ollama",
+            self_hosted: true,
             json_mode: Structure::Schema,
             base_url: Some("http://127.0.0.1:11434/v1"),
             stream_usage: StreamUsage::Send,
@@ -181,6 +185,7 @@ impl Dialect {
     pub const fn vllm() -> Self {
         Self {
             name: "vllm",
+            self_hosted: true,
             json_mode: Structure::Schema,
             base_url: Some("http://127.0.0.1:8000/v1"),
             parallel_flag: true,
@@ -212,6 +217,7 @@ impl Dialect {
             tool_index: ToolIndex::Lenient,
             cost_in_usage: false,
             moderates: false,
+            self_hosted: false,
         }
     }
 }

@@ -203,6 +203,7 @@ impl Provider for Compat {
             structured: self.dialect.json_mode,
             // An effort alone says nothing of how long to think.
             thinking: self.dialect.thinking == ThinkingField::Object,
+            self_hosted: self.dialect.self_hosted || self.endpoint.is_loopback(),
             ..Caps::ALL
         }
     }
@@ -221,7 +222,7 @@ impl Provider for Compat {
         async move {
             match self.ask(call, Route::Complete).await? {
                 Answer::Whole(reply) => Ok(*reply),
-                Answer::Pieces(events) => events.collect().await,
+                Answer::Pieces(events) => call.progress.watch(events).collect().await,
             }
         }
         .boxed()

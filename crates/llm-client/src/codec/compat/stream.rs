@@ -8,7 +8,7 @@ use super::decode::{Parts, copy, cuts, stop, usage};
 use super::draft::Draft;
 use super::wire::{Chunk, Text};
 use crate::Error;
-use crate::codec::{Assembler, fault};
+use crate::codec::{Assembler, fault, is_ping};
 use crate::types::{Event, Raw, Reply, StopReason};
 
 /// Puts a reply together from its chunks.
@@ -165,6 +165,10 @@ impl Chunks {
 
 impl Assembler for Chunks {
     fn event(&mut self, name: &str, data: &str, out: &mut VecDeque<Event>) -> Result<(), Error> {
+        if is_ping(name) {
+            out.push_back(Event::Ping);
+            return Ok(());
+        }
         let is_done = data.trim() == "[DONE]";
         if self.done && !is_done {
             return Err(Error::protocol("an event came after [DONE]"));
@@ -181,10 +185,6 @@ impl Assembler for Chunks {
         match serde_json::from_str(data) {
             // A list would be read as the fields in their order.
             Ok(chunk) if data.trim_start().starts_with('{') => self.chunk(name, chunk, data, out),
-            _ if !matches!(name, "" | "message" | "error") => {
-                out.push_back(unknown(name, data));
-                Ok(())
-            }
             _ => Err(Error::protocol(format!(
                 "expected a chunk of a chat completion, got: {}",
                 fault::excerpt(&self.asking.redactor, data)

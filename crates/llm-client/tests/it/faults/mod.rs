@@ -4,6 +4,7 @@
 
 mod calls;
 mod cassette;
+mod limits;
 mod long;
 mod network;
 mod status;

@@ -37,7 +37,7 @@ async fn f14_headers_that_never_come_end_a_stream_at_its_first_byte_limit() {
 }
 
 #[tokio::test]
-async fn f14_headers_that_never_come_end_a_plain_call_at_its_deadline() {
+async fn f14_headers_that_never_come_end_a_plain_call_to_an_own_server_at_its_deadline() {
     for wire in BOTH {
         let server = FaultServer::replies([Answer::raw().stall()]);
         let clock = FakeClock::new();
@@ -47,7 +47,7 @@ async fn f14_headers_that_never_come_end_a_plain_call_at_its_deadline() {
         let (outcome, ()) = tokio::join!(client.complete(&request), async {
             server.wait_requests(1).await;
             clock.wait_for_sleep(total).await;
-            // A plain call may think for long before it says anything.
+            // Nothing is known of the speed of a model on this machine.
             clock.advance(total / 2);
             tokio::task::yield_now().await;
             assert_eq!(server.closed_by_peer(), 0);

@@ -16,7 +16,9 @@ use std::sync::{Arc, Mutex};
 use bytes::Bytes;
 use futures_util::future::{self, BoxFuture};
 use futures_util::{FutureExt as _, StreamExt as _, stream};
-use llm_client::{Call, Error, HttpRequest, HttpResponse, Request, SizeCaps, Target, Transport};
+use llm_client::{
+    Call, Error, HttpRequest, HttpResponse, ProgressLimit, Request, SizeCaps, Target, Transport,
+};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -213,5 +215,6 @@ pub fn call(request: Request, provider: &str, transport: &Arc<Canned>) -> Call {
         attempt: 0,
         transport: Arc::clone(transport) as Arc<dyn Transport>,
         sizes: SizeCaps::default(),
+        progress: ProgressLimit::default(),
     }
 }
