@@ -104,6 +104,8 @@ pub fn run<C>(execute: impl FnOnce(&C, &mut Session) -> Result<Exit, Failure>) -
 where
     C: Parser + AsRef<CommonFlags>,
 {
+    // A client that a program builds with `reqwest` panics without a crypto provider.
+    llm_client::tls::install_default();
     let cli = match C::try_parse() {
         Ok(cli) => cli,
         Err(answer) => {

@@ -99,7 +99,7 @@ pub use settings::{
 pub use sse::{SseDecoder, SseEvent};
 pub use tokens::{Bytes3, Estimator};
 #[cfg(feature = "tls")]
-pub use transport::tls_config;
+pub use transport::tls;
 pub use transport::{
     HeaderText, HttpOptions, HttpRequest, HttpResponse, HttpTransport, Method, Transport,
 };

@@ -54,7 +54,7 @@ impl Web {
         resolver: Arc<dyn Resolve>,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, Fault> {
-        let tls = llm_client::tls_config(&[])
+        let tls = llm_client::tls::config(&[])
             .map_err(|error| Fault::new("unavailable", error.to_string()))?;
         Ok(Self {
             rules: RwLock::new(Rules::new(policy)?),

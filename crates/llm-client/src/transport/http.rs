@@ -87,6 +87,7 @@ impl HttpTransport {
         }
         #[cfg(feature = "tls")]
         {
+            super::tls::install_default();
             builder = builder.tls_backend_preconfigured(super::tls::config(&options.extra_roots)?);
         }
         Ok(Self {

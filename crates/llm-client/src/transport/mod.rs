@@ -2,7 +2,7 @@
 
 mod http;
 #[cfg(feature = "tls")]
-mod tls;
+pub mod tls;
 
 use std::fmt;
 
@@ -16,8 +16,6 @@ use url::Url;
 use crate::{Error, Redactor};
 
 pub use http::{HttpOptions, HttpTransport};
-#[cfg(feature = "tls")]
-pub use tls::config as tls_config;
 
 /// Executes HTTP requests. [`HttpTransport`] does it over the network; a test or another host brings its own.
 pub trait Transport: Send + Sync {

@@ -1,3 +1,5 @@
+//! TLS for clients of other crates.
+
 use std::sync::Arc;
 
 use rustls::pki_types::CertificateDer;
@@ -6,6 +8,16 @@ use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::Verifier;
 
 use crate::ConfigError;
+
+/// Makes ring the crypto provider of the process, unless the process has one. Never fails.
+///
+/// This crate compiles `reqwest` without a provider, and cargo unites features: a client that another crate builds with
+/// `reqwest` panics without one. [`crate::HttpTransport::new`] calls this function. A program that builds such a client
+/// earlier calls it first.
+pub fn install_default() {
+    // An error says that there is a provider already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+}
 
 /// TLS on ring with the platform's trust store and `extra_roots` (PEM), for clients beside this crate's own.
 ///

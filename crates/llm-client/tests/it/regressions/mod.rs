@@ -6,4 +6,6 @@ mod errors;
 mod forms;
 mod hostile;
 mod ids;
+#[cfg(feature = "tls")]
+mod reqwest;
 mod settings;
