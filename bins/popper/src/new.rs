@@ -1,8 +1,8 @@
 //! `popper new`: an example to start from.
 
-use std::io::Write as _;
+use std::path::Path;
 
-use bin_support::{Exit, Failure, Session};
+use bin_support::{Exit, Failure, OutputTarget, Session};
 
 use crate::cli;
 
@@ -14,9 +14,9 @@ pub fn run(what: &cli::New, session: &mut Session) -> Result<Exit, Failure> {
         cli::New::Law(example) => (LAW, example),
         cli::New::Universe(example) => (UNIVERSE, example),
     };
-    match &example.output {
-        Some(path) => bin_support::write_file(path, |file| file.write_all(text.as_bytes()))?,
-        None => session.results.write_all(text.as_bytes())?,
-    }
+    let target = example.output.as_ref().unwrap_or(&OutputTarget::Stdout);
+    let no_inputs: [&Path; 0] = [];
+    let output = target.begin(no_inputs)?;
+    output.finish(session, |out| out.write_all(text.as_bytes()))?;
     Ok(Exit::Done)
 }

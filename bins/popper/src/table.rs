@@ -13,12 +13,12 @@ const CLAIM: usize = 60;
 const STATE: usize = 30;
 const LONGEST: usize = 200;
 
-/// How much of a law stands in its line.
+/// The columns of a table and their widths.
 #[derive(Debug, Clone, Copy)]
 pub struct Layout {
     /// Whether names and claims are cut to fit a terminal; a file gets up to 200 characters.
     cut: bool,
-    /// Whether the claim stands next to the name.
+    /// Whether there is a column for the claim.
     claims: bool,
 }
 

@@ -128,7 +128,7 @@ impl MemoryStore {
     }
 }
 
-/// What a group of decisions has changed so far.
+/// The changes of a group of decisions, to be reverted.
 struct Undo {
     evaluations: usize,
     counterexamples: usize,
@@ -147,7 +147,7 @@ impl Undo {
     }
 
     /// The latest change first.
-    fn take_back(self, store: &mut MemoryStore) {
+    fn revert(self, store: &mut MemoryStore) {
         store.evaluations.truncate(self.evaluations);
         store.counterexamples.truncate(self.counterexamples);
         for (id, status) in self.laws.into_iter().rev() {
@@ -327,11 +327,11 @@ impl Store for MemoryStore {
     }
 
     async fn commit(&mut self, decisions: &[Decision]) -> Result<(), StoreError> {
-        // All or none: what fails half-way is taken back.
+        // All or none: a group that fails half-way is reverted.
         let mut undo = Undo::new(self);
         for decision in decisions {
             if let Err(error) = self.store(decision, &mut undo) {
-                undo.take_back(self);
+                undo.revert(self);
                 return Err(error);
             }
         }

@@ -25,7 +25,7 @@ pub enum Event<'a> {
     Unreadable {
         /// The law's row.
         law: &'a LawRow,
-        /// What is wrong with it.
+        /// The error of reading it.
         error: &'a Error,
     },
     /// A law was decided; it is durable with the next group.

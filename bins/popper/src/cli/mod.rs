@@ -4,7 +4,7 @@ mod discovery;
 
 use std::path::PathBuf;
 
-use bin_support::{CommonFlags, Exit, Failure, SeedFlag, Session};
+use bin_support::{CommonFlags, Exit, Failure, OutputTarget, SeedFlag, Session};
 
 pub use self::discovery::{
     DEFAULT_DATABASE, DEFAULT_ITERATIONS, Export, Format, LawFlag, ProposerName, Report, Resume,
@@ -119,7 +119,7 @@ pub struct TableFlag {
     pub verbose: bool,
 }
 
-/// What to begin.
+/// The example to print.
 #[derive(Debug, clap::Subcommand)]
 pub enum New {
     /// Print a law that `check` accepts
@@ -130,9 +130,9 @@ pub enum New {
 
 #[derive(Debug, clap::Args)]
 pub struct Example {
-    /// File to write to, replaced as a whole [default: stdout].
+    /// File to write, as a whole or not at all; - for stdout [default: -].
     #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
+    pub output: Option<OutputTarget>,
 }
 
 #[derive(Debug, clap::Args)]

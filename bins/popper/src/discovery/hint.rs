@@ -44,7 +44,7 @@ impl Hint {
         hint
     }
 
-    /// The command that makes a completed run longer, to so many iterations in all.
+    /// The command that makes a completed run longer, to `iterations` in all.
     pub fn longer(run_id: i64, db: &Path, work: &Work, iterations: u32) -> Self {
         let work = Work {
             iterations,

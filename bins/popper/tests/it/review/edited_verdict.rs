@@ -55,7 +55,7 @@ fn an_edited_status_does_not_hold() {
             assert_eq!(found, (Some(4), said, ""), "{command} {name}");
         }
     }
-    // What was not edited holds beside what was.
+    // A verdict that was not edited still holds.
     let both = json!([edited(refuted, "PASS"), refuted]);
     let ran = ask("replay", "both", &both);
     assert_eq!(

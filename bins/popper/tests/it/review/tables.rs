@@ -1,4 +1,4 @@
-//! What a table shows of a law.
+//! Names and claims in the tables of verdicts.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! What is measured of a law once is read from its row after a resume.
+//! A measure of a law is read from its row after a resume.
 
 use std::sync::Arc;
 

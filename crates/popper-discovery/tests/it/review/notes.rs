@@ -1,4 +1,4 @@
-//! Notes come back one by one, whatever stands in them.
+//! Notes come back one by one, line breaks included.
 
 use std::sync::Arc;
 

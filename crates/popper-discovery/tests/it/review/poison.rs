@@ -169,7 +169,7 @@ async fn a_stored_row_that_cannot_be_read_is_skipped_and_rejected() {
 }
 
 #[tokio::test]
-async fn a_law_beside_a_poisoned_one_keeps_its_place() {
+async fn a_law_next_to_a_poisoned_one_is_tested() {
     let laws = || {
         [
             invariant("good", "count('>') + count('X')"),
