@@ -5,6 +5,8 @@ use secrecy::{ExposeSecret, SecretString};
 
 /// How a key is shown.
 pub(crate) const HIDDEN: &str = "[redacted]";
+/// Before a key in a header, in lower case.
+const BEARER: &str = "bearer ";
 /// A shorter key is a placeholder, such as `EMPTY` or `x` for a server that wants none, and a word of other texts.
 const LEAST: usize = 8;
 /// How deep JSON texts are looked for in JSON strings: arguments of a tool are a JSON text in the string of a body.
@@ -39,13 +41,7 @@ impl Redactor {
 
     /// `text` without keys.
     pub fn clean(&self, text: &str) -> String {
-        hide_patterns(&self.each(text.to_owned(), |text, key| {
-            if key.len() >= LEAST {
-                hide_exact(text, key)
-            } else {
-                text.replace(key, HIDDEN)
-            }
-        }))
+        hide_patterns(&self.each(text.to_owned(), hide_exact))
     }
 
     /// `text` without the exact keys and nothing else changed; for recorded bodies. A key that is written with JSON
@@ -67,11 +63,7 @@ impl Redactor {
 
 fn hide_exact(text: String, key: &str) -> String {
     if key.len() < LEAST {
-        return if text == key {
-            HIDDEN.to_owned()
-        } else {
-            text.replace(&format!("\"{key}\""), &format!("\"{HIDDEN}\""))
-        };
+        return hide_short(&text, key);
     }
     let found = find(&text, key);
     if found.is_empty() {
@@ -159,16 +151,38 @@ fn read(text: &[u8], depth: u32) -> Option<(u8, usize)> {
     Some((byte, length))
 }
 
+/// Hides a placeholder where it stands for a key: as the whole text, as a whole JSON string, and after `Bearer `.
+fn hide_short(text: &str, key: &str) -> String {
+    if text == key {
+        return HIDDEN.to_owned();
+    }
+    let text = text.replace(&format!("\"{key}\""), &format!("\"{HIDDEN}\""));
+    let mut clean = String::with_capacity(text.len());
+    let mut done = 0;
+    for (at, _) in text.to_ascii_lowercase().match_indices(BEARER) {
+        let start = at + BEARER.len();
+        let after = text[start..].strip_prefix(key);
+        let is_whole = |after: &str| !after.bytes().next().is_some_and(is_of_a_key);
+        if start >= done && after.is_some_and(is_whole) {
+            clean.push_str(&text[done..start]);
+            clean.push_str(HIDDEN);
+            done = start + key.len();
+        }
+    }
+    clean + &text[done..]
+}
+
+fn is_of_a_key(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-_.~+/=".contains(&byte)
+}
+
 /// Hides `sk-...` and `Bearer ...`.
 fn hide_patterns(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((start, prefix)) = next_pattern(rest) {
         let (before, after) = rest.split_at(start + prefix);
-        let secret = after
-            .bytes()
-            .take_while(|byte| byte.is_ascii_alphanumeric() || b"-_.~+/=".contains(byte))
-            .count();
+        let secret = after.bytes().take_while(|byte| is_of_a_key(*byte)).count();
         clean.push_str(before);
         // Short words after `sk-` are words, not keys.
         if secret >= 6 {
@@ -185,7 +199,7 @@ fn hide_patterns(text: &str) -> String {
 fn next_pattern(text: &str) -> Option<(usize, usize)> {
     let bytes = text.as_bytes();
     (0..bytes.len()).find_map(|at| {
-        ["sk-", "bearer "].into_iter().find_map(|prefix| {
+        ["sk-", BEARER].into_iter().find_map(|prefix| {
             let found = bytes
                 .get(at..at + prefix.len())
                 .is_some_and(|here| here.eq_ignore_ascii_case(prefix.as_bytes()));
@@ -216,6 +230,23 @@ mod tests {
         check("BEARER abcdefgh", "BEARER [redacted]");
         check("a task-force, ask-me sk-it", "a task-force, ask-me sk-it");
         check("größe sk-äöü", "größe sk-äöü");
+    }
+
+    #[test]
+    fn a_placeholder_is_hidden_only_where_it_stands_for_a_key() {
+        for (key, text, expected) in [
+            ("x", "unexpected", "unexpected"),
+            ("EMPTY", "the list is EMPTY", "the list is EMPTY"),
+            ("x", "x", "[redacted]"),
+            ("x", r#"{"x":"x y"}"#, r#"{"[redacted]":"x y"}"#),
+            ("x", "Bearer x, max", "Bearer [redacted], max"),
+            ("EMPTY", "bearer EMPTY", "bearer [redacted]"),
+            ("x", "Bearer x1, bearer x", "Bearer x1, bearer [redacted]"),
+        ] {
+            let redactor = Redactor::new(Some(key.into()));
+            assert_eq!(redactor.clean(text), expected, "{key}");
+            assert_eq!(redactor.clean_exact(text.to_owned()), expected, "{key}");
+        }
     }
 
     #[test]
