@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read as _, Write as _};
+use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
@@ -42,24 +43,35 @@ impl Cassette {
     /// # Errors
     /// [`Error`] when the file cannot be read, or is not a cassette.
     pub fn calls(&self) -> Result<u64, Error> {
-        let lines = self.read()?.lines;
-        let calls: BTreeSet<(&str, u64)> = lines
-            .iter()
-            .map(|line| (line.root.as_str(), line.n))
-            .collect();
+        let mut calls = BTreeSet::new();
+        self.read(|line, _| {
+            calls.insert((line.root, line.n));
+        })?;
         Ok(calls.len() as u64)
     }
 
-    /// Reads all lines. A torn last one is left out and its start given.
-    pub(crate) fn read(&self) -> Result<Lines, Error> {
-        let mut text = Vec::new();
-        File::open(&self.path)
-            .and_then(|mut file| file.read_to_end(&mut text))
-            .map_err(|error| self.io_error("read", &error))?;
-        Lines::parse(&text)
+    /// Reads all lines, one at a time, each given to `found` with its place. A torn last one is left out.
+    pub(crate) fn read(&self, found: impl FnMut(Line, LineAt)) -> Result<Recording, Error> {
+        let failed = |error| self.io_error("read", &error);
+        let mut file = File::open(&self.path).map_err(failed)?;
+        let (source, end) = if file.metadata().map_err(failed)?.is_file() {
+            let end = scan(BufReader::new(&file), failed, found)?;
+            (Source::File(Mutex::new(file)), end)
+        } else {
+            // A pipe cannot be read twice.
+            let mut text = Vec::new();
+            file.read_to_end(&mut text).map_err(failed)?;
+            let end = scan(&text[..], failed, found)?;
+            (Source::Memory(text), end)
+        };
+        Ok(Recording {
+            cassette: self.clone(),
+            source,
+            is_torn: end.torn_at.is_some(),
+        })
     }
 
-    /// Opens the file for more lines, after cutting a torn last one off; gives what it holds.
+    /// Opens the file for more lines, after cutting a torn last one off; says how often it holds each question.
     pub(crate) fn append(&self) -> Result<Appending, Error> {
         let failed = |error| self.io_error("write", &error);
         let mut file = OpenOptions::new()
@@ -68,7 +80,7 @@ impl Cassette {
             .create(true)
             .open(&self.path)
             .map_err(failed)?;
-        let mut text = Vec::new();
+        let mut occurrences = HashMap::new();
         // A device or a pipe holds no lines, some never end, and there is nothing to mix up in it.
         let is_regular = file.metadata().map_err(failed)?.is_file();
         if is_regular {
@@ -79,17 +91,19 @@ impl Cassette {
                     format!("{} is recorded to by another client", self.path.display()),
                 ));
             }
-            file.read_to_end(&mut text).map_err(failed)?;
-        }
-        let lines = Lines::parse(&text)?;
-        if let Some(torn) = lines.torn_at {
-            file.set_len(torn).map_err(failed)?;
-        } else if text.last().is_some_and(|last| *last != b'\n') {
-            file.write_all(b"\n").map_err(failed)?;
+            let end = scan(BufReader::new(&file), failed, |line, _| {
+                let count = occurrences.entry(line.root).or_insert(0);
+                *count = line.n.saturating_add(1).max(*count);
+            })?;
+            if let Some(torn) = end.torn_at {
+                file.set_len(torn).map_err(failed)?;
+            } else if end.is_open {
+                file.write_all(b"\n").map_err(failed)?;
+            }
         }
         Ok(Appending {
             file,
-            lines,
+            occurrences,
             is_regular,
         })
     }
@@ -105,46 +119,88 @@ impl Cassette {
 /// A cassette that is open for more lines.
 pub(crate) struct Appending {
     pub file: File,
-    /// The lines before them.
-    pub lines: Lines,
+    /// How often it holds each question.
+    pub occurrences: HashMap<String, u64>,
     /// A file on a disk; else a device or a pipe.
     pub is_regular: bool,
 }
 
-/// What a cassette holds.
-#[derive(Debug, Default)]
-pub(crate) struct Lines {
-    pub lines: Vec<Line>,
-    /// Where a torn last line begins, in bytes.
-    pub torn_at: Option<u64>,
+/// A cassette that is replayed: its lines stay where they are.
+pub(crate) struct Recording {
+    cassette: Cassette,
+    source: Source,
+    /// The last line was left out.
+    pub is_torn: bool,
 }
 
-impl Lines {
-    fn parse(text: &[u8]) -> Result<Self, Error> {
-        let mut found = Self::default();
-        let mut start = 0;
-        for (index, bytes) in text.split_inclusive(|byte| *byte == b'\n').enumerate() {
-            let last = start + bytes.len() == text.len();
-            let ended = bytes.ends_with(b"\n");
-            match Line::parse(bytes, index + 1) {
-                Ok(Some(line)) => found.lines.push(line),
-                Ok(None) => {}
-                Err(_) if last && !ended && is_torn(bytes) => found.torn_at = Some(start as u64),
-                Err(error) => return Err(error),
-            }
-            start += bytes.len();
-        }
-        Ok(found)
-    }
+enum Source {
+    File(Mutex<File>),
+    Memory(Vec<u8>),
+}
 
-    /// How often each question was asked.
-    pub fn occurrences(&self) -> HashMap<String, u64> {
-        let mut counts = HashMap::new();
-        for line in &self.lines {
-            let count = counts.entry(line.root.clone()).or_insert(0);
-            *count = line.n.saturating_add(1).max(*count);
+/// Where a line is, in bytes, and its number from 1.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct LineAt {
+    start: u64,
+    length: usize,
+    number: usize,
+}
+
+impl Recording {
+    /// The line that was read at this place.
+    pub fn line(&self, at: LineAt) -> Result<Line, Error> {
+        let mut bytes = vec![0; at.length];
+        let read = match &self.source {
+            Source::File(file) => {
+                let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+                let start = file.seek(SeekFrom::Start(at.start));
+                start.and_then(|_| file.read_exact(&mut bytes))
+            }
+            Source::Memory(text) => {
+                let text = text.get(at.start as usize..).unwrap_or_default();
+                (&*text).read_exact(&mut bytes)
+            }
+        };
+        read.map_err(|error| self.cassette.io_error("read", &error))?;
+        let line = Line::parse(&bytes, at.number)?;
+        line.ok_or_else(|| Error::cassette(Some(at.number), "it is no longer there"))
+    }
+}
+
+/// How a cassette ends.
+#[derive(Default)]
+struct End {
+    /// Where a torn last line begins, in bytes.
+    torn_at: Option<u64>,
+    /// The last line is whole and lacks its line end.
+    is_open: bool,
+}
+
+/// Reads lines one at a time and gives each to `found`, with its place.
+fn scan(
+    mut text: impl BufRead,
+    failed: impl Fn(io::Error) -> Error,
+    mut found: impl FnMut(Line, LineAt),
+) -> Result<End, Error> {
+    let mut end = End::default();
+    let mut at = LineAt::default();
+    let mut bytes = Vec::new();
+    loop {
+        at.start += at.length as u64;
+        at.number += 1;
+        bytes.clear();
+        at.length = text.read_until(b'\n', &mut bytes).map_err(&failed)?;
+        if at.length == 0 {
+            return Ok(end);
         }
-        counts
+        // Only the last line can lack its end.
+        end.is_open = !bytes.ends_with(b"\n");
+        match Line::parse(&bytes, at.number) {
+            Ok(Some(line)) => found(line, at),
+            Ok(None) => {}
+            Err(_) if end.is_open && is_torn(&bytes) => end.torn_at = Some(at.start),
+            Err(error) => return Err(error),
+        }
     }
 }
 

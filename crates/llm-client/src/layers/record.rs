@@ -60,7 +60,7 @@ impl Recorder {
         let failed = |error| ConfigError::Cassette(Box::new(error));
         let Appending {
             file,
-            lines,
+            occurrences,
             is_regular,
         } = cassette.append().map_err(failed)?;
         let syncer = || {
@@ -71,7 +71,7 @@ impl Recorder {
         Ok(Self {
             syncer: syncer.map_err(|error| failed(cassette.io_error("write", &error)))?,
             file: Mutex::new(Written { file, torn: false }),
-            occurrences: Mutex::new(lines.occurrences()),
+            occurrences: Mutex::new(occurrences),
             clock,
         })
     }

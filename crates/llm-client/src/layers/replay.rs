@@ -8,42 +8,61 @@ use futures_util::future::BoxFuture;
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use serde_json::Value;
 
-use crate::cassette::{Cassette, Line, RecordedResponse, Tail};
+use crate::cassette::{Cassette, Line, LineAt, RecordedResponse, Recording, Tail};
 use crate::transport::{HttpRequest, HttpResponse, Transport};
 use crate::{ConfigError, Error, Timeouts, trace};
 
 /// How many differences a miss shows.
 const SHOWN: usize = 8;
-/// How many recorded questions a miss is compared with.
-const COMPARED: usize = 1000;
+/// How many recorded questions a miss is compared with: the first ones of its path.
+const COMPARED: usize = 20;
 
-/// The lines of a cassette and how far each question was replayed.
+/// Where the lines of a cassette are, and how far each question was replayed.
 pub(crate) struct Player {
+    recording: Recording,
     /// The last attempt of each occurrence of a question, in their order.
-    answers: HashMap<String, Vec<Arc<Line>>>,
+    answers: HashMap<String, Vec<Recorded>>,
+    /// The first lines of each path, for what a miss says.
+    near: HashMap<String, Vec<LineAt>>,
     asked: Mutex<HashMap<String, usize>>,
+}
+
+/// A line that is read when it is asked for.
+#[derive(Clone, Copy)]
+struct Recorded {
+    at: LineAt,
+    final_hint: bool,
 }
 
 impl Player {
     pub fn open(cassette: &Cassette) -> Result<Self, ConfigError> {
-        let lines = cassette
-            .read()
-            .map_err(|error| ConfigError::Cassette(Box::new(error)))?;
-        if lines.torn_at.is_some() {
-            trace::torn(cassette.path());
-        }
-        let mut answers: HashMap<String, BTreeMap<u64, Arc<Line>>> = HashMap::new();
-        for line in lines.lines {
+        let mut answers: HashMap<String, BTreeMap<u64, Recorded>> = HashMap::new();
+        let mut near: HashMap<String, Vec<LineAt>> = HashMap::new();
+        let read = cassette.read(|line, at| {
+            let final_hint = line.final_hint;
+            let is_new = !answers.contains_key(&line.root);
+            if is_new {
+                let near = near.entry(line.request.path).or_default();
+                if near.len() < COMPARED {
+                    near.push(at);
+                }
+            }
             // Attempts of one call come in order, so the last one wins.
-            let of_root = answers.entry(line.root.clone()).or_default();
-            of_root.insert(line.n, Arc::new(line));
+            let of_root = answers.entry(line.root).or_default();
+            of_root.insert(line.n, Recorded { at, final_hint });
+        });
+        let recording = read.map_err(|error| ConfigError::Cassette(Box::new(error)))?;
+        if recording.is_torn {
+            trace::torn(cassette.path());
         }
         let answers = answers
             .into_iter()
             .map(|(root, of_root)| (root, in_order(of_root)))
             .collect();
         Ok(Self {
+            recording,
             answers,
+            near,
             asked: Mutex::default(),
         })
     }
@@ -67,48 +86,42 @@ impl Player {
                 Some(line) if !line.final_hint => Err(miss(
                     "the recording stopped before this call was over".to_owned(),
                 )),
-                Some(line) => Ok(line.clone()),
+                Some(line) => self.recording.line(line.at).map(Arc::new),
             },
         }
     }
 
-    /// How the most similar recorded question differs.
+    /// How the most similar one of the first recorded questions of this path differs.
     fn nearest(&self, question: &Value, path: &str) -> String {
-        let mut keys: Vec<_> = self.answers.keys().collect();
-        // A map's order changes from run to run; the message must not.
-        keys.sort();
-        keys.into_iter()
-            .filter_map(|root| self.answers.get(root)?.first())
-            .filter(|line| line.request.path == path)
-            .take(COMPARED)
-            .filter_map(|line| {
-                let mut found = Vec::new();
-                differences("", &line.question()?, question, &mut found);
-                Some((found.len(), line, found))
-            })
-            .min_by_key(|(count, _, _)| *count)
-            .map_or_else(
-                || format!("it holds no request to {path}"),
-                |(count, line, mut found)| {
+        let near = self.near.get(path).into_iter().flatten();
+        near.filter_map(|at| {
+            let line = self.recording.line(*at).ok()?;
+            let mut found = Vec::new();
+            differences("", &line.question()?, question, &mut found);
+            Some((line.call, found))
+        })
+        .min_by_key(|(_, found)| found.len())
+        .map_or_else(
+            || format!("it holds no request to {path}"),
+            |(call, mut found)| {
+                if found.is_empty() {
+                    found.push("provider or replay_key".to_owned());
+                } else if found.len() > SHOWN {
                     found.truncate(SHOWN);
-                    if count == 0 {
-                        found.push("provider or replay_key".to_owned());
-                    } else if count > SHOWN {
-                        found.push(format!("and {} more", count - SHOWN));
-                    }
-                    format!(
-                        "the nearest entry (call {}) differs in {}",
-                        line.call,
-                        found.join(", ")
-                    )
-                },
-            )
+                    found.push("and more".to_owned());
+                }
+                format!(
+                    "the nearest entry (call {call}) differs in {}",
+                    found.join(", ")
+                )
+            },
+        )
     }
 }
 
 /// The occurrences of a question by their rank, for numbers are missing: a call that is given up before it is sent, or
 /// refused by the budget, has one and no line. One that the recorder's end cut short gives way to those after it.
-fn in_order(of_root: BTreeMap<u64, Arc<Line>>) -> Vec<Arc<Line>> {
+fn in_order(of_root: BTreeMap<u64, Recorded>) -> Vec<Recorded> {
     let any_whole = of_root.values().any(|line| line.final_hint);
     of_root
         .into_values()
@@ -123,8 +136,11 @@ fn miss(diff: String) -> Error {
     }
 }
 
-/// Adds the places where two values differ, with both values cut short.
+/// Adds the places where two values differ, with both values cut short, up to one more than are shown.
 fn differences(place: &str, recorded: &Value, asked: &Value, found: &mut Vec<String>) {
+    if found.len() > SHOWN {
+        return;
+    }
     match (recorded, asked) {
         (Value::Object(a), Value::Object(b)) => {
             for key in a.keys().chain(b.keys().filter(|key| !a.contains_key(*key))) {

@@ -299,3 +299,86 @@ async fn a_pipe_can_be_recorded_to() {
     let text = read.join().unwrap();
     assert_eq!(text.lines().count(), 40);
 }
+
+/// A cassette of so many calls, each with a text of its own.
+async fn recorded(path: &std::path::Path, calls: usize) {
+    let wire = Wire::Anthropic;
+    let transport = saying(wire, &hello());
+    let recording = client(wire, &transport, &skipping()).record(Cassette::new(path));
+    let recording = recording.build().unwrap();
+    for n in 0..calls {
+        let asked = Request::new("model-1", format!("question {n}"));
+        recording.complete(&asked).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn c31_a_miss_compares_few_lines_and_shows_few_differences() {
+    let wire = Wire::Anthropic;
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("tape.jsonl");
+    recorded(&path, 21).await;
+    let replaying = client(wire, &nobody(), &skipping()).replay(Cassette::new(&path));
+    let replaying = replaying.build().unwrap();
+    let miss = async |text: String, stops: usize| {
+        let mut asked = Request::new("model-1", text);
+        asked.stop = (0..stops).map(|n| n.to_string()).collect();
+        let error = replaying.complete(&asked).await.unwrap_err();
+        assert!(matches!(error, Error::ReplayMiss { .. }), "{error:?}");
+        error.to_string()
+    };
+    // The 20th line is looked at, and the 21st is not.
+    let text = miss("question 19".into(), 1).await;
+    assert!(
+        text.contains("(call 19) differs in /stop_sequences"),
+        "{text}"
+    );
+    let text = miss("question 20".into(), 1).await;
+    assert!(text.contains("(call 0) differs in"), "{text}");
+    assert!(!text.contains("more"), "{text}");
+    // A body with hundreds of differences.
+    let mut asked = Request::new("model-1", "another");
+    for n in 0..500 {
+        asked.system.push(llm_client::Block::text(n.to_string()));
+        asked.extra.insert(format!("field_{n}"), n.into());
+    }
+    let text = replaying.complete(&asked).await.unwrap_err().to_string();
+    assert_eq!(text.matches("(recorded ").count(), 8, "{text}");
+    assert!(text.ends_with(", and more"), "{text}");
+}
+
+/// Lines are read where they were found, also those behind a longer one and the last one without a line end.
+#[tokio::test]
+async fn c31_lines_are_read_when_they_are_asked_for() {
+    let wire = Wire::Anthropic;
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("tape.jsonl");
+    recorded(&path, 3).await;
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, format!("\n\n{}", text.trim_end())).unwrap();
+    let replaying = client(wire, &nobody(), &skipping()).replay(Cassette::new(&path));
+    let replaying = replaying.build().unwrap();
+    for n in [2, 0, 1] {
+        let asked = Request::new("model-1", format!("question {n}"));
+        assert_eq!(
+            replaying.complete(&asked).await.unwrap().text(),
+            "hello yourself"
+        );
+    }
+}
+
+#[tokio::test]
+async fn c31_a_recording_that_shrinks_under_its_player_is_an_error_of_the_cassette() {
+    let wire = Wire::Anthropic;
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("tape.jsonl");
+    recorded(&path, 1).await;
+    let replaying = client(wire, &nobody(), &skipping()).replay(Cassette::new(&path));
+    let replaying = replaying.build().unwrap();
+    let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+    file.set_len(10).unwrap();
+    let asked = Request::new("model-1", "question 0");
+    let error = replaying.complete(&asked).await.unwrap_err();
+    assert_eq!(error.class(), "cassette", "{error}");
+    assert!(error.to_string().contains("tape.jsonl"), "{error}");
+}
