@@ -34,14 +34,14 @@ pub struct Lines {
     at_terminal: bool,
     /// Asks the thread for a line; whether a turn was stopped before it.
     asks: mpsc::Sender<bool>,
-    lines: UnboundedReceiver<Result<Line, Error>>,
+    read: UnboundedReceiver<Result<Line, Error>>,
 }
 
 impl Lines {
     pub fn open(at_terminal: bool, data: &DataDir) -> Self {
         let path = data.path().join("lines.txt");
         let (asks, asked) = mpsc::channel();
-        let (tell, lines) = unbounded_channel();
+        let (tell, read) = unbounded_channel();
         thread::spawn(move || {
             let mut source = Source::open(at_terminal, path);
             for stopped in asked {
@@ -53,7 +53,7 @@ impl Lines {
         Self {
             at_terminal,
             asks,
-            lines,
+            read,
         }
     }
 
@@ -61,7 +61,7 @@ impl Lines {
     pub async fn next(&mut self, stopped: bool) -> Result<Line, Error> {
         // The thread lives as long as this does.
         let _ = self.asks.send(stopped);
-        self.lines.recv().await.unwrap_or(Ok(Line::Left))
+        self.read.recv().await.unwrap_or(Ok(Line::Left))
     }
 }
 
