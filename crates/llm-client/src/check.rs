@@ -33,6 +33,7 @@ pub(crate) fn check(request: &Request, caps: &Caps) -> Result<(), Error> {
             "this field has its own place; set it there",
         ));
     }
+    one_reply(request)?;
     sampling(&request.sampling)?;
     tools(&request.tools)?;
     if let Some(format) = &request.format {
@@ -41,6 +42,42 @@ pub(crate) fn check(request: &Request, caps: &Caps) -> Result<(), Error> {
     pairs(&request.messages)?;
     if !caps.documents {
         documents(&request.messages)?;
+    }
+    Ok(())
+}
+
+/// Of several replies all are paid and one is read.
+fn one_reply(request: &Request) -> Result<(), Error> {
+    const TIMES: [&str; 10] = [
+        "",
+        "",
+        "twice",
+        "three times",
+        "four times",
+        "five times",
+        "six times",
+        "seven times",
+        "eight times",
+        "nine times",
+    ];
+    for name in ["n", "best_of"] {
+        let times = match request.extra.get(name) {
+            None | Some(Value::Null) => continue,
+            Some(value) => value.as_u64(),
+        };
+        if times == Some(1) {
+            continue;
+        }
+        let named = times.and_then(|times| TIMES.get(usize::try_from(times).ok()?).copied());
+        let how_often = match (named.filter(|name| !name.is_empty()), times) {
+            (Some(named), _) => named.to_owned(),
+            (None, Some(times @ 10..)) => format!("{times} times"),
+            _ => "once for each".to_owned(),
+        };
+        return Err(Error::refused(
+            format!("extra.{name}"),
+            format!("only one reply is read; send the request {how_often}"),
+        ));
     }
     Ok(())
 }

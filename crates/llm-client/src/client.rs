@@ -8,6 +8,7 @@ use crate::cassette::Cassette;
 use crate::hash::sha256_hex;
 use crate::layers::budget::Ledger;
 use crate::layers::gate::Gate;
+use crate::layers::ledger_file::LedgerFile;
 use crate::layers::record::Recorder;
 use crate::layers::replay::Player;
 use crate::layers::timeout::{Elapsed, Timed, Watchdog};
@@ -142,7 +143,7 @@ impl ClientBuilder {
         let player = self.replay.as_ref().map(Player::open).transpose()?;
         Ok(Client {
             inner: Arc::new(Inner {
-                ledger: Arc::new(Ledger::new(self.budget)),
+                ledger: Arc::new(Ledger::new(self.budget, clock.clone())),
                 gate: Gate::new(clock.clone(), self.limits),
                 counts: CountCache::default(),
                 recorder: record
@@ -254,7 +255,8 @@ impl Client {
     /// # Errors
     /// [`Error::Refused`], as the call itself.
     pub fn prepare(&self, request: &Request) -> Result<Prepared, Error> {
-        let fitted = self.inner.fit(request, self.inner.target(request))?;
+        let mut fitted = self.inner.fit(request, self.inner.target(request))?;
+        self.inner.limit_reply(&mut fitted);
         let route = fitted.route(self.inner.settings.timeouts.total);
         let wire = fitted
             .provider
@@ -295,7 +297,7 @@ impl Client {
         let transport: Arc<dyn Transport> = Arc::new(Outgoing {
             inner: inner.timed(inner.transport()?, inner.settings.timeouts.headers),
             clock: inner.clock.clone(),
-            sent: None,
+            way: None,
             lane: None,
             max_body: None,
         });
@@ -310,6 +312,20 @@ impl Client {
                     trail: Box::default(),
                 })
             })
+    }
+
+    /// Writes what is spent into this file from now on, and counts what it holds as spent: caps are for the whole run,
+    /// over all its processes. A client that replays spends nothing and does not open it.
+    ///
+    /// # Errors
+    /// The file cannot be opened or read, or another process spends for the same run. [`Error::Refused`] names it.
+    pub fn keep_ledger(&self, file: &LedgerFile) -> Result<(), Error> {
+        if self.inner.player.is_some() {
+            return Ok(());
+        }
+        let writer = file.open()?;
+        self.inner.ledger.keep(writer);
+        Ok(())
     }
 
     /// What was spent so far, by all clones.

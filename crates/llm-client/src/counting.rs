@@ -1,6 +1,9 @@
 //! How many tokens a prompt has: asked of the provider once, else estimated and marked so.
 
+use std::sync::Arc;
+
 use crate::client::{Client, Inner};
+use crate::fit::Fitted;
 use crate::pipeline::{self, Answer, Mode};
 use crate::provider::Route;
 use crate::tokens::CountKey;
@@ -26,14 +29,7 @@ impl Client {
                 )
             });
         }
-        let wire =
-            fitted
-                .provider
-                .encode(&fitted.request, &fitted.target.model, Route::CountTokens)?;
-        let mut key = CountKey::new(&fitted.target.provider, &wire.body);
-        if inner.recorder.is_some() || inner.player.is_some() {
-            key = key.with_replay_key(request.replay_key.as_deref());
-        }
+        let key = inner.count_key(&fitted)?;
         if let Some(count) = inner.counts.get(&key) {
             return Ok(count);
         }
@@ -67,6 +63,51 @@ impl Client {
 }
 
 impl Inner {
+    /// What the count of this request is remembered by.
+    fn count_key(&self, fitted: &Fitted) -> Result<CountKey, Error> {
+        let Fitted {
+            request, target, ..
+        } = fitted;
+        let wire = fitted
+            .provider
+            .encode(request, &target.model, Route::CountTokens)?;
+        let key = CountKey::new(&target.provider, &wire.body);
+        if self.recorder.is_none() && self.player.is_none() {
+            return Ok(key);
+        }
+        Ok(key.with_replay_key(request.replay_key.as_deref()))
+    }
+
+    /// The tokens of the prompt, if the provider counted them before.
+    pub fn counted(&self, fitted: &Fitted) -> Result<Option<u64>, Error> {
+        if !fitted.caps.count_tokens || self.counts.is_empty() {
+            return Ok(None);
+        }
+        let count = self.counts.get(&self.count_key(fitted)?);
+        Ok(count.map(|count| count.tokens))
+    }
+
+    /// Asks the provider for the tokens of the prompt; none if it only estimates them, or has no such route.
+    pub async fn count(
+        self: &Arc<Self>,
+        fitted: &Fitted,
+        request: &Request,
+    ) -> Result<Option<u64>, Error> {
+        match pipeline::run(self, request, Mode::Count).await {
+            Ok(Answer::Count(count)) if count.source == CountSource::Exact => {
+                let tokens = count.tokens;
+                self.counts.put(self.count_key(fitted)?, count);
+                Ok(Some(tokens))
+            }
+            Ok(_)
+            | Err(Error::Api {
+                status: 404 | 405 | 501,
+                ..
+            }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     fn estimated(
         &self,
         tokens: u64,

@@ -1,7 +1,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::types::{Attempt, Reply, Usd};
+use crate::types::{Attempt, Charge, Reply, Usd};
 
 /// Why a call failed. Every variant carries its [`Trail`]; no variant ever holds a key.
 #[derive(Debug, thiserror::Error)]
@@ -202,6 +202,8 @@ pub struct Trail {
     pub request_id: Option<String>,
     /// What the server's headers ask for.
     pub wish: Wish,
+    /// Why no further attempt was made, where the policy allows one: the budget.
+    pub note: Option<String>,
 }
 
 /// What the headers of an error reply say about trying again, as they came.
@@ -376,6 +378,10 @@ impl Error {
             text.push_str(&cause.to_string());
             source = cause.source();
         }
+        if let Some(note) = &self.trail().note {
+            text.push_str("; no further attempt: ");
+            text.push_str(note);
+        }
         text
     }
 
@@ -409,22 +415,10 @@ impl Error {
         }
     }
 
-    /// Whether the provider may have charged for the attempt: it may have read the prompt, and no error reply says
-    /// that it refused.
-    pub fn possibly_billed(&self) -> bool {
-        match self {
-            Self::Connect { phase, .. } => {
-                matches!(phase, ConnectPhase::Send | ConnectPhase::Body)
-            }
-            Self::Timeout { phase, .. } => *phase != TimeoutPhase::Connect,
-            Self::BadResponse { .. }
-            | Self::StreamTruncated { .. }
-            | Self::Protocol { .. }
-            | Self::TooLarge { .. }
-            | Self::Deadline { .. }
-            | Self::Cancelled { .. } => true,
-            _ => false,
-        }
+    /// What the budget was charged for the call, all its attempts together.
+    pub fn charged(&self) -> Charge {
+        let attempts = self.attempts().iter();
+        attempts.fold(Charge::NONE, |sum, attempt| sum.plus(attempt.charge))
     }
 
     /// What led here.

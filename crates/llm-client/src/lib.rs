@@ -88,6 +88,7 @@ pub use codec::{
 pub use error::{
     Amount, ConfigError, ConnectPhase, Error, TimeoutPhase, Trail, UnavailableModel, Wish,
 };
+pub use layers::ledger_file::LedgerFile;
 pub use layers::timeout::ProgressLimit;
 pub use models::{Model, ModelStatus, ModelTable, ModelThinking, Price, Tier};
 pub use offline::Echo;
@@ -104,8 +105,8 @@ pub use transport::{
     HeaderText, HttpOptions, HttpRequest, HttpResponse, HttpTransport, Method, Transport,
 };
 pub use types::{
-    Attempt, Block, BlockKind, CacheMark, Cost, CostSource, Count, CountSource, Event, EventStream,
-    MediaSource, Message, ModelInfo, Origin, OutputFormat, Raw, Reply, ReplySource, Request, Role,
-    Sampling, StopReason, Target, Thinking, ToolChoice, ToolInput, ToolSpec, Usage, Usd, UsdError,
-    Warning,
+    Attempt, Block, BlockKind, CacheMark, Charge, Cost, CostSource, Count, CountSource, Event,
+    EventStream, MediaSource, Message, ModelInfo, Origin, OutputFormat, Raw, Reply, ReplySource,
+    Request, Role, Sampling, StopReason, Target, Thinking, ToolChoice, ToolInput, ToolSpec, Usage,
+    Usd, UsdError, Warning,
 };

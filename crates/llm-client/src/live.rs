@@ -1,7 +1,7 @@
 //! A stream in the hands of the caller, with everything it holds until its last event.
 
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 
 use futures_util::{Stream, StreamExt as _};
@@ -13,7 +13,7 @@ use crate::layers::budget::Reservation;
 use crate::layers::gate::Pass;
 use crate::layers::record::Tape;
 use crate::layers::timeout::Watchdog;
-use crate::types::{Attempt, Event, EventStream, Reply, ReplySource};
+use crate::types::{Attempt, Charge, Event, EventStream, Reply, ReplySource, Usage};
 use crate::{Error, trace};
 
 /// An open stream. Dropped before its end it closes the connection, writes the record, settles the budget and frees
@@ -33,11 +33,72 @@ pub(crate) struct Live {
     /// Where the reply is from, if not from where the provider says.
     pub source: Option<ReplySource>,
     pub span: Span,
+    pub heard: Heard,
+    /// What the call is charged for if the stream is dropped now.
+    pub if_dropped: Arc<Mutex<Charge>>,
+}
+
+/// What the provider said last of the tokens of an attempt, once the model had stopped.
+#[derive(Default)]
+pub(crate) struct Heard {
+    model: String,
+    usage: Option<Usage>,
+}
+
+impl Heard {
+    pub fn event(&mut self, event: &Event) {
+        match event {
+            Event::Start { model, .. } => self.model.clone_from(model),
+            Event::Usage(usage) => self.usage = (!usage.partial).then(|| usage.clone()),
+            Event::Ping | Event::Unknown { .. } | Event::BlockStop { .. } | Event::Done(_) => {}
+            // The model goes on: what was said was not the last word.
+            _ => self.usage = None,
+        }
+    }
+
+    /// What that costs, if it was the last word.
+    pub fn charge(&self, inner: &Inner, fitted: &Fitted) -> Option<Charge> {
+        inner.charge_usage(self.usage.as_ref()?, &self.model, None, fitted)
+    }
+
+    /// The same for an attempt that failed.
+    pub fn charge_of(&self, error: &Error, inner: &Inner, fitted: &Fitted) -> Option<Charge> {
+        match error {
+            Error::StreamTruncated { partial, .. } => inner.charge(partial, fitted),
+            _ => self.charge(inner, fitted),
+        }
+    }
 }
 
 impl Live {
     pub fn into_events(self) -> EventStream {
-        EventStream::new(LiveEvents(Some(self)))
+        self.show_charge();
+        let shown = self.if_dropped.clone();
+        EventStream::new(LiveEvents(Some(self))).charging(shown)
+    }
+
+    /// Shows what a drop charges now.
+    fn show_charge(&self) {
+        let mut charge = Charge::NONE;
+        if let Some(hold) = &self.hold {
+            let attempts = self.attempts.iter().map(|attempt| attempt.charge);
+            charge = attempts.fold(hold.if_dropped(), Charge::plus);
+        }
+        *self
+            .if_dropped
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = charge;
+    }
+
+    /// Takes what the last word of the provider says of the tokens, until the model goes on.
+    fn listen(&mut self, event: &Event) {
+        self.heard.event(event);
+        let Some(hold) = &mut self.hold else { return };
+        if matches!(event, Event::Ping | Event::Unknown { .. }) {
+            return;
+        }
+        hold.learn(self.heard.charge(&self.inner, &self.fitted));
+        self.show_charge();
     }
 
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Event, Error>>> {
@@ -48,7 +109,11 @@ impl Live {
         Poll::Ready(match event {
             Some(Ok(Event::Done(reply))) => Some(self.arrive(reply).map(Event::Done)),
             Some(Err(error)) => Some(Err(self.fail(error))),
-            other => other,
+            Some(Ok(event)) => {
+                self.listen(&event);
+                Some(Ok(event))
+            }
+            None => None,
         })
     }
 
@@ -69,12 +134,12 @@ impl Live {
     fn arrive(&mut self, mut reply: Box<Reply>) -> Result<Box<Reply>, Error> {
         self.inner
             .complete_reply(&mut reply, &self.fitted, self.source.take());
-        reply.attempts = std::mem::take(&mut self.attempts);
         if let Some(hold) = self.hold.take() {
             // The reply is paid for, whether it can be written down or not.
-            let usd = self.inner.charge(&reply, &self.fitted.target);
-            hold.settle(usd, &reply.usage);
+            let charge = hold.settle(self.inner.charge(&reply, &self.fitted));
+            self.charged(charge);
         }
+        reply.attempts = std::mem::take(&mut self.attempts);
         if let Some(mut tape) = self.tape.take() {
             tape.finish(None, true)?;
         }
@@ -82,8 +147,24 @@ impl Live {
         Ok(reply)
     }
 
+    /// The attempt is over and this is charged for it.
+    fn charged(&mut self, charge: Charge) {
+        if let Some(attempt) = self.attempts.last_mut() {
+            attempt.charge = charge;
+        }
+        self.show_charge();
+    }
+
     fn fail(&mut self, mut error: Error) -> Error {
         self.inner.explain(&mut error);
+        if let Some(mut hold) = self.hold.take() {
+            if let Some(charge) = self.heard.charge_of(&error, &self.inner, &self.fitted) {
+                hold.learn(Some(charge));
+            }
+            let charge = hold.fail();
+            drop(hold);
+            self.charged(charge);
+        }
         if let Some(attempt) = self.attempts.last_mut() {
             attempt.class = Some(error.class().to_owned());
             attempt.status = error.status().or(attempt.status);

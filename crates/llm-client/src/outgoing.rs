@@ -1,21 +1,21 @@
 //! The last look at a request before it goes out, and the first at what comes back.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
+use crate::layers::budget::Way;
 use crate::layers::gate::Lane;
 use crate::transport::{HttpRequest, HttpResponse, Transport};
 use crate::{Clock, Error};
 
-/// Refuses a body that is too large, tells the budget that a request goes out, and the gate what the reply's headers
+/// Refuses a body that is too large, tells the budget how far the request got, and the gate what the reply's headers
 /// say.
 pub(crate) struct Outgoing {
     pub inner: Arc<dyn Transport>,
     pub clock: Arc<dyn Clock>,
-    pub sent: Option<Arc<AtomicBool>>,
+    pub way: Option<Arc<Way>>,
     pub lane: Option<Arc<Lane>>,
     pub max_body: Option<u64>,
 }
@@ -29,11 +29,11 @@ impl Outgoing {
                 format!("its body has {size} bytes, this provider takes {most}"),
             ));
         }
-        if let Some(sent) = &self.sent {
-            sent.store(true, Ordering::Relaxed);
-        }
         let keys = request.secrets();
-        let mut response = self.inner.execute(request).await?;
+        let mut response = match &self.way {
+            Some(way) => way.watch(self.inner.execute(request)).await?,
+            None => self.inner.execute(request).await?,
+        };
         for (_, value) in &mut response.headers {
             // A server that sends the key back must not get it into ids, errors and records.
             for key in &keys {

@@ -20,12 +20,14 @@ use crate::layers::record::{Place, Tape};
 use crate::layers::replay::Replaying;
 use crate::layers::retry::{self, Decision};
 use crate::layers::timeout::{Elapsed, ProgressLimit, Watchdog, headers_limit};
-use crate::live::Live;
+use crate::live::{Heard, Live};
 use crate::outgoing::Outgoing;
 use crate::provider::{Call, Route};
 use crate::trace;
 use crate::transport::Transport;
-use crate::types::{Attempt, Count, Event, EventStream, Reply, ReplySource, Request, Target};
+use crate::types::{
+    Attempt, Charge, Count, Event, EventStream, Reply, ReplySource, Request, Target,
+};
 
 /// In which form an answer is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,8 +93,8 @@ pub(crate) struct Flight {
 struct Traces {
     tape: Option<Tape>,
     pass: Option<Pass>,
-    /// The model began to answer, so the attempt may be billed even if the server says later that it failed.
-    begun: bool,
+    /// What the server said of the tokens.
+    heard: Heard,
 }
 
 impl Flight {
@@ -120,7 +122,7 @@ impl Flight {
 
     async fn fly(mut self, request: &Request, target: Target) -> Result<Answer, Error> {
         let inner = self.inner.clone();
-        let first = inner.fit(request, target)?;
+        let mut first = inner.fit(request, target)?;
         let asks_a_model = first.caps.offline.is_none();
         if asks_a_model && let Some(player) = &inner.player {
             let (root, question, path) = self.question(&first, request)?;
@@ -152,7 +154,9 @@ impl Flight {
             });
         }
         if asks_a_model && self.mode != Mode::Count {
-            self.hold = Some(inner.ledger.reserve(inner.worst(&first)?)?);
+            inner.limit_reply(&mut first);
+            let most = inner.most(&first, request).await?;
+            self.hold = Some(inner.ledger.reserve(most)?);
         }
         let result = self.ask(&Arc::new(first)).await;
         result.map_err(|mut error| {
@@ -191,7 +195,7 @@ impl Flight {
             let mut traces = Traces {
                 tape: None,
                 pass: None,
-                begun: false,
+                heard: Heard::default(),
             };
             let result = self.attempt(fitted, n, &mut traces).await;
             let mut attempt = Attempt {
@@ -201,6 +205,7 @@ impl Flight {
                 class: None,
                 wait,
                 latency: inner.clock.instant().saturating_sub(began),
+                charge: Charge::NONE,
             };
             let mut error = match result {
                 Ok(open) => {
@@ -212,27 +217,28 @@ impl Flight {
             inner.explain(&mut error);
             attempt.status = error.status();
             attempt.class = Some(error.class().to_owned());
+            if let Some(hold) = &mut self.hold {
+                hold.learn(traces.heard.charge_of(&error, &inner, fitted));
+                attempt.charge = hold.fail();
+            }
             if !matches!(error, Error::Refused { .. }) {
                 self.attempts.push(attempt);
             }
-            let billed = traces.begun || error.possibly_billed();
             let policy = &inner.settings.retry;
             let asked = retry::asked_of_all(&error, policy, inner.clock.now());
             let (error, next) = self.decide(error, n);
-            let goes_on = next.is_some();
             // The budget is asked before the line is written: without its consent this attempt was the last one.
             let consent = match &mut self.hold {
-                Some(hold) if goes_on => hold.next_attempt(billed),
+                Some(hold) if next.is_some() => hold.again(),
                 _ => Ok(()),
             };
-            let is_final = !goes_on || consent.is_err();
-            if let Some(mut tape) = traces.tape.take() {
-                tape.finish(Some(&error), is_final)?;
+            let (mut error, mut next) = (error, next);
+            if let Err(refused) = consent {
+                next = None;
+                error.trail_mut().note = Some(refused.to_string());
             }
-            consent?;
-            // What may have been billed is charged when the reservation is dropped.
-            if let Some(hold) = self.hold.take_if(|_| is_final && !billed) {
-                hold.refund();
+            if let Some(mut tape) = traces.tape.take() {
+                tape.finish(Some(&error), next.is_none())?;
             }
             let busy = matches!(error, Error::RateLimited { .. } | Error::Overloaded { .. });
             if let (Some(pass), Some(wait)) = (&traces.pass, next.filter(|_| busy).or(asked)) {
@@ -291,7 +297,7 @@ impl Flight {
         let mut deadline = self.watchdog();
         let place = self.place.clone();
         let number = self.attempts.len() as u32 + 1;
-        let sent = self.hold.as_ref().map(|hold| hold.sent.clone());
+        let way = self.hold.as_ref().map(|hold| hold.way.clone());
         let mode = self.mode;
         let result = deadline
             .guard(async {
@@ -316,7 +322,7 @@ impl Flight {
                 let transport = Arc::new(Outgoing {
                     inner: inner.timed(transport, headers),
                     clock: inner.clock.clone(),
-                    sent,
+                    way,
                     lane,
                     max_body: fitted.caps.max_body,
                 });
@@ -332,7 +338,7 @@ impl Flight {
                     sizes: inner.settings.sizes,
                     progress: ProgressLimit::new(inner.clock.clone(), timeouts.progress),
                 };
-                ask(&inner, fitted, &call, mode, &mut traces.begun).await
+                ask(&inner, fitted, &call, mode, &mut traces.heard).await
             })
             .await;
         result.unwrap_or_else(|Elapsed| {
@@ -354,11 +360,13 @@ impl Flight {
         match open {
             Open::Whole(mut reply) => {
                 inner.complete_reply(&mut reply, fitted, None);
-                reply.attempts.clone_from(&self.attempts);
                 // The reply is paid for, whether it can be written down or not.
-                if let Some(hold) = self.hold.take() {
-                    hold.settle(inner.charge(&reply, &fitted.target), &reply.usage);
+                if let Some(hold) = self.hold.take()
+                    && let Some(attempt) = self.attempts.last_mut()
+                {
+                    attempt.charge = hold.settle(inner.charge(&reply, fitted));
                 }
+                reply.attempts.clone_from(&self.attempts);
                 if let Some(mut tape) = traces.tape.take() {
                     tape.finish(None, true)?;
                 }
@@ -383,6 +391,8 @@ impl Flight {
                     tape: traces.tape.take(),
                     source: None,
                     span: self.span.clone(),
+                    heard: traces.heard,
+                    if_dropped: Arc::default(),
                 }
                 .into_events(),
             )),
@@ -410,6 +420,7 @@ impl Flight {
             class: None,
             wait: Duration::ZERO,
             latency: Duration::ZERO,
+            charge: Charge::NONE,
         };
         let call = Call {
             request: fitted.request.clone(),
@@ -422,7 +433,7 @@ impl Flight {
             sizes: inner.settings.sizes,
             progress: ProgressLimit::default(),
         };
-        match ask(&inner, &fitted, &call, self.mode, &mut false).await {
+        match ask(&inner, &fitted, &call, self.mode, &mut Heard::default()).await {
             Ok(Open::Whole(mut reply)) => {
                 inner.complete_reply(&mut reply, &fitted, Some(ReplySource::Replay));
                 reply.attempts = vec![attempt];
@@ -442,6 +453,8 @@ impl Flight {
                     tape: None,
                     source: Some(ReplySource::Replay),
                     span: self.span,
+                    heard: Heard::default(),
+                    if_dropped: Arc::default(),
                 }
                 .into_events(),
             )),
@@ -473,13 +486,13 @@ enum Open {
     Count(Count),
 }
 
-/// Asks the provider in the form that is wanted; `begun` is set when a stream inside has brought a part of the answer.
+/// Asks the provider in the form that is wanted; `heard` learns what a stream inside says of the tokens.
 async fn ask(
     inner: &Inner,
     fitted: &Fitted,
     call: &Call,
     mode: Mode,
-    begun: &mut bool,
+    heard: &mut Heard,
 ) -> Result<Open, Error> {
     let provider = &fitted.provider;
     match mode {
@@ -488,7 +501,7 @@ async fn ask(
             let reply = match fitted.route(inner.settings.timeouts.total) {
                 Route::Stream => {
                     let events = call.progress.watch(provider.stream(call).await?);
-                    events.collect_telling(begun).await?
+                    events.collect_telling(|event| heard.event(event)).await?
                 }
                 _ => provider.send(call).await?,
             };

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use crate::types::Usd;
+use crate::types::{Charge, Usd};
 
 /// When and how often a failed attempt is repeated.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -108,19 +108,70 @@ pub enum Unpriced {
     Ignore,
 }
 
-/// What the client has spent.
+/// What the client has spent; with a [`crate::LedgerFile`], what its run has spent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Spend {
-    /// Settled: by replies, and by attempts that may have been charged for.
+    /// Charged: by replies, and by attempts of unknown outcome.
     pub usd: Usd,
+    /// Of `usd`, what was charged without a usage of the provider: an upper bound.
+    pub uncertain: Usd,
     /// Held by calls under way.
     pub reserved: Usd,
     /// Calls settled or under way.
     pub calls: u64,
-    /// Tokens settled.
+    /// Attempts of unknown outcome, charged by what was reserved for them.
+    pub unsettled: u64,
+    /// Tokens charged.
     pub tokens: u64,
-    /// Calls whose cost nobody knows.
+    /// Attempts that no price is known for.
     pub unknown: u64,
+}
+
+impl Spend {
+    /// What was spent after `before`, a state of the same client: every sum less that of then. What is reserved is that
+    /// of now.
+    #[must_use]
+    pub fn since(&self, before: &Self) -> Self {
+        let less = |a: Usd, b: Usd| a.checked_sub(b).unwrap_or_default();
+        Self {
+            usd: less(self.usd, before.usd),
+            uncertain: less(self.uncertain, before.uncertain),
+            reserved: self.reserved,
+            calls: self.calls.saturating_sub(before.calls),
+            unsettled: self.unsettled.saturating_sub(before.unsettled),
+            tokens: self.tokens.saturating_sub(before.tokens),
+            unknown: self.unknown.saturating_sub(before.unknown),
+        }
+    }
+
+    /// Both together.
+    pub(crate) fn plus(&self, other: &Self) -> Self {
+        let sum = |a: Usd, b: Usd| a.checked_add(b).unwrap_or(Usd(i64::MAX));
+        Self {
+            usd: sum(self.usd, other.usd),
+            uncertain: sum(self.uncertain, other.uncertain),
+            reserved: sum(self.reserved, other.reserved),
+            calls: self.calls.saturating_add(other.calls),
+            unsettled: self.unsettled.saturating_add(other.unsettled),
+            tokens: self.tokens.saturating_add(other.tokens),
+            unknown: self.unknown.saturating_add(other.unknown),
+        }
+    }
+
+    /// Counts a charge.
+    pub(crate) fn add(&mut self, charge: Charge) {
+        let sum = |a: &mut Usd, b: Usd| *a = a.checked_add(b).unwrap_or(Usd(i64::MAX));
+        let usd = charge.usd.unwrap_or_default();
+        sum(&mut self.usd, usd);
+        if !charge.certain {
+            sum(&mut self.uncertain, usd);
+            self.unsettled = self.unsettled.saturating_add(1);
+        }
+        if charge.usd.is_none() {
+            self.unknown = self.unknown.saturating_add(1);
+        }
+        self.tokens = self.tokens.saturating_add(charge.tokens);
+    }
 }
 
 /// What to do about fields that a model or a protocol does not take.

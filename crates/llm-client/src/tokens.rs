@@ -29,79 +29,116 @@ pub trait Estimator: Send + Sync {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Bytes3;
 
-/// An image, or a document that is not text.
-const MEDIA: u64 = 1600;
+/// How many bytes of text are a token, and how many tokens an image has.
+#[derive(Debug, Clone, Copy)]
+struct Parts {
+    bytes: usize,
+    image: u64,
+}
+
+const BYTES3: Parts = Parts {
+    bytes: 3,
+    image: 1600,
+};
+/// For reservations: what is hardly ever passed.
+const MOST: Parts = Parts {
+    bytes: 2,
+    image: 4800,
+};
 const MESSAGE: u64 = 4;
 const REQUEST: u64 = 8;
 
-impl Bytes3 {
-    /// The tokens of one text.
-    pub fn text(text: &str) -> u64 {
-        Self::bytes(text.len())
+impl Parts {
+    fn bytes(self, bytes: usize) -> u64 {
+        bytes.div_ceil(self.bytes) as u64
     }
 
-    fn bytes(bytes: usize) -> u64 {
-        bytes.div_ceil(3) as u64
+    fn text(self, text: &str) -> u64 {
+        self.bytes(text.len())
     }
 
-    /// The tokens of a reply's, or a message's, content.
-    pub(crate) fn content(blocks: &[Block]) -> u64 {
-        blocks.iter().map(Self::block).sum()
+    fn content(self, blocks: &[Block]) -> u64 {
+        blocks.iter().map(|block| self.block(block)).sum()
     }
 
-    fn block(block: &Block) -> u64 {
+    fn block(self, block: &Block) -> u64 {
         let raw = || {
             block
                 .raw
                 .as_ref()
-                .map_or(0, |raw| Self::bytes(raw.get().len()))
+                .map_or(0, |raw| self.bytes(raw.get().len()))
         };
         match &block.kind {
-            BlockKind::Text { text } => Self::text(text),
-            BlockKind::Image(_) => MEDIA,
-            BlockKind::Document(source) => Self::document(source),
+            BlockKind::Text { text } => self.text(text),
+            BlockKind::Image(_) => self.image,
+            BlockKind::Document(source) => self.document(source),
             BlockKind::ToolUse { name, input, .. } => {
                 let input = match input {
                     ToolInput::Json(raw) => raw.get(),
                     ToolInput::Invalid(text) => text,
                 };
-                Self::text(name) + Self::text(input)
+                self.text(name) + self.text(input)
             }
-            BlockKind::ToolResult { content, .. } => Self::content(content),
-            BlockKind::Thinking { text, .. } => raw().max(Self::text(text)),
-            BlockKind::ServerToolUse { name, .. } => raw().max(Self::text(name)),
+            BlockKind::ToolResult { content, .. } => self.content(content),
+            BlockKind::Thinking { text, .. } => raw().max(self.text(text)),
+            BlockKind::ServerToolUse { name, .. } => raw().max(self.text(name)),
             BlockKind::RedactedThinking
             | BlockKind::ServerToolResult { .. }
             | BlockKind::Other { .. } => raw(),
         }
     }
 
-    fn document(source: &MediaSource) -> u64 {
+    fn document(self, source: &MediaSource) -> u64 {
         match source {
             // Four characters of base64 are three bytes.
             MediaSource::Base64 { media_type, data } if media_type.starts_with("text/") => {
-                Self::bytes(data.len().div_ceil(4) * 3)
+                self.bytes(data.len().div_ceil(4) * 3)
             }
             // A dense page is some 100 KB of a file and 2000 tokens.
-            MediaSource::Base64 { data, .. } => MEDIA.max(data.len() as u64 / 66),
-            _ => MEDIA,
+            MediaSource::Base64 { data, .. } => self.image.max(data.len() as u64 / 66),
+            _ => self.image,
         }
     }
 
-    fn json(value: &Value) -> u64 {
-        Self::text(&value.to_string())
+    fn json(self, value: &Value) -> u64 {
+        self.text(&value.to_string())
     }
 
-    fn tool(tool: &ToolSpec) -> u64 {
+    fn tool(self, tool: &ToolSpec) -> u64 {
         match tool {
             ToolSpec::Function {
                 name,
                 description,
                 schema,
                 ..
-            } => Self::text(name) + Self::text(description) + Self::json(schema),
-            ToolSpec::Server(raw) => Self::text(raw.get()),
+            } => self.text(name) + self.text(description) + self.json(schema),
+            ToolSpec::Server(raw) => self.text(raw.get()),
         }
+    }
+
+    fn request(self, request: &Request) -> u64 {
+        let messages = request
+            .messages
+            .iter()
+            .map(|message| MESSAGE + self.content(&message.content));
+        let format = request
+            .format
+            .iter()
+            .map(|format| self.json(&format.schema));
+        let tools = request.tools.iter().map(|tool| self.tool(tool));
+        REQUEST + self.content(&request.system) + messages.chain(tools).chain(format).sum::<u64>()
+    }
+}
+
+impl Bytes3 {
+    /// The tokens of one text.
+    pub fn text(text: &str) -> u64 {
+        BYTES3.text(text)
+    }
+
+    /// The tokens of a reply's, or a message's, content.
+    pub(crate) fn content(blocks: &[Block]) -> u64 {
+        BYTES3.content(blocks)
     }
 }
 
@@ -111,16 +148,52 @@ impl Estimator for Bytes3 {
     }
 
     fn estimate(&self, request: &Request) -> u64 {
-        let messages = request
-            .messages
-            .iter()
-            .map(|message| MESSAGE + Self::content(&message.content));
-        let format = request
-            .format
-            .iter()
-            .map(|format| Self::json(&format.schema));
-        let tools = request.tools.iter().map(Self::tool);
-        REQUEST + Self::content(&request.system) + messages.chain(tools).chain(format).sum::<u64>()
+        BYTES3.request(request)
+    }
+}
+
+/// The tokens to reserve for the prompt of `request` where nobody counted them: one for two bytes of text, by the parts
+/// of [`Bytes3`], and 4800 for an image.
+pub(crate) fn most(request: &Request) -> u64 {
+    MOST.request(request)
+}
+
+/// What a prompt holds besides text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Media {
+    /// Images whose bytes are in the request.
+    Images,
+    /// At this place, something of which the request does not show how large it is.
+    Unknown(String),
+}
+
+/// Whether the prompt of `request` has parts that are not text.
+pub(crate) fn media(request: &Request) -> Option<Media> {
+    let mut found = None;
+    for (i, message) in request.messages.iter().enumerate() {
+        for (j, block) in message.content.iter().enumerate() {
+            match block_media(block) {
+                None => {}
+                Some(false) => found = Some(Media::Images),
+                Some(true) => return Some(Media::Unknown(format!("messages.{i}.content.{j}"))),
+            }
+        }
+    }
+    found
+}
+
+/// Whether a block is, or holds, an image or a document, and whether one of unknown size.
+fn block_media(block: &Block) -> Option<bool> {
+    match &block.kind {
+        BlockKind::Image(MediaSource::Base64 { .. }) => Some(false),
+        BlockKind::Document(MediaSource::Base64 { media_type, .. })
+            if media_type.starts_with("text/") =>
+        {
+            None
+        }
+        BlockKind::Image(_) | BlockKind::Document(_) => Some(true),
+        BlockKind::ToolResult { content, .. } => content.iter().filter_map(block_media).max(),
+        _ => None,
     }
 }
 
@@ -186,6 +259,10 @@ impl CountCache {
 
     pub fn put(&self, key: CountKey, count: Count) {
         self.lock().put(key, count);
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.lock().is_empty()
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, LruCache<CountKey, Count>> {

@@ -99,6 +99,7 @@ pub(crate) fn trail(headers: &[(String, String)]) -> Trail {
             retry_after_ms: text("retry-after-ms"),
             retry_after: text("retry-after"),
         },
+        note: None,
     }
 }
 

@@ -1,43 +1,52 @@
-//! What may be spent: reserved at its worst before a call, settled by what the reply says.
+//! What may be spent: an upper bound is reserved before each attempt, and charged unless the provider says what was used.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::types::{Usage, Usd};
-use crate::{Amount, Budget, Error, Spend};
+use super::ledger_file::{How, Writer};
+use crate::transport::HttpResponse;
+use crate::types::{Charge, Usd};
+use crate::{Amount, Budget, Clock, ConnectPhase, Error, Spend, TimeoutPhase};
 
 /// The most that one attempt can take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Worst {
+pub(crate) struct Most {
     /// Prompt and reply in money; none when no price is known.
     pub usd: Option<Usd>,
-    /// The prompt alone.
-    pub prompt_usd: Option<Usd>,
     /// Tokens of prompt and reply.
     pub tokens: u64,
-    /// Of the prompt alone.
-    pub prompt_tokens: u64,
 }
 
 /// The account of one client.
-#[derive(Debug, Default)]
 pub(crate) struct Ledger {
     caps: Budget,
+    clock: Arc<dyn Clock>,
     state: Mutex<State>,
 }
 
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Default)]
 struct State {
     spend: Spend,
     reserved_tokens: u64,
+    /// Where every change is written before it is made.
+    file: Option<Writer>,
 }
 
 impl Ledger {
-    pub fn new(caps: Budget) -> Self {
+    pub fn new(caps: Budget, clock: Arc<dyn Clock>) -> Self {
         Self {
             caps,
+            clock,
             state: Mutex::default(),
         }
+    }
+
+    /// Keeps the account in `file` from now on, and counts what it holds.
+    pub fn keep(&self, file: Writer) {
+        self.with(|state| {
+            state.spend = state.spend.plus(&file.spent());
+            state.file = Some(file);
+        });
     }
 
     pub fn spent(&self) -> Spend {
@@ -49,32 +58,30 @@ impl Ledger {
         change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Holds `worst` for a call, or says which cap it could pass.
-    pub fn reserve(self: &Arc<Self>, worst: Worst) -> Result<Reservation, Error> {
-        self.with(|state| {
-            self.hold(state, worst)?;
+    /// Holds `most` for the first attempt of a call, or says which cap it could pass.
+    pub fn reserve(self: &Arc<Self>, most: Most) -> Result<Reservation, Error> {
+        let entry = self.with(|state| {
             let calls = state.spend.calls.saturating_add(1);
             if let Some(cap) = self.caps.calls.filter(|cap| calls > *cap) {
-                release(state, worst);
-                return Err(exceeded(
-                    Amount::Calls(cap),
-                    Amount::Calls(state.spend.calls),
-                    Amount::Calls(1),
-                ));
+                let spent = Amount::Calls(state.spend.calls);
+                return Err(exceeded(Amount::Calls(cap), spent, Amount::Calls(1)));
             }
+            let entry = self.hold(state, most)?;
             state.spend.calls = calls;
-            Ok(())
+            Ok(entry)
         })?;
         Ok(Reservation {
             ledger: self.clone(),
-            worst,
-            held: true,
-            sent: Arc::default(),
+            most,
+            held: Some(entry),
+            known: None,
+            way: Arc::default(),
         })
     }
 
-    fn hold(&self, state: &mut State, worst: Worst) -> Result<(), Error> {
-        let usd = worst.usd.unwrap_or_default();
+    /// Gives the number of the line in the file, 0 without one.
+    fn hold(&self, state: &mut State, most: Most) -> Result<u64, Error> {
+        let usd = most.usd.unwrap_or_default();
         let spend = &mut state.spend;
         // What cannot be held in 63 bits passes every cap.
         let taken = spend.usd.checked_add(spend.reserved);
@@ -90,17 +97,37 @@ impl Ledger {
         }
         let taken = spend.tokens.saturating_add(state.reserved_tokens);
         if let Some(cap) = self.caps.tokens
-            && taken.saturating_add(worst.tokens) > cap
+            && taken.saturating_add(most.tokens) > cap
         {
             return Err(exceeded(
                 Amount::Tokens(cap),
                 Amount::Tokens(taken),
-                Amount::Tokens(worst.tokens),
+                Amount::Tokens(most.tokens),
             ));
         }
+        let entry = match &mut state.file {
+            Some(file) => file.reserve(most, self.clock.now())?,
+            None => 0,
+        };
         spend.reserved = spend.reserved.checked_add(usd).unwrap_or(Usd(i64::MAX));
-        state.reserved_tokens = state.reserved_tokens.saturating_add(worst.tokens);
-        Ok(())
+        state.reserved_tokens = state.reserved_tokens.saturating_add(most.tokens);
+        Ok(entry)
+    }
+
+    /// Ends what `entry` holds with `charge`.
+    fn close(&self, entry: u64, most: Most, charge: Charge, how: How) {
+        self.with(|state| {
+            let usd = most.usd.unwrap_or_default();
+            let left = state.spend.reserved.checked_sub(usd).unwrap_or_default();
+            state.spend.reserved = left.max(Usd::ZERO);
+            state.reserved_tokens = state.reserved_tokens.saturating_sub(most.tokens);
+            if how != How::Refund {
+                state.spend.add(charge);
+            }
+            if let Some(file) = &mut state.file {
+                file.settle(entry, charge, how);
+            }
+        });
     }
 }
 
@@ -113,82 +140,140 @@ fn exceeded(cap: Amount, spent: Amount, wanted: Amount) -> Error {
     }
 }
 
-fn release(state: &mut State, worst: Worst) {
-    let usd = worst.usd.unwrap_or_default();
-    let left = state.spend.reserved.checked_sub(usd).unwrap_or_default();
-    state.spend.reserved = left.max(Usd::ZERO);
-    state.reserved_tokens = state.reserved_tokens.saturating_sub(worst.tokens);
-}
+/// How far the request of an attempt got. Only one that was not sent, or that the server answered with an HTTP error,
+/// cost nothing.
+#[derive(Debug, Default)]
+pub(crate) struct Way(AtomicU8);
 
-fn charge(state: &mut State, usd: Option<Usd>, tokens: u64) {
-    match usd {
-        Some(usd) => {
-            state.spend.usd = state.spend.usd.checked_add(usd).unwrap_or(Usd(i64::MAX));
+impl Way {
+    const UNSENT: u8 = 0;
+    const SENT: u8 = 1;
+    const DECLINED: u8 = 2;
+
+    /// Sends, and looks how far that gets.
+    pub async fn watch(
+        &self,
+        sending: impl Future<Output = Result<HttpResponse, Error>>,
+    ) -> Result<HttpResponse, Error> {
+        self.0.store(Self::SENT, Ordering::Relaxed);
+        let result = sending.await;
+        match &result {
+            Ok(response) if response.status >= 400 => {
+                self.0.store(Self::DECLINED, Ordering::Relaxed);
+            }
+            Err(error) if is_unsent(error) => self.0.store(Self::UNSENT, Ordering::Relaxed),
+            _ => {}
         }
-        None => state.spend.unknown += 1,
+        result
     }
-    state.spend.tokens = state.spend.tokens.saturating_add(tokens);
+
+    fn may_be_billed(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == Self::SENT
+    }
 }
 
-/// What is held for one call. Dropped unsettled, it charges for the prompt if the request went out, and nothing else.
-#[derive(Debug)]
+/// The error says that no request reached a server.
+fn is_unsent(error: &Error) -> bool {
+    match error {
+        Error::Connect { phase, .. } => {
+            matches!(phase, ConnectPhase::Connect | ConnectPhase::Trust)
+        }
+        Error::Timeout { phase, .. } => *phase == TimeoutPhase::Connect,
+        Error::Refused { .. } => true,
+        _ => false,
+    }
+}
+
+/// What is held for one call. Dropped, it is settled as a failed attempt is.
 pub(crate) struct Reservation {
     ledger: Arc<Ledger>,
-    worst: Worst,
-    held: bool,
-    /// Set by the transport when the attempt's request goes out.
-    pub sent: Arc<AtomicBool>,
+    most: Most,
+    /// The entry that is open for the attempt under way.
+    held: Option<u64>,
+    /// What the final usage of the attempt costs, if it came already.
+    known: Option<Charge>,
+    /// Of the attempt under way.
+    pub way: Arc<Way>,
 }
 
 impl Reservation {
-    /// The reply came: charges what it costs and used.
-    pub fn settle(mut self, usd: Option<Usd>, usage: &Usage) {
-        self.held = false;
-        self.ledger.with(|state| {
-            release(state, self.worst);
-            charge(state, usd, usage.total());
-        });
+    /// The reply came: charges what it used, or all that is held if it does not say.
+    pub fn settle(mut self, known: Option<Charge>) -> Charge {
+        self.known = known;
+        self.charge()
     }
 
-    /// An attempt failed: charges for the prompt if it may have been billed. What is left is held for the next one.
+    /// A stream told what the call costs in the end, or went on after that.
+    pub fn learn(&mut self, known: Option<Charge>) {
+        self.known = known;
+    }
+
+    /// The attempt failed: charges it, unless it cost nothing. Then its hold is left for the next one.
+    pub fn fail(&mut self) -> Charge {
+        if self.way.may_be_billed() {
+            self.charge()
+        } else {
+            Charge::NONE
+        }
+    }
+
+    /// Holds the same again for another attempt, if nothing is held any longer.
     ///
     /// # Errors
-    /// With the charge, another attempt could pass a cap.
-    pub fn next_attempt(&mut self, possibly_billed: bool) -> Result<(), Error> {
-        let sent = self.sent.swap(false, Ordering::Relaxed);
-        if !(sent && possibly_billed) {
-            return Ok(());
+    /// Another attempt could pass a cap.
+    pub fn again(&mut self) -> Result<(), Error> {
+        self.way = Arc::default();
+        self.known = None;
+        if self.held.is_none() {
+            let ledger = &self.ledger;
+            self.held = Some(ledger.with(|state| ledger.hold(state, self.most))?);
         }
-        self.ledger.with(|state| {
-            release(state, self.worst);
-            charge(state, self.worst.prompt_usd, self.worst.prompt_tokens);
-            // Not held any longer, should the next line refuse.
-            self.held = false;
-            self.ledger.hold(state, self.worst)?;
-            self.held = true;
-            Ok(())
+        Ok(())
+    }
+
+    /// What a drop charges now.
+    pub fn if_dropped(&self) -> Charge {
+        if self.held.is_some() && self.way.may_be_billed() {
+            self.taken()
+        } else {
+            Charge::NONE
+        }
+    }
+
+    fn taken(&self) -> Charge {
+        // A usage without a price is no settlement where a price was held.
+        let known = self
+            .known
+            .filter(|known| known.usd.is_some() || self.most.usd.is_none());
+        known.unwrap_or(Charge {
+            usd: self.most.usd,
+            tokens: self.most.tokens,
+            certain: false,
         })
     }
 
-    /// The call is over without a reply, and nothing was billed but what was charged already.
-    pub fn refund(mut self) {
-        self.held = false;
-        self.ledger.with(|state| release(state, self.worst));
+    fn charge(&mut self) -> Charge {
+        let Some(entry) = self.held.take() else {
+            return Charge::NONE;
+        };
+        let charge = self.taken();
+        let how = if charge.certain {
+            How::Usage
+        } else {
+            How::Reserved
+        };
+        self.ledger.close(entry, self.most, charge, how);
+        charge
     }
 }
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        if !self.held {
-            return;
+        self.fail();
+        if let Some(entry) = self.held.take() {
+            self.ledger
+                .close(entry, self.most, Charge::NONE, How::Refund);
         }
-        let sent = self.sent.load(Ordering::Relaxed);
-        self.ledger.with(|state| {
-            release(state, self.worst);
-            if sent {
-                charge(state, self.worst.prompt_usd, self.worst.prompt_tokens);
-            }
-        });
     }
 }
 
@@ -197,82 +282,118 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::SystemClock;
 
-    fn ledger(usd: i64) -> Arc<Ledger> {
-        Arc::new(Ledger::new(Budget {
-            usd: Some(Usd(usd)),
-            ..Budget::default()
-        }))
+    fn ledger(caps: Budget) -> Arc<Ledger> {
+        Arc::new(Ledger::new(caps, Arc::new(SystemClock::new())))
     }
 
-    fn worst(usd: i64, prompt: i64) -> Worst {
-        Worst {
+    fn dollars(usd: i64) -> Arc<Ledger> {
+        ledger(Budget {
             usd: Some(Usd(usd)),
-            prompt_usd: Some(Usd(prompt)),
+            ..Budget::default()
+        })
+    }
+
+    fn most(usd: i64) -> Most {
+        Most {
+            usd: Some(Usd(usd)),
             tokens: 10,
-            prompt_tokens: 4,
         }
     }
 
+    fn used(usd: i64) -> Charge {
+        Charge {
+            usd: Some(Usd(usd)),
+            tokens: 1,
+            certain: true,
+        }
+    }
+
+    fn send(call: &Reservation) {
+        call.way.0.store(Way::SENT, Ordering::Relaxed);
+    }
+
     #[test]
-    fn a_dropped_call_pays_for_the_prompt_only_when_it_went_out() {
-        let ledger = ledger(100);
-        drop(ledger.reserve(worst(60, 20)).unwrap());
+    fn a_dropped_call_pays_all_that_was_held_only_when_it_went_out() {
+        let ledger = dollars(100);
+        drop(ledger.reserve(most(60)).unwrap());
         assert_eq!(ledger.spent().usd, Usd::ZERO);
-        let call = ledger.reserve(worst(60, 20)).unwrap();
-        call.sent.store(true, Ordering::Relaxed);
+        let call = ledger.reserve(most(60)).unwrap();
+        send(&call);
+        assert_eq!(call.if_dropped().usd, Some(Usd(60)));
         drop(call);
-        assert_eq!(
-            (ledger.spent().usd, ledger.spent().reserved),
-            (Usd(20), Usd::ZERO)
-        );
+        let spend = ledger.spent();
+        assert_eq!((spend.usd, spend.reserved), (Usd(60), Usd::ZERO));
+        assert_eq!((spend.uncertain, spend.unsettled), (Usd(60), 1));
+    }
+
+    #[test]
+    fn a_call_that_ends_after_its_final_usage_pays_that() {
+        let ledger = dollars(100);
+        let mut call = ledger.reserve(most(60)).unwrap();
+        send(&call);
+        call.learn(Some(used(7)));
+        drop(call);
+        let spend = ledger.spent();
+        assert_eq!((spend.usd, spend.uncertain), (Usd(7), Usd::ZERO));
     }
 
     #[test]
     fn an_attempt_that_may_have_been_billed_is_charged_and_the_next_one_asks_again() {
-        let ledger = ledger(100);
-        let mut call = ledger.reserve(worst(60, 50)).unwrap();
-        call.sent.store(true, Ordering::Relaxed);
-        assert!(matches!(
-            call.next_attempt(true),
-            Err(Error::BudgetExceeded { .. })
-        ));
+        let ledger = dollars(100);
+        let mut call = ledger.reserve(most(60)).unwrap();
+        send(&call);
+        assert_eq!(call.fail().usd, Some(Usd(60)));
+        assert!(matches!(call.again(), Err(Error::BudgetExceeded { .. })));
         drop(call);
-        assert_eq!(
-            (ledger.spent().usd, ledger.spent().reserved),
-            (Usd(50), Usd::ZERO)
-        );
+        let spend = ledger.spent();
+        assert_eq!((spend.usd, spend.reserved), (Usd(60), Usd::ZERO));
+    }
+
+    #[test]
+    fn an_attempt_that_was_declined_costs_nothing_and_keeps_its_hold() {
+        let ledger = dollars(100);
+        let mut call = ledger.reserve(most(60)).unwrap();
+        call.way.0.store(Way::DECLINED, Ordering::Relaxed);
+        assert!(call.fail().is_none());
+        assert_eq!(ledger.spent().reserved, Usd(60));
+        call.again().unwrap();
+        assert_eq!(ledger.spent().reserved, Usd(60));
     }
 
     #[test]
     fn a_cap_of_calls_counts_calls_and_not_attempts() {
-        let ledger = Arc::new(Ledger::new(Budget {
+        let ledger = ledger(Budget {
             calls: Some(1),
             ..Budget::default()
-        }));
-        let mut call = ledger.reserve(worst(1, 1)).unwrap();
-        call.next_attempt(true).unwrap();
-        assert!(ledger.reserve(worst(1, 1)).is_err());
-        call.settle(Some(Usd(1)), &Usage::default());
+        });
+        let mut call = ledger.reserve(most(1)).unwrap();
+        send(&call);
+        call.fail();
+        call.again().unwrap();
+        assert!(ledger.reserve(most(1)).is_err());
+        call.settle(Some(used(1)));
         assert_eq!(ledger.spent().reserved, Usd::ZERO);
     }
 
     proptest! {
         #[test]
         fn never_negative_and_never_above_the_cap(steps in prop::collection::vec((0i64..50, 0i64..50, 0u8..5), 1..60)) {
-            let ledger = ledger(200);
+            let ledger = dollars(200);
             let mut open = Vec::new();
-            for (most, part, what) in steps {
-                let (most, part) = (most.max(part), most.min(part));
+            for (a, b, what) in steps {
+                let (held, part) = (a.max(b), a.min(b));
                 match (what, open.pop()) {
-                    (0 | 1, held) => {
-                        open.extend(held);
-                        open.extend(ledger.reserve(worst(most, part)).ok().map(|call| (call, part)));
+                    (0 | 1, before) => {
+                        open.extend(before);
+                        open.extend(ledger.reserve(most(held)).ok().map(|call| (call, part)));
                     }
-                    (2, Some((call, part))) => call.settle(Some(Usd(part)), &Usage::default()),
+                    (2, Some((call, part))) => drop(call.settle(Some(used(part)))),
                     (3, Some((mut call, part))) => {
-                        call.sent.store(true, Ordering::Relaxed);
-                        if call.next_attempt(true).is_ok() {
+                        send(&call);
+                        call.fail();
+                        if call.again().is_ok() {
                             open.push((call, part));
                         }
                     }

@@ -3,6 +3,8 @@
 
 pub(crate) mod budget;
 pub(crate) mod gate;
+pub(crate) mod ledger_file;
+pub(crate) mod most;
 pub(crate) mod record;
 pub(crate) mod replay;
 pub(crate) mod retry;

@@ -5,5 +5,6 @@ mod price;
 mod table;
 
 pub use model::{Model, ModelStatus, ModelThinking};
+pub(crate) use price::Factor;
 pub use price::{Price, Tier};
 pub use table::ModelTable;

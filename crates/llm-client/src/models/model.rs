@@ -2,8 +2,9 @@ use std::collections::BTreeMap;
 
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-use super::price::Sum;
+use super::price::{Factor, Sum};
 use super::{Price, Tier};
 use crate::types::{Cost, CostSource, Usage, Usd};
 
@@ -49,6 +50,9 @@ pub struct Model {
     pub priced_on: Option<Date>,
     /// What one call of a tool that the provider runs costs, by its name in [`Usage::server_tools`].
     pub server_tools: BTreeMap<String, Usd>,
+    /// What the prices of its tokens are multiplied by when [`crate::Request::extra`] holds `KEY=VALUE`, in billionths:
+    /// 6,000,000,000 for `speed=fast` is six times the price.
+    pub multipliers: BTreeMap<String, u64>,
     /// The provider tells the cost of each call, which wins over the prices here.
     pub reports_cost: bool,
     /// Where all this was read.
@@ -89,6 +93,9 @@ pub enum ModelThinking {
     AdaptiveOnly,
 }
 
+/// Keys of [`crate::Request::extra`] that change the price of a call.
+const PRICED_KEYS: [&str; 3] = ["speed", "service_tier", "inference_geo"];
+
 impl Model {
     /// A model that no table knows: whatever is asked is sent, and nobody knows what it costs.
     pub fn unknown(provider: impl Into<String>, id: impl Into<String>) -> Self {
@@ -110,6 +117,7 @@ impl Model {
             tiers: Vec::new(),
             priced_on: None,
             server_tools: BTreeMap::new(),
+            multipliers: BTreeMap::new(),
             reports_cost: false,
             source: String::new(),
             verified: false,
@@ -125,8 +133,12 @@ impl Model {
     ///
     /// None if a price that it takes is not known, or the sum is above 9.2 billion dollars.
     pub fn cost(&self, usage: &Usage) -> Option<Usd> {
+        self.cost_at(usage, Factor::ONE)
+    }
+
+    fn cost_at(&self, usage: &Usage, factor: Factor) -> Option<Usd> {
         let price = self.price(usage.prompt())?;
-        let mut sum = Sum::new();
+        let mut sum = Sum::at(factor);
         sum.tokens(usage.input, Some(price.input));
         sum.tokens(usage.cache_write_5m, price.cache_write_5m);
         sum.tokens(usage.cache_write_1h, price.cache_write_1h);
@@ -138,12 +150,32 @@ impl Model {
         sum.total()
     }
 
+    /// What all prices of tokens are multiplied by in a request with these further fields, or the first field that the
+    /// table has no factor for.
+    pub(crate) fn factor(&self, extra: &Map<String, Value>) -> Result<Factor, &'static str> {
+        let mut product = Factor::ONE;
+        for key in PRICED_KEYS {
+            let factor = match extra.get(key) {
+                None | Some(Value::Null) => continue,
+                Some(Value::String(value)) => self.multipliers.get(&format!("{key}={value}")),
+                Some(value) => self.multipliers.get(&format!("{key}={value}")),
+            };
+            let factor = factor.and_then(|factor| product.and(Factor(*factor)));
+            product = factor.ok_or(key)?;
+        }
+        Ok(product)
+    }
+
     /// [`Self::cost`] with the day of the prices.
     pub fn priced(&self, usage: &Usage) -> Cost {
+        self.priced_at(usage, Factor::ONE)
+    }
+
+    pub(crate) fn priced_at(&self, usage: &Usage, factor: Factor) -> Cost {
         let from = self.priced_on.map(|day| CostSource::Table {
             read_on: day.to_string(),
         });
-        match (self.cost(usage), from) {
+        match (self.cost_at(usage, factor), from) {
             (Some(usd), Some(from)) => Cost {
                 usd: Some(usd),
                 from,
@@ -156,9 +188,18 @@ impl Model {
     /// the prompt at the dearest known price of prompts, in this tier or one of longer prompts, for the number may
     /// be an estimate. Tools that the provider runs are not in it.
     pub fn dearest(&self, prompt_tokens: u64, max_tokens: u64) -> Option<Usd> {
+        self.dearest_at(prompt_tokens, max_tokens, Factor::ONE)
+    }
+
+    pub(crate) fn dearest_at(
+        &self,
+        prompt_tokens: u64,
+        max_tokens: u64,
+        factor: Factor,
+    ) -> Option<Usd> {
         self.tiers_from(prompt_tokens)
             .map(|price| {
-                let mut sum = Sum::new();
+                let mut sum = Sum::at(factor);
                 sum.tokens(prompt_tokens, Some(price.dearest_input()));
                 sum.tokens(max_tokens, Some(price.output));
                 sum.total()

@@ -50,24 +50,50 @@ impl Price {
     }
 }
 
+/// A factor on the prices of tokens, in billionths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Factor(pub u64);
+
+impl Factor {
+    const UNIT: u64 = 1_000_000_000;
+    /// The prices as they are.
+    pub const ONE: Self = Self(Self::UNIT);
+
+    /// Both factors, rounded up; none if the product cannot be held.
+    pub fn and(self, other: Self) -> Option<Self> {
+        let product = u128::from(self.0) * u128::from(other.0);
+        u64::try_from(product.div_ceil(Self::UNIT.into()))
+            .ok()
+            .map(Self)
+    }
+}
+
 /// A sum of prices that is rounded once, at its end.
 ///
-/// It counts in 10^-15 dollars, so a price of nine decimals for a million tokens is exact for one token.
-pub(crate) struct Sum(Option<u128>);
+/// It counts in 10^-24 dollars, so a price of nine decimals for a million tokens, times a factor of nine decimals, is
+/// exact for one token.
+pub(crate) struct Sum {
+    sum: Option<u128>,
+    factor: Factor,
+}
 
 impl Sum {
-    pub fn new() -> Self {
-        Self(Some(0))
+    /// A sum in which the prices of tokens are multiplied by `factor`.
+    pub fn at(factor: Factor) -> Self {
+        Self {
+            sum: Some(0),
+            factor,
+        }
     }
 
     /// Adds `tokens` at `price` for a million. No tokens cost nothing, even at an unknown price.
     pub fn tokens(&mut self, tokens: u64, price: Option<Usd>) {
-        self.add(tokens, price, 1);
+        self.add(tokens, price, self.factor.0.into());
     }
 
     /// Adds `calls` at `price` each.
     pub fn calls(&mut self, calls: u64, price: Option<Usd>) {
-        self.add(calls, price, PER);
+        self.add(calls, price, PER * u128::from(Factor::UNIT));
     }
 
     fn add(&mut self, count: u64, price: Option<Usd>, unit: u128) {
@@ -77,8 +103,8 @@ impl Sum {
         let more = price
             .and_then(|price| u128::try_from(price.0).ok())
             .and_then(|nanos| nanos.checked_mul(u128::from(count))?.checked_mul(unit));
-        self.0 = self
-            .0
+        self.sum = self
+            .sum
             .zip(more)
             .and_then(|(sum, more)| sum.checked_add(more));
     }
@@ -86,7 +112,8 @@ impl Sum {
     /// The sum, rounded up to the nano-dollar: a cost is never shown too low. None if a price is not known or the
     /// sum cannot be held.
     pub fn total(self) -> Option<Usd> {
-        i64::try_from(self.0?.div_ceil(PER)).ok().map(Usd)
+        let unit = PER * u128::from(Factor::UNIT);
+        i64::try_from(self.sum?.div_ceil(unit)).ok().map(Usd)
     }
 }
 

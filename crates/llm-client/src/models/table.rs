@@ -55,6 +55,7 @@ struct Row {
     price: Option<Price>,
     tiers: Option<Vec<Tier>>,
     server_tools: Option<BTreeMap<String, Dollars>>,
+    multipliers: Option<BTreeMap<String, Dollars>>,
     reports_cost: Option<bool>,
     source: Option<String>,
     verified: Option<bool>,
@@ -250,7 +251,7 @@ impl Row {
         }
         merged! {
             aliases status retired_at context max_output thinking effort sampling forced_tools prefill structured
-            server_tools reports_cost source verified status_on priced_on
+            server_tools multipliers reports_cost source verified status_on priced_on
         }
     }
 
@@ -284,6 +285,13 @@ impl Row {
                 .unwrap_or_default()
                 .into_iter()
                 .map(|(tool, dollars)| (tool, dollars.0))
+                .collect(),
+            multipliers: row
+                .multipliers
+                .unwrap_or_default()
+                .into_iter()
+                // A factor is read as an amount of dollars is, which is never negative.
+                .map(|(setting, factor)| (setting, factor.0.0.unsigned_abs()))
                 .collect(),
             reports_cost: row.reports_cost.unwrap_or(generic.reports_cost),
             source: row.source.unwrap_or_default(),

@@ -27,6 +27,9 @@ pub struct Usage {
     pub raw: Option<Raw>,
     /// The provider sent it; else the numbers are estimates.
     pub known: bool,
+    /// It was sent before the model stopped: the numbers may still grow.
+    #[serde(skip)]
+    pub partial: bool,
 }
 
 impl Usage {
@@ -59,6 +62,7 @@ impl Usage {
         }
         self.raw = None;
         self.known &= other.known;
+        self.partial |= other.partial;
     }
 }
 
@@ -132,6 +136,49 @@ impl FromStr for Usd {
         read().ok_or_else(|| UsdError {
             text: text.to_owned(),
         })
+    }
+}
+
+/// What a budget was charged for: a call, or one attempt of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Charge {
+    /// Money; none if no price is known.
+    pub usd: Option<Usd>,
+    /// Tokens of prompts and replies.
+    pub tokens: u64,
+    /// By what the provider says was used; else it is an upper bound.
+    pub certain: bool,
+}
+
+impl Charge {
+    /// Nothing was charged.
+    pub const NONE: Self = Self {
+        usd: Some(Usd::ZERO),
+        tokens: 0,
+        certain: true,
+    };
+
+    /// Both together: money is unknown if one is, and the sum is certain only if both are.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        let usd = self.usd.zip(other.usd);
+        Self {
+            usd: usd.map(|(a, b)| a.checked_add(b).unwrap_or(Usd(i64::MAX))),
+            tokens: self.tokens.saturating_add(other.tokens),
+            certain: self.certain && other.certain,
+        }
+    }
+
+    /// Nothing was charged.
+    pub fn is_none(&self) -> bool {
+        *self == Self::NONE
+    }
+}
+
+impl Default for Charge {
+    fn default() -> Self {
+        Self::NONE
     }
 }
 

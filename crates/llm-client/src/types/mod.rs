@@ -7,7 +7,7 @@ mod reply;
 mod request;
 mod stream;
 
-pub use cost::{Cost, CostSource, Usage, Usd, UsdError};
+pub use cost::{Charge, Cost, CostSource, Usage, Usd, UsdError};
 pub use message::{
     Block, BlockKind, CacheMark, MediaSource, Message, Origin, Role, Target, ToolInput,
 };

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::message::text_of;
-use super::{Block, BlockKind, Cost, Message, Raw, Role, Target, Usage};
+use super::{Block, BlockKind, Charge, Cost, Message, Raw, Role, Target, Usage};
 
 /// What was answered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -123,6 +123,9 @@ pub struct Attempt {
     pub wait: Duration,
     /// From the start of the attempt to its end; for a stream, to its first event.
     pub latency: Duration,
+    /// What the budget was charged for it.
+    #[serde(default, skip_serializing_if = "Charge::is_none")]
+    pub charge: Charge,
 }
 
 /// Something of the request that was changed, or could not be used.

@@ -6,8 +6,8 @@ use bytes::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::future::join_all;
 use llm_client::{
-    Amount, Budget, Caps, Cassette, Client, Clock as _, ConnectPhase, CostSource, Error,
-    HttpResponse, Limits, Request, Spend, TimeoutPhase, Unpriced, Usd,
+    Amount, Budget, Caps, Cassette, Client, ClientBuilder, Clock as _, ConnectPhase, CostSource,
+    Error, HttpResponse, Limits, Request, Spend, TimeoutPhase, Unpriced, Usd,
 };
 use test_support::{Canned, FakeClock, MemoryTransport};
 
@@ -38,9 +38,8 @@ fn usd(cap: i64) -> Budget {
     }
 }
 
-/// What one question reserves: 14 tokens of prompt (8 + 4 + 2) and 100 of reply.
-const RESERVED: i64 = 14 * 1_000 + 100 * 5_000;
-const PROMPT: i64 = 14 * 1_000;
+/// What one question reserves: 15 tokens of prompt (8 + 4 + 3) and 100 of reply.
+const RESERVED: i64 = 15 * 1_000 + 100 * 5_000;
 
 /// Calls at once; every one that is sent is answered a second later.
 async fn at_once(budget: Budget, calls: usize) -> (Vec<Result<(), Error>>, usize, Spend) {
@@ -110,10 +109,10 @@ async fn sixty_four_calls_at_once_never_pass_a_cap_in_calls_or_tokens() {
     };
     check_cap(calls, 9, |cap| cap == Amount::Calls(9)).await;
     let tokens = Budget {
-        tokens: Some(5 * 114 + 113),
+        tokens: Some(5 * 115 + 114),
         ..Budget::default()
     };
-    check_cap(tokens, 5, |cap| cap == Amount::Tokens(5 * 114 + 113)).await;
+    check_cap(tokens, 5, |cap| cap == Amount::Tokens(5 * 115 + 114)).await;
 }
 
 #[tokio::test]
@@ -137,14 +136,14 @@ async fn one_after_another_calls_go_on_until_what_they_cost_reaches_the_cap() {
 async fn a_reply_of_unset_length_reserves_the_most_that_may_come() {
     for (wire, tokens) in [(Wire::Anthropic, 4096), (Wire::Openai, 8192)] {
         let budget = Budget {
-            tokens: Some(14 + tokens),
+            tokens: Some(15 + tokens),
             ..Budget::default()
         };
         for (budget, fits) in [
             (budget, true),
             (
                 Budget {
-                    tokens: Some(13 + tokens),
+                    tokens: Some(14 + tokens),
                     ..budget
                 },
                 false,
@@ -297,13 +296,16 @@ fn cut() -> HttpResponse {
 }
 
 #[tokio::test]
-async fn failures_that_may_have_been_billed_cost_the_prompt_and_others_nothing() {
+async fn failures_of_unknown_outcome_cost_what_was_reserved_and_others_nothing() {
     type Answer = fn() -> Result<HttpResponse, Error>;
     let cases: [(Answer, i64); 9] = [
-        (|| Ok(cut()), PROMPT),
-        (|| Ok(json(200, "{".into())), PROMPT),
-        (|| Err(Error::connect(ConnectPhase::Send, "reset")), PROMPT),
-        (|| Err(Error::timeout(TimeoutPhase::Idle, SECOND)), PROMPT),
+        (|| Ok(cut()), RESERVED),
+        (|| Ok(json(200, "{".into())), RESERVED),
+        (
+            || Err(Error::connect(ConnectPhase::Send, "reset")),
+            RESERVED,
+        ),
+        (|| Err(Error::timeout(TimeoutPhase::Idle, SECOND)), RESERVED),
         (|| Err(Error::connect(ConnectPhase::Connect, "no")), 0),
         (|| Err(Error::timeout(TimeoutPhase::Connect, SECOND)), 0),
         (|| Ok(failed(WIRE, 429, "rate_limit_error")), 0),
@@ -320,40 +322,67 @@ async fn an_attempt_after_a_billed_one_asks_the_budget_again() {
     let transport = server(|_| Ok(cut()));
     for (cap, sent) in [
         (RESERVED, 1),
-        (RESERVED + PROMPT, 2),
-        (RESERVED + 2 * PROMPT, 3),
+        (2 * RESERVED - 1, 1),
+        (2 * RESERVED, 2),
+        (3 * RESERVED, 3),
     ] {
         let before = transport.requests().len();
         let client = client(WIRE, &transport, &skipping())
             .budget(usd(cap))
             .build()
             .unwrap();
-        client.complete(&question(PRICED)).await.unwrap_err();
+        let error = client.complete(&question(PRICED)).await.unwrap_err();
         assert_eq!(transport.requests().len() - before, sent, "{cap}");
-        assert_eq!(client.spent().usd, Usd(sent as i64 * PROMPT));
-        assert_eq!(client.spent().reserved, Usd(0));
+        let charged = Usd(sent as i64 * RESERVED);
+        let spend = client.spent();
+        assert_eq!((spend.usd, spend.uncertain), (charged, charged));
+        assert_eq!((spend.reserved, spend.unsettled), (Usd(0), sent as u64));
+        // The error is the last attempt's, and says what was charged and why there is no other.
+        assert_eq!((error.class(), error.attempts().len()), ("network", sent));
+        assert_eq!(error.charged().usd, Some(charged));
+        let no_room = error
+            .sentence()
+            .contains("no further attempt: the budget of");
+        assert_eq!(no_room, sent < 3, "{}", error.sentence());
     }
 }
 
 #[tokio::test]
-async fn a_stream_is_settled_at_its_end_and_one_that_is_dropped_pays_for_the_prompt() {
-    for events in 0..8 {
-        let client = client(WIRE, &saying(WIRE, &usual()), &skipping())
-            .budget(usd(1_000_000_000))
-            .build()
-            .unwrap();
-        let stream = client.stream(&question(PRICED)).await.unwrap();
-        assert_eq!(client.spent().reserved, Usd(RESERVED));
-        let read: Vec<_> = stream.take(events).collect().await;
-        let done = matches!(read.last(), Some(Ok(llm_client::Event::Done(_))));
-        let charged = if done { COST } else { PROMPT };
-        let spend = client.spent();
-        assert_eq!(
-            (spend.usd, spend.reserved),
-            (Usd(charged), Usd(0)),
-            "{events}"
-        );
+async fn a_stream_is_settled_at_its_end_and_one_that_is_dropped_before_its_last_usage_pays_all_it_held()
+ {
+    for wire in BOTH {
+        for events in 0..9 {
+            let client = priced(wire, &saying(wire, &usual())).build().unwrap();
+            let mut stream = client.stream(&question(PRICED)).await.unwrap();
+            assert_eq!(client.spent().reserved, Usd(RESERVED));
+            assert_eq!(stream.charge_if_dropped().usd, Some(Usd(RESERVED)));
+            let read: Vec<_> = stream.by_ref().take(events).collect().await;
+            let told = read.iter().any(
+                |event| matches!(event, Ok(llm_client::Event::Usage(usage)) if !usage.partial),
+            );
+            let charged = Usd(if told { COST } else { RESERVED });
+            let done = matches!(read.last(), Some(Ok(llm_client::Event::Done(_))));
+            let drop_charges = stream.charge_if_dropped();
+            if done {
+                assert_eq!(drop_charges, llm_client::Charge::NONE);
+            } else {
+                assert_eq!(
+                    (drop_charges.usd, drop_charges.certain),
+                    (Some(charged), told)
+                );
+            }
+            drop(stream);
+            let spend = client.spent();
+            assert_eq!((spend.usd, spend.reserved), (charged, Usd(0)), "{events}");
+        }
     }
+}
+
+/// The table of the crate has no prices of `OpenAI`: this one has those of [`PRICED`].
+fn priced(wire: Wire, transport: &Arc<MemoryTransport>) -> ClientBuilder {
+    client(wire, transport, &skipping())
+        .models(crate::bill::prices(1, 5))
+        .budget(usd(1_000_000_000))
 }
 
 #[tokio::test]
@@ -392,4 +421,257 @@ async fn offline_calls_spend_nothing_and_need_no_budget() {
     let reply = client.complete(&question("model-1")).await.unwrap();
     assert_eq!(reply.cost.from, CostSource::Free);
     assert_eq!(client.spent(), Spend::default());
+}
+
+/// Rows C7 to C10 and C12 of the second review: what is reserved and charged is never less than a server may bill.
+mod bounds {
+    use llm_client::{Block, BlockKind, MediaSource, Message, ModelTable, ToolSpec};
+    use serde_json::{Value, json as value};
+
+    use super::*;
+
+    async fn refused(request: &Request) -> String {
+        let transport = nobody();
+        let client = client(WIRE, &transport, &skipping()).budget(usd(1_000_000_000));
+        let error = client.build().unwrap().complete(request).await.unwrap_err();
+        assert!(matches!(error, Error::Refused { .. }), "{error:?}");
+        error.to_string()
+    }
+
+    /// What one call reserves, seen from the server.
+    async fn reserved(builder: ClientBuilder, wire: Wire, request: &Request) -> Usd {
+        let seen = Arc::new(std::sync::Mutex::new(None::<Client>));
+        let held = Arc::new(std::sync::Mutex::new(Usd::ZERO));
+        let transport = server({
+            let (seen, held) = (seen.clone(), held.clone());
+            move |request| {
+                let client = seen.lock().unwrap().clone().unwrap();
+                *held.lock().unwrap() = client.spent().reserved;
+                Ok(crate::memory::said(wire, &usual(), request))
+            }
+        });
+        let client = builder.transport(transport).build().unwrap();
+        *seen.lock().unwrap() = Some(client.clone());
+        client.complete(request).await.unwrap();
+        *seen.lock().unwrap() = None;
+        *held.lock().unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_reply_that_does_not_say_what_it_used_is_charged_whole() {
+        for wire in BOTH {
+            let without = |change: fn(&mut Value)| {
+                let mut body: Value = serde_json::from_str(&wire.json(&usual())).unwrap();
+                change(&mut body);
+                body.to_string()
+            };
+            for body in [
+                without(|body| drop(body.as_object_mut().unwrap().remove("usage"))),
+                without(|body| body["usage"] = Value::Null),
+                without(|body| body["usage"] = value!({})),
+                without(|body| {
+                    for name in ["output_tokens", "completion_tokens"] {
+                        if !body["usage"][name].is_null() {
+                            body["usage"][name] = 0.into();
+                        }
+                    }
+                }),
+            ] {
+                let transport = server(move |_| Ok(json(200, body.clone())));
+                let client = priced(wire, &transport).build().unwrap();
+                let reply = client.complete(&question(PRICED)).await.unwrap();
+                assert_eq!(reply.text(), "hello yourself");
+                let spend = client.spent();
+                assert_eq!((spend.usd, spend.uncertain), (Usd(RESERVED), Usd(RESERVED)));
+                assert_eq!((spend.unsettled, spend.tokens), (1, 115));
+            }
+        }
+    }
+
+    fn with(kind: BlockKind) -> Request {
+        let mut request = question(PRICED);
+        request.messages = vec![Message {
+            content: vec![Block::text("see"), Block::new(kind)],
+            ..Message::user("")
+        }];
+        request
+    }
+
+    fn base64(media_type: &str) -> MediaSource {
+        MediaSource::Base64 {
+            media_type: media_type.into(),
+            data: "QUFB".into(),
+        }
+    }
+
+    #[tokio::test]
+    async fn images_and_documents_are_counted_by_the_provider_first() {
+        let transport = server(|request| {
+            Ok(match request.path.as_str() {
+                "/v1/messages/count_tokens" => json(200, r#"{"input_tokens": 250000}"#.into()),
+                _ => whole(WIRE, &usual()),
+            })
+        });
+        let pdf = with(BlockKind::Document(MediaSource::Url(
+            "https://a.test/b.pdf".into(),
+        )));
+        // 250,000 tokens at 1 dollar a million, and 100 of reply.
+        let most = 250_000 * 1_000 + 100 * 5_000;
+        for (cap, sent) in [(most - 1, 1), (most, 2)] {
+            let before = transport.requests().len();
+            let client = client(WIRE, &transport, &skipping())
+                .budget(usd(cap))
+                .build()
+                .unwrap();
+            let outcome = client.complete(&pdf).await;
+            assert_eq!(outcome.is_ok(), sent == 2, "{outcome:?}");
+            // The count of the same body is remembered.
+            drop(client.complete(&pdf).await);
+            assert_eq!(transport.requests().len() - before, sent, "{cap}");
+        }
+    }
+
+    #[tokio::test]
+    async fn without_a_count_an_image_is_4800_tokens_and_what_has_no_size_is_refused() {
+        let image = with(BlockKind::Image(base64("image/png")));
+        let wire = Wire::Openai;
+        let builder = || priced(wire, &nobody());
+        // 8 + 4, two for "see", and the image.
+        let held = reserved(builder(), wire, &image).await;
+        assert_eq!(held, Usd((14 + 4800) * 1_000 + 100 * 5_000));
+        for kind in [
+            BlockKind::Image(MediaSource::Url("https://a.test/b.png".into())),
+            BlockKind::Image(MediaSource::File {
+                id: "file_1".into(),
+            }),
+            BlockKind::Document(base64("application/pdf")),
+            BlockKind::Document(MediaSource::Url("https://a.test/b.pdf".into())),
+        ] {
+            let error = builder()
+                .build()
+                .unwrap()
+                .complete(&with(kind))
+                .await
+                .unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                "messages.0.content.1: its tokens are not known, so the cap in dollars cannot be kept"
+            );
+        }
+    }
+
+    #[tokio::test]
+    async fn a_setting_that_changes_the_price_needs_a_multiplier_in_the_table() {
+        let mut fast = question(PRICED);
+        fast.extra.insert("speed".into(), "fast".into());
+        assert_eq!(
+            refused(&fast).await,
+            "extra.speed: its price is not in the models table"
+        );
+        let table = r#"{"schema_version": 1, "read_on": "2026-11-21", "models": [{"provider": "anthropic",
+            "id": "claude-haiku-4-5", "multipliers": {"speed=fast": "6", "service_tier=slow": "0.5"}}]}"#;
+        let table = ModelTable::embedded().overridden_by(&ModelTable::parse(table).unwrap());
+        let builder = || {
+            client(WIRE, &nobody(), &skipping())
+                .models(table.clone())
+                .budget(usd(1_000_000_000))
+        };
+        let held = reserved(builder(), WIRE, &fast).await;
+        assert_eq!(held, Usd(6 * RESERVED));
+        // The cost of the reply has it too.
+        let client = builder().transport(saying(WIRE, &usual())).build().unwrap();
+        let reply = client.complete(&fast).await.unwrap();
+        assert_eq!(reply.cost.usd, Some(Usd(6 * COST)));
+        fast.extra.insert("service_tier".into(), "slow".into());
+        assert_eq!(reserved(builder(), WIRE, &fast).await, Usd(3 * RESERVED));
+        fast.extra.insert("inference_geo".into(), "eu".into());
+        assert!(refused(&fast).await.starts_with("extra.speed: its price"));
+        // Without a cap it is sent, and nobody says what it costs.
+        let client = crate::memory::client(WIRE, &saying(WIRE, &usual()), &skipping());
+        let reply = client.build().unwrap().complete(&fast).await.unwrap();
+        assert_eq!(reply.cost.from, CostSource::Unknown);
+    }
+
+    #[tokio::test]
+    async fn a_tool_of_the_provider_needs_a_limit_of_its_uses() {
+        let search = |max_uses: Value| {
+            let mut request = question(PRICED);
+            let tool =
+                value!({"type": "web_search_20260318", "name": "web_search", "max_uses": max_uses});
+            request.tools = vec![ToolSpec::Server(llm_client::Raw::of(&tool).unwrap())];
+            request
+        };
+        assert_eq!(
+            refused(&search(Value::Null)).await,
+            "tools.0: set max_uses, else the cap cannot be kept"
+        );
+        let tool = value!({"type": "web_search_20260318", "name": "web_search", "max_uses": 20});
+        let builder = client(WIRE, &nobody(), &skipping()).budget(usd(1_000_000_000));
+        let held = reserved(builder, WIRE, &search(20.into())).await;
+        let prompt = 15 + tool.to_string().len().div_ceil(2) as i64 + 20 * 10_000;
+        assert_eq!(held, Usd(prompt * 1_000 + 100 * 5_000 + 20 * 10_000_000));
+    }
+
+    #[tokio::test]
+    async fn under_a_cap_the_longest_reply_is_always_sent() {
+        let assumed = Unpriced::Assume {
+            input: Usd(1_000_000_000),
+            output: Usd(5_000_000_000),
+        };
+        let wire = Wire::Openai;
+        for (budget, sent) in [
+            (unpriced(1_000_000_000, assumed), Some(8192)),
+            (
+                Budget {
+                    tokens: Some(20_000),
+                    ..Budget::default()
+                },
+                Some(8192),
+            ),
+            (Budget::default(), None),
+        ] {
+            for extra in [None, Some(Value::Null)] {
+                let transport = saying(wire, &usual());
+                let client = client(wire, &transport, &skipping())
+                    .budget(budget)
+                    .build()
+                    .unwrap();
+                let mut request = Request::new("model-1", "hello");
+                request
+                    .extra
+                    .extend(extra.map(|extra| ("max_completion_tokens".into(), extra)));
+                let reply = client.complete(&request).await.unwrap();
+                let body = crate::memory::body(&transport.requests()[0]);
+                assert_eq!(body["max_completion_tokens"].as_u64(), sent);
+                let warned = reply
+                    .warnings
+                    .iter()
+                    .any(|warning| warning.field == "max_tokens");
+                assert_eq!(warned, sent.is_some());
+                let prepared = client.prepare(&request).unwrap();
+                assert_eq!(prepared.body, transport.requests()[0].body);
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn several_replies_are_refused() {
+        for (field, count, how_often) in [
+            ("n", value!(3), "three times"),
+            ("best_of", value!(2), "twice"),
+            ("n", value!(12), "12 times"),
+            ("n", value!("3"), "once for each"),
+        ] {
+            let mut request = question(PRICED);
+            request.extra.insert(field.into(), count);
+            assert_eq!(
+                refused(&request).await,
+                format!("extra.{field}: only one reply is read; send the request {how_often}")
+            );
+        }
+        let mut one = question(PRICED);
+        one.extra.insert("n".into(), 1.into());
+        let client = client(WIRE, &saying(WIRE, &usual()), &skipping());
+        client.build().unwrap().complete(&one).await.unwrap();
+    }
 }

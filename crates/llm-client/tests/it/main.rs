@@ -7,6 +7,7 @@
 
 mod aimock;
 mod bad_input;
+mod bill;
 mod budget;
 mod cancel;
 mod cassette;
@@ -16,6 +17,7 @@ mod echo;
 mod faults;
 mod foreign;
 mod katan;
+mod ledger;
 mod local;
 mod memory;
 mod models;

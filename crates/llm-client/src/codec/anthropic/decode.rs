@@ -258,6 +258,7 @@ pub(super) fn usage(fields: &Fields<'_>, raw: Option<Raw>) -> Usage {
         known: ["input_tokens", "output_tokens"]
             .iter()
             .any(|name| fields.count(name).is_some()),
+        partial: false,
         raw,
     }
 }

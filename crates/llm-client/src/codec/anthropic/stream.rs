@@ -25,6 +25,8 @@ pub(super) struct Assembly {
     /// The message of `message_start`, completed by later events.
     message: Object,
     usage: Object,
+    /// The usage came that was written after the model stopped.
+    metered: bool,
     blocks: Vec<Block>,
     /// Those of the tool calls so far.
     tool_ids: CallIds,
@@ -154,6 +156,7 @@ impl Assembly {
             stage: Stage::Before,
             message: Object::default(),
             usage: Object::default(),
+            metered: false,
             blocks: Vec::new(),
             tool_ids: CallIds::default(),
             open: None,
@@ -265,7 +268,10 @@ impl Assembly {
                 _ => self.message.overwrite(name, value),
             }
         }
-        self.add_usage(event.fields().raw("usage"), out)
+        let usage = event.fields().raw("usage");
+        let stopped = self.message.fields().text("stop_reason").is_some();
+        self.metered |= stopped && usage.is_some();
+        self.add_usage(usage, out)
     }
 
     fn message_stop(&mut self) -> Result<(), Error> {
@@ -320,7 +326,10 @@ impl Assembly {
 
     fn usage(&self) -> Usage {
         let raw = (!self.usage.is_empty()).then(|| self.usage.to_raw());
-        decode::usage(&self.usage.fields(), raw)
+        Usage {
+            partial: !self.metered,
+            ..decode::usage(&self.usage.fields(), raw)
+        }
     }
 
     /// Hands on an event of a type that this version does not know. `[DONE]` is how gateways end any stream.

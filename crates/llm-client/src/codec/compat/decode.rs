@@ -179,6 +179,7 @@ pub(super) fn usage(raw: Option<&RawValue>) -> Usage {
             .collect(),
         raw: Some(copy(raw)),
         known: prompt.is_some() && output.is_some(),
+        partial: false,
     }
 }
 

@@ -9,7 +9,7 @@ use super::draft::Draft;
 use super::wire::{Chunk, Text};
 use crate::Error;
 use crate::codec::{Assembler, fault, is_ping};
-use crate::types::{Event, Raw, Reply, StopReason};
+use crate::types::{Event, Raw, Reply, StopReason, Usage};
 
 /// Puts a reply together from its chunks.
 pub(super) struct Chunks {
@@ -21,6 +21,8 @@ pub(super) struct Chunks {
     finish: Option<String>,
     native: Option<Raw>,
     usage: Option<Raw>,
+    /// The usage came before the reason to stop: it may still grow.
+    partial: bool,
     /// `[DONE]` came.
     done: bool,
 }
@@ -54,6 +56,7 @@ impl Chunks {
             finish: None,
             native: None,
             usage: None,
+            partial: false,
             done: false,
         }
     }
@@ -110,7 +113,11 @@ impl Chunks {
         }
         if let Some(raw) = chunk.usage {
             self.usage = Some(copy(raw));
-            out.push_back(Event::Usage(usage(Some(raw))));
+            self.partial = self.finish.is_none();
+            out.push_back(Event::Usage(Usage {
+                partial: self.partial,
+                ..usage(Some(raw))
+            }));
         }
         Ok(())
     }
@@ -155,10 +162,12 @@ impl Chunks {
             }],
             usage: parts.usage,
         });
+        let mut reply = parts.reply(&self.asking, content);
+        reply.usage.partial = self.partial;
         Ok(Reply {
             raw: raw.map_err(|error| Error::protocol(error.to_string()))?,
             message_raw: Some(message),
-            ..parts.reply(&self.asking, content)
+            ..reply
         })
     }
 }

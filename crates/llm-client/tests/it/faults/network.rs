@@ -24,7 +24,7 @@ async fn f11_a_refused_connection_is_tried_again() {
     let error = unreachable(&format!("http://{address}")).await;
     assert!(connect_error(&error, ConnectPhase::Connect), "{error:?}");
     assert_eq!((error.attempts().len(), error.class()), (3, "network"));
-    assert!(!error.possibly_billed());
+    assert!(error.charged().is_none());
 }
 
 #[tokio::test]
@@ -188,7 +188,7 @@ async fn f13_the_last_attempt_tells_that_the_body_broke_off() {
             "{wire:?} {error:?}"
         );
         assert_eq!((error.attempts().len(), error.class()), (3, "network"));
-        assert!(error.possibly_billed());
+        assert!(!error.charged().certain);
     }
 }
 

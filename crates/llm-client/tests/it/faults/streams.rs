@@ -133,7 +133,7 @@ async fn f18_a_reset_inside_tool_arguments_gives_no_call() {
             ),
             "{wire:?} {error:?}"
         );
-        assert!(error.possibly_billed());
+        assert!(!error.charged().certain);
         assert!(stream.next().await.is_none());
         let stopped = seen
             .iter()

@@ -134,22 +134,6 @@ async fn an_extra_field_cannot_ask_for_more_than_is_reserved() {
 }
 
 #[tokio::test]
-async fn several_answers_are_reserved_for() {
-    let mut asked = Request::new("m", "hello");
-    asked.max_tokens = Some(100);
-    asked.extra.insert("n".into(), json!(50));
-    let client = client(Wire::Openai, &nobody(), &skipping())
-        .budget(Budget {
-            tokens: Some(1_000),
-            ..Budget::default()
-        })
-        .build()
-        .unwrap();
-    let error = client.complete(&asked).now_or_never().unwrap().unwrap_err();
-    assert_eq!(error.class(), "budget", "{error}");
-}
-
-#[tokio::test]
 async fn a_tool_call_that_a_filter_cut_is_never_run() {
     for finish in ["content_filter", "error"] {
         for arguments in ["", "{}"] {
