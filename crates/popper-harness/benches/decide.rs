@@ -10,6 +10,8 @@
 #![expect(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
 
 use std::hint::black_box;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use popper_harness::decide::{Config, Harness, Status};
 use popper_harness::law::{Extensions, Law, Program};
@@ -50,6 +52,32 @@ fn fixture_laws() -> Vec<Law> {
 
 fn law(value: &Value) -> Law {
     Law::from_json(&value.to_string(), Extensions::default()).unwrap()
+}
+
+/// The longest time from the first `true` of a stop function to the end of the evaluation, over many instants of each law.
+#[expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
+fn stopping(harness: &Harness, laws: &[Law]) -> f64 {
+    let instants = [1_u64, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 200];
+    let mut worst: f64 = 0.0;
+    for law in laws {
+        for instant in instants {
+            let asked = AtomicU64::new(0);
+            let stopped = OnceLock::new();
+            let stop = || {
+                let stop = asked.fetch_add(1, Ordering::Relaxed) + 1 >= instant;
+                if stop {
+                    stopped.get_or_init(std::time::Instant::now);
+                }
+                stop
+            };
+            drop(black_box(harness.evaluate_until(law, &stop)));
+            let late = stopped
+                .get()
+                .map_or(0.0, |begin| begin.elapsed().as_secs_f64() * 1e3);
+            worst = worst.max(late);
+        }
+    }
+    worst
 }
 
 /// A law of each template that no ring up to 20 cells refutes and nothing proves.
@@ -158,6 +186,7 @@ fn main() {
             "fixture_laws": laws.len(),
             "fixtures_ms": rounded(fixtures),
             "each_ms": each,
+            "stop_worst_ms": rounded(stopping(&harness, &laws)),
             "exhaustive": exhaustive,
             "certificates": certificates,
             "rare_violation": {"refuted_of_100": refuted, "median_ms": rounded(times[50]), "worst_ms": rounded(times[99])},

@@ -8,6 +8,7 @@ mod errors;
 mod json;
 mod latch;
 mod limits;
+mod mutation_search;
 mod replay;
 mod shrink;
 mod tautologies;
