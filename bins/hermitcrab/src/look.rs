@@ -148,10 +148,21 @@ pub fn taken(taken: &Taken) -> String {
         0 => String::new(),
         unknown => format!(" and {unknown} calls of unknown cost"),
     };
-    format!(
-        "{} calls, {} tokens in ({} cached), {} out, {}{unknown}",
-        taken.calls, taken.input, taken.cached, taken.output, taken.usd
-    )
+    let Taken {
+        calls,
+        input,
+        cached,
+        output,
+        usd,
+        unsettled,
+        ..
+    } = taken;
+    if *unsettled > 0 {
+        return format!(
+            "{calls} calls, of these {unsettled} of unknown outcome, up to {usd}{unknown}, {input} tokens in ({cached} cached), {output} out"
+        );
+    }
+    format!("{calls} calls, {input} tokens in ({cached} cached), {output} out, {usd}{unknown}")
 }
 
 /// Compiles a shell and says what is wrong with it.

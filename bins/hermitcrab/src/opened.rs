@@ -12,7 +12,7 @@ use hermitcrab_kernel::{
 };
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use llm_client::{AnthropicVersion, Budget, ClientBuilder, Redactor, SystemClock};
+use llm_client::{AnthropicVersion, ClientBuilder, Redactor, SystemClock};
 use pscale_blocks::{BlockStore, MemStore, Provenance, Stamp};
 use secrecy::SecretString;
 
@@ -265,10 +265,8 @@ impl Asking {
     }
 
     fn client(&self, client: ClientBuilder) -> ClientBuilder {
-        // The kernel keeps the caps: with two reckonings of one cap nobody could say why a request is refused.
-        client
-            .models(self.settings.model_table(self.provider().as_str()))
-            .budget(Budget::default())
+        // The cap of the run holds for every attempt; what is charged the kernel books, for it keeps turn and day.
+        client.models(self.settings.model_table(self.provider().as_str()))
     }
 
     fn versions(&self) -> BTreeMap<String, AnthropicVersion> {

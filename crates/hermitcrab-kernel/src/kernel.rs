@@ -2,7 +2,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::{fmt, io};
 
 use jiff::Timestamp;
-use llm_client::{Clock, Cost, Message, ModelTable, Reply, StopReason};
+use llm_client::{Clock, Message, ModelTable};
 use pscale_blocks::{Block, BlockStore, O200k, Provenance, TokenCounter as _};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -17,11 +17,10 @@ use crate::shell::kept::Shells;
 use crate::state::State;
 use crate::tools::run::{Caller, Facts};
 use crate::turn::TurnReport;
-use crate::usage::Meter;
+use crate::usage::{Call, Meter};
 use crate::{
-    Brain, BrainError, BrainInfo, BrainReply, BrainRequest, Event, EventSink, Files, Host,
-    KernelConfig, KernelError, Kv, ShellCompiler, ShellInfo, ToolOutcome, Usage, Web, conversation,
-    tools, usage,
+    Brain, BrainInfo, BrainReply, BrainRequest, Event, EventSink, Files, Host, KernelConfig,
+    KernelError, Kv, ShellCompiler, ShellInfo, ToolOutcome, Usage, Web, conversation, tools, usage,
 };
 
 /// A hermitcrab: blocks, a conversation, and a brain that reads both and calls tools. Cheap to clone; clones are one.
@@ -332,36 +331,27 @@ impl Inner {
         self.meter().begin_turn();
     }
 
-    /// Counts a reply.
+    /// Counts a reply, with what failed attempts before it were charged.
     pub fn meter_reply(&self, answer: &BrainReply, events: &EventSink) {
+        let call = Call::of(&answer.model, &answer.reply, O200k.name());
+        let charged = call.charged(self.brain.take_spend());
+        self.meter_call(charged.unwrap_or(call), events);
+    }
+
+    /// Counts a call without an answer, if anything was charged for it.
+    pub fn meter_lost(&self, model: &str, events: &EventSink) {
+        if let Some(call) = Call::lost(model).charged(self.brain.take_spend()) {
+            self.meter_call(call, events);
+        }
+    }
+
+    fn meter_call(&self, call: Call, events: &EventSink) {
         let now = self.clock.now();
-        let recorded = (self.meter()).add(
-            &self.keeper,
-            now,
-            &answer.model,
-            &answer.reply,
-            O200k.name(),
-        );
+        let recorded = self.meter().add(&self.keeper, &call.at(now));
         if let Err(error) = recorded {
             events.notice(format!("{} cannot be written: {error}", usage::FILE));
         }
         events.send(Event::Usage(self.usage()));
-    }
-
-    /// Counts a call without an answer, which may cost something all the same.
-    pub fn meter_lost(&self, error: &BrainError, model: &str, events: &EventSink) {
-        if self.brain.info().offline.is_some() {
-            return;
-        }
-        let reply = match error {
-            BrainError::Cancelled => Some(Reply::new(model, Vec::new(), StopReason::Error)),
-            error => error.spent(),
-        };
-        if let Some(mut reply) = reply {
-            reply.cost = Cost::UNKNOWN;
-            let model = model.to_owned();
-            self.meter_reply(&BrainReply { reply, model }, events);
-        }
     }
 
     /// The longest reply that may be asked for, or why the request must not be sent, as a line for the person.

@@ -5,7 +5,7 @@ use std::io;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use llm_client::{CostSource, Reply, Usd};
+use llm_client::{CostSource, Reply, Spend, Usd};
 use serde::{Deserialize, Serialize};
 
 use crate::keeper::Keeper;
@@ -43,6 +43,9 @@ pub struct Taken {
     pub usd: Usd,
     /// Calls whose cost nobody knows.
     pub unknown: u64,
+    /// Calls with attempts that ended without usage: `usd` holds the most that these can have cost.
+    #[serde(default)]
+    pub unsettled: u64,
 }
 
 /// One line of `usage.jsonl`.
@@ -64,6 +67,63 @@ pub(crate) struct Call {
     /// What counted the tokens when the provider did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tokenizer: Option<String>,
+    /// Attempts that ended without usage: `usd` holds the most that these can have cost.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    unsettled: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
+impl Call {
+    /// What a reply says it took.
+    pub fn of(model: &str, reply: &Reply, tokenizer: &str) -> Self {
+        let taken = &reply.usage;
+        Self {
+            input: taken.input,
+            cached_read: taken.cache_read,
+            cached_write: taken.cache_write_5m.saturating_add(taken.cache_write_1h),
+            output: taken.output,
+            usd: reply.cost.usd,
+            cost_from: reply.cost.from.clone(),
+            tokenizer: (!taken.known).then(|| tokenizer.to_owned()),
+            ..Self::lost(model)
+        }
+    }
+
+    /// A call without an answer.
+    pub fn lost(model: &str) -> Self {
+        Self {
+            schema_version: VERSION,
+            at: Timestamp::UNIX_EPOCH,
+            model: model.to_owned(),
+            input: 0,
+            cached_read: 0,
+            cached_write: 0,
+            output: 0,
+            usd: None,
+            cost_from: CostSource::Unknown,
+            tokenizer: None,
+            unsettled: 0,
+        }
+    }
+
+    /// The call with what the client charged for it, failed attempts included. None where the client charged nothing:
+    /// it asked nobody, or does not tell.
+    pub fn charged(&self, spend: Option<Spend>) -> Option<Self> {
+        let spend = spend.filter(|spend| spend.tokens > 0)?;
+        Some(Self {
+            usd: (spend.unknown == 0).then_some(spend.usd),
+            unsettled: spend.unsettled,
+            ..self.clone()
+        })
+    }
+
+    pub fn at(self, at: Timestamp) -> Self {
+        Self { at, ..self }
+    }
 }
 
 /// Money as a number of dollars, which is exact up to a million of them.
@@ -115,7 +175,11 @@ mod dollars {
 impl Taken {
     fn add(&mut self, call: &Call) {
         let sum = |a: &mut u64, b: u64| *a = a.saturating_add(b);
-        sum(&mut self.calls, 1);
+        // Where nothing was bought no model was asked.
+        if call.cost_from != CostSource::Free {
+            sum(&mut self.calls, 1);
+        }
+        sum(&mut self.unsettled, u64::from(call.unsettled > 0));
         for part in [call.input, call.cached_read, call.cached_write] {
             sum(&mut self.input, part);
         }
@@ -181,28 +245,9 @@ impl Meter {
         self.usage.turn = Taken::default();
     }
 
-    /// Counts a reply and puts it on record. The sums count it even where the record cannot be written.
-    pub fn add(
-        &mut self,
-        keeper: &Keeper,
-        now: Timestamp,
-        model: &str,
-        reply: &Reply,
-        tokenizer: &str,
-    ) -> io::Result<()> {
-        let taken = &reply.usage;
-        let call = Call {
-            schema_version: VERSION,
-            at: now,
-            model: model.to_owned(),
-            input: taken.input,
-            cached_read: taken.cache_read,
-            cached_write: taken.cache_write_5m.saturating_add(taken.cache_write_1h),
-            output: taken.output,
-            usd: reply.cost.usd,
-            cost_from: reply.cost.from.clone(),
-            tokenizer: (!taken.known).then(|| tokenizer.to_owned()),
-        };
+    /// Counts a call and puts it on record. The sums count it even where the record cannot be written.
+    pub fn add(&mut self, keeper: &Keeper, call: &Call) -> io::Result<()> {
+        let now = call.at;
         if self.day != Some(day(now)) {
             self.day = Some(day(now));
             self.usage.day = Taken::default();
@@ -214,9 +259,9 @@ impl Meter {
             &mut usage.run,
             &mut usage.total,
         ] {
-            sum.add(&call);
+            sum.add(call);
         }
-        let mut line = serde_json::to_vec(&call)?;
+        let mut line = serde_json::to_vec(call)?;
         line.push(b'\n');
         keeper.append(FILE, &line)
     }

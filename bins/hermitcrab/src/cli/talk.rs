@@ -19,6 +19,7 @@ pub struct KernelFlags {
 }
 
 #[derive(Debug, Default, clap::Args)]
+#[command(mut_arg("max_usd", |arg| arg.help("Cap in dollars for this process")))]
 pub struct Chat {
     #[command(flatten)]
     pub model: ModelFlags,
@@ -30,6 +31,7 @@ pub struct Chat {
 }
 
 #[derive(Debug, Default, clap::Args)]
+#[command(mut_arg("max_usd", |arg| arg.help("Cap in dollars for this process")))]
 pub struct Serve {
     /// Listen on this port of 127.0.0.1 [default: any free one].
     #[arg(long, value_name = "N")]
@@ -113,6 +115,7 @@ pub struct Cost {
 }
 
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("max_usd", |arg| arg.help("Cap in dollars for this process")))]
 pub struct Doctor {
     #[command(flatten)]
     pub model: ModelFlags,

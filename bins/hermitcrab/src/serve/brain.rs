@@ -5,6 +5,7 @@ use bin_support::ProviderName;
 use hermitcrab_kernel::{
     Brain, BrainError, BrainInfo, BrainReply, BrainRequest, EventSink, Settings,
 };
+use llm_client::Spend;
 use tokio_util::sync::CancellationToken;
 
 /// A brain in the place of which another one can be put while the program runs. Cheap to clone; clones are one.
@@ -85,6 +86,10 @@ impl Brain for SwitchBrain {
             self.refused(&brain);
         }
         answer
+    }
+
+    fn take_spend(&self) -> Option<Spend> {
+        self.now().take_spend()
     }
 }
 

@@ -1,7 +1,10 @@
 //! What calls have taken, and the limits that stop a request before it is sent. Section 11, acceptance row 23.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
 use serde_json::{Value, json};
-use test_support::Canned;
+use test_support::{Answer, Canned};
 
 use crate::model::{GREETING, Talk, assert_paired, calls, streamed};
 use crate::program::Place;
@@ -144,12 +147,51 @@ fn budgets_stop_before_the_request() {
 
 #[test]
 fn a_cap_of_the_run_stops_before_the_request() {
-    // A call costs $0.076, and one that leaves room for no reply of 1,000 tokens is not made.
+    // A call costs $0.076; the client reserves one token of the prompt for two bytes of it, and the longest reply.
     assert_eq!(
-        stopped("", &["--max-usd", "0.17"], &["--max-usd", "$0.17"]),
+        stopped("", &["--max-usd", "0.18"], &["--max-usd", "$0.18"]),
         2
     );
     assert_eq!(stopped("", &["--max-usd", "0.0001"], &["--max-usd"]), 0);
+}
+
+/// Each reply breaks off after its text, and the longest one that was asked for is billed.
+#[test]
+fn replies_that_break_off_are_booked_and_stop_at_the_cap() {
+    let billed = Arc::new(AtomicI64::new(0));
+    let talk = Talk::by({
+        let billed = billed.clone();
+        move |received, _| {
+            let longest = received.json()["max_tokens"].as_i64().unwrap();
+            let prompt = received.body.len() as i64 / 8;
+            billed.fetch_add(prompt * 4_000 + longest * 20_000, Ordering::SeqCst);
+            let events = Canned::text("half of it").anthropic_events();
+            Answer::sse(&events[..events.len() - 3])
+        }
+    });
+    talk.say("").exits(0);
+    let before = talk.place.json(&["cost"])["total"]["calls"]
+        .as_u64()
+        .unwrap();
+    let lines = "go on\n".repeat(40);
+    talk.say_with(&lines, &["--max-usd", "0.60"]);
+    let billed = billed.load(Ordering::SeqCst);
+    assert!(billed > 0 && billed <= 600_000_000, "{billed}");
+    let total = talk.place.json(&["cost"])["total"].clone();
+    let calls = total["calls"].as_u64().unwrap();
+    assert_eq!(
+        total["unsettled"].as_u64().unwrap(),
+        calls - before,
+        "{total}"
+    );
+    let usd = total["usd"].as_f64().unwrap();
+    assert!(usd * 1e9 >= billed as f64, "{usd} {billed}");
+    let told = talk.place.run(&["cost"]).exits(0).stdout;
+    let line = format!(
+        "total  {calls} calls, of these {} of unknown outcome, up to $",
+        calls - before
+    );
+    assert!(told.contains(&line), "{told}");
 }
 
 #[test]

@@ -109,7 +109,7 @@ impl Inner {
                 Ok(answer)
             }
             Err(error) => {
-                self.meter_lost(&error, &model, events);
+                self.meter_lost(&model, events);
                 Err(match error {
                     BrainError::Cancelled => stopped(),
                     error => Fault::new("model", error.plain()),

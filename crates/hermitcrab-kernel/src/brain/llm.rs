@@ -1,8 +1,11 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
 use futures_util::StreamExt as _;
-use llm_client::{CacheMark, Client, Error, Reply, Request, StopReason, Thinking, ToolChoice};
+use llm_client::{
+    CacheMark, Client, Error, Reply, Request, Spend, StopReason, Thinking, ToolChoice,
+};
 use tokio_util::sync::CancellationToken;
 
 use super::{Brain, BrainError, BrainInfo, BrainReply, BrainRequest, MAX_TOKENS, Tier};
@@ -23,6 +26,8 @@ pub struct LlmBrain {
     fast: ModelSpec,
     /// The place in the chain of the model that answered last.
     working: AtomicUsize,
+    /// What was told of the client's spend already.
+    told: Mutex<Spend>,
 }
 
 impl LlmBrain {
@@ -34,6 +39,7 @@ impl LlmBrain {
             chain: settings.models.clone(),
             fast: settings.fast.clone(),
             working: AtomicUsize::new(0),
+            told: Mutex::default(),
         }
     }
 
@@ -152,6 +158,13 @@ impl Brain for LlmBrain {
             () = cancel.cancelled() => Err(BrainError::Cancelled),
             answer = self.ask_chain(&request, &events) => answer,
         }
+    }
+
+    fn take_spend(&self) -> Option<Spend> {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self.client.spent();
+        let before = std::mem::replace(&mut *told, now);
+        Some(now.since(&before))
     }
 }
 

@@ -6,7 +6,7 @@ mod plain;
 mod script;
 
 use async_trait::async_trait;
-use llm_client::{Message, Reply, ToolSpec};
+use llm_client::{Message, Reply, Spend, ToolSpec};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
@@ -35,6 +35,12 @@ pub trait Brain: Send + Sync {
         events: EventSink,
         cancel: CancellationToken,
     ) -> Result<BrainReply, BrainError>;
+
+    /// What was charged since this was last asked, by calls with and without an answer, cancelled ones too. None if the
+    /// cost that a reply tells is all there is.
+    fn take_spend(&self) -> Option<Spend> {
+        None
+    }
 }
 
 /// Who answers.

@@ -1,4 +1,4 @@
-use llm_client::{Error, Reply, StopReason};
+use llm_client::Error;
 
 use super::BrainError;
 
@@ -12,24 +12,6 @@ impl BrainError {
             Self::Model { model, source } => of_model(model, source),
             Self::Cancelled => "stopped".to_owned(),
             Self::Other(what) => one_line(what),
-        }
-    }
-
-    /// What a provider may charge for though there is no answer: what came of it, or nothing that is known. None if
-    /// nothing was sent, or it was refused before any work.
-    pub(crate) fn spent(&self) -> Option<Reply> {
-        let lost = |model: &str| Some(Reply::new(model, Vec::new(), StopReason::Error));
-        match self {
-            Self::Model { model, source } => match &**source {
-                Error::StreamTruncated { partial, .. } => Some((**partial).clone()),
-                Error::BadResponse { .. }
-                | Error::Protocol { .. }
-                | Error::TooLarge { .. }
-                | Error::Timeout { .. }
-                | Error::Deadline { .. } => lost(model),
-                _ => None,
-            },
-            Self::Cancelled | Self::Other(_) => None,
         }
     }
 
@@ -66,7 +48,10 @@ fn of_model(model: &str, error: &Error) -> String {
             }
             _ => format!("the answer cannot be read: {}", one_line(&error.sentence())),
         },
-        "budget" => format!("the budget ends here: {}", one_line(&error.sentence())),
+        "budget" => format!(
+            "the budget ends here (--max-usd): {}",
+            one_line(&error.sentence())
+        ),
         "replay_miss" => "the recording does not hold this request".to_owned(),
         _ => one_line(&error.sentence()),
     }

@@ -229,7 +229,7 @@ impl<'a> Turn<'a> {
         let answer = match answer {
             Ok(answer) => answer,
             Err(error) => {
-                self.inner.meter_lost(&error, &self.model, self.events);
+                self.inner.meter_lost(&self.model, self.events);
                 return match error {
                     BrainError::Cancelled => Ok(self.stop("stopped".to_owned())),
                     error => Err(error.into()),
