@@ -5,10 +5,8 @@ use std::path::Path;
 
 use bin_support::{Failure, Model, ModelDefaults, ModelFlags, ProviderName, Session};
 use clap::ValueEnum as _;
-use llm_client::{Client, ModelTable, RetryPolicy, Usd};
-use logosphere_core::{
-    Layer, LlmMind, LocalMind, Mind, MindReply, Settings, TokenTotals, local_mind,
-};
+use llm_client::{Client, LedgerFile, ModelTable, RetryPolicy, Usd};
+use logosphere_core::{Experiment, Layer, LlmMind, LocalMind, Mind, Settings, local_mind};
 
 use crate::cli::SettingFlags;
 use crate::error::Error;
@@ -18,39 +16,6 @@ const DEFAULTS: ModelDefaults = ModelDefaults {
     provider: ProviderName::Openrouter,
     model: "anthropic/claude-3.5-sonnet",
 };
-
-/// What a run has spent before this process.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Spent {
-    pub tokens: TokenTotals,
-    pub nanos: i64,
-    /// What tries without an answer may have taken.
-    pub lost: TokenTotals,
-}
-
-impl Spent {
-    /// With what tries without an answer may have cost.
-    fn nanos(self, layer: &Layer, prices: &ModelTable) -> i64 {
-        let provider = layer.provider.as_deref().unwrap_or_default();
-        let model = prices.find(provider, layer.model.as_deref().unwrap_or_default());
-        let lost = model.and_then(|model| model.dearest(self.lost.prompt, self.lost.completion));
-        self.nanos.saturating_add(lost.map_or(0, |usd| usd.0))
-    }
-
-    fn all_tokens(self) -> u64 {
-        let all = [self.tokens, self.lost].into_iter();
-        all.flat_map(|tokens| [tokens.prompt, tokens.completion])
-            .fold(0, u64::saturating_add)
-    }
-
-    /// Counts an answer.
-    pub fn add(&mut self, answer: &MindReply) {
-        let tokens = &mut self.tokens;
-        tokens.prompt = tokens.prompt.saturating_add(answer.tokens.prompt);
-        tokens.completion = tokens.completion.saturating_add(answer.tokens.completion);
-        self.nanos = self.nanos.saturating_add(answer.cost_nanos.unwrap_or(0));
-    }
-}
 
 /// Who plays the minds of a run, before all its settings are known.
 pub enum Population {
@@ -62,24 +27,20 @@ pub enum Population {
 }
 
 impl Population {
-    /// Chooses by the settings and the environment, and puts the choice into the settings. Nothing is sent. Caps are what
-    /// is left of them; `file` is the one with the settings that are not flags.
+    /// Chooses by the settings and the environment, and puts the choice into the settings. Nothing is sent. `file` is the
+    /// one with the settings that are not flags.
     pub fn choose(
         layer: &mut Layer,
         file: &Path,
         flags: &SettingFlags,
-        spent: Spent,
         session: &Session,
     ) -> Result<Self, Failure> {
         let prices = prices(flags.prices.as_deref())?;
-        let mut model = model_flags(layer, flags, spent.nanos(layer, &prices))?;
+        let mut model = model_flags(layer, flags)?;
         if flags.model.base_url.is_none() && model.base_url.is_some() {
             model.base_url_file = Some(file.to_owned());
         }
-        let spent_tokens = spent.all_tokens();
-        let tokens = layer
-            .max_tokens
-            .map(|most| most.saturating_sub(spent_tokens));
+        let tokens = layer.max_tokens;
         let opened = model.open_with(&DEFAULTS, layer.seed.unwrap_or(0), session, |client| {
             client
                 .models(prices.clone())
@@ -120,6 +81,17 @@ impl Population {
         }
     }
 
+    /// Keeps what is spent with the run, so that its caps hold over all its processes.
+    pub fn keep_ledger(&self, experiment: &Experiment) -> Result<(), Failure> {
+        match self {
+            Self::Offline => Ok(()),
+            Self::Model { client, .. } => {
+                let file = LedgerFile::new(experiment.path().join("spend.jsonl"));
+                client.keep_ledger(&file).map_err(Failure::usage)
+            }
+        }
+    }
+
     /// The mind that is asked, and how requests to it are spelled.
     pub fn mind(self, settings: &Settings) -> Result<(Box<dyn Mind>, String), Failure> {
         match self {
@@ -142,15 +114,11 @@ pub fn asks_nobody(
     flags: &SettingFlags,
     session: &Session,
 ) -> Result<bool, Failure> {
-    Ok(model_flags(layer, flags, 0)?.ask_nobody(&DEFAULTS, &session.environment))
+    Ok(model_flags(layer, flags)?.ask_nobody(&DEFAULTS, &session.environment))
 }
 
 /// The flags of the client as all layers have them.
-fn model_flags(
-    layer: &Layer,
-    flags: &SettingFlags,
-    spent_nanos: i64,
-) -> Result<ModelFlags, Failure> {
+fn model_flags(layer: &Layer, flags: &SettingFlags) -> Result<ModelFlags, Failure> {
     let provider = match &layer.provider {
         // The settings' own check has seen that it is one of them.
         Some(name) => ProviderName::from_str(name, false).ok(),
@@ -164,10 +132,7 @@ fn model_flags(
             provider: name,
         }));
     }
-    let left = |usd: f64| {
-        let cap = Usd::from_dollars(usd).unwrap_or(Usd(i64::MAX));
-        Usd(cap.0.saturating_sub(spent_nanos).max(0))
-    };
+    let cap = |usd: f64| Usd::from_dollars(usd).unwrap_or(Usd(i64::MAX));
     Ok(ModelFlags {
         provider,
         base_url: layer.api_base_url.clone(),
@@ -178,7 +143,7 @@ fn model_flags(
             .filter(|_| provider != Some(ProviderName::Offline)),
         record: flags.model.record.clone(),
         replay: flags.model.replay.clone(),
-        max_usd: layer.max_usd.map(left),
+        max_usd: layer.max_usd.map(cap),
         concurrency: layer.concurrency.and_then(std::num::NonZeroUsize::new),
     })
 }

@@ -12,7 +12,7 @@ use logosphere_core::{
 
 use crate::clock::SystemClock;
 use crate::error::Error;
-use crate::population::{Population, Spent};
+use crate::population::Population;
 use crate::run::{SOFTWARE, failure, spare};
 use crate::{cli, running};
 
@@ -40,7 +40,9 @@ pub fn execute(args: &cli::Resume, session: &mut Session) -> Result<Exit, Failur
     if let (true, Some(rule)) = (resumption.ended, resumption.state.stop_reason(&settings)) {
         return Err(Failure::usage(Error::StillStopped { rule }));
     }
-    let (mind, _) = population(&settings, &journal, args, &resumption, session)?.mind(&settings)?;
+    let population = population(&settings, &journal, args, session)?;
+    population.keep_ledger(&experiment)?;
+    let (mind, _) = population.mind(&settings)?;
     set_torn_aside(&resumption, &journal, session)?;
     let resumed = RunResumed {
         round: 0,
@@ -151,7 +153,6 @@ fn population(
     settings: &Settings,
     journal: &Path,
     args: &cli::Resume,
-    resumption: &Resumption,
     session: &Session,
 ) -> Result<Population, Failure> {
     let offline = settings.provider == ProviderName::Offline.as_str();
@@ -166,15 +167,5 @@ fn population(
         mind: settings.mind.clone(),
         ..Layer::default()
     };
-    let mut spent = Spent {
-        tokens: resumption.state.tokens(),
-        nanos: resumption.state.cost_nanos().unwrap_or(0),
-        ..Spent::default()
-    };
-    spent.lost = resumption.state.lost_tokens();
-    // Answers that wait for their turn are paid for, used or not.
-    for answer in &resumption.spooled {
-        spent.add(&answer.reply);
-    }
-    Population::choose(&mut layer, journal, &args.settings, spent, session)
+    Population::choose(&mut layer, journal, &args.settings, session)
 }

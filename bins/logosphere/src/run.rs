@@ -13,7 +13,7 @@ use logosphere_core::{
 
 use crate::clock::SystemClock;
 use crate::error::Error;
-use crate::population::{Population, Spent};
+use crate::population::Population;
 use crate::{cli, forecast, leak, running};
 
 /// The program and its version, as journals name it.
@@ -101,13 +101,7 @@ pub fn prepare(
     given
         .check_seeds(init.seeds.len() as u64)
         .map_err(Failure::usage)?;
-    let population = Population::choose(
-        &mut layer,
-        &experiment.config(),
-        flags,
-        Spent::default(),
-        session,
-    )?;
+    let population = Population::choose(&mut layer, &experiment.config(), flags, session)?;
     Ok(Ready {
         settings: layer.settings(seed).map_err(Failure::usage)?,
         population,
@@ -151,10 +145,11 @@ fn begin(
         init_sha256,
         config_sha256,
     } = ready;
-    let (mind, dialect) = population.mind(&settings)?;
-    let template = RequestTemplate::of(&mind, &settings, &dialect).map_err(Failure::usage)?;
     let _lock = experiment.lock(process::id()).map_err(failure)?;
     experiment.check_unused().map_err(failure)?;
+    population.keep_ledger(experiment)?;
+    let (mind, dialect) = population.mind(&settings)?;
+    let template = RequestTemplate::of(&mind, &settings, &dialect).map_err(Failure::usage)?;
     let config_sha256 = match config_sha256 {
         Some(sha256) => sha256,
         None => experiment.write_config(&settings).map_err(failure)?,

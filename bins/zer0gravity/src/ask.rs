@@ -8,7 +8,7 @@ use std::sync::Arc;
 use bin_support::{Failure, Model, ModelDefaults, ModelFlags, ProviderName, Session};
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, ready};
-use llm_client::{CountPolicy, ModelTable};
+use llm_client::{Client, CountPolicy, LedgerFile, ModelTable};
 use zer0gravity_engine::pipeline::PriceList;
 use zer0gravity_engine::prompts::Role;
 use zer0gravity_engine::{
@@ -36,6 +36,8 @@ const DEFAULTS: ModelDefaults = ModelDefaults {
 #[derive(Clone)]
 pub struct Asked {
     pub port: Arc<dyn ModelPort>,
+    /// What the port asks; none where no model is asked.
+    client: Option<Client>,
     /// The model's id, or `offline`.
     pub model: String,
     pub concurrency: usize,
@@ -47,6 +49,14 @@ pub struct Asked {
 }
 
 impl Asked {
+    /// Keeps what is spent in this file, so that a cap holds over all processes of a run.
+    pub fn keep_ledger(&self, file: &LedgerFile) -> Result<(), Failure> {
+        match &self.client {
+            Some(client) => client.keep_ledger(file).map_err(Failure::usage),
+            None => Ok(()),
+        }
+    }
+
     /// The same, for judges alone: what others have not said already stays unsaid.
     pub fn judges_only(&self) -> Self {
         Self {
@@ -139,6 +149,7 @@ pub fn open(
             }
             Ok(Asked {
                 port: Arc::new(OfflineModel),
+                client: None,
                 model: OfflineModel::NAME.to_owned(),
                 concurrency,
                 counter,
@@ -171,7 +182,8 @@ pub fn open(
                 offline: false,
             };
             Ok(Asked {
-                port: Arc::new(LlmPort::new(client, label)),
+                port: Arc::new(LlmPort::new(client.clone(), label)),
+                client: Some(client),
                 model,
                 concurrency,
                 counter,

@@ -148,6 +148,7 @@ fn perform(
     asked: &Asked,
     session: &Session,
 ) -> Result<Report, Failure> {
+    asked.keep_ledger(&directory.ledger())?;
     let store = Box::new(directory.calls(session)?);
     let known = directory.report()?;
     let mut report = experiment::perform(plan, asked, store, session)?;

@@ -49,6 +49,7 @@ pub fn run(args: &Run, quiet: bool, session: &mut Session) -> Result<Exit, Failu
         None => None,
     };
     let results = if let Some(directory) = directory {
+        asked.keep_ledger(&directory.ledger())?;
         let store = Box::new(directory.calls(session)?);
         let mut report = experiment::perform(&plan, &asked, store, session)?;
         directory.frozen_at().clone_into(&mut report.created_at);

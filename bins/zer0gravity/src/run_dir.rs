@@ -6,6 +6,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use bin_support::{Failure, ModelFlags, Session, write_file};
+use llm_client::LedgerFile;
 use serde::{Deserialize, Serialize};
 use zer0gravity_engine::plan::{Encoding, Plan};
 use zer0gravity_engine::report::Report;
@@ -17,7 +18,13 @@ const SCHEMA_VERSION: u64 = 1;
 
 /// What a run's directory consists of.
 pub fn files(folder: &Path) -> impl Iterator<Item = PathBuf> {
-    let parts = ["run.json", "calls.jsonl", "report.json", "run.lock"];
+    let parts = [
+        "run.json",
+        "calls.jsonl",
+        "report.json",
+        "spend.jsonl",
+        "run.lock",
+    ];
     parts.into_iter().map(move |part| folder.join(part))
 }
 
@@ -133,6 +140,11 @@ impl RunDir {
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Where what is spent is kept.
+    pub fn ledger(&self) -> LedgerFile {
+        LedgerFile::new(self.path.join("spend.jsonl"))
     }
 
     /// When the plan was frozen.

@@ -21,6 +21,16 @@ pub struct Cost {
     pub nano_usd: Option<i64>,
     /// Calls whose price is not known.
     pub calls_without_price: u64,
+    /// Attempts that ended without a usage.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unsettled: u64,
+    /// The most that these can have cost, in billionths of a dollar.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub uncertain_nano_usd: i64,
+}
+
+fn is_zero<N: Default + PartialEq>(n: &N) -> bool {
+    *n == N::default()
 }
 
 impl Cost {
@@ -57,8 +67,18 @@ impl Cost {
 impl fmt::Display for Cost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let calls = self.calls;
-        if calls == 0 {
-            return write!(f, "no model was asked");
+        let attempts = match self.unsettled {
+            1 => "1 attempt".to_owned(),
+            some => format!("{some} attempts"),
+        };
+        let unsettled = format!(
+            "{attempts} of unknown outcome, up to {}",
+            Usd(self.uncertain_nano_usd)
+        );
+        match (calls, self.unsettled) {
+            (0, 0) => return write!(f, "no model was asked"),
+            (0, _) => return write!(f, "0 replies, {unsettled}"),
+            _ => {}
         }
         let noun = if calls == 1 { "call" } else { "calls" };
         write!(f, "{calls} {noun}, ")?;
@@ -73,9 +93,13 @@ impl fmt::Display for Cost {
             }
         }
         match (self.nano_usd, self.calls_without_price) {
-            (None, _) => write!(f, "price unknown"),
-            (Some(nano), 0) => write!(f, "{}", Usd(nano)),
-            (Some(nano), some) => write!(f, "{} ({some} unknown)", Usd(nano)),
+            (None, _) => write!(f, "price unknown")?,
+            (Some(nano), 0) => write!(f, "{}", Usd(nano))?,
+            (Some(nano), some) => write!(f, "{} ({some} unknown)", Usd(nano))?,
+        }
+        match self.unsettled {
+            0 => Ok(()),
+            _ => write!(f, "; and {unsettled}"),
         }
     }
 }
@@ -83,6 +107,19 @@ impl fmt::Display for Cost {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn attempts_without_a_reply_are_told() {
+        let lost = Cost {
+            unsettled: 3,
+            uncertain_nano_usd: 370_000_000,
+            ..Cost::default()
+        };
+        assert_eq!(
+            lost.to_string(),
+            "0 replies, 3 attempts of unknown outcome, up to $0.37"
+        );
+    }
 
     fn cost(usages: &[&str]) -> String {
         let mut cost = Cost::default();

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::{fmt, fs};
 
 use bin_support::{Exit, Failure, OutputTarget};
+use llm_client::LedgerFile;
 use popper_discovery::{Error, Run, RunConfig, Store, StoreError};
 use popper_store::{Access, Database};
 
@@ -73,7 +74,7 @@ pub fn spare_target(db: &Path, target: &OutputTarget) -> Result<(), Failure> {
 
 /// Refuses to write a result to where the database stands, or one of the files that belong to it.
 pub fn spare(db: &Path, output: &Path) -> Result<(), Failure> {
-    let is_part = ["", "-wal", "-shm", ".lock"].iter().any(|suffix| {
+    let is_part = ["", "-wal", "-shm", ".lock", LEDGER].iter().any(|suffix| {
         let mut part = db.as_os_str().to_owned();
         part.push(suffix);
         let part = Path::new(&part);
@@ -89,6 +90,16 @@ pub fn spare(db: &Path, output: &Path) -> Result<(), Failure> {
         return Err(Failure::usage(error::Error::OverDatabase { name }));
     }
     Ok(())
+}
+
+/// What follows the database's name in that of the file that keeps what its runs spend.
+const LEDGER: &str = ".spend.jsonl";
+
+/// Where a run keeps what it spends: beside its database.
+pub fn ledger(db: &Path, run_id: i64) -> LedgerFile {
+    let mut name = db.as_os_str().to_owned();
+    name.push(LEDGER);
+    LedgerFile::new(name).run(run_id)
 }
 
 /// The run with this id, or the newest.

@@ -1,6 +1,7 @@
 //! Who proposes: decided by flags, the run's own row, and whether there is a model.
 
 use bin_support::{Failure, Model, ModelDefaults, ModelFlags, ProviderName, Session};
+use llm_client::Client;
 use popper_discovery::{EnumerativeProposer, LlmOptions, LlmProposer, Proposer};
 
 use super::settings::Settings;
@@ -14,13 +15,16 @@ const DEFAULTS: ModelDefaults = ModelDefaults {
     model: LlmProposer::DEFAULT_MODEL,
 };
 
+/// Who proposes, and the client that is asked, if one is.
+pub type Chosen = (Box<dyn Proposer>, Option<Client>);
+
 /// The proposer for a run; `stored` is the one that the run has had so far.
 pub fn choose(
     work: &Work,
     stored: Option<&str>,
     settings: &Settings,
     session: &Session,
-) -> Result<Box<dyn Proposer>, Failure> {
+) -> Result<Chosen, Failure> {
     let seed = settings.harness.config().seed;
     let enumerative = Box::new(EnumerativeProposer { seed });
     let known = stored.filter(|id| *id != EnumerativeProposer::ID);
@@ -28,12 +32,12 @@ pub fn choose(
         (Some(ProposerName::Enumerative), _) => {
             return match named(&work.model) {
                 Some(flag) => Err(Failure::usage(Error::Meaningless { flag })),
-                None => Ok(enumerative),
+                None => Ok((enumerative, None)),
             };
         }
         (None, None) => false,
         (None, Some(_)) if known.is_none() && named(&work.model).is_none() => {
-            return Ok(enumerative);
+            return Ok((enumerative, None));
         }
         (Some(ProposerName::Llm), _) | (None, Some(_)) => true,
     };
@@ -47,10 +51,11 @@ pub fn choose(
         flags.model = flags.model.or_else(|| known.map(str::to_owned));
     }
     match flags.open(&DEFAULTS, seed, session)? {
-        Model::Offline => Ok(enumerative),
+        Model::Offline => Ok((enumerative, None)),
         Model::Client { client, model, .. } => {
             let options = LlmOptions::of(&settings.discovery, seed);
-            Ok(Box::new(LlmProposer::new(client, model, options)))
+            let proposer = LlmProposer::new(client.clone(), model, options);
+            Ok((Box::new(proposer), Some(client)))
         }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use bin_support::{Exit, Failure, Interrupt, Session, printable};
 use llm_client::Cassette;
-use popper_discovery::{Discovery, Ended, Error, ProposeError, Proposer, Run, Store as _, Which};
+use popper_discovery::{Discovery, Ended, Error, ProposeError, Run, Store as _, Which};
 use popper_harness::universe::KineticGrid;
 use popper_store::{Access, Database};
 
@@ -15,8 +15,9 @@ use super::clock::SystemClock;
 use super::cost::Cost;
 use super::database::{self, failure, spoken};
 use super::hint::Hint;
+use super::proposer::Chosen;
 use super::settings::Settings;
-use super::standing::Standing;
+use super::standing::standing;
 use super::watch::Watch;
 use super::{proposer, verdicts};
 use crate::cli::{self, DEFAULT_ITERATIONS, Work};
@@ -32,7 +33,7 @@ pub async fn run(args: &cli::Run, session: &mut Session) -> Result<Exit, Failure
     // All that can be wrong with the flags is found before a database is made.
     spare(db, &args.work)?;
     let settings = Settings::new(&args.work, None)?;
-    let proposer = proposer::choose(&args.work, None, &settings, session)?;
+    let chosen = proposer::choose(&args.work, None, &settings, session)?;
     let mut store = database::open(db, Access::Write).await?;
     if args.work.universe.is_none() {
         same_universe(&mut store, db).await?;
@@ -42,7 +43,7 @@ pub async fn run(args: &cli::Run, session: &mut Session) -> Result<Exit, Failure
         work: &args.work,
         which: if args.new { Which::New } else { Which::Latest },
     };
-    job.run(store, settings, proposer.as_ref(), session).await
+    job.run(store, settings, chosen, session).await
 }
 
 /// Goes on with a run, which says itself what it works with.
@@ -58,13 +59,13 @@ pub async fn resume(
     let stored = database::config(&run)?;
     let settings = Settings::new(work, Some(&stored))?;
     let id = Some(run.discovery_model_id.as_str());
-    let proposer = proposer::choose(work, id, &settings, session)?;
+    let chosen = proposer::choose(work, id, &settings, session)?;
     let job = Job {
         db,
         work,
         which: Which::Id(run.id),
     };
-    job.run(store, settings, proposer.as_ref(), session).await
+    job.run(store, settings, chosen, session).await
 }
 
 /// Refuses to begin a run in the built-in universe where all runs are in others: a flag was forgotten.
@@ -99,7 +100,7 @@ impl Job<'_> {
         &self,
         store: Database,
         settings: Settings,
-        proposer: &dyn Proposer,
+        (proposer, client): Chosen,
         session: &mut Session,
     ) -> Result<Exit, Failure> {
         let Settings { harness, discovery } = settings;
@@ -108,13 +109,18 @@ impl Job<'_> {
             Discovery::open(store, harness, discovery, proposer.id(), clock, self.which).await;
         let mut discovery = discovery.map_err(failure)?;
         let run = discovery.run().clone();
+        if let Some(client) = &client {
+            // The cap is the run's, over all its processes.
+            let ledger = database::ledger(self.db, run.id);
+            client.keep_ledger(&ledger).map_err(Failure::usage)?;
+        }
         let calls = discovery.store().calls(run.id, None).await;
         let calls = calls.map_err(failure)?;
         let interrupt = Interrupt::on_signals()?;
         let mut watch = Watch::new(session.progress.clone(), interrupt, Cost::of(&calls));
         tracing::info!("run {} in {}", run.id, crate::input::name(self.db));
         let total = self.work.iterations;
-        let ended = discovery.run_to(total, proposer, &mut watch).await;
+        let ended = discovery.run_to(total, proposer.as_ref(), &mut watch).await;
         drop(watch);
         let exit = match ended {
             Ok(Ended::Completed) => {
@@ -147,7 +153,7 @@ impl Job<'_> {
         store: &mut Database,
         session: &mut Session,
     ) -> Result<(), Failure> {
-        let standing = Standing::of(store, run).await.map_err(failure)?;
+        let standing = standing(store, run, self.db).await?;
         let out = &mut session.results;
         if self.work.json {
             serde_json::to_writer_pretty(&mut *out, &standing)?;

@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::Path;
 
+use bin_support::Failure;
 use jiff::Timestamp;
 use popper_discovery::{Error, Iteration, IterationStatus, LawStatus, Run, Store, Summary, Tally};
 use serde::Serialize;
 
 use super::cost::Cost;
+use super::database::{failure, ledger};
 use bin_support::printable;
 
 /// All of it, in the form that `--json` prints.
@@ -50,8 +53,17 @@ pub struct Verdicts {
     pub laws: u64,
 }
 
+/// How a run of the database at `db` stands, with what its ledger says of attempts without a reply.
+pub async fn standing(store: &mut impl Store, run: &Run, db: &Path) -> Result<Standing, Failure> {
+    let mut standing = Standing::of(store, run).await.map_err(failure)?;
+    let spend = ledger(db, run.id).spent().map_err(Failure::usage)?;
+    standing.cost.unsettled = spend.unsettled;
+    standing.cost.uncertain_nano_usd = spend.uncertain.0;
+    Ok(standing)
+}
+
 impl Standing {
-    pub async fn of(store: &mut impl Store, run: &Run) -> Result<Self, Error> {
+    async fn of(store: &mut impl Store, run: &Run) -> Result<Self, Error> {
         let iterations = store.iterations(run.id, None).await?;
         let completed = iterations
             .iter()

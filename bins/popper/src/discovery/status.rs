@@ -6,7 +6,7 @@ use bin_support::{Exit, Failure, Session};
 use popper_store::Access;
 
 use super::database::{self, failure};
-use super::standing::Standing;
+use super::standing::standing;
 use super::verdicts;
 use crate::cli;
 use crate::table::Layout;
@@ -14,7 +14,7 @@ use crate::table::Layout;
 pub async fn status(args: &cli::Status, session: &mut Session) -> Result<Exit, Failure> {
     let mut store = database::open(&args.run.database.db, Access::Read).await?;
     let run = database::run(&mut store, args.run.run_id).await?;
-    let standing = Standing::of(&mut store, &run).await.map_err(failure)?;
+    let standing = standing(&mut store, &run, &args.run.database.db).await?;
     let layout = Layout::of(&session.results, args.table.verbose);
     let out = &mut session.results;
     if args.json {

@@ -4,6 +4,7 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
+mod caps;
 mod check;
 mod config;
 mod env_file;

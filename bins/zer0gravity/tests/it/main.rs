@@ -6,6 +6,7 @@
 
 mod bad_input;
 mod budget;
+mod caps;
 mod compare;
 mod concurrency;
 mod cost;

@@ -29,7 +29,7 @@ pub struct ModelFlags {
     /// Recorded file to answer from, without network and key.
     #[arg(long, value_name = "FILE")]
     pub replay: Option<PathBuf>,
-    /// Spend at most this much.
+    /// Cap in dollars for the whole run, resumes included.
     #[arg(long, value_name = "DOLLARS", allow_negative_numbers = true)]
     pub max_usd: Option<Usd>,
     /// Calls at the same time, at most.

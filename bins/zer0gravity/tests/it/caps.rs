@@ -1,0 +1,66 @@
+//! A cap in dollars is the run's, over all its processes.
+
+use llm_client::{LedgerFile, Spend, Usd};
+use test_support::{CompressionStub, StubMode};
+
+use crate::program::Place;
+
+/// What the stub would bill at 3 and 15 dollars a million: the longest reply of every call that it did not refuse.
+fn billed(stub: &CompressionStub) -> i64 {
+    let calls = stub.calls();
+    let asked = calls.iter().filter(|call| call.status < 400);
+    asked
+        .filter_map(|call| {
+            let reply = call.body["max_tokens"].as_i64()?;
+            Some(call.body.to_string().len() as i64 / 8 * 3_000 + reply * 15_000)
+        })
+        .sum()
+}
+
+fn spent(place: &Place) -> Spend {
+    LedgerFile::new(place.path("dir/spend.jsonl"))
+        .spent()
+        .unwrap()
+}
+
+/// A run and three times `resume` with the same cap.
+fn run_and_resume(mode: StubMode, cap: &str) -> (Place, CompressionStub) {
+    let (place, stub) = (Place::new(), CompressionStub::start(mode));
+    let most: Usd = cap.parse().unwrap();
+    let mut arguments = vec!["run", "--all", "--run-dir", "dir"];
+    for _ in 0..4 {
+        let ran = place.asking(&stub, &[&arguments[..], &["--max-usd", cap]].concat());
+        if mode != StubMode::DropOnce {
+            assert_ne!(ran.code, Some(0), "{}", ran.stderr);
+        }
+        let spend = spent(&place);
+        assert!(spend.usd <= most, "{spend:?}");
+        arguments = vec!["resume", "dir"];
+    }
+    (place, stub)
+}
+
+#[test]
+fn a_run_and_three_resumes_keep_one_cap() {
+    let (place, stub) = run_and_resume(StubMode::Ok, "0.07");
+    let spend = spent(&place);
+    assert!(spend.usd > Usd::ZERO && spend.unsettled == 0, "{spend:?}");
+    // A higher one goes on with what the run has spent.
+    place
+        .asking(&stub, &["resume", "dir", "--max-usd", "1"])
+        .exits(0);
+    assert!(spent(&place).usd > spend.usd);
+}
+
+#[test]
+fn replies_that_break_off_keep_the_cap_too() {
+    for mode in [StubMode::BadJson, StubMode::DropOnce] {
+        let (place, stub) = run_and_resume(mode, "0.30");
+        let spend = spent(&place);
+        assert!(spend.unsettled > 0, "{spend:?}");
+        if mode == StubMode::BadJson {
+            let billed = billed(&stub);
+            assert!(billed > 0 && billed <= spend.usd.0, "{billed} {spend:?}");
+        }
+    }
+}
