@@ -26,17 +26,17 @@ fn demo() -> Page {
              the rest broke within twelve steps.",
         )
         .notice(Tone::Caution, "Offline: no model was asked. The proposals come from a fixed list.")
-        .facts([
+        .section(laws())
+        .section(plots())
+        .section(texts())
+        .section(messages())
+        .provenance(Section::new("Provenance").facts([
             ("universe", Cell::text("kinetic_grid")),
             ("seed", 7.into()),
             ("laws decided", 41.into()),
             ("median power", Cell::interval(0.934, 0.91, 0.956, 3)),
             ("cost", Cell::Missing),
-        ])
-        .section(laws())
-        .section(plots())
-        .section(texts())
-        .section(messages())
+        ]))
         .data("laws", &["N_R + N_X", "N_L + N_X"])
 }
 
@@ -131,18 +131,9 @@ fn plots() -> Section {
         "Pareto front",
         [(12.0, 97.0), (38.0, 91.0), (71.0, 64.0)],
     ));
-    let depths = (0..400).map(|index: u32| {
-        f64::from((index * index + 7 * index) % 97) / 7.0 + f64::from(index % 13)
-    });
     Section::new("Numbers")
         .plot(discovery)
         .plot(fidelity)
-        .plot(Plot::histogram(
-            "Steps until a law broke",
-            Axis::new("steps"),
-            depths,
-            24,
-        ))
         .plot(Plot::bars(
             "Total by encoding",
             Axis::new("points of 100"),

@@ -11,12 +11,15 @@ const STYLE: &str = include_str!("page.css");
 const SEARCH: &str = include_str!("search.js");
 /// The same, when there is a browser.
 const BROWSE: &str = include_str!("browse.js");
+/// The same, when there is a long table.
+const TABLES: &str = include_str!("tables.js");
 
 /// The scripts that a page needs.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Scripts {
     pub(crate) search: bool,
     pub(crate) browse: bool,
+    pub(crate) tables: bool,
 }
 
 impl Scripts {
@@ -25,12 +28,18 @@ impl Scripts {
         Self {
             search: self.search || other.search,
             browse: self.browse || other.browse,
+            tables: self.tables || other.tables,
         }
     }
 
     fn sources(self) -> Vec<&'static str> {
-        let all = [(self.search, SEARCH), (self.browse, BROWSE)].into_iter();
-        all.filter_map(|(needed, source)| needed.then_some(source))
+        let all = [
+            (self.search, SEARCH),
+            (self.browse, BROWSE),
+            (self.tables, TABLES),
+        ];
+        (all.into_iter())
+            .filter_map(|(needed, source)| needed.then_some(source))
             .collect()
     }
 }

@@ -21,12 +21,16 @@
 //!
 //! let page = Page::new("Run 7")
 //!     .lead("Four laws in a hundred calls.")
-//!     .facts([("seed", 7.into()), ("model", Cell::text("<script>alert(1)</script>"))])
-//!     .section(Section::new("Laws").table(verdicts).plot(discovery).grid(world))
+//!     .grid(world)
+//!     .section(Section::new("Laws").table(verdicts).plot(discovery))
 //!     .section(
 //!         Section::new("The law that was kept")
 //!             .anchor("law-2")
 //!             .diff(TextDiff::words("Rewording", "N_R and N_L", "N_R plus N_L")),
+//!     )
+//!     .provenance(
+//!         Section::new("Provenance")
+//!             .facts([("seed", 7.into()), ("model", Cell::text("<script>alert(1)</script>"))]),
 //!     )
 //!     .data("run", &[1, 2, 3]);
 //!

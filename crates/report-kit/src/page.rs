@@ -4,24 +4,32 @@ use maud::{Markup, html};
 use serde::Serialize;
 
 use crate::anchor::Anchors;
-use crate::cell::Cell;
 use crate::document::{self, Scripts};
 use crate::embed::Embedded;
 use crate::error::Error;
+use crate::plot::Plot;
 use crate::section::{self, Part, Section};
+use crate::spacetime::SpaceTime;
 use crate::text;
 use crate::tone::Tone;
 
 /// Sections from which on the page has a list of contents.
 const CONTENTS_FROM: usize = 3;
+/// Sections that are open; those after them are folded.
+const OPEN: usize = 4;
 
-/// A page: a title, what stands at its head, sections, and the data it was made from.
+/// A page: a title, the result in a sentence and a figure, sections, its provenance, and the data it was made from.
+///
+/// It is rendered in this order, whatever the order of the calls. The sections after the fourth are folded, and so is the
+/// provenance.
 #[derive(Debug)]
 #[must_use = "a page is nothing until it is rendered"]
 pub struct Page {
     title: String,
     head: Vec<Part>,
+    figure: Option<Part>,
     sections: Vec<Section>,
+    provenance: Option<Section>,
     data: Vec<Embedded>,
 }
 
@@ -31,7 +39,9 @@ impl Page {
         Self {
             title: title.into(),
             head: Vec::new(),
+            figure: None,
             sections: Vec::new(),
+            provenance: None,
             data: Vec::new(),
         }
     }
@@ -48,15 +58,27 @@ impl Page {
         self
     }
 
-    /// Adds named values to the head.
-    pub fn facts<N: Into<String>>(mut self, facts: impl IntoIterator<Item = (N, Cell)>) -> Self {
-        self.head.push(Part::Facts(section::named(facts)));
+    /// Makes a plot the page's one figure, after the head.
+    pub fn plot(mut self, plot: Plot) -> Self {
+        self.figure = Some(Part::Plot(plot));
+        self
+    }
+
+    /// Makes a space-time diagram the page's one figure, after the head.
+    pub fn grid(mut self, grid: SpaceTime) -> Self {
+        self.figure = Some(Part::Grid(grid));
         self
     }
 
     /// Adds a section.
     pub fn section(mut self, section: Section) -> Self {
         self.sections.push(section);
+        self
+    }
+
+    /// Sets the last section: what the page was made of and by, hashes, versions, settings, commands.
+    pub fn provenance(mut self, section: Section) -> Self {
+        self.provenance = Some(section);
         self
     }
 
@@ -75,7 +97,7 @@ impl Page {
     /// data without a proper name or without a JSON form.
     pub fn render(&self) -> Result<String, Error> {
         let mut anchors = Anchors::default();
-        for section in &self.sections {
+        for section in self.all() {
             section::collect_section(section, &mut anchors)?;
         }
         let mut names = BTreeSet::new();
@@ -89,27 +111,36 @@ impl Page {
             header {
                 h1 { (text::markup(&self.title, text::TITLE)) }
                 (head)
+                @if let Some(figure) = &self.figure {
+                    (section::render_parts(std::slice::from_ref(figure), 1, &anchors)?)
+                }
             }
             (self.contents())
             main {
-                @for (index, section) in self.sections.iter().enumerate() {
-                    (section.render(index, &anchors)?)
+                @for (index, section) in self.all().enumerate() {
+                    @let folded = index >= OPEN || index == self.sections.len();
+                    (section.render(index, folded, &anchors)?)
                 }
             }
             (self.footer())
             @for embedded in &self.data { (embedded.render()?) "\n" }
         };
-        let needed = self.sections.iter().map(Section::scripts);
+        let needed = self.all().map(Section::scripts);
         let scripts = needed.fold(Scripts::default(), Scripts::and);
         let title = text::label(&self.title, text::TITLE);
         Ok(document::document(&title, &body, scripts))
     }
 
+    /// Every section, the provenance last.
+    fn all(&self) -> impl Iterator<Item = &Section> {
+        self.sections.iter().chain(&self.provenance)
+    }
+
     fn contents(&self) -> Markup {
         html! {
-            @if self.sections.len() >= CONTENTS_FROM {
+            @if self.all().count() >= CONTENTS_FROM {
                 nav aria-label="Contents" { ol {
-                    @for (index, section) in self.sections.iter().enumerate() {
+                    @for (index, section) in self.all().enumerate() {
                         @let (title, id) = section.entry(index);
                         li { a href={ "#" (id) } { bdi { (text::markup(title, text::TITLE)) } } }
                     }

@@ -150,12 +150,23 @@ impl Section {
         }
     }
 
-    /// Renders a section of the page itself.
-    pub(crate) fn render(&self, index: usize, anchors: &Anchors) -> Result<Markup, Error> {
-        self.render_at(2, Some(self.id(index)), anchors)
+    /// Renders a section of the page itself, which may be one that is folded for its place.
+    pub(crate) fn render(
+        &self,
+        index: usize,
+        folded: bool,
+        anchors: &Anchors,
+    ) -> Result<Markup, Error> {
+        self.render_at(2, Some(self.id(index)), self.folded || folded, anchors)
     }
 
-    fn render_at(&self, level: u8, id: Option<String>, anchors: &Anchors) -> Result<Markup, Error> {
+    fn render_at(
+        &self,
+        level: u8,
+        id: Option<String>,
+        folded: bool,
+        anchors: &Anchors,
+    ) -> Result<Markup, Error> {
         let title = text::markup(&self.title, text::TITLE);
         let heading = match level {
             2 => html! { h2 { (title) } },
@@ -165,7 +176,7 @@ impl Section {
         };
         let content = render_parts(&self.parts, level, anchors)?;
         Ok(html! {
-            @if self.folded {
+            @if folded {
                 // A browser unfolds what a link leads into, but not what it leads onto: the place is inside.
                 section {
                     details { summary { (heading) } div class="folded" id=[id] { (content) } }
@@ -204,6 +215,7 @@ fn scripts(parts: &[Part]) -> Scripts {
     for part in parts {
         match part {
             Part::List(_) => scripts.search = true,
+            Part::Table(table) => scripts.tables |= table.is_long(),
             Part::Browser(_) => scripts.browse = true,
             Part::Section(section) => scripts = scripts.and(section.scripts()),
             _ => {}
@@ -249,7 +261,7 @@ fn render_part(part: &Part, level: u8, anchors: &Anchors) -> Result<Markup, Erro
         Part::Browser(browser) => browser.render(anchors)?,
         Part::Section(section) => {
             let id = section.anchor.as_deref().map(anchor::id);
-            section.render_at(level + 1, id, anchors)?
+            section.render_at(level + 1, id, section.folded, anchors)?
         }
     })
 }

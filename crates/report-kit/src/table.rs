@@ -5,7 +5,12 @@ use crate::cell::Cell;
 use crate::error::Error;
 use crate::text;
 
+/// Rows from which on a reader may sort and filter.
+const LONG: usize = 10;
+
 /// Rows under named columns. The first cell of a row names the row.
+///
+/// With scripts on, a table of ten rows or more is sorted by the heads of its columns, and a column of badges chooses rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
     caption: String,
@@ -50,6 +55,15 @@ impl Table {
         self
     }
 
+    fn shown(&self) -> &[Vec<Cell>] {
+        &self.rows[..self.rows.len().min(self.limit.unwrap_or(usize::MAX))]
+    }
+
+    /// Whether it is long enough to be sorted.
+    pub(crate) fn is_long(&self) -> bool {
+        self.shown().len() >= LONG
+    }
+
     pub(crate) fn render(&self, anchors: &Anchors) -> Result<Markup, Error> {
         let expected = self.columns.len();
         if let Some((index, row)) =
@@ -63,7 +77,7 @@ impl Table {
             });
         }
         let total = self.rows.len();
-        let rows = &self.rows[..total.min(self.limit.unwrap_or(total))];
+        let rows = self.shown();
         // A head stands over its numbers.
         let numeric = |column: usize| {
             let mut filled = rows.iter().map(|row| &row[column]);
@@ -85,8 +99,8 @@ impl Table {
         let caption = anchors.fresh();
         Ok(html! {
             // The box scrolls, so it takes the keyboard.
-            div class="wide" role="region" aria-labelledby=(caption) tabindex="0" {
-                table {
+            div class="wide rows" role="region" aria-labelledby=(caption) tabindex="0" {
+                table class=[self.is_long().then_some("long")] {
                     caption id=(caption) { (text::markup(&self.caption, text::TITLE)) }
                     thead { tr {
                         @for (index, column) in self.columns.iter().enumerate() {

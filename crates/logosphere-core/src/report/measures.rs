@@ -7,6 +7,15 @@ use super::{ReportData, drawn, number, stride};
 use crate::analysis::Measured;
 use crate::metrics::Metric;
 
+/// Measures that are open; those after them are folded.
+const OPEN: usize = 4;
+
+/// The similarity of the texts by round with its null band, if there was enough to measure.
+pub(super) fn similarity(data: &ReportData) -> Option<Plot> {
+    let measured = data.analysis.metric(Metric::TfidfSimilarity)?;
+    (measured.n > 0).then(|| plot(measured))
+}
+
 pub(super) fn section(data: &ReportData) -> Section {
     let analysis = &data.analysis;
     let section = Section::new("Measures").anchor("measures").text(format!(
@@ -28,7 +37,11 @@ pub(super) fn section(data: &ReportData) -> Section {
             "Curves over rounds show one round in {stride}. `logosphere export DIR --what metrics --format csv` writes all."
         )),
     };
-    (analysis.metrics.iter()).fold(section, |section, measured| section.section(one(measured)))
+    let measures = analysis.metrics.iter().enumerate();
+    measures.fold(section, |section, (index, measured)| {
+        let one = one(measured);
+        section.section(if index < OPEN { one } else { one.folded() })
+    })
 }
 
 fn overview(metrics: &[Measured]) -> Table {

@@ -21,7 +21,7 @@ mod settings;
 
 use std::io::BufRead;
 
-use report_kit::{Cell, Page};
+use report_kit::{Cell, Page, Section};
 
 use crate::lineage::Lineage;
 use crate::resume::ResumeError;
@@ -77,15 +77,22 @@ pub fn page(data: &ReportData) -> Page {
     for (tone, notice) in head::notices(data) {
         page = page.notice(tone, notice);
     }
-    page.facts(head::facts(data))
-        .section(protocol::section(data, &messages))
-        .section(measures::section(data))
-        .section(seeds::section(data, &messages))
+    if let Some(plot) = measures::similarity(data) {
+        page = page.plot(plot);
+    }
+    page.section(seeds::section(data, &messages))
         .section(lineage::section(data, &messages))
+        .section(measures::section(data))
+        .section(protocol::section(data, &messages))
         .section(cost::section(data))
         .section(messages.section())
-        .section(settings::section(data))
-        .section(settings::verify(data))
+        .provenance(
+            Section::new("Provenance")
+                .anchor("provenance")
+                .facts(head::facts(data))
+                .section(settings::section(data))
+                .section(settings::verify(data)),
+        )
 }
 
 /// Every how many rounds are drawn, so that a curve has no more points than a screen shows.

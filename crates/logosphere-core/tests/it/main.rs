@@ -15,6 +15,8 @@ mod flip_every_byte;
 mod forecast;
 mod impersonation;
 mod init_table;
+#[cfg(feature = "report")]
+mod layout;
 mod leak;
 mod legacy_log;
 mod lineage;

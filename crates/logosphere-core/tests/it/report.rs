@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::desk;
 
 /// The journal of a run of `mind`.
-fn journal(mind: &str, rounds: u32) -> Vec<u8> {
+pub fn journal(mind: &str, rounds: u32) -> Vec<u8> {
     let settings = Settings {
         mind: Some(mind.to_owned()),
         max_rounds: rounds,

@@ -25,8 +25,10 @@ pub fn page(report: &Report) -> Page {
     for (tone, notice) in notices(report) {
         page = page.notice(tone, notice);
     }
-    page.facts(facts(report))
-        .section(verdicts(report))
+    if let Some(diagram) = refuted::smallest(report) {
+        page = page.grid(diagram);
+    }
+    page.section(verdicts(report))
         .section(refuted::section(report))
         .section(accepted::section(report))
         .section(accepted::power(report))
@@ -37,6 +39,11 @@ pub fn page(report: &Report) -> Page {
         .section(progress::iterations(report))
         .section(progress::log(report))
         .section(progress::ranking(report))
+        .provenance(
+            Section::new("Provenance")
+                .anchor("provenance")
+                .facts(facts(report)),
+        )
         .data("report", report)
 }
 
@@ -58,13 +65,19 @@ fn lead(report: &Report) -> String {
     } else {
         format!("The proposer {proposer}")
     };
+    let proved = (report.laws.iter())
+        .filter(|law| law.status == Status::Pass)
+        .filter(|law| law.evidence.strength == Some(Strength::Proved))
+        .count();
+    let tested = verdicts.pass + verdicts.fail + verdicts.unknown;
     format!(
-        "{proposer} looked for laws of the universe {} in {}. Accepted: {}. Refuted by a counterexample: {}. Undecided: {}.",
-        report.run.universe_id,
-        counted(completed, "complete iteration", "complete iterations"),
-        verdicts.pass,
+        "{} tested: {} ({proved} proved for every ring size), {} refuted, {} undecided. {proposer} looked for laws of the universe {} in {}.",
+        counted(tested, "law", "laws"),
+        counted(verdicts.pass, "holds", "hold"),
         verdicts.fail,
         verdicts.unknown,
+        report.run.universe_id,
+        counted(completed, "complete iteration", "complete iterations"),
     )
 }
 

@@ -39,6 +39,18 @@ pub(super) fn section(report: &Report) -> Section {
     })
 }
 
+/// The diagram of the refutation with the smallest start; of equals, the first.
+pub(super) fn smallest(report: &Report) -> Option<SpaceTime> {
+    let drawn = report.laws.iter().filter_map(|law| {
+        let refutation = law.refutation.as_ref()?;
+        Some((law, refutation, refutation.diagrams.first()?))
+    });
+    let cells = |refutation: &Refutation| refutation.package.initial_state.chars().count();
+    let (law, _, diagram) = drawn.min_by_key(|(_, refutation, _)| cells(refutation))?;
+    let title = format!("The smallest refutation: {}", name(law));
+    Some(titled(&title, diagram, &meanings(report)))
+}
+
 fn shown(law: &Judged, refutation: &Refutation, meanings: &[(char, &str)]) -> Section {
     let package = &refutation.package;
     let witness = &package.witness;
@@ -116,8 +128,12 @@ fn meanings(report: &Report) -> Vec<(char, &'static str)> {
 }
 
 fn drawing(diagram: &Diagram, meanings: &[(char, &str)]) -> SpaceTime {
+    titled(&diagram.title, diagram, meanings)
+}
+
+fn titled(title: &str, diagram: &Diagram, meanings: &[(char, &str)]) -> SpaceTime {
     let rows = diagram.rows.iter().cloned();
-    let mut grid = SpaceTime::new(&diagram.title, rows).origin(diagram.time, diagram.cell);
+    let mut grid = SpaceTime::new(title, rows).origin(diagram.time, diagram.cell);
     for (symbol, meaning) in meanings {
         grid = grid.symbol(*symbol, *meaning);
     }

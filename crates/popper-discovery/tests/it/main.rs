@@ -9,6 +9,8 @@ mod browser;
 mod enumerative;
 #[cfg(feature = "report")]
 mod hostile;
+#[cfg(feature = "report")]
+mod layout;
 #[cfg(feature = "llm")]
 mod llm;
 #[cfg(feature = "report")]

@@ -170,7 +170,7 @@ async fn a_run_of_known_laws_only() {
         notices.contains("33 verdicts were known from another run"),
         "{notices}"
     );
-    assert_eq!(found(&page, "svg.cells").len(), 12);
+    assert_eq!(found(&page, "svg.cells").len(), 13);
 }
 
 #[tokio::test]
@@ -268,7 +268,7 @@ async fn money_and_tokens_are_told_as_far_as_they_are_known() {
     ));
     store.calls.push(call("{}"));
     let page = parsed(&html(&mut store, &run).await);
-    let facts = texts(&page, "header dl > div");
+    let facts = texts(&page, "#at-provenance dl > div");
     for fact in [
         "Modelteller",
         "Calls2",

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::figure::{Drawing, Figure, LABEL, WIDTH, hue, left_out};
+use super::figure::{Drawing, Figure, LABEL, WIDTH, hue, left_out, minor};
 use super::scale::Scale;
 use super::{Axis, Bar};
 use crate::cell::Cell;
@@ -59,10 +59,10 @@ pub(super) fn draw(axis: &Axis, bars: &[Bar]) -> Figure {
             ),
             content: html! {
                 text class="axis-name" x=(coordinate(LEFT)) y="16" { (text::label(&axis.label, LABEL)) }
-                @for (value, label) in &scale.ticks {
+                @for (index, (value, label)) in scale.ticks.iter().enumerate() {
                     @let x = coordinate(at(*value));
                     line class="rule" x1=(x) x2=(x) y1=(coordinate(TOP)) y2=(coordinate(bottom)) {}
-                    text text-anchor="middle" x=(x) y=(coordinate(bottom + 18.0)) { (label) }
+                    text class=[minor(index)] text-anchor="middle" x=(x) y=(coordinate(bottom + 18.0)) { (label) }
                 }
                 g class=(hue(0)) {
                     @for (index, bar) in shown.iter().enumerate() {

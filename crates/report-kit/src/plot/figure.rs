@@ -91,13 +91,11 @@ fn kept<T>(items: Vec<T>, filled: &[bool]) -> impl Iterator<Item = T> {
 fn svg(drawing: &Drawing, title: &str, anchors: &Anchors) -> Markup {
     let (name, description) = (anchors.fresh(), anchors.fresh());
     html! {
-        div class="wide" {
-            svg class="drawing" role="img" aria-labelledby=(name) aria-describedby=(description)
-                viewBox={ "0 0 " (coordinate(WIDTH)) " " (coordinate(drawing.height)) } {
-                title id=(name) { (text::label(title, text::TITLE)) }
-                desc id=(description) { (drawing.description) }
-                (drawing.content)
-            }
+        svg class="drawing" role="img" aria-labelledby=(name) aria-describedby=(description)
+            viewBox={ "0 0 " (coordinate(WIDTH)) " " (coordinate(drawing.height)) } {
+            title id=(name) { (text::label(title, text::TITLE)) }
+            desc id=(description) { (drawing.description) }
+            (drawing.content)
         }
     }
 }
@@ -143,10 +141,10 @@ impl Frame {
                 line class="rule" x1=(left) x2=(right) y1=(coordinate(at)) y2=(coordinate(at)) {}
                 text text-anchor="end" x=(coordinate(self.left - 8.0)) y=(coordinate(at + 4.5)) { (label) }
             }
-            @for (value, label) in &self.x.ticks {
+            @for (index, (value, label)) in self.x.ticks.iter().enumerate() {
                 @let at = coordinate(self.across(*value));
                 line class="rule" x1=(at) x2=(at) y1=(top) y2=(bottom) {}
-                text text-anchor="middle" x=(at) y=(coordinate(self.bottom + 18.0)) { (label) }
+                text class=[minor(index)] text-anchor="middle" x=(at) y=(coordinate(self.bottom + 18.0)) { (label) }
             }
             line class="axis" x1=(left) x2=(right) y1=(bottom) y2=(bottom) {}
             line class="axis" x1=(left) x2=(left) y1=(top) y2=(bottom) {}
@@ -154,6 +152,11 @@ impl Frame {
             text class="axis-name" text-anchor="end" x=(right) y=(coordinate(self.bottom + 38.0)) { (name(x)) }
         }
     }
+}
+
+/// The class of every second label of a horizontal axis, which a narrow page leaves out.
+pub(super) fn minor(index: usize) -> Option<&'static str> {
+    (index % 2 == 1).then_some("minor")
 }
 
 fn name(axis: &Axis) -> String {

@@ -2,7 +2,6 @@
 
 mod bars;
 mod figure;
-mod histogram;
 mod scale;
 mod xy;
 
@@ -27,11 +26,6 @@ enum Kind {
         x: Axis,
         y: Axis,
         series: Vec<Series>,
-    },
-    Histogram {
-        x: Axis,
-        values: Vec<f64>,
-        bins: usize,
     },
     Bars {
         axis: Axis,
@@ -74,23 +68,6 @@ impl Plot {
         Self::xy(title, x, y).with(Series::points(name, points))
     }
 
-    /// How many of the values fall into each of `bins` (1 to 200) stretches of the same width.
-    pub fn histogram(
-        title: impl Into<String>,
-        x: Axis,
-        values: impl IntoIterator<Item = f64>,
-        bins: usize,
-    ) -> Self {
-        Self {
-            title: title.into(),
-            kind: Kind::Histogram {
-                x,
-                values: values.into_iter().collect(),
-                bins,
-            },
-        }
-    }
-
     /// A bar from zero for each named value.
     pub fn bars(title: impl Into<String>, axis: Axis, bars: impl IntoIterator<Item = Bar>) -> Self {
         Self {
@@ -102,7 +79,7 @@ impl Plot {
         }
     }
 
-    /// Adds a series to a plot over two axes; histograms and bars have no place for one.
+    /// Adds a series to a plot over two axes; bars have no place for one.
     #[must_use]
     pub fn with(mut self, added: Series) -> Self {
         if let Kind::Xy { series, .. } = &mut self.kind {
@@ -114,7 +91,6 @@ impl Plot {
     pub(crate) fn render(&self, anchors: &Anchors) -> Result<Markup, Error> {
         let figure = match &self.kind {
             Kind::Xy { x, y, series } => xy::draw(x, y, series),
-            Kind::Histogram { x, values, bins } => histogram::draw(x, values, *bins),
             Kind::Bars { axis, bars } => bars::draw(axis, bars),
         };
         figure.render(&self.title, anchors)

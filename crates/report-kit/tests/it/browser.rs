@@ -134,7 +134,7 @@ fn links_lead_to_items() -> Outcome {
         });
     }
     let html = Page::new("page")
-        .facts([("first", Cell::link("m0", "m0"))])
+        .section(Section::new("t").facts([("first", Cell::link("m0", "m0"))]))
         .section(Section::new("s").browser(browser))
         .render()?;
     let page = Html::parse_document(&html);

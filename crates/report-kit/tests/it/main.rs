@@ -4,6 +4,7 @@ mod browser;
 mod contrast;
 mod data;
 mod hostile;
+mod layout;
 mod parts;
 mod policy;
 mod props;

@@ -69,13 +69,11 @@ proptest! {
     fn any_numbers_are_drawn(
         numbers in prop::collection::vec((any::<f64>(), any::<f64>(), any::<f64>()), 0..12),
         log: bool,
-        bins in 0_usize..300,
     ) {
         let axis = || if log { Axis::new("a").log() } else { Axis::new("a").including(f64::NAN) };
         let points = numbers.iter().map(|&(x, y, z)| Point::new(x, y).interval(y, z));
         let section = Section::new("s")
             .plot(Plot::xy("p", axis(), axis()).with(Series::line("l", points)).with(Series::band("b", numbers.clone())))
-            .plot(Plot::histogram("h", axis(), numbers.iter().map(|n| n.0), bins))
             .plot(Plot::bars("b", axis(), numbers.iter().map(|n| Bar::new("b", n.0).interval(n.1, n.2))));
         let html = Page::new("p").section(section).render().map_err(failed)?;
         let page = Html::parse_document(&html);

@@ -80,7 +80,6 @@ pub(crate) fn filled_with(text: &str) -> Page {
                 .with(Series::points(text, [point]))
                 .with(Series::band(text, [(0.0, 1.0, 2.0)])),
         )
-        .plot(Plot::histogram(text, axis(), [1.0, 2.0], 2))
         .plot(Plot::bars(text, axis(), [Bar::new(text, 1.0)]))
         .diff(TextDiff::words(text, text, "").named(text, text))
         .diff(TextDiff::lines(text, "", text).named(text, text))
@@ -96,7 +95,7 @@ pub(crate) fn filled_with(text: &str) -> Page {
     Page::new(text)
         .lead(text)
         .notice(Tone::Caution, text)
-        .facts([(text, Cell::text(text))])
+        .plot(Plot::bars(text, axis(), [Bar::new(text, 1.0)]))
         .section(section)
         .section(Section::new(text))
         .section(
@@ -107,5 +106,6 @@ pub(crate) fn filled_with(text: &str) -> Page {
                     .mark(1, 1, text),
             ),
         )
+        .provenance(Section::new(text).facts([(text, Cell::text(text))]))
         .data("text", &text)
 }

@@ -26,7 +26,7 @@ fn an_anchor_is_one_place() {
     let list = SearchableList::new("l", [Entry::new("e").anchor("x").text(Tone::Good, "t")]);
     let page = Page::new("p").section(Section::new("s").anchor("x").list(list));
     assert_eq!(refused(&page), "anchor \"x\" stands for two places");
-    let page = Page::new("p").facts([("to", Cell::link("there", "y"))]);
+    let page = Page::new("p").section(Section::new("s").facts([("to", Cell::link("there", "y"))]));
     assert_eq!(
         refused(&page),
         "a link leads to \"y\", which is not on this page"

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use url::{ParseError, Url};
 
 use super::driver::Driver;
+use super::site::{Served, Site};
 
 /// How long anything may take before the test fails.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -199,6 +200,49 @@ impl Browser {
     /// Back to the page itself.
     pub async fn leave_frame(&self) {
         self.client.issue_cmd(Top).await.unwrap();
+    }
+
+    /// Serves a page, opens it, and serves it until the value is dropped.
+    pub async fn show(&self, html: &str) -> Site {
+        let site = Site::new([("/", Served::html(html))]).await;
+        self.open(&site.url("/")).await;
+        site
+    }
+
+    /// Sets the width of the page in pixels.
+    pub async fn set_width(&self, width: u32) {
+        self.devtools(
+            "Emulation.setDeviceMetricsOverride",
+            json!({"width": width, "height": SIZE.1, "deviceScaleFactor": 1, "mobile": false}),
+        )
+        .await;
+        self.wait_until(&format!("innerWidth === {width}")).await;
+    }
+
+    /// Asserts that a page is not wider than a window of 390, 800 and 1300 pixels, with its sections folded and unfolded.
+    pub async fn assert_no_sideways_scroll(&self, html: &str) {
+        let _site = self.show(html).await;
+        for unfolded in [false, true] {
+            if unfolded {
+                self.js(
+                    "for (const fold of document.querySelectorAll('details')) fold.open = true",
+                )
+                .await;
+            }
+            for width in [390, 800, 1300] {
+                self.set_width(width).await;
+                let root = "(({scrollWidth, clientWidth}) => [scrollWidth, clientWidth])(document.documentElement)";
+                let seen = self.eval(root).await;
+                let wide = "[...document.querySelectorAll('body *')]
+                    .filter((one) => one.getBoundingClientRect().right > innerWidth && !one.closest('.wide > *'))
+                    .map((one) => one.tagName + ' ' + one.getAttribute('class')).slice(0, 20)";
+                assert!(
+                    seen[0].as_u64() <= seen[1].as_u64(),
+                    "{seen} at {width} pixels, unfolded: {unfolded}; {}",
+                    self.eval(wide).await
+                );
+            }
+        }
     }
 
     /// What was written to the console since the last call, of the page and of its frames.

@@ -6,5 +6,7 @@ mod figures;
 #[cfg(feature = "report")]
 mod hostile;
 #[cfg(feature = "report")]
+mod layout;
+#[cfg(feature = "report")]
 mod page;
 mod sample;

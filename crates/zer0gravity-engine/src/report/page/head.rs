@@ -263,8 +263,8 @@ pub(super) fn provenance(report: &Report) -> Section {
             ),
         ]);
     }
-    let section = Section::new("How it was made").anchor("provenance");
-    section.folded().facts(facts)
+    let section = Section::new("Provenance").anchor("provenance");
+    section.facts(facts)
 }
 
 /// The different ones of several values, the first few of them.

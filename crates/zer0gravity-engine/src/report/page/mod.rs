@@ -40,6 +40,9 @@ pub fn page(report: &Report) -> Page {
     for (tone, notice) in head::notices(report) {
         page = page.notice(tone, notice);
     }
+    if let Some(plot) = results::totals(report) {
+        page = page.plot(plot);
+    }
     let sections = [
         results::encodings(report),
         results::fidelity(report),
@@ -57,7 +60,7 @@ pub fn page(report: &Report) -> Page {
     for section in sections.into_iter().flatten() {
         page = page.section(section);
     }
-    page.section(head::provenance(report))
+    page.provenance(head::provenance(report))
         .data("report", report)
 }
 

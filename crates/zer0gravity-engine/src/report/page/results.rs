@@ -19,6 +19,23 @@ fn ranked(report: &Report) -> Vec<&EncodingStatistics> {
     ranked
 }
 
+/// The total of each encoding as a bar; `None` if there is no encoding.
+pub(super) fn totals(report: &Report) -> Option<Plot> {
+    let ranked = ranked(report);
+    if ranked.is_empty() {
+        return None;
+    }
+    let bars = ranked.iter().filter_map(|encoding| {
+        let bar = Bar::new(&encoding.encoding_id, encoding.total.mean?);
+        Some(match encoding.total.ci95 {
+            Some(ci) => bar.interval(ci.low, ci.high),
+            None => bar,
+        })
+    });
+    let axis = Axis::new("total, of 100").including(100.0);
+    Some(Plot::bars("Total of each encoding", axis, bars))
+}
+
 pub(super) fn encodings(report: &Report) -> Option<Section> {
     let ranked = ranked(report);
     if ranked.is_empty() {
@@ -48,13 +65,6 @@ pub(super) fn encodings(report: &Report) -> Option<Section> {
             number(Some(100.0 * encoding.refusal_rate), 1),
         ]
     });
-    let bars = ranked.iter().filter_map(|encoding| {
-        let bar = Bar::new(&encoding.encoding_id, encoding.total.mean?);
-        Some(match encoding.total.ci95 {
-            Some(ci) => bar.interval(ci.low, ci.high),
-            None => bar,
-        })
-    });
     let over = match report.cases.len() {
         1 => "trials of the one text",
         _ => "texts",
@@ -65,9 +75,7 @@ pub(super) fn encodings(report: &Report) -> Option<Section> {
     let table = Table::new("Encodings, best first", columns)
         .rows(rows)
         .limit(ROWS);
-    let axis = Axis::new("total, of 100").including(100.0);
-    let plot = Plot::bars("Total of each encoding", axis, bars);
-    Some(section.table(table).plot(plot))
+    Some(section.table(table))
 }
 
 /// The encodings that no other beats in tokens saved and in meaning at once.
