@@ -36,7 +36,7 @@ const DEFAULTS: ModelDefaults = ModelDefaults {
 #[derive(Clone)]
 pub struct Asked {
     pub port: Arc<dyn ModelPort>,
-    /// What the port asks; none where no model is asked.
+    /// The model behind the port; `None` where no model is asked.
     client: Option<Client>,
     /// The model's id, or `offline`.
     pub model: String,

@@ -118,7 +118,7 @@ impl Environment {
         }
     }
 
-    /// Keeps what such a file may give; the rest, but for empty values, is told.
+    /// Keeps the names that such a file may give; a warning lists the others that have a value.
     fn add(&mut self, origin: Origin, file: EnvFile) -> Vec<String> {
         let mut notices: Vec<_> = (file.bad_lines.iter().take(NAMED))
             .map(|line| format!("{origin}: line {line} is not NAME=value, ignored"))

@@ -92,10 +92,10 @@ pub fn spare(db: &Path, output: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What follows the database's name in that of the file that keeps what its runs spend.
+/// The suffix that the database's name gets in the name of its ledger file.
 const LEDGER: &str = ".spend.jsonl";
 
-/// Where a run keeps what it spends: beside its database.
+/// The ledger of a database's runs: a file in the same folder.
 pub fn ledger(db: &Path, run_id: i64) -> LedgerFile {
     let mut name = db.as_os_str().to_owned();
     name.push(LEDGER);

@@ -15,7 +15,7 @@ const DEFAULTS: ModelDefaults = ModelDefaults {
     model: LlmProposer::DEFAULT_MODEL,
 };
 
-/// Who proposes, and the client that is asked, if one is.
+/// The proposer of a run, and its client where it asks a model.
 pub type Chosen = (Box<dyn Proposer>, Option<Client>);
 
 /// The proposer for a run; `stored` is the one that the run has had so far.

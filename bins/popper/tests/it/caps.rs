@@ -12,7 +12,7 @@ use crate::runs::Place;
 
 const CAP: Usd = Usd(500_000_000);
 
-/// What a request bills at 2 and 10 dollars a million, with the longest reply.
+/// The bill of a request with the longest reply, at 2 and 10 dollars a million tokens.
 fn longest(received: &Received) -> i64 {
     let output = received.json()["max_tokens"].as_i64().unwrap();
     received.body.len() as i64 / 8 * 2_000 + output * 10_000

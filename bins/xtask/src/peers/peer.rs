@@ -11,7 +11,7 @@ pub struct Peer {
     pub name: &'static str,
     /// Whose tests use it.
     pub packages: &'static [&'static str],
-    /// What is installed, for the list.
+    /// The version that is installed, as the list shows it.
     pub version: &'static str,
     /// Holds the server's address for the tests, or the client's program.
     pub variable: &'static str,

@@ -5,7 +5,7 @@ use test_support::{CompressionStub, StubMode};
 
 use crate::program::Place;
 
-/// What the stub would bill at 3 and 15 dollars a million: the longest reply of every call that it did not refuse.
+/// The stub's bill at 3 and 15 dollars a million tokens: the longest reply for every call that it did not refuse.
 fn billed(stub: &CompressionStub) -> i64 {
     let calls = stub.calls();
     let asked = calls.iter().filter(|call| call.status < 400);

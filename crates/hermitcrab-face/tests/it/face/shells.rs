@@ -146,7 +146,7 @@ async fn mount(browser: &Browser, runtime: &Runtime, script: &str) -> Site {
     site
 }
 
-/// What a shell shows at first and after each of its steps, and what it wrote to its log.
+/// The text of a shell at first and after each of its steps, and its log.
 async fn play(browser: &Browser, runtime: &Runtime, shell: &Shell) -> String {
     let _site = mount(browser, runtime, &shell.script).await;
     let mut all = vec!["== mount".to_owned(), seen(browser).await];
