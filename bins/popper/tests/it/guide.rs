@@ -33,6 +33,27 @@ fn the_guide_shows_real_output() {
     assert_eq!(again, shown[1]);
 }
 
+#[test]
+fn the_readme_shows_real_output() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../");
+    let readme = std::fs::read_to_string(format!("{root}README.md")).unwrap();
+    let (_, result) = readme.split_once("## A first result").unwrap();
+    let ran = popper(&[
+        "check",
+        "fixtures/popper/laws/false.json",
+        "fixtures/popper/laws/true.json",
+        "fixtures/popper/laws/unknown.json",
+    ]);
+    assert_eq!(ran.code, Some(3), "{}", ran.stderr);
+    let mut printed = ran.stdout.lines();
+    for line in blocks(result, "text")[0].lines() {
+        assert!(
+            line == "..." || printed.any(|shown| shown == line),
+            "{line}"
+        );
+    }
+}
+
 /// The text with one time in place of all.
 fn timeless(text: &str) -> String {
     let word = |word: &str| {
