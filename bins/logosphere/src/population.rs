@@ -40,11 +40,9 @@ impl Population {
         if flags.model.base_url.is_none() && model.base_url.is_some() {
             model.base_url_file = Some(file.to_owned());
         }
-        let tokens = layer.max_tokens;
         let opened = model.open_with(&DEFAULTS, layer.seed.unwrap_or(0), session, |client| {
             client
                 .models(prices.clone())
-                .max_tokens(tokens)
                 // Requests of a run differ in their messages and in nothing else.
                 .retry(RetryPolicy {
                     send_count: false,
@@ -144,6 +142,7 @@ fn model_flags(layer: &Layer, flags: &SettingFlags) -> Result<ModelFlags, Failur
         record: flags.model.record.clone(),
         replay: flags.model.replay.clone(),
         max_usd: layer.max_usd.map(cap),
+        max_tokens: layer.max_tokens,
         concurrency: layer.concurrency.and_then(std::num::NonZeroUsize::new),
     })
 }

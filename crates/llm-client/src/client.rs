@@ -103,13 +103,6 @@ impl ClientBuilder {
         http: HttpOptions;
     }
 
-    /// Takes the cap on tokens from here and leaves the rest of [`Self::budget`].
-    #[must_use]
-    pub fn max_tokens(mut self, tokens: Option<u64>) -> Self {
-        self.budget.tokens = tokens;
-        self
-    }
-
     /// Reaches servers in another way than [`HttpTransport`].
     #[must_use]
     pub fn transport(mut self, transport: Arc<dyn Transport>) -> Self {

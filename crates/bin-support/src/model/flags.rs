@@ -32,6 +32,9 @@ pub struct ModelFlags {
     /// Cap in dollars for the whole run, resumes included.
     #[arg(long, value_name = "DOLLARS", allow_negative_numbers = true)]
     pub max_usd: Option<Usd>,
+    /// Cap in tokens of prompts and replies for the whole run, from a program that has a flag for it.
+    #[arg(skip)]
+    pub max_tokens: Option<u64>,
     /// Calls at the same time, at most.
     #[arg(long, value_name = "N")]
     pub concurrency: Option<NonZeroUsize>,

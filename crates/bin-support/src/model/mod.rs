@@ -188,6 +188,7 @@ impl ModelFlags {
         }
         let budget = Budget {
             usd: self.max_usd,
+            tokens: self.max_tokens,
             unpriced,
             ..Budget::default()
         };
@@ -274,6 +275,47 @@ mod tests {
         assert_eq!(failure.exit, crate::Exit::Usage);
         let line = crate::exit::error_line("p", failure.error.as_ref());
         assert!(line.contains("no/such/tape.jsonl"), "{line}");
+    }
+
+    /// What a call of one token more than the cap is refused with; nothing is sent.
+    fn refused(
+        flags: &ModelFlags,
+        settings: impl FnOnce(ClientBuilder) -> ClientBuilder,
+    ) -> String {
+        let opened = flags.open_with(&OWN, 7, &Session::for_tests(), settings);
+        let Ok(Model::Client { client, .. }) = opened else {
+            panic!("no client");
+        };
+        let request = llm_client::Request {
+            max_tokens: Some(100),
+            ..llm_client::Request::new("any", "Hello?")
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        let error = runtime.block_on(client.complete(&request)).unwrap_err();
+        assert_eq!(error.attempts().len(), 0);
+        error.to_string()
+    }
+
+    #[test]
+    fn c52_the_caps_of_the_flags_hold_whatever_a_program_sets_after_them() {
+        let flags = ModelFlags {
+            max_usd: Some(llm_client::Usd(1)),
+            max_tokens: Some(100),
+            ..local()
+        };
+        let budget = "the budget of 100 tokens";
+        assert!(refused(&flags, |client| client).starts_with(budget));
+        let others = |client: ClientBuilder| {
+            client
+                .models(llm_client::ModelTable::embedded())
+                .retry(llm_client::RetryPolicy::default())
+                .limits(Limits::default())
+                .seed(8)
+        };
+        assert!(refused(&flags, others).starts_with(budget));
     }
 
     const REMOTE: ModelDefaults = ModelDefaults {

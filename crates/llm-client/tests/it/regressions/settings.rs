@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use llm_client::{Client, ConfigError, HttpOptions};
+use llm_client::{Budget, Client, ConfigError, HttpOptions, Limits, Request, RetryPolicy};
 
 use crate::faults::{Wire, skipping};
 
@@ -36,5 +36,33 @@ fn c30_a_proxy_and_certificates_are_read_when_the_client_is_built() {
         });
         let shown = roots.unwrap_err().to_string();
         assert!(shown.starts_with("extra roots: "), "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn c52_a_budget_holds_whatever_the_order_of_the_settings() {
+    let budget = Budget {
+        calls: Some(9),
+        tokens: Some(14),
+        ..Budget::default()
+    };
+    for first in [true, false] {
+        let provider = Wire::Anthropic.provider_at("http://127.0.0.1:1");
+        let mut builder = Client::builder(provider, Arc::new(skipping()));
+        if first {
+            builder = builder.budget(budget);
+        }
+        builder = builder
+            .limits(Limits::default())
+            .retry(RetryPolicy::default())
+            .seed(8);
+        if !first {
+            builder = builder.budget(budget);
+        }
+        let client = builder.build().unwrap();
+        let request = Request::new("model-1", "Hello?");
+        let error = client.complete(&request).await.unwrap_err();
+        let shown = error.to_string();
+        assert!(shown.starts_with("the budget of 14 tokens"), "{shown}");
     }
 }
