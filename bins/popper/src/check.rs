@@ -12,7 +12,7 @@ use crate::config;
 use crate::error::Error;
 use crate::expect::{Difference, Expectations};
 use crate::laws::Laws;
-use crate::table::{self, Layout, Report};
+use crate::table::{self, Layout, VerdictTable};
 use crate::universe;
 
 /// From this many laws on, a bar shows how far the work is.
@@ -106,7 +106,7 @@ fn decide(harness: &Harness, law: &Law, interrupt: &Interrupt) -> Option<Verdict
 /// Where verdicts go: JSON as they come, a table at the end.
 enum Output {
     Json { empty: bool },
-    Table(Box<Report>),
+    Table(Box<VerdictTable>),
 }
 
 impl Output {
@@ -114,7 +114,7 @@ impl Output {
         if json {
             Self::Json { empty: true }
         } else {
-            Self::Table(Box::new(Report::new(layout)))
+            Self::Table(Box::new(VerdictTable::new(layout)))
         }
     }
 

@@ -5,7 +5,6 @@ mod cli;
 mod config;
 mod discovery;
 mod error;
-mod evidence;
 mod expect;
 mod input;
 mod laws;
@@ -14,6 +13,7 @@ mod simulate;
 mod span;
 mod table;
 mod universe;
+mod verify;
 
 use std::process::ExitCode;
 

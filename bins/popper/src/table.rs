@@ -37,14 +37,14 @@ fn fitted(text: &str, limit: usize, cut: bool) -> String {
 }
 
 /// The table of the verdicts, with the notes that do not fit into it.
-pub struct Report {
+pub struct VerdictTable {
     layout: Layout,
     table: Table,
     notes: Vec<String>,
     counts: [usize; 3],
 }
 
-impl Report {
+impl VerdictTable {
     pub fn new(layout: Layout) -> Self {
         let claim = layout.claims.then_some("claim");
         let rest = ["verdict", "reason", "evidence", "counterexample"];

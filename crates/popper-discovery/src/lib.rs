@@ -78,10 +78,12 @@ pub use rank::{Features, Ranked, Weights};
 pub use recall::{Recall, Sought, Stated};
 pub use row::{
     Call, CallRow, CapabilityRow, CounterexampleRow, EvaluationRow, Iteration, IterationStatus,
-    LawRow, LawStatus, Run, Usage, VerdictKey,
+    LawRow, LawStatus, RunRow, Usage, VerdictKey,
 };
 pub use snapshot::{
     Accepted, Capabilities, Contract, Falsified, Snapshot, Specimen, Totals, Undecided,
 };
-pub use store::{Attempt, Decision, Finding, Mark, Plan, Query, Store, StoreError, Tally};
+pub use store::{
+    Attempt, Decision, Finding, IterationPlan, Mark, Query, Store, StoreError, VerdictCounts,
+};
 pub use summary::{Selected, Summary, Verdicts};

@@ -5,16 +5,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use popper_harness::decide::Status;
 
 use crate::row::{
-    CallRow, CapabilityRow, CounterexampleRow, EvaluationRow, Iteration, LawRow, LawStatus, Run,
+    CallRow, CapabilityRow, CounterexampleRow, EvaluationRow, Iteration, LawRow, LawStatus, RunRow,
     VerdictKey,
 };
-use crate::store::{Attempt, Decision, Finding, Mark, Plan, Query, Store, StoreError, Tally};
+use crate::store::{
+    Attempt, Decision, Finding, IterationPlan, Mark, Query, Store, StoreError, VerdictCounts,
+};
 
 /// All tables as lists; the key of a row is its place, counted from 1.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct MemoryStore {
     /// `runs`
-    pub runs: Vec<Run>,
+    pub runs: Vec<RunRow>,
     /// `iterations`
     pub iterations: Vec<Iteration>,
     /// `laws`
@@ -58,7 +60,7 @@ fn newest<T>(mut rows: Vec<T>, newest: Option<u32>) -> Vec<T> {
 
 impl MemoryStore {
     /// What is known of a law of a run.
-    fn finding(&self, run: &Run, law: &LawRow) -> Option<Finding> {
+    fn finding(&self, run: &RunRow, law: &LawRow) -> Option<Finding> {
         let key = (
             law.law_fingerprint.clone(),
             run.harness_hash.clone(),
@@ -165,13 +167,13 @@ impl Undo {
 }
 
 impl Store for MemoryStore {
-    async fn create_run(&mut self, run: &Run) -> Result<i64, StoreError> {
+    async fn create_run(&mut self, run: &RunRow) -> Result<i64, StoreError> {
         let id = next_id(&self.runs);
-        self.runs.push(Run { id, ..run.clone() });
+        self.runs.push(RunRow { id, ..run.clone() });
         Ok(id)
     }
 
-    async fn runs(&mut self) -> Result<Vec<Run>, StoreError> {
+    async fn runs(&mut self) -> Result<Vec<RunRow>, StoreError> {
         Ok(self.runs.iter().rev().cloned().collect())
     }
 
@@ -221,7 +223,7 @@ impl Store for MemoryStore {
         Ok(())
     }
 
-    async fn plan_iteration(&mut self, plan: &Plan) -> Result<(), StoreError> {
+    async fn plan_iteration(&mut self, plan: &IterationPlan) -> Result<(), StoreError> {
         for law in &plan.laws {
             let id = next_id(&self.laws);
             self.laws.push(LawRow { id, ..law.clone() });
@@ -366,8 +368,8 @@ impl Store for MemoryStore {
         Ok(made.take(limit as usize).collect())
     }
 
-    async fn tally(&mut self, run: &Run) -> Result<Tally, StoreError> {
-        let mut tally = Tally::default();
+    async fn tally(&mut self, run: &RunRow) -> Result<VerdictCounts, StoreError> {
+        let mut tally = VerdictCounts::default();
         for law in self.laws.iter().filter(|law| law.run_id == run.id) {
             *tally.laws.entry(law.status).or_default() += 1;
         }

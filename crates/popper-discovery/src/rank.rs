@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use popper_harness::Content;
+use popper_harness::EmpiricalContent;
 use popper_harness::decide::{ConfigError, Harness, Status};
 use popper_harness::law::Program;
 use serde::{Deserialize, Serialize};
@@ -121,7 +121,7 @@ struct Profile {
 #[derive(Debug)]
 struct Behaviour {
     hash: String,
-    content: Content,
+    content: EmpiricalContent,
 }
 
 impl Profile {
@@ -271,7 +271,7 @@ fn features(law: &Profile, tested: &[Arc<Profile>], rivals: &[&Profile]) -> Feat
         .collect();
     let content = law.behaviour.as_ref().map(|behaviour| &behaviour.content);
     Features {
-        risk: content.map_or(0.0, Content::share),
+        risk: content.map_or(0.0, EmpiricalContent::share),
         novelty: 1.0 - f64::midpoint(in_words, in_behaviour),
         discrimination: differences.iter().fold(0.0, |sum, share| sum + share)
             / differences.len().max(1) as f64,

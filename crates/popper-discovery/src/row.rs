@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// `runs`: one logical run from end to end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Run {
+pub struct RunRow {
     /// The primary key.
     pub id: i64,
     /// When it was begun.

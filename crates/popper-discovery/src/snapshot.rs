@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::config::LoopConfig;
 use crate::error::Error;
-use crate::row::{Iteration, LawStatus, Run};
+use crate::row::{Iteration, LawStatus, RunRow};
 use crate::store::{Finding, Query, Store};
 use crate::summary::Summary;
 
@@ -203,7 +203,7 @@ impl Snapshot {
     /// Those of the store, and [`Error::Row`] when a row does not hold what this program writes.
     pub async fn build(
         store: &mut impl Store,
-        run: &Run,
+        run: &RunRow,
         iteration: &Iteration,
         harness: &Harness,
         config: &LoopConfig,
@@ -263,12 +263,12 @@ fn normal_form(finding: &Finding) -> Result<Value, Error> {
 
 fn accept(finding: &Finding) -> Result<Accepted, Error> {
     #[derive(Deserialize)]
-    struct Evidence {
+    struct EvidenceRow {
         strength: Option<Strength>,
         scope: String,
     }
     let evaluation = &finding.evaluation;
-    let evidence: Evidence = Error::json(
+    let evidence: EvidenceRow = Error::json(
         "law_evaluations",
         evaluation.id,
         "evidence_json",
@@ -344,7 +344,7 @@ fn diverse(specimens: &[Specimen], limit: usize) -> Vec<Specimen> {
         .collect()
 }
 
-async fn totals(store: &mut impl Store, run: &Run) -> Result<Totals, Error> {
+async fn totals(store: &mut impl Store, run: &RunRow) -> Result<Totals, Error> {
     let tally = store.tally(run).await?;
     let laws = |status| tally.laws.get(&status).copied().unwrap_or(0);
     let verdicts = |name: &str| {
@@ -366,7 +366,7 @@ async fn totals(store: &mut impl Store, run: &Run) -> Result<Totals, Error> {
 /// The log of the iteration before this one; each takes over the last one's if it has none of its own.
 async fn research_log(
     store: &mut impl Store,
-    run: &Run,
+    run: &RunRow,
     iteration: &Iteration,
 ) -> Result<Option<String>, Error> {
     let index = iteration.iteration_index.saturating_sub(1);

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::row::{
     CallRow, CapabilityRow, CounterexampleRow, EvaluationRow, Iteration, IterationStatus, LawRow,
-    LawStatus, Run, VerdictKey,
+    LawStatus, RunRow, VerdictKey,
 };
 
 /// Why the store did not do what it was asked. Nothing is half-written then.
@@ -101,7 +101,7 @@ pub enum StoreError {
 
 /// All that an iteration decides before it tests: stored in one transaction.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct IterationPlan {
     /// The iteration.
     pub iteration_id: i64,
     /// The proposals, in the proposer's order; `created_iteration_id` and `run_id` are set.
@@ -173,7 +173,7 @@ pub struct Finding {
 #[derive(Debug, Clone, Copy)]
 pub struct Query<'a> {
     /// The run.
-    pub run: &'a Run,
+    pub run: &'a RunRow,
     /// Only these verdicts.
     pub status: Option<Status>,
     /// Only so many, the ones whose laws were stored last.
@@ -182,7 +182,7 @@ pub struct Query<'a> {
 
 impl<'a> Query<'a> {
     /// All findings of a run.
-    pub fn all(run: &'a Run) -> Self {
+    pub fn all(run: &'a RunRow) -> Self {
         Self {
             run,
             status: None,
@@ -193,7 +193,7 @@ impl<'a> Query<'a> {
 
 /// How a run stands.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct VerdictCounts {
     /// Laws by status.
     pub laws: BTreeMap<LawStatus, u64>,
     /// Findings by verdict and reason.
@@ -219,10 +219,10 @@ pub struct Attempt {
 /// One process at a time holds a store for writing.
 pub trait Store: Send {
     /// Stores a run and answers its key.
-    fn create_run(&mut self, run: &Run) -> impl Future<Output = Result<i64, StoreError>> + Send;
+    fn create_run(&mut self, run: &RunRow) -> impl Future<Output = Result<i64, StoreError>> + Send;
 
     /// All runs, newest first.
-    fn runs(&mut self) -> impl Future<Output = Result<Vec<Run>, StoreError>> + Send;
+    fn runs(&mut self) -> impl Future<Output = Result<Vec<RunRow>, StoreError>> + Send;
 
     /// The iterations of a run in order, all or the `newest` ones.
     fn iterations(
@@ -248,7 +248,7 @@ pub trait Store: Send {
     /// Stores what an iteration proposes and chooses.
     fn plan_iteration(
         &mut self,
-        plan: &Plan,
+        plan: &IterationPlan,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Stores a call.
@@ -331,5 +331,8 @@ pub trait Store: Send {
     ) -> impl Future<Output = Result<Vec<Finding>, StoreError>> + Send;
 
     /// How a run stands.
-    fn tally(&mut self, run: &Run) -> impl Future<Output = Result<Tally, StoreError>> + Send;
+    fn tally(
+        &mut self,
+        run: &RunRow,
+    ) -> impl Future<Output = Result<VerdictCounts, StoreError>> + Send;
 }

@@ -16,7 +16,7 @@
 
 use std::hint::black_box;
 
-use popper_harness::lanes::{Batch, Circuit, Horizon, LANES, Plan, Scratch, Starts};
+use popper_harness::lanes::{Batch, BitProgram, Circuit, Horizon, LANES, Scratch, Starts};
 use popper_harness::law::{Extensions, Law, Program};
 use popper_harness::universe::{KineticGrid, Rule, Symbol, Universe, random_universe};
 use serde_json::{Value, json};
@@ -128,7 +128,7 @@ fn measure(universe: &dyn Universe, counted: [Symbol; 2], n: usize) -> Value {
     let program = program(universe, &expr, "f(t) == f(0)", t);
     let circuit = Circuit::new(&rule);
     let horizon = Horizon { t, window: 0 };
-    let plan = Plan::new(&program, &circuit, universe, n, horizon).unwrap();
+    let plan = BitProgram::new(&program, &circuit, universe, n, horizon).unwrap();
     let mut batch = Batch::new(n, rule.symbols());
     let mut seed = 88_172_645_463_325_252;
     let states: Vec<Vec<Symbol>> = (0..LANES)
@@ -139,7 +139,7 @@ fn measure(universe: &dyn Universe, counted: [Symbol; 2], n: usize) -> Value {
     }
     let updates = (n as u64 * t) as f64;
     let mut scratch = Scratch::default();
-    let mut rate = |plan: &Plan| {
+    let mut rate = |plan: &BitProgram| {
         let time = seconds(|| {
             black_box(plan.run(black_box(&batch), &mut scratch));
         });
@@ -183,7 +183,7 @@ fn exhaust(n: usize) -> Value {
         t: n as u64,
         window: 0,
     };
-    let make = || Plan::new(&program, &circuit, &universe, n, horizon).unwrap();
+    let make = || BitProgram::new(&program, &circuit, &universe, n, horizon).unwrap();
     let compile = seconds(|| {
         black_box(make());
     });

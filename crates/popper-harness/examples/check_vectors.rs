@@ -28,13 +28,13 @@ const SHOWN: usize = 10;
 
 /// Passed and total by group, in the order of the file's first mention.
 #[derive(Default)]
-struct Tally {
+struct VectorCounts {
     order: Vec<String>,
     groups: BTreeMap<String, (usize, usize)>,
     failures: Vec<String>,
 }
 
-impl Tally {
+impl VectorCounts {
     /// Counts one comparison.
     fn compare(
         &mut self,
@@ -124,7 +124,11 @@ fn derive(key: &str, start: &State) -> Option<Value> {
     }
 }
 
-fn check_entry(group: &str, entry: &Map<String, Value>, tally: &mut Tally) -> Result<(), Failed> {
+fn check_entry(
+    group: &str,
+    entry: &Map<String, Value>,
+    tally: &mut VectorCounts,
+) -> Result<(), Failed> {
     let state = entry
         .get("state")
         .ok_or_else(|| format!("{group}: an entry has no `state`"))?;
@@ -181,9 +185,9 @@ fn exhaustive(n: usize) -> String {
         })
 }
 
-fn check_file(path: &str) -> Result<Tally, Failed> {
+fn check_file(path: &str) -> Result<VectorCounts, Failed> {
     let file: Map<String, Value> = serde_json::from_str(&std::fs::read_to_string(path)?)?;
-    let mut tally = Tally::default();
+    let mut tally = VectorCounts::default();
     for (section, content) in &file {
         match (section.as_str(), content) {
             ("meta", meta) => {

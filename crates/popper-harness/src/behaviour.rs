@@ -4,8 +4,10 @@ use sha2::{Digest, Sha256};
 
 use num_rational::Ratio;
 
-use crate::decide::{Budget, Rings, Stop, Watch, start_symbols};
-use crate::eval::{Case, EvalError, Horizon, Run, admitted, fraction, holds, observe, step_of};
+use crate::decide::{Budget, Rings, SimulationDepth, Stop, start_symbols};
+use crate::eval::{
+    Case, EvalError, Horizon, Trajectory, admitted, fraction, holds, observe, step_of,
+};
 use crate::law::{Claim, Formula, Program, Symmetry};
 use crate::universe::{Shift, State, Symbol, Universe, windows};
 
@@ -53,7 +55,9 @@ impl Program {
         let turned = self.is_rotation_invariant();
         let mut left = MOST_READINGS;
         for n in 1..=LARGEST {
-            let (Watch::Exact(horizon) | Watch::Beginning(horizon)) = rings.watch(n) else {
+            let (SimulationDepth::Exact(horizon) | SimulationDepth::Beginning(horizon)) =
+                rings.watch(n)
+            else {
                 continue;
             };
             let classes = (starts.len() as u64).pow(n as u32) / if turned { n as u64 } else { 1 };
@@ -120,7 +124,7 @@ impl Program {
                 return bytes.case(&self.case(universe, start, horizon));
             }
         };
-        let mut run = Run::new(universe, start).keeping(&self.fixed_steps());
+        let mut run = Trajectory::new(universe, start).keeping(&self.fixed_steps());
         for t in 0..=horizon.t.saturating_add(horizon.window) {
             let mut read = |index: usize, time| {
                 observe(

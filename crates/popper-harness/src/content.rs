@@ -4,7 +4,7 @@
 //! rings at 0, t and t + 1 that are alike as a rule's states would be, but follow no rule. So two laws can be compared before
 //! either is tested, and a comparison gives nothing away about the universe.
 
-use crate::decide::{Draw, start_symbols};
+use crate::decide::{RngStream, start_symbols};
 use crate::eval::{admitted, holds, observe};
 use crate::law::syntax::Time;
 use crate::law::{Claim, Formula, Program, Symmetry};
@@ -19,9 +19,9 @@ const OTHERS: usize = 3;
 
 /// What a law forbids of the sample: one bit a history.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Content([u64; HISTORIES / 64]);
+pub struct EmpiricalContent([u64; HISTORIES / 64]);
 
-impl Content {
+impl EmpiricalContent {
     /// The share of histories that are forbidden, `0..=1`. A tautology forbids none.
     pub fn share(&self) -> f64 {
         self.count(|index| self.0[index]) / HISTORIES as f64
@@ -68,8 +68,8 @@ impl Program {
     /// assert_eq!(content("x(t) >= 0")?.share(), 0.0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn content(&self, universe: &dyn Universe) -> Content {
-        let mut content = Content([0; HISTORIES / 64]);
+    pub fn content(&self, universe: &dyn Universe) -> EmpiricalContent {
+        let mut content = EmpiricalContent([0; HISTORIES / 64]);
         for index in 0..HISTORIES {
             if self.forbids(&History::imagine(universe, index), universe) {
                 content.0[index / 64] |= 1 << (index % 64);
@@ -153,7 +153,7 @@ struct History {
 
 impl History {
     fn imagine(universe: &dyn Universe, index: usize) -> Self {
-        let mut draw = Draw::new(0, "", "content", index);
+        let mut draw = RngStream::new(0, "", "content", index);
         let symbols: Vec<Symbol> = (0..universe.alphabet().len() as Symbol).collect();
         let starts = start_symbols(universe);
         let start: State = (0..SIZES[index % SIZES.len()])
@@ -179,7 +179,7 @@ impl History {
 
 /// A state like another one: the same, moved, with a cell or two changed, with two cells exchanged, and now and then quite
 /// another one. Small changes tell laws apart; a large one breaks all of them together.
-fn neighbour(state: &State, symbols: &[Symbol], draw: &mut Draw) -> State {
+fn neighbour(state: &State, symbols: &[Symbol], draw: &mut RngStream) -> State {
     let n = state.len();
     let mut cells = state.to_vec();
     match draw.below(16) {
@@ -203,7 +203,7 @@ mod tests {
     use crate::law::{Extensions, Law};
     use crate::universe::{KineticGrid, random_universe};
 
-    fn content(law: serde_json::Value, universe: &dyn Universe) -> Content {
+    fn content(law: serde_json::Value, universe: &dyn Universe) -> EmpiricalContent {
         let mut law = law;
         law["law_id"] = "l".into();
         law["forbidden"] = "f".into();
@@ -212,7 +212,7 @@ mod tests {
         Program::compile(&law, universe).unwrap().content(universe)
     }
 
-    fn invariant(expr: &str) -> Content {
+    fn invariant(expr: &str) -> EmpiricalContent {
         let observables = serde_json::json!([{"name": "f", "expr": expr}]);
         let law = serde_json::json!({"template": "invariant", "claim": "f(t) == f(0)", "observables": observables});
         content(law, &KineticGrid)

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::decide::{Rings, Watch};
-use crate::eval::{self, EvalError, Horizon, Run, holds, observe, step_of};
+use crate::decide::{Rings, SimulationDepth};
+use crate::eval::{self, EvalError, Horizon, Trajectory, holds, observe, step_of};
 use crate::hash::json;
 use crate::law::{Claim, Extensions, Formula, Law, LawError, MAX_RING, Program, Term, Unfit};
 use crate::universe::{
@@ -260,7 +260,7 @@ fn affordable(
         });
     }
     let watch = Rings::new(program, universe, u64::MAX).watch(n);
-    let (Watch::Exact(horizon) | Watch::Beginning(horizon)) = watch else {
+    let (SimulationDepth::Exact(horizon) | SimulationDepth::Beginning(horizon)) = watch else {
         return Err(ReplayError::NotAdmitted);
     };
     if horizon.window > LONGEST_WINDOW {
@@ -320,7 +320,7 @@ impl Package<'_> {
     /// The package, everything in it computed anew from the start. It is neither minimized nor minimal until said so.
     pub fn build(&self, law: &Law, program: &Program, universe: &dyn Universe) -> Counterexample {
         let alphabet = universe.alphabet();
-        let mut run = Run::new(universe, self.start);
+        let mut run = Trajectory::new(universe, self.start);
         let first = self.t_fail.saturating_sub(2);
         let around: Vec<State> = (first..=self.t_fail + 2)
             .map(|t| run.state(t).clone())
@@ -378,7 +378,7 @@ fn sides(
     t: u64,
 ) -> (String, String, String) {
     let text = |state: &[Symbol]| universe.alphabet().text(state);
-    let mut run = Run::new(universe, start).keeping(&program.fixed_steps());
+    let mut run = Trajectory::new(universe, start).keeping(&program.fixed_steps());
     match &program.claim {
         Claim::Commutes(symmetry) => {
             let after = universe.evolve(start, t);

@@ -113,7 +113,7 @@ pub(crate) fn arithmetic(op: Arith, left: i64, right: i64) -> Value<i64> {
 }
 
 /// A run, of which the start, fixed steps and two neighbouring states are in memory. Forward it is made step by step.
-pub struct Run<'a> {
+pub struct Trajectory<'a> {
     universe: &'a dyn Universe,
     period: Option<u64>,
     start: State,
@@ -124,7 +124,7 @@ pub struct Run<'a> {
     next: Option<State>,
 }
 
-impl<'a> Run<'a> {
+impl<'a> Trajectory<'a> {
     /// A run from a start.
     pub fn new(universe: &'a dyn Universe, start: &[Symbol]) -> Self {
         let start: State = start.iter().copied().collect();
@@ -329,7 +329,7 @@ impl Case {
 /// The values of a program's observables along a run, each computed once while its step is near.
 struct Values<'a> {
     program: &'a Program,
-    run: Run<'a>,
+    run: Trajectory<'a>,
     fixed: BTreeSet<u64>,
     /// By step, then by observable.
     known: BTreeMap<u64, Vec<Option<Value<i64>>>>,
@@ -340,7 +340,7 @@ impl<'a> Values<'a> {
         let fixed = program.fixed_steps();
         Self {
             program,
-            run: Run::new(universe, start).keeping(&fixed),
+            run: Trajectory::new(universe, start).keeping(&fixed),
             fixed,
             known: BTreeMap::new(),
         }
@@ -444,7 +444,7 @@ impl Program {
         steps.into_inner()
     }
 
-    fn local(&self, run: &mut Run<'_>, horizon: Horizon, case: &mut Case) {
+    fn local(&self, run: &mut Trajectory<'_>, horizon: Horizon, case: &mut Case) {
         let Claim::Local {
             trigger,
             pattern,
@@ -527,8 +527,8 @@ fn commutes(
     horizon: Horizon,
 ) -> Option<u64> {
     let differs = |single: Symmetry| {
-        let mut run = Run::new(universe, start);
-        let mut moved = Run::new(universe, &single.apply(start));
+        let mut run = Trajectory::new(universe, start);
+        let mut moved = Trajectory::new(universe, &single.apply(start));
         (0..=horizon.t).find(|&t| *moved.state(t) != single.apply(run.state(t)))
     };
     symmetry
@@ -540,7 +540,7 @@ fn commutes(
 
 #[cfg(test)]
 mod tests {
-    use super::Run;
+    use super::Trajectory;
     use crate::universe::{KineticGrid, Universe, random_universe};
 
     #[test]
@@ -549,7 +549,7 @@ mod tests {
         let universes: [&dyn Universe; 2] = [&KineticGrid, &table];
         for universe in universes {
             let start = [0, 1, 0, 2, 1, 0, 0, 2, 2, 1, 0];
-            let mut run = Run::new(universe, &start).keeping(&[5, 13, 40].into());
+            let mut run = Trajectory::new(universe, &start).keeping(&[5, 13, 40].into());
             for step in [
                 0, 1, 2, 2, 1, 5, 3, 13, 4, 9, 10, 11, 10, 0, 12, 40, 6, 7, 13, 11, 22, 21, 23,
             ] {

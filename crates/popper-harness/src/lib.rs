@@ -55,6 +55,6 @@ pub mod proof;
 pub mod span;
 pub mod universe;
 
-pub use content::Content;
+pub use content::EmpiricalContent;
 pub use eval::{EvalError, holds, observe};
 pub use measure::{MeasureError, measure};

@@ -15,9 +15,9 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use popper_discovery::{
-    Call, Candidate, CapabilityRow, Decision, Discovery, Finding, Iteration, IterationStatus,
-    LawRow, LawStatus, LoopConfig, MemoryStore, Plan, Proposal, ProposeError, Proposer, Query, Run,
-    Snapshot, Step, Still, Store as _, Unobserved, VerdictKey, Which,
+    Call, Candidate, CapabilityRow, Decision, Discovery, Finding, Iteration, IterationPlan,
+    IterationStatus, LawRow, LawStatus, LoopConfig, MemoryStore, Proposal, ProposeError, Proposer,
+    Query, RunRow, Snapshot, Step, Still, Store as _, Unobserved, VerdictKey, Which,
 };
 use popper_harness::decide::{Config, Harness, Status};
 use popper_harness::universe::KineticGrid;
@@ -77,7 +77,7 @@ impl Proposer for Fixed {
 }
 
 /// The fixture laws with their verdicts, as a run stores them.
-async fn findings() -> (Run, Vec<Finding>) {
+async fn findings() -> (RunRow, Vec<Finding>) {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/popper/laws");
     let laws = ["true", "false", "unknown"].iter().flat_map(|file| {
         let text = std::fs::read_to_string(format!("{root}/{file}.json")).unwrap();
@@ -106,7 +106,7 @@ async fn findings() -> (Run, Vec<Finding>) {
 /// A database that grows.
 struct Growing {
     database: Database,
-    run: Run,
+    run: RunRow,
     like: Vec<Finding>,
     rng: ChaCha20Rng,
     iteration: Iteration,
@@ -136,7 +136,7 @@ impl Growing {
         };
         Self {
             database,
-            run: Run { id, ..run },
+            run: RunRow { id, ..run },
             like,
             rng: ChaCha20Rng::seed_from_u64(0),
             iteration,
@@ -178,7 +178,7 @@ impl Growing {
                 ..self.like[index % self.like.len()].law.clone()
             })
             .collect();
-        let plan = Plan {
+        let plan = IterationPlan {
             iteration_id,
             laws,
             moved: Vec::new(),

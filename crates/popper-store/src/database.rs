@@ -9,7 +9,7 @@ use sqlx::{ConnectOptions as _, Connection as _, Sqlite, Transaction};
 
 use crate::fault::Place;
 use crate::lock::{WriterLock, beside};
-use crate::schema::{self, Content};
+use crate::schema::{self, SchemaContent};
 
 /// How long another program that holds `SQLite`'s own lock is waited for.
 const BUSY: Duration = Duration::from_secs(5);
@@ -71,13 +71,13 @@ pub struct Database {
 }
 
 /// A transaction that leaves nothing unless it is committed.
-pub(crate) struct Work<'a> {
+pub(crate) struct WriteTransaction<'a> {
     pub(crate) tx: Transaction<'a, Sqlite>,
     suspect: &'a mut bool,
     pub(crate) place: &'a Place,
 }
 
-impl Work<'_> {
+impl WriteTransaction<'_> {
     pub(crate) async fn commit(self) -> Result<(), StoreError> {
         let Self { tx, suspect, place } = self;
         tx.commit().await.map_err(|error| place.sql(error))?;
@@ -124,7 +124,7 @@ impl Database {
             let (mut conn, options) = connect_to_read(&path, &place).await?;
             let content = schema::inspect(&mut conn, &place).await?;
             whole(&mut conn, &path, &place).await?;
-            if access == Access::Read && content == Content::Ours {
+            if access == Access::Read && content == SchemaContent::Ours {
                 return Ok(Self {
                     conn: Some(conn),
                     suspect: false,
@@ -134,7 +134,7 @@ impl Database {
                 });
             }
             conn.close().await.map_err(|error| place.sql(error))?;
-            if content == Content::Empty && access != Access::Write {
+            if content == SchemaContent::Empty && access != Access::Write {
                 return Err(place.missing());
             }
         }
@@ -185,19 +185,19 @@ impl Database {
     }
 
     /// Begins to write.
-    pub(crate) async fn write(&mut self) -> Result<Work<'_>, StoreError> {
+    pub(crate) async fn write(&mut self) -> Result<WriteTransaction<'_>, StoreError> {
         self.connection().await?;
         self.suspect = true;
         self.begin("BEGIN IMMEDIATE").await
     }
 
     /// Begins to read several answers that belong together.
-    pub(crate) async fn read(&mut self) -> Result<Work<'_>, StoreError> {
+    pub(crate) async fn read(&mut self) -> Result<WriteTransaction<'_>, StoreError> {
         self.connection().await?;
         self.begin("BEGIN").await
     }
 
-    async fn begin(&mut self, statement: &'static str) -> Result<Work<'_>, StoreError> {
+    async fn begin(&mut self, statement: &'static str) -> Result<WriteTransaction<'_>, StoreError> {
         let (Some(conn), place) = (&mut self.conn, &self.place) else {
             return Err(self.place.missing());
         };
@@ -205,7 +205,7 @@ impl Database {
             .begin_with(statement)
             .await
             .map_err(|error| place.sql(error))?;
-        Ok(Work {
+        Ok(WriteTransaction {
             tx,
             suspect: &mut self.suspect,
             place,
@@ -307,7 +307,7 @@ fn writer(path: &Path, tuning: Tuning) -> SqliteConnectOptions {
 async fn settle(conn: &mut SqliteConnection, place: &Place) -> Result<(), StoreError> {
     let fault = |error| place.sql(error);
     let mut tx = conn.begin_with("BEGIN IMMEDIATE").await.map_err(fault)?;
-    if schema::inspect(&mut tx, place).await? == Content::Empty {
+    if schema::inspect(&mut tx, place).await? == SchemaContent::Empty {
         schema::migrate(&mut tx, place).await?;
     }
     tx.commit().await.map_err(fault)

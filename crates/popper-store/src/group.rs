@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use popper_discovery::{
-    CounterexampleRow, Decision, EvaluationRow, LawRow, LawStatus, Plan, VerdictKey,
+    CounterexampleRow, Decision, EvaluationRow, IterationPlan, LawRow, LawStatus, VerdictKey,
 };
 use popper_harness::decide::Status;
 use sqlx::sqlite::SqliteConnection;
@@ -14,7 +14,7 @@ use crate::table::{Keys, signed, word};
 /// Stores what an iteration proposes and chooses.
 pub(crate) async fn store_plan(
     conn: &mut SqliteConnection,
-    plan: &Plan,
+    plan: &IterationPlan,
 ) -> Result<(), sqlx::Error> {
     let first = sql::last_id::<LawRow>(&mut *conn).await? + 1;
     let laws: Vec<(Keys, &LawRow)> = (first..)

@@ -31,7 +31,7 @@ fn migrator() -> Migrator {
 
 /// What a file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Content {
+pub(crate) enum SchemaContent {
     /// Nothing yet.
     Empty,
     /// Our tables, of the schema that is known.
@@ -62,11 +62,11 @@ fn made() -> Vec<String> {
 pub(crate) async fn inspect(
     conn: &mut SqliteConnection,
     place: &Place,
-) -> Result<Content, StoreError> {
+) -> Result<SchemaContent, StoreError> {
     let fault = |error| place.sql(error);
     let found = objects(conn).await.map_err(fault)?;
     if found.is_empty() {
-        return Ok(Content::Empty);
+        return Ok(SchemaContent::Empty);
     }
     if !found.contains_key("schema_version") || !found.contains_key(MIGRATIONS) {
         let names: Vec<&str> = found.keys().map(String::as_str).collect();
@@ -96,7 +96,7 @@ pub(crate) async fn inspect(
     }
     let found: BTreeSet<&str> = found.values().flatten().map(String::as_str).collect();
     match made().iter().find(|made| !found.contains(made.as_str())) {
-        None => Ok(Content::Ours),
+        None => Ok(SchemaContent::Ours),
         Some(made) => {
             let head = made.split('(').next().unwrap_or_default().trim();
             let message = format!("its schema is not as this program makes it ({head})");

@@ -1,7 +1,7 @@
 //! The statements for rows. Pragmas are in `database.rs`, and the tables in `migrations`.
 
 use popper_discovery::{
-    CallRow, CounterexampleRow, EvaluationRow, Iteration, LawRow, Run, StoreError, VerdictKey,
+    CallRow, CounterexampleRow, EvaluationRow, Iteration, LawRow, RunRow, StoreError, VerdictKey,
 };
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{AssertSqlSafe, QueryBuilder, Sqlite};
@@ -183,7 +183,7 @@ pub(crate) fn records<R: Record>(
 
 /// The statements for rows of a run.
 pub(crate) fn runs() -> String {
-    rows_of::<Run>("ORDER BY x.id DESC")
+    rows_of::<RunRow>("ORDER BY x.id DESC")
 }
 
 pub(crate) fn iterations() -> String {

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use popper_discovery::{
     Attempt, CallRow, CapabilityRow, CounterexampleRow, Decision, EvaluationRow, Finding,
-    Iteration, LawRow, LawStatus, Mark, Plan, Query, Run, Store, StoreError, Tally, VerdictKey,
+    Iteration, IterationPlan, LawRow, LawStatus, Mark, Query, RunRow, Store, StoreError,
+    VerdictCounts, VerdictKey,
 };
 use popper_harness::decide::Status;
 use sqlx::sqlite::SqliteRow;
@@ -21,7 +22,7 @@ use crate::table::{Record, Table, time_text, word};
 const ALL: i64 = i64::MAX;
 
 impl Store for Database {
-    async fn create_run(&mut self, run: &Run) -> Result<i64, StoreError> {
+    async fn create_run(&mut self, run: &RunRow) -> Result<i64, StoreError> {
         let mut work = self.write().await?;
         let id = sql::insert_next(&mut work.tx, run, None)
             .await
@@ -30,7 +31,7 @@ impl Store for Database {
         Ok(id)
     }
 
-    async fn runs(&mut self) -> Result<Vec<Run>, StoreError> {
+    async fn runs(&mut self) -> Result<Vec<RunRow>, StoreError> {
         let (conn, place) = self.connection().await?;
         let rows = sqlx::query(AssertSqlSafe(sql::runs()))
             .fetch_all(conn)
@@ -99,7 +100,7 @@ impl Store for Database {
         work.commit().await
     }
 
-    async fn plan_iteration(&mut self, plan: &Plan) -> Result<(), StoreError> {
+    async fn plan_iteration(&mut self, plan: &IterationPlan) -> Result<(), StoreError> {
         let mut work = self.write().await?;
         store_plan(&mut work.tx, plan)
             .await
@@ -313,10 +314,10 @@ impl Store for Database {
         rows.iter().map(finding).collect()
     }
 
-    async fn tally(&mut self, run: &Run) -> Result<Tally, StoreError> {
+    async fn tally(&mut self, run: &RunRow) -> Result<VerdictCounts, StoreError> {
         let work = &mut self.read().await?;
         let fault = |error| work.place.sql(error);
-        let mut tally = Tally::default();
+        let mut tally = VerdictCounts::default();
         let laws = sqlx::query(sql::LAWS_TALLY)
             .bind(run.id)
             .fetch_all(&mut *work.tx)

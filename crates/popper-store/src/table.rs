@@ -5,7 +5,7 @@
 use jiff::Timestamp;
 use popper_discovery::{
     Call, CallRow, CapabilityRow, CounterexampleRow, EvaluationRow, Iteration, IterationStatus,
-    LawRow, LawStatus, Run, StoreError,
+    LawRow, LawStatus, RunRow, StoreError,
 };
 use popper_harness::decide::Status;
 use sqlx::Sqlite;
@@ -110,7 +110,7 @@ impl Word for LawStatus {
     ];
 }
 
-impl Record for Run {
+impl Record for RunRow {
     const TABLE: Table = Table {
         name: "runs",
         columns: &[

@@ -20,7 +20,7 @@ pub struct DatabaseFlag {
 }
 
 #[derive(Debug, clap::Args)]
-pub struct Run {
+pub struct RunArgs {
     #[command(flatten)]
     pub database: DatabaseFlag,
     /// Go on with this run; its universe, configuration and proposer are taken from the database.
@@ -30,7 +30,7 @@ pub struct Run {
     #[arg(long = "new-run")]
     pub new: bool,
     #[command(flatten)]
-    pub work: Work,
+    pub work: RunOptions,
 }
 
 #[derive(Debug, clap::Args)]
@@ -41,12 +41,12 @@ pub struct Resume {
     #[arg(long, value_name = "ID")]
     pub run_id: i64,
     #[command(flatten)]
-    pub work: Work,
+    pub work: RunOptions,
 }
 
 /// What a run is told to do.
 #[derive(Debug, Clone, clap::Args)]
-pub struct Work {
+pub struct RunOptions {
     /// Iterations of the run in all; an iteration that was begun is finished in any case.
     #[arg(long, value_name = "N", default_value_t = DEFAULT_ITERATIONS, value_parser = clap::value_parser!(u32).range(1..))]
     pub iterations: u32,
@@ -154,7 +154,7 @@ pub struct Export {
 }
 
 #[derive(Debug, clap::Args)]
-pub struct Report {
+pub struct ReportArgs {
     #[command(flatten)]
     pub run: RunFlag,
     /// File to write, as a whole or not at all; - for stdout [default: popper-run-ID.html].

@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use bin_support::{CommonFlags, Exit, Failure, OutputTarget, SeedFlag, Session};
 
 pub use self::discovery::{
-    DEFAULT_DATABASE, DEFAULT_ITERATIONS, Export, Format, LawFlag, ProposerName, Report, Resume,
-    Retest, Run, Status, Work,
+    DEFAULT_DATABASE, DEFAULT_ITERATIONS, Export, Format, LawFlag, ProposerName, ReportArgs,
+    Resume, Retest, RunArgs, RunOptions, Status,
 };
-use crate::{check, evidence, new, simulate, span, universe};
+use crate::{check, new, simulate, span, universe, verify};
 
 /// Laws about a universe: refute them, prove them, or say why neither.
 #[derive(Debug, clap::Parser)]
@@ -34,7 +34,7 @@ enum Command {
     ///
     /// Without --run-id it is the newest run with the same universe, configuration and proposer, else a new one. Ctrl-C ends after
     /// the evaluation in flight, with exit code 130; nothing that is finished is lost, whatever ends the program.
-    Run(Run),
+    Run(RunArgs),
     /// Go on with a run that stopped, or make a completed one longer (--iterations).
     Resume(Resume),
     /// Say how a run stands, also while it is under way.
@@ -44,7 +44,7 @@ enum Command {
     /// Write out a run: every row as JSON, or one row a law as CSV.
     Export(Export),
     /// Write a run as one page for a browser, which needs no network.
-    Report(Report),
+    Report(ReportArgs),
     /// Decide laws: PASS, FAIL with the smallest counterexample, or UNKNOWN with the reason.
     ///
     /// A refuted law is a result: the exit code stays 0. A law that cannot be read is named on stderr, the others are still
@@ -200,8 +200,8 @@ pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
         Command::Check(check) => check::run(check, session),
         Command::New(example) => new::run(example, session),
         Command::Simulate(simulate) => simulate::run(simulate, session),
-        Command::Replay(document) => evidence::replay(document, session),
-        Command::Verify(document) => evidence::verify(document, session),
+        Command::Replay(document) => verify::replay(document, session),
+        Command::Verify(document) => verify::verify(document, session),
         Command::Universe(command) => universe::run(command, session),
         Command::Span(span) => span::run(span, session),
     }

@@ -6,7 +6,7 @@ use std::{fmt, fs};
 
 use bin_support::{Exit, Failure, OutputTarget};
 use llm_client::LedgerFile;
-use popper_discovery::{Error, Run, RunConfig, Store, StoreError};
+use popper_discovery::{Error, RunConfig, RunRow, Store, StoreError};
 use popper_store::{Access, Database};
 
 use crate::{error, input};
@@ -103,7 +103,7 @@ pub fn ledger(db: &Path, run_id: i64) -> LedgerFile {
 }
 
 /// The run with this id, or the newest.
-pub async fn run(store: &mut impl Store, id: Option<i64>) -> Result<Run, Failure> {
+pub async fn run(store: &mut impl Store, id: Option<i64>) -> Result<RunRow, Failure> {
     let mut runs = store.runs().await.map_err(failure)?;
     match id {
         None if runs.is_empty() => Err(Failure::new(Exit::Failed, error::Error::NoRuns)),
@@ -116,7 +116,7 @@ pub async fn run(store: &mut impl Store, id: Option<i64>) -> Result<Run, Failure
 }
 
 /// What a run was begun with.
-pub fn config(run: &Run) -> Result<RunConfig, Failure> {
+pub fn config(run: &RunRow) -> Result<RunConfig, Failure> {
     serde_json::from_str(&run.config_json).map_err(|error| {
         failure(Error::Row {
             table: "runs",

@@ -4,14 +4,16 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use bin_support::{Exit, Failure, OutputTarget, Session};
-use popper_discovery::{CallRow, Error, Finding, Iteration, LawRow, LawStatus, Query, Run, Store};
+use popper_discovery::{
+    CallRow, Error, Finding, Iteration, LawRow, LawStatus, Query, RunRow, Store,
+};
 use popper_harness::decide::Verdict;
 use popper_store::Access;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::csv;
 use super::database::{self, failure};
-use super::sheet;
 use crate::cli::{self, Format};
 
 /// The version of the document's form.
@@ -25,7 +27,7 @@ const VERBATIM: [&str; 2] = ["raw_llm_json", "request_json"];
 
 /// All that is known of a run.
 pub struct Export {
-    pub run: Run,
+    pub run: RunRow,
     pub iterations: Vec<Iteration>,
     pub laws: Vec<LawRow>,
     /// The attempts that count for the laws, of whichever run, by the laws' keys.
@@ -45,7 +47,7 @@ pub async fn export(args: &cli::Export, session: &mut Session) -> Result<Exit, F
     // All of it is understood before the first byte is written.
     let text = match args.format {
         Format::Json => export.json().map_err(failure)?,
-        Format::Csv => sheet::csv(&export)?,
+        Format::Csv => csv::csv(&export)?,
     };
     let output = target.begin([db])?;
     output.finish(session, |out| out.write_all(&text))?;
@@ -53,7 +55,7 @@ pub async fn export(args: &cli::Export, session: &mut Session) -> Result<Exit, F
 }
 
 impl Export {
-    pub async fn read(store: &mut impl Store, run: Run) -> Result<Self, Error> {
+    pub async fn read(store: &mut impl Store, run: RunRow) -> Result<Self, Error> {
         let statuses = [
             LawStatus::Proposed,
             LawStatus::RejectedSchema,

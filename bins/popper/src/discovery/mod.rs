@@ -2,25 +2,25 @@
 
 mod clock;
 mod cost;
+mod csv;
 mod database;
 mod export;
-mod hint;
+mod progress;
 mod proposer;
 mod report;
+mod resume_command;
 mod retest;
 mod run;
+mod run_status;
 mod settings;
-mod sheet;
-mod standing;
 mod status;
 mod verdicts;
-mod watch;
 
 use bin_support::{Exit, Failure, Session, block_on};
 
 use crate::cli;
 
-pub fn run(args: &cli::Run, session: &mut Session) -> Result<Exit, Failure> {
+pub fn run(args: &cli::RunArgs, session: &mut Session) -> Result<Exit, Failure> {
     block_on(run::run(args, session))?
 }
 
@@ -41,6 +41,6 @@ pub fn export(args: &cli::Export, session: &mut Session) -> Result<Exit, Failure
     block_on(export::export(args, session))?
 }
 
-pub fn report(args: &cli::Report, session: &mut Session) -> Result<Exit, Failure> {
+pub fn report(args: &cli::ReportArgs, session: &mut Session) -> Result<Exit, Failure> {
     block_on(report::report(args, session))?
 }

@@ -5,7 +5,7 @@ use llm_client::Client;
 use popper_discovery::{EnumerativeProposer, LlmOptions, LlmProposer, Proposer};
 
 use super::settings::Settings;
-use crate::cli::{ProposerName, Work};
+use crate::cli::{ProposerName, RunOptions};
 use crate::error::Error;
 
 /// The model that is asked where neither flags nor the run name one.
@@ -20,7 +20,7 @@ pub type Chosen = (Box<dyn Proposer>, Option<Client>);
 
 /// The proposer for a run; `stored` is the one that the run has had so far.
 pub fn choose(
-    work: &Work,
+    work: &RunOptions,
     stored: Option<&str>,
     settings: &Settings,
     session: &Session,

@@ -5,15 +5,15 @@ use std::path::PathBuf;
 
 use bin_support::{Exit, Failure, Session};
 use popper_discovery::IterationStatus;
-use popper_discovery::report::{Report, Turn, page};
+use popper_discovery::report::{DiscoveryReport, Turn, page};
 use popper_store::Access;
 
 use super::database::{self, failure};
-use super::hint::Hint;
+use super::resume_command::ResumeCommand;
 use crate::cli;
 use crate::input;
 
-pub async fn report(args: &cli::Report, session: &mut Session) -> Result<Exit, Failure> {
+pub async fn report(args: &cli::ReportArgs, session: &mut Session) -> Result<Exit, Failure> {
     let db = &args.run.database.db;
     let mut store = database::open(db, Access::Read).await?;
     let run = database::run(&mut store, args.run.run_id).await?;
@@ -22,12 +22,14 @@ pub async fn report(args: &cli::Report, session: &mut Session) -> Result<Exit, F
         None => PathBuf::from(format!("popper-run-{}.html", run.id)).into(),
     };
     database::spare_target(db, &target)?;
-    let report = Report::gather(&mut store, &run).await.map_err(failure)?;
+    let report = DiscoveryReport::gather(&mut store, &run)
+        .await
+        .map_err(failure)?;
     let html = page(&report).render()?;
     let complete = |turn: &Turn| turn.status == IterationStatus::Completed;
     if !report.iterations.last().is_some_and(complete) {
-        let hint = Hint::new("resume", run.id, db);
-        session.notice(&format!("the run is not complete; to go on: {hint}"));
+        let command = ResumeCommand::new("resume", run.id, db);
+        session.notice(&format!("the run is not complete; to go on: {command}"));
     }
     let output = target.begin([db])?;
     output.finish(session, |out| out.write_all(html.as_bytes()))?;

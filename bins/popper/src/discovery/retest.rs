@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::sync::Arc;
 
 use bin_support::{Exit, Failure, Session, printable};
-use popper_discovery::{Discovery, Error, LawRow, LawStatus, Run, Store, Which};
+use popper_discovery::{Discovery, Error, LawRow, LawStatus, RunRow, Store, Which};
 use popper_store::Access;
 
 use super::clock::SystemClock;
@@ -13,7 +13,7 @@ use super::database::{self, failure};
 use super::settings::Settings;
 use crate::cli;
 use crate::error;
-use crate::table::{Layout, Report};
+use crate::table::{Layout, VerdictTable};
 
 /// The fewest digits of a fingerprint that name a law.
 const SHORTEST: usize = 8;
@@ -43,7 +43,7 @@ pub async fn retest(args: &cli::Retest, session: &mut Session) -> Result<Exit, F
         serde_json::to_writer(&mut *out, &[&verdict])?;
         writeln!(out)?;
     } else {
-        let mut report = Report::new(layout);
+        let mut report = VerdictTable::new(layout);
         let claim = laws.first().map(|law| law.claim_text.as_str());
         report.add(&verdict, claim.unwrap_or_default());
         write!(out, "{}", report.lines(0))?;
@@ -64,7 +64,7 @@ impl cli::LawFlag {
 }
 
 /// The runs that are meant, newest first.
-async fn runs(store: &mut impl Store, id: Option<i64>) -> Result<Vec<Run>, Failure> {
+async fn runs(store: &mut impl Store, id: Option<i64>) -> Result<Vec<RunRow>, Failure> {
     let mut runs = store.runs().await.map_err(failure)?;
     if let Some(id) = id {
         runs.retain(|run| run.id == id);
@@ -79,8 +79,8 @@ async fn runs(store: &mut impl Store, id: Option<i64>) -> Result<Vec<Run>, Failu
 async fn find_named(
     store: &mut impl Store,
     asked: &str,
-    runs: Vec<Run>,
-) -> Result<(Run, String), Failure> {
+    runs: Vec<RunRow>,
+) -> Result<(RunRow, String), Failure> {
     let Some(newest) = runs.first().map(|run| run.id) else {
         return Err(Failure::new(Exit::Failed, error::Error::NoRuns));
     };
@@ -133,8 +133,8 @@ fn most_alike(asked: &str, laws: &[LawRow]) -> Vec<String> {
 async fn find(
     store: &mut impl Store,
     asked: &str,
-    runs: Vec<Run>,
-) -> Result<(Run, String), Failure> {
+    runs: Vec<RunRow>,
+) -> Result<(RunRow, String), Failure> {
     let mut fitting: BTreeSet<String> = BTreeSet::new();
     let mut found = None;
     for run in runs {
@@ -160,7 +160,7 @@ async fn find(
 /// The fingerprints of the laws of a run that begin like this. What was rejected is no law.
 async fn laws_beginning(
     store: &mut impl Store,
-    run: &Run,
+    run: &RunRow,
     beginning: &str,
 ) -> Result<Vec<String>, Error> {
     let all = store.fingerprints(run.id).await?;

@@ -7,25 +7,25 @@ use std::sync::Arc;
 
 use bin_support::{Exit, Failure, Interrupt, Session, printable};
 use llm_client::Cassette;
-use popper_discovery::{Discovery, Ended, Error, ProposeError, Run, Store as _, Which};
+use popper_discovery::{Discovery, Ended, Error, ProposeError, RunRow, Store as _, Which};
 use popper_harness::universe::KineticGrid;
 use popper_store::{Access, Database};
 
 use super::clock::SystemClock;
 use super::cost::Cost;
 use super::database::{self, failure, spoken};
-use super::hint::Hint;
+use super::progress::ProgressObserver;
 use super::proposer::Chosen;
+use super::resume_command::ResumeCommand;
+use super::run_status::run_status;
 use super::settings::Settings;
-use super::standing::standing;
-use super::watch::Watch;
 use super::{proposer, verdicts};
-use crate::cli::{self, DEFAULT_ITERATIONS, Work};
+use crate::cli::{self, DEFAULT_ITERATIONS, RunOptions};
 use crate::error;
 use crate::table::Layout;
 use crate::universe;
 
-pub async fn run(args: &cli::Run, session: &mut Session) -> Result<Exit, Failure> {
+pub async fn run(args: &cli::RunArgs, session: &mut Session) -> Result<Exit, Failure> {
     let db = &args.database.db;
     if let Some(id) = args.id {
         return resume(db, id, &args.work, session).await;
@@ -50,7 +50,7 @@ pub async fn run(args: &cli::Run, session: &mut Session) -> Result<Exit, Failure
 pub async fn resume(
     db: &Path,
     id: i64,
-    work: &Work,
+    work: &RunOptions,
     session: &mut Session,
 ) -> Result<Exit, Failure> {
     spare(db, work)?;
@@ -83,7 +83,7 @@ async fn same_universe(store: &mut Database, db: &Path) -> Result<(), Failure> {
 }
 
 /// Refuses to record a talk with a model into the database.
-fn spare(db: &Path, work: &Work) -> Result<(), Failure> {
+fn spare(db: &Path, work: &RunOptions) -> Result<(), Failure> {
     let record = work.model.record.as_ref();
     record.map_or(Ok(()), |record| database::spare(db, record))
 }
@@ -91,7 +91,7 @@ fn spare(db: &Path, work: &Work) -> Result<(), Failure> {
 /// A run that is to be worked on.
 struct Job<'a> {
     db: &'a Path,
-    work: &'a Work,
+    work: &'a RunOptions,
     which: Which,
 }
 
@@ -117,7 +117,8 @@ impl Job<'_> {
         let calls = discovery.store().calls(run.id, None).await;
         let calls = calls.map_err(failure)?;
         let interrupt = Interrupt::on_signals()?;
-        let mut watch = Watch::new(session.progress.clone(), interrupt, Cost::of(&calls));
+        let mut watch =
+            ProgressObserver::new(session.progress.clone(), interrupt, Cost::of(&calls));
         tracing::info!("run {} in {}", run.id, crate::input::name(self.db));
         let total = self.work.iterations;
         let ended = discovery.run_to(total, proposer.as_ref(), &mut watch).await;
@@ -149,29 +150,33 @@ impl Job<'_> {
     /// Prints what the run has found and where to go next.
     async fn conclude(
         &self,
-        run: &Run,
+        run: &RunRow,
         store: &mut Database,
         session: &mut Session,
     ) -> Result<(), Failure> {
-        let standing = standing(store, run, self.db).await?;
+        let status = run_status(store, run, self.db).await?;
         let out = &mut session.results;
         if self.work.json {
-            serde_json::to_writer_pretty(&mut *out, &standing)?;
+            serde_json::to_writer_pretty(&mut *out, &status)?;
             writeln!(out)?;
             return Ok(());
         }
         let layout = Layout::of(out, self.work.table.verbose);
         let table = verdicts::lines(store, run, layout).await.map_err(failure)?;
-        writeln!(out, "{table}\n{}", standing.lines())?;
-        writeln!(out, "page       {}", Hint::new("report", run.id, self.db))?;
-        match self.calls_left(standing.cost.calls)? {
+        writeln!(out, "{table}\n{}", status.lines())?;
+        writeln!(
+            out,
+            "page       {}",
+            ResumeCommand::new("report", run.id, self.db)
+        )?;
+        match self.calls_left(status.cost.calls)? {
             Some(0) => writeln!(out, "go on      the recording ends here")?,
             left => {
                 // An iteration makes one call or more.
                 let more = left.map_or(DEFAULT_ITERATIONS, |left| left.min(DEFAULT_ITERATIONS));
-                let total = standing.iterations.saturating_add(more);
-                let hint = Hint::longer(run.id, self.db, self.work, total);
-                writeln!(out, "go on      {hint}")?;
+                let total = status.iterations.saturating_add(more);
+                let command = ResumeCommand::longer(run.id, self.db, self.work, total);
+                writeln!(out, "go on      {command}")?;
             }
         }
         Ok(())
@@ -187,8 +192,8 @@ impl Job<'_> {
         Ok(Some(u32::try_from(left).unwrap_or(u32::MAX)))
     }
 
-    fn say_how_to_go_on(&self, run: &Run, session: &Session) {
-        let hint = Hint::resume(run.id, self.db, self.work);
-        session.notice(&format!("to go on: {hint}"));
+    fn say_how_to_go_on(&self, run: &RunRow, session: &Session) {
+        let command = ResumeCommand::resume(run.id, self.db, self.work);
+        session.notice(&format!("to go on: {command}"));
     }
 }

@@ -6,7 +6,7 @@ use popper_harness::counterexample::universe_of;
 use popper_harness::decide::{Config, Harness};
 use popper_harness::universe::{KineticGrid, Universe};
 
-use crate::cli::Work;
+use crate::cli::RunOptions;
 use crate::{config, universe};
 
 /// Harness and loop of a run.
@@ -18,7 +18,7 @@ pub struct Settings {
 impl Settings {
     /// A file stands for all fields, so it wins over the run's own configuration as a whole; a flag wins over both. Whether a run
     /// may go on like that is not decided here.
-    pub fn new(work: &Work, stored: Option<&RunConfig>) -> Result<Self, Failure> {
+    pub fn new(work: &RunOptions, stored: Option<&RunConfig>) -> Result<Self, Failure> {
         let (mut harness, mut discovery) = match (&work.config, stored) {
             (Some(path), _) => config::read(path).map_err(Failure::usage)?,
             (None, Some(stored)) => (stored.harness.clone(), stored.discovery.clone()),

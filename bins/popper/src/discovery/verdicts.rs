@@ -2,15 +2,15 @@
 
 use std::fmt::Write as _;
 
-use popper_discovery::{Error, Query, Run, Store};
+use popper_discovery::{Error, Query, RunRow, Store};
 
-use crate::table::{Layout, Report};
+use crate::table::{Layout, VerdictTable};
 
 /// The most laws that are printed, the latest ones.
 const SHOWN: u32 = 500;
 
 /// The table of the laws that are decided, or a line that says there are none.
-pub async fn lines(store: &mut impl Store, run: &Run, layout: Layout) -> Result<String, Error> {
+pub async fn lines(store: &mut impl Store, run: &RunRow, layout: Layout) -> Result<String, Error> {
     let query = Query {
         newest: Some(SHOWN + 1),
         ..Query::all(run)
@@ -23,7 +23,7 @@ pub async fn lines(store: &mut impl Store, run: &Run, layout: Layout) -> Result<
     if more {
         findings.remove(0);
     }
-    let mut report = Report::new(layout);
+    let mut report = VerdictTable::new(layout);
     for finding in &findings {
         report.add(&finding.verdict(&run.sim_hash)?, &finding.law.claim_text);
     }

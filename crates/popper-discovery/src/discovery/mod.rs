@@ -15,7 +15,7 @@ use crate::intake;
 use crate::observer::{Event, Observer};
 use crate::proposer::Proposer;
 use crate::rank::Ranker;
-use crate::row::{CapabilityRow, Iteration, IterationStatus, LawStatus, Run};
+use crate::row::{CapabilityRow, Iteration, IterationStatus, LawStatus, RunRow};
 use crate::snapshot::{Capabilities, Contract};
 use crate::store::{Mark, Store};
 
@@ -45,7 +45,7 @@ pub struct Discovery<S> {
     harness: Harness,
     config: LoopConfig,
     clock: Arc<dyn Clock>,
-    run: Run,
+    run: RunRow,
     ranker: Ranker,
 }
 
@@ -95,7 +95,7 @@ impl<S: Store> Discovery<S> {
     }
 
     /// The run.
-    pub fn run(&self) -> &Run {
+    pub fn run(&self) -> &RunRow {
         &self.run
     }
 
@@ -228,7 +228,7 @@ impl<S: Store> Discovery<S> {
 }
 
 /// Why a run cannot go on as asked.
-fn differs(run: &Run, harness: &Harness, asked: &RunConfig) -> Option<Error> {
+fn differs(run: &RunRow, harness: &Harness, asked: &RunConfig) -> Option<Error> {
     let error = |what, stored: &str, asked: &str| {
         Some(Error::Differs {
             id: run.id,
@@ -260,8 +260,8 @@ async fn begin(
     harness: &Harness,
     config: &RunConfig,
     clock: &dyn Clock,
-) -> Result<Run, Error> {
-    let run = Run {
+) -> Result<RunRow, Error> {
+    let run = RunRow {
         id: 0,
         created_at: clock.now(),
         universe_id: harness.universe().id().to_owned(),
@@ -272,5 +272,5 @@ async fn begin(
         config_json: json(config),
     };
     let id = store.create_run(&run).await?;
-    Ok(Run { id, ..run })
+    Ok(RunRow { id, ..run })
 }

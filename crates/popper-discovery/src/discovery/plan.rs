@@ -13,7 +13,7 @@ use crate::proposer::{Proposal, Proposer, Step};
 use crate::rank::Ranked;
 use crate::row::{Call, CallRow, Iteration, LawRow, LawStatus};
 use crate::snapshot::Snapshot;
-use crate::store::{Attempt, Plan, Query, Store};
+use crate::store::{Attempt, IterationPlan, Query, Store};
 use crate::summary::{Selected, Summary};
 
 /// Attempts after which a law that a limit on time always cuts leaves its place to others; `retest` still tries it.
@@ -53,7 +53,7 @@ impl<S: Store> Discovery<S> {
         if moved.is_empty() {
             return Ok(summary);
         }
-        let plan = Plan {
+        let plan = IterationPlan {
             iteration_id: iteration.id,
             laws: Vec::new(),
             moved,
@@ -98,7 +98,7 @@ impl<S: Store> Discovery<S> {
             selected,
             verdicts: None,
         };
-        let stored = Plan {
+        let stored = IterationPlan {
             iteration_id: iteration.id,
             laws: plan.laws,
             moved: plan.moved,
@@ -150,7 +150,7 @@ impl<S: Store> Discovery<S> {
         iteration: &Iteration,
         snapshot: &Snapshot,
         proposal: &Proposal,
-    ) -> Result<Draft, Error> {
+    ) -> Result<ProposedLaw, Error> {
         let language = self.harness.config().language();
         let mut seen: BTreeSet<String> = BTreeSet::new();
         let mut laws = Vec::new();
@@ -171,7 +171,7 @@ impl<S: Store> Discovery<S> {
             .store
             .laws_by_status(self.run.id, &statuses, pool)
             .await?;
-        Ok(Draft {
+        Ok(ProposedLaw {
             laws,
             waiting,
             moved: Vec::new(),
@@ -179,7 +179,7 @@ impl<S: Store> Discovery<S> {
     }
 
     /// Marks what the database knows already as tested; answers the fingerprints.
-    async fn settle_known(&mut self, plan: &mut Draft) -> Result<Vec<String>, Error> {
+    async fn settle_known(&mut self, plan: &mut ProposedLaw) -> Result<Vec<String>, Error> {
         let asked: Vec<String> = plan
             .candidates()
             .map(|law| law.law_fingerprint.clone())
@@ -204,7 +204,7 @@ impl<S: Store> Discovery<S> {
     /// Ranks what waits and queues the best.
     async fn choose(
         &mut self,
-        plan: &mut Draft,
+        plan: &mut ProposedLaw,
         observer: &mut dyn Observer,
     ) -> Result<(Vec<Ranked>, Vec<Selected>), Error> {
         let query = Query {
@@ -274,7 +274,7 @@ impl<S: Store> Discovery<S> {
 }
 
 /// What an iteration is about to store.
-struct Draft {
+struct ProposedLaw {
     /// New proposals.
     laws: Vec<LawRow>,
     /// Laws of earlier iterations that are not tested yet.
@@ -283,7 +283,7 @@ struct Draft {
     moved: Vec<(i64, LawStatus)>,
 }
 
-impl Draft {
+impl ProposedLaw {
     /// The laws that could be tested.
     fn candidates(&self) -> impl Iterator<Item = &LawRow> {
         let open = |law: &&LawRow| matches!(law.status, LawStatus::Proposed | LawStatus::Queued);

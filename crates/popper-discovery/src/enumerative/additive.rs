@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use num_integer::gcd;
 use popper_harness::universe::Symbol;
 
-use super::evidence::Evidence;
+use super::observations::ObservationMatrix;
 use crate::elimination::eliminate;
 
 /// Patterns beyond this number make the equations too many to be worth it.
@@ -121,7 +121,7 @@ pub(super) struct Changes(Vec<Vec<i64>>);
 
 impl Changes {
     /// The distinct changes, without those that are none.
-    pub(super) fn of(patterns: &Patterns, evidence: &Evidence) -> Self {
+    pub(super) fn of(patterns: &Patterns, evidence: &ObservationMatrix) -> Self {
         let states = evidence.states().iter();
         let counts: Vec<Vec<i64>> = states.map(|state| patterns.counts(state)).collect();
         let changes: BTreeSet<Vec<i64>> = evidence

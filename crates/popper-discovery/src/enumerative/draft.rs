@@ -20,7 +20,7 @@ pub(super) enum Said {
 
 /// A law in the making.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Draft {
+pub(super) struct LawDraft {
     pub template: Template,
     /// T, in steps.
     pub t: u64,
@@ -31,7 +31,7 @@ pub(super) struct Draft {
     pub said: Said,
 }
 
-impl Draft {
+impl LawDraft {
     /// A law without preconditions.
     pub(super) fn new(template: Template, t: u64, claim: Phrase) -> Self {
         Self {

@@ -5,8 +5,8 @@
 
 mod additive;
 mod draft;
-mod evidence;
 mod mutation;
+mod observations;
 mod phrase;
 mod walk;
 
@@ -19,7 +19,7 @@ use serde_json::Value;
 use crate::proposer::{Candidate, Proposal, ProposeError, Proposer, Step};
 use crate::row::Call;
 use crate::snapshot::Snapshot;
-use evidence::Evidence;
+use observations::ObservationMatrix;
 use walk::{Stream, Walk};
 
 /// Proposes without a model.
@@ -36,7 +36,7 @@ impl EnumerativeProposer {
     /// The laws that it proposes: a pure function of the snapshot, `k` and the seed. Fewer than `k` only where the grammar has
     /// no more to say of the universe.
     pub fn laws(&self, snapshot: &Snapshot, k: usize) -> Vec<Value> {
-        let evidence = Evidence::of(snapshot);
+        let evidence = ObservationMatrix::of(snapshot);
         let walk = Walk::new(&snapshot.contract, &evidence, self.seed);
         let mut sieve = Sieve {
             snapshot,
@@ -152,7 +152,7 @@ impl Kind {
         self,
         walk: &'a Walk<'a>,
         snapshot: &'a Snapshot,
-        evidence: &'a Evidence,
+        evidence: &'a ObservationMatrix,
     ) -> Stream<'a> {
         match self {
             Self::Invariant => walk.invariants(),
@@ -177,7 +177,7 @@ fn read(law: Value) -> Option<Law> {
 /// What lets a law pass: it is new, and nothing seen breaks it.
 struct Sieve<'a> {
     snapshot: &'a Snapshot,
-    evidence: &'a Evidence,
+    evidence: &'a ObservationMatrix,
     seen: BTreeSet<String>,
 }
 
@@ -196,7 +196,7 @@ impl Sieve<'_> {
         None
     }
 
-    fn pass(&mut self, draft: &draft::Draft) -> Passage {
+    fn pass(&mut self, draft: &draft::LawDraft) -> Passage {
         let Some(law) = read(draft.law(&self.snapshot.contract.symbols)) else {
             return Passage::Broken;
         };

@@ -4,8 +4,8 @@ use popper_harness::law::Template;
 use popper_harness::law::syntax::{Op, Time};
 
 use super::additive::counted;
-use super::draft::{Draft, Said};
-use super::evidence::Evidence;
+use super::draft::{LawDraft, Said};
+use super::observations::ObservationMatrix;
 use super::phrase::{Phrase, now};
 use super::walk::{Stream, in_turn};
 use crate::snapshot::{Falsified, Snapshot, Specimen};
@@ -16,12 +16,12 @@ const LONGEST_WINDOW: u64 = 64;
 const LONGEST_HORIZON: u64 = 400;
 
 /// Weaker forms of what was refuted, the latest first.
-pub(super) fn weaker<'a>(snapshot: &'a Snapshot, evidence: &'a Evidence) -> Stream<'a> {
+pub(super) fn weaker<'a>(snapshot: &'a Snapshot, evidence: &'a ObservationMatrix) -> Stream<'a> {
     let falsified = snapshot.falsified.iter().rev();
     in_turn(
         falsified
             .filter_map(|falsified| {
-                let draft = Draft::from_normal_form(&falsified.law)?;
+                let draft = LawDraft::from_normal_form(&falsified.law)?;
                 Some(weakened(&draft, falsified, snapshot, evidence))
             })
             .map(|drafts| Box::new(drafts.into_iter()) as Stream<'a>)
@@ -30,11 +30,11 @@ pub(super) fn weaker<'a>(snapshot: &'a Snapshot, evidence: &'a Evidence) -> Stre
 }
 
 fn weakened(
-    draft: &Draft,
+    draft: &LawDraft,
     falsified: &Falsified,
     snapshot: &Snapshot,
-    evidence: &Evidence,
-) -> Vec<Draft> {
+    evidence: &ObservationMatrix,
+) -> Vec<LawDraft> {
     let specimen = &falsified.counterexample;
     let mut drafts = Vec::new();
     drafts.extend(other_direction(draft));
@@ -45,7 +45,7 @@ fn weakened(
         drafts.extend(
             conditions(specimen, snapshot)
                 .into_iter()
-                .map(|condition| Draft {
+                .map(|condition| LawDraft {
                     preconditions: vec![condition],
                     ..draft.clone()
                 }),
@@ -82,27 +82,27 @@ fn conditions(specimen: &Specimen, snapshot: &Snapshot) -> Vec<[String; 3]> {
 }
 
 /// What only falls was refuted: it may only grow.
-fn other_direction(draft: &Draft) -> Option<Draft> {
+fn other_direction(draft: &LawDraft) -> Option<LawDraft> {
     let Some(Phrase::Bin(op @ (Op::Le | Op::Ge), left, right)) = draft.claim() else {
         return None;
     };
-    (draft.template == Template::Monotone).then(|| Draft {
+    (draft.template == Template::Monotone).then(|| LawDraft {
         said: Said::Claim(Phrase::Bin(op.mirrored(), left.clone(), right.clone())),
         ..draft.clone()
     })
 }
 
-fn longer_window(draft: &Draft) -> Option<Draft> {
+fn longer_window(draft: &LawDraft) -> Option<LawDraft> {
     let h = draft.h?;
     let longer = h.saturating_mul(2).max(1);
-    (longer <= LONGEST_WINDOW).then(|| Draft {
+    (longer <= LONGEST_WINDOW).then(|| LawDraft {
         h: Some(longer),
         ..draft.clone()
     })
 }
 
 /// An implication with one thing more in front, which the refutation does not have where it refutes.
-fn extra_antecedents(draft: &Draft, specimen: &Specimen, snapshot: &Snapshot) -> Vec<Draft> {
+fn extra_antecedents(draft: &LawDraft, specimen: &Specimen, snapshot: &Snapshot) -> Vec<LawDraft> {
     let Some(Phrase::Bin(Op::Implies, p, q)) = draft.claim() else {
         return Vec::new();
     };
@@ -131,7 +131,7 @@ fn extra_antecedents(draft: &Draft, specimen: &Specimen, snapshot: &Snapshot) ->
                 now(&count).op(Op::Ge, 1)
             };
             let claim = (**p).clone().op(Op::And, extra).then((**q).clone());
-            Draft {
+            LawDraft {
                 said: Said::Claim(claim),
                 ..draft.clone()
             }
@@ -140,7 +140,7 @@ fn extra_antecedents(draft: &Draft, specimen: &Specimen, snapshot: &Snapshot) ->
 }
 
 /// A bound by a constant, moved to the extreme that was seen.
-fn wider_bound(draft: &Draft, evidence: &Evidence) -> Option<Draft> {
+fn wider_bound(draft: &LawDraft, evidence: &ObservationMatrix) -> Option<LawDraft> {
     let (expr, op, _) = bound_of(draft)?;
     let (least, greatest) = evidence.extremes(&expr)?;
     let number = if op == Op::Le { greatest } else { least };
@@ -148,7 +148,7 @@ fn wider_bound(draft: &Draft, evidence: &Evidence) -> Option<Draft> {
 }
 
 /// The expression, comparison (`<=` or `>=`) and constant of a bound.
-fn bound_of(draft: &Draft) -> Option<(String, Op, i64)> {
+fn bound_of(draft: &LawDraft) -> Option<(String, Op, i64)> {
     let (Template::Bound, Some(Phrase::Bin(op @ (Op::Le | Op::Ge), left, right))) =
         (draft.template, draft.claim())
     else {
@@ -160,22 +160,22 @@ fn bound_of(draft: &Draft) -> Option<(String, Op, i64)> {
     }
 }
 
-fn bounded(draft: &Draft, expr: &str, op: Op, number: i64) -> Draft {
-    Draft {
+fn bounded(draft: &LawDraft, expr: &str, op: Op, number: i64) -> LawDraft {
+    LawDraft {
         said: Said::Claim(now(expr).op(op, number)),
         ..draft.clone()
     }
 }
 
 /// Stronger forms of what survived, the latest first.
-pub(super) fn stronger<'a>(snapshot: &'a Snapshot, evidence: &'a Evidence) -> Stream<'a> {
-    let survivors: Vec<(Draft, bool)> = snapshot
+pub(super) fn stronger<'a>(snapshot: &'a Snapshot, evidence: &'a ObservationMatrix) -> Stream<'a> {
+    let survivors: Vec<(LawDraft, bool)> = snapshot
         .accepted
         .iter()
         .rev()
         .filter_map(|accepted| {
             let proved = accepted.strength == Some(popper_harness::decide::Strength::Proved);
-            Some((Draft::from_normal_form(&accepted.law)?, proved))
+            Some((LawDraft::from_normal_form(&accepted.law)?, proved))
         })
         .collect();
     let alone: Vec<Stream<'a>> = survivors
@@ -186,7 +186,7 @@ pub(super) fn stronger<'a>(snapshot: &'a Snapshot, evidence: &'a Evidence) -> St
             Box::new(drafts.into_iter()) as Stream<'a>
         })
         .collect();
-    let pairs: Vec<Draft> = survivors
+    let pairs: Vec<LawDraft> = survivors
         .iter()
         .enumerate()
         .flat_map(|(place, (draft, _))| {
@@ -197,7 +197,12 @@ pub(super) fn stronger<'a>(snapshot: &'a Snapshot, evidence: &'a Evidence) -> St
     in_turn(vec![in_turn(alone), Box::new(pairs.into_iter())])
 }
 
-fn strengthened(draft: &Draft, proved: bool, max_t: u64, evidence: &Evidence) -> Vec<Draft> {
+fn strengthened(
+    draft: &LawDraft,
+    proved: bool,
+    max_t: u64,
+    evidence: &ObservationMatrix,
+) -> Vec<LawDraft> {
     let mut drafts = Vec::new();
     for dropped in 0..draft.preconditions.len() {
         let mut fewer = draft.clone();
@@ -207,7 +212,7 @@ fn strengthened(draft: &Draft, proved: bool, max_t: u64, evidence: &Evidence) ->
     if let Some(h) = draft.h {
         // Within no step it would be an implication_state.
         for h in [h / 2, h.saturating_sub(1)].into_iter().filter(|h| *h > 0) {
-            drafts.push(Draft {
+            drafts.push(LawDraft {
                 h: Some(h),
                 ..draft.clone()
             });
@@ -229,7 +234,7 @@ fn strengthened(draft: &Draft, proved: bool, max_t: u64, evidence: &Evidence) ->
         drafts.extend(numbers.map(|number| bounded(draft, &expr, op, number)));
     }
     if let Some(Phrase::Bin(Op::Implies, p, q)) = draft.claim() {
-        let with = |p: Phrase, q: Phrase| Draft {
+        let with = |p: Phrase, q: Phrase| LawDraft {
             said: Said::Claim(p.then(q)),
             ..draft.clone()
         };
@@ -244,7 +249,7 @@ fn strengthened(draft: &Draft, proved: bool, max_t: u64, evidence: &Evidence) ->
     }
     if let (Template::Monotone, Some(Phrase::Bin(_, left, right))) = (draft.template, draft.claim())
     {
-        drafts.push(Draft {
+        drafts.push(LawDraft {
             said: Said::Claim((**left).clone().op(Op::Eq, (**right).clone())),
             ..draft.clone()
         });
@@ -252,7 +257,7 @@ fn strengthened(draft: &Draft, proved: bool, max_t: u64, evidence: &Evidence) ->
     // A proof holds for ever already.
     let longer = draft.t.saturating_mul(3).min(max_t);
     if !proved && longer > draft.t {
-        drafts.push(Draft {
+        drafts.push(LawDraft {
             t: longer,
             ..draft.clone()
         });
@@ -277,7 +282,7 @@ fn is_simple(phrase: &Phrase) -> bool {
 }
 
 /// Two laws of one kind as one. What is joined already is not joined again: that would only reword it.
-fn joined(one: &Draft, other: &Draft) -> Option<Draft> {
+fn joined(one: &LawDraft, other: &LawDraft) -> Option<LawDraft> {
     let alike = one.template == other.template
         && one.h == other.h
         && one.preconditions == other.preconditions;
@@ -302,7 +307,7 @@ fn joined(one: &Draft, other: &Draft) -> Option<Draft> {
         }
         _ => return None,
     };
-    Some(Draft {
+    Some(LawDraft {
         t: one.t.min(other.t),
         said: Said::Claim(said),
         ..one.clone()

@@ -9,13 +9,13 @@ use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 
 use super::additive::{Changes, Patterns, combinations, counted};
-use super::draft::Draft;
-use super::evidence::Evidence;
+use super::draft::LawDraft;
+use super::observations::ObservationMatrix;
 use super::phrase::{Phrase, next, now, start};
 use crate::snapshot::Contract;
 
 /// Drafts as they are asked for.
-pub(super) type Stream<'a> = Box<dyn Iterator<Item = Draft> + 'a>;
+pub(super) type Stream<'a> = Box<dyn Iterator<Item = LawDraft> + 'a>;
 
 /// The widest patterns that a conserved sum is looked for in.
 const WIDEST: usize = 3;
@@ -27,7 +27,7 @@ const FAR: i64 = 1000;
 /// What there is to speak of, in an order that the seed chooses.
 pub(super) struct Walk<'a> {
     contract: &'a Contract,
-    evidence: &'a Evidence,
+    evidence: &'a ObservationMatrix,
     /// The symbols but the background.
     foreground: Vec<Symbol>,
     /// The counts of the symbols, the background last.
@@ -69,7 +69,7 @@ pub(super) fn in_turn<'a>(streams: Vec<Stream<'a>>) -> Stream<'a> {
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn new(contract: &'a Contract, evidence: &'a Evidence, seed: u64) -> Self {
+    pub(super) fn new(contract: &'a Contract, evidence: &'a ObservationMatrix, seed: u64) -> Self {
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
         let mut foreground: Vec<Symbol> = (1..contract.symbols.len() as Symbol).collect();
         shuffle(&mut foreground, &mut rng);
@@ -136,19 +136,20 @@ impl<'a> Walk<'a> {
         })
     }
 
-    fn sums(&self, patterns: &Patterns, vectors: &[Vec<i64>]) -> Vec<Draft> {
+    fn sums(&self, patterns: &Patterns, vectors: &[Vec<i64>]) -> Vec<LawDraft> {
         let vectors = vectors
             .iter()
             .filter(|vector| vector.iter().any(|&entry| entry != 0));
         let symbols = &self.contract.symbols;
         vectors
-            .map(|vector| Draft::invariant(&patterns.expression(vector, symbols), 40))
+            .map(|vector| LawDraft::invariant(&patterns.expression(vector, symbols), 40))
             .collect()
     }
 
     /// Sums of counts that may only grow, or only fall.
     pub(super) fn monotone(&'a self) -> Stream<'a> {
-        let law = |expr: &str, op| Draft::new(Template::Monotone, 30, next(expr).op(op, now(expr)));
+        let law =
+            |expr: &str, op| LawDraft::new(Template::Monotone, 30, next(expr).op(op, now(expr)));
         let both = move |expr: String| [law(&expr, Op::Le), law(&expr, Op::Ge)];
         let all = || self.counts.iter().chain(&self.pairs);
         let sums = move || {
@@ -177,7 +178,7 @@ impl<'a> Walk<'a> {
 
     /// Counts and what they cannot exceed.
     pub(super) fn bounds(&'a self) -> Stream<'a> {
-        let law = |claim| Draft::new(Template::Bound, 40, claim);
+        let law = |claim| LawDraft::new(Template::Bound, 40, claim);
         let constant = move |number: i64| {
             let counts = self.counts.iter();
             counts.map(move |a| law(now(a).op(Op::Le, number)))
@@ -216,7 +217,7 @@ impl<'a> Walk<'a> {
 
     /// What follows one step on.
     pub(super) fn steps(&'a self) -> Stream<'a> {
-        let law = |claim| Draft::new(Template::ImplicationStep, 30, claim);
+        let law = |claim| LawDraft::new(Template::ImplicationStep, 30, claim);
         let incoming = || {
             let names = ["incoming_collisions"].into_iter();
             names.take(usize::from(self.contract.has_incoming))
@@ -260,7 +261,7 @@ impl<'a> Walk<'a> {
 
     /// What goes together, now or from the start.
     pub(super) fn states(&'a self) -> Stream<'a> {
-        let law = |claim| Draft::new(Template::ImplicationState, 30, claim);
+        let law = |claim| LawDraft::new(Template::ImplicationState, 30, claim);
         let some = || self.some.iter();
         let never =
             some().flat_map(move |a| some().map(move |b| law(is(start(a), 0).then(is(now(b), 0)))));
@@ -289,9 +290,9 @@ impl<'a> Walk<'a> {
 
     /// What comes in time.
     pub(super) fn eventually(&'a self) -> Stream<'a> {
-        let law = |h: u64, claim| Draft {
+        let law = |h: u64, claim| LawDraft {
             h: Some(h),
-            ..Draft::new(Template::Eventually, 24, claim)
+            ..LawDraft::new(Template::Eventually, 24, claim)
         };
         let announced = ["incoming_collisions"]
             .into_iter()
@@ -318,7 +319,7 @@ impl<'a> Walk<'a> {
     /// The transforms that may commute with the step.
     pub(super) fn symmetries(&'a self) -> Stream<'a> {
         let transforms = self.transforms.iter();
-        Box::new(transforms.map(|transform| Draft::symmetry(transform, 40)))
+        Box::new(transforms.map(|transform| LawDraft::symmetry(transform, 40)))
     }
 
     /// Two symbols that are both absent.

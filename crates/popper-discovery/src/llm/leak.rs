@@ -1,6 +1,6 @@
 //! Whether a prompt gives something away.
 
-use super::disguise::Disguise;
+use super::symbol_mask::SymbolMask;
 
 /// Words that say what the ground truth is about, in lower case. Plurals and other forms stand for themselves.
 const ANSWERS: [&str; 50] = [
@@ -62,7 +62,7 @@ const OPERATORS: [&str; 21] = [
     ")", "()", "[]", "{}",
 ];
 
-impl Disguise {
+impl SymbolMask {
     /// The first thing in a text that a blind model must not see: a symbol of the universe inside of quotes, a bare row of them,
     /// the name of a transform, a family or an observable that has another one, or a word that says what the universe is about,
     /// also as a part of a longer name. `None` in the open.
@@ -141,10 +141,10 @@ mod tests {
     use super::*;
     use crate::snapshot::{Capabilities, Contract};
 
-    fn blind(universe: impl Universe + 'static) -> Disguise {
+    fn blind(universe: impl Universe + 'static) -> SymbolMask {
         let contract = Contract::of(&universe);
         let harness = Harness::new(universe, Config::default()).unwrap();
-        Disguise::blind(&contract, &Capabilities::of(&harness), 0)
+        SymbolMask::blind(&contract, &Capabilities::of(&harness), 0)
     }
 
     #[test]
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn what_gives_something_away_is_found() {
-        let disguise = blind(KineticGrid);
+        let mask = blind(KineticGrid);
         for (text, found) in [
             ("start '..><.X'", "..><.X"),
             ("start ..><.X,", "..><.X"),
@@ -169,8 +169,8 @@ mod tests {
             ("incoming_collisions", "incoming_collisions"),
             ("a law of Kinetic_grid_v1", "Kinetic_grid_v1"),
         ] {
-            assert_eq!(disguise.leaks(text).as_deref(), Some(found), "{text}");
-            assert_eq!(Disguise::open().leaks(text), None);
+            assert_eq!(mask.leaks(text).as_deref(), Some(found), "{text}");
+            assert_eq!(SymbolMask::open().leaks(text), None);
         }
     }
 
@@ -178,7 +178,7 @@ mod tests {
     fn a_world_of_digits_letters_and_marks_does_not_trip_over_our_own_words() {
         let world = r#"{"id": "w", "symbols": "5T:2H", "radius": 1,
             "rule": {"patterns": [["?5?", "T"]], "default": "5"}}"#;
-        let disguise = blind(TableUniverse::from_json(world).unwrap());
+        let mask = blind(TableUniverse::from_json(world).unwrap());
         let shown = [
             prompts::SYSTEM,
             prompts::TEMPLATES,
@@ -187,21 +187,21 @@ mod tests {
             prompts::REPAIR,
         ];
         for prompt in shown {
-            assert_eq!(disguise.leaks(prompt.text), None, "{}", prompt.name);
+            assert_eq!(mask.leaks(prompt.text), None, "{}", prompt.name);
         }
-        assert!(disguise.leaks("start '5T:2'").is_some());
+        assert!(mask.leaks("start '5T:2'").is_some());
     }
 
     #[test]
     fn operators_neutral_names_and_other_words_pass() {
-        let disguise = blind(KineticGrid);
+        let mask = blind(KineticGrid);
         for text in [
             "o1(t) > 0 -> o1(t+1) < 2",
             "{\"op\": \"<\", \"rhs\": \">=\"}",
             "state '_AKB', T1, F3, cue. Remove it; 0.5",
             "X marks a spot",
         ] {
-            assert_eq!(disguise.leaks(text), None, "{text}");
+            assert_eq!(mask.leaks(text), None, "{text}");
         }
         let letters = blind(random_universe(3));
         assert_eq!(letters.leaks("a cab, b = 10"), None);

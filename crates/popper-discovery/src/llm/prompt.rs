@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use llm_client::{Block, CacheMark, Message, Request, Role};
 use serde_json::Value;
 
-use super::disguise::Disguise;
 use super::prompts;
 use super::sentence::{Sentence, Speaker};
+use super::symbol_mask::SymbolMask;
 use crate::proposer::ProposeError;
 use crate::snapshot::{Accepted, Falsified, Snapshot, Specimen, Undecided};
 
@@ -29,9 +29,9 @@ pub(super) struct Prompt {
 
 impl Prompt {
     /// The prompt for `k` laws. Depends on nothing but its arguments.
-    pub fn new(snapshot: &Snapshot, k: usize, disguise: &Disguise) -> Self {
+    pub fn new(snapshot: &Snapshot, k: usize, mask: &SymbolMask) -> Self {
         let speaker = Speaker {
-            disguise,
+            mask,
             contract: &snapshot.contract,
         };
         Self {
@@ -49,11 +49,11 @@ impl Prompt {
     ///
     /// # Errors
     /// [`ProposeError::Leak`] with the first word or state that does.
-    pub fn check(&self, schema: &Value, disguise: &Disguise) -> Result<(), ProposeError> {
+    pub fn check(&self, schema: &Value, mask: &SymbolMask) -> Result<(), ProposeError> {
         let schema = schema.to_string();
         [&self.system, &self.snapshot, &self.request, &schema]
             .into_iter()
-            .find_map(|text| disguise.leaks(text))
+            .find_map(|text| mask.leaks(text))
             .map_or(Ok(()), |word| Err(ProposeError::Leak { word }))
     }
 
@@ -72,13 +72,10 @@ impl Prompt {
 
 fn system(snapshot: &Snapshot, speaker: &Speaker<'_>) -> String {
     let (contract, capabilities) = (&snapshot.contract, &snapshot.capabilities);
-    let disguise = speaker.disguise;
+    let mask = speaker.mask;
     let listed = |symbols: &[char]| {
-        let mut shown: Vec<char> = symbols
-            .iter()
-            .map(|&symbol| disguise.symbol(symbol))
-            .collect();
-        if !disguise.is_open() {
+        let mut shown: Vec<char> = symbols.iter().map(|&symbol| mask.symbol(symbol)).collect();
+        if !mask.is_open() {
             // Their own order says which one is the background.
             shown.sort_unstable();
         }
@@ -113,9 +110,9 @@ fn system(snapshot: &Snapshot, speaker: &Speaker<'_>) -> String {
         let mut names: Vec<String> = contract
             .transforms
             .iter()
-            .map(|name| disguise.transform(name))
+            .map(|name| mask.transform(name))
             .collect();
-        if !disguise.is_open() {
+        if !mask.is_open() {
             names.sort_unstable();
         }
         format!(
@@ -127,20 +124,20 @@ fn system(snapshot: &Snapshot, speaker: &Speaker<'_>) -> String {
         .families
         .iter()
         .map(|name| {
-            let shown = disguise.family(name);
+            let shown = mask.family(name);
             let line = prompts::FAMILIES
                 .line(name)
                 .and_then(|line| line.split_once(": "));
             line.map_or_else(|| shown.clone(), |(_, what)| format!("{shown} ({what})"))
         })
         .collect();
-    if !disguise.is_open() {
+    if !mask.is_open() {
         families.sort_unstable();
     }
     let family = families
         .first()
         .map_or("", |family| family.split(' ').next().unwrap_or_default());
-    let incoming = match (contract.has_incoming, disguise.is_open()) {
+    let incoming = match (contract.has_incoming, mask.is_open()) {
         (false, _) => "",
         (true, false) => prompts::INCOMING_BLIND.text,
         (true, true) => prompts::INCOMING_OPEN.text,

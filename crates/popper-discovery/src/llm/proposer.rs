@@ -4,11 +4,11 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use llm_client::{Client, Error, Message, Reply, Request};
 
-use super::disguise::Disguise;
 use super::prompt::Prompt;
 use super::prompts;
 use super::reading::{Fault, Reading};
 use super::schema;
+use super::symbol_mask::SymbolMask;
 use crate::config::LoopConfig;
 use crate::decision::json;
 use crate::proposer::{Candidate, Proposal, ProposeError, Proposer, Step};
@@ -25,7 +25,7 @@ const MAX_ECHO: usize = 64 << 10;
 pub struct LlmOptions {
     /// Whether symbols and names are disguised.
     pub blind: bool,
-    /// Where the disguise comes from.
+    /// Where the mask comes from.
     pub seed: u64,
     /// Turns that tell the model what is wrong with its answer.
     pub repairs: u32,
@@ -82,16 +82,16 @@ impl LlmProposer {
         }
     }
 
-    /// The disguise of the runs of this proposer in a universe.
-    fn disguise(&self, snapshot: &Snapshot) -> Disguise {
+    /// The mask of the runs of this proposer in a universe.
+    fn mask(&self, snapshot: &Snapshot) -> SymbolMask {
         if self.options.blind {
-            Disguise::blind(
+            SymbolMask::blind(
                 &snapshot.contract,
                 &snapshot.capabilities,
                 self.options.seed,
             )
         } else {
-            Disguise::open()
+            SymbolMask::open()
         }
     }
 
@@ -101,24 +101,24 @@ impl LlmProposer {
         k: usize,
         calls: &[Call],
     ) -> Result<Step, ProposeError> {
-        let disguise = self.disguise(snapshot);
+        let mask = self.mask(snapshot);
         let limit = k.saturating_mul(SURPLUS);
         if let Some(last) = calls.last() {
             let reading = Reading::of(&last.reply_text, limit);
             let is_last_turn = calls.len() > self.options.repairs as usize;
             match &reading.fault {
-                None => return Ok(Step::Proposed(proposal(calls, &reading, &disguise))),
+                None => return Ok(Step::Proposed(proposal(calls, &reading, &mask))),
                 // A cut answer would be cut again, and its whole laws are as good as any.
                 Some(fault) if fault.is_cut && !reading.laws.is_empty() => {
-                    return Ok(Step::Proposed(proposal(calls, &reading, &disguise)));
+                    return Ok(Step::Proposed(proposal(calls, &reading, &mask)));
                 }
                 Some(_) if is_last_turn => {
-                    return Ok(Step::Proposed(salvaged(calls, limit, &disguise)));
+                    return Ok(Step::Proposed(salvaged(calls, limit, &mask)));
                 }
                 Some(_) => {}
             }
         }
-        let request = self.request(snapshot, k, calls, &disguise)?;
+        let request = self.request(snapshot, k, calls, &mask)?;
         self.ask(&request)
             .await
             .map(|call| Step::Called(Box::new(call)))
@@ -130,11 +130,11 @@ impl LlmProposer {
         snapshot: &Snapshot,
         k: usize,
         calls: &[Call],
-        disguise: &Disguise,
+        mask: &SymbolMask,
     ) -> Result<Request, ProposeError> {
-        let prompt = Prompt::new(snapshot, k, disguise);
+        let prompt = Prompt::new(snapshot, k, mask);
         let schema = schema::answer(&snapshot.capabilities);
-        prompt.check(&schema, disguise)?;
+        prompt.check(&schema, mask)?;
         let mut request = prompt.request(&self.model).with_schema(schema);
         request.max_tokens = Some(self.options.max_tokens);
         // Names the turn, so that a cassette finds it whatever else was recorded.
@@ -188,9 +188,9 @@ impl Proposer for LlmProposer {
     }
 }
 
-fn proposal(calls: &[Call], reading: &Reading<'_>, disguise: &Disguise) -> Proposal {
+fn proposal(calls: &[Call], reading: &Reading<'_>, mask: &SymbolMask) -> Proposal {
     Proposal {
-        candidates: reading.candidates(disguise),
+        candidates: reading.candidates(mask),
         prompt_hash: calls.first().map(|call| call.prompt_hash.clone()),
         research_log: reading.log.clone(),
         problem: reading.problem(),
@@ -199,7 +199,7 @@ fn proposal(calls: &[Call], reading: &Reading<'_>, disguise: &Disguise) -> Propo
 
 /// What is left when no answer was of the form that was asked for: the whole laws of the latest answer that has any, and what
 /// stands behind them as one that cannot be read.
-fn salvaged(calls: &[Call], limit: usize, disguise: &Disguise) -> Proposal {
+fn salvaged(calls: &[Call], limit: usize, mask: &SymbolMask) -> Proposal {
     let readings = calls
         .iter()
         .map(|call| (call, Reading::of(&call.reply_text, limit)));
@@ -208,7 +208,7 @@ fn salvaged(calls: &[Call], limit: usize, disguise: &Disguise) -> Proposal {
     let Some((call, reading)) = best else {
         return Proposal::default();
     };
-    let mut proposal = proposal(calls, &reading, disguise);
+    let mut proposal = proposal(calls, &reading, mask);
     let why = reading
         .fault
         .as_ref()

@@ -10,7 +10,7 @@ use serde::de::{
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::disguise::Disguise;
+use super::symbol_mask::SymbolMask;
 use crate::proposer::Candidate;
 
 /// The longest law that is read, in bytes. One that fills every field of the language to its limit is longer and no law.
@@ -121,10 +121,10 @@ impl<'a> Reading<'a> {
     }
 
     /// The laws in the terms of the universe.
-    pub fn candidates(&self, disguise: &Disguise) -> Vec<Candidate> {
+    pub fn candidates(&self, mask: &SymbolMask) -> Vec<Candidate> {
         let read = |raw: &&str| Candidate {
             raw: (*raw).to_owned(),
-            law: law(raw).map(|law| disguise.law(&law)),
+            law: law(raw).map(|law| mask.law(&law)),
         };
         self.laws.iter().map(read).collect()
     }

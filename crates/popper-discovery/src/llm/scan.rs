@@ -1,4 +1,4 @@
-//! What an expression is made of, as far as a disguise has to know: the same cuts that the grammar makes, without its errors.
+//! What an expression is made of, as far as a mask has to know: the same cuts that the grammar makes, without its errors.
 
 use popper_harness::law::syntax::QUOTES;
 

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use popper_harness::universe::Shift;
 use serde_json::Value;
 
-use super::disguise::Disguise;
 use super::scan::{Piece, pieces};
+use super::symbol_mask::SymbolMask;
 use crate::snapshot::Contract;
 
 /// What expressions may name in every universe.
@@ -37,7 +37,7 @@ const UNKNOWN: &str = "unknown_name";
 
 /// Says things in the words that the model knows.
 pub(super) struct Speaker<'a> {
-    pub disguise: &'a Disguise,
+    pub mask: &'a SymbolMask,
     pub contract: &'a Contract,
 }
 
@@ -74,8 +74,8 @@ impl Speaker<'_> {
     /// A symbol. One that the universe does not have is a guess of the model's, or a physical one: to tell these apart would tell
     /// what the physical ones are.
     fn symbol(&self, symbol: char) -> char {
-        if self.contract.symbols.contains(&symbol) || self.disguise.is_open() {
-            self.disguise.symbol(symbol)
+        if self.contract.symbols.contains(&symbol) || self.mask.is_open() {
+            self.mask.symbol(symbol)
         } else {
             '?'
         }
@@ -94,7 +94,7 @@ impl Speaker<'_> {
     /// A name that the harness does not know. A blind model sees none of them again: to hide only the physical ones would point
     /// at them.
     fn coined(&self, name: String) -> String {
-        if self.disguise.is_open() {
+        if self.mask.is_open() {
             name
         } else {
             UNKNOWN.to_owned()
@@ -103,7 +103,7 @@ impl Speaker<'_> {
 
     /// A transform.
     pub fn transform(&self, name: &str) -> String {
-        let shown = self.disguise.transform(name);
+        let shown = self.mask.transform(name);
         let is_known = Shift::parse(name).is_some()
             || self.contract.transforms.iter().any(|known| known == name);
         if is_known { shown } else { self.coined(shown) }
@@ -112,7 +112,7 @@ impl Speaker<'_> {
     /// An expression of the language.
     pub fn expression(&self, text: &str) -> String {
         let word = |word: &str| {
-            let shown = self.disguise.expression(word);
+            let shown = self.mask.expression(word);
             let is_incoming = matches!(word, "incoming_collisions" | "transition_indicator");
             if LANGUAGE.binary_search(&word).is_ok() || (is_incoming && self.contract.has_incoming)
             {
@@ -207,9 +207,9 @@ impl Speaker<'_> {
                 .filter_map(Value::as_str)
             {
                 let shown = match key.as_str() {
-                    "missing_transforms" => self.disguise.transform(name),
-                    "missing_generators" => self.disguise.family(name),
-                    _ => self.disguise.expression(name),
+                    "missing_transforms" => self.mask.transform(name),
+                    "missing_generators" => self.mask.family(name),
+                    _ => self.mask.expression(name),
                 };
                 names.push(self.coined(shown));
             }
@@ -221,7 +221,7 @@ impl Speaker<'_> {
     fn own_words(&self, claim: &str) -> String {
         // A quote that is not closed would spoil the line.
         let is_plain = !claim.contains(['\n', '\'', '"']) && claim.len() <= MAX_LINE;
-        if self.disguise.is_open() && is_plain {
+        if self.mask.is_open() && is_plain {
             claim.to_owned()
         } else {
             "(a text that cannot be read)".to_owned()

@@ -5,9 +5,9 @@ use popper_harness::proof::{Certificate, Method, Proof};
 use report_kit::{Cell, Section, Table};
 
 use super::page::{ROWS, TOLD, anchor, badge, evidence, name, said};
-use super::{Judged, Report};
+use super::{DiscoveryReport, Judged};
 
-pub(super) fn section(report: &Report) -> Section {
+pub(super) fn section(report: &DiscoveryReport) -> Section {
     let accepted: Vec<&Judged> = (report.laws.iter())
         .filter(|law| law.status == Status::Pass)
         .collect();
@@ -124,7 +124,7 @@ fn bound(rate: Option<f64>) -> Cell {
 }
 
 /// What the attempts were worth, for every law that was run.
-pub(super) fn power(report: &Report) -> Section {
+pub(super) fn power(report: &DiscoveryReport) -> Section {
     let columns = [
         "Law",
         "Verdict",

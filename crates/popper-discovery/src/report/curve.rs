@@ -3,10 +3,10 @@
 use report_kit::{Axis, Cell, Plot, Section, Series, Table, Tone};
 
 use super::page::counted;
-use super::{Point, Reach, Report};
+use super::{DiscoveryReport, Point, Reach};
 use crate::recall::Recall;
 
-pub(super) fn discovery(report: &Report) -> Section {
+pub(super) fn discovery(report: &DiscoveryReport) -> Section {
     let line = |name: &str, value: &dyn Fn(&Point) -> u64| {
         let points = report.curve.iter().enumerate();
         let points = points.map(|(index, point)| (index as f64 + 1.0, value(point) as f64));
@@ -46,7 +46,7 @@ pub(super) fn discovery(report: &Report) -> Section {
     }
 }
 
-pub(super) fn recall(report: &Report) -> Section {
+pub(super) fn recall(report: &DiscoveryReport) -> Section {
     let section = Section::new("Recall of the additive conserved quantities")
         .anchor("recall")
         .text("Linear algebra gives every additive conserved quantity of the universe up to a window width, whatever was proposed. A quantity is found when it follows from accepted laws that hold on all rings, or on all from some size on. The number of cells is conserved everywhere and does not count.");

@@ -11,13 +11,13 @@ use serde_json::{Map, Value};
 
 use super::diagram::diagrams;
 use super::{
-    Calls, Complaint, Judged, Point, REPORT_VERSION, Ranking, Reach, Refutation, Rejected, Report,
-    Turn, TurnPlan, Wording,
+    Calls, Complaint, DiscoveryReport, Judged, Point, REPORT_VERSION, Ranking, Reach, Refutation,
+    Rejected, Turn, TurnPlan, Wording,
 };
 use crate::config::RunConfig;
 use crate::error::Error;
 use crate::recall::Recall;
-use crate::row::{CallRow, CounterexampleRow, Iteration, LawRow, LawStatus, Run, Usage};
+use crate::row::{CallRow, CounterexampleRow, Iteration, LawRow, LawStatus, RunRow, Usage};
 use crate::snapshot::needs;
 use crate::store::{Finding, Query, Store};
 use crate::summary::{Summary, Verdicts};
@@ -29,12 +29,12 @@ const WIDTHS: [usize; 2] = [1, 2];
 /// Characters of a rejected proposal that are kept.
 const RAW: usize = 2_000;
 
-impl Report {
+impl DiscoveryReport {
     /// Reads a run from its store.
     ///
     /// # Errors
     /// Those of the store, and [`Error::Row`] when a row does not hold what this program writes.
-    pub async fn gather(store: &mut impl Store, run: &Run) -> Result<Self, Error> {
+    pub async fn gather(store: &mut impl Store, run: &RunRow) -> Result<Self, Error> {
         let runs = |error: String| Error::row("runs", run.id, "config_json", error);
         let config: RunConfig = Error::json("runs", run.id, "config_json", &run.config_json)?;
         let universe = universe_of(&config.universe).map_err(|error| runs(error.to_string()))?;
@@ -85,12 +85,12 @@ fn counted(verdicts: impl Iterator<Item = Status>) -> Verdicts {
     counted
 }
 
-fn own(finding: &Finding, run: &Run) -> bool {
+fn own(finding: &Finding, run: &RunRow) -> bool {
     finding.evaluation.run_id == run.id
 }
 
 /// Where a finding stands in the order of time.
-fn came(finding: &Finding, run: &Run) -> (bool, i64) {
+fn came(finding: &Finding, run: &RunRow) -> (bool, i64) {
     if own(finding, run) {
         (true, finding.evaluation.id)
     } else {
@@ -98,7 +98,7 @@ fn came(finding: &Finding, run: &Run) -> (bool, i64) {
     }
 }
 
-fn judged(finding: &Finding, run: &Run, numbers: &BTreeMap<i64, u32>) -> Result<Judged, Error> {
+fn judged(finding: &Finding, run: &RunRow, numbers: &BTreeMap<i64, u32>) -> Result<Judged, Error> {
     let (law, evaluation) = (&finding.law, &finding.evaluation);
     let normal: Map<String, Value> =
         Error::json("laws", law.id, "normalized_json", &law.normalized_json)?;
@@ -264,7 +264,7 @@ fn reach(width: usize, universe: &dyn Universe, findings: &[Finding]) -> Result<
 }
 
 /// A point after each attempt that this run made itself.
-fn curve(findings: &[Finding], run: &Run, recall: &[Reach]) -> Vec<Point> {
+fn curve(findings: &[Finding], run: &RunRow, recall: &[Reach]) -> Vec<Point> {
     let widest = recall.iter().rev().find_map(|reach| reach.recall.as_ref());
     let inside = widest.map_or(&[][..], |recall| &recall.inside);
     let new: BTreeSet<&str> = (inside.iter())

@@ -1,6 +1,6 @@
 //! A run as plain data, and as one page.
 //!
-//! [`Report::gather`] reads everything from the store and computes nothing anew but what can be derived from the rows: the
+//! [`DiscoveryReport::gather`] reads everything from the store and computes nothing anew but what can be derived from the rows: the
 //! drawings of the counterexamples and the recall. [`page`] writes it down. The same rows give the same bytes.
 
 mod accepted;
@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::RunConfig;
 use crate::rank::Ranked;
 use crate::recall::Recall;
-use crate::row::{IterationStatus, Run};
+use crate::row::{IterationStatus, RunRow};
 use crate::summary::Verdicts;
 
 pub use diagram::{Diagram, Failure};
@@ -34,11 +34,11 @@ pub const REPORT_VERSION: &str = "1.0.0";
 
 /// All that a page tells of a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Report {
+pub struct DiscoveryReport {
     /// The version of this form.
     pub schema_version: String,
     /// The run's row.
-    pub run: Run,
+    pub run: RunRow,
     /// Its configuration, read.
     pub config: RunConfig,
     /// The symbols of the universe in order; the first is the background.

@@ -3,7 +3,7 @@
 use popper_harness::decide::{Status, Strength};
 use report_kit::{Cell, Page, Section, Table, Tone};
 
-use super::{Judged, Refutation, Report, accepted, curve, progress, refuted};
+use super::{DiscoveryReport, Judged, Refutation, accepted, curve, progress, refuted};
 use crate::decision::status_text;
 use crate::enumerative::EnumerativeProposer;
 use crate::row::IterationStatus;
@@ -20,7 +20,7 @@ const CLAIM: usize = 300;
 /// The page of a run.
 ///
 /// Everything that a proposer wrote is text on it and nothing else. The whole report is inside, as JSON with the name `report`.
-pub fn page(report: &Report) -> Page {
+pub fn page(report: &DiscoveryReport) -> Page {
     let mut page = Page::new(format!("Laws of {}", report.run.universe_id)).lead(lead(report));
     for (tone, notice) in notices(report) {
         page = page.notice(tone, notice);
@@ -52,7 +52,7 @@ pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-fn lead(report: &Report) -> String {
+fn lead(report: &DiscoveryReport) -> String {
     let verdicts = &report.verdicts;
     let completed = report
         .iterations
@@ -81,7 +81,7 @@ fn lead(report: &Report) -> String {
     )
 }
 
-fn notices(report: &Report) -> Vec<(Tone, String)> {
+fn notices(report: &DiscoveryReport) -> Vec<(Tone, String)> {
     let mut notices = Vec::new();
     if report.calls.count == 0 {
         let text = "Offline: no model was asked. Every law comes from a program.";
@@ -121,7 +121,7 @@ fn notices(report: &Report) -> Vec<(Tone, String)> {
     notices
 }
 
-fn facts(report: &Report) -> Vec<(&'static str, Cell)> {
+fn facts(report: &DiscoveryReport) -> Vec<(&'static str, Cell)> {
     let (run, config, calls) = (&report.run, &report.config, &report.calls);
     let models = calls.models.iter().map(Cell::text).collect::<Vec<_>>();
     let tokens = |tokens: u64| match (calls.count, calls.uncounted) {
@@ -177,7 +177,7 @@ fn dollars(nano_usd: i64) -> String {
     )
 }
 
-fn verdicts(report: &Report) -> Section {
+fn verdicts(report: &DiscoveryReport) -> Section {
     let columns = ["Law", "Claim", "Verdict", "Evidence", "Fingerprint"];
     let (mut told, mut drawn) = (0, 0);
     let rows = report.laws.iter().map(|law| {

@@ -4,7 +4,7 @@ use popper_harness::decide::Status;
 use report_kit::{Cell, Entry, SearchableList, Section, Table, Tone};
 
 use super::page::{ROWS, counted, name, short, shortened};
-use super::{Rejected, Report, TurnPlan};
+use super::{DiscoveryReport, Rejected, TurnPlan};
 use crate::row::IterationStatus;
 
 /// Rejected proposals that are listed.
@@ -14,7 +14,7 @@ const REASONS: usize = 20;
 /// Laws of a ranking that are listed.
 const RANKED: usize = 100;
 
-pub(super) fn undecided(report: &Report) -> Section {
+pub(super) fn undecided(report: &DiscoveryReport) -> Section {
     let columns = [
         "Law",
         "Claim",
@@ -43,7 +43,7 @@ pub(super) fn undecided(report: &Report) -> Section {
         .table(table.limit(ROWS))
 }
 
-pub(super) fn rejected(report: &Report) -> Section {
+pub(super) fn rejected(report: &DiscoveryReport) -> Section {
     let section = Section::new("Rejected proposals").anchor("rejected");
     if report.rejected.is_empty() {
         return section.text("Every proposal was a law of the language.");
@@ -90,7 +90,7 @@ fn entry(rejected: &Rejected) -> Entry {
     }
 }
 
-pub(super) fn iterations(report: &Report) -> Section {
+pub(super) fn iterations(report: &DiscoveryReport) -> Section {
     let columns = [
         "Iteration",
         "Status",
@@ -131,7 +131,7 @@ pub(super) fn iterations(report: &Report) -> Section {
         .table(Table::new("Iterations", columns).rows(rows).limit(ROWS))
 }
 
-pub(super) fn log(report: &Report) -> Section {
+pub(super) fn log(report: &DiscoveryReport) -> Section {
     let noted = report.iterations.iter().filter_map(|turn| {
         let plan = turn.plan.as_ref()?;
         if plan.research_log.is_none() && plan.problem.is_none() {
@@ -162,7 +162,7 @@ pub(super) fn log(report: &Report) -> Section {
     }
 }
 
-pub(super) fn ranking(report: &Report) -> Section {
+pub(super) fn ranking(report: &DiscoveryReport) -> Section {
     let section = Section::new("Ranking of the last iteration").anchor("ranking");
     let Some(ranking) = &report.ranking else {
         return section.text("Nothing was ranked.");

@@ -9,14 +9,14 @@ use serde_json::Value;
 
 use super::page::{anchor, counted, name, said};
 use super::wording::spaced;
-use super::{Diagram, Judged, Refutation, Report, gather};
+use super::{Diagram, DiscoveryReport, Judged, Refutation, gather};
 
 /// Observables of a witness that are told.
 const MEASURED: usize = 64;
 /// Characters of a state that is told in a line.
 const STATE: usize = 200;
 
-pub(super) fn section(report: &Report) -> Section {
+pub(super) fn section(report: &DiscoveryReport) -> Section {
     let refuted: Vec<(&Judged, &Refutation)> = (report.laws.iter())
         .filter(|law| law.status == Status::Fail)
         .filter_map(|law| Some((law, law.refutation.as_ref()?)))
@@ -40,7 +40,7 @@ pub(super) fn section(report: &Report) -> Section {
 }
 
 /// The diagram of the refutation with the smallest start; of equals, the first.
-pub(super) fn smallest(report: &Report) -> Option<SpaceTime> {
+pub(super) fn smallest(report: &DiscoveryReport) -> Option<SpaceTime> {
     let drawn = report.laws.iter().filter_map(|law| {
         let refutation = law.refutation.as_ref()?;
         Some((law, refutation, refutation.diagrams.first()?))
@@ -116,7 +116,7 @@ fn measured(
 }
 
 /// What the symbols mean to a reader: known of the built-in universe, else only which one is the background.
-fn meanings(report: &Report) -> Vec<(char, &'static str)> {
+fn meanings(report: &DiscoveryReport) -> Vec<(char, &'static str)> {
     let known: &[&str] = if report.config.universe == KineticGrid::ID {
         &["empty", "moves right", "moves left", "both, in one cell"]
     } else {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use popper_discovery::report::{Report, page};
-use popper_discovery::{Call, CallRow, Error, LawStatus, MemoryStore, Run};
+use popper_discovery::report::{DiscoveryReport, page};
+use popper_discovery::{Call, CallRow, Error, LawStatus, MemoryStore, RunRow};
 use popper_harness::decide::Status;
 use scraper::Html;
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ fn edit(column: &mut String, change: impl FnOnce(&mut Value)) {
 }
 
 /// Writes a text into every column that takes one.
-pub(crate) fn fill(store: &mut MemoryStore, run: &mut Run, text: &str) {
+pub(crate) fn fill(store: &mut MemoryStore, run: &mut RunRow, text: &str) {
     run.universe_id = text.into();
     run.discovery_model_id = text.into();
     for law in &mut store.laws {
@@ -144,7 +144,7 @@ async fn texts_of_a_megabyte_are_cut() {
         .keys
         .retain(|_, key| kept.contains(&key.evaluation_id));
     fill(&mut store, &mut run, &text);
-    let report = Report::gather(&mut store, &run).await.unwrap();
+    let report = DiscoveryReport::gather(&mut store, &run).await.unwrap();
     let html = page(&report).render().unwrap();
     let data = serde_json::to_string(&report).unwrap().len();
     assert!(
@@ -253,7 +253,7 @@ async fn a_broken_row_is_an_error_that_names_it() {
         let mut store = store.clone();
         damage(&mut store);
         let run = store.runs[0].clone();
-        match Report::gather(&mut store, &run).await {
+        match DiscoveryReport::gather(&mut store, &run).await {
             Err(Error::Row {
                 column, message, ..
             }) => {
@@ -270,7 +270,7 @@ async fn a_broken_row_is_an_error_that_names_it() {
     fill(&mut store, &mut run, "x");
     store.calls[0].call.usage_json = r#"{"input_tokens": -1}"#.into();
     assert!(matches!(
-        Report::gather(&mut store, &run).await,
+        DiscoveryReport::gather(&mut store, &run).await,
         Err(Error::Row {
             table: "llm_calls",
             column: "usage_json",
@@ -302,7 +302,7 @@ async fn absurd_numbers_are_shown_or_refused() {
         for row in &mut store.counterexamples {
             row.initial_state = ".>".repeat(cells / 2);
         }
-        let report = Report::gather(&mut store, &run).await.unwrap();
+        let report = DiscoveryReport::gather(&mut store, &run).await.unwrap();
         let mut notes = report.laws.iter().filter_map(|law| law.refutation.as_ref());
         let diagrams = &notes.next().unwrap().diagrams;
         let shown = diagrams[0].note.as_ref().unwrap();

@@ -1,7 +1,7 @@
 //! A run as a page.
 
-use popper_discovery::report::{Report, page};
-use popper_discovery::{Candidate, IterationStatus, MemoryStore, Run, Which};
+use popper_discovery::report::{DiscoveryReport, page};
+use popper_discovery::{Candidate, IterationStatus, MemoryStore, RunRow, Which};
 use popper_harness::decide::{Config, Harness};
 use popper_harness::universe::KineticGrid;
 use scraper::{ElementRef, Html, Selector};
@@ -21,13 +21,13 @@ pub(crate) fn texts(page: &Html, selector: &str) -> Vec<String> {
 }
 
 /// The page of a run as one file.
-pub(crate) async fn html(store: &mut MemoryStore, run: &Run) -> String {
-    let report = Report::gather(store, run).await.unwrap();
+pub(crate) async fn html(store: &mut MemoryStore, run: &RunRow) -> String {
+    let report = DiscoveryReport::gather(store, run).await.unwrap();
     page(&report).render().unwrap()
 }
 
 /// Two iterations: the fixture laws, and proposals of which some are broken or known.
-pub(crate) async fn small_run() -> (MemoryStore, Run) {
+pub(crate) async fn small_run() -> (MemoryStore, RunRow) {
     let mut second = batch([
         invariant("difference", "count('>') - count('<')"),
         fixture_laws().remove(0),
@@ -158,7 +158,7 @@ async fn a_run_of_known_laws_only() {
     let (store, first) = run_in(MemoryStore::default(), laws(), Which::Latest).await;
     let (mut store, second) = run_in(store, laws(), Which::New).await;
     assert_ne!(first.id, second.id);
-    let report = Report::gather(&mut store, &second).await.unwrap();
+    let report = DiscoveryReport::gather(&mut store, &second).await.unwrap();
     assert_eq!(report.laws.len(), 33);
     assert!(report.laws.iter().all(|law| !law.own) && report.curve.is_empty());
     assert_eq!(report.recall[0].recall.as_ref().unwrap().found, 2);
@@ -176,7 +176,7 @@ async fn a_run_of_known_laws_only() {
 #[tokio::test]
 async fn both_ways_of_a_symmetry_are_drawn() {
     let (mut store, run) = small_run().await;
-    let report = Report::gather(&mut store, &run).await.unwrap();
+    let report = DiscoveryReport::gather(&mut store, &run).await.unwrap();
     let law = report
         .laws
         .iter()
@@ -210,7 +210,7 @@ async fn the_cell_that_a_local_law_is_wrong_about_is_marked() {
         Which::Latest,
     )
     .await;
-    let report = Report::gather(&mut store, &run).await.unwrap();
+    let report = DiscoveryReport::gather(&mut store, &run).await.unwrap();
     let law = &report.laws[0];
     assert_eq!(law.wording.claim, "after `>`: the cell == `.`");
     let refutation = law.refutation.as_ref().unwrap();
@@ -236,7 +236,7 @@ async fn a_late_failure_is_drawn_around_its_step() {
     let row = &mut store.counterexamples[0];
     row.initial_state = format!(">{}<{}", ".".repeat(99), ".".repeat(50));
     row.t_fail = 50;
-    let report = Report::gather(&mut store, &run).await.unwrap();
+    let report = DiscoveryReport::gather(&mut store, &run).await.unwrap();
     let diagram = &report.laws[0].refutation.as_ref().unwrap().diagrams[0];
     assert_eq!((diagram.time, diagram.rows.len()), (13, 40));
     let failure = diagram.failure.as_ref().unwrap();

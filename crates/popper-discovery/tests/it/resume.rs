@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use futures_util::future::{self, BoxFuture};
 use popper_discovery::{
     Attempt, CallRow, CapabilityRow, Decision, Ended, Error, Event, Finding, Iteration,
-    IterationStatus, LawRow, LawStatus, LoopConfig, Mark, MemoryStore, Observer, Plan, Query, Run,
-    Store, StoreError, Tally, Unobserved, VerdictKey, Which,
+    IterationPlan, IterationStatus, LawRow, LawStatus, LoopConfig, Mark, MemoryStore, Observer,
+    Query, RunRow, Store, StoreError, Unobserved, VerdictCounts, VerdictKey, Which,
 };
 
 use crate::scripted::{Scripted, open, quick};
@@ -78,15 +78,15 @@ macro_rules! mortal {
 
 mortal! {
     write {
-        fn create_run(run: &Run) -> i64;
+        fn create_run(run: &RunRow) -> i64;
         fn begin_iteration(iteration: &Iteration, capabilities: &CapabilityRow) -> i64;
         fn mark_iteration(iteration_id: i64, mark: Mark<'_>) -> ();
-        fn plan_iteration(plan: &Plan) -> ();
+        fn plan_iteration(plan: &IterationPlan) -> ();
         fn add_call(call: &CallRow) -> ();
         fn commit(decisions: &[Decision]) -> ();
     }
     read {
-        fn runs() -> Vec<Run>;
+        fn runs() -> Vec<RunRow>;
         fn iterations(run_id: i64, newest: Option<u32>) -> Vec<Iteration>;
         fn calls(run_id: i64, iteration_id: Option<i64>) -> Vec<CallRow>;
         fn fingerprints(run_id: i64) -> BTreeSet<String>;
@@ -97,7 +97,7 @@ mortal! {
         fn attempts_of(run_id: i64, law_ids: &[i64], harness_config_hash: &str) -> Vec<Attempt>;
         fn findings(query: Query<'_>) -> Vec<Finding>;
         fn evaluations(run_id: i64, after: i64, limit: u32) -> Vec<Finding>;
-        fn tally(run: &Run) -> Tally;
+        fn tally(run: &RunRow) -> VerdictCounts;
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::future::{BoxFuture, ready};
 use popper_discovery::{
-    Call, Candidate, Discovery, LoopConfig, MemoryStore, Proposal, ProposeError, Proposer, Run,
+    Call, Candidate, Discovery, LoopConfig, MemoryStore, Proposal, ProposeError, Proposer, RunRow,
     Snapshot, Step, Still, Unobserved, Which,
 };
 use popper_harness::decide::{Config, Harness};
@@ -63,7 +63,7 @@ pub(crate) async fn run_in(
     store: MemoryStore,
     batches: Vec<Proposal>,
     which: Which,
-) -> (MemoryStore, Run) {
+) -> (MemoryStore, RunRow) {
     let kinetic = popper_harness::universe::KineticGrid;
     run_with(harness_for(kinetic), store, batches, which).await
 }
@@ -73,7 +73,7 @@ pub(crate) async fn run_with(
     store: MemoryStore,
     batches: Vec<Proposal>,
     which: Which,
-) -> (MemoryStore, Run) {
+) -> (MemoryStore, RunRow) {
     let config = LoopConfig {
         test: 1000,
         ..LoopConfig::default()

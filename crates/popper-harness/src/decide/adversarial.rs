@@ -1,8 +1,8 @@
 //! A mutation search, guided by how far a start is from violating the law.
 
 use super::Budget;
-use super::generators::{Draw, Family, Generator};
-use super::lab::{Lab, Tally, batch_of};
+use super::evaluator::{CompiledUniverse, RingStats, batch_of};
+use super::generators::{Family, Generator, RngStream};
 use crate::lanes::{LANES, Scratch};
 use crate::law::Program;
 use crate::universe::State;
@@ -14,16 +14,16 @@ const KEPT: usize = 64;
 
 /// Searches rings in ascending order; answers with what each tried, up to and with the first violation.
 pub fn search(
-    lab: &Lab<'_>,
+    compiled: &CompiledUniverse<'_>,
     program: &Program,
     seed: u64,
     fingerprint: &str,
     generations: u32,
     largest: Option<usize>,
     budget: &Budget<'_>,
-) -> Vec<Tally> {
-    let generator = Generator::new(lab.universe, program);
-    let symbols = lab.universe.alphabet().len();
+) -> Vec<RingStats> {
+    let generator = Generator::new(compiled.universe, program);
+    let symbols = compiled.universe.alphabet().len();
     let mut tallies = Vec::new();
     let mut elite: Vec<State> = Vec::new();
     let mut scratch = Scratch::default();
@@ -31,13 +31,13 @@ pub fn search(
         .into_iter()
         .chain(largest.filter(|n| *n > 0 && !RINGS.contains(n) && *n <= 64));
     for n in rings {
-        let Some(bench) = lab.bench(program, n) else {
+        let Some(evaluator) = compiled.evaluator(program, n) else {
             continue;
         };
         // Without a plan there is no gradient, and blind search is what sampling did.
-        let Some(plan) = &bench.plan else { break };
-        let mut draw = Draw::new(seed, fingerprint, "adversarial", n);
-        let mut tally = Tally::new(n);
+        let Some(plan) = &evaluator.plan else { break };
+        let mut draw = RngStream::new(seed, fingerprint, "adversarial", n);
+        let mut tally = RingStats::new(n);
         let mut population: Vec<State> = elite
             .iter()
             .map(|state| generator.resized(state, n, &mut draw))
@@ -56,7 +56,7 @@ pub fn search(
             order.sort_by_key(|&lane| (distance[lane], lane));
             tally.attempted += population.len() as u64;
             if distance[order[0]] == 0 {
-                let outcome = bench.run(&batch, &mut scratch);
+                let outcome = evaluator.run(&batch, &mut scratch);
                 tally.enter(&batch, &outcome, [Family::Adversarial; 8]);
                 break;
             }

@@ -6,8 +6,8 @@ use num_integer::gcd;
 use rayon::prelude::*;
 
 use super::Budget;
+use super::evaluator::{CompiledUniverse, RingEvaluator, RingStats};
 use super::generators::{Family, start_symbols};
-use super::lab::{Bench, Lab, Tally};
 use crate::lanes::{Batch, Scratch, Starts};
 use crate::law::Program;
 use crate::universe::Symbol;
@@ -17,7 +17,7 @@ const COUNTED_N: usize = 14;
 
 /// What exhausting a ring would take.
 pub struct Exhaustion<'a> {
-    bench: Bench<'a>,
+    evaluator: RingEvaluator<'a>,
     starts: Starts,
     symbols: usize,
     start_symbols: usize,
@@ -29,10 +29,10 @@ pub struct Exhaustion<'a> {
 
 impl<'a> Exhaustion<'a> {
     /// Prepares rings of `n` cells; none where the law excludes them.
-    pub fn new(lab: &'a Lab<'a>, program: &'a Program, n: usize) -> Option<Self> {
-        let bench = lab.bench(program, n)?;
-        let starts = start_symbols(lab.universe);
-        let symbols = lab.universe.alphabet().len();
+    pub fn new(compiled: &'a CompiledUniverse<'a>, program: &'a Program, n: usize) -> Option<Self> {
+        let evaluator = compiled.evaluator(program, n)?;
+        let starts = start_symbols(compiled.universe);
+        let symbols = compiled.universe.alphabet().len();
         let rotations = program.is_rotation_invariant();
         let start_symbols = starts.len();
         let counted = n <= COUNTED_N
@@ -42,7 +42,7 @@ impl<'a> Exhaustion<'a> {
                 .any(|condition| !condition.is_static());
         let blocks = Starts::new(n, &starts, symbols, rotations)?;
         Some(Self {
-            bench,
+            evaluator,
             starts: blocks,
             symbols,
             start_symbols,
@@ -52,40 +52,41 @@ impl<'a> Exhaustion<'a> {
     }
 
     /// What exhausting rings of `n` cells costs.
-    pub fn cost(lab: &Lab<'_>, program: &Program, n: usize) -> u64 {
-        let Some(bench) = lab.bench(program, n) else {
+    pub fn cost(compiled: &CompiledUniverse<'_>, program: &Program, n: usize) -> u64 {
+        let Some(evaluator) = compiled.evaluator(program, n) else {
             return 0;
         };
-        let starts = (start_symbols(lab.universe).len() as u64).saturating_pow(n as u32);
+        let starts = (start_symbols(compiled.universe).len() as u64).saturating_pow(n as u32);
         let starts = if program.is_rotation_invariant() {
             starts / n as u64 * 2 + 1
         } else {
             starts
         };
-        bench.cost(starts)
+        evaluator.cost(starts)
     }
 
     /// Whether the horizon covers all that the law speaks of.
     pub fn exact(&self) -> bool {
-        self.bench.exact
+        self.evaluator.exact
     }
 
     /// Runs every start, or some of them where the budget ends; then the tally is not called exhausted. A whole result does not
     /// depend on how the blocks are spread over threads.
-    pub fn run(&self, budget: &Budget<'_>) -> Tally {
+    pub fn run(&self, budget: &Budget<'_>) -> RingStats {
         let fresh = || {
             (
-                Batch::new(self.bench.n, self.symbols),
+                Batch::new(self.evaluator.n, self.symbols),
                 Scratch::default(),
-                Tally::new(self.bench.n),
+                RingStats::new(self.evaluator.n),
             )
         };
-        let step = |(mut batch, mut scratch, mut tally): (Batch, Scratch, Tally), block: usize| {
+        let step = |(mut batch, mut scratch, mut tally): (Batch, Scratch, RingStats),
+                    block: usize| {
             if budget.is_spent() {
                 return (batch, scratch, tally);
             }
             self.starts.fill(block, &mut batch);
-            let outcome = self.bench.run(&batch, &mut scratch);
+            let outcome = self.evaluator.run(&batch, &mut scratch);
             tally.enter(&batch, &outcome, [Family::Exhaustive; 8]);
             if self.rotations && self.counted {
                 tally.distinct += outcome
@@ -102,13 +103,13 @@ impl<'a> Exhaustion<'a> {
             .with_min_len(8)
             .fold(fresh, step)
             .map(|(.., tally)| tally)
-            .reduce(|| Tally::new(self.bench.n), Tally::merge);
+            .reduce(|| RingStats::new(self.evaluator.n), RingStats::merge);
         let distinct = match (self.rotations, self.counted) {
             (false, _) => tally.used,
             (true, true) => tally.distinct,
-            (true, false) => necklaces(self.start_symbols, self.bench.n).min(tally.used),
+            (true, false) => necklaces(self.start_symbols, self.evaluator.n).min(tally.used),
         };
-        Tally {
+        RingStats {
             exhausted: !budget.was_cut(),
             distinct,
             ..tally

@@ -1,7 +1,7 @@
 //! Starts on which an expression has no value.
 
-use super::lab::{Lab, Violation};
-use crate::eval::{EvalError, Run, admitted, holds, observe, step_of};
+use super::evaluator::{CompiledUniverse, Violation};
+use crate::eval::{EvalError, Trajectory, admitted, holds, observe, step_of};
 use crate::law::syntax::Time;
 use crate::law::{Claim, Formula, Law, Program};
 use crate::universe::State;
@@ -11,27 +11,32 @@ pub const MOST_ERRORS: u64 = 1000;
 
 /// Says which expression of a law has no value on a start, when, and why.
 pub fn describe(
-    lab: &Lab<'_>,
+    compiled: &CompiledUniverse<'_>,
     law: &Law,
     program: &Program,
     failing: &Violation,
 ) -> Option<String> {
     let start = &failing.start;
-    let horizon = lab.bench(program, start.len())?.horizon;
-    let (t, error) = program.case(lab.universe, start, horizon).error?;
-    let (t, expression) = if admitted(&program.preconditions, start, lab.universe).is_err() {
-        (0, precondition(lab, law, program, start)?)
+    let horizon = compiled.evaluator(program, start.len())?.horizon;
+    let (t, error) = program.case(compiled.universe, start, horizon).error?;
+    let (t, expression) = if admitted(&program.preconditions, start, compiled.universe).is_err() {
+        (0, precondition(compiled, law, program, start)?)
     } else {
-        claim(lab, law, program, start, t)?
+        claim(compiled, law, program, start, t)?
     };
-    let text = lab.universe.alphabet().text(start);
+    let text = compiled.universe.alphabet().text(start);
     Some(format!(
         "{expression} has no value at t = {t} of the run from `{text}`: {error}"
     ))
 }
 
-fn precondition(lab: &Lab<'_>, law: &Law, program: &Program, start: &State) -> Option<String> {
-    let fails = |observable| observe(observable, start, lab.universe).is_err();
+fn precondition(
+    compiled: &CompiledUniverse<'_>,
+    law: &Law,
+    program: &Program,
+    start: &State,
+) -> Option<String> {
+    let fails = |observable| observe(observable, start, compiled.universe).is_err();
     let index = program
         .preconditions
         .iter()
@@ -47,20 +52,20 @@ fn precondition(lab: &Lab<'_>, law: &Law, program: &Program, start: &State) -> O
 
 /// The step and the expression that fails first in the claim, asked at `t`.
 fn claim(
-    lab: &Lab<'_>,
+    compiled: &CompiledUniverse<'_>,
     law: &Law,
     program: &Program,
     start: &State,
     t: u64,
 ) -> Option<(u64, String)> {
-    let mut run = Run::new(lab.universe, start);
+    let mut run = Trajectory::new(compiled.universe, start);
     let mut failed: Option<usize> = None;
     let mut fails = |formula: &Formula, t: u64| {
         let mut read = |index: usize, time: Time| {
             let value = observe(
                 &program.observables[index],
                 run.state(step_of(time, t)),
-                lab.universe,
+                compiled.universe,
             );
             if value.is_err() {
                 failed = Some(index);

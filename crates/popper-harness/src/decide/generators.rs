@@ -78,9 +78,9 @@ impl Family {
 }
 
 /// Numbers drawn from a stream of their own, so that what one stage draws never moves another.
-pub struct Draw(ChaCha20Rng);
+pub struct RngStream(ChaCha20Rng);
 
-impl Draw {
+impl RngStream {
     /// The stream of a seed, a law and a purpose.
     pub fn new(seed: u64, fingerprint: &str, purpose: &str, n: usize) -> Self {
         let hash = Sha256::new()
@@ -146,8 +146,8 @@ impl<'a> Generator<'a> {
     }
 
     /// 64 starts of a ring of `n` cells; none for the families that are made from other cases.
-    pub fn cases(&self, family: Family, n: usize, draw: &mut Draw) -> Vec<State> {
-        let make: fn(&Self, usize, usize, &mut Draw) -> Vec<Symbol> = match family {
+    pub fn cases(&self, family: Family, n: usize, draw: &mut RngStream) -> Vec<State> {
+        let make: fn(&Self, usize, usize, &mut RngStream) -> Vec<Symbol> = match family {
             Family::RandomDensitySweep => Self::at_density,
             Family::ConstrainedPairInteractions => Self::pairs,
             Family::EdgeWrappingCases => Self::at_seam,
@@ -166,7 +166,7 @@ impl<'a> Generator<'a> {
             .collect()
     }
 
-    fn at_density(&self, n: usize, case: usize, draw: &mut Draw) -> Vec<Symbol> {
+    fn at_density(&self, n: usize, case: usize, draw: &mut RngStream) -> Vec<Symbol> {
         let mut cell = || {
             if draw.below(CASES - 1) < case {
                 draw.pick(&self.movers)
@@ -177,7 +177,7 @@ impl<'a> Generator<'a> {
         (0..n).map(|_| cell()).collect()
     }
 
-    fn pairs(&self, n: usize, case: usize, draw: &mut Draw) -> Vec<Symbol> {
+    fn pairs(&self, n: usize, case: usize, draw: &mut RngStream) -> Vec<Symbol> {
         let mut state = vec![self.starts[0]; n];
         for _ in 0..=case % 3 {
             let (first, gap) = (draw.below(n), draw.below(n / 2 + 1));
@@ -187,7 +187,7 @@ impl<'a> Generator<'a> {
         state
     }
 
-    fn at_seam(&self, n: usize, case: usize, draw: &mut Draw) -> Vec<Symbol> {
+    fn at_seam(&self, n: usize, case: usize, draw: &mut RngStream) -> Vec<Symbol> {
         let mut state = vec![self.starts[0]; n];
         let reach = 2 + self.universe.radius();
         for _ in 0..=case % 4 {
@@ -200,7 +200,7 @@ impl<'a> Generator<'a> {
         state
     }
 
-    fn with_images(&self, n: usize, draw: &mut Draw) -> Vec<State> {
+    fn with_images(&self, n: usize, draw: &mut RngStream) -> Vec<State> {
         let allowed = |state: &State| state.iter().all(|symbol| self.starts.contains(symbol));
         let mut states: Vec<State> = Vec::with_capacity(CASES);
         while states.len() < CASES {
@@ -226,7 +226,7 @@ impl<'a> Generator<'a> {
         states
     }
 
-    fn pathological(&self, n: usize, case: usize, draw: &mut Draw) -> Vec<Symbol> {
+    fn pathological(&self, n: usize, case: usize, draw: &mut RngStream) -> Vec<Symbol> {
         let symbol = |index: usize| self.starts[index % self.starts.len()];
         match case % 4 {
             // Uniform, then alternating, then every period up to 9.
@@ -252,7 +252,7 @@ impl<'a> Generator<'a> {
 
     /// Two blocks `a^k b^k` in every pair of symbols, so that what piles up piles up highest: once, the largest k first, and
     /// repeated round the ring, the smallest k first.
-    fn blocks(&self, n: usize, case: usize, _draw: &mut Draw) -> Vec<Symbol> {
+    fn blocks(&self, n: usize, case: usize, _draw: &mut RngStream) -> Vec<Symbol> {
         let pairs: Vec<(Symbol, Symbol)> = (self.movers.iter())
             .flat_map(|&first| self.movers.iter().map(move |&second| (first, second)))
             .filter(|(first, second)| first != second || self.movers.len() == 1)
@@ -278,7 +278,7 @@ impl<'a> Generator<'a> {
     }
 
     /// A start that meets the preconditions: without rejection where they fix counts, by a few tries otherwise.
-    fn admitted(&self, n: usize, case: usize, draw: &mut Draw) -> Vec<Symbol> {
+    fn admitted(&self, n: usize, case: usize, draw: &mut RngStream) -> Vec<Symbol> {
         const TRIES: usize = 8;
         let mut state = Vec::new();
         for attempt in 0..TRIES {
@@ -294,7 +294,7 @@ impl<'a> Generator<'a> {
     }
 
     /// A random arrangement with counts inside the bounds; none where no counts are bounded or nothing fits.
-    fn with_counts(&self, n: usize, draw: &mut Draw) -> Option<Vec<Symbol>> {
+    fn with_counts(&self, n: usize, draw: &mut RngStream) -> Option<Vec<Symbol>> {
         if self.counts.iter().all(|&bounds| bounds == (0, usize::MAX)) {
             return None;
         }
@@ -319,7 +319,7 @@ impl<'a> Generator<'a> {
     }
 
     /// A start changed a little: a cell replaced, two cells exchanged, a stretch copied, or everything shifted.
-    pub fn mutated(&self, state: &[Symbol], draw: &mut Draw) -> State {
+    pub fn mutated(&self, state: &[Symbol], draw: &mut RngStream) -> State {
         let mut changed = state.to_vec();
         let n = changed.len();
         for _ in 0..=draw.below(3) {
@@ -340,7 +340,7 @@ impl<'a> Generator<'a> {
     }
 
     /// A start of another size made from this one: cut, or filled up with the background and symbols.
-    pub fn resized(&self, state: &[Symbol], n: usize, draw: &mut Draw) -> State {
+    pub fn resized(&self, state: &[Symbol], n: usize, draw: &mut RngStream) -> State {
         let mut changed = state.to_vec();
         changed.truncate(n);
         while changed.len() < n {

@@ -4,8 +4,8 @@ use std::cell::OnceCell;
 
 use super::constants::Threshold;
 use super::failing;
-use super::generators::Draw;
-use super::rings::Watch;
+use super::generators::RngStream;
+use super::rings::SimulationDepth;
 use super::tautology::{self, Triviality};
 use super::trial::{Findings, Trial};
 use super::{Evidence, Reason, Status, Strength, Verdict};
@@ -17,8 +17,8 @@ impl Trial<'_> {
         let max_t = self.harness.config.max_t;
         let probe = findings.samples.first().map_or(1, |sample| sample.n);
         let periodic =
-            self.lab.universe.period_bound(probe).is_some() && !self.program.counts_time();
-        horizon.exact = matches!(self.rings().watch(probe), Watch::Exact(_));
+            self.compiled.universe.period_bound(probe).is_some() && !self.program.counts_time();
+        horizon.exact = matches!(self.rings().watch(probe), SimulationDepth::Exact(_));
         horizon.note = if periodic {
             "runs repeat after a known period p, so t to min(T, p) and windows to min(H, p - 1) are all there is".into()
         } else if horizon.exact {
@@ -75,7 +75,8 @@ impl Trial<'_> {
             } | Claim::Eventually { .. }
                 | Claim::Local { .. }
         );
-        let unwatched = findings.all().next().is_none() && self.rings().watch(1) == Watch::Nothing;
+        let unwatched =
+            findings.all().next().is_none() && self.rings().watch(1) == SimulationDepth::Nothing;
         let asked = OnceCell::new();
         let triviality = || *asked.get_or_init(|| self.triviality(findings));
         let note = |verdict: &mut Verdict, note: String| verdict.notes.push(note);
@@ -160,7 +161,7 @@ impl Trial<'_> {
             .filter_map(|tally| Some((tally.n, tally.failing.as_ref()?)))
             .min();
         if let Some((_, failing)) = failing {
-            let described = failing::describe(&self.lab, self.law, self.program, failing);
+            let described = failing::describe(&self.compiled, self.law, self.program, failing);
             return Some(described.unwrap_or_else(|| "an expression has no value".into()));
         }
         // Rings that are never reached, since the error decides whether they are admitted.
@@ -206,10 +207,10 @@ impl Trial<'_> {
             .filter(|tally| tally.used > 0)
             .map(|tally| tally.n);
         let sizes: Vec<usize> = config.ladder.iter().copied().chain(used).collect();
-        let mut draw = Draw::new(config.seed, self.fingerprint, "tautology", 0);
+        let mut draw = RngStream::new(config.seed, self.fingerprint, "tautology", 0);
         tautology::triviality(
             self.program,
-            self.lab.universe,
+            self.compiled.universe,
             &self.rings(),
             &sizes,
             &mut draw,

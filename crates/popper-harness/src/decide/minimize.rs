@@ -1,7 +1,7 @@
 //! From a violation to the smallest one.
 
+use super::evaluator::{CompiledUniverse, Violation};
 use super::exhaustive::Exhaustion;
-use super::lab::{Lab, Violation};
 use super::sampled::Sampling;
 use super::shrink::Shrinker;
 use crate::lanes::LANES;
@@ -20,7 +20,7 @@ pub struct Minimum {
 /// Up to `minimal_n` cells everything is exhausted, so the answer is the smallest there is. Beyond, the generators are tried on the
 /// smaller rings, ascending, for as much as one sampled ring may cost, and what they find is shrunk.
 pub fn minimize(
-    lab: &Lab<'_>,
+    compiled: &CompiledUniverse<'_>,
     sampling: &Sampling<'_>,
     found: Violation,
     exhausted: usize,
@@ -31,11 +31,11 @@ pub fn minimize(
     let reached = found.start.len();
     let mut complete = true;
     for n in exhausted + 1..=reached.min(minimal_n) {
-        if Exhaustion::cost(lab, program, n) > budget || sampling.budget.is_spent() {
+        if Exhaustion::cost(compiled, program, n) > budget || sampling.budget.is_spent() {
             complete = false;
             break;
         }
-        let Some(ring) = Exhaustion::new(lab, program, n) else {
+        let Some(ring) = Exhaustion::new(compiled, program, n) else {
             continue;
         };
         // Where runs are watched at the beginning only, something smaller may fail later.
@@ -52,9 +52,9 @@ pub fn minimize(
     }
     let mut left = sampling.most;
     let affordable = |&n: &usize| {
-        let cost = lab
-            .bench(program, n)
-            .map_or(0, |bench| bench.cost(LANES as u64));
+        let cost = compiled
+            .evaluator(program, n)
+            .map_or(0, |evaluator| evaluator.cost(LANES as u64));
         left = left.saturating_sub(cost);
         left > 0
     };
@@ -63,7 +63,7 @@ pub fn minimize(
         .take_while(affordable)
         .find_map(|n| sampling.ring(n).and_then(|sample| sample.tally.best));
     let (violation, minimized) =
-        Shrinker::new(lab, program, sampling.budget, smaller.unwrap_or(found)).run();
+        Shrinker::new(compiled, program, sampling.budget, smaller.unwrap_or(found)).run();
     Minimum {
         violation,
         minimized,

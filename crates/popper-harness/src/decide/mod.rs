@@ -5,11 +5,11 @@ mod arithmetic;
 mod budget;
 mod config;
 mod constants;
+mod evaluator;
 mod exhaustive;
 mod failing;
 mod generators;
 mod judge;
-mod lab;
 mod minimize;
 mod mutants;
 mod power;
@@ -25,7 +25,7 @@ use std::sync::Arc;
 pub(crate) use budget::Budget;
 pub use config::{Config, ConfigError};
 pub use generators::Family;
-pub(crate) use rings::{Rings, Watch};
+pub(crate) use rings::{Rings, SimulationDepth};
 pub use verdict::{
     Evidence, HorizonNote, Mutation, Power, Reason, RingPower, Status, Strength, VERDICT_VERSION,
     Verdict,
@@ -35,7 +35,7 @@ use crate::lanes::Circuit;
 use crate::law::{Law, Missing, Program, Unfit};
 use crate::universe::{Rule, Universe};
 use generators::knows_transform;
-pub(crate) use generators::{Draw, start_symbols};
+pub(crate) use generators::{RngStream, start_symbols};
 
 use trial::Trial;
 

@@ -65,7 +65,7 @@ impl Trial<'_> {
 
     /// How many of the law's mutants the same cases refute.
     fn mutation(&self, findings: &Findings) -> Mutation {
-        let mutants = mutants::mutants(self.program, self.lab.universe);
+        let mutants = mutants::mutants(self.program, self.compiled.universe);
         let refuted = mutants
             .iter()
             .filter(|mutant| !self.budget.is_spent() && self.refutes(mutant, findings))
@@ -85,17 +85,17 @@ impl Trial<'_> {
             .filter(|tally| tally.exhausted && tally.n <= MUTANT_N)
             .map(|tally| tally.n);
         let exhausted = small
-            .filter_map(|n| Exhaustion::new(&self.lab, mutant, n))
+            .filter_map(|n| Exhaustion::new(&self.compiled, mutant, n))
             .any(|ring| ring.run(self.budget).best.is_some());
         exhausted || {
             let mut scratch = Scratch::default();
             findings.samples.iter().any(|sample| {
-                let bench = self.lab.bench(mutant, sample.n);
-                bench.is_some_and(|bench| {
+                let evaluator = self.compiled.evaluator(mutant, sample.n);
+                evaluator.is_some_and(|evaluator| {
                     sample
                         .batches
                         .iter()
-                        .any(|batch| bench.run(batch, &mut scratch).violated.any())
+                        .any(|batch| evaluator.run(batch, &mut scratch).violated.any())
                 })
             })
         }

@@ -8,7 +8,7 @@ use crate::universe::Universe;
 
 /// How far a law is watched on one ring size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Watch {
+pub enum SimulationDepth {
     /// Everything that the law speaks of, or everything that is not a repetition.
     Exact(Horizon),
     /// The beginning only; a violation there counts, its absence does not settle the law.
@@ -93,7 +93,7 @@ impl<'a> Rings<'a> {
     }
 
     /// How long runs on rings of `n` cells are watched.
-    pub fn watch(&self, n: usize) -> Watch {
+    pub fn watch(&self, n: usize) -> SimulationDepth {
         let t = self.program.horizon;
         let h = if let Claim::Eventually { window, .. } = self.program.claim {
             window
@@ -106,7 +106,7 @@ impl<'a> Rings<'a> {
             .period_bound(n)
             .filter(|_| !self.program.counts_time());
         if let Some(period) = period {
-            return Watch::Exact(Horizon {
+            return SimulationDepth::Exact(Horizon {
                 t: t.min(period),
                 window: h.min(period.saturating_sub(1)),
             });
@@ -117,11 +117,11 @@ impl<'a> Rings<'a> {
         };
         // A fixed step that far out would have to be simulated to be read.
         if h > self.max_t || self.program.latest_fixed_step() > self.max_t {
-            Watch::Nothing
+            SimulationDepth::Nothing
         } else if t > self.max_t {
-            Watch::Beginning(horizon)
+            SimulationDepth::Beginning(horizon)
         } else {
-            Watch::Exact(horizon)
+            SimulationDepth::Exact(horizon)
         }
     }
 }

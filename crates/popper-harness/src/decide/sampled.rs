@@ -4,8 +4,8 @@ use rayon::prelude::*;
 
 use super::Budget;
 use super::constants::Constants;
-use super::generators::{Draw, Family, Generator};
-use super::lab::{Bench, Lab, Tally, batch_of};
+use super::evaluator::{CompiledUniverse, RingEvaluator, RingStats, batch_of};
+use super::generators::{Family, Generator, RngStream};
 use crate::lanes::{Batch, LANES, Lanes, Scratch};
 use crate::law::{Claim, Law, Program};
 use crate::universe::State;
@@ -17,12 +17,12 @@ const MOST_PROPOSED_RINGS: usize = 8;
 pub struct Sample {
     pub n: usize,
     pub batches: Vec<Batch>,
-    pub tally: Tally,
+    pub tally: RingStats,
 }
 
 /// What sampling draws from.
 pub struct Sampling<'a> {
-    pub lab: &'a Lab<'a>,
+    pub compiled: &'a CompiledUniverse<'a>,
     pub program: &'a Program,
     pub law: &'a Law,
     pub fingerprint: &'a str,
@@ -49,22 +49,22 @@ impl Sampling<'_> {
 
     /// Samples one ring, or begins to, where the budget ends; `None` where the law excludes it or it costs too much.
     pub fn ring(&self, n: usize) -> Option<Sample> {
-        let bench = self.lab.bench(self.program, n)?;
-        if bench.cost(LANES as u64) > self.most || self.budget.is_spent() {
+        let evaluator = self.compiled.evaluator(self.program, n)?;
+        if evaluator.cost(LANES as u64) > self.most || self.budget.is_spent() {
             return None;
         }
-        let generator = Generator::new(self.lab.universe, self.program);
-        let symbols = self.lab.universe.alphabet().len();
-        let mut draw = Draw::new(self.seed, self.fingerprint, "sampled", n);
+        let generator = Generator::new(self.compiled.universe, self.program);
+        let symbols = self.compiled.universe.alphabet().len();
+        let mut draw = RngStream::new(self.seed, self.fingerprint, "sampled", n);
         let mut sample = Sample {
             n,
             batches: Vec::new(),
-            tally: Tally::new(n),
+            tally: RingStats::new(n),
         };
         let mut scratch = Scratch::default();
         let mut keys = Vec::new();
         let mut enter = |sample: &mut Sample, batch: Batch, families: [Family; 8]| {
-            let outcome = bench.run(&batch, &mut scratch);
+            let outcome = evaluator.run(&batch, &mut scratch);
             sample.tally.enter(&batch, &outcome, families);
             keys.extend(
                 batch
@@ -86,7 +86,7 @@ impl Sampling<'_> {
                 .collect();
             enter(
                 &mut sample,
-                thinned(batch_of(&states, n, symbols), &bench),
+                thinned(batch_of(&states, n, symbols), &evaluator),
                 Family::SAMPLED,
             );
             if matches!(
@@ -96,8 +96,8 @@ impl Sampling<'_> {
                     ..
                 } | Claim::Eventually { .. }
             ) {
-                let directed = toward_antecedent(&generator, &bench, &states, &mut draw);
-                let batch = thinned(batch_of(&directed, n, symbols), &bench);
+                let directed = toward_antecedent(&generator, &evaluator, &states, &mut draw);
+                let batch = thinned(batch_of(&directed, n, symbols), &evaluator);
                 enter(&mut sample, batch, [Family::AntecedentDirected; 8]);
             }
         }
@@ -148,7 +148,7 @@ impl Sampling<'_> {
             .proposed_tests
             .iter()
             .filter(|test| test.grid_lengths.contains(&n));
-        let mut draw = Draw::new(self.seed, self.fingerprint, "proposed", n);
+        let mut draw = RngStream::new(self.seed, self.fingerprint, "proposed", n);
         let share = self.proposed_cases / self.proposed_rings().len().max(1) as u64;
         let mut states = Vec::new();
         for test in asked {
@@ -169,8 +169,8 @@ impl Sampling<'_> {
 }
 
 /// The reference evaluator is hundreds of times slower, so it gets one case of eight.
-fn thinned(mut batch: Batch, bench: &Bench<'_>) -> Batch {
-    if bench.plan.is_none() {
+fn thinned(mut batch: Batch, evaluator: &RingEvaluator<'_>) -> Batch {
+    if evaluator.plan.is_none() {
         batch.live &= Lanes([0x0101_0101_0101_0101; 8]);
     }
     batch
@@ -179,13 +179,13 @@ fn thinned(mut batch: Batch, bench: &Bench<'_>) -> Batch {
 /// Changes of the starts that came closest to the antecedent.
 fn toward_antecedent(
     generator: &Generator<'_>,
-    bench: &Bench<'_>,
+    evaluator: &RingEvaluator<'_>,
     states: &[State],
-    draw: &mut Draw,
+    draw: &mut RngStream,
 ) -> Vec<State> {
     let mut order: Vec<usize> = (0..states.len()).collect();
-    if let Some(plan) = &bench.plan {
-        let batch = batch_of(states, bench.n, bench.symbols());
+    if let Some(plan) = &evaluator.plan {
+        let batch = batch_of(states, evaluator.n, evaluator.symbols());
         let distance = plan.antecedent_distance(&batch, &mut Scratch::default());
         order.sort_by_key(|&lane| (distance[lane], lane));
     }

@@ -1,8 +1,8 @@
 //! Delta debugging: a violation with fewer movers, an earlier one, and the least of its rotations.
 
 use super::Budget;
+use super::evaluator::{CompiledUniverse, Violation, batch_of};
 use super::generators::start_symbols;
-use super::lab::{Lab, Violation, batch_of};
 use crate::lanes::{LANES, Scratch, smallest};
 use crate::law::Program;
 use crate::universe::{State, Symbol};
@@ -16,7 +16,7 @@ const LATEST_START: u64 = 64;
 
 /// A violation that is being shrunk on its ring.
 pub struct Shrinker<'a> {
-    lab: &'a Lab<'a>,
+    compiled: &'a CompiledUniverse<'a>,
     program: &'a Program,
     budget: &'a Budget<'a>,
     background: Symbol,
@@ -31,16 +31,16 @@ struct Ended;
 
 impl<'a> Shrinker<'a> {
     pub fn new(
-        lab: &'a Lab<'a>,
+        compiled: &'a CompiledUniverse<'a>,
         program: &'a Program,
         budget: &'a Budget<'a>,
         found: Violation,
     ) -> Self {
         Self {
-            lab,
+            compiled,
             program,
             budget,
-            background: start_symbols(lab.universe)[0],
+            background: start_symbols(compiled.universe)[0],
             best: found,
             left: MOST_UPDATES,
             scratch: Scratch::default(),
@@ -110,7 +110,7 @@ impl<'a> Shrinker<'a> {
 
     /// Begins at a later step of the run.
     fn begin_later(&mut self) -> Result<(), Ended> {
-        let universe = self.lab.universe;
+        let universe = self.compiled.universe;
         let may_start = |state: &State| state.iter().all(|&symbol| universe.may_start(symbol));
         let later: Vec<State> = (1..=self.best.t_fail.min(LATEST_START))
             .map(|t| universe.evolve(&self.best.start, t))
@@ -124,17 +124,20 @@ impl<'a> Shrinker<'a> {
     fn try_all(&mut self, candidates: &[State], late: bool) -> Result<Vec<bool>, Ended> {
         let n = self.best.start.len();
         let last = if late { u64::MAX } else { self.best.t_fail };
-        let bench = self.lab.bench_until(self.program, n, last).ok_or(Ended)?;
+        let evaluator = self
+            .compiled
+            .evaluator_until(self.program, n, last)
+            .ok_or(Ended)?;
         let mut fails = Vec::with_capacity(candidates.len());
         for states in candidates.chunks(LANES) {
-            let affordable = self.left / bench.updates(1).max(1);
+            let affordable = self.left / evaluator.updates(1).max(1);
             let states = &states[..states.len().min(affordable as usize)];
             if states.is_empty() || self.budget.is_spent() {
                 return Err(Ended);
             }
-            self.left -= bench.updates(states.len() as u64);
-            let batch = batch_of(states, n, bench.symbols());
-            let outcome = bench.run(&batch, &mut self.scratch);
+            self.left -= evaluator.updates(states.len() as u64);
+            let batch = batch_of(states, n, evaluator.symbols());
+            let outcome = evaluator.run(&batch, &mut self.scratch);
             fails.extend((0..states.len()).map(|lane| outcome.violated.get(lane)));
             if let Some(least) = smallest(&batch, &outcome) {
                 self.best = self.best.clone().min(least.into());

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use super::Budget;
 use super::arithmetic::holds_everywhere;
-use super::generators::Draw;
+use super::generators::RngStream;
 use super::rings::Rings;
 use crate::eval::{EvalError, holds, observe};
 use crate::law::syntax::Time;
@@ -42,7 +42,7 @@ pub fn triviality(
     universe: &dyn Universe,
     rings: &Rings<'_>,
     sizes: &[usize],
-    draw: &mut Draw,
+    draw: &mut RngStream,
     budget: &Budget<'_>,
 ) -> Triviality {
     let candidates = (1..=COMPLETE_N).chain(sizes.iter().copied());
@@ -120,7 +120,7 @@ struct Choices<'a> {
 
 impl Choices<'_> {
     /// Whether a choice of states of `n` cells breaks the claim.
-    fn on_ring(&self, n: usize, draw: &mut Draw) -> bool {
+    fn on_ring(&self, n: usize, draw: &mut RngStream) -> bool {
         let symbols = self.universe.alphabet().len();
         // States that no observable tells apart count once; that makes complete enumeration cheap.
         let kinds = if n <= COMPLETE_N {
@@ -207,7 +207,7 @@ fn distinct(values: impl Iterator<Item = Values>) -> Vec<Values> {
     kinds
 }
 
-fn random_state(n: usize, symbols: usize, draw: &mut Draw) -> State {
+fn random_state(n: usize, symbols: usize, draw: &mut RngStream) -> State {
     (0..n).map(|_| draw.below(symbols) as Symbol).collect()
 }
 

@@ -2,10 +2,10 @@
 
 use super::adversarial;
 use super::constants::Constants;
+use super::evaluator::{CompiledUniverse, RingStats, Violation};
 use super::exhaustive::Exhaustion;
 use super::failing::MOST_ERRORS;
 use super::generators::Family;
-use super::lab::{Lab, Tally, Violation};
 use super::minimize::{self, Minimum};
 use super::rings::Rings;
 use super::sampled::{Sample, Sampling};
@@ -20,7 +20,7 @@ pub(super) struct Trial<'a> {
     pub(super) law: &'a Law,
     pub(super) program: &'a Program,
     pub(super) fingerprint: &'a str,
-    pub(super) lab: Lab<'a>,
+    pub(super) compiled: CompiledUniverse<'a>,
     pub(super) constants: Constants,
     pub(super) budget: &'a Budget<'a>,
 }
@@ -28,7 +28,7 @@ pub(super) struct Trial<'a> {
 /// What the stages found, before it is judged.
 #[derive(Default)]
 pub(super) struct Findings {
-    pub(super) tallies: Vec<Tally>,
+    pub(super) tallies: Vec<RingStats>,
     pub(super) samples: Vec<Sample>,
     /// Every ring up to this size is exhausted (or excluded by the preconditions).
     pub(super) exhausted: usize,
@@ -42,7 +42,7 @@ impl Findings {
     }
 
     /// The tallies of all stages.
-    pub(super) fn all(&self) -> impl Iterator<Item = &Tally> {
+    pub(super) fn all(&self) -> impl Iterator<Item = &RingStats> {
         self.tallies
             .iter()
             .chain(self.samples.iter().map(|sample| &sample.tally))
@@ -57,7 +57,7 @@ impl<'a> Trial<'a> {
         fingerprint: &'a str,
         budget: &'a Budget<'a>,
     ) -> Self {
-        let lab = Lab {
+        let compiled = CompiledUniverse {
             universe: harness.universe.as_ref(),
             circuit: &harness.circuit,
             max_t: harness.config.max_t,
@@ -67,19 +67,23 @@ impl<'a> Trial<'a> {
             law,
             program,
             fingerprint,
-            lab,
+            compiled,
             constants: Constants::new(law, program, harness.universe.as_ref()),
             budget,
         }
     }
 
     pub(super) fn rings(&self) -> Rings<'_> {
-        Rings::new(self.program, self.lab.universe, self.harness.config.max_t)
+        Rings::new(
+            self.program,
+            self.compiled.universe,
+            self.harness.config.max_t,
+        )
     }
 
     pub(super) fn sampling(&self) -> Sampling<'_> {
         Sampling {
-            lab: &self.lab,
+            compiled: &self.compiled,
             program: self.program,
             law: self.law,
             fingerprint: self.fingerprint,
@@ -93,7 +97,7 @@ impl<'a> Trial<'a> {
     }
 
     pub(super) fn run(&self, verdict: &mut Verdict) {
-        let proof = proof::prove(self.law, self.program, self.lab.universe);
+        let proof = proof::prove(self.law, self.program, self.compiled.universe);
         let mut findings = Findings::default();
         self.exhaust(&mut findings);
         let largest = self.rings().largest();
@@ -138,11 +142,11 @@ impl<'a> Trial<'a> {
         let config = &self.harness.config;
         for n in 1..=config.exhaustive_n {
             if !self.goes_on(findings)
-                || Exhaustion::cost(&self.lab, self.program, n) > config.exhaustive_budget
+                || Exhaustion::cost(&self.compiled, self.program, n) > config.exhaustive_budget
             {
                 return;
             }
-            if let Some(ring) = Exhaustion::new(&self.lab, self.program, n) {
+            if let Some(ring) = Exhaustion::new(&self.compiled, self.program, n) {
                 let mut tally = ring.run(self.budget);
                 let whole = tally.exhausted && ring.exact();
                 tally.exhausted = whole;
@@ -197,7 +201,7 @@ impl<'a> Trial<'a> {
             return;
         }
         let tallies = adversarial::search(
-            &self.lab,
+            &self.compiled,
             self.program,
             config.seed,
             self.fingerprint,
@@ -231,7 +235,7 @@ impl<'a> Trial<'a> {
         } else {
             let sampling = self.sampling();
             minimize::minimize(
-                &self.lab,
+                &self.compiled,
                 &sampling,
                 found,
                 findings.exhausted,
@@ -245,7 +249,7 @@ impl<'a> Trial<'a> {
             start: &start,
             t_fail,
         };
-        let mut counterexample = package.build(self.law, self.program, self.lab.universe);
+        let mut counterexample = package.build(self.law, self.program, self.compiled.universe);
         counterexample.minimized = minimum.minimized;
         counterexample.minimal = minimum.minimal;
         verdict.status = Status::Fail;

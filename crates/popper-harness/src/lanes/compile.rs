@@ -28,13 +28,13 @@ pub(super) struct Section {
 
 /// Operations under construction, with what they have made already.
 #[derive(Default)]
-pub(super) struct Draft {
+pub(super) struct BitProgramBuilder {
     pub section: Section,
     values: HashMap<Observable, Value>,
     counts: HashMap<(Fact, Group), Num>,
 }
 
-impl Draft {
+impl BitProgramBuilder {
     pub(super) fn push(&mut self, operation: Arithmetic) {
         self.section.code.push(Instr::Do(operation));
     }
@@ -71,17 +71,17 @@ pub(super) struct Compiler<'a> {
     pub ahead: bool,
     pub registers: u32,
     /// Constants, made once.
-    pub setup: Draft,
+    pub setup: BitProgramBuilder,
     /// The preconditions, on the start.
-    pub start: Draft,
+    pub start: BitProgramBuilder,
     /// Readings at fixed steps.
-    pub at: BTreeMap<u64, Draft>,
+    pub at: BTreeMap<u64, BitProgramBuilder>,
     /// Readings at the running step.
-    pub observe: Draft,
+    pub observe: BitProgramBuilder,
     /// With `ahead`, keeps readings of the running step while the next is read.
-    pub keep: Draft,
+    pub keep: BitProgramBuilder,
     /// The formulas.
-    pub formula: Draft,
+    pub formula: BitProgramBuilder,
     constants: HashMap<i64, Num>,
     readings: HashMap<(Observable, Time), Value>,
     step: Option<Value>,
@@ -106,12 +106,12 @@ impl<'a> Compiler<'a> {
             last: 0,
             ahead: false,
             registers: 0,
-            setup: Draft::default(),
-            start: Draft::default(),
+            setup: BitProgramBuilder::default(),
+            start: BitProgramBuilder::default(),
             at: BTreeMap::new(),
-            observe: Draft::default(),
-            keep: Draft::default(),
-            formula: Draft::default(),
+            observe: BitProgramBuilder::default(),
+            keep: BitProgramBuilder::default(),
+            formula: BitProgramBuilder::default(),
             constants: HashMap::new(),
             readings: HashMap::new(),
             step: None,
@@ -150,7 +150,7 @@ impl<'a> Compiler<'a> {
         })
     }
 
-    pub(super) fn draft(&mut self, place: Place) -> &mut Draft {
+    pub(super) fn draft(&mut self, place: Place) -> &mut BitProgramBuilder {
         match place {
             Place::Start => &mut self.start,
             Place::At(step) => self.at.entry(step).or_default(),

@@ -1,9 +1,9 @@
 //! How far a batch is from violating a law.
 
 use super::batch::Batch;
-use super::compile::{Compiler, Draft, Section, Target, Truth, Value};
+use super::compile::{BitProgramBuilder, Compiler, Section, Target, Truth, Value};
 use super::number::{Arithmetic, Num, width};
-use super::plan::{Plan, Question, Scratch};
+use super::plan::{BitProgram, Question, Scratch};
 use super::run::Machine;
 use super::word::{LANES, Lanes, WORDS, transpose};
 use crate::law::syntax::Op;
@@ -147,7 +147,7 @@ impl Compiler<'_> {
     }
 
     fn operate(&mut self, target: Target, operation: Arithmetic) {
-        let draft: &mut Draft = self.target(target);
+        let draft: &mut BitProgramBuilder = self.target(target);
         draft.push(operation);
     }
 
@@ -273,7 +273,7 @@ impl Compiler<'_> {
     }
 }
 
-impl Plan {
+impl BitProgram {
     /// How far each of the [`LANES`] lanes is from violating the law: 0 where it does, [`NOT_ADMITTED`] and more where the
     /// preconditions fail, `u32::MAX` in dead lanes.
     ///

@@ -1,12 +1,12 @@
 //! The operations themselves: arithmetic with ranges, comparisons, masks.
 
-use super::compile::{Compiler, Draft, Place, Target, Truth, Value, bounded};
+use super::compile::{BitProgramBuilder, Compiler, Place, Target, Truth, Value, bounded};
 use super::number::{Arithmetic, Num};
 use crate::law::syntax::Op;
 use crate::law::{Arith, Observable};
 
 impl Compiler<'_> {
-    pub(super) fn target(&mut self, target: Target) -> &mut Draft {
+    pub(super) fn target(&mut self, target: Target) -> &mut BitProgramBuilder {
         match target {
             Target::Start => &mut self.start,
             Target::Formula => &mut self.formula,

@@ -1,6 +1,6 @@
 //! The bit-parallel engine: many universes side by side, one bit lane each.
 //!
-//! States are bit planes of the symbol codes ([`Batch`]), the rule is a [`Circuit`], a law on rings of one length a [`Plan`]
+//! States are bit planes of the symbol codes ([`Batch`]), the rule is a [`Circuit`], a law on rings of one length a [`BitProgram`]
 //! that runs a whole batch at once. What it says is what the reference evaluator says, lane by lane.
 
 #![expect(
@@ -22,18 +22,18 @@ mod number;
 mod observe;
 mod plan;
 mod run;
+mod simd;
 mod smallest;
 #[cfg(test)]
 mod tests;
 mod wide;
 mod word;
-mod work;
 
 pub use crate::eval::Horizon;
 pub use batch::Batch;
 pub use circuit::Circuit;
 pub use distance::{FAR, NOT_ADMITTED};
 pub use enumerate::Starts;
-pub use plan::{Outcome, Plan, Scratch};
+pub use plan::{BitProgram, Outcome, Scratch};
 pub use smallest::{Least, smallest};
 pub use word::{LANES, Lanes, WORDS};

@@ -89,7 +89,7 @@ pub(super) struct Local {
 
 /// A law compiled for rings of one length: runs [`LANES`](super::LANES) starts at once.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct BitProgram {
     pub(super) n: usize,
     pub(super) circuit: Circuit,
     pub(super) registers: usize,
@@ -112,7 +112,7 @@ pub struct Plan {
     pub(super) distance: Distance,
 }
 
-impl Plan {
+impl BitProgram {
     /// Compiles a law for rings of `n` cells, watched up to a horizon (already reduced by the period). `circuit` is the rule of
     /// `universe`.
     ///

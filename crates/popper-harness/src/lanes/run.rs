@@ -6,13 +6,13 @@ use super::batch::Batch;
 use super::circuit::{Circuit, wrap};
 use super::compile::{Section, Truth};
 use super::observe;
-use super::plan::{Outcome, Plan, Planes, Question, Scratch};
+use super::plan::{BitProgram, Outcome, Planes, Question, Scratch};
+use super::simd::SimdTask;
 use super::word::Lanes;
-use super::work::Work;
 
 /// A run in progress.
 pub(super) struct Machine<'a> {
-    pub plan: &'a Plan,
+    pub plan: &'a BitProgram,
     arch: Arch,
     pub registers: &'a mut [Lanes],
     buffer: &'a mut [Lanes],
@@ -25,7 +25,7 @@ pub(super) struct Machine<'a> {
 }
 
 impl<'a> Machine<'a> {
-    pub(super) fn new(plan: &'a Plan, batch: &Batch, scratch: &'a mut Scratch) -> Self {
+    pub(super) fn new(plan: &'a BitProgram, batch: &Batch, scratch: &'a mut Scratch) -> Self {
         let stride = plan.n + 2 * plan.circuit.radius();
         let size = stride * plan.circuit.bits();
         let fit = |lanes: &mut Vec<Lanes>, size: usize| {
@@ -95,7 +95,7 @@ impl<'a> Machine<'a> {
         }
         let (n, halo) = (self.plan.n, self.plan.circuit.radius());
         let planes = |data| observe::Planes { data, n, halo };
-        self.arch.dispatch(Work::Execute {
+        self.arch.dispatch(SimdTask::Execute {
             section,
             now: planes(&self.own.now),
             next: planes(&self.own.next),
@@ -165,7 +165,7 @@ impl<'a> Machine<'a> {
             n,
             halo,
         };
-        self.arch.dispatch(Work::Cover {
+        self.arch.dispatch(SimdTask::Cover {
             forbidden: &plan.forbidden,
             bits: plan.circuit.bits() as u8,
             now: planes,
@@ -184,7 +184,7 @@ impl<'a> Machine<'a> {
                 if self.image.room.len() < room {
                     self.image.room.resize(room, Lanes::ZERO);
                 }
-                self.arch.dispatch(Work::Step {
+                self.arch.dispatch(SimdTask::Step {
                     circuit,
                     n,
                     halo,
@@ -205,8 +205,8 @@ impl<'a> Machine<'a> {
     }
 }
 
-fn step(arch: Arch, plan: &Plan, planes: &mut Planes) {
-    arch.dispatch(Work::Step {
+fn step(arch: Arch, plan: &BitProgram, planes: &mut Planes) {
+    arch.dispatch(SimdTask::Step {
         circuit: &plan.circuit,
         n: plan.n,
         halo: plan.circuit.radius(),
@@ -234,7 +234,7 @@ impl Outcome {
     }
 }
 
-impl Plan {
+impl BitProgram {
     /// What the law makes of every live lane of a batch of rings of this plan's length and alphabet.
     pub fn run(&self, batch: &Batch, scratch: &mut Scratch) -> Outcome {
         let mut machine = Machine::new(self, batch, scratch);
@@ -373,7 +373,7 @@ impl Machine<'_> {
             let planes = |data| observe::Planes { data, n, halo };
             let counter = &mut self.registers[question.counter as usize..][..width];
             let (mut asked, mut wrong) = (Lanes::ZERO, Lanes::ZERO);
-            self.arch.dispatch(Work::Local {
+            self.arch.dispatch(SimdTask::Local {
                 question,
                 now: planes(&self.own.now),
                 next: planes(&self.own.next),

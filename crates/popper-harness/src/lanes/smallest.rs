@@ -2,8 +2,8 @@
 
 use super::batch::Batch;
 use super::plan::Outcome;
+use super::simd::count;
 use super::word::Lanes;
-use super::work::count;
 use crate::universe::State;
 
 /// The least violation of a batch: fewest movers, then earliest, then first in symbol order.

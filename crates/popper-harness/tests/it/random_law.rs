@@ -83,7 +83,7 @@ fn positive(name: &str) -> Node {
 /// Names and what they stand for.
 type Observables = Vec<(String, String)>;
 
-struct Draft {
+struct RandomLawBuilder {
     template: &'static str,
     observables: Observables,
     claim: Node,
@@ -208,7 +208,7 @@ impl Generator {
     // ---- where laws come from -------------------------------------------------------------------
 
     /// Something a physicist would say, most of it true.
-    fn known(&mut self) -> Draft {
+    fn known(&mut self) -> RandomLawBuilder {
         let (template, claim) = match self.rng.below(26) {
             0..=4 => ("bound", self.known_bound()),
             5..=10 => ("implication_state", self.known_state()),
@@ -222,7 +222,7 @@ impl Generator {
             .map(|(name, expr)| ((*name).into(), (*expr).into()))
             .collect();
         keep_used(&mut observables, &claim);
-        Draft {
+        RandomLawBuilder {
             template,
             observables,
             claim,
@@ -311,7 +311,7 @@ impl Generator {
     }
 
     /// One observable and the template's own shape.
-    fn plain(&mut self) -> Draft {
+    fn plain(&mut self) -> RandomLawBuilder {
         let expr = match self.rng.below(4) {
             0 | 1 => self.rng.pick(&CONSERVED).to_string(),
             2 => self.rng.pick(&RESTLESS).to_string(),
@@ -336,7 +336,7 @@ impl Generator {
                 ("bound", op(op_, now(name), Node::Int(k)))
             }
         };
-        Draft {
+        RandomLawBuilder {
             template,
             observables: vec![(name.into(), expr)],
             claim,
@@ -344,7 +344,7 @@ impl Generator {
     }
 
     /// Anything the grammar allows.
-    fn wild(&mut self) -> Draft {
+    fn wild(&mut self) -> RandomLawBuilder {
         let mut observables: Observables = Vec::new();
         for _ in 0..self.rng.between(1, 4) {
             let known: Vec<String> = observables.iter().map(|(name, _)| name.clone()).collect();
@@ -420,7 +420,7 @@ impl Generator {
                 ),
             };
         }
-        Draft {
+        RandomLawBuilder {
             template,
             observables,
             claim,
@@ -614,7 +614,7 @@ impl Generator {
     // ---- nearly true ----------------------------------------------------------------------------
 
     /// One change: an operator, a constant, a symbol.
-    fn bend(&mut self, draft: &mut Draft) {
+    fn bend(&mut self, draft: &mut RandomLawBuilder) {
         if self.rng.percent(30) {
             let at = self.rng.below(draft.observables.len());
             let expr = &mut draft.observables[at].1;
@@ -679,7 +679,7 @@ impl Generator {
 
     // ---- writing it down ------------------------------------------------------------------------
 
-    fn finish(&mut self, seed: u64, mut draft: Draft) -> Value {
+    fn finish(&mut self, seed: u64, mut draft: RandomLawBuilder) -> Value {
         let mut extra = Map::new();
         let fields = field_form(&draft);
         // An invariant of one observable is told by that alone, whatever its text says; a tree outranks it.
@@ -862,7 +862,7 @@ impl Generator {
 }
 
 /// The template's own fields, if they can say the whole claim.
-fn field_form(draft: &Draft) -> Option<Map<String, Value>> {
+fn field_form(draft: &RandomLawBuilder) -> Option<Map<String, Value>> {
     let [(name, _)] = &draft.observables[..] else {
         return None;
     };

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::process::{Command, Stdio};
 use std::task::{Context, Poll};
 
-use popper_discovery::{LawStatus, Run, Store as _, StoreError};
+use popper_discovery::{LawStatus, RunRow, Store as _, StoreError};
 use popper_store::{Access, Database};
 
 use crate::made;
@@ -46,7 +46,7 @@ async fn a_commit_that_is_let_go_leaves_all_or_nothing() {
     let mut database = made::write(&path).await;
     let laws = made::queue(&mut database, 150).await;
     let decisions = made::decisions(&laws);
-    let run = Run {
+    let run = RunRow {
         id: 1,
         ..made::run()
     };

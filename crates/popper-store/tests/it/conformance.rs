@@ -2,8 +2,8 @@
 
 use popper_discovery::{
     CounterexampleRow, Decision, Discovery, Ended, EvaluationRow, Event, Finding, LawRow,
-    LawStatus, LoopConfig, Mark, MemoryStore, Observer, Query, Run, Store, Unobserved, VerdictKey,
-    Which,
+    LawStatus, LoopConfig, Mark, MemoryStore, Observer, Query, RunRow, Store, Unobserved,
+    VerdictKey, Which,
 };
 use popper_harness::decide::{Config, Status};
 use popper_store::{Access, Database};
@@ -179,7 +179,7 @@ fn decision(like: &Finding, law: &LawRow, seed: u64, status: Status) -> Decision
 }
 
 /// Attempts that were cut short, groups with repetitions, keys that move and keys that stay.
-async fn by_hand<S: Store>(mut store: S, run: &Run) -> (S, Vec<Value>) {
+async fn by_hand<S: Store>(mut store: S, run: &RunRow) -> (S, Vec<Value>) {
     let refuted = Query {
         status: Some(Status::Fail),
         ..Query::all(run)

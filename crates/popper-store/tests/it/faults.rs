@@ -229,7 +229,7 @@ async fn a_column_that_does_not_parse_is_named() {
         let (_folder, path) = filled().await;
         edit(&path, sql).await;
         let mut database = Database::open(&path, Access::Read).await.unwrap();
-        let run = popper_discovery::Run {
+        let run = popper_discovery::RunRow {
             id: 1,
             ..made::run()
         };
@@ -270,7 +270,7 @@ async fn a_truncated_file_is_said_to_be_damaged() {
             let error = match Database::open(&cut, access).await {
                 Err(error) => error,
                 Ok(mut database) => {
-                    let run = popper_discovery::Run {
+                    let run = popper_discovery::RunRow {
                         id: 1,
                         ..made::run()
                     };
@@ -308,7 +308,7 @@ async fn one_writer_and_many_readers() {
     for _ in 0..3 {
         readers.push(Database::open(&path, Access::Read).await.unwrap());
     }
-    let run = popper_discovery::Run {
+    let run = popper_discovery::RunRow {
         id: 1,
         ..made::run()
     };
@@ -459,7 +459,7 @@ async fn a_disk_that_may_not_be_written_can_be_read() {
         assert!(matches!(error, StoreError::ReadOnly { .. }), "{error:?}");
     }
     let mut reader = Database::open(&path, Access::Read).await.unwrap();
-    let run = popper_discovery::Run {
+    let run = popper_discovery::RunRow {
         id: 1,
         ..made::run()
     };

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use popper_discovery::{
-    CapabilityRow, CounterexampleRow, Decision, EvaluationRow, Iteration, IterationStatus, LawRow,
-    LawStatus, Plan, Run, Store, VerdictKey,
+    CapabilityRow, CounterexampleRow, Decision, EvaluationRow, Iteration, IterationPlan,
+    IterationStatus, LawRow, LawStatus, RunRow, Store, VerdictKey,
 };
 use popper_harness::decide::Status;
 use popper_store::{Access, Database};
@@ -15,8 +15,8 @@ pub fn time() -> Timestamp {
     "2026-11-22T01:02:03.000000004Z".parse().unwrap()
 }
 
-pub fn run() -> Run {
-    Run {
+pub fn run() -> RunRow {
+    RunRow {
         id: 0,
         created_at: time(),
         universe_id: "kinetic_grid_v1".into(),
@@ -132,7 +132,7 @@ pub async fn queue(database: &mut Database, laws: usize) -> Vec<LawRow> {
     let rows: Vec<LawRow> = (1..=laws)
         .map(|number| law(run_id, iteration_id, &format!("law {number}")))
         .collect();
-    let plan = Plan {
+    let plan = IterationPlan {
         iteration_id,
         laws: rows,
         moved: Vec::new(),

@@ -1,6 +1,6 @@
 //! Values from one end of their range to the other, and texts that nobody expects.
 
-use popper_discovery::{Call, CallRow, LawStatus, Query, Run, Store as _};
+use popper_discovery::{Call, CallRow, LawStatus, Query, RunRow, Store as _};
 use popper_harness::decide::Status;
 use popper_store::{Access, Database};
 
@@ -106,7 +106,7 @@ async fn every_unsigned_number_comes_back_as_it_was() {
     let seeds: Vec<u64> = made.iter().map(|attempt| attempt.seed).collect();
     assert_eq!(seeds, numbers);
     for number in numbers {
-        let run = Run {
+        let run = RunRow {
             id: 1,
             harness_hash: format!("config {number}"),
             ..made::run()

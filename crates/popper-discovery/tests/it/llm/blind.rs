@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use popper_discovery::llm::{Disguise, prompts};
+use popper_discovery::llm::{SymbolMask, prompts};
 use popper_discovery::{
     LlmOptions, LoopConfig, MemoryStore, Query, Store as _, Undecided, Unobserved,
 };
@@ -11,7 +11,7 @@ use popper_harness::universe::{KineticGrid, random_universe};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Model, assert_blind, beginning, blind_law, disguise, open, reply, scanned};
+use super::{Model, assert_blind, beginning, blind_law, mask, open, reply, scanned};
 
 /// The request of a first turn, as JSON.
 async fn first_request(snapshot: &popper_discovery::Snapshot, blind: bool) -> Value {
@@ -70,9 +70,9 @@ async fn first_prompts_give_nothing_away_in_any_universe() {
         for seed in 0..20 {
             let snapshot = beginning(random_universe(seed), extensions);
             let body = first_request(&snapshot, true).await;
-            let disguise = Disguise::blind(&snapshot.contract, &snapshot.capabilities, 0);
+            let mask = SymbolMask::blind(&snapshot.contract, &snapshot.capabilities, 0);
             for text in scanned(&body) {
-                assert_eq!(disguise.leaks(&text), None);
+                assert_eq!(mask.leaks(&text), None);
             }
         }
         first_request(&beginning(KineticGrid, extensions), true).await;
@@ -115,7 +115,8 @@ async fn laws_of_every_kind_come_back_in_neutral_words() {
         ("r", "count(\">\") + count_pattern('>.<')"),
     ];
     let mut symmetry = blind_law("s", "symmetry_commutation", &[], "commutes(mirror_only)");
-    symmetry["proposed_tests"] = json!([{"family": disguise().family("edge_wrapping_cases"), "params": {"grid_lengths": [9]}}]);
+    symmetry["proposed_tests"] =
+        json!([{"family": mask().family("edge_wrapping_cases"), "params": {"grid_lengths": [9]}}]);
     let laws = [
         symmetry,
         blind_law("t", "symmetry_commutation", &[], "commutes(mirror_swap)"),
@@ -141,7 +142,7 @@ async fn laws_of_every_kind_come_back_in_neutral_words() {
         .run_to(2, &proposer, &mut Unobserved)
         .await
         .unwrap();
-    assert_blind(&model, &disguise());
+    assert_blind(&model, &mask());
     let bodies = model.bodies();
     let user = bodies[1]["messages"][0]["content"][0]["text"]
         .as_str()
@@ -247,7 +248,7 @@ async fn a_guess_of_what_was_never_shown_is_missing() {
         ]
     );
     // The next prompt repeats none of the guesses, and is not refused because of them.
-    assert_blind(&model, &disguise());
+    assert_blind(&model, &mask());
     let user = model.bodies()[1]["messages"][0]["content"][0]["text"].to_string();
     for (text, is_there) in [
         ("unknown_name", true),
@@ -368,16 +369,16 @@ proptest! {
     #[test]
     fn translating_twice_changes_nothing(law in law(), seed in any::<u64>()) {
         let snapshot = beginning(KineticGrid, &[]);
-        let disguise = Disguise::blind(&snapshot.contract, &snapshot.capabilities, seed);
-        let shown = disguise.law(&law);
-        prop_assert_eq!(&disguise.law(&shown), &law);
-        prop_assert_eq!(Disguise::open().law(&law), law);
+        let mask = SymbolMask::blind(&snapshot.contract, &snapshot.capabilities, seed);
+        let shown = mask.law(&law);
+        prop_assert_eq!(&mask.law(&shown), &law);
+        prop_assert_eq!(SymbolMask::open().law(&law), law);
     }
 
     #[test]
     fn a_law_of_the_language_is_the_same_law_after_both_ways(text in text()) {
-        let disguise = disguise();
-        prop_assert_eq!(disguise.expression(&disguise.expression(&text)), text);
+        let mask = mask();
+        prop_assert_eq!(mask.expression(&mask.expression(&text)), text);
     }
 }
 
@@ -476,10 +477,10 @@ proptest! {
                 Some(seed) => beginning(random_universe(seed), extensions),
                 None => beginning(KineticGrid, extensions),
             };
-            let disguise = Disguise::blind(&snapshot.contract, &snapshot.capabilities, 0);
+            let mask = SymbolMask::blind(&snapshot.contract, &snapshot.capabilities, 0);
             for law in &laws {
                 let language = Extensions { local_transition: true };
-                let law = Law::from_value(disguise.law(law), "$", language);
+                let law = Law::from_value(mask.law(law), "$", language);
                 prop_assert!(law.is_ok(), "{:?}", law);
                 let undecided = law.map(|law| Undecided {
                     law_fingerprint: law.fingerprint(),
@@ -492,7 +493,7 @@ proptest! {
             let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
             let body = runtime.block_on(first_request(&snapshot, true));
             for text in scanned(&body) {
-                prop_assert_eq!(disguise.leaks(&text), None);
+                prop_assert_eq!(mask.leaks(&text), None);
             }
         }
     }
@@ -500,19 +501,19 @@ proptest! {
 
 #[test]
 fn every_fixture_law_survives_both_ways_and_is_hidden_between() {
-    let disguise = disguise();
+    let mask = mask();
     for name in ["true", "false", "unknown"] {
         let text =
             std::fs::read_to_string(test_support::fixture(format!("popper/laws/{name}.json")))
                 .unwrap();
         for law in serde_json::from_str::<Vec<Value>>(&text).unwrap() {
-            let shown = disguise.law(&law);
-            assert_eq!(disguise.law(&shown), law);
+            let shown = mask.law(&law);
+            assert_eq!(mask.law(&shown), law);
             for observable in shown["observables"].as_array().unwrap() {
                 let expr = observable["expr"].as_str().unwrap();
                 // One fixture names an observable that nobody knows.
                 assert!(
-                    expr == "collision_events" || disguise.leaks(expr).is_none(),
+                    expr == "collision_events" || mask.leaks(expr).is_none(),
                     "{expr}"
                 );
             }
@@ -524,7 +525,9 @@ fn every_fixture_law_survives_both_ways_and_is_hidden_between() {
 fn symbols_are_exchanged_by_seed_and_never_with_their_own() {
     let snapshot = beginning(KineticGrid, &[]);
     let shown: std::collections::BTreeSet<String> = (0..50)
-        .map(|seed| Disguise::blind(&snapshot.contract, &snapshot.capabilities, seed).state(".><X"))
+        .map(|seed| {
+            SymbolMask::blind(&snapshot.contract, &snapshot.capabilities, seed).state(".><X")
+        })
         .collect();
     assert!(shown.len() > 10, "{shown:?}");
     assert!(

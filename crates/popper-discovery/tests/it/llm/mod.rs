@@ -12,7 +12,7 @@ use futures_util::future::{BoxFuture, FutureExt as _, pending};
 use llm_client::{
     Anthropic, Auth, Client, ClientBuilder, Endpoint, Error, HttpRequest, HttpResponse, RetryPolicy,
 };
-use popper_discovery::llm::Disguise;
+use popper_discovery::llm::SymbolMask;
 use popper_discovery::{
     Capabilities, Contract, Discovery, LlmOptions, LlmProposer, LoopConfig, MemoryStore, Snapshot,
     Still, Totals, Which,
@@ -144,10 +144,10 @@ pub fn beginning(universe: impl Universe + 'static, extensions: &[&str]) -> Snap
     }
 }
 
-/// The disguise that a proposer with the default options uses in the kinetic grid.
-pub fn disguise() -> Disguise {
+/// The mask that a proposer with the default options uses in the kinetic grid.
+pub fn mask() -> SymbolMask {
     let snapshot = beginning(KineticGrid, &[]);
-    Disguise::blind(&snapshot.contract, &snapshot.capabilities, 0)
+    SymbolMask::blind(&snapshot.contract, &snapshot.capabilities, 0)
 }
 
 /// A law as a blind model would write it.
@@ -156,7 +156,7 @@ pub fn blind_law(id: &str, template: &str, observables: &[(&str, &str)], claim: 
         .iter()
         .map(|(name, expr)| json!({"name": name, "expr": expr}))
         .collect();
-    disguise().law(&json!({
+    mask().law(&json!({
         "law_id": id, "template": template, "quantifiers": {"T": 20, "H": if template == "eventually" { json!(5) } else { Value::Null }},
         "preconditions": [], "observables": observables, "claim": claim, "forbidden": "a step that breaks it",
         "proposed_tests": [], "novelty_claim": null,
@@ -185,10 +185,10 @@ pub fn scanned(body: &Value) -> Vec<String> {
 }
 
 /// Every request of a model passes the scan.
-pub fn assert_blind(model: &Model, disguise: &Disguise) {
+pub fn assert_blind(model: &Model, mask: &SymbolMask) {
     for body in model.bodies() {
         for text in scanned(&body) {
-            assert_eq!(disguise.leaks(&text), None, "{text}");
+            assert_eq!(mask.leaks(&text), None, "{text}");
             for word in ["kinetic", "random_", "radius"] {
                 assert!(!text.contains(word), "{word} in {text}");
             }

@@ -12,7 +12,7 @@ use popper_discovery::{
 use serde_json::Value;
 use test_support::{FakeClock, Rule, ScriptedModel, fixture};
 
-use super::{disguise, open, scanned};
+use super::{mask, open, scanned};
 
 const ITERATIONS: u32 = 3;
 
@@ -149,12 +149,12 @@ async fn the_recorded_run_gives_these_laws_and_verdicts() {
 #[tokio::test]
 async fn the_recorded_prompts_are_pinned_and_give_nothing_away() {
     let store = run(&replaying()).await;
-    let disguise = disguise();
+    let mask = mask();
     let mut page = String::new();
     for row in &store.calls {
         let body: Value = serde_json::from_str(&row.call.request_json).unwrap();
         for text in scanned(&body) {
-            assert_eq!(disguise.leaks(&text), None, "{text}");
+            assert_eq!(mask.leaks(&text), None, "{text}");
         }
         let user = body["messages"][0]["content"][0]["text"].as_str().unwrap();
         writeln!(

@@ -163,7 +163,8 @@ async fn a_stored_row_that_cannot_be_read_is_skipped_and_rejected() {
     #[cfg(feature = "report")]
     {
         let run = discovery.run().clone();
-        let report = popper_discovery::report::Report::gather(discovery.store(), &run).await;
+        let report =
+            popper_discovery::report::DiscoveryReport::gather(discovery.store(), &run).await;
         assert!(report.unwrap().rejected.len() >= 3);
     }
 }

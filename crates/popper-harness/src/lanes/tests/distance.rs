@@ -1,8 +1,8 @@
 //! Distances against their definition, one state at a time.
 
 use super::super::*;
-use super::{Draw, batches, compile, law, universes};
-use crate::eval::{Run, admitted, holds, integer, observe, step_of};
+use super::{TestStream, batches, compile, law, universes};
+use crate::eval::{Trajectory, admitted, holds, integer, observe, step_of};
 use crate::law::syntax::{Op, Time};
 use crate::law::{Claim, Formula, Program};
 use crate::universe::{Rule, Symbol, Universe};
@@ -90,7 +90,7 @@ fn reference(
         let far = NOT_ADMITTED + sum.min(FAR);
         return (far, far);
     }
-    let mut run = Run::new(universe, start);
+    let mut run = Trajectory::new(universe, start);
     let mut value =
         |index: usize, step| observe(&program.observables[index], run.state(step), universe);
     let (mut best, mut best_antecedent) = (FAR, FAR);
@@ -154,7 +154,7 @@ fn reference(
 
 #[test]
 fn distances_are_those_of_the_definition() {
-    let mut draw = Draw::new(5);
+    let mut draw = TestStream::new(5);
     let mut scratch = Scratch::default();
     let mut zeros = 0;
     for universe in universes() {
@@ -167,7 +167,8 @@ fn distances_are_those_of_the_definition() {
         for (law, horizon) in laws {
             let program = compile(&law, &*universe);
             for batch in batches(&*universe, &mut draw, 1) {
-                let plan = Plan::new(&program, &circuit, &*universe, batch.n, horizon).unwrap();
+                let plan =
+                    BitProgram::new(&program, &circuit, &*universe, batch.n, horizon).unwrap();
                 let total = plan.distance(&batch, &mut scratch);
                 let antecedent = plan.antecedent_distance(&batch, &mut scratch);
                 let outcome = plan.run(&batch, &mut scratch);

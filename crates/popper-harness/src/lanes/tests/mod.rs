@@ -12,9 +12,9 @@ use crate::eval::Case;
 use crate::law::{Extensions, Law, Program};
 use crate::universe::{KineticGrid, Rule, State, Symbol, TableUniverse, Universe, random_universe};
 
-struct Draw(ChaCha20Rng);
+struct TestStream(ChaCha20Rng);
 
-impl Draw {
+impl TestStream {
     fn new(seed: u64) -> Self {
         Self(ChaCha20Rng::seed_from_u64(seed))
     }
@@ -45,7 +45,7 @@ impl Draw {
 
 /// A table universe whose next symbols are drawn, with a transform and a symbol that may not start.
 fn drawn(symbols: &str, radius: usize, seed: u64) -> TableUniverse {
-    let mut draw = Draw::new(seed);
+    let mut draw = TestStream::new(seed);
     let chars: Vec<char> = symbols.chars().collect();
     let table: serde_json::Map<String, Value> = (0..chars.len().pow(2 * radius as u32 + 1))
         .map(|code| {
@@ -119,7 +119,7 @@ fn check(
     scratch: &mut Scratch,
 ) -> Outcome {
     let circuit = Circuit::new(&Rule::of(universe));
-    let plan = Plan::new(program, &circuit, universe, batch.n, horizon)
+    let plan = BitProgram::new(program, &circuit, universe, batch.n, horizon)
         .unwrap_or_else(|| panic!("{what}: no plan"));
     let outcome = plan.run(batch, scratch);
     let mut triggers = [0; WORDS];
@@ -159,7 +159,7 @@ fn check(
 }
 
 /// Batches of all states up to N = 4 (as far as they fit) and of drawn ones up to 70.
-fn batches(universe: &dyn Universe, draw: &mut Draw, large: usize) -> Vec<Batch> {
+fn batches(universe: &dyn Universe, draw: &mut TestStream, large: usize) -> Vec<Batch> {
     let symbols = universe.alphabet().len();
     let all: Vec<Symbol> = (0..symbols as Symbol).collect();
     let mut batches = Vec::new();
@@ -183,7 +183,7 @@ fn batches(universe: &dyn Universe, draw: &mut Draw, large: usize) -> Vec<Batch>
 }
 
 /// An expression of the observable language.
-fn expression(draw: &mut Draw, universe: &dyn Universe, depth: usize) -> String {
+fn expression(draw: &mut TestStream, universe: &dyn Universe, depth: usize) -> String {
     let symbols = universe.alphabet().chars().to_vec();
     let (a, b) = (draw.of(&symbols), draw.of(&symbols));
     if depth > 0 && draw.below(3) > 0 {
@@ -216,7 +216,7 @@ fn expression(draw: &mut Draw, universe: &dyn Universe, depth: usize) -> String 
     }
 }
 
-fn formula(draw: &mut Draw, depth: usize, next: bool) -> String {
+fn formula(draw: &mut TestStream, depth: usize, next: bool) -> String {
     if depth > 0 && draw.below(2) == 0 {
         let (left, right) = (
             formula(draw, depth - 1, next),
@@ -247,7 +247,7 @@ fn formula(draw: &mut Draw, depth: usize, next: bool) -> String {
     format!("{left} {op} {right}")
 }
 
-fn law(draw: &mut Draw, universe: &dyn Universe) -> (Value, Horizon) {
+fn law(draw: &mut TestStream, universe: &dyn Universe) -> (Value, Horizon) {
     let (f, g) = (expression(draw, universe, 2), expression(draw, universe, 2));
     let t = 2 + draw.below(7) as u64;
     let window = draw.below(6) as u64;
@@ -286,7 +286,7 @@ fn law(draw: &mut Draw, universe: &dyn Universe) -> (Value, Horizon) {
 
 #[test]
 fn random_laws_on_random_states() {
-    let mut draw = Draw::new(1);
+    let mut draw = TestStream::new(1);
     let mut scratch = Scratch::default();
     let (mut violated, mut errors, mut met) = (0, 0, 0);
     for universe in universes() {
@@ -316,14 +316,14 @@ fn random_laws_on_random_states() {
 
 #[test]
 fn circuits_step_like_the_rule() {
-    let mut draw = Draw::new(2);
+    let mut draw = TestStream::new(2);
     for universe in universes() {
         let circuit = Circuit::new(&Rule::of(&*universe));
         let horizon = Horizon { t: 3, window: 0 };
         let identity = json!({"template": "symmetry_commutation", "quantifiers": {"T": 3}, "transform": "shift_0"});
         let program = compile(&identity, &*universe);
         for batch in batches(&*universe, &mut draw, 20) {
-            let plan = Plan::new(&program, &circuit, &*universe, batch.n, horizon).unwrap();
+            let plan = BitProgram::new(&program, &circuit, &*universe, batch.n, horizon).unwrap();
             let mut scratch = Scratch::default();
             let mut machine = run::Machine::new(&plan, &batch, &mut scratch);
             machine.advance();
@@ -348,7 +348,7 @@ fn the_kinetic_grid_is_two_copies() {
 
 #[test]
 fn symmetries_and_local_transitions() {
-    let mut draw = Draw::new(3);
+    let mut draw = TestStream::new(3);
     let mut scratch = Scratch::default();
     let (mut violated, mut met) = (0, 0);
     for universe in universes() {
@@ -405,7 +405,7 @@ fn symmetries_and_local_transitions() {
 /// Claims that the random ones do not reach: t as a number, fixed times beyond the period, `->` inside.
 #[test]
 fn claims_with_fixed_times_and_steps() {
-    let mut draw = Draw::new(4);
+    let mut draw = TestStream::new(4);
     let mut scratch = Scratch::default();
     for universe in universes() {
         let symbol = universe.alphabet().char(1);
@@ -438,7 +438,7 @@ fn claims_with_fixed_times_and_steps() {
 
 #[test]
 fn every_state_of_small_rings_and_some_of_large_ones() {
-    let mut draw = Draw::new(9);
+    let mut draw = TestStream::new(9);
     let mut scratch = Scratch::default();
     for universe in universes() {
         let symbols = universe.alphabet().len();

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::json;
 
 use super::super::*;
-use super::{Draw, batches, compile, drawn, law, universes};
+use super::{TestStream, batches, compile, drawn, law, universes};
 use crate::universe::{KineticGrid, Rule, State, Symbol};
 
 #[test]
@@ -35,7 +35,7 @@ fn masks() {
 
 #[test]
 fn batches_hold_states_and_tell_them_apart() {
-    let mut draw = Draw::new(6);
+    let mut draw = TestStream::new(6);
     for n in [1, 5, 32, 40, 300, 4096] {
         let mut batch = Batch::new(n, 4);
         let states: Vec<State> = (0..LANES).map(|_| draw.state(n, 2)).collect();
@@ -116,7 +116,7 @@ fn starts_are_all_states_in_order() {
 
 #[test]
 fn the_smallest_violation_is_the_least_of_all() {
-    let mut draw = Draw::new(7);
+    let mut draw = TestStream::new(7);
     let mut scratch = Scratch::default();
     let mut found = 0;
     for universe in universes() {
@@ -125,7 +125,8 @@ fn the_smallest_violation_is_the_least_of_all() {
             let (law, horizon) = law(&mut draw, &*universe);
             let program = compile(&law, &*universe);
             for batch in batches(&*universe, &mut draw, 1) {
-                let plan = Plan::new(&program, &circuit, &*universe, batch.n, horizon).unwrap();
+                let plan =
+                    BitProgram::new(&program, &circuit, &*universe, batch.n, horizon).unwrap();
                 let outcome = plan.run(&batch, &mut scratch);
                 let expected = (0..LANES)
                     .filter(|&lane| batch.live.get(lane))
@@ -151,7 +152,7 @@ fn the_smallest_violation_is_the_least_of_all() {
 
 #[test]
 fn coverage_is_that_of_the_states_asked() {
-    let mut draw = Draw::new(8);
+    let mut draw = TestStream::new(8);
     let mut scratch = Scratch::default();
     let mut all = universes();
     all.push(Box::new(drawn("01234567", 2, 12)));
@@ -177,7 +178,8 @@ fn coverage_is_that_of_the_states_asked() {
             let program = compile(&value, &*universe);
             let horizon = Horizon { t: 3, window: 2 };
             for batch in batches(&*universe, &mut draw, 1) {
-                let plan = Plan::new(&program, &circuit, &*universe, batch.n, horizon).unwrap();
+                let plan =
+                    BitProgram::new(&program, &circuit, &*universe, batch.n, horizon).unwrap();
                 let outcome = plan.run(&batch, &mut scratch);
                 for lane in batch.live.iter() {
                     let mut state = batch.get(lane);
@@ -212,7 +214,7 @@ fn what_the_engine_cannot_say_it_declines() {
             "observables": [{"name": "f", "expr": expr}]});
         let program = compile(&law, &KineticGrid);
         assert!(
-            Plan::new(&program, &circuit, &KineticGrid, 8, horizon).is_none(),
+            BitProgram::new(&program, &circuit, &KineticGrid, 8, horizon).is_none(),
             "{expr}"
         );
     }

@@ -9,7 +9,7 @@ use super::cost::Cost;
 use super::database::spoken;
 
 /// The observer of a run at a terminal.
-pub struct Watch {
+pub struct ProgressObserver {
     progress: Progress,
     interrupt: Interrupt,
     cost: Cost,
@@ -17,7 +17,7 @@ pub struct Watch {
     bar: Option<ProgressBar>,
 }
 
-impl Watch {
+impl ProgressObserver {
     /// `cost` is what the run has taken before.
     pub fn new(progress: Progress, interrupt: Interrupt, cost: Cost) -> Self {
         Self {
@@ -61,7 +61,7 @@ impl Watch {
     }
 }
 
-impl Observer for Watch {
+impl Observer for ProgressObserver {
     fn event(&mut self, event: Event<'_>) {
         match event {
             Event::Iteration { index, total } => {

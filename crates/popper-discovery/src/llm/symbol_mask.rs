@@ -1,4 +1,4 @@
-//! The disguise: a model that works blind sees neutral symbols and names, and what it writes is translated back.
+//! The mask: a model that works blind sees neutral symbols and names, and what it writes is translated back.
 //!
 //! Every table here exchanges pairs, so translating twice changes nothing, in either direction. That is also why a guess is
 //! harmless: a physical name that a model writes although it was never shown becomes the neutral name, which the universe does
@@ -27,7 +27,7 @@ const OBSERVABLES: [(&str, &str); 2] = [
 
 /// What is shown instead of what, of one universe and one seed.
 #[derive(Debug, Clone, Default)]
-pub struct Disguise {
+pub struct SymbolMask {
     /// The universe's own symbols; empty in the open.
     hidden: BTreeSet<char>,
     /// The same for names.
@@ -38,13 +38,13 @@ pub struct Disguise {
     families: BTreeMap<String, String>,
 }
 
-impl Disguise {
+impl SymbolMask {
     /// None: everything is shown as it is.
     pub fn open() -> Self {
         Self::default()
     }
 
-    /// The disguise of a universe. It must stay the same for the length of a run, and so must `seed`.
+    /// The mask of a universe. It must stay the same for the length of a run, and so must `seed`.
     pub fn blind(contract: &Contract, capabilities: &Capabilities, seed: u64) -> Self {
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
         let hidden: BTreeSet<char> = contract.symbols.iter().copied().collect();

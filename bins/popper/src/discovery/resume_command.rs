@@ -4,27 +4,27 @@ use std::path::Path;
 
 use bin_support::ProviderName;
 
-use crate::cli::{DEFAULT_DATABASE, DEFAULT_ITERATIONS, Work};
+use crate::cli::{DEFAULT_DATABASE, DEFAULT_ITERATIONS, RunOptions};
 use bin_support::printable;
 
 /// A command line in the making.
-pub struct Hint(String);
+pub struct ResumeCommand(String);
 
-impl Hint {
+impl ResumeCommand {
     /// `popper COMMAND --run-id X`, with the database unless it is the usual one.
     pub fn new(command: &str, run_id: i64, db: &Path) -> Self {
-        let mut hint = Self(format!("popper {command} --run-id {run_id}"));
+        let mut command = Self(format!("popper {command} --run-id {run_id}"));
         if db != Path::new(DEFAULT_DATABASE) {
-            hint.add("--db", &db.display().to_string());
+            command.add("--db", &db.display().to_string());
         }
-        hint
+        command
     }
 
     /// The command that goes on with a run that has not ended. All that the run's row does not hold is repeated.
-    pub fn resume(run_id: i64, db: &Path, work: &Work) -> Self {
-        let mut hint = Self::new("resume", run_id, db);
+    pub fn resume(run_id: i64, db: &Path, work: &RunOptions) -> Self {
+        let mut command = Self::new("resume", run_id, db);
         if work.iterations != DEFAULT_ITERATIONS {
-            hint.add("--iterations", &work.iterations.to_string());
+            command.add("--iterations", &work.iterations.to_string());
         }
         let flags = &work.model;
         // That no model is asked stands in the run's row.
@@ -38,15 +38,15 @@ impl Hint {
             ("--max-usd", flags.max_usd.map(|usd| usd.to_string())),
         ] {
             if let Some(value) = value {
-                hint.add(flag, value.trim_start_matches('$'));
+                command.add(flag, value.trim_start_matches('$'));
             }
         }
-        hint
+        command
     }
 
     /// The command that makes a completed run longer, to `iterations` in all.
-    pub fn longer(run_id: i64, db: &Path, work: &Work, iterations: u32) -> Self {
-        let work = Work {
+    pub fn longer(run_id: i64, db: &Path, work: &RunOptions, iterations: u32) -> Self {
+        let work = RunOptions {
             iterations,
             ..work.clone()
         };
@@ -61,7 +61,7 @@ impl Hint {
     }
 }
 
-impl std::fmt::Display for Hint {
+impl std::fmt::Display for ResumeCommand {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&printable(&self.0))
     }
@@ -83,14 +83,14 @@ mod tests {
 
     #[test]
     fn a_path_with_a_space_is_one_word() {
-        let hint = Hint::new("status", 3, Path::new("my runs/it's.db"));
+        let command = ResumeCommand::new("status", 3, Path::new("my runs/it's.db"));
         let shown = r"popper status --run-id 3 --db 'my runs/it'\''s.db'";
-        assert_eq!(hint.to_string(), shown);
+        assert_eq!(command.to_string(), shown);
     }
 
     #[test]
     fn the_usual_database_goes_without_saying() {
-        let hint = Hint::new("status", 3, Path::new(DEFAULT_DATABASE));
-        assert_eq!(hint.to_string(), "popper status --run-id 3");
+        let command = ResumeCommand::new("status", 3, Path::new(DEFAULT_DATABASE));
+        assert_eq!(command.to_string(), "popper status --run-id 3");
     }
 }

@@ -15,7 +15,7 @@ use crate::input::Text;
 use bin_support::{printable, shortened};
 
 /// Something that a file or a verdict may carry and that can be checked again.
-trait Evidence: DeserializeOwned {
+trait Verifiable: DeserializeOwned {
     /// What messages call it.
     const NAME: &str;
     /// Where a verdict keeps it, as a JSON pointer.
@@ -31,7 +31,7 @@ trait Evidence: DeserializeOwned {
     fn label(&self) -> String;
 }
 
-impl Evidence for Counterexample {
+impl Verifiable for Counterexample {
     const NAME: &str = "counterexample";
     const POINTER: &str = "/counterexample";
 
@@ -60,7 +60,7 @@ impl Evidence for Counterexample {
     }
 }
 
-impl Evidence for Proof {
+impl Verifiable for Proof {
     const NAME: &str = "proof";
     const POINTER: &str = "/evidence/proof";
 
@@ -91,7 +91,7 @@ pub fn verify(args: &cli::Document, session: &mut Session) -> Result<Exit, Failu
 }
 
 /// Checks every piece of evidence in a file, one line each.
-fn check_all<E: Evidence>(args: &cli::Document, session: &mut Session) -> Result<Exit, Failure> {
+fn check_all<E: Verifiable>(args: &cli::Document, session: &mut Session) -> Result<Exit, Failure> {
     let file = Text::read(&args.file).map_err(Failure::usage)?;
     let value = file.value().map_err(Failure::usage)?;
     let (mut held, mut refused, mut broken) = (0_usize, 0_usize, 0_usize);
@@ -178,7 +178,7 @@ fn contradiction(verdict: &Value) -> Option<String> {
 
 impl Claimed {
     /// Evidence for another law or from another universe says nothing for this verdict, however well it holds.
-    fn matches(&self, evidence: &impl Evidence) -> Result<(), String> {
+    fn matches(&self, evidence: &impl Verifiable) -> Result<(), String> {
         let (law, universe) = evidence.subject()?;
         for (field, stated, derived) in [
             ("law_fingerprint", &self.law, law),

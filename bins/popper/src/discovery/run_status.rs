@@ -6,7 +6,9 @@ use std::path::Path;
 
 use bin_support::Failure;
 use jiff::Timestamp;
-use popper_discovery::{Error, Iteration, IterationStatus, LawStatus, Run, Store, Summary, Tally};
+use popper_discovery::{
+    Error, Iteration, IterationStatus, LawStatus, RunRow, Store, Summary, VerdictCounts,
+};
 use serde::Serialize;
 
 use super::cost::Cost;
@@ -15,7 +17,7 @@ use bin_support::printable;
 
 /// All of it, in the form that `--json` prints.
 #[derive(Debug, Serialize)]
-pub struct Standing {
+pub struct RunStatus {
     pub run_id: i64,
     pub created_at: Timestamp,
     pub universe_id: String,
@@ -54,16 +56,20 @@ pub struct Verdicts {
 }
 
 /// How a run of the database at `db` stands, with what its ledger says of attempts without a reply.
-pub async fn standing(store: &mut impl Store, run: &Run, db: &Path) -> Result<Standing, Failure> {
-    let mut standing = Standing::of(store, run).await.map_err(failure)?;
+pub async fn run_status(
+    store: &mut impl Store,
+    run: &RunRow,
+    db: &Path,
+) -> Result<RunStatus, Failure> {
+    let mut status = RunStatus::of(store, run).await.map_err(failure)?;
     let spend = ledger(db, run.id).spent().map_err(Failure::usage)?;
-    standing.cost.unsettled = spend.unsettled;
-    standing.cost.uncertain_nano_usd = spend.uncertain.0;
-    Ok(standing)
+    status.cost.unsettled = spend.unsettled;
+    status.cost.uncertain_nano_usd = spend.uncertain.0;
+    Ok(status)
 }
 
-impl Standing {
-    async fn of(store: &mut impl Store, run: &Run) -> Result<Self, Error> {
+impl RunStatus {
+    async fn of(store: &mut impl Store, run: &RunRow) -> Result<Self, Error> {
         let iterations = store.iterations(run.id, None).await?;
         let completed = iterations
             .iter()
@@ -73,7 +79,7 @@ impl Standing {
             Some(last) => Some(LastIteration::of(store, run, last).await?),
             None => None,
         };
-        let Tally {
+        let VerdictCounts {
             laws,
             verdicts,
             evaluations,
@@ -167,7 +173,11 @@ impl Standing {
 }
 
 impl LastIteration {
-    async fn of(store: &mut impl Store, run: &Run, iteration: &Iteration) -> Result<Self, Error> {
+    async fn of(
+        store: &mut impl Store,
+        run: &RunRow,
+        iteration: &Iteration,
+    ) -> Result<Self, Error> {
         let summary: Option<Summary> = match &iteration.summary_json {
             None => None,
             Some(json) => Some(serde_json::from_str(json).map_err(|error| Error::Row {
@@ -209,7 +219,7 @@ impl LastIteration {
 }
 
 /// How many of the selected laws are decided.
-async fn decided(store: &mut impl Store, run: &Run, summary: &Summary) -> Result<usize, Error> {
+async fn decided(store: &mut impl Store, run: &RunRow, summary: &Summary) -> Result<usize, Error> {
     let selected = || summary.selected.iter();
     let fingerprints: Vec<String> = selected().map(|law| law.law_fingerprint.clone()).collect();
     let laws = store.laws_by_fingerprint(run.id, &fingerprints).await?;

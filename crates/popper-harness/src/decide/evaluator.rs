@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use super::generators::Family;
-use super::rings::{Rings, Watch};
-use crate::eval::{Horizon, Run};
-use crate::lanes::{Batch, Circuit, LANES, Lanes, Least, Outcome, Plan, Scratch, smallest};
+use super::rings::{Rings, SimulationDepth};
+use crate::eval::{Horizon, Trajectory};
+use crate::lanes::{Batch, BitProgram, Circuit, LANES, Lanes, Least, Outcome, Scratch, smallest};
 use crate::law::Program;
 use crate::universe::{State, Symbol, Universe};
 
 /// A universe made ready for batches.
-pub struct Lab<'a> {
+pub struct CompiledUniverse<'a> {
     pub universe: &'a dyn Universe,
     pub circuit: &'a Arc<Circuit>,
     pub max_t: u64,
@@ -20,30 +20,35 @@ pub struct Lab<'a> {
 const REFERENCE_COST: u64 = 300;
 
 /// A program on rings of one size.
-pub struct Bench<'a> {
-    lab: &'a Lab<'a>,
+pub struct RingEvaluator<'a> {
+    compiled: &'a CompiledUniverse<'a>,
     program: &'a Program,
     pub n: usize,
     pub horizon: Horizon,
     /// Whether the horizon covers all that the law speaks of.
     pub exact: bool,
     /// The bit-parallel plan; absent where only the reference evaluator covers the law.
-    pub plan: Option<Plan>,
+    pub plan: Option<BitProgram>,
 }
 
-impl<'a> Lab<'a> {
+impl<'a> CompiledUniverse<'a> {
     /// The program on rings of `n` cells; `None` where the preconditions exclude them or a window would have to be cut.
-    pub fn bench(&'a self, program: &'a Program, n: usize) -> Option<Bench<'a>> {
-        self.bench_until(program, n, u64::MAX)
+    pub fn evaluator(&'a self, program: &'a Program, n: usize) -> Option<RingEvaluator<'a>> {
+        self.evaluator_until(program, n, u64::MAX)
     }
 
     /// The same, blind to violations after step `last`.
-    pub fn bench_until(&'a self, program: &'a Program, n: usize, last: u64) -> Option<Bench<'a>> {
+    pub fn evaluator_until(
+        &'a self,
+        program: &'a Program,
+        n: usize,
+        last: u64,
+    ) -> Option<RingEvaluator<'a>> {
         let rings = Rings::new(program, self.universe, self.max_t);
         let (horizon, exact) = match rings.watch(n) {
-            Watch::Exact(horizon) => (horizon, true),
-            Watch::Beginning(horizon) => (horizon, false),
-            Watch::Nothing => return None,
+            SimulationDepth::Exact(horizon) => (horizon, true),
+            SimulationDepth::Beginning(horizon) => (horizon, false),
+            SimulationDepth::Nothing => return None,
         };
         if !rings.admits(n) {
             return None;
@@ -53,9 +58,9 @@ impl<'a> Lab<'a> {
             t: horizon.t.min(last.saturating_add(1)),
             ..horizon
         };
-        let plan = Plan::new(program, self.circuit, self.universe, n, horizon);
-        Some(Bench {
-            lab: self,
+        let plan = BitProgram::new(program, self.circuit, self.universe, n, horizon);
+        Some(RingEvaluator {
+            compiled: self,
             program,
             n,
             horizon,
@@ -65,7 +70,7 @@ impl<'a> Lab<'a> {
     }
 }
 
-impl Bench<'_> {
+impl RingEvaluator<'_> {
     /// Updates of single cells in running that many starts.
     pub fn updates(&self, starts: u64) -> u64 {
         let steps = self
@@ -79,7 +84,7 @@ impl Bench<'_> {
     /// What running that many starts costs: operations on single cells, for the engine that will do them.
     pub fn cost(&self, starts: u64) -> u64 {
         let each = match &self.plan {
-            Some(_) => 1 + (self.lab.circuit.gates() + self.program.size()) as u64 / 8,
+            Some(_) => 1 + (self.compiled.circuit.gates() + self.program.size()) as u64 / 8,
             None => REFERENCE_COST * self.program.size() as u64,
         };
         self.updates(starts).saturating_mul(each)
@@ -87,7 +92,7 @@ impl Bench<'_> {
 
     /// How many symbols the universe has.
     pub fn symbols(&self) -> usize {
-        self.lab.universe.alphabet().len()
+        self.compiled.universe.alphabet().len()
     }
 
     /// Runs a batch.
@@ -104,7 +109,9 @@ impl Bench<'_> {
         let mut violations: Vec<(u64, usize)> = Vec::new();
         for lane in batch.live.iter() {
             let start = batch.get(lane);
-            let case = self.program.case(self.lab.universe, &start, self.horizon);
+            let case = self
+                .program
+                .case(self.compiled.universe, &start, self.horizon);
             if case.error.is_some() {
                 outcome.error.set(lane, true);
             }
@@ -140,14 +147,14 @@ impl Bench<'_> {
 
     /// Whether a run visits a symbol that may not start, and whether something stands at the seam.
     fn visits(&self, start: &[Symbol]) -> (bool, bool) {
-        let mut run = Run::new(self.lab.universe, start);
+        let mut run = Trajectory::new(self.compiled.universe, start);
         let (mut unusual, mut wrapped) = (false, false);
-        let radius = self.lab.universe.radius().min(self.n);
+        let radius = self.compiled.universe.radius().min(self.n);
         for t in 0..=self.horizon.t {
             let state = run.state(t);
             unusual |= state
                 .iter()
-                .any(|&symbol| !self.lab.universe.may_start(symbol));
+                .any(|&symbol| !self.compiled.universe.may_start(symbol));
             wrapped |= state[..radius]
                 .iter()
                 .chain(&state[self.n - radius..])
@@ -183,7 +190,7 @@ impl From<Least> for Violation {
 
 /// What came of the cases on one ring.
 #[derive(Debug, Clone, Default)]
-pub struct Tally {
+pub struct RingStats {
     pub n: usize,
     pub exhausted: bool,
     pub attempted: u64,
@@ -200,7 +207,7 @@ pub struct Tally {
     pub failing: Option<Violation>,
 }
 
-impl Tally {
+impl RingStats {
     pub fn new(n: usize) -> Self {
         Self {
             n,

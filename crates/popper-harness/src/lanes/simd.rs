@@ -11,7 +11,7 @@ use super::wide::{Column, Registers};
 use super::word::Lanes;
 
 /// A piece of work that is compiled for every instruction set, the best one being chosen when it runs.
-pub(super) enum Work<'a> {
+pub(super) enum SimdTask<'a> {
     Step {
         circuit: &'a Circuit,
         n: usize,
@@ -57,10 +57,10 @@ pub(super) enum Work<'a> {
 
 /// Counts in how many cells each lane is set, as a number of `out.len()` bits, which are enough.
 pub(super) fn count(cells: &[Lanes], out: &mut [Lanes]) {
-    Arch::new().dispatch(Work::Count { cells, out });
+    Arch::new().dispatch(SimdTask::Count { cells, out });
 }
 
-impl WithSimd for Work<'_> {
+impl WithSimd for SimdTask<'_> {
     type Output = ();
 
     #[inline(always)]

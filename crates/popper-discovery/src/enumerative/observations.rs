@@ -10,7 +10,7 @@ use popper_harness::universe::{State, TableUniverse, Universe as _};
 use popper_harness::{EvalError, holds, observe};
 use serde_json::json;
 
-use super::draft::Draft;
+use super::draft::LawDraft;
 use crate::snapshot::{Contract, Snapshot, Specimen};
 
 /// A piece of a run: which state was seen at which step. Step 0 is always there.
@@ -22,7 +22,7 @@ struct Piece {
 }
 
 /// All pieces of runs that a snapshot shows.
-pub(super) struct Evidence {
+pub(super) struct ObservationMatrix {
     /// A universe with the same symbols in which nothing ever happens: it reads states without knowing the rule.
     still: Option<TableUniverse>,
     states: Vec<State>,
@@ -34,7 +34,7 @@ pub(super) struct Evidence {
 /// The values of an observable on every state; none where it has no value.
 type Column = Rc<Vec<Option<i64>>>;
 
-impl Evidence {
+impl ObservationMatrix {
     /// Reads a snapshot. What is no state of the universe is passed over.
     pub(super) fn of(snapshot: &Snapshot) -> Self {
         let still = still(&snapshot.contract);
@@ -179,7 +179,7 @@ impl Evidence {
     }
 
     fn column_of(&self, expr: &str) -> Option<Column> {
-        let asking = Draft::invariant(expr, 1);
+        let asking = LawDraft::invariant(expr, 1);
         let program = self.compile(&super::read(asking.law(&[]))?)?;
         Some(self.column(program.observables.first()?))
     }
