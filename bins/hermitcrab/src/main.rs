@@ -1,4 +1,11 @@
 //! `hermitcrab`: a model that lives in blocks, on the command line.
+//!
+//! ```sh
+//! hermitcrab chat                     # a conversation in the terminal
+//! hermitcrab serve                    # the face in a browser
+//! ```
+//!
+//! `hermitcrab --help` lists the commands. The guide is `docs/hermitcrab.md` in the repository.
 
 mod answer;
 mod block;

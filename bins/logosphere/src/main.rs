@@ -1,4 +1,11 @@
 //! `logosphere`: a population of minds and what they say to each other, on the command line.
+//!
+//! ```sh
+//! logosphere demo                     # twelve minds that are programs: a run, its proof, null models, a page
+//! logosphere new my-experiment        # an experiment to change
+//! ```
+//!
+//! `logosphere --help` lists the commands. The guide is `docs/logosphere.md` in the repository.
 
 mod analyze;
 mod cli;

@@ -1,4 +1,11 @@
 //! `zer0gravity`: semantic compression, measured, on the command line.
+//!
+//! ```sh
+//! zer0gravity run --level 1           # encode, decode and score one text, offline without a key
+//! zer0gravity lint rules.txt          # check rules before a model is asked
+//! ```
+//!
+//! `zer0gravity --help` lists the commands. The guide is `docs/zer0gravity.md` in the repository.
 
 mod ask;
 mod cli;

@@ -46,6 +46,28 @@
 //!
 //! The crate reads no environment, clock or terminal: key, [`Clock`], paths and seed are passed in.
 //!
+//! A truncated stream is never a reply. A tool is never run on incomplete input. A key appears in no error, log or
+//! recording, neither as text nor as a JSON escape. Percent-encoded and base64 forms are not searched for, and the reply
+//! that you receive is not changed.
+//!
+//! # The budget
+//!
+//! Before each attempt the client reserves the most that it can cost: the prompt at its highest price, the longest reply,
+//! the uses of the provider's tools. The usage that the provider reports is charged in its place. An attempt that breaks
+//! off, times out or is dropped before that is charged whole; only one that was not sent or got an HTTP error is free. So
+//! at most the cap is billed, whatever goes wrong. Four things stay outside: prompt sizes without a count, results of
+//! server tools beyond 10,000 tokens a use, unknown keys of `extra`, and error replies that a provider bills all the same.
+//!
+//! With [`Client::keep_ledger`] the account is in a file: a run that is killed and resumed keeps one cap.
+//! [`Client::spent`] and [`Error::charged`] say what was charged, and how much of it is an upper bound.
+//!
+//! # Next to other users of reqwest
+//!
+//! This crate compiles `reqwest` with TLS but without a crypto provider, and cargo unites the features of all crates of a
+//! program. A client that another crate builds with `reqwest::Client::builder().build()` then takes the provider of the
+//! process and panics if there is none. Call `llm_client::tls::install_default()` at the start of `main`: it installs ring
+//! unless a provider is installed. [`HttpTransport::new`] calls it too.
+//!
 //! Next: [`Request`] and [`Reply`] for what is said, [`Error`] and [`Error::class`] for what goes wrong,
 //! [`Request::with_schema`] and [`json`] for replies in a form, [`Cassette`] for replay, [`Anthropic`], [`Compat`] and
 //! [`Echo`] for who answers.

@@ -37,8 +37,9 @@ fn states_from_stdin_are_runs_apart() {
 
 #[test]
 fn the_vectors_by_hand_are_what_is_printed() {
-    let vectors = include_str!("../../../../fixtures/popper/vectors/state_vectors.json");
-    let vectors: Value = serde_json::from_str(vectors).unwrap();
+    let vectors =
+        std::fs::read(test_support::fixture("popper/vectors/state_vectors.json")).unwrap();
+    let vectors: Value = serde_json::from_slice(&vectors).unwrap();
     for vector in vectors["hand"].as_array().unwrap() {
         let state = vector["state"].as_str().unwrap();
         let ran = popper(&["simulate", "--steps=5", "--json", "--", state]);

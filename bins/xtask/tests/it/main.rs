@@ -8,3 +8,5 @@ mod arrows;
 mod commands;
 #[cfg(unix)]
 mod gate;
+mod packages;
+mod readmes;

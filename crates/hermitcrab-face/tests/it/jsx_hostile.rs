@@ -1,5 +1,7 @@
 //! Texts that mean harm: whatever they are, the answer is a shell or faults with places.
 
+use std::sync::LazyLock;
+
 use hermitcrab_face::compile_shell;
 use hermitcrab_kernel::{CompiledShell, ShellError};
 use proptest::prelude::*;
@@ -168,7 +170,8 @@ fn many_faults_are_told_in_few_words() {
     assert!(errors[0].source_line.as_ref().unwrap().chars().count() < 400);
 }
 
-const FACE: &str = include_str!("../../../hermitcrab-kernel/src/brain/offline/shell.jsx");
+/// The face of the offline brain.
+static FACE: LazyLock<String> = LazyLock::new(|| crate::kernel_file("brain/offline/shell.jsx"));
 
 /// Pieces of which broken and whole shells are made.
 fn piece() -> impl Strategy<Value = String> {

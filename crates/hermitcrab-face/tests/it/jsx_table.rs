@@ -394,11 +394,11 @@ fn no_code_at_all() {
 
 #[test]
 fn our_own_faces_compile_without_a_warning() {
-    let offline = include_str!("../../../hermitcrab-kernel/src/brain/offline/shell.jsx");
-    let constitution = include_str!("../../../hermitcrab-kernel/src/defaults/constitution.json");
-    let constitution: Value = serde_json::from_str(constitution).unwrap();
+    let offline = crate::kernel_file("brain/offline/shell.jsx");
+    let constitution = crate::kernel_file("defaults/constitution.json");
+    let constitution: Value = serde_json::from_str(&constitution).unwrap();
     let pattern = constitution["tree"]["0"]["6"]["3"].as_str().unwrap();
-    for source in [offline, pattern] {
+    for source in [offline.as_str(), pattern] {
         let shell = good(source);
         assert_eq!(shell.component, "App");
         assert_eq!(shell.source, source);

@@ -13,3 +13,9 @@ mod repair;
 #[cfg(unix)]
 mod runtime_npm;
 mod server;
+
+/// A source file of the kernel, by its path under `src`.
+fn kernel_file(path: &str) -> String {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../hermitcrab-kernel/src/");
+    std::fs::read_to_string(format!("{folder}{path}")).unwrap()
+}

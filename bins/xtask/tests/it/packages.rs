@@ -1,0 +1,126 @@
+//! What an archive of a package holds: its README, the licences, and everything that its sources include.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use cargo_metadata::{MetadataCommand, Package};
+
+/// The largest file that an archive may hold, in bytes.
+const MAX_FILE: u64 = 2 << 20;
+
+/// The packages that may be published: all but the tools of this repository.
+pub fn published() -> Vec<Package> {
+    let metadata = MetadataCommand::new().no_deps().exec().unwrap();
+    let mut packages = metadata.packages;
+    packages.retain(|package| package.publish.is_none());
+    assert!(packages.len() >= 15);
+    packages
+}
+
+/// The folder of a package.
+pub fn folder(package: &Package) -> &Path {
+    package.manifest_path.parent().unwrap().as_std_path()
+}
+
+/// The files of the package's archive, by their paths in the package.
+fn listed(package: &Package) -> Vec<String> {
+    let output = Command::new(env!("CARGO"))
+        .args([
+            "package",
+            "--list",
+            "--allow-dirty",
+            "--locked",
+            "--manifest-path",
+        ])
+        .arg(&package.manifest_path)
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {errors}", package.name);
+    let made = [".cargo_vcs_info.json", "Cargo.lock", "Cargo.toml.orig"];
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines()
+        .filter(|line| !made.contains(line))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The paths that a source file includes, relative to its own folder.
+fn included(source: &str) -> impl Iterator<Item = &str> {
+    ["include_str!(", "include_bytes!(", "include!("]
+        .into_iter()
+        .flat_map(|macro_| source.split(macro_).skip(1))
+        .filter_map(|rest| rest.trim_start().strip_prefix('"')?.split('"').next())
+}
+
+#[test]
+fn every_archive_is_whole() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut faults = Vec::new();
+    for package in published() {
+        let files = listed(&package);
+        let mut needed = vec!["README.md", "LICENSE-MIT", "LICENSE-APACHE"];
+        if package.name == "zer0gravity-engine" {
+            // The word list is in its source.
+            needed.push("NOTICE");
+        }
+        for name in needed {
+            if !files.iter().any(|file| file == name) {
+                faults.push(format!("{}: {name} is missing", package.name));
+            } else if name != "README.md"
+                && fs::read(folder(&package).join(name)).ok() != fs::read(root.join(name)).ok()
+            {
+                faults.push(format!("{}: {name} differs from the root's", package.name));
+            }
+        }
+        for file in &files {
+            let path = folder(&package).join(file);
+            let size = fs::metadata(&path).unwrap().len();
+            if size > MAX_FILE {
+                faults.push(format!("{}: {file} has {size} bytes", package.name));
+            }
+            if path.extension().is_some_and(|extension| extension == "rs") {
+                let source = fs::read_to_string(&path).unwrap();
+                for target in included(&source) {
+                    let target = path.parent().unwrap().join(target);
+                    let inside = folder(&package).canonicalize().unwrap();
+                    let found = target.canonicalize();
+                    let held = found.ok().and_then(|found| {
+                        let inner = found.strip_prefix(&inside).ok()?.to_str()?.to_owned();
+                        files.contains(&inner).then_some(())
+                    });
+                    if held.is_none() {
+                        let target = target.display();
+                        faults.push(format!("{}: {file} includes {target}", package.name));
+                    }
+                }
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// An archive names its dependencies by version: a path alone cannot be published.
+#[test]
+fn every_dependency_has_a_version() {
+    for package in published() {
+        for dependency in &package.dependencies {
+            let is_dev = dependency.kind == cargo_metadata::DependencyKind::Development;
+            let requirement = dependency.req.to_string();
+            assert!(
+                is_dev || requirement != "*",
+                "{}: {} has no version",
+                package.name,
+                dependency.name
+            );
+        }
+    }
+}
+
+#[test]
+fn an_include_is_found_in_a_source() {
+    let source =
+        "a(include_str!(\"x/y.txt\"), include_bytes!(\n    \"../z\"), include_str!(concat!()))";
+    assert_eq!(included(source).collect::<Vec<_>>(), ["x/y.txt", "../z"]);
+}
