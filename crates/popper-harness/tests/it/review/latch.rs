@@ -9,6 +9,7 @@ use popper_harness::universe::{KineticGrid, TableUniverse};
 use serde_json::json;
 
 use super::law;
+use crate::fixtures::laws;
 use crate::random_law::random_universe;
 
 const INSTANTS: u64 = 200;
@@ -32,8 +33,9 @@ fn fault(stopped: &Verdict, whole: &Verdict, told: bool) -> Option<String> {
     }
 }
 
-/// Stops an evaluation at its k-th question, for good or for that one question, for each k.
-fn stop_everywhere(harness: &Harness, law: &Law) {
+/// Stops an evaluation at its k-th question, for good or for that one question, for each k. Returns how many were not stopped,
+/// ended as a FAIL and ended as UNKNOWN.
+fn stop_at_each(harness: &Harness, law: &Law) -> [u64; 3] {
     let whole = harness.evaluate(law);
     let mut answers = [0; 3];
     for k in 1..=INSTANTS {
@@ -55,6 +57,11 @@ fn stop_everywhere(harness: &Harness, law: &Law) {
             }] += 1;
         }
     }
+    answers
+}
+
+fn stop_everywhere(harness: &Harness, law: &Law) {
+    let answers = stop_at_each(harness, law);
     assert!(answers[2] > 0, "nothing was stopped: {answers:?}");
 }
 
@@ -70,6 +77,30 @@ fn quick() -> Config {
 
 fn grid() -> Harness {
     Harness::new(KineticGrid, quick()).unwrap()
+}
+
+/// Acceptance 5: each law of the fixtures, stopped at 200 instants.
+fn fixtures(file: &str) {
+    let mut stopped = 0;
+    for law in laws(file) {
+        stopped += stop_at_each(&grid(), &law)[1..].iter().sum::<u64>();
+    }
+    assert!(stopped > INSTANTS, "{stopped}");
+}
+
+#[test]
+fn every_true_law_of_the_fixtures() {
+    fixtures("true");
+}
+
+#[test]
+fn every_false_law_of_the_fixtures() {
+    fixtures("false");
+}
+
+#[test]
+fn every_undecided_law_of_the_fixtures() {
+    fixtures("unknown");
 }
 
 #[test]
