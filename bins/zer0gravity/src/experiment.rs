@@ -117,7 +117,7 @@ pub fn exit(results: &[ExperimentResult], left_out: usize, checks: &Checks) -> E
         result.outcome.status == StageStatus::NotRun
             && matches!(
                 result.outcome.kind.as_deref(),
-                Some("interrupted" | "budget")
+                Some("interrupted" | "budget" | "price_unknown")
             )
     };
     // A total that the compatible judge parser could not make a number of is no score.

@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::hash::{canonical_json, sha256_hex};
 use crate::transport::HttpRequest;
 use crate::types::Raw;
-use crate::{ConnectPhase, Error, TimeoutPhase, Timeouts};
+use crate::{ConnectPhase, Error, ErrorKind, TimeoutPhase, Timeouts};
 
 /// The version of the line format.
 pub(crate) const SCHEMA_VERSION: u32 = 1;
@@ -52,7 +52,7 @@ impl Cassette {
 
     /// Reads all lines, one at a time, each given to `found` with its place. A torn last one is left out.
     pub(crate) fn read(&self, found: impl FnMut(Line, LineAt)) -> Result<Recording, Error> {
-        let failed = |error| self.io_error("read", &error);
+        let failed = |error| self.io_error("read", error);
         let mut file = File::open(&self.path).map_err(failed)?;
         let (source, end) = if file.metadata().map_err(failed)?.is_file() {
             let end = scan(BufReader::new(&file), failed, found)?;
@@ -73,7 +73,7 @@ impl Cassette {
 
     /// Opens the file for more lines, after cutting a torn last one off; says how often it holds each question.
     pub(crate) fn append(&self) -> Result<Appending, Error> {
-        let failed = |error| self.io_error("write", &error);
+        let failed = |error| self.io_error("write", error);
         let mut file = OpenOptions::new()
             .read(true)
             .append(true)
@@ -108,11 +108,9 @@ impl Cassette {
         })
     }
 
-    pub(crate) fn io_error(&self, what: &str, error: &std::io::Error) -> Error {
-        Error::cassette(
-            None,
-            format!("cannot {what} {}: {error}", self.path.display()),
-        )
+    pub(crate) fn io_error(&self, what: &str, error: io::Error) -> Error {
+        let what = format!("cannot {what} {}", self.path.display());
+        Error::cassette(None, what).with_source(error)
     }
 }
 
@@ -161,7 +159,7 @@ impl Recording {
                 (&*text).read_exact(&mut bytes)
             }
         };
-        read.map_err(|error| self.cassette.io_error("read", &error))?;
+        read.map_err(|error| self.cassette.io_error("read", error))?;
         let line = Line::parse(&bytes, at.number)?;
         line.ok_or_else(|| Error::cassette(Some(at.number), "it is no longer there"))
     }
@@ -287,13 +285,13 @@ pub(crate) struct RecordedEvent {
 /// The connection failed, was too slow, or was given up.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct RecordedError {
-    pub kind: ErrorKind,
+    pub kind: RecordedKind,
 }
 
 /// The errors that a reply's bytes do not tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum ErrorKind {
+pub(crate) enum RecordedKind {
     Connect,
     Trust,
     Send,
@@ -306,24 +304,24 @@ pub(crate) enum ErrorKind {
     Cancelled,
 }
 
-impl ErrorKind {
+impl RecordedKind {
     /// What of `error` a reply's bytes do not tell.
     pub fn of(error: &Error) -> Option<Self> {
-        Some(match error {
-            Error::Connect { phase, .. } => match phase {
+        Some(match error.kind() {
+            ErrorKind::Connect { phase } => match phase {
                 ConnectPhase::Connect => Self::Connect,
                 ConnectPhase::Trust => Self::Trust,
                 ConnectPhase::Send => Self::Send,
                 ConnectPhase::Body => Self::Body,
             },
-            Error::Timeout { phase, .. } => match phase {
+            ErrorKind::Timeout { phase, .. } => match phase {
                 TimeoutPhase::Connect => Self::TimeoutConnect,
                 TimeoutPhase::FirstByte => Self::TimeoutFirstByte,
                 TimeoutPhase::Idle => Self::TimeoutIdle,
                 TimeoutPhase::Progress => Self::TimeoutProgress,
             },
-            Error::Deadline { .. } => Self::Deadline,
-            Error::Cancelled { .. } => Self::Cancelled,
+            ErrorKind::Deadline => Self::Deadline,
+            ErrorKind::Cancelled => Self::Cancelled,
             _ => return None,
         })
     }
@@ -340,13 +338,8 @@ impl ErrorKind {
             Self::TimeoutFirstByte => Error::timeout(TimeoutPhase::FirstByte, timeouts.first_byte),
             Self::TimeoutIdle => Error::timeout(TimeoutPhase::Idle, timeouts.idle),
             Self::TimeoutProgress => Error::timeout(TimeoutPhase::Progress, timeouts.progress),
-            Self::Deadline => Error::Deadline {
-                last: None,
-                trail: Box::default(),
-            },
-            Self::Cancelled => Error::Cancelled {
-                trail: Box::default(),
-            },
+            Self::Deadline => Error::deadline(None),
+            Self::Cancelled => ErrorKind::Cancelled.into(),
         }
     }
 }
@@ -363,10 +356,7 @@ impl Line {
             return Ok(None);
         }
         let damaged = |error: serde_json::Error| {
-            Error::cassette(
-                Some(number),
-                format!("expected one recorded attempt: {error}"),
-            )
+            Error::cassette(Some(number), "expected one recorded attempt").with_source(error)
         };
         let Version { schema_version } = serde_json::from_slice(bytes).map_err(damaged)?;
         if schema_version != SCHEMA_VERSION {

@@ -20,8 +20,8 @@ use crate::tokens::{Bytes3, CountCache, Estimator};
 use crate::transport::{HeaderText, HttpOptions, HttpTransport, Method, Transport};
 use crate::types::{EventStream, ModelInfo, Reply, Request, Target, Usd};
 use crate::{
-    Budget, Clock, ConfigError, CountPolicy, Error, Limits, Policy, RetryPolicy, SizeCaps, Spend,
-    Timeouts, Unpriced,
+    Budget, Clock, ConfigError, CountPolicy, Error, ErrorKind, Limits, Policy, RetryPolicy,
+    SizeCaps, Spend, Timeouts, Unpriced,
 };
 
 /// Asks models. Cheap to clone; clones share budget, limits and connections.
@@ -246,7 +246,7 @@ impl Client {
     /// What the first attempt of [`Client::complete`] would send, byte for byte.
     ///
     /// # Errors
-    /// [`Error::Refused`], as the call itself.
+    /// [`ErrorKind::Refused`], as the call itself.
     pub fn prepare(&self, request: &Request) -> Result<Prepared, Error> {
         let mut fitted = self.inner.fit(request, self.inner.target(request))?;
         self.inner.limit_reply(&mut fitted);
@@ -282,10 +282,8 @@ impl Client {
     pub async fn list_models(&self) -> Result<Vec<ModelInfo>, Error> {
         let inner = &self.inner;
         if inner.player.is_some() {
-            return Err(Error::ReplayMiss {
-                diff: "lists of models are not recorded".to_owned(),
-                trail: Box::default(),
-            });
+            let diff = "lists of models are not recorded".to_owned();
+            return Err(ErrorKind::ReplayMiss { diff }.into());
         }
         let transport: Arc<dyn Transport> = Arc::new(Outgoing {
             inner: inner.timed(inner.transport()?, inner.settings.timeouts.headers),
@@ -299,19 +297,14 @@ impl Client {
         Watchdog::new(&inner.clock, settings.timeouts.total)
             .guard(listing)
             .await
-            .unwrap_or_else(|Elapsed| {
-                Err(Error::Deadline {
-                    last: None,
-                    trail: Box::default(),
-                })
-            })
+            .unwrap_or_else(|Elapsed| Err(Error::deadline(None)))
     }
 
     /// Writes what is spent into this file from now on, and counts what it holds as spent: caps are for the whole run,
     /// over all its processes. A client that replays spends nothing and does not open it.
     ///
     /// # Errors
-    /// The file cannot be opened or read, or another process spends for the same run. [`Error::Refused`] names it.
+    /// The file cannot be opened or read, or another process spends for the same run. [`ErrorKind::Refused`] names it.
     pub fn keep_ledger(&self, file: &LedgerFile) -> Result<(), Error> {
         if self.inner.player.is_some() {
             return Ok(());

@@ -8,7 +8,7 @@ use crate::pipeline::{self, Answer, Mode};
 use crate::provider::Route;
 use crate::tokens::CountKey;
 use crate::types::{Count, CountSource, Request};
-use crate::{CountPolicy, Error};
+use crate::{CountPolicy, Error, ErrorKind};
 
 impl Client {
     /// Asks how many tokens the prompt of `request` has. The answer to the same body is remembered.
@@ -47,19 +47,24 @@ impl Client {
             Ok(_) => Err(Error::protocol(
                 "a provider answered in another form than asked",
             )),
-            // No such route: an older or a partial server.
-            Err(
-                error @ Error::Api {
-                    status: 404 | 405 | 501,
-                    ..
-                },
-            ) => {
+            Err(error) if has_no_route(&error) => {
                 let reason = format!("the server has no count of tokens ({error})");
                 inner.estimated(fitted.prompt, &reason, || error)
             }
             Err(error) => Err(error),
         }
     }
+}
+
+/// An older or a partial server has no such route.
+fn has_no_route(error: &Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::Api {
+            status: 404 | 405 | 501,
+            ..
+        }
+    )
 }
 
 impl Inner {
@@ -99,11 +104,8 @@ impl Inner {
                 self.counts.put(self.count_key(fitted)?, count);
                 Ok(Some(tokens))
             }
-            Ok(_)
-            | Err(Error::Api {
-                status: 404 | 405 | 501,
-                ..
-            }) => Ok(None),
+            Ok(_) => Ok(None),
+            Err(error) if has_no_route(&error) => Ok(None),
             Err(error) => Err(error),
         }
     }

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::Error;
 use crate::adapt::{adapt, retarget};
 use crate::check::check;
 use crate::client::Inner;
+use crate::layers::retry;
 use crate::provider::{Caps, Provider, Route};
 use crate::tokens::Bytes3;
 use crate::types::{Cost, CostSource, Reply, ReplySource, Request, Target, Warning};
+use crate::{Error, ErrorKind};
 
 /// A request that is checked and fits its target.
 pub(crate) struct Fitted {
@@ -77,10 +78,12 @@ impl Inner {
         }
     }
 
-    /// Adds what the table knows of a model that is not served.
+    /// Adds what the table knows of a model that is not served, and how long the server asks to wait.
     pub fn explain(&self, error: &mut Error) {
-        if let Error::ModelUnavailable { model, .. } = error {
+        if let ErrorKind::ModelUnavailable(model) = error.kind_mut() {
             self.settings.models.explain(model);
         }
+        let wait = retry::wished(&error.trail().wish, self.clock.now());
+        error.trail_mut().retry_after = wait;
     }
 }

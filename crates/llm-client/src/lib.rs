@@ -68,7 +68,7 @@
 //! process and panics if there is none. Call `llm_client::tls::install_default()` at the start of `main`: it installs ring
 //! unless a provider is installed. [`HttpTransport::new`] calls it too.
 //!
-//! Next: [`Request`] and [`Reply`] for what is said, [`Error`] and [`Error::class`] for what goes wrong,
+//! Next: [`Request`] and [`Reply`] for what is said, [`Error::kind`] and [`Error::class`] for what goes wrong,
 //! [`Request::with_schema`] and [`json`] for replies in a form, [`Cassette`] for replay, [`Anthropic`], [`Compat`] and
 //! [`Echo`] for who answers.
 
@@ -79,7 +79,7 @@ mod client;
 mod clock;
 mod codec;
 mod counting;
-mod error;
+pub mod error;
 mod fit;
 mod hash;
 pub mod json;
@@ -108,7 +108,7 @@ pub use codec::{
     StreamUsage, SystemRole, ThinkingField, ToolIndex,
 };
 pub use error::{
-    Amount, ConfigError, ConnectPhase, Error, TimeoutPhase, Trail, UnavailableModel, Wish,
+    Amount, ConfigError, ConnectPhase, Error, ErrorClass, ErrorKind, TimeoutPhase, UnavailableModel,
 };
 pub use layers::ledger_file::LedgerFile;
 pub use layers::timeout::ProgressLimit;

@@ -14,7 +14,7 @@ use crate::layers::gate::Pass;
 use crate::layers::record::Tape;
 use crate::layers::timeout::Watchdog;
 use crate::types::{Attempt, Charge, Event, EventStream, Reply, ReplySource, Usage};
-use crate::{Error, trace};
+use crate::{Error, ErrorKind, trace};
 
 /// An open stream. Dropped before its end it closes the connection, writes the record, settles the budget and frees
 /// its slot: all of that hangs on its fields.
@@ -63,8 +63,8 @@ impl Heard {
 
     /// The same for an attempt that failed.
     pub fn charge_of(&self, error: &Error, inner: &Inner, fitted: &Fitted) -> Option<Charge> {
-        match error {
-            Error::StreamTruncated { partial, .. } => inner.charge(partial, fitted),
+        match error.kind() {
+            ErrorKind::StreamTruncated { partial } => inner.charge(partial, fitted),
             _ => self.charge(inner, fitted),
         }
     }
@@ -125,10 +125,7 @@ impl Live {
             return Poll::Pending;
         };
         ready!(deadline.poll_elapsed(context));
-        Poll::Ready(Some(Err(Error::Deadline {
-            last: None,
-            trail: Box::default(),
-        })))
+        Poll::Ready(Some(Err(Error::deadline(None))))
     }
 
     fn arrive(&mut self, mut reply: Box<Reply>) -> Result<Box<Reply>, Error> {
@@ -166,7 +163,7 @@ impl Live {
             self.charged(charge);
         }
         if let Some(attempt) = self.attempts.last_mut() {
-            attempt.class = Some(error.class().to_owned());
+            attempt.class = Some(error.class());
             attempt.status = error.status().or(attempt.status);
         }
         if let Some(mut tape) = self.tape.take()

@@ -10,8 +10,7 @@ use rand_chacha::rand_core::SeedableRng as _;
 use serde_json::Value;
 use tracing::{Instrument as _, Span};
 
-use crate::Error;
-use crate::cassette::{ErrorKind, Line, root_of};
+use crate::cassette::{Line, RecordedKind, root_of};
 use crate::client::Inner;
 use crate::fit::Fitted;
 use crate::layers::budget::Reservation;
@@ -28,6 +27,7 @@ use crate::transport::Transport;
 use crate::types::{
     Attempt, Charge, Count, Event, EventStream, Reply, ReplySource, Request, Target,
 };
+use crate::{Error, ErrorKind};
 
 /// In which form an answer is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,7 +86,7 @@ pub(crate) struct Flight {
     /// The most attempts, by the policy and the last failure.
     allowed: u32,
     /// The last failure, while another attempt is made.
-    last: Option<Box<Error>>,
+    last: Option<Error>,
 }
 
 /// What an attempt leaves behind beside its result.
@@ -216,12 +216,12 @@ impl Flight {
             };
             inner.explain(&mut error);
             attempt.status = error.status();
-            attempt.class = Some(error.class().to_owned());
+            attempt.class = Some(error.class());
             if let Some(hold) = &mut self.hold {
                 hold.learn(traces.heard.charge_of(&error, &inner, fitted));
                 attempt.charge = hold.fail();
             }
-            if !matches!(error, Error::Refused { .. }) {
+            if !matches!(error.kind(), ErrorKind::Refused { .. }) {
                 self.attempts.push(attempt);
             }
             let policy = &inner.settings.retry;
@@ -240,7 +240,10 @@ impl Flight {
             if let Some(mut tape) = traces.tape.take() {
                 tape.finish(Some(&error), next.is_none())?;
             }
-            let busy = matches!(error, Error::RateLimited { .. } | Error::Overloaded { .. });
+            let busy = matches!(
+                error.kind(),
+                ErrorKind::RateLimited { .. } | ErrorKind::Overloaded { .. }
+            );
             if let (Some(pass), Some(wait)) = (&traces.pass, next.filter(|_| busy).or(asked)) {
                 pass.lane().hold(inner.clock.as_ref(), wait);
             }
@@ -250,7 +253,7 @@ impl Flight {
             // The slot is free while this call waits.
             drop(traces);
             trace::retry(&fitted.target, &error, next, n + 2, self.allowed);
-            self.last = Some(Box::new(error));
+            self.last = Some(error);
             inner.clock.sleep(next).await;
             wait = next;
             n += 1;
@@ -279,9 +282,7 @@ impl Flight {
         }
         let wait = retry::delay(wait, n, policy, &mut self.random);
         if inner.clock.instant().saturating_add(wait) >= self.deadline {
-            let trail = Box::new(error.trail().clone());
-            let last = Some(Box::new(error));
-            return (Error::Deadline { last, trail }, None);
+            return (Error::deadline(Some(error)), None);
         }
         (error, Some(wait))
     }
@@ -341,12 +342,7 @@ impl Flight {
                 ask(&inner, fitted, &call, mode, &mut traces.heard).await
             })
             .await;
-        result.unwrap_or_else(|Elapsed| {
-            Err(Error::Deadline {
-                last: self.last.take(),
-                trail: Box::default(),
-            })
-        })
+        result.unwrap_or_else(|Elapsed| Err(Error::deadline(self.last.take())))
     }
 
     /// The attempt succeeded: completes the reply, or hands the open stream to the caller.
@@ -412,7 +408,7 @@ impl Flight {
         let out_of_time = line
             .error
             .as_ref()
-            .is_some_and(|error| error.kind == ErrorKind::Deadline);
+            .is_some_and(|error| error.kind == RecordedKind::Deadline);
         let mut attempt = Attempt {
             n: line.attempt,
             target: fitted.target.clone(),
@@ -465,13 +461,11 @@ impl Flight {
                     Decision::TooLong(asked) => too_long(asked, error),
                     _ => error,
                 };
-                if out_of_time && !matches!(error, Error::Deadline { .. }) {
+                if out_of_time && !matches!(error.kind(), ErrorKind::Deadline) {
                     // The time was over before the wait that this failure asked for.
-                    let trail = Box::new(error.trail().clone());
-                    let last = Some(Box::new(error));
-                    error = Error::Deadline { last, trail };
+                    error = Error::deadline(Some(error));
                 }
-                attempt.class = Some(error.class().to_owned());
+                attempt.class = Some(error.class());
                 error.trail_mut().attempts = vec![attempt];
                 Err(error)
             }
@@ -519,8 +513,6 @@ async fn ask(
 
 /// The server asks for a longer wait than the policy allows.
 fn too_long(asked: Duration, mut error: Error) -> Error {
-    Error::RetryAfterTooLong {
-        asked,
-        trail: Box::new(std::mem::take(error.trail_mut())),
-    }
+    *error.kind_mut() = ErrorKind::RetryAfterTooLong { asked };
+    error
 }

@@ -22,7 +22,7 @@ pub trait Provider: Send + Sync {
     /// A provider that asks no server gives a request that is sent nowhere and serves as its identity.
     ///
     /// # Errors
-    /// [`Error::Refused`] when the protocol cannot say it.
+    /// [`crate::ErrorKind::Refused`] when the protocol cannot say it.
     fn encode(&self, request: &Request, model: &str, route: Route) -> Result<HttpRequest, Error>;
 
     /// Asks for a whole reply.

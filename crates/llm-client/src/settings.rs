@@ -94,7 +94,7 @@ pub struct Budget {
 /// What to do about a model without a known price when there is a cap in dollars.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Unpriced {
-    /// [`crate::Error::PriceUnknown`].
+    /// [`crate::ErrorKind::PriceUnknown`].
     #[default]
     Refuse,
     /// Reckon with these dollars for a million tokens.

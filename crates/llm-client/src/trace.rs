@@ -6,8 +6,8 @@ use std::time::Duration;
 use tracing::field::Empty;
 use tracing::{Span, debug_span, info, warn};
 
-use crate::Error;
 use crate::types::{CostSource, Count, Reply, ReplySource, StopReason, Target, Warning};
+use crate::{Error, ErrorClass, ErrorKind};
 
 /// The span of one call. Its name on an `OpenTelemetry` backend is `chat {model}` or `count_tokens {model}`.
 pub(crate) fn span(operation: &str, target: &Target, max_tokens: Option<u32>) -> Span {
@@ -65,7 +65,7 @@ pub(crate) fn counted(span: &Span, count: &Count) {
 
 /// Marks the span of a call that failed.
 pub(crate) fn failed(span: &Span, error: &Error) {
-    span.record("error.type", error.class());
+    span.record("error.type", error.class().as_str());
     span.record("llm.attempt", error.attempts().len());
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn retry(target: &Target, error: &Error, wait: Duration, next: u32, m
         {
             gen_ai.provider.name = target.provider,
             gen_ai.request.model = target.model,
-            error.type = error.class(),
+            error.type = error.class().as_str(),
             llm.wait_ms = wait.as_millis() as u64
         },
         "retrying in {} ms ({next} of {most}): {}",
@@ -87,14 +87,14 @@ pub(crate) fn retry(target: &Target, error: &Error, wait: Duration, next: u32, m
 
 /// The error in words that are not of a reply.
 fn reason(error: &Error) -> String {
-    if matches!(error, Error::Connect { .. } | Error::Timeout { .. }) {
-        return error.to_string();
+    if let ErrorKind::Connect { .. } | ErrorKind::Timeout { .. } = error.kind() {
+        return error.message();
     }
     let words = match error.class() {
-        "server" => "server error".to_owned(),
-        "rate_limit" => "rate limited".to_owned(),
-        "bad_response" => "the reply cannot be used".to_owned(),
-        class => class.replace('_', " "),
+        ErrorClass::Server => "server error".to_owned(),
+        ErrorClass::RateLimit => "rate limited".to_owned(),
+        ErrorClass::BadResponse => "the reply cannot be used".to_owned(),
+        class => class.as_str().replace('_', " "),
     };
     match error.status() {
         Some(status) => format!("HTTP {status}, {words}"),

@@ -88,7 +88,7 @@ fn attempt(attempt: &llm_client::Attempt) -> AttemptFacts {
     AttemptFacts {
         n: attempt.n,
         status: attempt.status,
-        class: attempt.class.clone(),
+        class: attempt.class.map(|class| class.to_string()),
         wait_ms: ms(attempt.wait),
         latency_ms: ms(attempt.latency),
     }
@@ -112,14 +112,10 @@ fn finish_reason(reason: &StopReason) -> String {
 }
 
 fn mind_error(error: &Error) -> MindError {
-    let class = match error {
-        // No cap was reached: nobody knows how much of it a call would take.
-        Error::PriceUnknown { .. } => "price_unknown",
-        error => error.class(),
-    };
+    let class = error.class().as_str();
     MindError {
         class: class.to_owned(),
-        message: error.sentence(),
+        message: error.message(),
         fatal: matches!(
             class,
             "auth"

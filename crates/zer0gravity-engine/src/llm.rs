@@ -2,7 +2,9 @@
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use llm_client::{Block, Client, CountSource, Error, Message, OutputFormat, Request, StopReason};
+use llm_client::{
+    Block, Client, CountSource, Error, ErrorKind, Message, OutputFormat, Request, StopReason,
+};
 
 use crate::prompts::{PromptMessage, Role, Turn};
 use crate::{
@@ -50,9 +52,9 @@ impl ModelPort for LlmPort {
         async move {
             let request = Request::new(request.model, request.text);
             let count = self.client.count_tokens(&request).await;
-            let count = count.map_err(|error| match error {
+            let count = count.map_err(|error| match error.kind() {
                 // The protocol has no counts, and the client is not to guess.
-                Error::Refused { .. } => PortError::unsent(NO_EXACT_COUNT, error.sentence()),
+                ErrorKind::Refused { .. } => PortError::unsent(NO_EXACT_COUNT, error.message()),
                 _ => port_error(&error),
             })?;
             match count.source {
@@ -153,7 +155,7 @@ fn port_error(error: &Error) -> PortError {
     PortError {
         status: error.status(),
         call: facts(error.attempts().len()),
-        ..PortError::unsent(error.class(), error.sentence())
+        ..PortError::unsent(error.class().as_str(), error.message())
     }
 }
 

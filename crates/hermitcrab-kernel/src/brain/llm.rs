@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 use async_trait::async_trait;
 use futures_util::StreamExt as _;
 use llm_client::{
-    CacheMark, Client, Error, Reply, Request, Spend, StopReason, Thinking, ToolChoice,
+    CacheMark, Client, Error, ErrorClass, Reply, Request, Spend, StopReason, Thinking, ToolChoice,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -172,7 +172,7 @@ impl BrainError {
     fn model(model: &str, source: Error) -> Self {
         Self::Model {
             model: model.to_owned(),
-            source: Box::new(source),
+            source,
         }
     }
 }
@@ -180,8 +180,8 @@ impl BrainError {
 /// Whether the next model is asked after this.
 fn moves_on(error: &Error) -> bool {
     matches!(
-        error,
-        Error::ModelUnavailable { .. } | Error::Overloaded { .. }
+        error.class(),
+        ErrorClass::ModelUnavailable | ErrorClass::Overloaded
     )
 }
 

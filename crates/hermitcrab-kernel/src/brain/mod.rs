@@ -121,7 +121,7 @@ pub enum BrainError {
         model: String,
         /// What it, or its server, said.
         #[source]
-        source: Box<llm_client::Error>,
+        source: llm_client::Error,
     },
     /// The request was given up.
     #[error("stopped")]

@@ -1,4 +1,4 @@
-use llm_client::Error;
+use llm_client::{Error, ErrorClass, ErrorKind};
 
 use super::BrainError;
 
@@ -17,7 +17,7 @@ impl BrainError {
 
     /// The key was refused, so another one must be asked for.
     pub fn is_key_refused(&self) -> bool {
-        matches!(self, Self::Model { source, .. } if matches!(**source, Error::Auth { .. }))
+        matches!(self, Self::Model { source, .. } if source.class() == ErrorClass::Auth)
     }
 }
 
@@ -27,33 +27,35 @@ fn of_model(model: &str, error: &Error) -> String {
         .map(|status| format!(" (HTTP {status})"))
         .unwrap_or_default();
     match error.class() {
-        "auth" => format!("key refused{http}: give another one"),
-        "quota" => format!("the account has nothing left{http}: add credit or use another key"),
-        "model_unavailable" => format!("{model} is not served here{http}"),
-        "rate_limit" => format!("too many requests{http}: wait a minute, then ask again"),
-        "overloaded" => format!("{model} is overloaded{http}: ask again in a while"),
-        "server" => format!("the provider failed{http}: ask again"),
-        "bad_request" => format!(
+        ErrorClass::Auth => format!("key refused{http}: give another one"),
+        ErrorClass::Quota => {
+            format!("the account has nothing left{http}: add credit or use another key")
+        }
+        ErrorClass::ModelUnavailable => format!("{model} is not served here{http}"),
+        ErrorClass::RateLimit => format!("too many requests{http}: wait a minute, then ask again"),
+        ErrorClass::Overloaded => format!("{model} is overloaded{http}: ask again in a while"),
+        ErrorClass::Server => format!("the provider failed{http}: ask again"),
+        ErrorClass::BadRequest => format!(
             "the request was refused{http}: {}",
-            one_line(&error.sentence())
+            one_line(&error.message())
         ),
-        "network" => format!(
+        ErrorClass::Network => format!(
             "no connection to the provider: {}",
-            one_line(&error.sentence())
+            one_line(&error.message())
         ),
-        "timeout" => "the provider did not answer in time: ask again".to_owned(),
-        "bad_response" => match error {
-            Error::StreamTruncated { .. } => {
+        ErrorClass::Timeout => "the provider did not answer in time: ask again".to_owned(),
+        ErrorClass::BadResponse => match error.kind() {
+            ErrorKind::StreamTruncated { .. } => {
                 "the answer broke off, and nothing of it is kept: ask again".to_owned()
             }
-            _ => format!("the answer cannot be read: {}", one_line(&error.sentence())),
+            _ => format!("the answer cannot be read: {}", one_line(&error.message())),
         },
-        "budget" => format!(
+        ErrorClass::Budget | ErrorClass::PriceUnknown => format!(
             "the budget ends here (--max-usd): {}",
-            one_line(&error.sentence())
+            one_line(&error.message())
         ),
-        "replay_miss" => "the recording does not hold this request".to_owned(),
-        _ => one_line(&error.sentence()),
+        ErrorClass::ReplayMiss => "the recording does not hold this request".to_owned(),
+        _ => one_line(&error.message()),
     }
 }
 

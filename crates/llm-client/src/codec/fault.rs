@@ -3,7 +3,8 @@ use serde_json::value::RawValue;
 use url::Url;
 
 use super::fields::Fields;
-use crate::error::{Error, Trail, UnavailableModel, Wish};
+use crate::error::{Error, ErrorKind, Trail, UnavailableModel, Wish};
+use crate::layers::retry;
 use crate::redact::Redactor;
 use crate::transport::header;
 use crate::types::Reply;
@@ -67,16 +68,11 @@ pub(crate) fn of_object(
     object: &RawValue,
 ) -> Error {
     let found = Found::in_error(object);
-    match found.status() {
-        Some(status) => found.into_error(asked, status, headers),
-        None => Error::BadResponse {
-            what: format!(
-                "an error without a status: {}",
-                excerpt(asked.redactor, &found.message)
-            ),
-            trail: Box::new(trail(headers)),
-        },
+    if let Some(status) = found.status() {
+        return found.into_error(asked, status, headers);
     }
+    let message = excerpt(asked.redactor, &found.message);
+    Error::bad_response(format!("an error without a status: {message}")).with_trail(trail(headers))
 }
 
 /// The start of a server's text for an error: without keys, at most 2 KiB.
@@ -91,15 +87,16 @@ pub(crate) fn trail(headers: &[(String, String)]) -> Trail {
         let is = |word: &str| text.trim().eq_ignore_ascii_case(word);
         is("true").then_some(true).or(is("false").then_some(false))
     });
+    let wish = Wish {
+        should_retry,
+        retry_after_ms: text("retry-after-ms"),
+        retry_after: text("retry-after"),
+    };
     Trail {
-        attempts: Vec::new(),
         request_id: text("request-id").or_else(|| text("x-request-id")),
-        wish: Wish {
-            should_retry,
-            retry_after_ms: text("retry-after-ms"),
-            retry_after: text("retry-after"),
-        },
-        note: None,
+        retry_after: retry::in_numbers(&wish),
+        wish,
+        ..Trail::default()
     }
 }
 
@@ -181,7 +178,7 @@ impl Found {
     }
 
     fn into_error(self, asked: Asked<'_>, status: u16, headers: &[(String, String)]) -> Error {
-        let trail = Box::new(trail(headers));
+        let trail = trail(headers);
         let waits = trail.wish.retry_after.is_some() || trail.wish.retry_after_ms.is_some();
         let quota = self.quota() || (status == 402 && !waits);
         let message = match redirection(status, headers) {
@@ -189,19 +186,11 @@ impl Found {
             None => excerpt(asked.redactor, &self.message),
         };
         let word = |text: String| cleaned(asked.redactor, &text, WORD_KEPT);
-        match status {
-            401 => Error::Auth {
-                status,
-                message,
-                trail,
-            },
-            403 if !asked.moderates => Error::Auth {
-                status,
-                message,
-                trail,
-            },
-            404 if self.names_a_model(asked.model) => Error::ModelUnavailable {
-                model: Box::new(UnavailableModel {
+        let kind = match status {
+            401 => ErrorKind::Auth { status, message },
+            403 if !asked.moderates => ErrorKind::Auth { status, message },
+            404 if self.names_a_model(asked.model) => {
+                ErrorKind::ModelUnavailable(Box::new(UnavailableModel {
                     provider: asked.provider.to_owned(),
                     model: asked.model.to_owned(),
                     status,
@@ -209,31 +198,25 @@ impl Found {
                     read_on: String::new(),
                     active: Vec::new(),
                     message: in_one_line(&message),
-                }),
-                trail,
-            },
-            429 => Error::RateLimited {
+                }))
+            }
+            429 => ErrorKind::RateLimited {
                 status,
                 message,
                 quota,
-                trail,
             },
             _ if status == 529 || self.kind.as_deref() == Some("overloaded_error") => {
-                Error::Overloaded {
-                    status,
-                    message,
-                    trail,
-                }
+                ErrorKind::Overloaded { status, message }
             }
-            _ => Error::Api {
+            _ => ErrorKind::Api {
                 status,
                 kind: self.kind.map(word),
                 code: self.code.map(word),
                 message,
                 quota,
-                trail,
             },
-        }
+        };
+        Error::from(kind).with_trail(trail)
     }
 
     /// The account has nothing left.
@@ -328,7 +311,8 @@ mod tests {
     #[test]
     fn a_message_is_cut_between_characters_after_its_keys_are_gone() {
         let body = format!("{}my-own-key{}", "ä".repeat(1000), "ö".repeat(4000));
-        let Error::Api { message, .. } = of(500, body.as_bytes()) else {
+        let error = of(500, body.as_bytes());
+        let ErrorKind::Api { message, .. } = error.kind() else {
             panic!("not an api error");
         };
         assert!(
@@ -368,11 +352,20 @@ mod tests {
 
     #[test]
     fn a_404_that_is_not_about_the_model_stays_one() {
-        assert_eq!(of(404, b"404 page not found").class(), "bad_request");
-        assert_eq!(of(404, br#"{"detail":"Not Found"}"#).class(), "bad_request");
-        assert_eq!(of(404, b"model 'm' not found").class(), "model_unavailable");
+        assert_eq!(
+            of(404, b"404 page not found").class().as_str(),
+            "bad_request"
+        );
+        assert_eq!(
+            of(404, br#"{"detail":"Not Found"}"#).class().as_str(),
+            "bad_request"
+        );
+        assert_eq!(
+            of(404, b"model 'm' not found").class().as_str(),
+            "model_unavailable"
+        );
         let older = br#"{"object":"error","message":"The model does not exist.","code":404}"#;
-        assert_eq!(of(404, older).class(), "model_unavailable");
+        assert_eq!(of(404, older).class().as_str(), "model_unavailable");
     }
 
     #[test]
@@ -386,18 +379,21 @@ mod tests {
             Some(500)
         );
         assert_eq!(
-            object(r#"{"type":"overloaded_error"}"#).class(),
+            object(r#"{"type":"overloaded_error"}"#).class().as_str(),
             "overloaded"
         );
         assert_eq!(
-            object(r#"{"type":"rate_limit_error"}"#).class(),
+            object(r#"{"type":"rate_limit_error"}"#).class().as_str(),
             "rate_limit"
         );
         assert_eq!(
             object(r#"{"type":"invalid_request_error"}"#).status(),
             Some(400)
         );
-        assert_eq!(object(r#"{"code":"insufficient_quota"}"#).class(), "quota");
+        assert_eq!(
+            object(r#"{"code":"insufficient_quota"}"#).class().as_str(),
+            "quota"
+        );
         for nothing in [
             r#""words""#,
             "{}",
@@ -405,7 +401,11 @@ mod tests {
             r#"{"type":"?"}"#,
             "[[1]]",
         ] {
-            assert_eq!(object(nothing).class(), "bad_response", "{nothing}");
+            assert_eq!(
+                object(nothing).class().as_str(),
+                "bad_response",
+                "{nothing}"
+            );
         }
     }
 

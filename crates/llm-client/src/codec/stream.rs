@@ -22,7 +22,7 @@ pub(crate) trait Assembler: Send + Unpin + 'static {
     }
 
     /// The body is over; `cut` if it ended inside an event. Adds [`Event::Done`], unless it was added before, or
-    /// gives [`Error::StreamTruncated`].
+    /// gives [`crate::ErrorKind::StreamTruncated`].
     fn end(&mut self, cut: bool, out: &mut VecDeque<Event>) -> Result<(), Error>;
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::ledger_file::{How, Writer};
 use crate::transport::HttpResponse;
 use crate::types::{Charge, Usd};
-use crate::{Amount, Budget, Clock, ConnectPhase, Error, Spend, TimeoutPhase};
+use crate::{Amount, Budget, Clock, ConnectPhase, Error, ErrorKind, Spend, TimeoutPhase};
 
 /// The most that one attempt can take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -132,12 +132,7 @@ impl Ledger {
 }
 
 fn exceeded(cap: Amount, spent: Amount, wanted: Amount) -> Error {
-    Error::BudgetExceeded {
-        cap,
-        spent,
-        wanted,
-        trail: Box::default(),
-    }
+    ErrorKind::BudgetExceeded { cap, spent, wanted }.into()
 }
 
 /// How far the request of an attempt got. Only one that was not sent, or that the server answered with an HTTP error,
@@ -174,12 +169,12 @@ impl Way {
 
 /// The error says that no request reached a server.
 fn is_unsent(error: &Error) -> bool {
-    match error {
-        Error::Connect { phase, .. } => {
+    match error.kind() {
+        ErrorKind::Connect { phase } => {
             matches!(phase, ConnectPhase::Connect | ConnectPhase::Trust)
         }
-        Error::Timeout { phase, .. } => *phase == TimeoutPhase::Connect,
-        Error::Refused { .. } => true,
+        ErrorKind::Timeout { phase, .. } => *phase == TimeoutPhase::Connect,
+        ErrorKind::Refused { .. } => true,
         _ => false,
     }
 }
@@ -282,7 +277,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::SystemClock;
+    use crate::{ErrorClass, SystemClock};
 
     fn ledger(caps: Budget) -> Arc<Ledger> {
         Arc::new(Ledger::new(caps, Arc::new(SystemClock::new())))
@@ -345,7 +340,7 @@ mod tests {
         let mut call = ledger.reserve(most(60)).unwrap();
         send(&call);
         assert_eq!(call.fail().usd, Some(Usd(60)));
-        assert!(matches!(call.again(), Err(Error::BudgetExceeded { .. })));
+        assert_eq!(call.again().unwrap_err().class(), ErrorClass::Budget);
         drop(call);
         let spend = ledger.spent();
         assert_eq!((spend.usd, spend.reserved), (Usd(60), Usd::ZERO));

@@ -59,18 +59,18 @@ impl LedgerFile {
     /// not end count as spent.
     ///
     /// # Errors
-    /// The file cannot be read, or a line of it; [`Error::Refused`] names both.
+    /// The file cannot be read, or a line of it; [`crate::ErrorKind::Refused`] names both.
     pub fn spent(&self) -> Result<Spend, Error> {
         match std::fs::read(&self.path) {
             Ok(text) => Ok(self.sums(&text)?.spend),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Spend::default()),
-            Err(error) => Err(self.error(&format!("cannot be read: {error}"))),
+            Err(error) => Err(self.error("cannot be read").with_source(error)),
         }
     }
 
     /// Opens the file for one writer, after cutting a torn last line off.
     pub(crate) fn open(&self) -> Result<Writer, Error> {
-        let failed = |error: io::Error| self.error(&format!("cannot be opened: {error}"));
+        let failed = |error: io::Error| self.error("cannot be opened").with_source(error);
         let mut file = OpenOptions::new()
             .read(true)
             .append(true)
@@ -239,8 +239,8 @@ impl Writer {
             ..Line::of(id)
         };
         self.append(&line).map_err(|error| {
-            let why = format!("cannot be written, so nothing is sent: {error}");
-            self.ledger.error(&why)
+            let why = "cannot be written, so nothing is sent";
+            self.ledger.error(why).with_source(error)
         })?;
         self.next += 1;
         Ok(id)

@@ -10,7 +10,7 @@ use crate::fit::Fitted;
 use crate::models::{Factor, Model, Price, Tier};
 use crate::tokens::{self, Media};
 use crate::types::{Charge, CostSource, Reply, Request, Target, ToolSpec, Usage, Usd, Warning};
-use crate::{Error, Unpriced};
+use crate::{Error, ErrorKind, Unpriced};
 
 /// The longest reply where neither request, protocol nor table say.
 const REPLY: u32 = 8192;
@@ -68,10 +68,8 @@ impl Inner {
         let is_priced = self.dearest(&fitted.target, 0, 0, Factor::ONE).is_some();
         let dollars = settings.budget.usd.is_some();
         if !is_priced && dollars && settings.budget.unpriced == Unpriced::Refuse {
-            return Err(Error::PriceUnknown {
-                model: model.clone(),
-                trail: Box::default(),
-            });
+            let model = model.clone();
+            return Err(ErrorKind::PriceUnknown { model }.into());
         }
         let strict = dollars && is_priced;
         let (uses, fees) = server_tools(fitted, row, strict)?;
@@ -85,10 +83,8 @@ impl Inner {
             let other = self.dearest_of(&target, prompt, reply, fitted, strict)?;
             usd = usd.zip(other).map(|(usd, other)| usd.max(other));
             if usd.is_none() && strict && settings.budget.unpriced == Unpriced::Refuse {
-                return Err(Error::PriceUnknown {
-                    model: target.model,
-                    trail: Box::default(),
-                });
+                let model = target.model;
+                return Err(ErrorKind::PriceUnknown { model }.into());
             }
         }
         Ok(Most {

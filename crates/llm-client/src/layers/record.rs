@@ -15,13 +15,13 @@ use futures_util::{FutureExt as _, StreamExt as _};
 
 use self::syncer::Syncer;
 use crate::cassette::{
-    Appending, Cassette, ErrorKind, Line, RecordedError, RecordedEvent, RecordedRequest,
+    Appending, Cassette, Line, RecordedError, RecordedEvent, RecordedKind, RecordedRequest,
     RecordedResponse, SCHEMA_VERSION, Tail, body_fields,
 };
 use crate::sse::SseDecoder;
 use crate::transport::{HeaderText, HttpRequest, HttpResponse, Transport, is_event_stream};
 use crate::types::Target;
-use crate::{Clock, ConfigError, Error};
+use crate::{Clock, ConfigError, Error, ErrorKind};
 
 /// The longest wait of a line for the disk.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
@@ -57,19 +57,19 @@ struct Written {
 
 impl Recorder {
     pub fn open(cassette: &Cassette, clock: Arc<dyn Clock>) -> Result<Self, ConfigError> {
-        let failed = |error| ConfigError::Cassette(Box::new(error));
         let Appending {
             file,
             occurrences,
             is_regular,
-        } = cassette.append().map_err(failed)?;
+        } = cassette.append().map_err(ConfigError::Cassette)?;
         let syncer = || {
             let file = file.try_clone()?;
             Syncer::start(SYNC_EVERY, move || file.sync_data())
         };
         let syncer = is_regular.then(syncer).transpose();
         Ok(Self {
-            syncer: syncer.map_err(|error| failed(cassette.io_error("write", &error)))?,
+            syncer: syncer
+                .map_err(|error| ConfigError::Cassette(cassette.io_error("write", error)))?,
             file: Mutex::new(Written { file, torn: false }),
             occurrences: Mutex::new(occurrences),
             clock,
@@ -101,7 +101,7 @@ impl Recorder {
             ));
         }
         match self.syncer.as_ref().and_then(Syncer::failure) {
-            Some(error) => Err(unwritten(&error)),
+            Some(error) => Err(unwritten(error)),
             None => Ok(()),
         }
     }
@@ -111,13 +111,13 @@ impl Recorder {
     }
 
     fn write(&self, line: &Line) -> Result<(), Error> {
-        let mut text = serde_json::to_vec(line).map_err(|error| unwritten(&error))?;
+        let mut text = serde_json::to_vec(line).map_err(unwritten)?;
         text.push(b'\n');
         let mut written = self.file();
         self.check_file(&written)?;
         let done = written.file.write_all(&text);
         written.torn = done.is_err();
-        done.map_err(|error| unwritten(&error))?;
+        done.map_err(unwritten)?;
         if let Some(syncer) = &self.syncer {
             syncer.written();
         }
@@ -125,8 +125,8 @@ impl Recorder {
     }
 }
 
-fn unwritten(error: &dyn std::fmt::Display) -> Error {
-    Error::cassette(None, format!("cannot write the recorded attempt: {error}"))
+fn unwritten(error: impl std::error::Error + Send + Sync + 'static) -> Error {
+    Error::cassette(None, "cannot write the recorded attempt").with_source(error)
 }
 
 /// Which place in the cassette a call has.
@@ -239,7 +239,7 @@ impl Tape {
             },
             response,
             error: error
-                .and_then(ErrorKind::of)
+                .and_then(RecordedKind::of)
                 .map(|kind| RecordedError { kind }),
         })
     }
@@ -248,9 +248,7 @@ impl Tape {
 impl Drop for Tape {
     fn drop(&mut self) {
         if !self.done {
-            let cancelled = Error::Cancelled {
-                trail: Box::default(),
-            };
+            let cancelled = Error::from(ErrorKind::Cancelled);
             // Whoever dropped the call waits for no answer.
             let _ = self.finish(Some(&cancelled), true);
         }

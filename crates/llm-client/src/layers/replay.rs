@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::cassette::{Cassette, Line, LineAt, RecordedResponse, Recording, Tail};
 use crate::transport::{HttpRequest, HttpResponse, Transport};
-use crate::{ConfigError, Error, Timeouts, trace};
+use crate::{ConfigError, Error, ErrorKind, Timeouts, trace};
 
 /// How many differences a miss shows.
 const SHOWN: usize = 8;
@@ -51,7 +51,7 @@ impl Player {
             let of_root = answers.entry(line.root).or_default();
             of_root.insert(line.n, Recorded { at, final_hint });
         });
-        let recording = read.map_err(|error| ConfigError::Cassette(Box::new(error)))?;
+        let recording = read.map_err(ConfigError::Cassette)?;
         if recording.is_torn {
             trace::torn(cassette.path());
         }
@@ -130,10 +130,7 @@ fn in_order(of_root: BTreeMap<u64, Recorded>) -> Vec<Recorded> {
 }
 
 fn miss(diff: String) -> Error {
-    Error::ReplayMiss {
-        diff,
-        trail: Box::default(),
-    }
+    ErrorKind::ReplayMiss { diff }.into()
 }
 
 /// Adds the places where two values differ, with both values cut short, up to one more than are shown.

@@ -3,7 +3,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use rand_chacha::rand_core::Rng;
 
-use crate::error::{ConnectPhase, Error, Wish};
+use crate::error::{ConnectPhase, Error, ErrorClass, ErrorKind, Wish};
 use crate::settings::RetryPolicy;
 
 /// What to do about a failed attempt.
@@ -31,7 +31,7 @@ pub(crate) enum Wait {
 
 /// What to do about `error`. How many attempts there were is the caller's to count.
 pub(crate) fn decide(error: &Error, policy: &RetryPolicy, now: Timestamp) -> Decision {
-    if error.class() == "quota" {
+    if error.class() == ErrorClass::Quota {
         return Decision::Stop;
     }
     let wish = &error.trail().wish;
@@ -49,9 +49,9 @@ pub(crate) fn decide(error: &Error, policy: &RetryPolicy, now: Timestamp) -> Dec
         Some(asked) => Wait::Server(asked),
         None => Wait::Backoff,
     };
-    let once = match error {
-        Error::RateLimited { .. } => wait == Wait::Backoff,
-        Error::BadResponse { .. } | Error::StreamTruncated { .. } => true,
+    let once = match error.kind() {
+        ErrorKind::RateLimited { .. } => wait == Wait::Backoff,
+        ErrorKind::BadResponse { .. } | ErrorKind::StreamTruncated { .. } => true,
         _ => false,
     };
     Decision::Retry {
@@ -67,8 +67,8 @@ pub(crate) fn asked_of_all(
     now: Timestamp,
 ) -> Option<Duration> {
     let busy = matches!(
-        error,
-        Error::RateLimited { quota: false, .. } | Error::Overloaded { .. }
+        error.kind(),
+        ErrorKind::RateLimited { quota: false, .. } | ErrorKind::Overloaded { .. }
     );
     let asked = busy.then(|| wished(&error.trail().wish, now)).flatten();
     // What is longer than any wait is nobody's to wait for: each call learns it at once.
@@ -101,33 +101,44 @@ pub(crate) fn delay(
 /// The error is a whole reply of a server, whose headers speak about it.
 fn is_reply(error: &Error) -> bool {
     matches!(
-        error,
-        Error::Api { .. }
-            | Error::Auth { .. }
-            | Error::ModelUnavailable { .. }
-            | Error::RateLimited { .. }
-            | Error::Overloaded { .. }
-            | Error::BadResponse { .. }
+        error.kind(),
+        ErrorKind::Api { .. }
+            | ErrorKind::Auth { .. }
+            | ErrorKind::ModelUnavailable(_)
+            | ErrorKind::RateLimited { .. }
+            | ErrorKind::Overloaded { .. }
+            | ErrorKind::BadResponse { .. }
     )
 }
 
 /// The same request may well succeed a little later.
 fn is_passing(error: &Error) -> bool {
-    match error {
+    match error.kind() {
         // A 402 comes here only with a wait: without one it is a used-up quota.
-        Error::Api { status, .. } => matches!(status, 402 | 408 | 409 | 500..),
-        Error::RateLimited { .. }
-        | Error::Overloaded { .. }
-        | Error::BadResponse { .. }
-        | Error::StreamTruncated { .. }
-        | Error::Timeout { .. } => true,
-        Error::Connect { phase, .. } => *phase != ConnectPhase::Trust,
+        ErrorKind::Api { status, .. } => matches!(status, 402 | 408 | 409 | 500..),
+        ErrorKind::RateLimited { .. }
+        | ErrorKind::Overloaded { .. }
+        | ErrorKind::BadResponse { .. }
+        | ErrorKind::StreamTruncated { .. }
+        | ErrorKind::Timeout { .. } => true,
+        ErrorKind::Connect { phase, .. } => *phase != ConnectPhase::Trust,
         _ => false,
     }
 }
 
 /// The wait that the headers ask for, if it can be used.
-fn wished(wish: &Wish, now: Timestamp) -> Option<Duration> {
+pub(crate) fn wished(wish: &Wish, now: Timestamp) -> Option<Duration> {
+    let date = || {
+        let date = httpdate::parse_http_date(wish.retry_after.as_deref()?.trim()).ok()?;
+        date.duration_since(now.into()).ok()
+    };
+    in_numbers(wish)
+        .or_else(date)
+        .filter(|wait| !wait.is_zero())
+}
+
+/// The wait that the headers give as a number: a date needs a clock.
+pub(crate) fn in_numbers(wish: &Wish) -> Option<Duration> {
     let number = |text: &Option<String>, unit: f64| {
         let number: f64 = text.as_deref()?.trim().parse().ok()?;
         let seconds = number * unit;
@@ -135,14 +146,7 @@ fn wished(wish: &Wish, now: Timestamp) -> Option<Duration> {
             // What no duration can hold is longer than any that is allowed.
             .then(|| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
     };
-    let date = || {
-        let date = httpdate::parse_http_date(wish.retry_after.as_deref()?.trim()).ok()?;
-        date.duration_since(now.into()).ok()
-    };
-    number(&wish.retry_after_ms, 0.001)
-        .or_else(|| number(&wish.retry_after, 1.0))
-        .or_else(date)
-        .filter(|wait| !wait.is_zero())
+    number(&wish.retry_after_ms, 0.001).or_else(|| number(&wish.retry_after, 1.0))
 }
 
 /// Evenly between nothing and `most`.

@@ -122,7 +122,7 @@ impl HttpTransport {
             headers,
             body: response
                 .bytes_stream()
-                .map_err(|error| Error::connect(ConnectPhase::Body, cause(error)))
+                .map_err(move |error| Error::connect(ConnectPhase::Body, Broken::new(&host, error)))
                 .boxed(),
         })
     }
@@ -138,7 +138,7 @@ impl HttpTransport {
         } else {
             ConnectPhase::Send
         };
-        Error::connect(phase, format!("{host}: {}", cause(error)))
+        Error::connect(phase, Broken::new(host, error))
     }
 }
 
@@ -159,14 +159,37 @@ fn headers(list: &[(&'static str, HeaderText)]) -> Result<HeaderMap, Error> {
         .collect()
 }
 
-/// The last cause in the chain, without the URL: the part that says something.
-fn cause(error: reqwest::Error) -> String {
-    let error = error.without_url();
-    let mut last: &dyn std::error::Error = &error;
-    while let Some(next) = last.source() {
-        last = next;
+/// A connection that failed: shown as its host, with the last cause of the chain, which alone says something.
+#[derive(Debug)]
+struct Broken {
+    host: String,
+    /// Without the URL.
+    error: reqwest::Error,
+}
+
+impl Broken {
+    fn new(host: &str, error: reqwest::Error) -> Self {
+        Self {
+            host: host.to_owned(),
+            error: error.without_url(),
+        }
     }
-    last.to_string()
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.host)
+    }
+}
+
+impl std::error::Error for Broken {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        let mut last: &(dyn std::error::Error + 'static) = &self.error;
+        while let Some(next) = last.source() {
+            last = next;
+        }
+        Some(last)
+    }
 }
 
 #[cfg(feature = "tls")]

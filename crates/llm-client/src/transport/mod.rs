@@ -140,7 +140,7 @@ impl HttpResponse {
     /// Reads the whole body.
     ///
     /// # Errors
-    /// The body's own error, or [`Error::TooLarge`] beyond `limit` bytes.
+    /// The body's own error, or [`crate::ErrorKind::TooLarge`] beyond `limit` bytes.
     pub async fn bytes(mut self, limit: u64) -> Result<Bytes, Error> {
         let mut first = Bytes::new();
         let mut whole = BytesMut::new();

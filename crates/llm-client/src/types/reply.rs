@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 
 use super::message::text_of;
 use super::{Block, BlockKind, Charge, Cost, Message, Raw, Role, Target, Usage};
+use crate::ErrorClass;
 
 /// What was answered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -118,7 +119,7 @@ pub struct Attempt {
     /// The HTTP status, if an answer came.
     pub status: Option<u16>,
     /// [`crate::Error::class`]; none when it succeeded.
-    pub class: Option<String>,
+    pub class: Option<ErrorClass>,
     /// What was waited before it.
     pub wait: Duration,
     /// From the start of the attempt to its end; for a stream, to its first event.

@@ -107,7 +107,7 @@ impl EventStream {
     /// Reads to the end.
     ///
     /// # Errors
-    /// The stream's own error; [`Error::StreamTruncated`] cannot be missed, for only `Done` makes a reply.
+    /// The stream's own error; [`crate::ErrorKind::StreamTruncated`] cannot be missed, for only `Done` makes a reply.
     pub async fn collect(self) -> Result<Reply, Error> {
         self.collect_telling(|_| {}).await
     }

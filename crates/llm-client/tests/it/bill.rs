@@ -10,8 +10,8 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 use futures_util::future::join_all;
 use llm_client::{
-    Budget, Client, Error, Limits, ModelTable, Request, RetryPolicy, SizeCaps, SystemClock,
-    Timeouts, Usd,
+    Budget, Client, Error, ErrorKind, Limits, ModelTable, Request, RetryPolicy, SizeCaps,
+    SystemClock, Timeouts, Usd,
 };
 use serde_json::Value;
 use test_support::{Answer, Canned, FaultServer, Received};
@@ -345,7 +345,10 @@ async fn ask(client: &Client, how: How) {
                     Err(error) => Err(error),
                 },
             };
-            if matches!(outcome, Err(Error::BudgetExceeded { .. })) {
+            if matches!(
+                outcome.as_ref().map_err(Error::kind),
+                Err(ErrorKind::BudgetExceeded { .. })
+            ) {
                 return;
             }
         }

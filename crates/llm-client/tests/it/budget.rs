@@ -7,7 +7,7 @@ use futures_util::StreamExt as _;
 use futures_util::future::join_all;
 use llm_client::{
     Amount, Budget, Caps, Cassette, Client, ClientBuilder, Clock as _, ConnectPhase, CostSource,
-    Error, HttpResponse, Limits, Request, Spend, TimeoutPhase, Unpriced, Usd,
+    Error, ErrorKind, HttpResponse, Limits, Request, Spend, TimeoutPhase, Unpriced, Usd,
 };
 use test_support::{Canned, FakeClock, MemoryTransport};
 
@@ -84,10 +84,13 @@ async fn check_cap(budget: Budget, fit: usize, is_it: impl Fn(Amount) -> bool) {
     assert_eq!(refused.len(), 64 - fit);
     for error in refused {
         assert!(
-            matches!(error, Error::BudgetExceeded { cap, .. } if is_it(cap)),
+            matches!(error.kind(), ErrorKind::BudgetExceeded { cap, .. } if is_it(*cap)),
             "{error:?}"
         );
-        assert_eq!((error.class(), error.attempts().len()), ("budget", 0));
+        assert_eq!(
+            (error.class().as_str(), error.attempts().len()),
+            ("budget", 0)
+        );
     }
 }
 
@@ -165,10 +168,13 @@ async fn a_model_without_a_price_is_refused_under_a_cap_and_only_then() {
         let error = client.build().unwrap().complete(&question("model-1")).await;
         let error = error.unwrap_err();
         assert!(
-            matches!(&error, Error::PriceUnknown { model, .. } if model == "model-1"),
+            matches!(error.kind(), ErrorKind::PriceUnknown { model, .. } if model == "model-1"),
             "{error:?}"
         );
-        assert_eq!((error.class(), error.attempts().len()), ("budget", 0));
+        assert_eq!(
+            (error.class().as_str(), error.attempts().len()),
+            ("price_unknown", 0)
+        );
         let free = crate::memory::client(wire, &saying(wire, &usual()), &skipping());
         let reply = free.build().unwrap().complete(&question("model-1")).await;
         assert_eq!(reply.unwrap().cost.from, CostSource::Unknown);
@@ -193,7 +199,10 @@ async fn an_assumed_price_is_reserved_and_charged() {
         let transport = saying(wire, &usual());
         let small = client(wire, &transport, &skipping()).budget(unpriced(RESERVED - 1, assumed));
         let error = small.build().unwrap().complete(&question("model-1")).await;
-        assert!(matches!(error, Err(Error::BudgetExceeded { .. })));
+        assert!(matches!(
+            error.as_ref().map_err(Error::kind),
+            Err(ErrorKind::BudgetExceeded { .. })
+        ));
         assert_eq!(transport.requests().len(), 0);
 
         let client = client(wire, &transport, &skipping())
@@ -207,7 +216,10 @@ async fn an_assumed_price_is_reserved_and_charged() {
             assert_eq!(client.spent().usd, Usd(n * COST));
         }
         let error = client.complete(&question("model-1")).await.unwrap_err();
-        assert!(matches!(error, Error::BudgetExceeded { .. }), "{error:?}");
+        assert!(
+            matches!(error.kind(), ErrorKind::BudgetExceeded { .. }),
+            "{error:?}"
+        );
     }
 }
 
@@ -338,12 +350,15 @@ async fn an_attempt_after_a_billed_one_asks_the_budget_again() {
         assert_eq!((spend.usd, spend.uncertain), (charged, charged));
         assert_eq!((spend.reserved, spend.unsettled), (Usd(0), sent as u64));
         // The error is the last attempt's, and says what was charged and why there is no other.
-        assert_eq!((error.class(), error.attempts().len()), ("network", sent));
+        assert_eq!(
+            (error.class().as_str(), error.attempts().len()),
+            ("network", sent)
+        );
         assert_eq!(error.charged().usd, Some(charged));
         let no_room = error
-            .sentence()
+            .message()
             .contains("no further attempt: the budget of");
-        assert_eq!(no_room, sent < 3, "{}", error.sentence());
+        assert_eq!(no_room, sent < 3, "{}", error.message());
     }
 }
 
@@ -434,7 +449,10 @@ mod bounds {
         let transport = nobody();
         let client = client(WIRE, &transport, &skipping()).budget(usd(1_000_000_000));
         let error = client.build().unwrap().complete(request).await.unwrap_err();
-        assert!(matches!(error, Error::Refused { .. }), "{error:?}");
+        assert!(
+            matches!(error.kind(), ErrorKind::Refused { .. }),
+            "{error:?}"
+        );
         error.to_string()
     }
 

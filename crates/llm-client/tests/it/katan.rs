@@ -97,7 +97,10 @@ async fn a_missing_key_is_an_auth_error() {
         client(compat(&url, "/v1", Auth::None, Dialect::generic())),
     ] {
         let error = client.complete(&ask("hello")).await.unwrap_err();
-        assert_eq!((error.class(), error.status()), ("auth", Some(401)));
+        assert_eq!(
+            (error.class().as_str(), error.status()),
+            ("auth", Some(401))
+        );
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use futures_util::StreamExt as _;
 use futures_util::future::join_all;
-use llm_client::{Budget, Client, Error, LedgerFile, Request, Spend, SystemClock, Usd};
+use llm_client::{Budget, Client, Error, ErrorKind, LedgerFile, Request, Spend, SystemClock, Usd};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use serde_json::{Value, json};
@@ -124,7 +124,10 @@ async fn the_next_process_goes_on_with_the_cap() {
         for _ in 0..4 {
             match client.complete(&question()).await {
                 Ok(_) => done += 1,
-                Err(error) => assert!(matches!(error, Error::BudgetExceeded { .. }), "{error:?}"),
+                Err(error) => assert!(
+                    matches!(error.kind(), ErrorKind::BudgetExceeded { .. }),
+                    "{error:?}"
+                ),
             }
         }
     }
@@ -228,7 +231,10 @@ fn child() {
                             Err(error) => Err(error),
                         }
                     };
-                    if matches!(outcome, Err(Error::BudgetExceeded { .. })) {
+                    if matches!(
+                        outcome.as_ref().map_err(Error::kind),
+                        Err(ErrorKind::BudgetExceeded { .. })
+                    ) {
                         return;
                     }
                 }

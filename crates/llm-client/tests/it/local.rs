@@ -1,6 +1,6 @@
 //! A real model behind llama.cpp's server. What it says is its own: the tests ask for form only, so any model will do.
 
-use llm_client::{Auth, Client, CountSource, Dialect, Error, Reply, Request, StopReason, json};
+use llm_client::{Auth, Client, CountSource, Dialect, ErrorKind, Reply, Request, StopReason, json};
 use serde_json::{Value, json};
 
 use crate::peer::{anthropic, ask, client, compat, url, weather};
@@ -109,7 +109,7 @@ async fn a_prompt_beyond_the_context_is_a_typed_error() {
         .complete(&ask(&prompt))
         .await
         .unwrap_err();
-    let Error::Api { status, kind, .. } = &error else {
+    let ErrorKind::Api { status, kind, .. } = error.kind() else {
         panic!("{error:?}");
     };
     assert_eq!(*status, 400);

@@ -95,7 +95,7 @@ async fn attempts_and_their_times_are_told() {
     let classes: Vec<_> = reply
         .attempts
         .iter()
-        .map(|one| one.class.as_deref())
+        .map(|one| one.class.map(llm_client::ErrorClass::as_str))
         .collect();
     assert_eq!(classes, [Some("server"), Some("server"), None]);
 }

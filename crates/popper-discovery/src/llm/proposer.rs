@@ -2,7 +2,7 @@
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use llm_client::{Client, Error, Message, Reply, Request};
+use llm_client::{Client, Error, ErrorKind, Message, Reply, Request};
 
 use super::prompt::Prompt;
 use super::prompts;
@@ -248,11 +248,11 @@ fn usage(reply: &Reply) -> Usage {
 }
 
 fn failed(error: Error) -> ProposeError {
-    match error {
-        Error::BudgetExceeded { .. } | Error::PriceUnknown { .. } => {
+    match error.kind() {
+        ErrorKind::BudgetExceeded { .. } | ErrorKind::PriceUnknown { .. } => {
             ProposeError::Budget(Box::new(error))
         }
-        Error::Refused { .. } => ProposeError::Refused(Box::new(error)),
-        error => ProposeError::Unavailable(Box::new(error)),
+        ErrorKind::Refused { .. } => ProposeError::Refused(Box::new(error)),
+        _ => ProposeError::Unavailable(Box::new(error)),
     }
 }

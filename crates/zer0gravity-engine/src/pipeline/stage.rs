@@ -53,6 +53,8 @@ pub(crate) mod kind {
     pub const INTERRUPTED: &str = "interrupted";
     /// A cap of the budget is reached.
     pub const BUDGET: &str = "budget";
+    /// A cap in dollars is set, and the model has no known price.
+    pub const PRICE_UNKNOWN: &str = "price_unknown";
 }
 
 impl Failure {

@@ -205,7 +205,7 @@ impl<'a> StoredPort<'a> {
         let ends = match error.kind.as_str() {
             "auth" | "quota" => true,
             "model_unavailable" => endpoint == Endpoint::Messages,
-            kind::BUDGET => {
+            kind::BUDGET | kind::PRICE_UNKNOWN => {
                 // The cap forbids this call, so it was not made.
                 error.stopped = error.call.attempts == 0;
                 true
@@ -255,7 +255,8 @@ impl Tally {
 impl Answer {
     /// It was not sent, for it could have cost more than is left.
     fn is_beyond_the_cap(&self) -> bool {
-        matches!(self, Self::Error(error) if error.kind == kind::BUDGET && error.call.attempts == 0)
+        let caps = [kind::BUDGET, kind::PRICE_UNKNOWN];
+        matches!(self, Self::Error(error) if caps.contains(&error.kind.as_str()) && error.call.attempts == 0)
     }
 
     fn facts_mut(&mut self) -> &mut CallFacts {

@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::CallKey;
+use crate::pipeline::kind;
 use crate::prompts::Role;
 use crate::{ModelReply, PortError, Repeat, TokenCount};
 
@@ -69,7 +70,8 @@ impl CallRecord {
 impl PortError {
     /// Whether an experiment goes on without this count.
     pub(crate) fn goes_on_without(&self) -> bool {
-        !self.stopped && !["auth", "quota", "budget"].contains(&self.kind.as_str())
+        !self.stopped
+            && !["auth", "quota", kind::BUDGET, kind::PRICE_UNKNOWN].contains(&self.kind.as_str())
     }
 
     /// The server has no such route, or only guesses: it will not count the next text either.

@@ -203,7 +203,13 @@ fn a_key_or_an_account_or_a_cap_at_its_end_ends_the_item() {
         (TEXT, StageName::CountOriginal),
         (ENCODED, StageName::CountEncoded),
     ] {
-        for (kind, status) in [("auth", 401), ("quota", 402), ("budget", 200)] {
+        let ends = [
+            ("auth", 401),
+            ("quota", 402),
+            ("budget", 200),
+            ("price_unknown", 200),
+        ];
+        for (kind, status) in ends {
             for compat in [false, true] {
                 let player = without(reporting(&[]), text, fails(kind, status));
                 let mut plan = plan(&[TEXT]);

@@ -8,7 +8,7 @@ use crate::types::{
     Block, BlockKind, Cost, Count, CountSource, ModelInfo, Origin, Raw, Reply, ReplySource,
     StopReason, ToolInput, Usage,
 };
-use crate::{Error, Redactor};
+use crate::{Error, ErrorKind, Redactor};
 
 /// What a reply does not say itself: who was asked, and what its headers are.
 #[derive(Debug)]
@@ -290,14 +290,14 @@ pub(super) fn count_not_found(exchange: &Exchange, body: &[u8]) -> Error {
         return fault::of_response(exchange.asked(), 404, &exchange.headers, body);
     }
     let message = field("message").unwrap_or_else(|| text.trim().to_owned());
-    Error::Api {
+    ErrorKind::Api {
         status: 404,
         kind,
         code: None,
         message: fault::excerpt(&exchange.redactor, &message),
         quota: false,
-        trail: Box::default(),
     }
+    .into()
 }
 
 /// The list of models.

@@ -7,10 +7,10 @@ use serde_json::value::RawValue;
 use super::block::OpenBlock;
 use super::decode::{self, Exchange};
 use super::object::Object;
-use crate::Error;
 use crate::codec::fields::Fields;
 use crate::codec::{Assembler, CallIds, fault, is_object, is_ping};
 use crate::types::{Block, Event, Reply, Usage};
+use crate::{Error, ErrorKind};
 
 /// Numbers of tokens are short, and each event has all of them: without a limit they would fill the memory.
 const LONGEST_USAGE: usize = 64 << 10;
@@ -142,10 +142,8 @@ impl Assembler for Assembly {
             out.push_back(Event::Done(Box::new(reply)));
             return Ok(());
         }
-        Err(Error::StreamTruncated {
-            partial: fault::partial(self.exchange.asked().redactor, reply),
-            trail: Box::default(),
-        })
+        let partial = fault::partial(self.exchange.asked().redactor, reply);
+        Err(ErrorKind::StreamTruncated { partial }.into())
     }
 }
 

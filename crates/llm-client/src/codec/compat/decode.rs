@@ -25,12 +25,10 @@ pub(super) const ECHOED: [&str; 6] = [
 pub(super) fn reply(asking: &Asking, body: &[u8]) -> Result<Reply, Error> {
     let text = String::from_utf8_lossy(body);
     let text = text.trim_start_matches('\u{feff}');
-    let unreadable = |why: &str| Error::BadResponse {
-        what: format!(
-            "expected a chat completion, {why}: {}",
-            fault::excerpt(&asking.redactor, text)
-        ),
-        trail: Box::new(fault::trail(&asking.headers)),
+    let unreadable = |why: &str| {
+        let text = fault::excerpt(&asking.redactor, text);
+        Error::bad_response(format!("expected a chat completion, {why}: {text}"))
+            .with_trail(fault::trail(&asking.headers))
     };
     let chunk: Chunk<'_> = serde_json::from_str(text).map_err(|_| unreadable("got"))?;
     if let Some(error) = chunk.error(text) {
@@ -200,12 +198,10 @@ fn cost(asking: &Asking, usage: Option<&RawValue>) -> Cost {
 pub(super) fn models(asking: &Asking, body: &[u8]) -> Result<Vec<ModelInfo>, Error> {
     let text = String::from_utf8_lossy(body);
     let rows = Fields::of(&text).and_then(|fields| fields.list("data"));
-    let rows = rows.ok_or_else(|| Error::BadResponse {
-        what: format!(
-            "expected a list of models, got: {}",
-            fault::excerpt(&asking.redactor, &text)
-        ),
-        trail: Box::new(fault::trail(&asking.headers)),
+    let rows = rows.ok_or_else(|| {
+        let text = fault::excerpt(&asking.redactor, &text);
+        Error::bad_response(format!("expected a list of models, got: {text}"))
+            .with_trail(fault::trail(&asking.headers))
     })?;
     Ok(rows.into_iter().filter_map(model).collect())
 }

@@ -7,9 +7,9 @@ use super::Asking;
 use super::decode::{Parts, copy, cuts, stop, usage};
 use super::draft::Draft;
 use super::wire::{Chunk, Text};
-use crate::Error;
 use crate::codec::{Assembler, fault, is_ping};
 use crate::types::{Event, Raw, Reply, StopReason, Usage};
+use crate::{Error, ErrorKind};
 
 /// Puts a reply together from its chunks.
 pub(super) struct Chunks {
@@ -125,10 +125,9 @@ impl Chunks {
     /// The end of the stream: a whole reply if the server said why it stops.
     fn finish(&mut self, cut: bool, out: &mut VecDeque<Event>) -> Result<(), Error> {
         if cut || self.finish.is_none() {
-            return Err(Error::StreamTruncated {
-                partial: fault::partial(&self.asking.redactor.clone(), self.reply(true, None)?),
-                trail: Box::new(fault::trail(&self.asking.headers)),
-            });
+            let partial = fault::partial(&self.asking.redactor.clone(), self.reply(true, None)?);
+            return Err(Error::from(ErrorKind::StreamTruncated { partial })
+                .with_trail(fault::trail(&self.asking.headers)));
         }
         let reply = self.reply(false, Some(out))?;
         out.push_back(Event::Done(Box::new(reply)));

@@ -23,7 +23,7 @@ struct SyncState {
     is_dirty: bool,
     is_closed: bool,
     /// Why the last sync failed.
-    failure: Option<String>,
+    failure: Option<io::Error>,
 }
 
 impl Syncer {
@@ -37,7 +37,7 @@ impl Syncer {
         let work = move || {
             while own.wait_for_write(every) {
                 if let Err(error) = sync() {
-                    own.state().failure = Some(error.to_string());
+                    own.state().failure = Some(error);
                 }
             }
         };
@@ -56,8 +56,16 @@ impl Syncer {
     }
 
     /// Why the last sync failed, if it did.
-    pub fn failure(&self) -> Option<String> {
-        self.shared.state().failure.clone()
+    pub fn failure(&self) -> Option<io::Error> {
+        self.shared.state().failure.as_ref().map(copy)
+    }
+}
+
+/// The same error once more.
+fn copy(error: &io::Error) -> io::Error {
+    match error.raw_os_error() {
+        Some(code) => io::Error::from_raw_os_error(code),
+        None => io::Error::new(error.kind(), error.to_string()),
     }
 }
 
@@ -139,11 +147,13 @@ mod tests {
     fn a_disk_that_fails_is_told() {
         let full = || Err(io::ErrorKind::StorageFull.into());
         let syncer = Syncer::start(Duration::ZERO, full).unwrap();
-        assert_eq!(syncer.failure(), None);
+        assert!(syncer.failure().is_none());
         syncer.written();
         while syncer.failure().is_none() {
             thread::yield_now();
         }
-        assert_eq!(syncer.failure().as_deref(), Some("no storage space"));
+        let failure = syncer.failure().unwrap();
+        assert_eq!(failure.kind(), io::ErrorKind::StorageFull);
+        assert_eq!(failure.to_string(), "no storage space");
     }
 }

@@ -88,16 +88,19 @@ async fn f37_a_changed_body_is_a_miss_that_names_the_field() {
         let mut changed = ask(0);
         changed.stop = vec!["END".into()];
         let error = client.complete(&changed).await.unwrap_err();
-        let Error::ReplayMiss { diff, .. } = &error else {
+        let ErrorKind::ReplayMiss { diff, .. } = error.kind() else {
             panic!("{error:?}")
         };
         assert!(diff.contains("stop"), "{diff}");
-        assert_eq!(error.class(), "replay_miss");
+        assert_eq!(error.class().as_str(), "replay_miss");
 
         // The question was recorded once.
         client.complete(&ask(0)).await.unwrap();
         let error = client.complete(&ask(0)).await.unwrap_err();
-        assert!(matches!(error, Error::ReplayMiss { .. }), "{error:?}");
+        assert!(
+            matches!(error.kind(), ErrorKind::ReplayMiss { .. }),
+            "{error:?}"
+        );
         assert_eq!(server.accepted(), before);
     }
 }
@@ -117,7 +120,10 @@ async fn f37_a_torn_last_line_is_left_out_and_the_rest_replays() {
         "you said question 1"
     );
     let error = client.complete(&ask(2)).await.unwrap_err();
-    assert!(matches!(error, Error::ReplayMiss { .. }), "{error:?}");
+    assert!(
+        matches!(error.kind(), ErrorKind::ReplayMiss { .. }),
+        "{error:?}"
+    );
     // Recording goes on after the last whole line.
     let client = wire
         .client(&server, &skipping())
@@ -155,7 +161,7 @@ async fn f37_damage_and_other_versions_name_their_line() {
             panic!("it was read")
         };
         assert!(
-            matches!(*error, Error::Cassette { line: Some(2), .. }),
+            matches!(error.kind(), ErrorKind::Cassette { line: Some(2), .. }),
             "{error:?}"
         );
     }
@@ -332,5 +338,8 @@ async fn f39_a_count_that_nobody_makes_is_an_estimate_or_an_error() {
     let server = FaultServer::replies([missing]);
     let client = wire.client(&server, &skipping()).build().unwrap();
     let error = client.count_tokens(&request()).await.unwrap_err();
-    assert!(matches!(error, Error::ModelUnavailable { .. }), "{error:?}");
+    assert!(
+        matches!(error.kind(), ErrorKind::ModelUnavailable(_)),
+        "{error:?}"
+    );
 }

@@ -20,9 +20,9 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt as _, StreamExt as _};
 use llm_client::{
-    Anthropic, Auth, Client, ClientBuilder, Clock as _, Compat, Dialect, Endpoint, Error, Event,
-    HttpOptions, HttpRequest, HttpResponse, HttpTransport, Provider, Reply, Request, RetryPolicy,
-    Transport,
+    Anthropic, Auth, Client, ClientBuilder, Clock as _, Compat, Dialect, Endpoint, Error,
+    ErrorKind, Event, HttpOptions, HttpRequest, HttpResponse, HttpTransport, Provider, Reply,
+    Request, RetryPolicy, Transport,
 };
 use test_support::{Answer, Canned, FakeClock, FaultServer};
 use tokio::runtime::Handle;

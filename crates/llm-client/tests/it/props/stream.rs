@@ -1,5 +1,5 @@
 use futures_util::FutureExt as _;
-use llm_client::{Error, Event, Provider as _, Request};
+use llm_client::{ErrorKind, Event, Provider as _, Request};
 use proptest::prelude::*;
 
 use crate::wire::anthropic::provider;
@@ -85,8 +85,11 @@ fn check(events: &[&str]) {
                 1
             );
         }
-        Some(Err(Error::StreamTruncated { partial, .. })) => assert_eq!(partial.text(), text),
-        Some(Err(Error::Protocol { .. })) => {}
+        Some(Err(error)) => match error.kind() {
+            ErrorKind::StreamTruncated { partial } => assert_eq!(partial.text(), text),
+            ErrorKind::Protocol { .. } => {}
+            other => panic!("{other:?}"),
+        },
         other => panic!("{other:?}"),
     }
     assert!(told[..told.len() - 1].iter().all(Result::is_ok));

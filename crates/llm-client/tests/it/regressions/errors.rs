@@ -1,6 +1,6 @@
 //! What an error says.
 
-use llm_client::{Error, Request};
+use llm_client::{Error, ErrorKind, Request};
 
 use crate::faults::{BOTH, Wire, no_retries, request, skipping};
 use crate::memory::{client, json, server};
@@ -30,7 +30,7 @@ async fn c21_a_404_keeps_what_the_server_says() {
     let body = r#"{"error":{"message":"No endpoints found\n that support tool use"}}"#;
     for wire in BOTH {
         let error = error(wire, 404, &[], body).await;
-        assert_eq!(error.class(), "model_unavailable");
+        assert_eq!(error.class().as_str(), "model_unavailable");
         let text = error.to_string();
         let said = "; the server says: No endpoints found that support tool use";
         assert!(text.ends_with(said), "{text}");
@@ -47,7 +47,7 @@ async fn c21_the_servers_words_are_short_and_hold_no_key() {
         crate::faults::KEY
     );
     let error = error(Wire::Openai, 404, &[], &body).await;
-    let Error::ModelUnavailable { model, .. } = &error else {
+    let ErrorKind::ModelUnavailable(model) = error.kind() else {
         panic!("{error:?}")
     };
     assert_eq!(model.message.chars().count(), 300);

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use futures_util::{FutureExt as _, StreamExt as _};
 use llm_client::{
-    Auth, Block, BlockKind, Compat, CostSource, Dialect, Endpoint, Error, Event, EventStream,
-    MaxTokensField, Message, OutputFormat, Provider as _, Raw, Reply, Request, Role, StopReason,
-    StreamUsage, Structure, ToolChoice, ToolInput, ToolSpec, Usd,
+    Auth, Block, BlockKind, Compat, CostSource, Dialect, Endpoint, Error, ErrorKind, Event,
+    EventStream, MaxTokensField, Message, OutputFormat, Provider as _, Raw, Reply, Request, Role,
+    StopReason, StreamUsage, Structure, ToolChoice, ToolInput, ToolSpec, Usd,
 };
 use serde_json::{Value, json};
 
@@ -300,7 +300,10 @@ fn or_04_a_thought_that_is_sent_twice_is_read_once() {
 fn or_05_an_error_with_a_number_for_a_code() {
     let request = Request::new(SONNET, "PING 400");
     let error = exchange(&openrouter(), "or_05_error_envelope", request).unwrap_err();
-    assert_eq!((error.status(), error.class()), (Some(400), "bad_request"));
+    assert_eq!(
+        (error.status(), error.class().as_str()),
+        (Some(400), "bad_request")
+    );
     assert_eq!(error.request_id(), Some("req-E8jPO3FOD2aNmqn6"));
     assert!(error.to_string().contains("max_tokens: field required"));
 }
@@ -312,8 +315,8 @@ fn ll_06_an_error_with_a_text_for_a_code() {
     let error = exchange(&lite, "ll_06_chat_429", request).unwrap_err();
     assert!(
         matches!(
-            error,
-            Error::RateLimited {
+            error.kind(),
+            ErrorKind::RateLimited {
                 status: 429,
                 quota: false,
                 ..

@@ -1,7 +1,7 @@
 //! Interruptions: nothing that was answered is asked again, and what is asked is what would have been asked.
 
 use futures_util::future::{BoxFuture, FutureExt as _, ready};
-use llm_client::{Budget, Client, Error as ClientError};
+use llm_client::{Budget, Client, Error as ClientError, ErrorKind};
 use popper_discovery::{
     Ended, Error, Event, IterationStatus, LlmOptions, LlmProposer, LoopConfig, MemoryStore,
     Observer, ProposeError, Unobserved,
@@ -216,7 +216,7 @@ async fn a_used_up_budget_and_a_refused_request_say_so() {
     };
     let source = source.downcast_ref::<ClientError>().unwrap();
     assert!(
-        matches!(source, ClientError::BudgetExceeded { .. }),
+        matches!(source.kind(), ErrorKind::BudgetExceeded { .. }),
         "{source}"
     );
     assert_eq!(counts.0, 1);

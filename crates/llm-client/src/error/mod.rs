@@ -1,0 +1,238 @@
+//! Why a call failed.
+
+mod class;
+mod config;
+mod kind;
+mod parts;
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::time::Duration;
+
+pub use class::{ErrorClass, UnknownClass};
+pub use config::ConfigError;
+pub use kind::ErrorKind;
+pub use parts::{Amount, ConnectPhase, TimeoutPhase, UnavailableModel};
+
+use crate::types::{Attempt, Charge};
+
+/// Why a call failed: the [`ErrorKind`], the cause as [`source`](StdError::source), and what led here.
+///
+/// `Display` says the kind alone; [`Error::message`] adds the causes. No text of an error holds a key.
+pub struct Error(Box<Inner>);
+
+/// The cause of an error.
+type Source = Box<dyn StdError + Send + Sync>;
+
+struct Inner {
+    kind: ErrorKind,
+    source: Option<Source>,
+    trail: Trail,
+}
+
+/// What led to an error.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Trail {
+    /// Every attempt, the failed one last. Empty when nothing was sent.
+    pub attempts: Vec<Attempt>,
+    /// The provider's id of the last HTTP exchange.
+    pub request_id: Option<String>,
+    /// What the server's headers ask for.
+    pub wish: Wish,
+    /// The wait that the headers ask for, once it is reckoned.
+    pub retry_after: Option<Duration>,
+    /// Why no further attempt was made, where the policy allows one: the budget.
+    pub note: Option<String>,
+}
+
+/// What the headers of an error reply say about trying again, as they came.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Wish {
+    /// `x-should-retry`.
+    pub should_retry: Option<bool>,
+    /// `retry-after-ms`.
+    pub retry_after_ms: Option<String>,
+    /// `retry-after`: seconds or an HTTP date.
+    pub retry_after: Option<String>,
+}
+
+impl Error {
+    /// The kind of the failure, to be told apart by `match`.
+    pub fn kind(&self) -> &ErrorKind {
+        &self.0.kind
+    }
+
+    /// The class of the failure, for results and journals.
+    pub fn class(&self) -> ErrorClass {
+        self.0.kind.class()
+    }
+
+    /// The error and its causes in one line, joined by `: `.
+    pub fn message(&self) -> String {
+        let mut text = self.to_string();
+        let mut source = self.source();
+        while let Some(cause) = source {
+            text.push_str(": ");
+            text.push_str(&cause.to_string());
+            source = cause.source();
+        }
+        if let Some(note) = &self.0.trail.note {
+            text.push_str("; no further attempt: ");
+            text.push_str(note);
+        }
+        text
+    }
+
+    /// The HTTP status, if an answer came.
+    pub fn status(&self) -> Option<u16> {
+        match &self.0.kind {
+            ErrorKind::Api { status, .. }
+            | ErrorKind::Auth { status, .. }
+            | ErrorKind::RateLimited { status, .. }
+            | ErrorKind::Overloaded { status, .. } => Some(*status),
+            ErrorKind::ModelUnavailable(model) => Some(model.status),
+            ErrorKind::RetryAfterTooLong { .. } => {
+                self.attempts().last().and_then(|attempt| attempt.status)
+            }
+            // These are found in replies with a success status only.
+            ErrorKind::BadResponse { .. }
+            | ErrorKind::StreamTruncated { .. }
+            | ErrorKind::Protocol { .. }
+            | ErrorKind::TooLarge { .. } => Some(200),
+            _ => None,
+        }
+    }
+
+    /// Every attempt, the failed one last. Empty when nothing was sent.
+    pub fn attempts(&self) -> &[Attempt] {
+        &self.0.trail.attempts
+    }
+
+    /// The provider's id of the last HTTP exchange.
+    pub fn request_id(&self) -> Option<&str> {
+        self.0.trail.request_id.as_deref()
+    }
+
+    /// How long the server asks to wait before another call.
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self.0.kind {
+            ErrorKind::RetryAfterTooLong { asked } => Some(asked),
+            _ => self.0.trail.retry_after,
+        }
+    }
+
+    /// What the budget was charged for the call, all its attempts together.
+    pub fn charged(&self) -> Charge {
+        let attempts = self.attempts().iter();
+        attempts.fold(Charge::NONE, |sum, attempt| sum.plus(attempt.charge))
+    }
+
+    /// The request cannot be sent: `field` is wrong, and `why` says what to do.
+    pub fn refused(field: impl Into<String>, why: impl Into<String>) -> Self {
+        let (field, why) = (field.into(), why.into());
+        ErrorKind::Refused { field, why }.into()
+    }
+
+    /// The server breaks the protocol.
+    pub fn protocol(what: impl Into<String>) -> Self {
+        ErrorKind::Protocol { what: what.into() }.into()
+    }
+
+    /// A reply with status 200 that cannot be read.
+    pub fn bad_response(what: impl Into<String>) -> Self {
+        ErrorKind::BadResponse { what: what.into() }.into()
+    }
+
+    /// No connection, or it broke, with what the system says.
+    pub fn connect(phase: ConnectPhase, source: impl Into<Source>) -> Self {
+        Self::from(ErrorKind::Connect { phase }).with_source(source)
+    }
+
+    /// The server was silent for `after`.
+    pub fn timeout(phase: TimeoutPhase, after: Duration) -> Self {
+        ErrorKind::Timeout { phase, after }.into()
+    }
+
+    /// A reply, or a line of it, is longer than `limit` bytes.
+    pub fn too_large(what: &'static str, limit: u64) -> Self {
+        ErrorKind::TooLarge { what, limit }.into()
+    }
+
+    pub(crate) fn cassette(line: Option<usize>, what: impl Into<String>) -> Self {
+        let what = what.into();
+        ErrorKind::Cassette { line, what }.into()
+    }
+
+    /// The time for the whole call is over, or would be before another attempt.
+    pub(crate) fn deadline(last: Option<Self>) -> Self {
+        let mut error = Self::from(ErrorKind::Deadline);
+        if let Some(last) = last {
+            *error.trail_mut() = last.trail().clone();
+            error = error.with_source(last);
+        }
+        error
+    }
+
+    /// The same error with its cause, which must not hold a key.
+    #[must_use]
+    pub fn with_source(mut self, source: impl Into<Source>) -> Self {
+        self.0.source = Some(source.into());
+        self
+    }
+
+    /// The same error with what led to it.
+    pub(crate) fn with_trail(mut self, trail: Trail) -> Self {
+        self.0.trail = trail;
+        self
+    }
+
+    pub(crate) fn kind_mut(&mut self) -> &mut ErrorKind {
+        &mut self.0.kind
+    }
+
+    pub(crate) fn trail(&self) -> &Trail {
+        &self.0.trail
+    }
+
+    /// What led here, to be completed by a codec or a layer.
+    pub(crate) fn trail_mut(&mut self) -> &mut Trail {
+        &mut self.0.trail
+    }
+}
+
+impl From<ErrorKind> for Error {
+    fn from(kind: ErrorKind) -> Self {
+        Self(Box::new(Inner {
+            kind,
+            source: None,
+            trail: Trail::default(),
+        }))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.kind.fmt(f)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inner {
+            kind,
+            source,
+            trail,
+        } = &*self.0;
+        f.debug_struct("Error")
+            .field("kind", kind)
+            .field("source", source)
+            .field("trail", trail)
+            .finish()
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.0.source.as_deref().map(|source| source as _)
+    }
+}

@@ -1,0 +1,123 @@
+use std::fmt;
+
+use crate::types::Usd;
+
+/// A model that a provider does not serve.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnavailableModel {
+    /// The provider's name.
+    pub provider: String,
+    /// The id that was asked for.
+    pub model: String,
+    /// The HTTP status.
+    pub status: u16,
+    /// When the model was retired, by the models table, `YYYY-MM-DD`.
+    pub retired_at: Option<String>,
+    /// The day the models table was read, `YYYY-MM-DD`.
+    pub read_on: String,
+    /// Up to five ids of that provider that the table calls active; none when the table knows this one as served.
+    pub active: Vec<String>,
+    /// The server's own words: redacted, one line, at most 300 characters; empty without any.
+    pub message: String,
+}
+
+impl fmt::Display for UnavailableModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            provider,
+            model,
+            status,
+            ..
+        } = self;
+        write!(
+            f,
+            "model {model} is not available at {provider} (HTTP {status})"
+        )?;
+        if let Some(retired_at) = &self.retired_at {
+            write!(
+                f,
+                "; retired {retired_at} per models file of {}",
+                self.read_on
+            )?;
+        }
+        if !self.active.is_empty() {
+            write!(f, "; active: {}", self.active.join(", "))?;
+        }
+        if !self.message.is_empty() {
+            write!(f, "; the server says: {}", self.message)?;
+        }
+        Ok(())
+    }
+}
+
+/// Where a connection failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ConnectPhase {
+    /// Name, address or connection.
+    Connect,
+    /// The server's certificate is not trusted.
+    Trust,
+    /// The connection broke before the reply's headers.
+    Send,
+    /// The connection broke inside the reply's body.
+    Body,
+}
+
+impl fmt::Display for ConnectPhase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Connect => "cannot connect",
+            Self::Trust => "the server's certificate is not trusted",
+            Self::Send => "the connection broke before an answer came",
+            Self::Body => "the connection broke inside the reply",
+        })
+    }
+}
+
+/// What was waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TimeoutPhase {
+    /// The connection.
+    Connect,
+    /// The first byte of a stream.
+    FirstByte,
+    /// Any further byte.
+    Idle,
+    /// Any further event that is more than a sign of life.
+    Progress,
+}
+
+impl fmt::Display for TimeoutPhase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Connect => "connection",
+            Self::FirstByte => "first byte",
+            Self::Idle => "further byte",
+            Self::Progress => "progress",
+        })
+    }
+}
+
+/// An amount of what a budget caps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Amount {
+    /// Money.
+    Usd(Usd),
+    /// Calls.
+    Calls(u64),
+    /// Tokens of prompts and replies.
+    Tokens(u64),
+}
+
+impl fmt::Display for Amount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usd(usd) => usd.fmt(f),
+            Self::Calls(n) => write!(f, "{n} calls"),
+            Self::Tokens(n) => write!(f, "{n} tokens"),
+        }
+    }
+}
