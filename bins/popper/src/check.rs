@@ -6,6 +6,7 @@ use std::time::Instant;
 use bin_support::{Exit, Failure, Interrupt, Results, Session};
 use popper_harness::decide::{Config, Harness, Reason, Verdict};
 use popper_harness::law::Law;
+use popper_harness::universe::Universe as _;
 
 use crate::cli;
 use crate::config;
@@ -87,7 +88,7 @@ fn harness(args: &cli::Check) -> Result<Harness, Failure> {
     config.exhaustive_n = args.exhaustive_n.unwrap_or(config.exhaustive_n);
     config.extensions.extend(args.extension.iter().cloned());
     let universe = universe::load(&args.universe.universe).map_err(Failure::usage)?;
-    Harness::boxed(universe, config).map_err(Failure::usage)
+    Harness::new(universe, config).map_err(Failure::usage)
 }
 
 /// The verdict of a law, or nothing if Ctrl-C cut its evaluation short.

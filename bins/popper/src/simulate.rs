@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, Read as _, Write as _};
 
 use bin_support::{Exit, Failure, Results, Session};
-use popper_harness::universe::{State, Universe};
+use popper_harness::universe::{State, Tabulated, Universe};
 
 use crate::error::Error;
 use crate::{cli, universe};
@@ -14,7 +14,7 @@ const LONGEST: u64 = 64 << 20;
 pub fn run(args: &cli::Simulate, session: &mut Session) -> Result<Exit, Failure> {
     let universe = universe::load(&args.universe.universe).map_err(Failure::usage)?;
     let mut printer = Printer {
-        universe: universe.as_ref(),
+        universe: &universe,
         steps: args.steps,
         json: args.json,
         first: true,
@@ -24,18 +24,18 @@ pub fn run(args: &cli::Simulate, session: &mut Session) -> Result<Exit, Failure>
         let mut lines = io::stdin().lock();
         let mut number = 0;
         while let Some(line) = next_line(&mut lines, &mut number).map_err(Failure::usage)? {
-            let start = read(universe.as_ref(), &line, &format!("stdin line {number}"))?;
+            let start = read(&universe, &line, &format!("stdin line {number}"))?;
             printer.print(start)?;
         }
     } else {
-        let start = read(universe.as_ref(), &args.state, "STATE")?;
+        let start = read(&universe, &args.state, "STATE")?;
         printer.print(start)?;
     }
     Ok(Exit::Done)
 }
 
 /// Any symbol of the alphabet may stand here: what may start matters for laws only.
-fn read(universe: &dyn Universe, text: &str, name: &str) -> Result<State, Failure> {
+fn read(universe: &Tabulated, text: &str, name: &str) -> Result<State, Failure> {
     let state = universe.alphabet().parse(text);
     state.map_err(|error| Failure::usage(Error::unfit(name, error)))
 }
@@ -77,7 +77,7 @@ fn next_line(lines: &mut impl BufRead, number: &mut u64) -> Result<Option<String
 }
 
 struct Printer<'a> {
-    universe: &'a dyn Universe,
+    universe: &'a Tabulated,
     steps: u64,
     json: bool,
     first: bool,

@@ -10,7 +10,7 @@ use bin_support::printable;
 
 pub fn run(args: &cli::Span, session: &mut Session) -> Result<Exit, Failure> {
     let universe = universe::load(&args.universe.universe).map_err(Failure::usage)?;
-    let span = span(universe.as_ref(), args.width).map_err(Failure::usage)?;
+    let span = span(&universe, args.width).map_err(Failure::usage)?;
     let out = &mut session.results;
     if args.json {
         serde_json::to_writer_pretty(&mut *out, &span)?;

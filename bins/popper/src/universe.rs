@@ -4,9 +4,8 @@ use std::io::Write as _;
 use std::path::Path;
 
 use bin_support::{Exit, Failure, Session};
-use popper_harness::counterexample::universe_of;
 use popper_harness::universe::{
-    Definition, KineticGrid, TableUniverse, Universe, UniverseError, random_universe,
+    Definition, KineticGrid, Tabulated, UniverseError, random_universe,
 };
 
 use crate::cli;
@@ -21,26 +20,17 @@ pub const BUILT_IN: &str = "kinetic_grid";
 const SHOWN: usize = 1024;
 
 /// The built-in universe by its name, or the one that a file defines.
-pub fn load(path: &Path) -> Result<Box<dyn Universe>, Error> {
+pub fn load(path: &Path) -> Result<Tabulated, Error> {
     if path.as_os_str() == BUILT_IN || path.as_os_str() == KineticGrid::ID {
-        return Ok(Box::new(KineticGrid));
+        return Ok(Tabulated::clone(&KineticGrid));
     }
     let file = Text::read(path)?;
-    // The loader keeps the built-in id for itself; what `show --json` prints of the built-in one is read all the same.
-    if file.text.contains(KineticGrid::ID)
-        && let Ok(value) = file.value()
-        && let Ok(universe) = universe_of(&value)
-    {
-        return Ok(universe);
-    }
-    match TableUniverse::from_json(&file.text) {
-        Ok(universe) => Ok(Box::new(universe)),
-        Err(UniverseError::Field { field, message }) => {
-            let path = format!("$.{}", field.trim_end_matches('.'));
-            Err(Error::form(&file.name, &path, message))
+    Tabulated::from_json(&file.text).map_err(|error| match error {
+        UniverseError::Field { field, message } => {
+            Error::form(&file.name, &format!("$.{field}"), message)
         }
-        Err(error) => Err(Error::form(&file.name, "$", error)),
-    }
+        other => Error::form(&file.name, "$", other),
+    })
 }
 
 pub fn run(command: &cli::Universe, session: &mut Session) -> Result<Exit, Failure> {
@@ -78,6 +68,9 @@ fn show(definition: &Definition, session: &mut Session) -> Result<(), Failure> {
     writeln!(out, "symbols     {}", definition.symbols)?;
     if !definition.initial_forbidden.is_empty() {
         writeln!(out, "not at t=0  {}", definition.initial_forbidden)?;
+    }
+    if let Some(symbol) = definition.incoming {
+        writeln!(out, "incoming    {symbol}")?;
     }
     writeln!(out, "radius      {}", definition.radius)?;
     writeln!(out, "transforms  shift_k for every integer k")?;

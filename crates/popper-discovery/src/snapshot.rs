@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use popper_harness::counterexample::{Moment, Witness};
 use popper_harness::decide::{Family, Harness, Status, Strength};
 use popper_harness::law::Template;
-use popper_harness::universe::Universe;
+use popper_harness::universe::{Tabulated, Universe};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -56,7 +56,7 @@ pub struct Contract {
 
 impl Contract {
     /// What a universe shows of itself.
-    pub fn of(universe: &dyn Universe) -> Self {
+    pub fn of(universe: &Tabulated) -> Self {
         let alphabet = universe.alphabet();
         let symbols = alphabet.chars().to_vec();
         let may_start = |symbol: &char| {
@@ -70,9 +70,9 @@ impl Contract {
             transforms: universe
                 .transforms()
                 .iter()
-                .map(|t| t.name.clone())
+                .map(|t| t.name().to_owned())
                 .collect(),
-            has_incoming: universe.collision_symbol().is_some(),
+            has_incoming: universe.incoming().is_some(),
         }
     }
 }

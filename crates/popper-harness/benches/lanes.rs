@@ -18,7 +18,7 @@ use std::hint::black_box;
 
 use popper_harness::lanes::{Batch, BitProgram, Circuit, Horizon, LANES, Scratch, Starts};
 use popper_harness::law::{Extensions, Law, Program};
-use popper_harness::universe::{KineticGrid, Rule, Symbol, Universe, random_universe};
+use popper_harness::universe::{KineticGrid, Symbol, Tabulated, Universe, random_universe};
 use serde_json::{Value, json};
 
 /// Seconds that the work takes: the best of several hundred short samples, so that other load on the machine does not count.
@@ -42,7 +42,7 @@ fn seconds(mut work: impl FnMut()) -> f64 {
     best
 }
 
-fn program(universe: &dyn Universe, expr: &str, claim: &str, t: u64) -> Program {
+fn program(universe: &Tabulated, expr: &str, claim: &str, t: u64) -> Program {
     let law = json!({
         "schema_version": "1.0.0", "law_id": "bench", "template": "bound", "quantifiers": {"T": t},
         "preconditions": [], "observables": [{"name": "f", "expr": expr}], "claim": claim,
@@ -86,7 +86,7 @@ fn naive(next: &[Symbol; 64], counted: [Symbol; 2], start: &[Symbol], steps: u64
 }
 
 /// Checked cell updates per second of `reference.py` on the same law, the best of nine short runs; or why there is no such figure.
-fn python(universe: &dyn Universe, counted: [char; 2], n: usize, t: u64) -> Result<f64, String> {
+fn python(universe: &Tabulated, counted: [char; 2], n: usize, t: u64) -> Result<f64, String> {
     let mut command = std::process::Command::new("python3");
     command
         .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/benches/reference.py"))
@@ -116,8 +116,8 @@ fn python(universe: &dyn Universe, counted: [char; 2], n: usize, t: u64) -> Resu
     Ok(best)
 }
 
-fn measure(universe: &dyn Universe, counted: [Symbol; 2], n: usize) -> Value {
-    let rule = Rule::of(universe);
+fn measure(universe: &Tabulated, counted: [Symbol; 2], n: usize) -> Value {
+    let rule = universe.rule();
     let mut next = [0; 64];
     for (code, (_, symbol)) in rule.windows().enumerate() {
         next[code] = symbol;
@@ -126,7 +126,7 @@ fn measure(universe: &dyn Universe, counted: [Symbol; 2], n: usize) -> Value {
     let chars = counted.map(|symbol| universe.alphabet().char(symbol));
     let expr = format!("count('{}') + count('{}')", chars[0], chars[1]);
     let program = program(universe, &expr, "f(t) == f(0)", t);
-    let circuit = Circuit::new(&rule);
+    let circuit = Circuit::new(rule);
     let horizon = Horizon { t, window: 0 };
     let plan = BitProgram::new(&program, &circuit, universe, n, horizon).unwrap();
     let mut batch = Batch::new(n, rule.symbols());
@@ -178,7 +178,7 @@ fn exhaust(n: usize) -> Value {
         "f(t) == f(0)",
         n as u64,
     );
-    let circuit = Circuit::new(&Rule::of(&universe));
+    let circuit = Circuit::new(universe.rule());
     let horizon = Horizon {
         t: n as u64,
         window: 0,

@@ -104,7 +104,7 @@ fn derive(key: &str, start: &State) -> Option<Value> {
     let named = KineticGrid
         .transforms()
         .iter()
-        .find(|transform| transform.name == key);
+        .find(|transform| transform.name() == key);
     if key == "n" {
         Some(start.len().into())
     } else if key == "next" {

@@ -9,7 +9,7 @@ use crate::eval::{
     Case, EvalError, Horizon, Trajectory, admitted, fraction, holds, observe, step_of,
 };
 use crate::law::{Claim, Formula, Program, Symmetry};
-use crate::universe::{Shift, State, Symbol, Universe, windows};
+use crate::universe::{Shift, State, Symbol, Tabulated, windows};
 
 /// The version of what is hashed, in front of it.
 const VERSION: u8 = 2;
@@ -28,18 +28,18 @@ impl Program {
     ///
     /// Truth alone would not do: all true laws agree there. Two laws with one hash say the same of small rings, in other words.
     /// Of a law that does not see rotations, one start of each class is enough.
-    pub fn behaviour_hash(&self, universe: &dyn Universe) -> String {
+    pub fn behaviour_hash(&self, universe: &Tabulated) -> String {
         self.hash_within(universe, &Budget::new(&|| false))
     }
 
     /// The same, unless `stop` returns `true` before the end; then `None`.
-    pub fn behaviour_hash_until(&self, universe: &dyn Universe, stop: Stop<'_>) -> Option<String> {
+    pub fn behaviour_hash_until(&self, universe: &Tabulated, stop: Stop<'_>) -> Option<String> {
         let budget = Budget::new(stop);
         let hash = self.hash_within(universe, &budget);
         (!budget.was_cut()).then_some(hash)
     }
 
-    fn hash_within(&self, universe: &dyn Universe, budget: &Budget<'_>) -> String {
+    fn hash_within(&self, universe: &Tabulated, budget: &Budget<'_>) -> String {
         let window = if let Claim::Eventually { window, .. } = self.claim {
             window
         } else {
@@ -89,13 +89,7 @@ impl Program {
     }
 
     /// What the law reads on one run.
-    fn readings(
-        &self,
-        universe: &dyn Universe,
-        start: &State,
-        horizon: Horizon,
-        bytes: &mut Tagged,
-    ) {
+    fn readings(&self, universe: &Tabulated, start: &State, horizon: Horizon, bytes: &mut Tagged) {
         let (antecedent, consequent) = match &self.claim {
             Claim::Always {
                 antecedent,
@@ -218,9 +212,9 @@ fn is_least_rotation(word: &[Symbol]) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::law::{Extensions, Law, Program};
-    use crate::universe::{KineticGrid, Universe};
+    use crate::universe::{KineticGrid, Tabulated};
 
-    fn program(template: &str, expr: &str, claim: &str, universe: &dyn Universe) -> Program {
+    fn program(template: &str, expr: &str, claim: &str, universe: &Tabulated) -> Program {
         let law = serde_json::json!({
             "law_id": "l", "template": template, "quantifiers": {"T": 9}, "forbidden": "f",
             "observables": [{"name": "f", "expr": expr}], "claim": claim,

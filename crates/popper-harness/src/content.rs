@@ -8,7 +8,7 @@ use crate::decide::{RngStream, start_symbols};
 use crate::eval::{admitted, holds, observe};
 use crate::law::syntax::Time;
 use crate::law::{Claim, Formula, Program, Symmetry};
-use crate::universe::{State, Symbol, Universe};
+use crate::universe::{State, Symbol, Tabulated, Universe};
 
 /// Histories in the sample.
 const HISTORIES: usize = 512;
@@ -68,7 +68,7 @@ impl Program {
     /// assert_eq!(content("x(t) >= 0")?.share(), 0.0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn content(&self, universe: &dyn Universe) -> EmpiricalContent {
+    pub fn content(&self, universe: &Tabulated) -> EmpiricalContent {
         let mut content = EmpiricalContent([0; HISTORIES / 64]);
         for index in 0..HISTORIES {
             if self.forbids(&History::imagine(universe, index), universe) {
@@ -79,7 +79,7 @@ impl Program {
     }
 
     /// Whether a history is one that the law forbids. What has no value is not forbidden.
-    fn forbids(&self, history: &History, universe: &dyn Universe) -> bool {
+    fn forbids(&self, history: &History, universe: &Tabulated) -> bool {
         if admitted(&self.preconditions, &history.start, universe) != Ok(true) {
             return false;
         }
@@ -152,7 +152,7 @@ struct History {
 }
 
 impl History {
-    fn imagine(universe: &dyn Universe, index: usize) -> Self {
+    fn imagine(universe: &Tabulated, index: usize) -> Self {
         let mut draw = RngStream::new(0, "", "content", index);
         let symbols: Vec<Symbol> = (0..universe.alphabet().len() as Symbol).collect();
         let starts = start_symbols(universe);
@@ -203,7 +203,7 @@ mod tests {
     use crate::law::{Extensions, Law};
     use crate::universe::{KineticGrid, random_universe};
 
-    fn content(law: serde_json::Value, universe: &dyn Universe) -> EmpiricalContent {
+    fn content(law: serde_json::Value, universe: &Tabulated) -> EmpiricalContent {
         let mut law = law;
         law["law_id"] = "l".into();
         law["forbidden"] = "f".into();

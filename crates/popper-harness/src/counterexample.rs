@@ -9,9 +9,7 @@ use crate::decide::{Rings, SimulationDepth};
 use crate::eval::{self, EvalError, Horizon, Trajectory, holds, observe, step_of};
 use crate::hash::json;
 use crate::law::{Claim, Extensions, Formula, Law, LawError, MAX_RING, Program, Term, Unfit};
-use crate::universe::{
-    Definition, KineticGrid, State, StateError, Symbol, Universe, UniverseError,
-};
+use crate::universe::{KineticGrid, State, StateError, Symbol, Tabulated, Universe, UniverseError};
 
 /// The version of the counterexample's JSON.
 pub const COUNTEREXAMPLE_VERSION: &str = "1.0.0";
@@ -151,28 +149,12 @@ const LEAST_STEP: u64 = 64;
 /// The longest window of `eventually` in a replay, in steps, where no period shortens it.
 const LONGEST_WINDOW: u64 = 1_000_000;
 
-/// The universe that a package names.
-///
-/// # Errors
-/// [`UniverseError`] when it is neither the id of the built-in universe nor a definition.
-pub fn universe_of(value: &Value) -> Result<Box<dyn Universe>, UniverseError> {
-    if *value == KineticGrid::ID {
-        return Ok(Box::new(KineticGrid));
-    }
-    let definition: Definition =
-        serde_json::from_value(value.clone()).map_err(|error| UniverseError::Json {
-            message: format!("expected `{}` or a definition: {error}", KineticGrid::ID),
-        })?;
-    definition.universe()
-}
-
-/// How a package names a universe.
-pub fn universe_value(universe: &dyn Universe) -> Value {
-    let definition = universe.definition();
-    if definition == KineticGrid.definition() {
+/// How a package names a universe: the id of the built-in one, or a whole definition. [`Tabulated::from_value`] reads both.
+pub fn universe_value(universe: &Tabulated) -> Value {
+    if universe.is_built_in() {
         return KineticGrid::ID.into();
     }
-    crate::hash::value(&definition)
+    crate::hash::value(&universe.definition())
 }
 
 /// Derives the violation again from the package alone.
@@ -185,15 +167,15 @@ pub fn replay(package: &Counterexample) -> Result<(), ReplayError> {
             found: package.schema_version.clone(),
         });
     }
-    let universe = universe_of(&package.config.universe)?;
+    let universe = &Tabulated::from_value(&package.config.universe)?;
     let extensions = Extensions {
         local_transition: package.config.local_transition,
     };
     let law = Law::from_value(package.config.law.clone(), "$.config.law", extensions)?;
-    let program = Program::compile(&law, universe.as_ref())?;
-    let start = read_start(&package.initial_state, universe.as_ref())?;
-    let horizon = affordable(&program, universe.as_ref(), start.len(), package.t_fail)?;
-    let case = program.case(universe.as_ref(), &start, horizon);
+    let program = Program::compile(&law, universe)?;
+    let start = read_start(&package.initial_state, universe)?;
+    let horizon = affordable(&program, universe, start.len(), package.t_fail)?;
+    let case = program.case(universe, &start, horizon);
     if !case.admitted {
         return Err(ReplayError::NotAdmitted);
     }
@@ -203,7 +185,7 @@ pub fn replay(package: &Counterexample) -> Result<(), ReplayError> {
             start: &start,
             t_fail,
         }
-        .build(&law, &program, universe.as_ref())
+        .build(&law, &program, universe)
     });
     let differs = |field, stated: String, derived: String| {
         Err(ReplayError::Differs {
@@ -248,7 +230,7 @@ pub fn replay(package: &Counterexample) -> Result<(), ReplayError> {
 /// How long a run of `n` cells is watched, to see whether it fails first at `t_fail`: nothing later need be run.
 fn affordable(
     program: &Program,
-    universe: &dyn Universe,
+    universe: &Tabulated,
     n: usize,
     t_fail: u64,
 ) -> Result<Horizon, ReplayError> {
@@ -298,7 +280,7 @@ fn affordable(
 ///
 /// # Errors
 /// [`StateError`] with the position of the symbol that may not.
-pub fn read_start(text: &str, universe: &dyn Universe) -> Result<State, StateError> {
+pub fn read_start(text: &str, universe: &Tabulated) -> Result<State, StateError> {
     let start = universe.alphabet().parse(text)?;
     match start.iter().position(|&symbol| !universe.may_start(symbol)) {
         None => Ok(start),
@@ -318,7 +300,7 @@ pub(crate) struct Package<'a> {
 
 impl Package<'_> {
     /// The package, everything in it computed anew from the start. It is neither minimized nor minimal until said so.
-    pub fn build(&self, law: &Law, program: &Program, universe: &dyn Universe) -> Counterexample {
+    pub fn build(&self, law: &Law, program: &Program, universe: &Tabulated) -> Counterexample {
         let alphabet = universe.alphabet();
         let mut run = Trajectory::new(universe, self.start);
         let first = self.t_fail.saturating_sub(2);
@@ -373,7 +355,7 @@ impl Package<'_> {
 /// Both sides of the comparison that fails at t.
 fn sides(
     program: &Program,
-    universe: &dyn Universe,
+    universe: &Tabulated,
     start: &[Symbol],
     t: u64,
 ) -> (String, String, String) {

@@ -12,7 +12,7 @@ use crate::law::syntax::{Op, Time};
 use crate::law::{
     Arith, Cells, Claim, Condition, Formula, Observable, Pattern, Program, Symmetry, Term,
 };
-use crate::universe::{State, Symbol, Universe};
+use crate::universe::{State, Symbol, Tabulated};
 
 /// Why an expression has no value on a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -35,7 +35,7 @@ type Value<T> = Result<T, EvalError>;
 ///
 /// # Errors
 /// [`EvalError`] on overflow or a zero divisor.
-pub fn observe(observable: &Observable, state: &[Symbol], universe: &dyn Universe) -> Value<i64> {
+pub fn observe(observable: &Observable, state: &[Symbol], universe: &Tabulated) -> Value<i64> {
     let n = state.len();
     let first = |symbol| {
         state
@@ -114,7 +114,7 @@ pub(crate) fn arithmetic(op: Arith, left: i64, right: i64) -> Value<i64> {
 
 /// A run, of which the start, fixed steps and two neighbouring states are in memory. Forward it is made step by step.
 pub struct Trajectory<'a> {
-    universe: &'a dyn Universe,
+    universe: &'a Tabulated,
     period: Option<u64>,
     start: State,
     fixed: Vec<(u64, State)>,
@@ -126,7 +126,7 @@ pub struct Trajectory<'a> {
 
 impl<'a> Trajectory<'a> {
     /// A run from a start.
-    pub fn new(universe: &'a dyn Universe, start: &[Symbol]) -> Self {
+    pub fn new(universe: &'a Tabulated, start: &[Symbol]) -> Self {
         let start: State = start.iter().copied().collect();
         Self {
             universe,
@@ -286,11 +286,7 @@ pub fn fraction(
 ///
 /// # Errors
 /// [`EvalError`] from a condition that has no value, where no other fails.
-pub fn admitted(
-    conditions: &[Condition],
-    start: &[Symbol],
-    universe: &dyn Universe,
-) -> Value<bool> {
+pub fn admitted(conditions: &[Condition], start: &[Symbol], universe: &Tabulated) -> Value<bool> {
     let mut outcome = Ok(true);
     for condition in conditions {
         let left = observe(&condition.left, start, universe);
@@ -336,7 +332,7 @@ struct Values<'a> {
 }
 
 impl<'a> Values<'a> {
-    fn new(program: &'a Program, universe: &'a dyn Universe, start: &[Symbol]) -> Self {
+    fn new(program: &'a Program, universe: &'a Tabulated, start: &[Symbol]) -> Self {
         let fixed = program.fixed_steps();
         Self {
             program,
@@ -383,7 +379,7 @@ pub struct Horizon {
 
 impl Program {
     /// What the law makes of one start, watched up to a horizon.
-    pub fn case(&self, universe: &dyn Universe, start: &[Symbol], horizon: Horizon) -> Case {
+    pub fn case(&self, universe: &Tabulated, start: &[Symbol], horizon: Horizon) -> Case {
         let mut case = Case::default();
         match admitted(&self.preconditions, start, universe) {
             Err(error) => case.error = Some((0, error)),
@@ -522,7 +518,7 @@ fn eventually(
 /// The first t at which a transform and the step, in either order, give different states.
 fn commutes(
     symmetry: &Symmetry,
-    universe: &dyn Universe,
+    universe: &Tabulated,
     start: &[Symbol],
     horizon: Horizon,
 ) -> Option<u64> {
@@ -541,12 +537,12 @@ fn commutes(
 #[cfg(test)]
 mod tests {
     use super::Trajectory;
-    use crate::universe::{KineticGrid, Universe, random_universe};
+    use crate::universe::{KineticGrid, Tabulated, random_universe};
 
     #[test]
     fn a_run_has_the_states_of_evolve_in_any_order() {
         let table = random_universe(3);
-        let universes: [&dyn Universe; 2] = [&KineticGrid, &table];
+        let universes: [&Tabulated; 2] = [&KineticGrid, &table];
         for universe in universes {
             let start = [0, 1, 0, 2, 1, 0, 0, 2, 2, 1, 0];
             let mut run = Trajectory::new(universe, &start).keeping(&[5, 13, 40].into());

@@ -2,7 +2,7 @@
 
 use crate::eval::{EvalError, observe};
 use crate::law::{Capabilities, Law, NamedExpr, Program, Quantifiers, Template, Unfit};
-use crate::universe::{StateError, Symbol, Universe};
+use crate::universe::{StateError, Symbol, Tabulated, Universe};
 
 /// Why an expression has no value on a state.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -34,7 +34,7 @@ pub enum MeasureError {
 ///
 /// # Errors
 /// [`MeasureError`] when the expression cannot be read in this universe or has no value on this state.
-pub fn measure(expr: &str, state: &[Symbol], universe: &dyn Universe) -> Result<i64, MeasureError> {
+pub fn measure(expr: &str, state: &[Symbol], universe: &Tabulated) -> Result<i64, MeasureError> {
     let symbols = universe.alphabet().len();
     if state.is_empty() {
         return Err(StateError::Empty.into());

@@ -2,9 +2,8 @@
 
 use bin_support::Failure;
 use popper_discovery::{LoopConfig, RunConfig};
-use popper_harness::counterexample::universe_of;
 use popper_harness::decide::{Config, Harness};
-use popper_harness::universe::{KineticGrid, Universe};
+use popper_harness::universe::{KineticGrid, Tabulated};
 
 use crate::cli::RunOptions;
 use crate::{config, universe};
@@ -34,13 +33,13 @@ impl Settings {
         discovery.propose = work.propose.unwrap_or(discovery.propose);
         discovery.test = work.test.unwrap_or(discovery.test);
         discovery.check().map_err(Failure::usage)?;
-        let universe: Box<dyn Universe> = match (&work.universe, stored) {
+        let universe: Tabulated = match (&work.universe, stored) {
             (Some(path), _) => universe::load(path).map_err(Failure::usage)?,
-            (None, Some(stored)) => universe_of(&stored.universe)?,
-            (None, None) => Box::new(KineticGrid),
+            (None, Some(stored)) => Tabulated::from_value(&stored.universe)?,
+            (None, None) => Tabulated::clone(&KineticGrid),
         };
         Ok(Self {
-            harness: Harness::boxed(universe, harness).map_err(Failure::usage)?,
+            harness: Harness::new(universe, harness).map_err(Failure::usage)?,
             discovery,
         })
     }
@@ -48,7 +47,10 @@ impl Settings {
     /// The settings of a run as they stand in its row.
     pub fn of(stored: &RunConfig) -> Result<Self, Failure> {
         Ok(Self {
-            harness: Harness::boxed(universe_of(&stored.universe)?, stored.harness.clone())?,
+            harness: Harness::new(
+                Tabulated::from_value(&stored.universe)?,
+                stored.harness.clone(),
+            )?,
             discovery: stored.discovery.clone(),
         })
     }

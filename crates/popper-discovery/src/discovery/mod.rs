@@ -6,6 +6,7 @@ mod trial;
 use std::sync::Arc;
 
 use popper_harness::decide::{Harness, Verdict};
+use popper_harness::universe::Universe as _;
 
 use crate::clock::Clock;
 use crate::config::{LoopConfig, RunConfig};

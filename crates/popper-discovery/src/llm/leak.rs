@@ -135,14 +135,16 @@ fn is_answer(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use popper_harness::decide::{Config, Harness};
-    use popper_harness::universe::{KineticGrid, TableUniverse, Universe, random_universe};
+    use popper_harness::universe::{
+        KineticGrid, TableUniverse, Tabulated, Universe, random_universe,
+    };
 
     use super::super::prompts;
     use super::*;
     use crate::snapshot::{Capabilities, Contract};
 
-    fn blind(universe: impl Universe + 'static) -> SymbolMask {
-        let contract = Contract::of(&universe);
+    fn blind(universe: impl Universe) -> SymbolMask {
+        let contract = Contract::of(&Tabulated::of(&universe).unwrap());
         let harness = Harness::new(universe, Config::default()).unwrap();
         SymbolMask::blind(&contract, &Capabilities::of(&harness), 0)
     }

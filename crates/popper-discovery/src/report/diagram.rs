@@ -1,8 +1,8 @@
 //! Counterexamples as rows of cells.
 
-use popper_harness::counterexample::{Counterexample, read_start, universe_of};
+use popper_harness::counterexample::{Counterexample, read_start};
 use popper_harness::law::{Claim, Extensions, Law, Program, Symmetry};
-use popper_harness::universe::{Shift, State, Symbol, Universe};
+use popper_harness::universe::{Shift, State, Symbol, Tabulated, Universe};
 use serde::Serialize;
 
 use crate::error::Error;
@@ -47,20 +47,20 @@ pub struct Failure {
 /// The drawings of a counterexample: both ways of a symmetry, else the run itself. `id` is the key of its row, for errors.
 pub(super) fn diagrams(package: &Counterexample, id: i64) -> Result<Vec<Diagram>, Error> {
     let broken = |column, error: String| Error::row("counterexamples", id, column, error);
-    let universe = universe_of(&package.config.universe)
+    let universe = Tabulated::from_value(&package.config.universe)
         .map_err(|error| broken("config_json", error.to_string()))?;
     let language = Extensions {
         local_transition: package.config.local_transition,
     };
     let law = Law::from_value(package.config.law.clone(), "$.law", language)
         .map_err(|error| broken("config_json", error.to_string()))?;
-    let program = Program::compile(&law, universe.as_ref())
+    let program = Program::compile(&law, &universe)
         .map_err(|error| broken("config_json", error.to_string()))?;
-    let start = read_start(&package.initial_state, universe.as_ref())
+    let start = read_start(&package.initial_state, &universe)
         .map_err(|error| broken("initial_state", error.to_string()))?;
     let scene = Scene {
         package,
-        universe: universe.as_ref(),
+        universe: &universe,
         program: &program,
         start: &start,
     };
@@ -73,7 +73,7 @@ pub(super) fn diagrams(package: &Counterexample, id: i64) -> Result<Vec<Diagram>
 
 struct Scene<'a> {
     package: &'a Counterexample,
-    universe: &'a dyn Universe,
+    universe: &'a Tabulated,
     program: &'a Program,
     start: &'a [Symbol],
 }
@@ -164,7 +164,7 @@ impl Scene<'_> {
         });
         let (single, cell) = differing?;
         let name = match &single {
-            Symmetry::Named(transform) => transform.name.clone(),
+            Symmetry::Named(transform) => transform.name().to_owned(),
             Symmetry::Shift(Shift::By(k)) => format!("shift_{k}"),
             Symmetry::Shift(Shift::Every) => "shift_k".into(),
         };

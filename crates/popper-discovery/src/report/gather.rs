@@ -2,11 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use popper_harness::counterexample::universe_of;
 use popper_harness::decide::{Evidence, Status};
 use popper_harness::law::Problem;
 use popper_harness::span::span;
-use popper_harness::universe::Universe;
+use popper_harness::universe::{Tabulated, Universe};
 use serde_json::{Map, Value};
 
 use super::diagram::diagrams;
@@ -37,7 +36,8 @@ impl DiscoveryReport {
     pub async fn gather(store: &mut impl Store, run: &RunRow) -> Result<Self, Error> {
         let runs = |error: String| Error::row("runs", run.id, "config_json", error);
         let config: RunConfig = Error::json("runs", run.id, "config_json", &run.config_json)?;
-        let universe = universe_of(&config.universe).map_err(|error| runs(error.to_string()))?;
+        let universe =
+            Tabulated::from_value(&config.universe).map_err(|error| runs(error.to_string()))?;
         let iterations = store.iterations(run.id, None).await?;
         let mut findings = store.findings(Query::all(run)).await?;
         let broken = [LawStatus::RejectedSchema];
@@ -56,7 +56,7 @@ impl DiscoveryReport {
         draw(&mut laws)?;
         // What other runs knew was there before anything was tested here.
         findings.sort_by_key(|finding| came(finding, run));
-        let recall = WIDTHS.map(|width| reach(width, universe.as_ref(), &findings));
+        let recall = WIDTHS.map(|width| reach(width, &universe, &findings));
         let recall: Vec<Reach> = recall.into_iter().collect::<Result<_, _>>()?;
         let (turns, ranking) = turns(&iterations)?;
         Ok(Self {
@@ -251,7 +251,7 @@ fn summed(rows: &[CallRow]) -> Result<Calls, Error> {
     Ok(calls)
 }
 
-fn reach(width: usize, universe: &dyn Universe, findings: &[Finding]) -> Result<Reach, Error> {
+fn reach(width: usize, universe: &Tabulated, findings: &[Finding]) -> Result<Reach, Error> {
     let (recall, problem) = match span(universe, width) {
         Ok(span) => (Some(Recall::measure(&span, universe, findings)?), None),
         Err(error) => (None, Some(error.to_string())),

@@ -8,12 +8,9 @@ use serde_json::{Value, json};
 use crate::run::{batch, harness_for, invariant, run_with};
 use crate::scripted::fixture_laws;
 
-async fn recall(
-    universe: impl Universe + Clone + 'static,
-    width: usize,
-    laws: Vec<Value>,
-) -> Recall {
-    let harness = harness_for(universe.clone());
+async fn recall(universe: impl Universe, width: usize, laws: Vec<Value>) -> Recall {
+    let harness = harness_for(universe);
+    let universe = harness.universe().clone();
     let batches = vec![batch(laws)];
     let (mut store, run) = run_with(harness, MemoryStore::default(), batches, Which::Latest).await;
     let findings = store.findings(Query::all(&run)).await.unwrap();

@@ -5,7 +5,7 @@ use super::evaluator::{CompiledUniverse, RingStats, batch_of};
 use super::generators::{Family, Generator, RngStream};
 use crate::lanes::{LANES, Scratch};
 use crate::law::Program;
-use crate::universe::State;
+use crate::universe::{State, Universe};
 
 /// The rings that are searched; each begins with the best of the one before, made longer.
 const RINGS: [usize; 5] = [9, 12, 16, 21, 28];

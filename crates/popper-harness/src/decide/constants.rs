@@ -7,7 +7,7 @@ use super::rings::Rings;
 use crate::law::syntax::Op;
 use crate::law::{Arith, Condition, Formula, Law, MAX_RING, Observable, Program, Term};
 use crate::proof::law_of_normal;
-use crate::universe::{State, Symbol, Universe};
+use crate::universe::{State, Symbol, Tabulated};
 
 /// The most ring sizes that constants and patterns add to the ladder.
 const MOST_RINGS: usize = 64;
@@ -31,7 +31,7 @@ pub struct Threshold {
 }
 
 impl Constants {
-    pub fn new(law: &Law, program: &Program, universe: &dyn Universe) -> Self {
+    pub fn new(law: &Law, program: &Program, universe: &Tabulated) -> Self {
         let normal = law_of_normal(&law.normalized())
             .ok()
             .and_then(|law| Program::compile(&law, universe).ok());

@@ -7,11 +7,11 @@ use super::rings::{Rings, SimulationDepth};
 use crate::eval::{Horizon, Trajectory};
 use crate::lanes::{Batch, BitProgram, Circuit, LANES, Lanes, Least, Outcome, Scratch, smallest};
 use crate::law::Program;
-use crate::universe::{State, Symbol, Universe};
+use crate::universe::{State, Symbol, Tabulated, Universe};
 
 /// A universe made ready for batches.
 pub struct CompiledUniverse<'a> {
-    pub universe: &'a dyn Universe,
+    pub universe: &'a Tabulated,
     pub circuit: &'a Arc<Circuit>,
     pub max_t: u64,
 }

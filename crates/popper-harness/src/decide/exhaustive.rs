@@ -10,7 +10,7 @@ use super::evaluator::{CompiledUniverse, RingEvaluator, RingStats};
 use super::generators::{Family, start_symbols};
 use crate::lanes::{Batch, Scratch, Starts};
 use crate::law::Program;
-use crate::universe::Symbol;
+use crate::universe::{Symbol, Universe};
 
 /// Beyond this size the count of different starts is only bounded.
 const COUNTED_N: usize = 14;

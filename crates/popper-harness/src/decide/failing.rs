@@ -4,7 +4,7 @@ use super::evaluator::{CompiledUniverse, Violation};
 use crate::eval::{EvalError, Trajectory, admitted, holds, observe, step_of};
 use crate::law::syntax::Time;
 use crate::law::{Claim, Formula, Law, Program};
-use crate::universe::State;
+use crate::universe::{State, Universe};
 
 /// After this many starts without a value nothing beyond the exhausted rings is searched.
 pub const MOST_ERRORS: u64 = 1000;

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use crate::eval::admitted;
 use crate::law::syntax::Op;
 use crate::law::{Cells, MAX_RING, Observable, Program};
-use crate::universe::{Shift, State, Symbol, Universe};
+use crate::universe::{Shift, State, Symbol, Tabulated, Universe};
 
 /// Where a case comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -106,7 +106,7 @@ impl RngStream {
 
 /// What generators know of a universe and a law.
 pub struct Generator<'a> {
-    universe: &'a dyn Universe,
+    universe: &'a Tabulated,
     program: &'a Program,
     /// The symbols that may start; the first one fills the background.
     starts: Vec<Symbol>,
@@ -120,7 +120,7 @@ pub struct Generator<'a> {
 const CASES: usize = 64;
 
 impl<'a> Generator<'a> {
-    pub fn new(universe: &'a dyn Universe, program: &'a Program) -> Self {
+    pub fn new(universe: &'a Tabulated, program: &'a Program) -> Self {
         let starts = start_symbols(universe);
         let movers = if starts.len() > 1 {
             starts[1..].to_vec()
@@ -356,7 +356,7 @@ impl<'a> Generator<'a> {
 }
 
 /// The symbols that may stand at t = 0, ascending.
-pub fn start_symbols(universe: &dyn Universe) -> Vec<Symbol> {
+pub fn start_symbols(universe: &Tabulated) -> Vec<Symbol> {
     (0..universe.alphabet().len() as Symbol)
         .filter(|&symbol| universe.may_start(symbol))
         .collect()
@@ -397,7 +397,7 @@ pub fn count_bounds(program: &Program, symbol: Symbol) -> (usize, usize) {
 }
 
 /// Whether the harness knows a transform of this name.
-pub fn knows_transform(universe: &dyn Universe, name: &str) -> bool {
+pub fn knows_transform(universe: &Tabulated, name: &str) -> bool {
     Shift::parse(name).is_some()
         || universe
             .transforms()

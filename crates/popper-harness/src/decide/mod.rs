@@ -33,17 +33,29 @@ pub use verdict::{
 
 use crate::lanes::Circuit;
 use crate::law::{Law, Missing, Program, Unfit};
-use crate::universe::{Rule, Universe};
+use crate::universe::{Tabulated, Universe, UniverseError};
 use generators::knows_transform;
 pub(crate) use generators::{RngStream, start_symbols};
 
 use trial::Trial;
 
+/// Why there is no harness for a universe and a configuration.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum HarnessError {
+    /// A field of the configuration is out of range.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The universe gives what it may not.
+    #[error("universe: {0}")]
+    Universe(#[from] UniverseError),
+}
+
 /// Decides laws of one universe.
 ///
 /// Pure: the same universe, configuration, law and seed give the same verdict, for any number of threads, on any machine.
 pub struct Harness {
-    universe: Arc<dyn Universe>,
+    universe: Arc<Tabulated>,
     config: Config,
     sim_hash: String,
     config_hash: String,
@@ -54,27 +66,22 @@ pub struct Harness {
 pub type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
 
 impl Harness {
-    /// A harness for a universe.
+    /// A harness for a universe, which is tabulated once.
     ///
     /// # Errors
-    /// [`ConfigError`] when a field of the configuration is out of range.
-    pub fn new(universe: impl Universe + 'static, config: Config) -> Result<Self, ConfigError> {
-        Self::boxed(Box::new(universe), config)
-    }
-
-    /// The same for a universe that is only known at run time.
-    ///
-    /// # Errors
-    /// [`ConfigError`] when a field of the configuration is out of range.
-    pub fn boxed(universe: Box<dyn Universe>, config: Config) -> Result<Self, ConfigError> {
+    /// [`HarnessError`] when a field of the configuration is out of range or the universe gives what it may not.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "the harness keeps the universe as a table, so a caller need not keep it"
+    )]
+    pub fn new(universe: impl Universe, config: Config) -> Result<Self, HarnessError> {
         config.check()?;
-        let sim_hash = universe.definition_hash();
-        let circuit = Arc::new(Circuit::new(&Rule::of(universe.as_ref())));
+        let universe = Tabulated::of(&universe)?;
         Ok(Self {
-            sim_hash,
+            sim_hash: universe.definition_hash(),
             config_hash: config.hash(),
-            circuit,
-            universe: universe.into(),
+            circuit: Arc::new(Circuit::new(universe.rule())),
+            universe: Arc::new(universe),
             config,
         })
     }
@@ -95,8 +102,8 @@ impl Harness {
     }
 
     /// The universe whose laws are decided.
-    pub fn universe(&self) -> &dyn Universe {
-        self.universe.as_ref()
+    pub fn universe(&self) -> &Tabulated {
+        &self.universe
     }
 
     /// The configuration.

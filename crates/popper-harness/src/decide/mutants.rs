@@ -2,14 +2,14 @@
 
 use crate::law::syntax::Op;
 use crate::law::{Claim, Formula, Observable, Program, Symmetry, Term};
-use crate::universe::{Symbol, Transform, Universe};
+use crate::universe::{Symbol, Tabulated, Transform, Universe};
 
 /// The most mutants of one law.
 const MOST: usize = 24;
 
 /// Mutants of a law, in a fixed order: operator flipped, consequent negated, a part dropped, a constant moved by one,
 /// the transform exchanged.
-pub fn mutants(program: &Program, universe: &dyn Universe) -> Vec<Program> {
+pub fn mutants(program: &Program, universe: &Tabulated) -> Vec<Program> {
     let with_claim = claims(&program.claim, universe)
         .into_iter()
         .map(|claim| Program {
@@ -35,7 +35,7 @@ pub fn mutants(program: &Program, universe: &dyn Universe) -> Vec<Program> {
 }
 
 /// The mutants of a claim.
-fn claims(claim: &Claim, universe: &dyn Universe) -> Vec<Claim> {
+fn claims(claim: &Claim, universe: &Tabulated) -> Vec<Claim> {
     let mut claims: Vec<Claim> = Vec::new();
     match claim {
         Claim::Always {
@@ -230,7 +230,7 @@ fn neighbours(number: i64) -> Vec<i64> {
 }
 
 /// The other transforms: the universe's own, turning round, and exchanging two neighbouring symbols.
-fn exchanged(symmetry: &Symmetry, universe: &dyn Universe) -> Vec<Symmetry> {
+fn exchanged(symmetry: &Symmetry, universe: &Tabulated) -> Vec<Symmetry> {
     let symbols = universe.alphabet().len() as Symbol;
     let identity: Vec<Symbol> = (0..symbols).collect();
     let made = |name: &str, reverse, map| Transform {

@@ -4,7 +4,7 @@ use super::generators::{count_bounds, start_symbols};
 use crate::eval::{EvalError, Horizon, observe};
 use crate::law::syntax::Op;
 use crate::law::{Arith, Claim, Condition, MAX_RING, Observable, Program};
-use crate::universe::Universe;
+use crate::universe::Tabulated;
 
 /// How far a law is watched on one ring size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,13 +20,13 @@ pub enum SimulationDepth {
 /// The ring sizes of a law.
 pub struct Rings<'a> {
     program: &'a Program,
-    universe: &'a dyn Universe,
+    universe: &'a Tabulated,
     max_t: u64,
     statics: Vec<&'a Condition>,
 }
 
 impl<'a> Rings<'a> {
-    pub fn new(program: &'a Program, universe: &'a dyn Universe, max_t: u64) -> Self {
+    pub fn new(program: &'a Program, universe: &'a Tabulated, max_t: u64) -> Self {
         let statics = program
             .preconditions
             .iter()
@@ -126,11 +126,7 @@ impl<'a> Rings<'a> {
     }
 }
 
-fn static_holds(
-    condition: &Condition,
-    n: usize,
-    universe: &dyn Universe,
-) -> Result<bool, EvalError> {
+fn static_holds(condition: &Condition, n: usize, universe: &Tabulated) -> Result<bool, EvalError> {
     // What is static depends on the number of cells only, so any state of that many serves.
     let blank = vec![0; n];
     let left = observe(&condition.left, &blank, universe)?;

@@ -8,7 +8,7 @@ use super::evaluator::{CompiledUniverse, RingEvaluator, RingStats, batch_of};
 use super::generators::{Family, Generator, RngStream};
 use crate::lanes::{Batch, LANES, Lanes, Scratch};
 use crate::law::{Claim, Law, Program};
-use crate::universe::State;
+use crate::universe::{State, Universe};
 
 /// The most ring sizes beyond the ladder that a proposer may add.
 const MOST_PROPOSED_RINGS: usize = 8;

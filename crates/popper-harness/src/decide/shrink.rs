@@ -5,7 +5,7 @@ use super::evaluator::{CompiledUniverse, Violation, batch_of};
 use super::generators::start_symbols;
 use crate::lanes::{LANES, Scratch, smallest};
 use crate::law::Program;
-use crate::universe::{State, Symbol};
+use crate::universe::{State, Symbol, Universe};
 
 /// The limit of shrinking, in updates of single cells. Part of the semantics version.
 const MOST_UPDATES: u64 = 200_000_000;

@@ -12,7 +12,7 @@ use super::rings::Rings;
 use crate::eval::{EvalError, holds, observe};
 use crate::law::syntax::Time;
 use crate::law::{Claim, Condition, Formula, Program, Symmetry, Term};
-use crate::universe::{Shift, State, Symbol, Universe};
+use crate::universe::{Shift, State, Symbol, Tabulated, Universe};
 
 /// Rings up to this size are asked completely.
 const COMPLETE_N: usize = 4;
@@ -39,7 +39,7 @@ pub enum Triviality {
 /// Asks rings up to 4 cells, then the given sizes, for a choice of states that breaks the claim; then arithmetic, whether there is none.
 pub fn triviality(
     program: &Program,
-    universe: &dyn Universe,
+    universe: &Tabulated,
     rings: &Rings<'_>,
     sizes: &[usize],
     draw: &mut RngStream,
@@ -115,7 +115,7 @@ struct Choices<'a> {
     /// The values of t that are tried.
     steps: Vec<u64>,
     program: &'a Program,
-    universe: &'a dyn Universe,
+    universe: &'a Tabulated,
 }
 
 impl Choices<'_> {

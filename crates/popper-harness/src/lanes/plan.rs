@@ -8,7 +8,7 @@ use super::word::{Lanes, WORDS};
 use crate::eval::Horizon;
 use crate::law::syntax::Time;
 use crate::law::{Claim, Formula, Program, Symmetry, Term};
-use crate::universe::{Shift, Symbol, Universe};
+use crate::universe::{Shift, Symbol, Tabulated, Universe};
 
 /// What a law made of a batch, lane by lane; masks hold live lanes only.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -121,7 +121,7 @@ impl BitProgram {
     pub fn new(
         program: &Program,
         circuit: &Circuit,
-        universe: &dyn Universe,
+        universe: &Tabulated,
         n: usize,
         horizon: Horizon,
     ) -> Option<Self> {

@@ -7,7 +7,7 @@ use super::program::{
 };
 use super::resolve::{Ambiguity, BUILT_IN, Statement};
 use super::syntax::{self, Kind, Node, Op, SyntaxError, Time};
-use crate::universe::{Alphabet, Shift, Symbol, Universe};
+use crate::universe::{Alphabet, Shift, Symbol, Tabulated, Universe};
 
 /// A part that a law needs and the universe or the harness lacks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -58,7 +58,7 @@ impl Program {
     ///
     /// # Errors
     /// [`Unfit`] with the first thing that is missing or ambiguous; what is missing comes first.
-    pub fn compile(law: &Law, universe: &dyn Universe) -> Result<Self, Unfit> {
+    pub fn compile(law: &Law, universe: &Tabulated) -> Result<Self, Unfit> {
         let scope = Scope { universe };
         let meaning = match law.meaning() {
             Ok(meaning) => meaning,
@@ -116,7 +116,7 @@ impl Program {
     }
 
     /// Whether an expression is one that a universe can be asked for.
-    pub fn measures(expr: &str, universe: &dyn Universe) -> bool {
+    pub fn measures(expr: &str, universe: &Tabulated) -> bool {
         syntax::parse(expr).is_ok_and(|node| Scope { universe }.observable(&node).is_ok())
     }
 }
@@ -163,7 +163,7 @@ fn without_names(node: &Node, declared: &dyn Fn(&str) -> bool) -> Node {
 }
 
 struct Scope<'a> {
-    universe: &'a dyn Universe,
+    universe: &'a Tabulated,
 }
 
 impl Scope<'_> {
@@ -231,17 +231,15 @@ impl Scope<'_> {
         }
         Ok(match name {
             "grid_length" => Observable::GridLength,
-            "incoming_collisions" | "transition_indicator" => {
-                match self.universe.collision_symbol() {
-                    Some(symbol) => Observable::Incoming(symbol),
-                    None => {
-                        return Err(Unresolved::Missing(Missing::Observable {
-                            name: name.into(),
-                            nearest: None,
-                        }));
-                    }
+            "incoming_collisions" | "transition_indicator" => match self.universe.incoming() {
+                Some(symbol) => Observable::Incoming(symbol),
+                None => {
+                    return Err(Unresolved::Missing(Missing::Observable {
+                        name: name.into(),
+                        nearest: None,
+                    }));
                 }
-            }
+            },
             "count" => pattern(vec![(0, symbol(0)?)], Cells::Ring),
             "count_even" => pattern(vec![(0, symbol(0)?)], Cells::Parity(0)),
             "count_odd" => pattern(vec![(0, symbol(0)?)], Cells::Parity(1)),
@@ -280,7 +278,7 @@ impl Scope<'_> {
 
     fn unknown<T>(&self, name: &str) -> Resolved<T> {
         let functions = FUNCTIONS.iter().map(|(known, _)| *known);
-        let has_incoming = self.universe.collision_symbol().is_some();
+        let has_incoming = self.universe.incoming().is_some();
         let plain = BUILT_IN
             .into_iter()
             .filter(|known| has_incoming || *known == "grid_length");

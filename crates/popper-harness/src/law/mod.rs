@@ -18,9 +18,11 @@ pub use limits::MAX_NORMAL;
 pub use model::{
     Capabilities, Law, LocalFields, NamedExpr, Precondition, ProposedTest, Quantifiers, Template,
 };
+pub(crate) use nearest::{hint, nearest};
 pub use program::{
     Arith, Cells, Claim, Condition, Formula, Observable, Pattern, Program, Symmetry, Term,
 };
+pub(crate) use reader::kind;
 pub use resolve::{Ambiguity, Meaning, Statement};
 pub use schema::{
     EXTENSION_OFF, Extensions, LawError, MAX_CASES, MAX_ITEMS, MAX_RING, MAX_STEPS, Problem,

@@ -1,7 +1,7 @@
 //! The word that was probably meant.
 
 /// The known word nearest to one that is not known: by at most two edits of the word, or a part of a known word between `_`.
-pub(super) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = word.chars().count();
     let rank = |candidate: &&'a str| {
         if candidate.split('_').any(|part| part == word) {
@@ -18,7 +18,7 @@ pub(super) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
 }
 
 /// `; did you mean ...?`, or nothing.
-pub(super) fn hint(nearest: Option<&str>) -> String {
+pub(crate) fn hint(nearest: Option<&str>) -> String {
     nearest.map_or_else(String::new, |word| format!("; did you mean `{word}`?"))
 }
 

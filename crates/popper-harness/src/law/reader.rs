@@ -17,7 +17,7 @@ pub(super) fn problem(problems: &Problems, path: &str, message: impl Into<String
     });
 }
 
-pub(super) fn kind(value: &Value) -> &'static str {
+pub(crate) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "a truth value",

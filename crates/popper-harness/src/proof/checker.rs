@@ -7,8 +7,9 @@ use super::certificate::{
 use super::linear::{Form, Var, cannot_fail};
 use super::obligation::{failures, freeze};
 use super::{prover, subject};
+use crate::counterexample::universe_value;
 use crate::law::{Claim, Program, Symmetry};
-use crate::universe::{Definition, KineticGrid, State, Symbol, Universe};
+use crate::universe::{State, Symbol, Tabulated, Universe};
 
 /// The latest step that a certificate may look at, and the most such steps: more than the prover ever uses.
 const MAX_DELAY: u64 = 16;
@@ -87,43 +88,39 @@ pub fn verify_proof(proof: &Proof) -> Result<(), ProofError> {
         return Err(ProofError::Scope);
     }
     let universe = universe(proof)?;
-    let program = program(proof, universe.as_ref())?;
+    let program = program(proof, &universe)?;
     if proof.method != prover::method(&proof.certificate) {
         return Err(ProofError::Method);
     }
     World {
-        universe: universe.as_ref(),
+        universe: &universe,
     }
     .certificate(&program, &proof.certificate)
 }
 
-fn universe(proof: &Proof) -> Checked<Box<dyn Universe>> {
-    let wrong = |message: String| Err(ProofError::Universe { message });
-    let (universe, hash): (Box<dyn Universe>, String) = match proof.universe.as_str() {
-        Some(KineticGrid::ID) => (Box::new(KineticGrid), subject::kinetic_hash().into()),
-        Some(other) => return wrong(format!("no universe {other:?} is built in")),
-        None => {
-            let definition: Definition = match serde_json::from_value(proof.universe.clone()) {
-                Ok(definition) => definition,
-                Err(error) => return wrong(error.to_string()),
-            };
-            // Keys that nobody reads would be bytes that nobody checks.
-            if serde_json::to_value(&definition).ok().as_ref() != Some(&proof.universe) {
-                return wrong("holds keys that are not of a definition".into());
-            }
-            match definition.universe() {
-                Ok(universe) => (universe, definition.hash()),
-                Err(error) => return wrong(error.to_string()),
-            }
+fn universe(proof: &Proof) -> Checked<Tabulated> {
+    let universe = match Tabulated::from_value(&proof.universe) {
+        Ok(universe) => universe,
+        Err(error) => {
+            return Err(ProofError::Universe {
+                message: error.to_string(),
+            });
         }
     };
-    if hash != proof.sim_hash {
-        return Err(ProofError::SimHash);
+    // Another spelling of the universe would be bytes that no one checks.
+    if universe_value(&universe) != proof.universe {
+        return Err(ProofError::Universe {
+            message: "not written as a definition is".into(),
+        });
     }
-    Ok(universe)
+    if subject::is_hash_of(&proof.sim_hash, &universe) {
+        Ok(universe)
+    } else {
+        Err(ProofError::SimHash)
+    }
 }
 
-fn program(proof: &Proof, universe: &dyn Universe) -> Checked<Program> {
+fn program(proof: &Proof, universe: &Tabulated) -> Checked<Program> {
     let wrong = |message: String| Err(ProofError::Law { message });
     let law = match subject::law(&proof.law) {
         Ok(law) => law,
@@ -146,7 +143,7 @@ fn program(proof: &Proof, universe: &dyn Universe) -> Checked<Program> {
 }
 
 struct World<'a> {
-    universe: &'a dyn Universe,
+    universe: &'a Tabulated,
 }
 
 impl World<'_> {

@@ -12,8 +12,8 @@ use super::linear::{Form, cannot_fail};
 use super::obligation::{Conjunction, failures, freeze, operands};
 use super::sample::Samples;
 use super::subject;
-use crate::law::{Claim, Law, Observable, Program, Symmetry};
-use crate::universe::{Alphabet, Rule, State, Symbol, Transform, Universe};
+use crate::law::{Claim, Law, Program, Symmetry};
+use crate::universe::{Alphabet, Rule, State, Symbol, Tabulated, Transform, Universe};
 
 /// The latest step after the antecedent at which the consequent of an `eventually` is looked for: the window grows with it.
 const MAX_DELAY: u64 = 3;
@@ -26,8 +26,8 @@ const MAX_MULTIPLIER: i64 = 3;
 ///
 /// `program` is `law` resolved against `universe`. `None` means that none was found, not that the law is false. Whatever is
 /// returned passes [`verify_proof`](super::verify_proof); see the module's description for what can be proved.
-pub fn prove(law: &Law, program: &Program, universe: &dyn Universe) -> Option<Proof> {
-    if !in_reach(program, universe) {
+pub fn prove(law: &Law, program: &Program, universe: &Tabulated) -> Option<Proof> {
+    if !in_reach(program) {
         return None;
     }
     // The proof speaks of the normal form, so the search does too: the two may write a claim differently.
@@ -38,7 +38,7 @@ pub fn prove(law: &Law, program: &Program, universe: &dyn Universe) -> Option<Pr
         return None;
     }
     let certificate = prover.certificate()?;
-    let (universe, sim_hash) = subject::universe(universe)?;
+    let (universe, sim_hash) = subject::universe(universe);
     let mut proof = Proof {
         schema_version: SCHEMA_VERSION.into(),
         method: method(&certificate),
@@ -72,37 +72,14 @@ pub(super) fn method(certificate: &Certificate) -> Method {
 }
 
 /// Quick refusals, before the law is written out and read again.
-fn in_reach(program: &Program, universe: &dyn Universe) -> bool {
-    // Only the built-in universe can be named in a proof together with what `incoming_collisions` means there.
-    let incoming =
-        |observable: &Observable| any(observable, &|o| matches!(o, Observable::Incoming(_)));
-    cannot_fail(program)
-        && !program.counts_time()
-        && (!program.observables.iter().any(incoming)
-            && !program
-                .preconditions
-                .iter()
-                .any(|condition| incoming(&condition.left) || incoming(&condition.right))
-            && !program
-                .named
-                .iter()
-                .any(|(_, observable)| incoming(observable))
-            || subject::is_kinetic(universe))
-}
-
-fn any(observable: &Observable, test: &dyn Fn(&Observable) -> bool) -> bool {
-    test(observable)
-        || match observable {
-            Observable::Neg(inner) => any(inner, test),
-            Observable::Bin(_, left, right) => any(left, test) || any(right, test),
-            _ => false,
-        }
+fn in_reach(program: &Program) -> bool {
+    cannot_fail(program) && !program.counts_time()
 }
 
 struct Prover<'a> {
     program: &'a Program,
     alphabet: &'a Alphabet,
-    rule: Rule,
+    rule: &'a Rule,
     /// All symbols.
     symbols: Vec<Symbol>,
     /// The symbols that may start.
@@ -115,12 +92,12 @@ struct Prover<'a> {
 }
 
 impl<'a> Prover<'a> {
-    fn new(program: &'a Program, universe: &'a dyn Universe) -> Self {
+    fn new(program: &'a Program, universe: &'a Tabulated) -> Self {
         let symbols: Vec<Symbol> = (0..universe.alphabet().len() as Symbol).collect();
         Self {
             program,
             alphabet: universe.alphabet(),
-            rule: Rule::of(universe),
+            rule: universe.rule(),
             starting: symbols
                 .iter()
                 .copied()
@@ -254,7 +231,7 @@ impl<'a> Prover<'a> {
     }
 
     fn everywhere(&self, form: &Form) -> Option<Lemma> {
-        never_positive(form, &self.rule, &self.symbols, &self.fuel)
+        never_positive(form, self.rule, &self.symbols, &self.fuel)
     }
 
     fn refute(&self, conjunction: &[Form]) -> Option<Refutation> {
@@ -311,7 +288,7 @@ impl<'a> Prover<'a> {
             .collect();
         let densities = || {
             self.densities
-                .get_or_init(|| crate::span::densities(&self.rule))
+                .get_or_init(|| crate::span::densities(self.rule))
                 .as_slice()
         };
         let (unit, invariant) =
@@ -327,7 +304,7 @@ impl<'a> Prover<'a> {
 
     fn samples(&self) -> &Samples {
         self.samples
-            .get_or_init(|| Samples::new(&self.rule, &self.starting))
+            .get_or_init(|| Samples::new(self.rule, &self.starting))
     }
 
     /// Why `now(t) + start(0)` is never positive, by way of a quantity that never grows.
@@ -335,7 +312,7 @@ impl<'a> Prover<'a> {
         // The start first: it is the cheapest to refute.
         let first = invariant.clone().add(1, &start.anchored(false))?;
         Some(Reason::Bounded {
-            start: never_positive(&first, &self.rule, &self.starting, &self.fuel)?,
+            start: never_positive(&first, self.rule, &self.starting, &self.fuel)?,
             step: self.step(invariant)?,
             above: self.everywhere(&now.clone().add(-1, invariant)?)?,
             invariant: write(invariant, self.alphabet)?,

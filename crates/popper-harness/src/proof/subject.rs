@@ -6,11 +6,10 @@ use serde_json::{Value, json};
 
 use super::certificate::Proof;
 use crate::law::{Extensions, Law, LawError};
-use crate::universe::{KineticGrid, Rule, Universe};
+use crate::universe::{KineticGrid, Tabulated};
 
 /// The hash of the built-in universe, which does not change while the program runs.
 static KINETIC_HASH: LazyLock<String> = LazyLock::new(|| KineticGrid.definition_hash());
-static KINETIC_RULE: LazyLock<Rule> = LazyLock::new(|| Rule::of(&KineticGrid));
 
 /// The law that a normal form is.
 pub(crate) fn law(normal: &Value) -> Result<Law, LawError> {
@@ -26,31 +25,21 @@ pub(crate) fn law(normal: &Value) -> Result<Law, LawError> {
     Law::from_value(value, "$.law", extensions)
 }
 
-/// Whether a universe is the built-in one in everything that counts.
-pub(super) fn is_kinetic(universe: &dyn Universe) -> bool {
-    let symbols = KineticGrid.alphabet().len() as u8;
-    universe.id() == KineticGrid::ID
-        && universe.radius() == KineticGrid.radius()
-        && universe.alphabet() == KineticGrid.alphabet()
-        && universe.transforms() == KineticGrid.transforms()
-        && universe.collision_symbol() == KineticGrid.collision_symbol()
-        && (0..symbols).all(|symbol| universe.may_start(symbol) == KineticGrid.may_start(symbol))
-        && Rule::of(universe) == *KINETIC_RULE
-}
-
-/// The hash of the built-in universe.
-pub(super) fn kinetic_hash() -> &'static str {
-    &KINETIC_HASH
-}
-
 /// A universe as data, with its hash.
-pub(super) fn universe(universe: &dyn Universe) -> Option<(Value, String)> {
-    if is_kinetic(universe) {
-        return Some((json!(KineticGrid::ID), kinetic_hash().into()));
+pub(super) fn universe(universe: &Tabulated) -> (Value, String) {
+    if universe.is_built_in() {
+        return (json!(KineticGrid::ID), KINETIC_HASH.clone());
     }
     let definition = universe.definition();
-    let hash = definition.hash();
-    Some((serde_json::to_value(definition).ok()?, hash))
+    (crate::hash::value(&definition), definition.hash())
+}
+
+/// Whether a hash is that of a universe. Proofs about the built-in one from before its definition named `incoming` still hold.
+pub(super) fn is_hash_of(hash: &str, universe: &Tabulated) -> bool {
+    if universe.is_built_in() {
+        return hash == *KINETIC_HASH || hash == KineticGrid::FORMER_HASH;
+    }
+    hash == universe.definition_hash()
 }
 
 /// sha256 over everything but the digest, with sorted keys.

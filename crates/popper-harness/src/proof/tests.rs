@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{Proof, prove, subject, verify_proof};
 use crate::eval::Horizon;
 use crate::law::{Extensions, Law, Program};
-use crate::universe::{KineticGrid, Symbol, TableUniverse, Universe, random_universe};
+use crate::universe::{KineticGrid, Symbol, TableUniverse, Tabulated, Universe, random_universe};
 
 fn fixture(name: &str) -> String {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -45,7 +45,7 @@ fn claim(template: &str, observables: &[(&str, &str)], claim: &str) -> Law {
     }))
 }
 
-fn proof(law: &Law, universe: &dyn Universe) -> Option<Proof> {
+fn proof(law: &Law, universe: &Tabulated) -> Option<Proof> {
     let program = Program::compile(law, universe).ok()?;
     let proof = prove(law, &program, universe)?;
     assert_eq!(verify_proof(&proof), Ok(()), "{}", law.claim);
@@ -118,7 +118,7 @@ fn elementary(number: u32) -> TableUniverse {
 }
 
 /// Every state of 1 to `n` cells that may start.
-fn starts(universe: &dyn Universe, n: usize) -> Vec<Vec<Symbol>> {
+fn starts(universe: &Tabulated, n: usize) -> Vec<Vec<Symbol>> {
     let symbols: Vec<Symbol> = (0..universe.alphabet().len() as Symbol)
         .filter(|&symbol| universe.may_start(symbol))
         .collect();
@@ -143,7 +143,7 @@ fn starts(universe: &dyn Universe, n: usize) -> Vec<Vec<Symbol>> {
 /// The first start that contradicts a law, if there is one.
 fn contradiction(
     program: &Program,
-    universe: &dyn Universe,
+    universe: &Tabulated,
     starts: &[Vec<Symbol>],
 ) -> Option<Vec<Symbol>> {
     let window = match program.claim {
@@ -163,13 +163,13 @@ fn contradiction(
 
 /// Random laws over the observables of a universe, many of them true.
 struct Laws<'a> {
-    universe: &'a dyn Universe,
+    universe: &'a Tabulated,
     rng: rand_chacha::ChaCha20Rng,
     conserved: Vec<String>,
 }
 
 impl<'a> Laws<'a> {
-    fn new(universe: &'a dyn Universe, seed: u64) -> Self {
+    fn new(universe: &'a Tabulated, seed: u64) -> Self {
         use rand_chacha::rand_core::SeedableRng;
         let basis = crate::span::span(universe, 2).unwrap().basis;
         Self {
@@ -195,7 +195,7 @@ impl<'a> Laws<'a> {
             5..=6 => format!("count_pattern('{}')", self.text(2)),
             7 => format!("count_pattern('{}')", self.text(3)),
             8 => "grid_length".into(),
-            9 if self.universe.collision_symbol().is_some() => "incoming_collisions".into(),
+            9 if self.universe.incoming().is_some() => "incoming_collisions".into(),
             10 => format!("count_even('{}')", self.text(1)),
             11 => format!("leftmost('{}')", self.text(1)),
             _ => {
@@ -261,7 +261,7 @@ impl<'a> Laws<'a> {
 }
 
 /// How many of the laws are true on small rings, and how many of these are proved.
-fn agree(universe: &dyn Universe, seed: u64, laws: usize, n: usize) -> (usize, usize) {
+fn agree(universe: &Tabulated, seed: u64, laws: usize, n: usize) -> (usize, usize) {
     let starts = starts(universe, n);
     let mut generator = Laws::new(universe, seed);
     let (mut true_laws, mut proved) = (0, 0);
@@ -450,19 +450,17 @@ fn proofs_of_other_laws_and_universes_are_refused() {
             let mut forged = proof.clone();
             let cell = &mut forged.universe["rule"]["table"][window];
             *cell = json!(if *cell == json!("0") { "1" } else { "0" });
-            let definition: crate::universe::Definition =
-                serde_json::from_value(forged.universe.clone()).unwrap();
+            let universe = Tabulated::from_value(&forged.universe).unwrap();
             assert!(verify_proof(&forged).is_err());
-            forged.sim_hash = definition.hash();
+            forged.sim_hash = universe.definition_hash();
             forged.digest = subject::digest(&forged).unwrap();
             // Another rule may obey the law too (a symmetric one stays so where a symmetric neighbourhood changes).
             if verify_proof(&forged).is_ok() {
-                let universe = definition.universe().unwrap();
                 let law = subject::law(&forged.law).unwrap();
-                let program = Program::compile(&law, universe.as_ref()).unwrap();
-                let starts = starts(universe.as_ref(), 9);
+                let program = Program::compile(&law, &universe).unwrap();
+                let starts = starts(&universe, 9);
                 assert_eq!(
-                    contradiction(&program, universe.as_ref(), &starts),
+                    contradiction(&program, &universe, &starts),
                     None,
                     "{window} of {}",
                     proof.law
@@ -510,18 +508,14 @@ fn false_variants_of_a_law_are_refused() {
             forged.digest = subject::digest(&forged).unwrap();
             if verify_proof(&forged).is_ok() {
                 // Then it must be a true law.
-                let universe: Box<dyn Universe> = match forged.universe.as_str() {
-                    Some(_) => Box::new(KineticGrid),
-                    None => Box::new(elementary(184)),
+                let universe: Tabulated = match forged.universe.as_str() {
+                    Some(_) => Tabulated::clone(&KineticGrid),
+                    None => elementary(184),
                 };
                 let law = subject::law(&forged.law).unwrap();
-                let program = Program::compile(&law, universe.as_ref()).unwrap();
-                let starts = starts(universe.as_ref(), 6);
-                assert_eq!(
-                    contradiction(&program, universe.as_ref(), &starts),
-                    None,
-                    "{text}"
-                );
+                let program = Program::compile(&law, &universe).unwrap();
+                let starts = starts(&universe, 6);
+                assert_eq!(contradiction(&program, &universe, &starts), None, "{text}");
             } else {
                 count += 1;
             }

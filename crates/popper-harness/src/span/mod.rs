@@ -13,7 +13,7 @@ use num_traits::{CheckedDiv as _, CheckedMul as _, CheckedSub as _};
 use serde::Serialize;
 
 use crate::law::{Arith, Cells, Observable};
-use crate::universe::{Rule, Symbol, Universe};
+use crate::universe::{Rule, Symbol, Tabulated, Universe};
 use algebra::{Columns, MAX_EDGES, MAX_UNKNOWNS};
 
 /// Why a span is not computed.
@@ -86,7 +86,7 @@ pub struct Quantity {
 ///
 /// # Errors
 /// [`SpanError`] when `width` is 0 or `symbols^(width + 2 * radius)` is beyond 70,000 (or the unknowns beyond 1024).
-pub fn span(universe: &dyn Universe, width: usize) -> Result<Span, SpanError> {
+pub fn span(universe: &Tabulated, width: usize) -> Result<Span, SpanError> {
     if width == 0 {
         return Err(SpanError::ZeroWidth);
     }
@@ -112,9 +112,9 @@ pub fn span(universe: &dyn Universe, width: usize) -> Result<Span, SpanError> {
             unknowns,
         });
     }
-    let rule = Rule::of(universe);
+    let rule = universe.rule();
     let columns = Columns::new(symbols, width);
-    let vectors = algebra::conserved(&rule, &columns)?;
+    let vectors = algebra::conserved(rule, &columns)?;
     let basis: Vec<Quantity> = vectors
         .iter()
         .map(|vector| {
@@ -138,7 +138,7 @@ pub fn span(universe: &dyn Universe, width: usize) -> Result<Span, SpanError> {
         dimension: basis.len(),
         basis,
         vectors,
-        rule,
+        rule: rule.clone(),
     })
 }
 

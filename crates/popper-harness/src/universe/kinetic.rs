@@ -1,14 +1,17 @@
 //! The built-in ground truth: particles that stream freely round a ring.
 
+use std::ops::Deref;
 use std::sync::LazyLock;
 
-use super::{Alphabet, State, Symbol, Transform, Universe};
+use super::{Alphabet, Rule, State, Symbol, Tabulated, Transform, Universe};
 
 /// The kinetic grid: `>` moves one cell right a step, `<` one cell left, a cell that receives both is `X`.
 ///
 /// A state is two bit masks, the cells that hold a right-mover (`>` or `X`) and those that hold a left-mover
 /// (`<` or `X`). Each step rotates the one by +1 and the other by -1, so the state returns after at most N steps and
 /// any state of the future costs no more than the next one.
+///
+/// A reference to this type serves wherever a [`Tabulated`] is asked for: the table is made once.
 ///
 /// ```
 /// use popper_harness::universe::{KineticGrid, Universe};
@@ -23,6 +26,10 @@ pub struct KineticGrid;
 impl KineticGrid {
     /// The identifier of this universe.
     pub const ID: &str = "kinetic_grid_v1";
+    /// The hash that this universe had before its definition named the symbol of `incoming_collisions`. Evidence from that time still
+    /// holds.
+    pub const FORMER_HASH: &str =
+        "d9445fdab2011948944c66c6b35b2237b1d7f1a9a0da31c57fa4d47b3307d2f2";
 }
 
 /// Symbols are numbered so that bit 0 says "holds a right-mover" and bit 1 "holds a left-mover".
@@ -30,7 +37,7 @@ const RIGHT: Symbol = 1;
 const LEFT: Symbol = 2;
 const COLLISION: Symbol = RIGHT | LEFT;
 
-static ALPHABET: LazyLock<Alphabet> = LazyLock::new(|| Alphabet::new(vec!['.', '>', '<', 'X']));
+static ALPHABET: LazyLock<Alphabet> = LazyLock::new(|| Alphabet::known(['.', '>', '<', 'X']));
 
 static TRANSFORMS: LazyLock<[Transform; 3]> = LazyLock::new(|| {
     let transform = |name: &str, reverse, map: [Symbol; 4]| Transform {
@@ -44,6 +51,16 @@ static TRANSFORMS: LazyLock<[Transform; 3]> = LazyLock::new(|| {
         transform("swap_only", false, [0, LEFT, RIGHT, COLLISION]),
     ]
 });
+
+static TABLE: LazyLock<Tabulated> = LazyLock::new(|| Tabulated::known(&KineticGrid));
+
+impl Deref for KineticGrid {
+    type Target = Tabulated;
+
+    fn deref(&self) -> &Tabulated {
+        &TABLE
+    }
+}
 
 impl Universe for KineticGrid {
     fn id(&self) -> &str {
@@ -70,21 +87,50 @@ impl Universe for KineticGrid {
         &*TRANSFORMS
     }
 
-    fn period_bound(&self, n: usize) -> Option<u64> {
-        Some(n as u64)
-    }
-
-    fn collision_symbol(&self) -> Option<Symbol> {
+    fn incoming(&self) -> Option<Symbol> {
         Some(COLLISION)
     }
+}
 
-    fn evolve(&self, state: &[Symbol], steps: u64) -> State {
+/// How the symbols of a universe stand for those of the kinetic grid, where its rule is that of the grid under other names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Streaming {
+    /// The symbol of the grid for each symbol of the universe.
+    code: [Symbol; 4],
+    /// The symbol of the universe for each symbol of the grid.
+    symbol: [Symbol; 4],
+}
+
+impl Streaming {
+    /// A renaming under which a rule is that of the grid.
+    pub(super) fn of(rule: &Rule) -> Option<Self> {
+        if (rule.symbols(), rule.radius()) != (4, 1) {
+            return None;
+        }
+        super::windows(4, 4).find_map(|names| {
+            let code: [Symbol; 4] = names.to_vec().try_into().ok()?;
+            let mut symbol = [Symbol::MAX; 4];
+            for (from, to) in (0..).zip(code) {
+                symbol[usize::from(to)] = from;
+            }
+            let renamed = |window: State| window.iter().map(|&s| code[usize::from(s)]).collect();
+            let fits = !symbol.contains(&Symbol::MAX)
+                && rule.windows().all(|(window, next)| {
+                    let window: State = renamed(window);
+                    code[usize::from(next)] == KineticGrid.next_cell(&window)
+                });
+            fits.then_some(Self { code, symbol })
+        })
+    }
+
+    /// The state `steps` steps on.
+    pub(super) fn evolve(&self, state: &[Symbol], steps: u64) -> State {
         let n = state.len();
-        let shift = (steps % n as u64) as usize;
+        let shift = (steps % (n as u64).max(1)) as usize;
+        let code = |cell: usize| self.code[usize::from(state[cell % n])];
         (0..n)
-            .map(|cell| {
-                (state[(cell + n - shift) % n] & RIGHT) | (state[(cell + shift) % n] & LEFT)
-            })
+            .map(|cell| (code(cell + n - shift) & RIGHT) | (code(cell + shift) & LEFT))
+            .map(|code| self.symbol[usize::from(code)])
             .collect()
     }
 }

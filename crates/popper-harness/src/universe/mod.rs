@@ -1,18 +1,23 @@
 //! Universes: one-dimensional ring automata whose laws can be decided.
 
 mod definition;
+mod error;
+mod file;
 mod kinetic;
 mod random;
+mod rule;
 mod state;
-mod table;
+mod tabulated;
 mod transform;
 
-pub(crate) use definition::windows;
-pub use definition::{Definition, Rule, UniverseError};
+pub use definition::{Definition, TableRule, TransformDefinition};
+pub use error::UniverseError;
 pub use kinetic::KineticGrid;
 pub use random::random_universe;
+pub use rule::Rule;
+pub(crate) use rule::windows;
 pub use state::{Alphabet, State, StateError, Symbol};
-pub use table::TableUniverse;
+pub use tabulated::Tabulated;
 pub use transform::{Shift, Transform};
 
 /// The largest number of symbols a universe may have.
@@ -20,12 +25,58 @@ pub const MAX_SYMBOLS: usize = 8;
 /// The largest radius a universe may have: a cell sees at most two neighbours on either side.
 pub const MAX_RADIUS: usize = 2;
 
+/// A universe given by its table, as a file or as a function: see [`Tabulated::from_json`] and [`Tabulated::from_fn`].
+pub type TableUniverse = Tabulated;
+
 /// A deterministic ring automaton.
 ///
-/// The harness asks nothing else of a universe than what stands here, so any implementation gets proofs,
-/// exhaustive search and counterexamples. [`next_cell`](Universe::next_cell) must be a pure function of the window: it is tabulated once.
-pub trait Universe: Send + Sync {
-    /// A short name, unique among the universes of one study.
+/// The harness asks nothing else of a universe than these seven methods, so any implementation gets proofs, exhaustive search and
+/// counterexamples. [`Harness::new`](crate::decide::Harness::new) asks once and keeps the answers as a [`Tabulated`], which has the
+/// dynamics. The format of files, with an example for each form and each error, is in `docs/universe.md`.
+///
+/// ```
+/// use popper_harness::decide::{Config, Harness, Strength};
+/// use popper_harness::law::{Extensions, Law};
+/// use popper_harness::universe::{Alphabet, Symbol, Universe};
+///
+/// /// Cars on a ring: a car moves one cell right where that cell is empty.
+/// struct Traffic(Alphabet);
+///
+/// impl Universe for Traffic {
+///     fn id(&self) -> &str {
+///         "traffic"
+///     }
+///
+///     fn alphabet(&self) -> &Alphabet {
+///         &self.0
+///     }
+///
+///     fn radius(&self) -> usize {
+///         1
+///     }
+///
+///     fn next_cell(&self, window: &[Symbol]) -> Symbol {
+///         match window {
+///             [_, 1, 1] | [1, 0, _] => 1,
+///             _ => 0,
+///         }
+///     }
+///
+///     fn may_start(&self, _: Symbol) -> bool {
+///         true
+///     }
+/// }
+///
+/// let traffic = Traffic(Alphabet::new(['.', 'o'])?);
+/// let harness = Harness::new(traffic, Config::default())?;
+/// let cars_stay = r#"{"law_id": "cars_stay", "template": "invariant", "quantifiers": {"T": 20},
+///     "observables": [{"name": "cars", "expr": "count('o')"}], "forbidden": "a car that is lost"}"#;
+/// let verdict = harness.evaluate(&Law::from_json(cars_stay, Extensions::default())?);
+/// assert_eq!(verdict.evidence.strength, Some(Strength::Proved));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait Universe {
+    /// A short name, unique among the universes of one study: 1 to 64 of `A-Z a-z 0-9 _ - .`
     fn id(&self) -> &str;
 
     /// The symbols, in the order in which states are compared. The first one is the background.
@@ -34,55 +85,19 @@ pub trait Universe: Send + Sync {
     /// How many neighbours on either side the next cell depends on, `0..=2`.
     fn radius(&self) -> usize;
 
-    /// The next symbol of the cell in the middle of a window of `2 * radius + 1` cells.
+    /// The next symbol of the cell in the middle of a window of `2 * radius + 1` cells, a pure function of the window.
     fn next_cell(&self, window: &[Symbol]) -> Symbol;
 
     /// Whether a state at t = 0 may hold this symbol.
     fn may_start(&self, symbol: Symbol) -> bool;
 
     /// The named transforms; the shifts exist in every universe and are not listed.
-    fn transforms(&self) -> &[Transform];
+    fn transforms(&self) -> &[Transform] {
+        &[]
+    }
 
-    /// A number of steps after which every ring of `n` cells is back at its start, if one is known.
-    fn period_bound(&self, _n: usize) -> Option<u64> {
+    /// The symbol that the observable `incoming_collisions` counts one step ahead, where the universe has such a thing.
+    fn incoming(&self) -> Option<Symbol> {
         None
-    }
-
-    /// The symbol that `incoming_collisions` counts one step ahead, where the universe has such a thing.
-    fn collision_symbol(&self) -> Option<Symbol> {
-        None
-    }
-
-    /// The state one step on.
-    fn step(&self, state: &[Symbol]) -> State {
-        let (n, radius) = (state.len(), self.radius());
-        let mut window = [0; 2 * MAX_RADIUS + 1];
-        (0..n)
-            .map(|cell| {
-                for (offset, seen) in window[..=2 * radius].iter_mut().enumerate() {
-                    // `n * MAX_RADIUS` keeps the difference positive on rings shorter than the window.
-                    *seen = state[(cell + offset + n * MAX_RADIUS - radius) % n];
-                }
-                self.next_cell(&window[..=2 * radius])
-            })
-            .collect()
-    }
-
-    /// The state `steps` steps on.
-    fn evolve(&self, state: &[Symbol], steps: u64) -> State {
-        let steps = self
-            .period_bound(state.len())
-            .map_or(steps, |period| steps % period);
-        (0..steps).fold(state.iter().copied().collect(), |now, _| self.step(&now))
-    }
-
-    /// The whole universe as data, enough to rebuild it anywhere.
-    fn definition(&self) -> Definition {
-        Definition::of(self)
-    }
-
-    /// The `sim_hash`: sha256 over the canonical definition and the version of the semantics.
-    fn definition_hash(&self) -> String {
-        self.definition().hash()
     }
 }

@@ -3,7 +3,7 @@
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-use super::{Alphabet, Rule, Symbol, TableUniverse};
+use super::{Alphabet, Rule, Symbol, Tabulated};
 
 /// The symbols of a random universe.
 const SYMBOLS: [char; 4] = ['.', 'a', 'b', 'c'];
@@ -13,7 +13,7 @@ const SYMBOLS: [char; 4] = ['.', 'a', 'b', 'c'];
 /// The rule is a random permutation inside pairs of cells pushed through a random partition: half of all seeds conserve
 /// something additive by construction, the others are uniform random tables. Which kind a seed gives is itself random, so a
 /// proposer cannot know whether there is anything to find.
-pub fn random_universe(seed: u64) -> TableUniverse {
+pub fn random_universe(seed: u64) -> Tabulated {
     let mut rng = ChaCha20Rng::seed_from_u64(seed);
     let mut draw = |bound: usize| (rng.next_u64() % bound as u64) as usize;
     let radius = 1;
@@ -25,11 +25,7 @@ pub fn random_universe(seed: u64) -> TableUniverse {
             .collect()
     };
     let rule = Rule::from_table(SYMBOLS.len(), radius, next);
-    TableUniverse::from_parts(
-        format!("random_{seed}"),
-        Alphabet::new(SYMBOLS.into()),
-        rule,
-    )
+    Tabulated::new(format!("random_{seed}"), Alphabet::known(SYMBOLS), rule)
 }
 
 /// A partitioned rule: each symbol is two bits, each bit streams in its own direction, and a random permutation of the
@@ -41,7 +37,7 @@ fn streaming(draw: &mut impl FnMut(usize) -> usize) -> Vec<Symbol> {
     if draw(2) == 0 {
         collide.swap(1, 2);
     }
-    super::definition::windows(SYMBOLS.len(), 3)
+    super::windows(SYMBOLS.len(), 3)
         .map(|window| collide[usize::from((window[from[0]] & 1) | (window[from[1]] & 2))])
         .collect()
 }

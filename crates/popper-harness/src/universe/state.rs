@@ -2,6 +2,8 @@
 
 use std::ops::Deref;
 
+use super::{MAX_SYMBOLS, UniverseError};
+
 /// A symbol, as its index in the alphabet of its universe.
 pub type Symbol = u8;
 
@@ -37,9 +39,55 @@ pub enum StateError {
 pub struct Alphabet(Vec<char>);
 
 impl Alphabet {
-    /// An alphabet of the given symbols; the caller has checked that they differ.
-    pub(crate) fn new(symbols: Vec<char>) -> Self {
-        Self(symbols)
+    /// An alphabet of 1 to 8 different symbols, the background first.
+    ///
+    /// ```
+    /// use popper_harness::universe::Alphabet;
+    ///
+    /// let alphabet = Alphabet::new(['.', 'o'])?;
+    /// assert_eq!(alphabet.symbol('o'), Some(1));
+    /// assert!(Alphabet::new("o o".chars()).is_err());
+    /// # Ok::<(), popper_harness::universe::UniverseError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`UniverseError`] when there are none or too many, one comes twice, or one is white space, a control character, a quote,
+    /// `?` or a backslash.
+    pub fn new(symbols: impl IntoIterator<Item = char>) -> Result<Self, UniverseError> {
+        let wrong = |message| Err(UniverseError::field("symbols", message));
+        // One more than there may be is enough to see that there are too many.
+        let symbols: Vec<char> = symbols.into_iter().take(MAX_SYMBOLS + 1).collect();
+        match symbols.len() {
+            0 => return wrong(format!("expected 1 to {MAX_SYMBOLS} symbols, found none")),
+            1..=MAX_SYMBOLS => {}
+            _ => return wrong(format!("expected 1 to {MAX_SYMBOLS} symbols, found more")),
+        }
+        for (index, symbol) in symbols.iter().enumerate() {
+            if symbols[..index].contains(symbol) {
+                return wrong(format!("symbol {symbol:?} comes twice"));
+            }
+            if matches!(symbol, '\'' | '"' | '?' | '\\')
+                || symbol.is_whitespace()
+                || symbol.is_control()
+            {
+                return wrong(format!(
+                    "symbol {symbol:?} is white space, a control character, a quote, `?` or a backslash"
+                ));
+            }
+        }
+        Ok(Self(symbols))
+    }
+
+    /// An alphabet of this crate, which needs no check.
+    pub(super) fn known<const K: usize>(symbols: [char; K]) -> Self {
+        Self(symbols.into())
+    }
+
+    /// The symbol of a character in the field `field`.
+    pub(super) fn known_symbol(&self, field: &str, char: char) -> Result<Symbol, UniverseError> {
+        self.symbol(char).ok_or_else(|| {
+            UniverseError::field(field, format!("symbol {char:?} is not one of `symbols`"))
+        })
     }
 
     /// How many symbols there are.

@@ -2,20 +2,80 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{State, Symbol};
+use super::{Alphabet, State, Symbol, UniverseError};
 
 /// A named rearrangement of a state: turned round or not, then every symbol replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transform {
-    /// The name laws use.
-    pub name: String,
-    /// Whether the order of the cells is reversed.
-    pub reverse: bool,
+    pub(crate) name: String,
+    pub(crate) reverse: bool,
     /// The image of each symbol, by index.
-    pub map: Vec<Symbol>,
+    pub(crate) map: Vec<Symbol>,
 }
 
 impl Transform {
+    /// A transform that replaces the symbols in `map` and keeps the others.
+    ///
+    /// ```
+    /// use popper_harness::universe::{Alphabet, Transform};
+    ///
+    /// let alphabet = Alphabet::new(".><".chars())?;
+    /// let mirror = Transform::new("mirror", true, [('>', '<'), ('<', '>')], &alphabet)?;
+    /// assert_eq!(*mirror.apply(&[0, 1, 1]), [2, 2, 0]);
+    /// # Ok::<(), popper_harness::universe::UniverseError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`UniverseError`] when the name is blank, has a control character or is that of a shift, or when `map` does not exchange
+    /// symbols of the alphabet among themselves.
+    pub fn new(
+        name: &str,
+        reverse: bool,
+        map: impl IntoIterator<Item = (char, char)>,
+        alphabet: &Alphabet,
+    ) -> Result<Self, UniverseError> {
+        if name.trim().is_empty()
+            || name.chars().any(char::is_control)
+            || name.starts_with("shift_")
+        {
+            let message =
+                format!("{name:?} is blank, has a control character, or begins like a shift");
+            return Err(UniverseError::field("name", message));
+        }
+        let wrong = |message| Err(UniverseError::field("map", message));
+        let mut images: Vec<Option<Symbol>> = vec![None; alphabet.len()];
+        for (from, to) in map {
+            let of = |char| alphabet.known_symbol("map", char);
+            let (index, image) = (usize::from(of(from)?), of(to)?);
+            if images[index].replace(image).is_some() {
+                return wrong(format!("names {from:?} twice"));
+            }
+        }
+        let map: Vec<Symbol> = (0..)
+            .zip(images)
+            .map(|(symbol, image)| image.unwrap_or(symbol))
+            .collect();
+        for (index, &image) in map.iter().enumerate() {
+            if let Some(earlier) = map[..index].iter().position(|&other| other == image) {
+                let [first, second, both] =
+                    [earlier as Symbol, index as Symbol, image].map(|symbol| alphabet.char(symbol));
+                return wrong(format!(
+                    "{first:?} and {second:?} both become {both:?}, expected an exchange of symbols"
+                ));
+            }
+        }
+        Ok(Self {
+            name: name.into(),
+            reverse,
+            map,
+        })
+    }
+
+    /// The name laws use.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// The image of a state.
     pub fn apply(&self, state: &[Symbol]) -> State {
         let image = |&symbol: &Symbol| self.map[usize::from(symbol)];

@@ -6,6 +6,7 @@
 
 mod fingerprints;
 mod fixtures;
+mod foreign;
 mod fuzz;
 mod hunt;
 mod minimal;
@@ -16,4 +17,5 @@ mod random_law;
 mod random_law_checks;
 mod review;
 mod rewrite;
+mod universe_file;
 mod verdicts;

@@ -64,7 +64,7 @@ fn hasty() -> Config {
 
 /// What the loop does, without a store and without ranking: 20 laws an iteration, 10 of those that wait are tested.
 fn story(
-    universe: impl Universe + 'static,
+    universe: impl Universe,
     config: Config,
     seed: u64,
     order: Order,
@@ -148,7 +148,7 @@ fn remember(snapshot: &mut Snapshot, law: &Law, verdict: &Verdict) {
 }
 
 /// The verdicts of a run of the whole loop with its defaults.
-async fn whole_loop(universe: impl Universe + 'static, seed: u64) -> Vec<(Law, Status)> {
+async fn whole_loop(universe: impl Universe, seed: u64) -> Vec<(Law, Status)> {
     let harness = Harness::new(universe, Config::default()).unwrap();
     let clock = Arc::new(Still("2026-11-22T00:00:00Z".parse().unwrap()));
     let mut discovery = Discovery::open(

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use popper_discovery::{EnumerativeProposer, Snapshot, Specimen};
 use popper_harness::decide::{Harness, Status};
 use popper_harness::law::{Extensions, Law, Program};
-use popper_harness::universe::{KineticGrid, TableUniverse, Universe, random_universe};
+use popper_harness::universe::{KineticGrid, TableUniverse, Tabulated, Universe, random_universe};
 use popper_harness::{holds, observe};
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ use super::{Order, empty, fixture, hasty, read, story, whole_loop};
 
 /// Whether one state of an excerpt, or two that follow each other, break a law that has no precondition. Written anew from the
 /// meaning of the templates, for claims about single states and steps.
-fn broken(law: &Law, specimen: &Specimen, universe: &dyn Universe) -> bool {
+fn broken(law: &Law, specimen: &Specimen, universe: &Tabulated) -> bool {
     use popper_harness::law::syntax::Time;
     let Ok(program) = Program::compile(law, universe) else {
         return false;
@@ -67,7 +67,7 @@ fn needs_the_rule(law: &Value) -> bool {
     law.to_string().contains("incoming_collisions")
 }
 
-fn check(universe: &dyn Universe, turns: &[(Snapshot, Vec<Value>)]) {
+fn check(universe: &Tabulated, turns: &[(Snapshot, Vec<Value>)]) {
     let mut proposed = BTreeSet::new();
     for (snapshot, laws) in turns {
         assert_eq!(laws.len(), 20, "{}", snapshot.iteration);

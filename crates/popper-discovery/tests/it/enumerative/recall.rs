@@ -3,7 +3,7 @@
 use popper_harness::decide::{Config, Status};
 use popper_harness::law::{Extensions, Law, Observable, Program, Template};
 use popper_harness::span::span;
-use popper_harness::universe::{KineticGrid, State, Universe, random_universe};
+use popper_harness::universe::{KineticGrid, State, Tabulated, Universe, random_universe};
 use serde_json::json;
 
 use super::{Order, Story, fixture, hasty, story};
@@ -20,7 +20,7 @@ fn passed(story: &Story, template: Template) -> impl Iterator<Item = &Law> {
 }
 
 /// What the invariants that passed say is conserved.
-fn conserved(story: &Story, universe: &dyn Universe) -> Vec<Observable> {
+fn conserved(story: &Story, universe: &Tabulated) -> Vec<Observable> {
     passed(story, Template::Invariant)
         .flat_map(|law| Program::compile(law, universe).unwrap().observables)
         .collect()
@@ -63,7 +63,7 @@ fn rank(mut rows: Vec<Vec<i64>>) -> usize {
 }
 
 /// How many independent quantities of windows up to `width` were found beside the number of cells, and how many there are.
-fn recall(story: &Story, universe: &dyn Universe, width: usize) -> (usize, usize) {
+fn recall(story: &Story, universe: &Tabulated, width: usize) -> (usize, usize) {
     let span = span(universe, width).unwrap();
     let states: Vec<_> = (0..200_u64)
         .map(|number| {

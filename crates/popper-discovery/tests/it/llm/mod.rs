@@ -18,7 +18,7 @@ use popper_discovery::{
     Still, Totals, Which,
 };
 use popper_harness::decide::{Config, Harness};
-use popper_harness::universe::{KineticGrid, Universe};
+use popper_harness::universe::{KineticGrid, Tabulated, Universe};
 use serde_json::{Value, json};
 use test_support::{Canned, FakeClock, MemoryTransport, response};
 
@@ -123,8 +123,8 @@ pub async fn open(store: MemoryStore, config: LoopConfig) -> Discovery<MemorySto
 }
 
 /// The first snapshot of a run.
-pub fn beginning(universe: impl Universe + 'static, extensions: &[&str]) -> Snapshot {
-    let contract = Contract::of(&universe);
+pub fn beginning(universe: impl Universe, extensions: &[&str]) -> Snapshot {
+    let contract = Contract::of(&Tabulated::of(&universe).unwrap());
     let config = Config {
         extensions: extensions.iter().map(ToString::to_string).collect(),
         ..Config::default()

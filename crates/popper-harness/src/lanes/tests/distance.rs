@@ -5,7 +5,7 @@ use super::{TestStream, batches, compile, law, universes};
 use crate::eval::{Trajectory, admitted, holds, integer, observe, step_of};
 use crate::law::syntax::{Op, Time};
 use crate::law::{Claim, Formula, Program};
-use crate::universe::{Rule, Symbol, Universe};
+use crate::universe::{Symbol, Tabulated};
 
 type Reader<'a> = &'a mut dyn FnMut(usize, Time) -> Result<i64, crate::eval::EvalError>;
 
@@ -71,7 +71,7 @@ fn far(formula: &Formula, wanted: bool, t: u64, read: Reader<'_>) -> u32 {
 /// The distance of one start and that of its antecedent.
 fn reference(
     program: &Program,
-    universe: &dyn Universe,
+    universe: &Tabulated,
     start: &[Symbol],
     horizon: Horizon,
 ) -> (u32, u32) {
@@ -158,23 +158,23 @@ fn distances_are_those_of_the_definition() {
     let mut scratch = Scratch::default();
     let mut zeros = 0;
     for universe in universes() {
-        let circuit = Circuit::new(&Rule::of(&*universe));
+        let circuit = Circuit::new(universe.rule());
         let symmetry = serde_json::json!({"template": "symmetry_commutation",
             "quantifiers": {"T": 3}, "transform": "shift_2"});
         let horizon = Horizon { t: 3, window: 0 };
         let mut laws = vec![(symmetry, horizon)];
-        laws.extend((0..20).map(|_| law(&mut draw, &*universe)));
+        laws.extend((0..20).map(|_| law(&mut draw, &universe)));
         for (law, horizon) in laws {
-            let program = compile(&law, &*universe);
-            for batch in batches(&*universe, &mut draw, 1) {
+            let program = compile(&law, &universe);
+            for batch in batches(&universe, &mut draw, 1) {
                 let plan =
-                    BitProgram::new(&program, &circuit, &*universe, batch.n, horizon).unwrap();
+                    BitProgram::new(&program, &circuit, &universe, batch.n, horizon).unwrap();
                 let total = plan.distance(&batch, &mut scratch);
                 let antecedent = plan.antecedent_distance(&batch, &mut scratch);
                 let outcome = plan.run(&batch, &mut scratch);
                 for lane in 0..LANES {
                     let expected = if batch.live.get(lane) {
-                        reference(&program, &*universe, &batch.get(lane), horizon)
+                        reference(&program, &universe, &batch.get(lane), horizon)
                     } else {
                         (u32::MAX, u32::MAX)
                     };

@@ -10,7 +10,9 @@ mod parts;
 use super::*;
 use crate::eval::Case;
 use crate::law::{Extensions, Law, Program};
-use crate::universe::{KineticGrid, Rule, State, Symbol, TableUniverse, Universe, random_universe};
+use crate::universe::{
+    KineticGrid, State, Symbol, TableUniverse, Tabulated, Universe, random_universe,
+};
 
 struct TestStream(ChaCha20Rng);
 
@@ -68,20 +70,20 @@ fn drawn(symbols: &str, radius: usize, seed: u64) -> TableUniverse {
     TableUniverse::from_json(&universe.to_string()).unwrap()
 }
 
-fn universes() -> Vec<Box<dyn Universe>> {
-    let mut all: Vec<Box<dyn Universe>> = vec![Box::new(KineticGrid)];
+fn universes() -> Vec<Tabulated> {
+    let mut all: Vec<Tabulated> = vec![Tabulated::clone(&KineticGrid)];
     for seed in [1, 2, 5] {
-        all.push(Box::new(random_universe(seed)));
+        all.push(random_universe(seed));
     }
-    all.push(Box::new(drawn(".o", 2, 7)));
-    all.push(Box::new(drawn(".ab", 1, 8)));
-    all.push(Box::new(drawn("01234567", 1, 9)));
-    all.push(Box::new(drawn(".abcd", 1, 10)));
-    all.push(Box::new(drawn(".o", 0, 11)));
+    all.push(drawn(".o", 2, 7));
+    all.push(drawn(".ab", 1, 8));
+    all.push(drawn("01234567", 1, 9));
+    all.push(drawn(".abcd", 1, 10));
+    all.push(drawn(".o", 0, 11));
     all
 }
 
-fn compile(law: &Value, universe: &dyn Universe) -> Program {
+fn compile(law: &Value, universe: &Tabulated) -> Program {
     let mut full = json!({"schema_version": "1.0.0", "law_id": "x", "preconditions": [],
         "observables": [], "claim": "", "forbidden": "anything else"});
     for (key, value) in law.as_object().unwrap() {
@@ -98,7 +100,7 @@ fn compile(law: &Value, universe: &dyn Universe) -> Program {
 /// What the reference makes of a batch, in the engine's form.
 fn reference(
     program: &Program,
-    universe: &dyn Universe,
+    universe: &Tabulated,
     batch: &Batch,
     horizon: Horizon,
 ) -> Vec<Option<Case>> {
@@ -113,12 +115,12 @@ fn reference(
 fn check(
     what: &str,
     program: &Program,
-    universe: &dyn Universe,
+    universe: &Tabulated,
     batch: &Batch,
     horizon: Horizon,
     scratch: &mut Scratch,
 ) -> Outcome {
-    let circuit = Circuit::new(&Rule::of(universe));
+    let circuit = Circuit::new(universe.rule());
     let plan = BitProgram::new(program, &circuit, universe, batch.n, horizon)
         .unwrap_or_else(|| panic!("{what}: no plan"));
     let outcome = plan.run(batch, scratch);
@@ -159,7 +161,7 @@ fn check(
 }
 
 /// Batches of all states up to N = 4 (as far as they fit) and of drawn ones up to 70.
-fn batches(universe: &dyn Universe, draw: &mut TestStream, large: usize) -> Vec<Batch> {
+fn batches(universe: &Tabulated, draw: &mut TestStream, large: usize) -> Vec<Batch> {
     let symbols = universe.alphabet().len();
     let all: Vec<Symbol> = (0..symbols as Symbol).collect();
     let mut batches = Vec::new();
@@ -183,7 +185,7 @@ fn batches(universe: &dyn Universe, draw: &mut TestStream, large: usize) -> Vec<
 }
 
 /// An expression of the observable language.
-fn expression(draw: &mut TestStream, universe: &dyn Universe, depth: usize) -> String {
+fn expression(draw: &mut TestStream, universe: &Tabulated, depth: usize) -> String {
     let symbols = universe.alphabet().chars().to_vec();
     let (a, b) = (draw.of(&symbols), draw.of(&symbols));
     if depth > 0 && draw.below(3) > 0 {
@@ -211,7 +213,7 @@ fn expression(draw: &mut TestStream, universe: &dyn Universe, depth: usize) -> S
         8 => format!("max_gap('{a}')"),
         9 => format!("adjacent_pairs('{a}','{b}')"),
         10 => format!("gap_pairs('{a}','{b}',{})", draw.below(4)),
-        11 if universe.collision_symbol().is_some() => "incoming_collisions".into(),
+        11 if universe.incoming().is_some() => "incoming_collisions".into(),
         _ => format!("count('{a}')"),
     }
 }
@@ -247,7 +249,7 @@ fn formula(draw: &mut TestStream, depth: usize, next: bool) -> String {
     format!("{left} {op} {right}")
 }
 
-fn law(draw: &mut TestStream, universe: &dyn Universe) -> (Value, Horizon) {
+fn law(draw: &mut TestStream, universe: &Tabulated) -> (Value, Horizon) {
     let (f, g) = (expression(draw, universe, 2), expression(draw, universe, 2));
     let t = 2 + draw.below(7) as u64;
     let window = draw.below(6) as u64;
@@ -291,13 +293,13 @@ fn random_laws_on_random_states() {
     let (mut violated, mut errors, mut met) = (0, 0, 0);
     for universe in universes() {
         for _ in 0..30 {
-            let (law, horizon) = law(&mut draw, &*universe);
-            let program = compile(&law, &*universe);
-            for batch in batches(&*universe, &mut draw, 2) {
+            let (law, horizon) = law(&mut draw, &universe);
+            let program = compile(&law, &universe);
+            for batch in batches(&universe, &mut draw, 2) {
                 let outcome = check(
                     &law.to_string(),
                     &program,
-                    &*universe,
+                    &universe,
                     &batch,
                     horizon,
                     &mut scratch,
@@ -318,12 +320,12 @@ fn random_laws_on_random_states() {
 fn circuits_step_like_the_rule() {
     let mut draw = TestStream::new(2);
     for universe in universes() {
-        let circuit = Circuit::new(&Rule::of(&*universe));
+        let circuit = Circuit::new(universe.rule());
         let horizon = Horizon { t: 3, window: 0 };
         let identity = json!({"template": "symmetry_commutation", "quantifiers": {"T": 3}, "transform": "shift_0"});
-        let program = compile(&identity, &*universe);
-        for batch in batches(&*universe, &mut draw, 20) {
-            let plan = BitProgram::new(&program, &circuit, &*universe, batch.n, horizon).unwrap();
+        let program = compile(&identity, &universe);
+        for batch in batches(&universe, &mut draw, 20) {
+            let plan = BitProgram::new(&program, &circuit, &universe, batch.n, horizon).unwrap();
             let mut scratch = Scratch::default();
             let mut machine = run::Machine::new(&plan, &batch, &mut scratch);
             machine.advance();
@@ -342,7 +344,7 @@ fn circuits_step_like_the_rule() {
 
 #[test]
 fn the_kinetic_grid_is_two_copies() {
-    let circuit = Circuit::new(&Rule::of(&KineticGrid));
+    let circuit = Circuit::new(KineticGrid.rule());
     assert_eq!(circuit.gates(), 0);
 }
 
@@ -383,13 +385,13 @@ fn symmetries_and_local_transitions() {
         for mut law in laws {
             let t = 1 + draw.below(6) as u64;
             law["quantifiers"] = json!({"T": t});
-            let program = compile(&law, &*universe);
+            let program = compile(&law, &universe);
             let horizon = Horizon { t, window: 0 };
-            for batch in batches(&*universe, &mut draw, 2) {
+            for batch in batches(&universe, &mut draw, 2) {
                 let outcome = check(
                     &law.to_string(),
                     &program,
-                    &*universe,
+                    &universe,
                     &batch,
                     horizon,
                     &mut scratch,
@@ -425,11 +427,11 @@ fn claims_with_fixed_times_and_steps() {
                 if template == "monotone" { json!("<=") } else { Value::Null },
                 "observables": [{"name": "f", "expr": format!("count('{symbol}')")}],
             });
-            let program = compile(&law, &*universe);
+            let program = compile(&law, &universe);
             for t in [0, 1, 6] {
                 let horizon = Horizon { t, window: 3 };
-                for batch in batches(&*universe, &mut draw, 1) {
-                    check(claim, &program, &*universe, &batch, horizon, &mut scratch);
+                for batch in batches(&universe, &mut draw, 1) {
+                    check(claim, &program, &universe, &batch, horizon, &mut scratch);
                 }
             }
         }
@@ -447,8 +449,8 @@ fn every_state_of_small_rings_and_some_of_large_ones() {
             .collect();
         let all: Vec<Symbol> = (0..symbols as Symbol).collect();
         for _ in 0..4 {
-            let (law, horizon) = law(&mut draw, &*universe);
-            let program = compile(&law, &*universe);
+            let (law, horizon) = law(&mut draw, &universe);
+            let program = compile(&law, &universe);
             let mut batch = Batch::new(1, symbols);
             for allowed in [&start, &all] {
                 for n in 1..=5 {
@@ -456,7 +458,7 @@ fn every_state_of_small_rings_and_some_of_large_ones() {
                     for block in (0..starts.blocks()).take(8) {
                         starts.fill(block, &mut batch);
                         let what = law.to_string();
-                        check(&what, &program, &*universe, &batch, horizon, &mut scratch);
+                        check(&what, &program, &universe, &batch, horizon, &mut scratch);
                     }
                 }
             }
@@ -468,7 +470,7 @@ fn every_state_of_small_rings_and_some_of_large_ones() {
             check(
                 &law.to_string(),
                 &program,
-                &*universe,
+                &universe,
                 &batch,
                 horizon,
                 &mut scratch,

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::super::*;
 use super::{TestStream, batches, compile, drawn, law, universes};
-use crate::universe::{KineticGrid, Rule, State, Symbol};
+use crate::universe::{KineticGrid, State, Symbol, Universe as _};
 
 #[test]
 fn masks() {
@@ -120,19 +120,19 @@ fn the_smallest_violation_is_the_least_of_all() {
     let mut scratch = Scratch::default();
     let mut found = 0;
     for universe in universes() {
-        let circuit = Circuit::new(&Rule::of(&*universe));
+        let circuit = Circuit::new(universe.rule());
         for _ in 0..10 {
-            let (law, horizon) = law(&mut draw, &*universe);
-            let program = compile(&law, &*universe);
-            for batch in batches(&*universe, &mut draw, 1) {
+            let (law, horizon) = law(&mut draw, &universe);
+            let program = compile(&law, &universe);
+            for batch in batches(&universe, &mut draw, 1) {
                 let plan =
-                    BitProgram::new(&program, &circuit, &*universe, batch.n, horizon).unwrap();
+                    BitProgram::new(&program, &circuit, &universe, batch.n, horizon).unwrap();
                 let outcome = plan.run(&batch, &mut scratch);
                 let expected = (0..LANES)
                     .filter(|&lane| batch.live.get(lane))
                     .filter_map(|lane| {
                         let state = batch.get(lane);
-                        let t_fail = program.case(&*universe, &state, horizon).violation?;
+                        let t_fail = program.case(&universe, &state, horizon).violation?;
                         let movers = state.iter().filter(|&&cell| cell != 0).count() as u64;
                         Some(Least {
                             movers,
@@ -155,9 +155,9 @@ fn coverage_is_that_of_the_states_asked() {
     let mut draw = TestStream::new(8);
     let mut scratch = Scratch::default();
     let mut all = universes();
-    all.push(Box::new(drawn("01234567", 2, 12)));
+    all.push(drawn("01234567", 2, 12));
     for universe in all {
-        let circuit = Circuit::new(&Rule::of(&*universe));
+        let circuit = Circuit::new(universe.rule());
         let radius = universe.radius();
         let symbol = universe.alphabet().char(1);
         for (template, claim, extra) in [
@@ -175,11 +175,11 @@ fn coverage_is_that_of_the_states_asked() {
                 "symmetry_commutation" => value["transform"] = json!("shift_1"),
                 _ => {}
             }
-            let program = compile(&value, &*universe);
+            let program = compile(&value, &universe);
             let horizon = Horizon { t: 3, window: 2 };
-            for batch in batches(&*universe, &mut draw, 1) {
+            for batch in batches(&universe, &mut draw, 1) {
                 let plan =
-                    BitProgram::new(&program, &circuit, &*universe, batch.n, horizon).unwrap();
+                    BitProgram::new(&program, &circuit, &universe, batch.n, horizon).unwrap();
                 let outcome = plan.run(&batch, &mut scratch);
                 for lane in batch.live.iter() {
                     let mut state = batch.get(lane);
@@ -203,7 +203,7 @@ fn coverage_is_that_of_the_states_asked() {
 
 #[test]
 fn what_the_engine_cannot_say_it_declines() {
-    let circuit = Circuit::new(&Rule::of(&KineticGrid));
+    let circuit = Circuit::new(KineticGrid.rule());
     let horizon = Horizon { t: 3, window: 0 };
     for (expr, claim) in [
         ("count('>')", "f(t) / 2 % 3 <= 3"),

@@ -1,0 +1,80 @@
+//! Local rules as tables.
+
+use super::{Alphabet, MAX_RADIUS, State, Symbol, UniverseError};
+
+/// A local rule, tabulated: the next symbol for every window, windows numbered in symbol order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rule {
+    symbols: usize,
+    radius: usize,
+    next: Vec<Symbol>,
+}
+
+impl Rule {
+    /// A rule of this crate, which needs no check: the next symbols in the order of the windows.
+    pub(super) fn from_table(symbols: usize, radius: usize, next: Vec<Symbol>) -> Self {
+        Self {
+            symbols,
+            radius,
+            next,
+        }
+    }
+
+    /// Tabulates a function of windows: at most 8^5 entries, each asked for twice. The function answers for the range of its symbols.
+    pub(super) fn tabulate(
+        alphabet: &Alphabet,
+        radius: usize,
+        next: impl Fn(&[Symbol]) -> Result<Symbol, UniverseError>,
+    ) -> Result<Self, UniverseError> {
+        if radius > MAX_RADIUS {
+            return Err(UniverseError::Radius { found: radius });
+        }
+        let entry = |window: State| {
+            let (first, second) = (next(&window)?, next(&window)?);
+            if first == second {
+                return Ok(first);
+            }
+            Err(UniverseError::Impure {
+                window: alphabet.text(&window),
+                first: alphabet.char(first),
+                second: alphabet.char(second),
+            })
+        };
+        let next = windows(alphabet.len(), 2 * radius + 1).map(entry);
+        Ok(Self::from_table(
+            alphabet.len(),
+            radius,
+            next.collect::<Result<_, _>>()?,
+        ))
+    }
+
+    /// How many symbols the alphabet has.
+    pub fn symbols(&self) -> usize {
+        self.symbols
+    }
+
+    /// How many neighbours on either side count.
+    pub fn radius(&self) -> usize {
+        self.radius
+    }
+
+    /// The next symbol for a window of `2 * radius + 1` cells.
+    pub fn next(&self, window: &[Symbol]) -> Symbol {
+        self.next[window
+            .iter()
+            .fold(0, |code, &symbol| code * self.symbols + usize::from(symbol))]
+    }
+
+    /// Every window with its next symbol, in symbol order.
+    pub fn windows(&self) -> impl Iterator<Item = (State, Symbol)> {
+        windows(self.symbols, 2 * self.radius + 1).zip(self.next.iter().copied())
+    }
+}
+
+/// Every string of `width` symbols, in symbol order.
+pub(crate) fn windows(symbols: usize, width: usize) -> impl Iterator<Item = State> {
+    (0..symbols.pow(width as u32)).map(move |code| {
+        let digit = |place| (code / symbols.pow(place as u32) % symbols) as Symbol;
+        (0..width).rev().map(digit).collect()
+    })
+}

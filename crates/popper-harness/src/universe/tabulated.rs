@@ -1,0 +1,276 @@
+//! Universes as the harness sees them.
+
+use super::kinetic::Streaming;
+use super::{
+    Alphabet, Definition, KineticGrid, MAX_RADIUS, Rule, State, Symbol, Transform, Universe,
+    UniverseError,
+};
+
+/// A universe with its rule in a table: what everything in this crate works with.
+///
+/// Made from any [`Universe`] by [`of`](Self::of), from a file by [`from_json`](Self::from_json), or from a function by
+/// [`from_fn`](Self::from_fn). All that is known of the dynamics follows from the table, so an implementation cannot state a
+/// second truth: not a faster step, not a period.
+///
+/// ```
+/// use popper_harness::universe::{Tabulated, Universe};
+///
+/// let traffic = Tabulated::from_json(r#"{
+///     "id": "traffic", "symbols": ".o", "radius": 1,
+///     "rule": {"patterns": [["?oo", "o"], ["o.?", "o"]], "default": "."}
+/// }"#)?;
+/// let jam = traffic.alphabet().parse("oo..")?;
+/// assert_eq!(traffic.alphabet().text(&traffic.step(&jam)), "o.o.");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tabulated {
+    id: String,
+    alphabet: Alphabet,
+    rule: Rule,
+    may_start: Vec<bool>,
+    incoming: Option<Symbol>,
+    transforms: Vec<Transform>,
+    streaming: Option<Streaming>,
+}
+
+/// The longest id, in characters.
+const MAX_ID: usize = 64;
+
+impl Tabulated {
+    /// Tabulates a universe. Its `next_cell` is called twice for every window.
+    ///
+    /// # Errors
+    /// [`UniverseError`] says which method gives what it may not, with the window in symbols.
+    pub fn of(universe: &(impl Universe + ?Sized)) -> Result<Self, UniverseError> {
+        let alphabet = universe.alphabet().clone();
+        let known = |symbol: Symbol| usize::from(symbol) < alphabet.len();
+        let rule = Rule::tabulate(&alphabet, universe.radius(), |window| {
+            let symbol = universe.next_cell(window);
+            if known(symbol) {
+                return Ok(symbol);
+            }
+            Err(UniverseError::OutOfRange {
+                window: alphabet.text(window),
+                symbol,
+                symbols: alphabet.len(),
+            })
+        })?;
+        Self::new(universe.id().into(), alphabet, rule)
+            .starting_with(|symbol| universe.may_start(symbol))
+            .with(universe.incoming(), universe.transforms().to_vec())
+            .checked()
+    }
+
+    /// A universe of three strings and a function, in which every symbol may start.
+    ///
+    /// ```
+    /// use popper_harness::universe::Tabulated;
+    ///
+    /// let traffic = Tabulated::from_fn("traffic", ".o", 1, |window| match window {
+    ///     [_, 'o', 'o'] | ['o', '.', _] => 'o',
+    ///     _ => '.',
+    /// })?;
+    /// assert_eq!(traffic.definition().rule.table["o.o"], 'o');
+    /// # Ok::<(), popper_harness::universe::UniverseError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`UniverseError`] as for [`of`](Self::of), or where the function gives a character that is not one of `symbols`.
+    pub fn from_fn(
+        id: &str,
+        symbols: &str,
+        radius: usize,
+        next: impl Fn(&[char]) -> char,
+    ) -> Result<Self, UniverseError> {
+        let alphabet = Alphabet::new(symbols.chars())?;
+        let rule = Rule::tabulate(&alphabet, radius, |window| {
+            let window: Vec<char> = window.iter().map(|&symbol| alphabet.char(symbol)).collect();
+            let char = next(&window);
+            alphabet.symbol(char).ok_or_else(|| {
+                let window: String = window.iter().collect();
+                let message = format!("{window:?} gives {char:?}, expected one of {symbols:?}");
+                UniverseError::field("rule", message)
+            })
+        })?;
+        Self::new(id.into(), alphabet, rule).checked()
+    }
+
+    /// A universe without transforms in which every symbol may start.
+    pub(super) fn new(id: String, alphabet: Alphabet, rule: Rule) -> Self {
+        Self {
+            id,
+            may_start: vec![true; alphabet.len()],
+            streaming: Streaming::of(&rule),
+            alphabet,
+            rule,
+            incoming: None,
+            transforms: Vec::new(),
+        }
+    }
+
+    /// The table of a universe of this crate, which needs no check.
+    pub(super) fn known(universe: &impl Universe) -> Self {
+        let alphabet = universe.alphabet().clone();
+        let radius = universe.radius();
+        let next = super::windows(alphabet.len(), 2 * radius + 1)
+            .map(|window| universe.next_cell(&window))
+            .collect();
+        let rule = Rule::from_table(alphabet.len(), radius, next);
+        Self::new(universe.id().into(), alphabet, rule)
+            .starting_with(|symbol| universe.may_start(symbol))
+            .with(universe.incoming(), universe.transforms().to_vec())
+    }
+
+    pub(super) fn starting_with(self, may_start: impl Fn(Symbol) -> bool) -> Self {
+        Self {
+            may_start: (0..self.alphabet.len() as Symbol).map(may_start).collect(),
+            ..self
+        }
+    }
+
+    pub(super) fn with(self, incoming: Option<Symbol>, transforms: Vec<Transform>) -> Self {
+        Self {
+            incoming,
+            transforms,
+            ..self
+        }
+    }
+
+    /// The same universe if its names and its starts are as they may be.
+    pub(super) fn checked(self) -> Result<Self, UniverseError> {
+        let named = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '-' | '.');
+        let length = self.id.chars().count();
+        if !(1..=MAX_ID).contains(&length) || !self.id.chars().all(named) {
+            let message = format!(
+                "expected 1 to {MAX_ID} of A-Z a-z 0-9 _ - ., found {:?}",
+                self.id
+            );
+            return Err(UniverseError::field("id", message));
+        }
+        if !self.may_start.contains(&true) {
+            return Err(UniverseError::NothingStarts);
+        }
+        let symbols = self.alphabet.len();
+        if let Some(symbol) = self.incoming
+            && usize::from(symbol) >= symbols
+        {
+            let message = format!("is symbol {symbol}, the alphabet has {symbols}");
+            return Err(UniverseError::field("incoming", message));
+        }
+        for (index, transform) in self.transforms.iter().enumerate() {
+            let wrong = |key, message| {
+                Err(UniverseError::field(
+                    format!("transforms[{index}]{key}"),
+                    message,
+                ))
+            };
+            let name = transform.name();
+            if self.transforms[..index].iter().any(|t| t.name() == name) {
+                return wrong(
+                    ".name",
+                    format!("{name:?} is the name of an earlier transform"),
+                );
+            }
+            let map = transform.map.len();
+            if map != symbols {
+                return wrong(
+                    "",
+                    format!("maps {map} symbols, the alphabet has {symbols}"),
+                );
+            }
+        }
+        if self.id == KineticGrid::ID && self != *KineticGrid {
+            let message = format!(
+                "{:?} is built in, and this universe differs from it: take another name",
+                KineticGrid::ID
+            );
+            return Err(UniverseError::field("id", message));
+        }
+        Ok(self)
+    }
+
+    /// Whether this is the built-in universe.
+    pub fn is_built_in(&self) -> bool {
+        self.id == KineticGrid::ID
+    }
+
+    /// The rule.
+    pub fn rule(&self) -> &Rule {
+        &self.rule
+    }
+
+    /// A number of steps after which every ring of `n` cells is back at its start, if one is known. It is known where the rule is
+    /// that of the [`KineticGrid`] under any names.
+    pub fn period_bound(&self, n: usize) -> Option<u64> {
+        self.streaming.as_ref().map(|_| n as u64)
+    }
+
+    /// The state one step on.
+    pub fn step(&self, state: &[Symbol]) -> State {
+        if let Some(streaming) = &self.streaming {
+            return streaming.evolve(state, 1);
+        }
+        let (n, radius) = (state.len(), self.rule.radius());
+        let mut window = [0; 2 * MAX_RADIUS + 1];
+        (0..n)
+            .map(|cell| {
+                for (offset, seen) in window[..=2 * radius].iter_mut().enumerate() {
+                    // `n * MAX_RADIUS` keeps the difference positive on rings shorter than the window.
+                    *seen = state[(cell + offset + n * MAX_RADIUS - radius) % n];
+                }
+                self.rule.next(&window[..=2 * radius])
+            })
+            .collect()
+    }
+
+    /// The state `steps` steps on.
+    pub fn evolve(&self, state: &[Symbol], steps: u64) -> State {
+        match &self.streaming {
+            Some(streaming) => streaming.evolve(state, steps),
+            None => (0..steps).fold(state.iter().copied().collect(), |now: State, _| {
+                self.step(&now)
+            }),
+        }
+    }
+
+    /// The whole universe as data, enough to rebuild it anywhere.
+    pub fn definition(&self) -> Definition {
+        Definition::of(self)
+    }
+
+    /// The `sim_hash`: sha256 over the canonical definition and the version of the semantics.
+    pub fn definition_hash(&self) -> String {
+        self.definition().hash()
+    }
+}
+
+impl Universe for Tabulated {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn alphabet(&self) -> &Alphabet {
+        &self.alphabet
+    }
+
+    fn radius(&self) -> usize {
+        self.rule.radius()
+    }
+
+    fn next_cell(&self, window: &[Symbol]) -> Symbol {
+        self.rule.next(window)
+    }
+
+    fn may_start(&self, symbol: Symbol) -> bool {
+        self.may_start[usize::from(symbol)]
+    }
+
+    fn transforms(&self) -> &[Transform] {
+        &self.transforms
+    }
+
+    fn incoming(&self) -> Option<Symbol> {
+        self.incoming
+    }
+}
