@@ -1,14 +1,15 @@
 use std::path::PathBuf;
 
-/// The flags of every binary; `#[command(flatten)]` them into the top `clap` struct. They may stand before or
-/// after a subcommand.
+use crate::command_line::COMMON;
+
+/// The flags of every program, before or after a command; [`command`](crate::command) adds them.
 #[derive(Debug, Clone, clap::Args)]
 pub struct CommonFlags {
     /// Results, warnings and errors only, without progress.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = COMMON)]
     pub quiet: bool,
     /// Form of log lines on stderr.
-    #[arg(long, global = true, value_enum, value_name = "FORMAT", default_value_t = LogFormat::Text)]
+    #[arg(long, global = true, help_heading = COMMON, value_enum, value_name = "FORMAT", default_value_t = LogFormat::Text)]
     pub log_format: LogFormat,
     /// File of variables, in place of a `.env` that is searched [/dev/null: none].
     ///
@@ -16,7 +17,7 @@ pub struct CommonFlags {
     /// 2. FILE gives keys and `ANTHROPIC_BASE_URL`. No file sets anything else; real variables win.
     /// 3. To another address than the provider's own a key is sent only if the address is `--base-url`, or both are real variables, or both are in FILE.
     /// 4. A line on stderr names the host if it is not the provider's own, or if the key was in a `.env` that was found.
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, help_heading = COMMON, value_name = "FILE")]
     pub env_file: Option<PathBuf>,
 }
 
@@ -39,14 +40,12 @@ pub struct SeedFlag {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
+    use clap::{FromArgMatches as _, Parser};
 
     use super::*;
 
     #[derive(Debug, Parser)]
     struct Cli {
-        #[command(flatten)]
-        common: CommonFlags,
         #[command(subcommand)]
         command: Command,
     }
@@ -62,10 +61,13 @@ mod tests {
             "p --quiet --log-format json draw --seed 7",
             "p draw --seed=7 --log-format=json --quiet",
         ] {
-            let cli = Cli::try_parse_from(line.split(' ')).unwrap();
-            assert!(cli.common.quiet, "{line}");
-            assert_eq!(cli.common.log_format, LogFormat::Json, "{line}");
-            let Command::Draw(draw) = cli.command;
+            let matches = crate::command::<Cli>()
+                .try_get_matches_from(line.split(' '))
+                .unwrap();
+            let common = CommonFlags::from_arg_matches(&matches).unwrap();
+            assert!(common.quiet, "{line}");
+            assert_eq!(common.log_format, LogFormat::Json, "{line}");
+            let Command::Draw(draw) = Cli::from_arg_matches(&matches).unwrap().command;
             assert_eq!(draw.seed, 7, "{line}");
         }
     }

@@ -7,21 +7,13 @@
 //! use std::path::PathBuf;
 //! use std::process::ExitCode;
 //!
-//! use bin_support::{CommonFlags, Exit, Failure, Interrupt, Session};
+//! use bin_support::{Exit, Failure, Interrupt, Session};
 //!
 //! /// Print the size of each file in bytes.
 //! #[derive(clap::Parser)]
 //! #[command(name = "sizes")]
 //! struct Cli {
-//!     #[command(flatten)]
-//!     common: CommonFlags,
 //!     files: Vec<PathBuf>,
-//! }
-//!
-//! impl AsRef<CommonFlags> for Cli {
-//!     fn as_ref(&self) -> &CommonFlags {
-//!         &self.common
-//!     }
 //! }
 //!
 //! fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
@@ -57,6 +49,7 @@
 //! Next: [`Exit`] for the codes, [`CommonFlags`] for the flags, [`Model`] for a program that asks one, [`Interrupt`] for work that
 //! can stop half-way, [`OutputFile`] for files that are whole or not there, [`OutputTarget`] for the flags that name one.
 
+mod command_line;
 mod data_folder;
 mod env_file;
 mod environment;
@@ -74,6 +67,7 @@ mod results;
 mod run;
 mod runtime;
 
+pub use command_line::command;
 pub use data_folder::data_folder;
 pub use env_file::EnvFile;
 pub use environment::{Environment, Origin};

@@ -3,10 +3,10 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{FromArgMatches as _, Parser};
 
 use crate::exit::error_line;
-use crate::{CommonFlags, Environment, Error, Exit, Failure, Progress, Results, logging};
+use crate::{CommonFlags, Environment, Error, Exit, Failure, Progress, Results, command, logging};
 
 /// What a program's function works with besides its own flags.
 #[derive(Debug)]
@@ -100,15 +100,20 @@ impl Session {
 ///
 /// Wrong flags end with 2 and the usage, `--help` with 0, an `--env-file` that does not parse with 2. When the reader of
 /// stdout goes away and `execute` passes that error on, the program ends with 0 and without a word.
-pub fn run<C>(execute: impl FnOnce(&C, &mut Session) -> Result<Exit, Failure>) -> ExitCode
-where
-    C: Parser + AsRef<CommonFlags>,
-{
+pub fn run<C: Parser>(execute: impl FnOnce(&C, &mut Session) -> Result<Exit, Failure>) -> ExitCode {
     // A client that a program builds with `reqwest` panics without a crypto provider.
     llm_client::tls::install_default();
-    let cli = match C::try_parse() {
-        Ok(cli) => cli,
+    let mut command = command::<C>();
+    let parsed = command.clone().try_get_matches().and_then(|matches| {
+        Ok((
+            C::from_arg_matches(&matches)?,
+            CommonFlags::from_arg_matches(&matches)?,
+        ))
+    });
+    let (cli, common) = match parsed {
+        Ok(parsed) => parsed,
         Err(answer) => {
+            let answer = answer.format(&mut command);
             // Nothing is left to do when neither stdout nor stderr takes it.
             let _ = answer.print();
             return if answer.use_stderr() {
@@ -119,18 +124,17 @@ where
             .into();
         }
     };
-    let progress = Progress::new(cli.as_ref().quiet);
-    logging::start(cli.as_ref(), &progress);
-    let program = C::command().get_name().to_owned();
+    let progress = Progress::new(common.quiet);
+    logging::start(&common, &progress);
     let mut session = Session {
         results: Results::stdout(),
         progress,
         environment: Environment::default(),
-        program,
-        quiet: cli.as_ref().quiet,
+        program: command.get_name().to_owned(),
+        quiet: common.quiet,
     };
     let outcome = session
-        .load_environment(cli.as_ref())
+        .load_environment(&common)
         .and_then(|()| execute(&cli, &mut session));
     let (exit, error) = session.conclude(outcome);
     if let Some(error) = error {

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use bin_support::{
-    CommonFlags, Exit, Failure, Model, ModelDefaults, ModelFlags, ProviderName, SeedFlag, Session,
+    Exit, Failure, Model, ModelDefaults, ModelFlags, ProviderName, SeedFlag, Session,
 };
 use futures_util::StreamExt as _;
 use llm_client::{Client, Echo, Event, Reply, Request, StopReason, SystemClock};
@@ -28,8 +28,6 @@ const DEFAULTS: ModelDefaults = ModelDefaults {
 #[command(name = "ask")]
 struct Cli {
     #[command(flatten)]
-    common: CommonFlags,
-    #[command(flatten)]
     model: ModelFlags,
     #[command(flatten)]
     seed: SeedFlag,
@@ -38,12 +36,6 @@ struct Cli {
     max_tokens: u32,
     /// The question.
     text: String,
-}
-
-impl AsRef<CommonFlags> for Cli {
-    fn as_ref(&self) -> &CommonFlags {
-        &self.common
-    }
 }
 
 fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {

@@ -55,6 +55,7 @@
 pub mod browser;
 mod canned;
 mod clock;
+mod help;
 mod logosphere;
 mod memory;
 mod model;
@@ -63,6 +64,7 @@ mod zer0gravity;
 
 pub use canned::Canned;
 pub use clock::FakeClock;
+pub use help::{check_help, run_examples};
 pub use logosphere::{
     Billed, MindFatal, MindFault, MindFaults, MindForm, MindMode, MindScript, MindStats, MindStub,
 };

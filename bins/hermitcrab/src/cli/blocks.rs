@@ -22,11 +22,11 @@ pub enum BlockCommand {
     Read(Read),
     /// Make a block.
     Create(Create),
-    /// Write a node's text; its children stay.
+    /// Write a node's text; its children stay
     Write(Write),
     /// Add an entry at the next free place.
     Append(Append),
-    /// Compress the entries under a summary and go on one level up.
+    /// Compress the entries under a summary, one level up
     Grow(Grow),
     /// Move a node with all below it to a free place.
     Mv(Mv),
@@ -34,9 +34,13 @@ pub enum BlockCommand {
     Rm(Rm),
     /// Find the nodes whose texts hold some words.
     Search(Search),
-    /// Show the texts that differ between two blocks, or since a revision: exit code 4 if any do.
+    /// Show what differs between blocks, or since a revision
+    ///
+    /// The exit code is 4 if anything does.
     Diff(Diff),
-    /// Remark on what is allowed and probably not meant: exit code 4 if there is anything.
+    /// Warn of what is allowed and probably not meant
+    ///
+    /// The exit code is 4 if there is anything.
     Lint(Lint),
     /// Write a block, or all of them, to stdout or a file.
     Export(Export),

@@ -13,11 +13,11 @@ pub struct Key {
 
 #[derive(Debug, clap::Subcommand)]
 pub enum KeyCommand {
-    /// Keep a key. It comes from stdin, or is asked for and not shown.
+    /// Keep a key from stdin, or one typed and not shown
     Set(KeySet),
     /// Forget the keys that are kept.
     Clear,
-    /// Say where keys are found. No key is shown.
+    /// Print where keys are found, without the keys
     Status,
 }
 

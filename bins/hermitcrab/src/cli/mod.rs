@@ -3,13 +3,14 @@
 mod address;
 mod blocks;
 mod bundles;
+mod examples;
 mod keys;
 mod talk;
 
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use bin_support::{CommonFlags, Exit, Failure, Session};
+use bin_support::{Exit, Failure, Session};
 use clap_complete::Shell;
 
 pub use self::address::Address;
@@ -22,12 +23,10 @@ use crate::data_dir::DataDir;
 use crate::error::Error;
 use crate::{block, bundle, chat, doctor, key, look, mcp, migrate, serve};
 
-/// A model that lives in blocks, and the blocks themselves.
+/// Talk with a model that lives in blocks, and edit the blocks
 #[derive(Debug, clap::Parser)]
-#[command(name = "hermitcrab", version, propagate_version = true)]
+#[command(name = "hermitcrab", after_help = examples::PROGRAM)]
 pub struct Cli {
-    #[command(flatten)]
-    common: CommonFlags,
     /// Where everything of this instance is kept [default: hermitcrab in the user's folder for data].
     #[arg(long, global = true, value_name = "DIR")]
     data: Option<PathBuf>,
@@ -36,41 +35,52 @@ pub struct Cli {
     command: Option<Command>,
 }
 
-impl AsRef<CommonFlags> for Cli {
-    fn as_ref(&self) -> &CommonFlags {
-        &self.common
-    }
-}
-
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Talk with the model in this terminal; a pipe is one turn a line.
+    /// Talk with the model here; a pipe is one turn a line
+    #[command(after_help = examples::CHAT)]
     Chat(Chat),
-    /// Show the face that the model writes, in a browser, from this machine only.
+    /// Show the face that the model writes, in a browser
+    ///
+    /// The page is served to this machine only.
+    #[command(after_help = examples::SERVE)]
     Serve(Serve),
-    /// Read and edit blocks. No model and no network is needed.
+    /// Read and edit blocks, without a model or a network
+    #[command(after_help = examples::BLOCK)]
     Block(Block),
-    /// Print what the next request would be, or its tokens.
+    /// Print what the next request would be, or its tokens
+    #[command(after_help = examples::PROMPT)]
     Prompt(Prompt),
-    /// Look for faults in a face.
+    /// Check a face for faults
+    #[command(after_help = examples::COMPILE)]
     Compile(Compile),
-    /// List the faces that are kept, print one, or go back to one.
+    /// List the faces that are kept, print one or use one
+    #[command(after_help = examples::SHELLS)]
     Shells(Shells),
-    /// Print what calls have taken.
+    /// Print the cost of all calls
+    #[command(after_help = examples::COST)]
     Cost(Cost),
-    /// Check the settings, the data directory and the provider's models.
+    /// Check settings, data directory and the provider's models
+    #[command(after_help = examples::DOCTOR)]
     Doctor(Doctor),
-    /// Write all blocks as one file. No key is in it.
+    /// Export all blocks as one file, without keys
+    #[command(after_help = examples::EXPORT)]
     Export(ExportAll),
-    /// Take in the blocks of such a file, of a block's file or of a folder.
+    /// Import blocks from an export, a block's file or a folder
+    #[command(after_help = examples::IMPORT)]
     Import(ImportAll),
-    /// Take over what an instance of the earlier generation left.
+    /// Import what an instance of the earlier generation left
+    #[command(after_help = examples::MIGRATE)]
     Migrate(Migrate),
-    /// Keep the key that a model is asked with.
+    /// Keep the key that a model is asked with
+    #[command(after_help = examples::KEY)]
     Key(Key),
-    /// Serve the blocks to another program's model, over MCP on stdin and stdout. Reading only, unless told otherwise.
+    /// Serve the blocks over MCP on stdin and stdout
+    ///
+    /// Another program's model can then read them; with --write it can change them, too.
+    #[command(after_help = examples::MCP)]
     Mcp(Mcp),
-    /// Print completions for a shell.
+    /// Print completions for a shell
     Completions(Completions),
 }
 
@@ -121,7 +131,7 @@ fn completions(args: &Completions, session: &mut Session) -> Result<Exit, Failur
 
 #[cfg(test)]
 mod tests {
-    use clap::{CommandFactory as _, Parser as _};
+    use clap::{FromArgMatches as _, Parser as _};
 
     use super::*;
 
@@ -131,8 +141,8 @@ mod tests {
     }
 
     #[test]
-    fn the_definitions_are_consistent() {
-        Cli::command().debug_assert();
+    fn every_help_has_its_form_and_examples_that_parse() {
+        test_support::check_help(&bin_support::command::<Cli>());
     }
 
     #[test]
@@ -142,9 +152,12 @@ mod tests {
             "block list --json --quiet --data D",
         ] {
             let words = ["hermitcrab"].into_iter().chain(line.split(' '));
-            let cli = Cli::try_parse_from(words).unwrap();
+            let matches = bin_support::command::<Cli>()
+                .try_get_matches_from(words)
+                .unwrap();
+            let cli = Cli::from_arg_matches(&matches).unwrap();
             assert_eq!(cli.data, Some("D".into()), "{line}");
-            assert!(cli.common.quiet, "{line}");
+            assert!(matches.get_flag("quiet"), "{line}");
             assert!(matches!(
                 cli.command,
                 Some(Command::Block(Block { json: true, .. }))

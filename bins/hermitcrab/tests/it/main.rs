@@ -10,6 +10,7 @@ mod bundle;
 mod commands;
 mod cost;
 mod env_file;
+mod examples;
 mod faults;
 mod guide;
 mod key;

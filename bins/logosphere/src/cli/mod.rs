@@ -1,11 +1,12 @@
 //! The command line: every flag, and which function a command is.
 
 mod commands;
+mod examples;
 mod flags;
 
 use std::path::PathBuf;
 
-use bin_support::{CommonFlags, Exit, Failure, Session};
+use bin_support::{Exit, Failure, Session};
 
 pub use self::commands::*;
 pub use self::flags::{Hardness, SettingFlags, Switch};
@@ -15,61 +16,79 @@ use crate::{
     resume, run,
 };
 
-/// A population of minds, a pool of anonymous messages, and a journal that can prove what happened.
+/// Run minds that share a pool of anonymous messages
+///
+/// A journal can prove what happened.
 ///
 /// Without a command: `run`. Without a key and --provider no model is asked: a program plays the minds.
 #[derive(Debug, clap::Parser)]
-#[command(name = "logosphere", version, propagate_version = true)]
+#[command(name = "logosphere", after_help = examples::PROGRAM)]
 pub struct Cli {
-    #[command(flatten)]
-    common: CommonFlags,
     #[command(flatten)]
     run: RunFlags,
     #[command(subcommand)]
     command: Option<Command>,
 }
 
-impl AsRef<CommonFlags> for Cli {
-    fn as_ref(&self) -> &CommonFlags {
-        &self.common
-    }
-}
-
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Make the directory of a new experiment.
+    /// Make the directory of a new experiment
+    #[command(after_help = examples::NEW)]
     New(New),
-    /// Check an init.md and show the seeds as they will be stored.
+    /// Check an init.md and show its seeds as they will be stored
+    #[command(after_help = examples::INIT_CHECK)]
     InitCheck(InitCheck),
-    /// Run an experiment.
+    /// Run an experiment
+    #[command(after_help = examples::RUN)]
     Run(Box<Run>),
-    /// Go on with a run that stopped: only the missing calls are made.
+    /// Continue a run that stopped: only missing calls are made
+    #[command(after_help = examples::RESUME)]
     Resume(Box<Resume>),
-    /// Make a journal again out of itself, without a network: it must come out byte for byte.
+    /// Rebuild a journal from itself and compare every byte
+    #[command(after_help = examples::REPLAY)]
     Replay(Replay),
-    /// Check everything that a journal says: exit code 4 if something does not hold.
+    /// Check everything that a journal says
+    ///
+    /// The exit code is 4 if something does not hold.
+    #[command(after_help = examples::VERIFY)]
     Verify(Verify),
-    /// Check that minds were told nothing but messages: exit code 4 if they were.
+    /// Check that minds were told nothing but messages
+    ///
+    /// The exit code is 4 if they were told more.
+    #[command(after_help = examples::LEAK)]
     Leak(Leak),
-    /// Compare what happened in two runs: exit code 4 if it differs.
+    /// Compare what happened in two runs
+    ///
+    /// The exit code is 4 if it differs.
+    #[command(after_help = examples::DIFF)]
     Diff(Diff),
-    /// Measure a run: similarity, repetition, turnover, what became of the seeds.
+    /// Measure similarity, repetition, turnover and seeds of a run
+    #[command(after_help = examples::ANALYZE)]
     Analyze(Analyze),
-    /// Write a run as one page for a browser, which needs no network.
+    /// Write a run as one page for a browser, without a network
+    #[command(after_help = examples::REPORT)]
     Report(Report),
-    /// Write what a run consists of for other programs.
+    /// Export a run's messages, links or measures
+    #[command(after_help = examples::EXPORT)]
     Export(Export),
-    /// Show who descends from whom.
+    /// Show which message descends from which
+    #[command(after_help = examples::LINEAGE)]
     Lineage(Lineage),
-    /// Say how many calls a run would make and what they would cost. Nothing is sent.
+    /// Estimate the calls of a run and their cost
+    ///
+    /// Nothing is sent.
+    #[command(after_help = examples::FORECAST)]
     Forecast(Box<Forecast>),
-    /// Hold a run against many in which nothing is selected.
+    /// Compare a run with many in which nothing is selected
+    #[command(after_help = examples::NULL)]
     Null(Null),
-    /// Show how one answer is read.
+    /// Show how one answer is read
+    #[command(after_help = examples::PARSE)]
     Parse(Parse),
-    /// Show everything without a model: a run, its check, its null models and its report.
+    /// Show a run, its check, null models and report, offline
+    #[command(after_help = examples::DEMO)]
     Demo(Demo),
-    /// Print completions for a shell.
+    /// Print completions for a shell
     Completions(Completions),
 }
 
@@ -111,18 +130,23 @@ fn completions(args: &Completions, session: &mut Session) -> Result<Exit, Failur
 
 #[cfg(test)]
 mod tests {
-    use clap::{CommandFactory as _, Parser as _};
+    use clap::{FromArgMatches as _, Parser as _};
 
     use super::*;
 
-    fn parse(line: &str) -> Cli {
+    fn matches(line: &str) -> clap::ArgMatches {
         let words = ["logosphere"].into_iter().chain(line.split_whitespace());
-        Cli::try_parse_from(words).unwrap_or_else(|error| panic!("{error}"))
+        let parsed = bin_support::command::<Cli>().try_get_matches_from(words);
+        parsed.unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn parse(line: &str) -> Cli {
+        Cli::from_arg_matches(&matches(line)).unwrap()
     }
 
     #[test]
-    fn the_definitions_are_consistent() {
-        Cli::command().debug_assert();
+    fn every_help_has_its_form_and_examples_that_parse() {
+        test_support::check_help(&bin_support::command::<Cli>());
     }
 
     #[test]
@@ -135,7 +159,7 @@ mod tests {
             assert!(cli.command.is_none());
             assert_eq!(cli.run.settings.layer().max_rounds, Some(2));
             assert_eq!(cli.run.output_dir, Some("D".into()));
-            assert!(cli.common.quiet);
+            assert!(matches(line).get_flag("quiet"), "{line}");
         }
     }
 
@@ -143,7 +167,7 @@ mod tests {
     fn common_flags_stand_before_or_behind_a_command() {
         for line in ["--quiet run D --rounds 2", "run D --rounds=2 --quiet"] {
             let cli = parse(line);
-            assert!(cli.common.quiet && !cli.run.any(), "{line}");
+            assert!(matches(line).get_flag("quiet") && !cli.run.any(), "{line}");
             let Some(Command::Run(run)) = cli.command else {
                 panic!("{line}");
             };

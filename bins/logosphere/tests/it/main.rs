@@ -12,6 +12,7 @@ mod concurrency;
 mod config_layers;
 mod demo;
 mod env_file;
+mod examples;
 mod faults;
 mod forecast;
 mod guide;

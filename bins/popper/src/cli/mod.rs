@@ -1,10 +1,11 @@
 //! The command line: every flag, and which function a subcommand is.
 
 mod discovery;
+mod examples;
 
 use std::path::PathBuf;
 
-use bin_support::{CommonFlags, Exit, Failure, OutputTarget, SeedFlag, Session};
+use bin_support::{Exit, Failure, OutputTarget, SeedFlag, Session};
 
 pub use self::discovery::{
     DEFAULT_DATABASE, DEFAULT_ITERATIONS, Export, Format, LawFlag, ProposerName, ReportArgs,
@@ -12,62 +13,66 @@ pub use self::discovery::{
 };
 use crate::{check, new, simulate, span, universe, verify};
 
-/// Laws about a universe: refute them, prove them, or say why neither.
+/// Refute or prove laws about a universe, or say why neither
 #[derive(Debug, clap::Parser)]
-#[command(name = "popper", version, propagate_version = true)]
+#[command(name = "popper", after_help = examples::PROGRAM)]
 pub struct Cli {
-    #[command(flatten)]
-    common: CommonFlags,
     #[command(subcommand)]
     command: Command,
 }
 
-impl AsRef<CommonFlags> for Cli {
-    fn as_ref(&self) -> &CommonFlags {
-        &self.common
-    }
-}
-
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Propose laws, test them, remember everything: begin a run or go on with one.
+    /// Propose and test laws: begin a run or continue one
     ///
     /// Without --run-id it is the newest run with the same universe, configuration and proposer, else a new one. Ctrl-C ends after
     /// the evaluation in flight, with exit code 130; nothing that is finished is lost, whatever ends the program.
+    #[command(after_help = examples::RUN)]
     Run(RunArgs),
-    /// Go on with a run that stopped, or make a completed one longer (--iterations).
+    /// Continue a run that stopped, or add iterations to it
+    #[command(after_help = examples::RESUME)]
     Resume(Resume),
-    /// Say how a run stands, also while it is under way.
+    /// Print the status of a run, also while it works
+    #[command(after_help = examples::STATUS)]
     Status(Status),
-    /// Decide a law once more, with the next seed.
+    /// Decide a law once more, with the next seed
+    #[command(after_help = examples::RETEST)]
     Retest(Retest),
-    /// Write out a run: every row as JSON, or one row a law as CSV.
+    /// Export a run: every row as JSON, or one row a law as CSV
+    #[command(after_help = examples::EXPORT)]
     Export(Export),
-    /// Write a run as one page for a browser, which needs no network.
+    /// Write a run as one page for a browser, without a network
+    #[command(after_help = examples::REPORT)]
     Report(ReportArgs),
-    /// Decide laws: PASS, FAIL with the smallest counterexample, or UNKNOWN with the reason.
+    /// Decide laws: PASS, FAIL or UNKNOWN
     ///
+    /// FAIL has the smallest counterexample, UNKNOWN the reason.
     /// A refuted law is a result: the exit code stays 0. A law that cannot be read is named on stderr, the others are still
     /// decided, and the exit code is 3 (2 if no law could be read at all).
+    #[command(after_help = examples::CHECK)]
     Check(Check),
     /// Print an example to start from: a law or a universe
-    #[command(subcommand)]
+    #[command(subcommand, after_help = examples::NEW)]
     New(New),
-    /// Print the states of a run, one for each step.
+    /// Print the states of a simulation, one for each step
+    #[command(after_help = examples::SIMULATE)]
     Simulate(Simulate),
-    /// Derive the violation of a counterexample again, from the file alone.
+    /// Derive a counterexample's violation again from its file
     ///
     /// Exit code 4 if it does not hold. Of a counterexample, the start, the horizon, `t_fail`, the witness and the excerpt are derived
     /// again; of a verdict also that it is about this law and this universe. Whether a smaller one exists takes a new `check`.
+    #[command(after_help = examples::REPLAY)]
     Replay(Document),
-    /// Check a proof again, from the file alone.
+    /// Check a proof again from its file
     ///
     /// Exit code 4 if it does not hold. Of a verdict it is also checked that the proof is about its law and its universe.
+    #[command(after_help = examples::VERIFY)]
     Verify(Document),
-    /// Look at a universe, or make a random one.
-    #[command(subcommand)]
+    /// Show, check or make a universe
+    #[command(subcommand, after_help = examples::UNIVERSE)]
     Universe(Universe),
-    /// Compute the additive conserved quantities of a universe up to a window width.
+    /// Compute the additive conserved quantities of a universe
+    #[command(after_help = examples::SPAN)]
     Span(Span),
 }
 
@@ -158,7 +163,7 @@ pub struct Document {
 
 #[derive(Debug, clap::Subcommand)]
 pub enum Universe {
-    /// Print symbols, radius, rule, transforms and hash.
+    /// Print symbols, radius, rule, transforms and hash
     Show {
         /// A JSON file, or the built-in one by its name.
         #[arg(value_name = "FILE|kinetic_grid")]
@@ -167,13 +172,17 @@ pub enum Universe {
         #[arg(long)]
         json: bool,
     },
-    /// Say whether a file defines a universe; exit code 2 and what is wrong if it does not.
+    /// Check whether a file defines a universe
+    ///
+    /// If not, the exit code is 2 and stderr says what is wrong.
     Check {
         /// A JSON file, or the built-in one by its name.
         #[arg(value_name = "FILE|kinetic_grid")]
         universe: PathBuf,
     },
-    /// Print the definition of a random universe with four symbols and radius 1, in the form that --universe reads.
+    /// Print a random universe
+    ///
+    /// It has four symbols and radius 1, and the form that --universe reads.
     Random(SeedFlag),
 }
 
@@ -209,12 +218,10 @@ pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     #[test]
-    fn the_definitions_are_consistent() {
-        Cli::command().debug_assert();
+    fn every_help_has_its_form_and_examples_that_parse() {
+        test_support::check_help(&bin_support::command::<Cli>());
     }
 }

@@ -9,6 +9,7 @@ mod check;
 mod config;
 mod env_file;
 mod evidence;
+mod examples;
 mod expect;
 mod export;
 mod guide;

@@ -1,57 +1,70 @@
 //! The command line: every flag, and which function a subcommand is.
 
+mod examples;
 mod flags;
 
 use std::path::PathBuf;
 
-use bin_support::{CommonFlags, Exit, Failure, OutputTarget, Session};
+use bin_support::{Exit, Failure, OutputTarget, Session};
 
 pub use self::flags::{Asking, Checks, Judging, Repeats, Texts};
 use crate::{estimate, inspect, matrix, run, score};
 
-/// Zer0 Gr@vity: encode a text, let a fresh agent decode it, score the round trip on 100 points.
+/// Encode texts, decode them afresh, score the round trip
+///
+/// Each round trip scores at most 100 points.
 #[derive(Debug, clap::Parser)]
-#[command(name = "zer0gravity", version, propagate_version = true)]
+#[command(name = "zer0gravity", after_help = examples::PROGRAM)]
 pub struct Cli {
-    #[command(flatten)]
-    common: CommonFlags,
     #[command(subcommand)]
     command: Command,
 }
 
-impl AsRef<CommonFlags> for Cli {
-    fn as_ref(&self) -> &CommonFlags {
-        &self.common
-    }
-}
-
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Run the experiment on a level, on all of them or on a dataset, with one encoding system.
+    /// Run the experiment with one encoding system
+    ///
+    /// The texts are those of a level, of all levels or of a dataset.
     ///
     /// The results are a JSON array on stdout or in --output, the summary is on stderr. Without a key no model is asked: the
     /// default rules, and others that are mechanical, are then carried out by a program, and every result says `offline`.
+    #[command(after_help = examples::RUN)]
     Run(Run),
-    /// Run every encoding system on every text, as often as asked for, into a directory that can be resumed.
+    /// Run every encoding system on every text, resumably
+    #[command(after_help = examples::MATRIX)]
     Matrix(Matrix),
-    /// Go on with a run that stopped: only the missing calls are made.
+    /// Continue a run that stopped: only missing calls are made
+    #[command(after_help = examples::RESUME)]
     Resume(Resume),
-    /// Judge a finished run anew: only judges are asked.
+    /// Judge a finished run again: only judges are asked
+    #[command(after_help = examples::RESCORE)]
     Rescore(Rescore),
-    /// Score texts that were encoded and decoded somewhere else (JSON, JSON lines or CSV).
+    /// Score texts that were encoded and decoded elsewhere
+    ///
+    /// The file is JSON, JSON lines or CSV.
     ///
     /// Without --provider nobody is asked: points and token numbers that are given are taken, others are estimated from the
     /// letters and marked so.
+    #[command(after_help = examples::SCORE)]
     Score(Score),
-    /// Say what is wrong with an encoding system before anybody uses it.
+    /// Check an encoding system for faults
+    #[command(after_help = examples::LINT)]
     Lint(Lint),
-    /// Write results as one page for a browser, which needs no network.
+    /// Write results as one page for a browser, without a network
+    #[command(after_help = examples::REPORT)]
     Report(ShowReport),
-    /// Write results as CSV or JSON.
+    /// Export results as CSV or JSON
+    #[command(after_help = examples::EXPORT)]
     Export(Export),
-    /// Hold a run against an earlier one; exit code 4 if it is worse by more than allowed.
+    /// Compare a run with an earlier one
+    ///
+    /// The exit code is 4 if it is worse by more than --max-drop allows.
+    #[command(after_help = examples::COMPARE)]
     Compare(Compare),
-    /// Say how many calls a run would make and what they cost at most. Nothing is sent.
+    /// Count the calls of a run and their highest cost
+    ///
+    /// Nothing is sent.
+    #[command(after_help = examples::ESTIMATE)]
     Estimate(Estimate),
 }
 
@@ -203,7 +216,7 @@ pub struct Estimate {
 }
 
 pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
-    let quiet = cli.common.quiet;
+    let quiet = session.is_quiet();
     match &cli.command {
         Command::Run(args) => run::run(args, quiet, session),
         Command::Matrix(args) => matrix::matrix(args, quiet, session),
@@ -220,12 +233,10 @@ pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     #[test]
-    fn the_definitions_are_consistent() {
-        Cli::command().debug_assert();
+    fn every_help_has_its_form_and_examples_that_parse() {
+        test_support::check_help(&bin_support::command::<Cli>());
     }
 }

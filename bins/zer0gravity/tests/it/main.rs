@@ -12,6 +12,7 @@ mod concurrency;
 mod cost;
 mod data_loss;
 mod env_file;
+mod examples;
 mod exit_codes;
 mod faults;
 mod flags;

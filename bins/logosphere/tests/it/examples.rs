@@ -1,0 +1,35 @@
+//! The examples that each help ends with.
+
+use std::path::Path;
+
+use test_support::run_examples;
+
+#[test]
+fn every_example_of_the_help_runs() {
+    let files = [("answer.txt", "A message.\n")];
+    let commands = [
+        ("", Some(0)),
+        ("new", Some(0)),
+        ("init-check", Some(0)),
+        ("run", Some(0)),
+        ("resume", Some(0)),
+        ("replay", Some(0)),
+        ("verify", Some(0)),
+        ("leak", Some(0)),
+        ("diff", Some(0)),
+        ("analyze", Some(0)),
+        ("report", Some(0)),
+        ("export", Some(0)),
+        ("lineage", Some(0)),
+        ("forecast", Some(0)),
+        ("null", Some(0)),
+        ("parse", Some(0)),
+        ("demo", Some(0)),
+        ("completions", Some(0)),
+    ];
+    run_examples(
+        Path::new(env!("CARGO_BIN_EXE_logosphere")),
+        &files,
+        &commands,
+    );
+}

@@ -1,0 +1,78 @@
+//! The examples that each help ends with.
+
+use std::path::Path;
+use std::process::Command;
+
+use test_support::run_examples;
+
+#[test]
+fn every_example_of_the_help_runs() {
+    let commands = [
+        ("", Some(0)),
+        ("new", Some(0)),
+        ("new law", Some(0)),
+        ("new universe", Some(0)),
+        ("check", Some(0)),
+        ("simulate", Some(0)),
+        ("run", Some(0)),
+        ("resume", Some(0)),
+        ("status", Some(0)),
+        ("retest", Some(0)),
+        ("export", Some(0)),
+        ("report", Some(0)),
+        ("replay", Some(0)),
+        ("verify", Some(0)),
+        ("universe", Some(0)),
+        ("universe show", Some(0)),
+        ("universe check", Some(0)),
+        ("universe random", Some(0)),
+        ("span", Some(0)),
+    ];
+    run_examples(Path::new(env!("CARGO_BIN_EXE_popper")), &[], &commands);
+}
+
+#[test]
+fn help_has_colour_only_where_it_is_wanted() {
+    let escapes = |arguments: &[&str], variables: &[(&str, &str)]| {
+        let mut popper = Command::new(env!("CARGO_BIN_EXE_popper"));
+        let output = popper
+            .args(arguments)
+            .env_clear()
+            .envs(variables.to_vec())
+            .output();
+        let output = output.unwrap();
+        let written = [output.stdout, output.stderr].concat();
+        assert!(written.len() > 100, "{written:?}");
+        written.contains(&0x1b)
+    };
+    for arguments in [&["--help"][..], &["check", "-h"], &["chekc"]] {
+        assert!(!escapes(arguments, &[]), "a pipe: {arguments:?}");
+        assert!(
+            escapes(arguments, &[("CLICOLOR_FORCE", "1")]),
+            "{arguments:?}"
+        );
+        let never = [("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")];
+        assert!(!escapes(arguments, &never), "{arguments:?}");
+    }
+}
+
+#[test]
+fn help_fits_the_terminal() {
+    for (columns, widest) in [("60", 60), ("80", 80), ("300", 100)] {
+        let mut popper = Command::new(env!("CARGO_BIN_EXE_popper"));
+        let output = popper
+            .args(["run", "--help"])
+            .env("COLUMNS", columns)
+            .output();
+        let help = String::from_utf8(output.unwrap().stdout).unwrap();
+        let longest = help.lines().map(|line| line.chars().count()).max();
+        assert!(
+            longest.is_some_and(|found| found <= widest),
+            "{columns}: {longest:?}"
+        );
+        assert!(
+            longest.is_some_and(|found| found > widest - 15),
+            "{columns}: {longest:?}"
+        );
+    }
+}

@@ -1,0 +1,34 @@
+//! The examples that each help ends with.
+
+use std::path::Path;
+
+use test_support::run_examples;
+
+#[test]
+fn every_example_of_the_help_runs() {
+    let files = [
+        ("rules.txt", "Leave out every article.\n"),
+        (
+            "cases.json",
+            r#"[{"id": "1a", "text": "Hello world!", "encodingSystem": "Leave out vowels.", "encodedText": "hlo", "decodedText": "Hello world!"}]"#,
+        ),
+    ];
+    let commands = [
+        ("", Some(0)),
+        ("run", Some(0)),
+        ("matrix", Some(0)),
+        ("resume", Some(0)),
+        ("rescore", Some(0)),
+        ("score", Some(0)),
+        ("lint", Some(0)),
+        ("report", Some(0)),
+        ("export", Some(0)),
+        ("compare", Some(0)),
+        ("estimate", Some(0)),
+    ];
+    run_examples(
+        Path::new(env!("CARGO_BIN_EXE_zer0gravity")),
+        &files,
+        &commands,
+    );
+}

@@ -1,0 +1,48 @@
+//! The whole command line of a program: what `clap` derives from its struct, and what all programs share.
+
+use clap::{Arg, ArgAction, Args as _, Command, CommandFactory};
+
+use crate::CommonFlags;
+
+/// The heading of the flags that every command of every program takes; their group is the last one of each help.
+pub(crate) const COMMON: &str = "Common options";
+
+/// The length of the longest line of help, however wide the terminal is.
+const WIDEST_HELP: usize = 100;
+
+/// Returns the command line of a program: its own flags and commands, then [`CommonFlags`], help and version.
+///
+/// Where the program has commands, the help of each ends with the file of the program's guide.
+pub fn command<C: CommandFactory>() -> Command {
+    // Their own text would replace the one of the program, so that they are added one by one.
+    let flags = CommonFlags::augment_args(Command::default());
+    let command = C::command()
+        .args(flags.get_arguments())
+        .version(env!("CARGO_PKG_VERSION"))
+        .propagate_version(true)
+        .disable_help_flag(true)
+        .disable_version_flag(true)
+        .arg(common("help", 'h', ArgAction::Help).help("Print help; -h prints the short form"))
+        .arg(common("version", 'V', ArgAction::Version).help("Print the version"))
+        .max_term_width(WIDEST_HELP);
+    if !command.has_subcommands() {
+        return command;
+    }
+    let guide = format!("Guide: docs/{}.md", command.get_name());
+    with_guide(command, &guide)
+}
+
+fn common(name: &'static str, short: char, action: ArgAction) -> Arg {
+    let flag = Arg::new(name).long(name).short(short).action(action);
+    flag.global(true).help_heading(COMMON)
+}
+
+fn with_guide(command: Command, guide: &str) -> Command {
+    let after = match command.get_after_help() {
+        Some(examples) => format!("{examples}\n\n{guide}"),
+        None => guide.to_owned(),
+    };
+    command
+        .after_help(after)
+        .mut_subcommands(|inner| with_guide(inner, guide))
+}

@@ -1,0 +1,185 @@
+//! Checks of a program's help: its form, and its examples, which must work.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command as Process, Stdio};
+
+use clap::{Arg, Command};
+
+/// The longest line of a help. A usage is never wrapped.
+const WIDEST_LINE: usize = 100;
+
+/// The longest summary of a command, in characters.
+const LONGEST_SUMMARY: usize = 60;
+
+/// The longest example, which then is one line in a terminal of 80 columns.
+const LONGEST_EXAMPLE: usize = 80;
+
+/// Commands that all programs share and that need no examples.
+const SHARED: [&str; 2] = ["completions", "help"];
+
+/// Checks the help of a program and of each of its commands: lines of at most 100 columns in a terminal of 80 and of 100, the length of summaries, the common
+/// options as the last group, two to four examples that the program's own flags accept, and the guide's file.
+pub fn check_help(command: &Command) {
+    command.clone().debug_assert();
+    for width in [80, 100] {
+        let mut command = command.clone().term_width(width);
+        command.build();
+        walk(&command, &mut |command| {
+            let mut command = command.clone().term_width(width);
+            let helps = [command.render_help(), command.render_long_help()];
+            let helps = helps.map(|help| help.to_string());
+            for line in helps.iter().flat_map(|help| help.lines()) {
+                let name = command.get_name();
+                let columns = line.chars().count();
+                assert!(columns <= WIDEST_LINE, "{name} at {width}: {line}");
+            }
+        });
+    }
+    let mut built = command.clone();
+    built.build();
+    walk(&built, &mut |inner| {
+        check_summary(inner);
+        check_headings(inner);
+        check_end(inner, command);
+    });
+}
+
+fn walk(command: &Command, visit: &mut impl FnMut(&Command)) {
+    visit(command);
+    let inner = command.get_subcommands().filter(|one| !one.is_hide_set());
+    for command in inner.filter(|one| !SHARED.contains(&one.get_name())) {
+        walk(command, visit);
+    }
+}
+
+fn check_summary(command: &Command) {
+    let name = command.get_bin_name().unwrap_or_default();
+    let about = command.get_about().expect(name).to_string();
+    assert!(
+        about.chars().count() <= LONGEST_SUMMARY,
+        "{name}: the summary is too long: {about}"
+    );
+    let ends = about.ends_with('.') || about.contains(". ");
+    assert!(!ends, "{name}: a summary has no full stop: {about}");
+    assert!(
+        about.starts_with(char::is_uppercase),
+        "{name}: a summary begins with a capital: {about}"
+    );
+}
+
+fn check_headings(command: &Command) {
+    let name = command.get_bin_name().unwrap_or_default();
+    let shown = command.get_arguments().filter(|flag| !flag.is_hide_set());
+    let mut headings: Vec<_> = shown.map(Arg::get_help_heading).collect();
+    headings.dedup();
+    assert_eq!(headings.last(), Some(&Some("Common options")), "{name}");
+    let common = headings
+        .iter()
+        .filter(|one| **one == Some("Common options"));
+    assert_eq!(common.count(), 1, "{name}: {headings:?}");
+}
+
+/// Checks what the help says last: examples, of the whole program and of each command in it, and the guide.
+fn check_end(command: &Command, program: &Command) {
+    let name = command.get_bin_name().unwrap_or_default();
+    let end = command.get_after_help().expect(name).to_string();
+    let guide = end
+        .lines()
+        .last()
+        .and_then(|line| line.strip_prefix("Guide: "));
+    let guide = guide.unwrap_or_else(|| panic!("{name}: {end}"));
+    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .join(guide);
+    assert!(file.is_file(), "{name}: {guide}");
+
+    let examples = examples(&end);
+    // The group of a command may show its examples.
+    let least = if name.matches(' ').count() < 2 { 2 } else { 0 };
+    let wanted = least..=4;
+    assert!(wanted.contains(&examples.len()), "{name}: {end}");
+    for example in examples {
+        let length = example.chars().count() + 2;
+        assert!(length <= LONGEST_EXAMPLE, "{name}: {length}: {example}");
+        let calls = calls(&example, program.get_name());
+        assert!(!calls.is_empty(), "{name}: {example}");
+        for call in calls {
+            let parsed = program.clone().try_get_matches_from(&call);
+            assert!(parsed.is_ok(), "{example}: {}", parsed.unwrap_err());
+        }
+    }
+}
+
+/// Returns the commands under `Examples:` in a help.
+fn examples(help: &str) -> Vec<String> {
+    let (_, rest) = help.split_once("Examples:\n").unwrap_or_default();
+    let shown = rest.lines().take_while(|line| line.starts_with("  "));
+    shown.map(|line| line.trim().to_owned()).collect()
+}
+
+/// Returns the words of each call of the program in a line for a shell. Quotes are single ones around a whole word.
+fn calls(example: &str, program: &str) -> Vec<Vec<String>> {
+    let quoted = example.split('\'').enumerate();
+    let words = quoted.flat_map(|(place, part)| match place % 2 {
+        0 => part.split_whitespace().map(str::to_owned).collect(),
+        _ => vec![part.to_owned()],
+    });
+    let words: Vec<_> = words.collect();
+    let calls = words.split(|word| word == "|" || word == "&&");
+    let calls = calls.map(|call| {
+        call.split(|word| word == ">" || word == "<")
+            .next()
+            .unwrap()
+    });
+    let own = calls.filter(|call| call.first().is_some_and(|word| word == program));
+    own.map(<[String]>::to_vec).collect()
+}
+
+/// Runs the examples in the help of each command of the program in one folder that has these files, in the order of `commands`:
+/// every command with its expected exit code, or none for one that waits for a user. The program itself is the command "".
+pub fn run_examples(program: &Path, files: &[(&str, &str)], commands: &[(&str, Option<i32>)]) {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, content) in files {
+        std::fs::write(folder.path().join(name), content).unwrap();
+    }
+    let programs = program.parent().unwrap().display();
+    let shell = |line: &str| {
+        let mut shell = Process::new("/bin/sh");
+        shell.args(["-c", line]).stdin(Stdio::null()).env_clear();
+        shell.env("PATH", format!("{programs}:/usr/bin:/bin"));
+        shell.env("HOME", folder.path()).env("COLUMNS", "100");
+        let ran = shell.current_dir(folder.path()).output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (ran.status.code(), text(ran.stdout), text(ran.stderr))
+    };
+    let name = program.file_stem().unwrap().to_str().unwrap();
+    let mut known: BTreeMap<String, bool> = BTreeMap::new();
+    for (command, code) in commands {
+        let (_, help, _) = shell(&format!("{name} {command} -h"));
+        for inner in inner_commands(&help) {
+            known
+                .entry(format!("{command} {inner}").trim().to_owned())
+                .or_default();
+        }
+        known.insert((*command).to_owned(), true);
+        for example in examples(&help) {
+            let Some(code) = code else { continue };
+            let (ended, _, told) = shell(&example);
+            assert_eq!(ended, Some(*code), "{example}\n{told}");
+        }
+    }
+    let missing: Vec<_> = known.iter().filter(|(_, tried)| !**tried).collect();
+    assert!(missing.is_empty(), "never tried: {missing:?}");
+}
+
+fn inner_commands(help: &str) -> Vec<String> {
+    let (_, rest) = help.split_once("Commands:\n").unwrap_or_default();
+    let lines = rest.lines().take_while(|line| line.starts_with("  "));
+    let names = lines.filter(|line| !line.starts_with("   "));
+    let names = names.filter_map(|line| line.split_whitespace().next());
+    names
+        .filter(|name| !SHARED.contains(name))
+        .map(str::to_owned)
+        .collect()
+}
