@@ -1,8 +1,11 @@
 //! The whole command line of a program: what `clap` derives from its struct, and what all programs share.
 
-use clap::{Arg, ArgAction, Args as _, Command, CommandFactory};
+use clap::{
+    Arg, ArgAction, ArgMatches, Args as _, Command, CommandFactory, Parser, Subcommand as _,
+};
 
-use crate::CommonFlags;
+use crate::shared_command::SharedCommand;
+use crate::{CommonFlags, Failure, Place};
 
 /// The heading of the flags that every command of every program takes; their group is the last one of each help.
 pub(crate) const COMMON: &str = "Common options";
@@ -10,15 +13,27 @@ pub(crate) const COMMON: &str = "Common options";
 /// The length of the longest line of help, however wide the terminal is.
 const WIDEST_HELP: usize = 100;
 
+/// A program's command line: a `clap` struct, which [`run`](crate::run) parses.
+pub trait Program: Parser {
+    /// Returns every place that the program writes unless a flag names another one.
+    ///
+    /// # Errors
+    /// A place cannot be found, such as the user's folder for data.
+    fn places(_matches: &ArgMatches) -> Result<Vec<Place>, Failure> {
+        Ok(Vec::new())
+    }
+}
+
 /// Returns the command line of a program: its own flags and commands, then [`CommonFlags`], help and version.
 ///
-/// Where the program has commands, the help of each ends with the file of the program's guide.
+/// Where the program has commands, it gets `completions`, `man` and `paths`, and each help ends with the file of the guide.
 pub fn command<C: CommandFactory>() -> Command {
     // Their own text would replace the one of the program, so that they are added one by one.
     let flags = CommonFlags::augment_args(Command::default());
     let command = C::command()
         .args(flags.get_arguments())
         .version(env!("CARGO_PKG_VERSION"))
+        .long_version(env!("ORRERY_VERSION"))
         .propagate_version(true)
         .disable_help_flag(true)
         .disable_version_flag(true)
@@ -28,8 +43,13 @@ pub fn command<C: CommandFactory>() -> Command {
     if !command.has_subcommands() {
         return command;
     }
-    let guide = format!("Guide: docs/{}.md", command.get_name());
-    with_guide(command, &guide)
+    let program = command.get_name().to_owned();
+    let mut command = SharedCommand::augment_subcommands(command);
+    for name in ["completions", "man", "paths"] {
+        let examples = SharedCommand::examples(name, &program);
+        command = command.mut_subcommand(name, |inner| inner.after_help(examples));
+    }
+    with_guide(command, &format!("Guide: docs/{program}.md"))
 }
 
 fn common(name: &'static str, short: char, action: ArgAction) -> Arg {

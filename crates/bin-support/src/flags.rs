@@ -11,13 +11,13 @@ pub struct CommonFlags {
     /// Form of log lines on stderr.
     #[arg(long, global = true, help_heading = COMMON, value_enum, value_name = "FORMAT", default_value_t = LogFormat::Text)]
     pub log_format: LogFormat,
-    /// File of variables, in place of a `.env` that is searched [/dev/null: none].
+    /// File of variables, in place of a `.env` that is searched [/dev/null: none]
     ///
     /// 1. A `.env` is searched from the working directory up to a folder with `.git` or the home, and gives keys only.
     /// 2. FILE gives keys and `ANTHROPIC_BASE_URL`. No file sets anything else; real variables win.
     /// 3. To another address than the provider's own a key is sent only if the address is `--base-url`, or both are real variables, or both are in FILE.
     /// 4. A line on stderr names the host if it is not the provider's own, or if the key was in a `.env` that was found.
-    #[arg(long, global = true, help_heading = COMMON, value_name = "FILE")]
+    #[arg(long, global = true, help_heading = COMMON, value_name = "FILE", verbatim_doc_comment)]
     pub env_file: Option<PathBuf>,
 }
 

@@ -7,7 +7,7 @@
 //! use std::path::PathBuf;
 //! use std::process::ExitCode;
 //!
-//! use bin_support::{Exit, Failure, Interrupt, Session};
+//! use bin_support::{Exit, Failure, Interrupt, Program, Session};
 //!
 //! /// Print the size of each file in bytes.
 //! #[derive(clap::Parser)]
@@ -15,6 +15,8 @@
 //! struct Cli {
 //!     files: Vec<PathBuf>,
 //! }
+//!
+//! impl Program for Cli {}
 //!
 //! fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
 //!     let interrupt = Interrupt::on_signals()?;
@@ -58,16 +60,19 @@ mod exit;
 mod flags;
 mod interrupt;
 mod logging;
+mod manual;
 mod model;
 mod output_file;
 mod output_target;
+mod place;
 mod printable;
 mod progress;
 mod results;
 mod run;
 mod runtime;
+mod shared_command;
 
-pub use command_line::command;
+pub use command_line::{Program, command};
 pub use data_folder::data_folder;
 pub use env_file::EnvFile;
 pub use environment::{Environment, Origin};
@@ -78,8 +83,14 @@ pub use interrupt::Interrupt;
 pub use model::{Model, ModelDefaults, ModelFlags, ProviderName};
 pub use output_file::{OutputFile, spare, write_file};
 pub use output_target::{Output, OutputTarget};
+pub use place::Place;
 pub use printable::{printable, shortened};
 pub use progress::Progress;
 pub use results::Results;
 pub use run::{Session, run};
 pub use runtime::block_on;
+
+#[cfg(test)]
+#[path = "../build.rs"]
+#[expect(dead_code, reason = "the build script's main function is for Cargo")]
+mod build_script;

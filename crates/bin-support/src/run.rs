@@ -3,10 +3,13 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::{FromArgMatches as _, Parser};
+use clap::{ArgMatches, FromArgMatches as _, Subcommand as _};
 
 use crate::exit::error_line;
-use crate::{CommonFlags, Environment, Error, Exit, Failure, Progress, Results, command, logging};
+use crate::shared_command::SharedCommand;
+use crate::{
+    CommonFlags, Environment, Error, Exit, Failure, Program, Progress, Results, command, logging,
+};
 
 /// What a program's function works with besides its own flags.
 #[derive(Debug)]
@@ -96,21 +99,40 @@ impl Session {
     }
 }
 
+/// What a command line asks for.
+enum Task<C> {
+    /// The program's own work.
+    Own(C),
+    /// A command that all programs share.
+    Shared(SharedCommand),
+}
+
+impl<C: Program> Task<C> {
+    fn from_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let command = matches.subcommand_name();
+        if command.is_some_and(SharedCommand::has_subcommand) {
+            SharedCommand::from_arg_matches(matches).map(Self::Shared)
+        } else {
+            C::from_arg_matches(matches).map(Self::Own)
+        }
+    }
+}
+
 /// The body of every `main`: reads the flags and `.env`, starts the log, calls `execute`, prints its error.
 ///
 /// Wrong flags end with 2 and the usage, `--help` with 0, an `--env-file` that does not parse with 2. When the reader of
 /// stdout goes away and `execute` passes that error on, the program ends with 0 and without a word.
-pub fn run<C: Parser>(execute: impl FnOnce(&C, &mut Session) -> Result<Exit, Failure>) -> ExitCode {
+pub fn run<C: Program>(
+    execute: impl FnOnce(&C, &mut Session) -> Result<Exit, Failure>,
+) -> ExitCode {
     // A client that a program builds with `reqwest` panics without a crypto provider.
     llm_client::tls::install_default();
     let mut command = command::<C>();
     let parsed = command.clone().try_get_matches().and_then(|matches| {
-        Ok((
-            C::from_arg_matches(&matches)?,
-            CommonFlags::from_arg_matches(&matches)?,
-        ))
+        let common = CommonFlags::from_arg_matches(&matches)?;
+        Ok((Task::from_matches(&matches)?, common, matches))
     });
-    let (cli, common) = match parsed {
+    let (task, common, matches) = match parsed {
         Ok(parsed) => parsed,
         Err(answer) => {
             let answer = answer.format(&mut command);
@@ -135,7 +157,10 @@ pub fn run<C: Parser>(execute: impl FnOnce(&C, &mut Session) -> Result<Exit, Fai
     };
     let outcome = session
         .load_environment(&common)
-        .and_then(|()| execute(&cli, &mut session));
+        .and_then(|()| match &task {
+            Task::Own(cli) => execute(cli, &mut session),
+            Task::Shared(shared) => shared.execute::<C>(&matches, &mut session),
+        });
     let (exit, error) = session.conclude(outcome);
     if let Some(error) = error {
         session.report(error.as_ref());

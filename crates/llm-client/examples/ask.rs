@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use bin_support::{
-    Exit, Failure, Model, ModelDefaults, ModelFlags, ProviderName, SeedFlag, Session,
+    Exit, Failure, Model, ModelDefaults, ModelFlags, Program, ProviderName, SeedFlag, Session,
 };
 use futures_util::StreamExt as _;
 use llm_client::{Client, Echo, Event, Reply, Request, StopReason, SystemClock};
@@ -37,6 +37,8 @@ struct Cli {
     /// The question.
     text: String,
 }
+
+impl Program for Cli {}
 
 fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
     let seed = cli.seed.seed;

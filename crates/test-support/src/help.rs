@@ -16,7 +16,7 @@ const LONGEST_SUMMARY: usize = 60;
 const LONGEST_EXAMPLE: usize = 80;
 
 /// Commands that all programs share and that need no examples.
-const SHARED: [&str; 2] = ["completions", "help"];
+const SHARED: [&str; 1] = ["help"];
 
 /// Checks the help of a program and of each of its commands: lines of at most 100 columns in a terminal of 80 and of 100, the length of summaries, the common
 /// options as the last group, two to four examples that the program's own flags accept, and the guide's file.
@@ -143,17 +143,8 @@ pub fn run_examples(program: &Path, files: &[(&str, &str)], commands: &[(&str, O
     for (name, content) in files {
         std::fs::write(folder.path().join(name), content).unwrap();
     }
-    let programs = program.parent().unwrap().display();
-    let shell = |line: &str| {
-        let mut shell = Process::new("/bin/sh");
-        shell.args(["-c", line]).stdin(Stdio::null()).env_clear();
-        shell.env("PATH", format!("{programs}:/usr/bin:/bin"));
-        shell.env("HOME", folder.path()).env("COLUMNS", "100");
-        let ran = shell.current_dir(folder.path()).output().unwrap();
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        (ran.status.code(), text(ran.stdout), text(ran.stderr))
-    };
-    let name = program.file_stem().unwrap().to_str().unwrap();
+    let shell = |line: &str| in_shell(program, folder.path(), line);
+    let name = name(program);
     let mut known: BTreeMap<String, bool> = BTreeMap::new();
     for (command, code) in commands {
         let (_, help, _) = shell(&format!("{name} {command} -h"));
@@ -182,4 +173,99 @@ fn inner_commands(help: &str) -> Vec<String> {
         .filter(|name| !SHARED.contains(name))
         .map(str::to_owned)
         .collect()
+}
+
+fn name(program: &Path) -> &str {
+    program.file_stem().unwrap().to_str().unwrap()
+}
+
+/// Runs a line with nothing of the machine's environment but the programs, and returns the exit code, stdout and stderr.
+fn in_shell(program: &Path, folder: &Path, line: &str) -> (Option<i32>, String, String) {
+    let programs = program.parent().unwrap().display();
+    let mut shell = Process::new("/bin/sh");
+    shell.args(["-c", line]).stdin(Stdio::null()).env_clear();
+    shell.env("PATH", format!("{programs}:/usr/bin:/bin"));
+    shell.env("HOME", folder).env("COLUMNS", "100");
+    let ran = shell.current_dir(folder).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (ran.status.code(), text(ran.stdout), text(ran.stderr))
+}
+
+/// Checks `completions`, `man`, `--version` and `paths` of a program. The line `made` writes to one of its places.
+pub fn check_shared_commands(program: &Path, made: Option<&str>) {
+    let folder = tempfile::tempdir().unwrap();
+    let name = name(program);
+    let shell = |line: &str| in_shell(program, folder.path(), line);
+    let done = |line: &str| {
+        let (code, stdout, stderr) = shell(line);
+        assert_eq!(code, Some(0), "{line}: {stderr}");
+        stdout
+    };
+    let here = || std::fs::read_dir(folder.path()).unwrap().count();
+
+    // A debug build does not know its commit.
+    let version = format!("{name} {}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(done(&format!("{name} -V")), version);
+    assert_eq!(done(&format!("{name} --version")), version);
+
+    let paths = done(&format!("{name} paths"));
+    let absent = paths.lines().filter(|line| line.ends_with(" (absent)"));
+    assert_eq!(absent.count(), paths.lines().count(), "{paths}");
+    assert_eq!(here(), 0, "a look writes nothing");
+    assert_eq!(paths.is_empty(), made.is_none(), "{paths}");
+
+    let all = inner_commands(&done(&format!("{name} -h")));
+    for kind in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = done(&format!("{name} completions {kind}"));
+        for command in all.iter().chain([&name.to_owned()]) {
+            assert!(script.contains(command.as_str()), "{kind}: {command}");
+        }
+    }
+    done(&format!(
+        "{name} completions bash > script && bash -n script"
+    ));
+    assert_eq!(shell(&format!("{name} completions csh")).0, Some(2));
+
+    let page = done(&format!("{name} man"));
+    assert!(page.contains(&format!(".TH {name} 1")), "{page}");
+    assert!(page.contains(".SH EXAMPLES\n.nf\n"), "{page}");
+    done(&format!("{name} man pages"));
+    let mut commands = vec![String::new()];
+    let mut pages = Vec::new();
+    while let Some(command) = commands.pop() {
+        pages.push(format!("{name}{}.1", command.replace(' ', "-")));
+        let inner = inner_commands(&done(&format!("{name}{command} -h")));
+        commands.extend(inner.iter().map(|inner| format!("{command} {inner}")));
+    }
+    pages.sort();
+    let entries = std::fs::read_dir(folder.path().join("pages")).unwrap();
+    let file_name = |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().file_name();
+    let mut written: Vec<_> = entries
+        .map(|entry| file_name(entry).into_string().unwrap())
+        .collect();
+    written.sort();
+    assert_eq!(written, pages);
+    if Path::new("/usr/bin/groff").exists() {
+        for page in &pages {
+            let (code, text, faults) =
+                shell(&format!("groff -man -Tascii -P-cbou -ww pages/{page}"));
+            assert_eq!((code, faults.as_str()), (Some(0), ""), "{page}");
+            assert!(text.contains("SYNOPSIS"), "{page}");
+        }
+        let text = done(&format!("groff -man -Tascii -P-cbou pages/{name}.1"));
+        for example in examples(&done(&format!("{name} -h"))) {
+            assert!(text.contains(&example), "{example}: {text}");
+        }
+    }
+    assert_eq!(shell(&format!("{name} man script/pages")).0, Some(1));
+
+    if let Some(made) = made {
+        done(made);
+        let paths = done(&format!("{name} paths"));
+        let found = paths
+            .lines()
+            .find_map(|line| line.strip_suffix(" (exists)"));
+        let (_, path) = found.and_then(|line| line.split_once(": ")).expect(&paths);
+        assert!(Path::new(path).starts_with(folder.path()) && Path::new(path).exists());
+    }
 }

@@ -64,7 +64,7 @@ mod zer0gravity;
 
 pub use canned::Canned;
 pub use clock::FakeClock;
-pub use help::{check_help, run_examples};
+pub use help::{check_help, check_shared_commands, run_examples};
 pub use logosphere::{
     Billed, MindFatal, MindFault, MindFaults, MindForm, MindMode, MindScript, MindStats, MindStub,
 };

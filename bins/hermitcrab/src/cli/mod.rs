@@ -7,11 +7,10 @@ mod examples;
 mod keys;
 mod talk;
 
-use std::io::Write as _;
 use std::path::PathBuf;
 
-use bin_support::{Exit, Failure, Session};
-use clap_complete::Shell;
+use bin_support::{Exit, Failure, Place, Program, Session};
+use clap::ArgMatches;
 
 pub use self::address::Address;
 pub use self::blocks::*;
@@ -33,6 +32,17 @@ pub struct Cli {
     /// Without one: `chat`.
     #[command(subcommand)]
     command: Option<Command>,
+}
+
+impl Program for Cli {
+    fn places(matches: &ArgMatches) -> Result<Vec<Place>, Failure> {
+        let flag = matches.get_one::<PathBuf>("data");
+        let data = DataDir::find(flag.map(PathBuf::as_path)).map_err(Error::failure)?;
+        Ok(vec![Place::new(
+            "blocks, faces, costs and keys",
+            data.path(),
+        )])
+    }
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -80,8 +90,6 @@ enum Command {
     /// Another program's model can then read them; with --write it can change them, too.
     #[command(after_help = examples::MCP)]
     Mcp(Mcp),
-    /// Print completions for a shell
-    Completions(Completions),
 }
 
 #[derive(Debug, Clone, Copy, clap::Args)]
@@ -89,13 +97,6 @@ pub struct Mcp {
     /// Let the client change blocks. Nobody else can while the server runs.
     #[arg(long)]
     pub write: bool,
-}
-
-#[derive(Debug, clap::Args)]
-struct Completions {
-    /// The shell.
-    #[arg(value_enum, value_name = "SHELL")]
-    shell: Shell,
 }
 
 pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
@@ -117,16 +118,7 @@ pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
         Command::Migrate(args) => migrate::execute(args, &data()?, session),
         Command::Key(args) => key::execute(args, &data()?, session),
         Command::Mcp(args) => mcp::execute(*args, data()?, session),
-        Command::Completions(args) => completions(args, session),
     }
-}
-
-fn completions(args: &Completions, session: &mut Session) -> Result<Exit, Failure> {
-    let mut command = <Cli as clap::CommandFactory>::command();
-    let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut command, "hermitcrab", &mut script);
-    session.results.write_all(&script)?;
-    Ok(Exit::Done)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::model::{KEY, VARIABLE};
 use crate::program::{Place, Ran, finish, start};
 
 /// Every command, with those inside of commands.
-const COMMANDS: [&str; 34] = [
+const COMMANDS: [&str; 36] = [
     "chat",
     "prompt",
     "serve",
@@ -26,6 +26,8 @@ const COMMANDS: [&str; 34] = [
     "key status",
     "mcp",
     "completions",
+    "man",
+    "paths",
     "block",
     "block read",
     "block write",

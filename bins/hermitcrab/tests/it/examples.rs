@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use test_support::{fixture, run_examples};
+use test_support::{check_shared_commands, fixture, run_examples};
 
 #[test]
 fn every_example_of_the_help_runs() {
@@ -56,10 +56,20 @@ fn every_example_of_the_help_runs() {
         ("key status", Some(0)),
         ("mcp", Some(0)),
         ("completions", Some(0)),
+        ("man", Some(0)),
+        ("paths", Some(0)),
     ];
     run_examples(
         Path::new(env!("CARGO_BIN_EXE_hermitcrab")),
         &files,
         &commands,
+    );
+}
+
+#[test]
+fn completions_manual_version_and_paths_are_right() {
+    check_shared_commands(
+        Path::new(env!("CARGO_BIN_EXE_hermitcrab")),
+        Some("hermitcrab chat"),
     );
 }

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use bin_support::OutputTarget;
-use clap_complete::Shell;
 
 use super::flags::{Mode, RunMode, SettingFlags, Switch};
 
@@ -335,11 +334,4 @@ pub struct Demo {
     /// Where the experiment goes [default: experiments/DATE-demo].
     #[arg(long, value_name = "PATH")]
     pub output_dir: Option<PathBuf>,
-}
-
-#[derive(Debug, clap::Args)]
-pub struct Completions {
-    /// The shell.
-    #[arg(value_enum, value_name = "SHELL")]
-    pub shell: Shell,
 }

@@ -6,7 +6,8 @@ mod flags;
 
 use std::path::PathBuf;
 
-use bin_support::{Exit, Failure, Session};
+use bin_support::{Exit, Failure, Place, Program, Session};
+use clap::ArgMatches;
 
 pub use self::commands::*;
 pub use self::flags::{Hardness, SettingFlags, Switch};
@@ -28,6 +29,12 @@ pub struct Cli {
     run: RunFlags,
     #[command(subcommand)]
     command: Option<Command>,
+}
+
+impl Program for Cli {
+    fn places(_: &ArgMatches) -> Result<Vec<Place>, Failure> {
+        Ok(vec![Place::new("experiments", run::EXPERIMENTS)])
+    }
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -88,8 +95,6 @@ enum Command {
     /// Show a run, its check, null models and report, offline
     #[command(after_help = examples::DEMO)]
     Demo(Demo),
-    /// Print completions for a shell
-    Completions(Completions),
 }
 
 pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
@@ -116,16 +121,7 @@ pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
         Some(Command::Parse(args)) => parse::execute(args, session),
         Some(Command::Report(args)) => report::execute(args, session),
         Some(Command::Demo(args)) => demo::execute(args, session),
-        Some(Command::Completions(args)) => completions(args, session),
     }
-}
-
-fn completions(args: &Completions, session: &mut Session) -> Result<Exit, Failure> {
-    let mut command = <Cli as clap::CommandFactory>::command();
-    let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut command, "logosphere", &mut script);
-    std::io::Write::write_all(&mut session.results, &script)?;
-    Ok(Exit::Done)
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@ mod examples;
 
 use std::path::PathBuf;
 
-use bin_support::{Exit, Failure, OutputTarget, SeedFlag, Session};
+use bin_support::{Exit, Failure, OutputTarget, Place, Program, SeedFlag, Session};
+use clap::ArgMatches;
 
 pub use self::discovery::{
     DEFAULT_DATABASE, DEFAULT_ITERATIONS, Export, Format, LawFlag, ProposerName, ReportArgs,
@@ -19,6 +20,12 @@ use crate::{check, new, simulate, span, universe, verify};
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
+}
+
+impl Program for Cli {
+    fn places(_: &ArgMatches) -> Result<Vec<Place>, Failure> {
+        Ok(crate::discovery::places())
+    }
 }
 
 #[derive(Debug, clap::Subcommand)]

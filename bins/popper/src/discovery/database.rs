@@ -97,9 +97,14 @@ const LEDGER: &str = ".spend.jsonl";
 
 /// The ledger of a database's runs: a file in the same folder.
 pub fn ledger(db: &Path, run_id: i64) -> LedgerFile {
+    LedgerFile::new(ledger_path(db)).run(run_id)
+}
+
+/// The file of the ledger.
+pub fn ledger_path(db: &Path) -> PathBuf {
     let mut name = db.as_os_str().to_owned();
     name.push(LEDGER);
-    LedgerFile::new(name).run(run_id)
+    name.into()
 }
 
 /// The run with this id, or the newest.

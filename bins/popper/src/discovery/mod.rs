@@ -16,9 +16,22 @@ mod settings;
 mod status;
 mod verdicts;
 
-use bin_support::{Exit, Failure, Session, block_on};
+use std::path::Path;
+
+use bin_support::{Exit, Failure, Place, Session, block_on};
 
 use crate::cli;
+
+/// Returns what the commands of this module write unless a flag names another place.
+pub fn places() -> Vec<Place> {
+    let db = Path::new(cli::DEFAULT_DATABASE);
+    let mut places = vec![
+        Place::new("database", db),
+        Place::new("cost ledger", database::ledger_path(db)),
+    ];
+    places.extend(report::pages().map(|page| Place::new("report", page)));
+    places
+}
 
 pub fn run(args: &cli::RunArgs, session: &mut Session) -> Result<Exit, Failure> {
     block_on(run::run(args, session))?

@@ -13,13 +13,27 @@ use super::resume_command::ResumeCommand;
 use crate::cli;
 use crate::input;
 
+/// The name of a page in the working directory, before and after the number of its run.
+const PAGE: (&str, &str) = ("popper-run-", ".html");
+
+/// Returns the pages in the working directory that no flag named.
+pub fn pages() -> impl Iterator<Item = PathBuf> {
+    let entries = std::fs::read_dir(".").into_iter().flatten().flatten();
+    let named = |name: &str| {
+        let id = name.strip_prefix(PAGE.0)?.strip_suffix(PAGE.1)?;
+        id.parse::<u64>().ok()
+    };
+    let names = entries.map(|entry| PathBuf::from(entry.file_name()));
+    names.filter(move |name| name.to_str().and_then(named).is_some())
+}
+
 pub async fn report(args: &cli::ReportArgs, session: &mut Session) -> Result<Exit, Failure> {
     let db = &args.run.database.db;
     let mut store = database::open(db, Access::Read).await?;
     let run = database::run(&mut store, args.run.run_id).await?;
     let target = match &args.output {
         Some(target) => target.clone(),
-        None => PathBuf::from(format!("popper-run-{}.html", run.id)).into(),
+        None => PathBuf::from(format!("{}{}{}", PAGE.0, run.id, PAGE.1)).into(),
     };
     database::spare_target(db, &target)?;
     let report = DiscoveryReport::gather(&mut store, &run)

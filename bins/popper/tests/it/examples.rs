@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use test_support::run_examples;
+use test_support::{check_shared_commands, run_examples};
 
 #[test]
 fn every_example_of_the_help_runs() {
@@ -27,6 +27,9 @@ fn every_example_of_the_help_runs() {
         ("universe check", Some(0)),
         ("universe random", Some(0)),
         ("span", Some(0)),
+        ("completions", Some(0)),
+        ("man", Some(0)),
+        ("paths", Some(0)),
     ];
     run_examples(Path::new(env!("CARGO_BIN_EXE_popper")), &[], &commands);
 }
@@ -75,4 +78,12 @@ fn help_fits_the_terminal() {
             "{columns}: {longest:?}"
         );
     }
+}
+
+#[test]
+fn completions_manual_version_and_paths_are_right() {
+    check_shared_commands(
+        Path::new(env!("CARGO_BIN_EXE_popper")),
+        Some("popper run --iterations 1"),
+    );
 }

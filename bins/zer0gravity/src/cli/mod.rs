@@ -5,7 +5,7 @@ mod flags;
 
 use std::path::PathBuf;
 
-use bin_support::{Exit, Failure, OutputTarget, Session};
+use bin_support::{Exit, Failure, OutputTarget, Program, Session};
 
 pub use self::flags::{Asking, Checks, Judging, Repeats, Texts};
 use crate::{estimate, inspect, matrix, run, score};
@@ -19,6 +19,8 @@ pub struct Cli {
     #[command(subcommand)]
     command: Command,
 }
+
+impl Program for Cli {}
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {

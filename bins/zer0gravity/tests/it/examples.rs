@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use test_support::run_examples;
+use test_support::{check_shared_commands, run_examples};
 
 #[test]
 fn every_example_of_the_help_runs() {
@@ -25,10 +25,18 @@ fn every_example_of_the_help_runs() {
         ("export", Some(0)),
         ("compare", Some(0)),
         ("estimate", Some(0)),
+        ("completions", Some(0)),
+        ("man", Some(0)),
+        ("paths", Some(0)),
     ];
     run_examples(
         Path::new(env!("CARGO_BIN_EXE_zer0gravity")),
         &files,
         &commands,
     );
+}
+
+#[test]
+fn completions_manual_version_and_paths_are_right() {
+    check_shared_commands(Path::new(env!("CARGO_BIN_EXE_zer0gravity")), None);
 }
