@@ -105,6 +105,37 @@ fn hard_laws() -> Vec<(&'static str, Law)> {
     ]
 }
 
+/// Laws that only rings of hundreds of cells refute, so that the counterexample has to be made small.
+fn wide_laws() -> Vec<(&'static str, Law)> {
+    let base = |template: &str, claim: &str, op: &str, cells: u64, tests: &Value| {
+        law(&json!({
+            "law_id": template, "template": template, "quantifiers": {"T": 300}, "proposed_tests": tests,
+            "observables": [{"name": "x", "expr": "count('X')"}], "claim": claim, "forbidden": "the opposite",
+            "preconditions": [{"lhs": "grid_length", "op": op, "rhs": cells}],
+        }))
+    };
+    let wide =
+        json!([{"family": "extreme_states", "params": {"grid_lengths": [1000], "cases": 64}}]);
+    vec![
+        (
+            "bound_200",
+            base("bound", "x(t) <= 20", ">=", 200, &json!([])),
+        ),
+        (
+            "bound_1000",
+            base("bound", "x(t) <= 200", ">=", 1000, &wide),
+        ),
+        (
+            "invariant_1000",
+            base("invariant", "x(t) == x(0)", "==", 1000, &json!([])),
+        ),
+        (
+            "invariant_2000",
+            base("invariant", "x(t) == x(0)", "==", 2000, &json!([])),
+        ),
+    ]
+}
+
 fn main() {
     let harness = Harness::new(KineticGrid, Config::default()).unwrap();
     let laws = fixture_laws();
@@ -138,6 +169,13 @@ fn main() {
             let spent = millis(runs, || drop(black_box(harness.evaluate(&law))));
             exhaustive.insert(format!("{template}_n{n}_ms"), json!(rounded(spent)));
         }
+    }
+
+    let mut shrinking = serde_json::Map::new();
+    for (name, law) in wide_laws() {
+        assert_eq!(harness.evaluate(&law).status, Status::Fail);
+        let spent = millis(3, || drop(black_box(harness.evaluate(&law))));
+        shrinking.insert(format!("{name}_ms"), json!(rounded(spent)));
     }
 
     let mut certificates = serde_json::Map::new();
@@ -188,6 +226,7 @@ fn main() {
             "each_ms": each,
             "stop_worst_ms": rounded(stopping(&harness, &laws)),
             "exhaustive": exhaustive,
+            "shrinking": shrinking,
             "certificates": certificates,
             "rare_violation": {"refuted_of_100": refuted, "median_ms": rounded(times[50]), "worst_ms": rounded(times[99])},
         })
