@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use bin_support::{Exit, Failure, Output, ProviderName, Session};
-use llm_client::{Model, Usd};
+use llm_client::Usd;
+use llm_client::models::Model;
 use serde::Serialize;
 use zer0gravity_engine::plan::{Config, Costs, Encoding, PlannedCase};
 use zer0gravity_engine::prompts::{

@@ -1,36 +1,28 @@
 //! Fits a request to the model it goes to: what the model does not take is dropped or changed with a warning, or
-//! refused, by the policy.
+//! refused.
 
+use crate::Error;
 use crate::models::{Model, ModelThinking};
 use crate::provider::{Caps, Structure};
 use crate::types::{
     Block, BlockKind, Message, Origin, Request, Role, Target, Thinking, ToolChoice, Warning,
 };
-use crate::{Error, Policy};
 
 /// The fewest tokens that a model can be given to think.
 const LEAST_BUDGET: u32 = 1024;
 
 struct Adapter<'a> {
     model: &'a str,
-    policy: Policy,
     warnings: Vec<Warning>,
 }
 
 impl Adapter<'_> {
-    /// `field` was changed as `how` says, if the policy allows it.
-    fn changed(&mut self, field: &str, how: &str) -> Result<(), Error> {
-        if self.policy == Policy::Strict {
-            return Err(Error::refused(
-                field,
-                format!("{how} (policy: strict, model {})", self.model),
-            ));
-        }
+    /// `field` was changed as `how` says.
+    fn changed(&mut self, field: &str, how: &str) {
         self.warnings.push(Warning {
             field: field.to_owned(),
             message: format!("{how} (model {})", self.model),
         });
-        Ok(())
     }
 }
 
@@ -71,20 +63,18 @@ pub(crate) fn adapt(
     request: &mut Request,
     caps: &Caps,
     row: Option<&Model>,
-    policy: Policy,
 ) -> Result<Vec<Warning>, Error> {
     let model = request.model.clone();
     let mut adapter = Adapter {
         model: &model,
-        policy,
         warnings: Vec::new(),
     };
-    length(request, row, &mut adapter)?;
+    length(request, row, &mut adapter);
     tools(request, caps, row, &mut adapter)?;
-    sampling(request, caps, row, &mut adapter)?;
+    sampling(request, caps, row, &mut adapter);
     thinking(request, caps, row, &mut adapter)?;
-    effort(request, caps, row, &mut adapter)?;
-    format(request, caps, row, &mut adapter)?;
+    effort(request, caps, row, &mut adapter);
+    format(request, caps, row, &mut adapter);
     let prefilled = request.messages.last().is_some_and(is_prefill);
     if prefilled && row.is_some_and(|row| !row.prefill) {
         return Err(Error::refused(
@@ -107,11 +97,7 @@ fn is_prefill(last: &Message) -> bool {
     last.role == Role::Assistant && !last.content.iter().any(runs)
 }
 
-fn length(
-    request: &mut Request,
-    row: Option<&Model>,
-    adapter: &mut Adapter<'_>,
-) -> Result<(), Error> {
+fn length(request: &mut Request, row: Option<&Model>, adapter: &mut Adapter<'_>) {
     let most = row.and_then(|row| row.max_output).unwrap_or(u32::MAX);
     if let Some(asked) = request.max_tokens
         && asked > most
@@ -120,9 +106,8 @@ fn length(
         adapter.changed(
             "max_tokens",
             &format!("{asked} is cut to {most}, the most of this model"),
-        )?;
+        );
     }
-    Ok(())
 }
 
 fn tools(
@@ -145,17 +130,12 @@ fn tools(
         && !caps.parallel_tools
         && parallel.take().is_some()
     {
-        adapter.changed("tool_choice.parallel", "not taken, left out")?;
+        adapter.changed("tool_choice.parallel", "not taken, left out");
     }
     Ok(())
 }
 
-fn sampling(
-    request: &mut Request,
-    caps: &Caps,
-    row: Option<&Model>,
-    adapter: &mut Adapter<'_>,
-) -> Result<(), Error> {
+fn sampling(request: &mut Request, caps: &Caps, row: Option<&Model>, adapter: &mut Adapter<'_>) {
     let asked = &mut request.sampling;
     let sampled = row.is_none_or(|row| row.sampling);
     let takes = caps.sampling && sampled;
@@ -172,9 +152,8 @@ fn sampling(
         ("sampling.seed", !caps.seed && asked.seed.take().is_some()),
     ];
     for (field, _) in dropped.into_iter().filter(|(_, set)| *set) {
-        adapter.changed(field, "not taken, left out")?;
+        adapter.changed(field, "not taken, left out");
     }
-    Ok(())
 }
 
 fn thinking(
@@ -193,7 +172,8 @@ fn thinking(
     }
     if !caps.thinking {
         request.thinking = Thinking::Unset;
-        return adapter.changed("thinking", "this server has no field for it, left out");
+        adapter.changed("thinking", "this server has no field for it, left out");
+        return Ok(());
     }
     let kind = row.map(|row| row.thinking);
     let (fit, how) = match (request.thinking, kind) {
@@ -224,47 +204,36 @@ fn thinking(
     };
     if fit != request.thinking {
         request.thinking = fit;
-        adapter.changed("thinking", how)?;
+        adapter.changed("thinking", how);
     }
     Ok(())
 }
 
-fn effort(
-    request: &mut Request,
-    caps: &Caps,
-    row: Option<&Model>,
-    adapter: &mut Adapter<'_>,
-) -> Result<(), Error> {
+fn effort(request: &mut Request, caps: &Caps, row: Option<&Model>, adapter: &mut Adapter<'_>) {
     let Some(asked) = &request.effort else {
-        return Ok(());
+        return;
     };
     let known = row.map(|row| row.effort.as_slice()).unwrap_or_default();
     let fits = caps.effort && (known.is_empty() || known.contains(asked));
     if !fits {
         let how = format!("{asked:?} is not taken, left out");
         request.effort = None;
-        adapter.changed("effort", &how)?;
+        adapter.changed("effort", &how);
     }
-    Ok(())
 }
 
 /// The schema of the reply always reaches the model: where the server or the model has no form for it, in the system
 /// text.
-fn format(
-    request: &mut Request,
-    caps: &Caps,
-    row: Option<&Model>,
-    adapter: &mut Adapter<'_>,
-) -> Result<(), Error> {
+fn format(request: &mut Request, caps: &Caps, row: Option<&Model>, adapter: &mut Adapter<'_>) {
     let Some(format) = &request.format else {
-        return Ok(());
+        return;
     };
     let native = match row {
         Some(row) if !row.structured => Structure::None,
         _ => caps.structured,
     };
     if native == Structure::Schema {
-        return Ok(());
+        return;
     }
     request.system.push(Block::text(format!(
         "Answer with one JSON value and nothing else: no explanation before or after it, no code fence. It must follow this JSON Schema:\n{}",
@@ -273,5 +242,5 @@ fn format(
     if native == Structure::None {
         request.format = None;
     }
-    adapter.changed("format", "written into the system text")
+    adapter.changed("format", "written into the system text");
 }

@@ -10,10 +10,11 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::error::{ConnectPhase, TimeoutPhase};
 use crate::hash::{canonical_json, sha256_hex};
 use crate::transport::HttpRequest;
 use crate::types::Raw;
-use crate::{ConnectPhase, Error, ErrorKind, TimeoutPhase, Timeouts};
+use crate::{Error, ErrorKind, Timeouts};
 
 /// The version of the line format.
 pub(crate) const SCHEMA_VERSION: u32 = 1;

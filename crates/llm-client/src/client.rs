@@ -16,12 +16,13 @@ use crate::models::ModelTable;
 use crate::outgoing::Outgoing;
 use crate::pipeline::{self, Answer, Mode};
 use crate::provider::Provider;
+use crate::provider::SizeCaps;
 use crate::tokens::{Bytes3, CountCache, Estimator};
 use crate::transport::{HeaderText, HttpOptions, HttpTransport, Method, Transport};
 use crate::types::{EventStream, ModelInfo, Reply, Request, Target, Usd};
 use crate::{
-    Budget, Clock, ConfigError, CountPolicy, Error, ErrorKind, Limits, Policy, RetryPolicy,
-    SizeCaps, Spend, Timeouts, Unpriced,
+    Budget, Clock, ConfigError, CountPolicy, Error, ErrorKind, Limits, RetryPolicy, Spend,
+    Timeouts, Unpriced,
 };
 
 /// Asks models. Cheap to clone; clones share budget, limits and connections.
@@ -59,7 +60,6 @@ pub struct ClientBuilder {
     pub(crate) timeouts: Timeouts,
     pub(crate) limits: Limits,
     pub(crate) budget: Budget,
-    pub(crate) policy: Policy,
     pub(crate) counts: CountPolicy,
     pub(crate) seed: u64,
     pub(crate) sizes: SizeCaps,
@@ -91,8 +91,6 @@ impl ClientBuilder {
         limits: Limits;
         /// What the client may spend.
         budget: Budget;
-        /// What to do about fields that a model does not take.
-        policy: Policy;
         /// Whether an estimated token count will do.
         counts: CountPolicy;
         /// Where the random part of waits comes from.
@@ -210,7 +208,6 @@ impl Client {
             timeouts: Timeouts::default(),
             limits: Limits::default(),
             budget: Budget::default(),
-            policy: Policy::default(),
             counts: CountPolicy::default(),
             seed: 0,
             sizes: SizeCaps::default(),

@@ -46,7 +46,7 @@ impl Inner {
         retarget(&mut request, &target);
         let settings = &self.settings;
         let row = settings.models.find(&target.provider, &target.model);
-        let warnings = adapt(&mut request, &caps, row, settings.policy)?;
+        let warnings = adapt(&mut request, &caps, row)?;
         Ok(Fitted {
             prompt: settings.estimator.estimate(&request),
             request,

@@ -42,7 +42,8 @@
 //!
 //! **The one decision.** A call goes through layers in one fixed order, outermost first: budget, replay, retry, gate,
 //! timeout, record. So nothing is sent past the budget, a replay neither waits nor connects, each attempt
-//! is recorded whatever becomes of it, and a [`Provider`] is only a codec: one call of it is one attempt.
+//! is recorded whatever becomes of it, and a [`Provider`](provider::Provider) is only a codec: one call of it is one
+//! attempt.
 //!
 //! The crate reads no environment, clock or terminal: key, [`Clock`], paths and seed are passed in.
 //!
@@ -66,11 +67,11 @@
 //! This crate compiles `reqwest` with TLS but without a crypto provider, and cargo unites the features of all crates of a
 //! program. A client that another crate builds with `reqwest::Client::builder().build()` then takes the provider of the
 //! process and panics if there is none. Call `llm_client::tls::install_default()` at the start of `main`: it installs ring
-//! unless a provider is installed. [`HttpTransport::new`] calls it too.
+//! unless a provider is installed. [`HttpTransport::new`](provider::HttpTransport::new) calls it too.
 //!
 //! Next: [`Request`] and [`Reply`] for what is said, [`Error::kind`] and [`Error::class`] for what goes wrong,
 //! [`Request::with_schema`] and [`json`] for replies in a form, [`Cassette`] for replay, [`Anthropic`], [`Compat`] and
-//! [`Echo`] for who answers.
+//! [`Echo`] for who answers; modules hold what only few callers name.
 
 mod adapt;
 mod cassette;
@@ -79,6 +80,7 @@ mod client;
 mod clock;
 mod codec;
 mod counting;
+pub mod dialect;
 pub mod error;
 mod fit;
 mod hash;
@@ -86,11 +88,11 @@ pub mod json;
 mod layers;
 mod lines;
 mod live;
-mod models;
+pub mod models;
 mod offline;
 mod outgoing;
 mod pipeline;
-mod provider;
+pub mod provider;
 mod redact;
 mod schema;
 mod settings;
@@ -103,32 +105,19 @@ mod types;
 pub use cassette::Cassette;
 pub use client::{Client, ClientBuilder, Prepared};
 pub use clock::{Clock, SystemClock};
-pub use codec::{
-    Anthropic, AnthropicVersion, Auth, Compat, Dialect, Endpoint, MaxTokensField, ReasoningField,
-    StreamUsage, SystemRole, ThinkingField, ToolIndex,
-};
-pub use error::{
-    Amount, ConfigError, ConnectPhase, Error, ErrorClass, ErrorKind, TimeoutPhase, UnavailableModel,
-};
+pub use codec::{Anthropic, AnthropicVersion, Auth, Compat, Dialect, Endpoint};
+pub use error::{ConfigError, Error, ErrorClass, ErrorKind};
 pub use layers::ledger_file::LedgerFile;
-pub use layers::timeout::ProgressLimit;
-pub use models::{Model, ModelStatus, ModelTable, ModelThinking, Price, Tier};
+pub use models::ModelTable;
 pub use offline::Echo;
-pub use provider::{Call, Caps, Provider, Route, Structure};
 pub use redact::Redactor;
-pub use settings::{
-    Budget, CountPolicy, Limits, Policy, RetryPolicy, SizeCaps, Spend, Timeouts, Unpriced,
-};
-pub use sse::{SseDecoder, SseEvent};
-pub use tokens::{Bytes3, Estimator};
+pub use secrecy::SecretString;
+pub use settings::{Budget, CountPolicy, Limits, RetryPolicy, Spend, Timeouts, Unpriced};
 #[cfg(feature = "tls")]
 pub use transport::tls;
-pub use transport::{
-    HeaderText, HttpOptions, HttpRequest, HttpResponse, HttpTransport, Method, Transport,
-};
 pub use types::{
     Attempt, Block, BlockKind, CacheMark, Charge, Cost, CostSource, Count, CountSource, Event,
     EventStream, MediaSource, Message, ModelInfo, Origin, OutputFormat, Raw, Reply, ReplySource,
     Request, Role, Sampling, StopReason, Target, Thinking, ToolChoice, ToolInput, ToolSpec, Usage,
-    Usd, UsdError, Warning,
+    Usd, Warning,
 };

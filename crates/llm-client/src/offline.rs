@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use url::Url;
 
 use crate::codec::reply_as_events;
+use crate::provider::SizeCaps;
 use crate::provider::{Call, Caps, Provider, Route};
 use crate::tokens::{Bytes3, Estimator as _, estimated};
 use crate::transport::{HttpRequest, Method, Transport};
@@ -15,7 +16,7 @@ use crate::types::{
     Block, Cost, Count, Event, EventStream, ModelInfo, Origin, Raw, Reply, ReplySource, Request,
     Role, StopReason, Usage,
 };
-use crate::{Error, SizeCaps, hash};
+use crate::{Error, hash};
 
 /// The label of its replies.
 const LABEL: &str = "echo";
@@ -23,7 +24,7 @@ const LABEL: &str = "echo";
 /// Answers with what the user said last: `echo:`, 12 hex digits that depend on the seed and the whole request, a
 /// space, and the last user text.
 ///
-/// The text after the digits is cut at `max_tokens` as [`crate::Bytes3`] counts them. Labels and the replay key
+/// The text after the digits is cut at `max_tokens` as [`crate::provider::Bytes3`] counts them. Labels and the replay key
 /// change nothing. A stream gives the same text word by word.
 #[derive(Debug, Clone)]
 pub struct Echo {

@@ -1,11 +1,19 @@
+//! A way to reach models, and what it is made of: the client's side of a call, HTTP, and event streams.
+
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 
-use crate::layers::timeout::ProgressLimit;
-use crate::transport::{HttpRequest, Transport};
+use crate::Error;
 use crate::types::{Count, EventStream, ModelInfo, Reply, Request, Target};
-use crate::{Error, SizeCaps};
+
+pub use crate::layers::timeout::ProgressLimit;
+pub use crate::settings::SizeCaps;
+pub use crate::sse::{SseDecoder, SseEvent};
+pub use crate::tokens::{Bytes3, Estimator};
+pub use crate::transport::{
+    HeaderText, HttpOptions, HttpRequest, HttpResponse, HttpTransport, Method, Transport,
+};
 
 /// A way to reach models: a codec between our types and a server's, or something that answers by itself.
 ///
@@ -44,6 +52,7 @@ pub trait Provider: Send + Sync {
 
 /// What a request asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Route {
     /// A whole reply.
     Complete,
@@ -111,6 +120,7 @@ pub struct Caps {
 
 /// What a protocol has for structured output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Structure {
     /// Nothing: the schema goes into the system text.
     None,

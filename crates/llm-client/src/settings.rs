@@ -93,6 +93,7 @@ pub struct Budget {
 
 /// What to do about a model without a known price when there is a cap in dollars.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Unpriced {
     /// [`crate::ErrorKind::PriceUnknown`].
     #[default]
@@ -174,18 +175,9 @@ impl Spend {
     }
 }
 
-/// What to do about fields that a model or a protocol does not take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Policy {
-    /// Drop or change them, with a warning in the reply.
-    #[default]
-    Adapt,
-    /// Refuse the request.
-    Strict,
-}
-
 /// Whether an estimated token count will do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum CountPolicy {
     /// It will, marked as one.
     #[default]

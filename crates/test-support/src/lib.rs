@@ -5,7 +5,8 @@
 //! ```
 //! use std::time::Duration;
 //!
-//! use llm_client::{Clock as _, HttpRequest, HttpTransport, Method, Transport as _};
+//! use llm_client::Clock as _;
+//! use llm_client::provider::{HttpRequest, HttpTransport, Method, Transport as _};
 //! use test_support::{Answer, FakeClock, FaultServer};
 //!
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {

@@ -5,7 +5,8 @@ use std::sync::{Mutex, PoisonError};
 use bytes::Bytes;
 use futures_util::future::{BoxFuture, ready};
 use futures_util::{FutureExt as _, StreamExt as _, stream};
-use llm_client::{Error, HttpRequest, HttpResponse, Transport};
+use llm_client::Error;
+use llm_client::provider::{HttpRequest, HttpResponse, Transport};
 
 type Handler =
     Box<dyn FnMut(HttpRequest) -> BoxFuture<'static, Result<HttpResponse, Error>> + Send>;
@@ -103,7 +104,8 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use llm_client::{ConnectPhase, Method};
+    use llm_client::error::ConnectPhase;
+    use llm_client::provider::Method;
 
     use super::*;
 

@@ -287,7 +287,7 @@ fn add_text(content: &Value, text: &mut String, has_tool_result: &mut bool) {
 
 #[cfg(test)]
 mod tests {
-    use llm_client::{HttpOptions, HttpRequest, HttpTransport, Method, Transport as _};
+    use llm_client::provider::{HttpOptions, HttpRequest, HttpTransport, Method, Transport as _};
 
     use super::*;
 

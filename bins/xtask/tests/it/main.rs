@@ -8,5 +8,6 @@ mod arrows;
 mod commands;
 #[cfg(unix)]
 mod gate;
+mod names;
 mod packages;
 mod readmes;

@@ -4,9 +4,10 @@ mod flags;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use llm_client::provider::Provider;
 use llm_client::{
-    Anthropic, AnthropicVersion, Budget, Cassette, Client, ClientBuilder, Compat, Limits, Provider,
-    Redactor, SystemClock, Unpriced,
+    Anthropic, AnthropicVersion, Budget, Cassette, Client, ClientBuilder, Compat, Limits, Redactor,
+    SystemClock, Unpriced,
 };
 
 use secrecy::SecretString;

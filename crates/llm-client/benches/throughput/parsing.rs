@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{Criterion, Throughput};
-use llm_client::SseDecoder;
+use llm_client::provider::SseDecoder;
 
 use crate::wire::{self, Form};
 

@@ -5,9 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
+use llm_client::provider::Provider;
 use llm_client::{
     Anthropic, Auth, Budget, Cassette, Client, Compat, Dialect, Endpoint, Event, EventStream,
-    Limits, ModelTable, Provider, Request, SystemClock, Usd,
+    Limits, ModelTable, Request, SystemClock, Usd,
 };
 use serde::{Deserialize, Serialize};
 

@@ -8,6 +8,7 @@ use crate::{ConfigError, Redactor};
 
 /// How a client shows who it is.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Auth {
     /// `authorization: Bearer KEY`.
     Bearer(SecretString),

@@ -6,10 +6,11 @@ use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _, stream};
 use serde::de::IgnoredAny;
 
+use crate::provider::SizeCaps;
 use crate::sse::SseDecoder;
 use crate::transport::HttpResponse;
 use crate::types::{Event, EventStream, Reply};
-use crate::{BlockKind, Error, SizeCaps, ToolInput};
+use crate::{BlockKind, Error, ToolInput};
 
 /// Puts a reply together from the events of one provider's stream.
 pub(crate) trait Assembler: Send + Unpin + 'static {

@@ -14,6 +14,8 @@ pub use config::ConfigError;
 pub use kind::ErrorKind;
 pub use parts::{Amount, ConnectPhase, TimeoutPhase, UnavailableModel};
 
+pub use crate::types::UsdError;
+
 use crate::types::{Attempt, Charge};
 
 /// Why a call failed: the [`ErrorKind`], the cause as [`source`](StdError::source), and what led here.

@@ -4,9 +4,10 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::ledger_file::{How, Writer};
+use crate::error::{Amount, ConnectPhase, TimeoutPhase};
 use crate::transport::HttpResponse;
 use crate::types::{Charge, Usd};
-use crate::{Amount, Budget, Clock, ConnectPhase, Error, ErrorKind, Spend, TimeoutPhase};
+use crate::{Budget, Clock, Error, ErrorKind, Spend};
 
 /// The most that one attempt can take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -277,7 +277,7 @@ fn decode(
 ) -> (Vec<RecordedEvent>, Option<Tail>) {
     let mut decoder = SseDecoder::new(u64::MAX);
     let mut events = Vec::new();
-    let mut add = |at: Duration, event: crate::SseEvent<'_>| {
+    let mut add = |at: Duration, event: crate::provider::SseEvent<'_>| {
         events.push(RecordedEvent {
             t_ms: at.saturating_sub(began).as_millis() as u64,
             data: hide(event.data.to_owned()),

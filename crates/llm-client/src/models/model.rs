@@ -16,7 +16,7 @@ use crate::types::{Cost, CostSource, Usage, Usd};
     reason = "each is a fact of its own, and they come in any combination"
 )]
 pub struct Model {
-    /// [`crate::Provider::name`].
+    /// [`crate::provider::Provider::name`].
     pub provider: String,
     /// Its id there. A `*` at the end stands for any further text.
     pub id: String,
@@ -64,6 +64,7 @@ pub struct Model {
 /// Whether a model is still served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ModelStatus {
     /// It is.
     Active,
@@ -79,6 +80,7 @@ pub enum ModelStatus {
 /// How a model can be told to think.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ModelThinking {
     /// It does not think.
     None,

@@ -6,8 +6,9 @@ use serde_json::value::RawValue;
 
 use super::price::Dollars;
 use super::{Model, ModelStatus, ModelThinking, Price, Tier};
+use crate::ConfigError;
+use crate::error::UnavailableModel;
 use crate::lines::{self, Fault};
-use crate::{ConfigError, UnavailableModel};
 
 /// The table of the crate.
 const EMBEDDED: &str = include_str!("../../data/models.json");

@@ -7,7 +7,8 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use url::{Position, Url};
 
 use super::{HeaderText, HttpRequest, HttpResponse, Method, Transport};
-use crate::{ConfigError, ConnectPhase, Error, TimeoutPhase};
+use crate::error::{ConnectPhase, TimeoutPhase};
+use crate::{ConfigError, Error};
 
 /// How the network is reached.
 #[derive(Clone, Default)]

@@ -25,6 +25,7 @@ pub trait Transport: Send + Sync {
 
 /// What to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Method {
     /// Read.
     Get,
@@ -78,6 +79,7 @@ impl HttpRequest {
 
 /// The value of a header. `Debug` does not show a secret one.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum HeaderText {
     /// Anyone may see it.
     Open(String),

@@ -12,7 +12,7 @@ use crate::ConfigError;
 /// Makes ring the crypto provider of the process, unless the process has one. Never fails.
 ///
 /// This crate compiles `reqwest` without a provider, and cargo unites features: a client that another crate builds with
-/// `reqwest` panics without one. [`crate::HttpTransport::new`] calls this function. A program that builds such a client
+/// `reqwest` panics without one. [`crate::provider::HttpTransport::new`] calls this function. A program that builds such a client
 /// earlier calls it first.
 pub fn install_default() {
     // An error says that there is a provider already.

@@ -227,6 +227,7 @@ impl Cost {
 /// Who says what a call cost.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum CostSource {
     /// The provider, in its reply.
     Provider,

@@ -124,7 +124,7 @@ impl Block {
 /// The model that made a block.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
-    /// [`crate::Provider::name`].
+    /// [`crate::provider::Provider::name`].
     pub provider: String,
     /// The model that was asked for.
     pub model: String,
@@ -133,7 +133,7 @@ pub struct Origin {
 /// One model at one provider.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Target {
-    /// [`crate::Provider::name`].
+    /// [`crate::provider::Provider::name`].
     pub provider: String,
     /// The model's id there.
     pub model: String,
@@ -152,6 +152,7 @@ impl Target {
 /// How long the provider is asked to cache a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum CacheMark {
     /// The provider's default life.
     Default,

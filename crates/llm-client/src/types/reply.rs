@@ -141,6 +141,7 @@ pub struct Warning {
 /// Where a reply comes from. It belongs into every result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ReplySource {
     /// A model answered now.
     Live,

@@ -133,6 +133,7 @@ pub struct OutputFormat {
 /// Whether the model calls tools.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ToolChoice {
     /// As it likes.
     Auto {
@@ -153,6 +154,7 @@ pub enum ToolChoice {
 /// Whether the model thinks before it answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Thinking {
     /// The server's default; nothing is sent.
     #[default]

@@ -2,7 +2,7 @@
 
 use llm_client::{
     Auth, Block, BlockKind, Budget, Cassette, ConfigError, Endpoint, ErrorKind, Message,
-    ModelTable, Policy, Raw, Request, Role, ToolInput, ToolSpec, Unpriced, Usd,
+    ModelTable, Raw, Request, Role, ToolInput, ToolSpec, Unpriced, Usd,
 };
 use serde_json::{Value, json};
 
@@ -10,11 +10,8 @@ use crate::faults::{BOTH, Wire, request, skipping};
 use crate::memory::{client, nobody, saying};
 
 /// In every way to ask, with nobody there to be asked: gives the message.
-async fn refusal(wire: Wire, policy: Policy, asked: &Request) -> String {
-    let client = client(wire, &nobody(), &skipping())
-        .policy(policy)
-        .build()
-        .unwrap();
+async fn refusal(wire: Wire, asked: &Request) -> String {
+    let client = client(wire, &nobody(), &skipping()).build().unwrap();
     let outcomes = [
         client.complete(asked).await.map(drop),
         client.stream(asked).await.map(drop),
@@ -44,15 +41,13 @@ async fn refusal(wire: Wire, policy: Policy, asked: &Request) -> String {
 
 async fn check(change: fn(&mut Request), told: &str) {
     for wire in BOTH {
-        for policy in [Policy::Adapt, Policy::Strict] {
-            let mut asked = request();
-            change(&mut asked);
-            let shown = refusal(wire, policy, &asked).await;
-            assert!(
-                shown.starts_with(told),
-                "{wire:?}: {shown:?} is not {told:?}"
-            );
-        }
+        let mut asked = request();
+        change(&mut asked);
+        let shown = refusal(wire, &asked).await;
+        assert!(
+            shown.starts_with(told),
+            "{wire:?}: {shown:?} is not {told:?}"
+        );
     }
 }
 
@@ -121,7 +116,7 @@ async fn names_of_tools_that_no_server_takes_are_refused() {
         for wire in BOTH {
             let mut asked = request();
             asked.tools = vec![tool(name, json!({"type": "object"}))];
-            let shown = refusal(wire, Policy::Adapt, &asked).await;
+            let shown = refusal(wire, &asked).await;
             assert!(shown.contains("the name needs 1 to 64 of"), "{shown}");
         }
     }
@@ -183,7 +178,7 @@ async fn calls_and_results_of_tools_that_do_not_pair_are_refused() {
         for wire in BOTH {
             let mut asked = request();
             asked.messages.extend(rest.clone());
-            let shown = refusal(wire, Policy::Adapt, &asked).await;
+            let shown = refusal(wire, &asked).await;
             assert!(shown.starts_with("messages"), "conversation {n}: {shown}");
         }
     }
@@ -206,7 +201,7 @@ async fn a_schema_that_is_none_or_lies_elsewhere_is_refused() {
         for wire in BOTH {
             let mut asked = request();
             asked.tools = vec![tool("look", schema.clone())];
-            let shown = refusal(wire, Policy::Adapt, &asked).await;
+            let shown = refusal(wire, &asked).await;
             assert!(shown.starts_with("tools.look: "), "{schema}: {shown}");
             let mut asked = request();
             asked.format = Some(llm_client::OutputFormat {
@@ -214,27 +209,24 @@ async fn a_schema_that_is_none_or_lies_elsewhere_is_refused() {
                 schema: schema.clone(),
                 strict: true,
             });
-            let shown = refusal(wire, Policy::Adapt, &asked).await;
+            let shown = refusal(wire, &asked).await;
             assert!(shown.starts_with("format.schema: "), "{schema}: {shown}");
         }
     }
 }
 
 #[tokio::test]
-async fn a_reply_longer_than_the_model_writes_is_cut_with_a_warning_or_refused() {
+async fn a_reply_longer_than_the_model_writes_is_cut_with_a_warning() {
     let wire = Wire::Anthropic;
     let mut asked = Request::new("claude-haiku-4-5", "hello");
     asked.max_tokens = Some(64_001);
-    let shown = refusal(wire, Policy::Strict, &asked).await;
-    assert!(
-        shown.starts_with("max_tokens: 64001 is cut to 64000"),
-        "{shown}"
-    );
     let transport = saying(wire, &crate::faults::hello());
     let client = client(wire, &transport, &skipping()).build().unwrap();
     let reply = client.complete(&asked).await.unwrap();
     assert_eq!(reply.warnings.len(), 1);
     assert_eq!(reply.warnings[0].field, "max_tokens");
+    let told = &reply.warnings[0].message;
+    assert!(told.starts_with("64001 is cut to 64000"), "{told}");
     let sent = crate::memory::body(&transport.requests()[0]);
     assert_eq!(sent["max_tokens"], 64_000);
 }

@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::future::join_all;
+use llm_client::provider::SizeCaps;
 use llm_client::{
-    Budget, Client, Error, ErrorKind, Limits, ModelTable, Request, RetryPolicy, SizeCaps,
-    SystemClock, Timeouts, Usd,
+    Budget, Client, Error, ErrorKind, Limits, ModelTable, Request, RetryPolicy, SystemClock,
+    Timeouts, Usd,
 };
 use serde_json::Value;
 use test_support::{Answer, Canned, FaultServer, Received};

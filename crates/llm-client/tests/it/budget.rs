@@ -5,9 +5,11 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::future::join_all;
+use llm_client::error::{Amount, ConnectPhase, TimeoutPhase};
+use llm_client::provider::{Caps, HttpResponse};
 use llm_client::{
-    Amount, Budget, Caps, Cassette, Client, ClientBuilder, Clock as _, ConnectPhase, CostSource,
-    Error, ErrorKind, HttpResponse, Limits, Request, Spend, TimeoutPhase, Unpriced, Usd,
+    Budget, Cassette, Client, ClientBuilder, Clock as _, CostSource, Error, ErrorKind, Limits,
+    Request, Spend, Unpriced, Usd,
 };
 use test_support::{Canned, FakeClock, MemoryTransport};
 

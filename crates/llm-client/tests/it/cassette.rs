@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use futures_util::future::join_all;
+use llm_client::error::ConnectPhase;
 use llm_client::{
-    Cassette, Client, ClientBuilder, ConfigError, ConnectPhase, Cost, CountSource, Error,
-    ErrorKind, Reply, ReplySource, Request, Timeouts, Usd,
+    Cassette, Client, ClientBuilder, ConfigError, Cost, CountSource, Error, ErrorKind, Reply,
+    ReplySource, Request, Timeouts, Usd,
 };
 use serde_json::Value;
 use tempfile::{TempDir, tempdir};
@@ -121,7 +122,7 @@ async fn a_replay_makes_no_transport() {
     // A proxy that no transport can be made with: it would be an error.
     let provider = WIRE.provider_at("http://127.0.0.1:1");
     let replaying = Client::builder(provider, Arc::new(FakeClock::new()))
-        .http(llm_client::HttpOptions {
+        .http(llm_client::provider::HttpOptions {
             extra_roots: vec![b"no certificate".to_vec()],
             proxy: Some("data:nothing".parse().unwrap()),
         })

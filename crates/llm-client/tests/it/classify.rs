@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use llm_client::{Anthropic, Auth, Compat, Dialect, Endpoint, Error, ErrorKind, Provider, Request};
+use llm_client::provider::Provider;
+use llm_client::{Anthropic, Auth, Compat, Dialect, Endpoint, Error, ErrorKind, Request};
 use serde_json::Value;
 
 use crate::wire::{Answer, Canned, call, fixture};

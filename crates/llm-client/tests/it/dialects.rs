@@ -1,9 +1,9 @@
 //! What each preset makes of one request that uses everything.
 
+use llm_client::provider::{Provider as _, Route};
 use llm_client::{
     Auth, Block, BlockKind, Compat, Dialect, Endpoint, Error, ErrorKind, MediaSource, Message,
-    OutputFormat, Provider as _, Raw, Request, Role, Route, Sampling, Thinking, ToolChoice,
-    ToolInput, ToolSpec,
+    OutputFormat, Raw, Request, Role, Sampling, Thinking, ToolChoice, ToolInput, ToolSpec,
 };
 use serde_json::{Value, json};
 

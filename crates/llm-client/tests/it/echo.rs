@@ -1,6 +1,7 @@
 //! What a server sent goes back as it came: byte for byte, known to us or not.
 
-use llm_client::{Block, Message, Provider as _, Reply, Request, Role, Route};
+use llm_client::provider::{Provider as _, Route};
+use llm_client::{Block, Message, Reply, Request, Role};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

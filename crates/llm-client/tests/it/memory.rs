@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use llm_client::{Client, ClientBuilder, Error, HttpRequest, HttpResponse};
+use llm_client::provider::{HttpRequest, HttpResponse};
+use llm_client::{Client, ClientBuilder, Error};
 use serde_json::Value;
 use test_support::{Canned, FakeClock, MemoryTransport, response};
 

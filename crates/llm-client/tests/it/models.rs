@@ -1,7 +1,6 @@
-use llm_client::{
-    ConfigError, Cost, CostSource, Model, ModelStatus, ModelTable, ModelThinking, UnavailableModel,
-    Usage, Usd,
-};
+use llm_client::error::UnavailableModel;
+use llm_client::models::{Model, ModelStatus, ModelThinking};
+use llm_client::{ConfigError, Cost, CostSource, ModelTable, Usage, Usd};
 
 fn model(id: &str) -> Model {
     let table = ModelTable::embedded();

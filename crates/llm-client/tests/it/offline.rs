@@ -3,10 +3,12 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::future::{self, BoxFuture};
+use llm_client::provider::{
+    Call, HttpRequest, HttpResponse, ProgressLimit, Provider, Route, SizeCaps, Transport,
+};
 use llm_client::{
-    Block, Budget, Call, Client, Cost, CountSource, Echo, Error, Event, HttpRequest, HttpResponse,
-    Message, ProgressLimit, Provider, ReplySource, Request, Role, Route, SizeCaps, StopReason,
-    Target, Transport, Usd,
+    Block, Budget, Client, Cost, CountSource, Echo, Error, Event, Message, ReplySource, Request,
+    Role, StopReason, Target, Usd,
 };
 use test_support::FakeClock;
 

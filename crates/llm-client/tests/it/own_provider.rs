@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use futures_util::future::{BoxFuture, pending, ready};
 use futures_util::{FutureExt as _, stream};
+use llm_client::provider::{
+    Call, Caps, HttpRequest, HttpResponse, Method, Provider, Route, SizeCaps, Transport,
+};
 use llm_client::{
-    Block, Call, Caps, Client, Clock, ConfigError, Cost, CostSource, Count, CountSource, Error,
-    Event, EventStream, HttpRequest, HttpResponse, Method, ModelInfo, Provider, Reply, Request,
-    RetryPolicy, Route, SizeCaps, StopReason, Transport, Usage, Usd,
+    Block, Client, Clock, ConfigError, Cost, CostSource, Count, CountSource, Error, Event,
+    EventStream, ModelInfo, Reply, Request, RetryPolicy, StopReason, Usage, Usd,
 };
 
 type Answer = dyn Fn(usize, &Request) -> Result<Reply, Error> + Send + Sync;

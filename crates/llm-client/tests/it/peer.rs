@@ -4,9 +4,10 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
+use llm_client::provider::Provider;
 use llm_client::{
-    Anthropic, AnthropicVersion, Auth, Client, Compat, Dialect, Endpoint, Provider, Request,
-    Sampling, SystemClock, ToolSpec,
+    Anthropic, AnthropicVersion, Auth, Client, Compat, Dialect, Endpoint, Request, Sampling,
+    SystemClock, ToolSpec,
 };
 use serde_json::json;
 

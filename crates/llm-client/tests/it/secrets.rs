@@ -7,9 +7,10 @@ use std::io;
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
+use llm_client::provider::{HttpOptions, HttpResponse, Provider};
 use llm_client::{
     Anthropic, Auth, Cassette, Client, ClientBuilder, Compat, Dialect, Endpoint, Error, ErrorKind,
-    HttpOptions, HttpResponse, Provider, Request,
+    Request,
 };
 use serde_json::json;
 use tempfile::tempdir;

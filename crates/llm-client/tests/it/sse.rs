@@ -1,6 +1,6 @@
 //! `sse_cases.json`: text in, events out, however the text is cut.
 
-use llm_client::{SseDecoder, SseEvent};
+use llm_client::provider::{SseDecoder, SseEvent};
 use serde::Deserialize;
 
 use crate::wire::fixture;

@@ -1,6 +1,7 @@
 //! Replies in a form: the schema reaches the model whatever its server has for it, and the caller reads the reply.
 
-use llm_client::{Block, Caps, Request, Structure, json};
+use llm_client::provider::{Caps, Structure};
+use llm_client::{Block, Request, json};
 use serde_json::{Value, json};
 
 use crate::own_provider::{Own, says};

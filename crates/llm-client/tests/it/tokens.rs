@@ -1,6 +1,6 @@
+use llm_client::provider::{Bytes3, Estimator};
 use llm_client::{
-    Block, BlockKind, Bytes3, Estimator, MediaSource, Message, OutputFormat, Raw, Request, Role,
-    ToolInput, ToolSpec,
+    Block, BlockKind, MediaSource, Message, OutputFormat, Raw, Request, Role, ToolInput, ToolSpec,
 };
 use serde_json::json;
 
@@ -103,9 +103,8 @@ mod client {
 
     use std::sync::Arc;
 
-    use llm_client::{
-        CountPolicy, CountSource, Error, ErrorKind, Estimator, HttpResponse, Request,
-    };
+    use llm_client::provider::{Estimator, HttpResponse};
+    use llm_client::{CountPolicy, CountSource, Error, ErrorKind, Request};
     use test_support::response;
 
     use crate::faults::{Wire, request, skipping};

@@ -1,4 +1,4 @@
-use llm_client::{HttpOptions, HttpRequest, HttpTransport, Method, Transport as _};
+use llm_client::provider::{HttpOptions, HttpRequest, HttpTransport, Method, Transport as _};
 
 use super::*;
 

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use llm_client::{Anthropic, Auth, Client, CountPolicy, Endpoint, HttpRequest};
+use llm_client::provider::HttpRequest;
+use llm_client::{Anthropic, Auth, Client, CountPolicy, Endpoint};
 use serde_json::{Value, json};
 use test_support::{Canned, FakeClock, MemoryTransport, response};
 use zer0gravity_engine::LlmPort;

@@ -17,10 +17,11 @@ use futures_util::future::BoxFuture;
 use self::decode::Exchange;
 use self::stream::Assembly;
 use super::{Endpoint, events, fault, readable, reply_as_events};
+use crate::provider::SizeCaps;
 use crate::provider::{Call, Caps, Provider, Route, Structure};
 use crate::transport::{HttpRequest, HttpResponse, Method, Transport};
 use crate::types::{Count, EventStream, ModelInfo, Reply, Request};
-use crate::{ConfigError, Error, SizeCaps};
+use crate::{ConfigError, Error};
 
 const MESSAGES: &str = "/v1/messages";
 const COUNT_TOKENS: &str = "/v1/messages/count_tokens";
@@ -29,7 +30,8 @@ const MODELS: &str = "/v1/models";
 /// Models behind the Anthropic Messages API.
 ///
 /// ```
-/// use llm_client::{Anthropic, Auth, Endpoint, Provider as _};
+/// use llm_client::provider::Provider as _;
+/// use llm_client::{Anthropic, Auth, Endpoint};
 ///
 /// let endpoint = Endpoint::new(Anthropic::DEFAULT_BASE, Auth::Bearer("the-key".into()))?;
 /// let provider = Anthropic::new(endpoint).with_betas(["context-1m"])?;

@@ -5,7 +5,8 @@ use crate::provider::Structure;
 /// Take a preset and change what differs:
 ///
 /// ```
-/// use llm_client::{Dialect, MaxTokensField};
+/// use llm_client::Dialect;
+/// use llm_client::dialect::MaxTokensField;
 ///
 /// let mine = Dialect {
 ///     max_tokens_field: MaxTokensField::MaxTokens,
@@ -59,6 +60,7 @@ pub struct Dialect {
 
 /// The name of the longest reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum MaxTokensField {
     /// `max_tokens`.
     MaxTokens,
@@ -68,6 +70,7 @@ pub enum MaxTokensField {
 
 /// Who gives instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SystemRole {
     /// `system`.
     System,
@@ -77,6 +80,7 @@ pub enum SystemRole {
 
 /// How usage is had from a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum StreamUsage {
     /// It is asked for with `stream_options`.
     Send,
@@ -88,6 +92,7 @@ pub enum StreamUsage {
 
 /// How the wish to think is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ThinkingField {
     /// Not at all: it is left out.
     None,
@@ -99,6 +104,7 @@ pub enum ThinkingField {
 
 /// Where a server puts thoughts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ReasoningField {
     /// Nowhere: they are not echoed.
     None,
@@ -110,6 +116,7 @@ pub enum ReasoningField {
 
 /// How far a server can be trusted to number the tool calls of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ToolIndex {
     /// It numbers every piece, from 0 and without gaps; else it breaks the protocol.
     Strict,

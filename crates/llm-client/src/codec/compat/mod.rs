@@ -17,10 +17,11 @@ use serde_json::value::RawValue;
 use self::stream::Chunks;
 use super::fault::{self, Asked};
 use super::{Endpoint, events, readable, reply_as_events};
+use crate::provider::SizeCaps;
 use crate::provider::{Call, Caps, Provider, Route};
 use crate::transport::{HeaderText, HttpRequest, HttpResponse, Method, Transport};
 use crate::types::{BlockKind, Count, EventStream, ModelInfo, Origin, Reply, Request};
-use crate::{Error, Redactor, SizeCaps};
+use crate::{Error, Redactor};
 
 pub use dialect::{
     Dialect, MaxTokensField, ReasoningField, StreamUsage, SystemRole, ThinkingField, ToolIndex,

@@ -4,8 +4,8 @@ use rand_chacha::rand_core::SeedableRng as _;
 use serde_json::Value;
 
 use super::*;
-use crate::TimeoutPhase;
 use crate::codec::fault::{self, Asked};
+use crate::error::TimeoutPhase;
 use crate::redact::Redactor;
 
 const NOON: &str = "2026-11-21T12:00:00Z";

@@ -1,6 +1,6 @@
 //! Failures are replayed as they were.
 
-use llm_client::TimeoutPhase;
+use llm_client::error::TimeoutPhase;
 
 use super::*;
 

@@ -4,7 +4,8 @@ use std::pin::pin;
 use std::sync::Mutex;
 
 use futures_util::future::join_all;
-use llm_client::{Amount, Budget, Limits, Usd};
+use llm_client::error::Amount;
+use llm_client::{Budget, Limits, Usd};
 use test_support::{MemoryTransport, Signal, response};
 
 use super::*;

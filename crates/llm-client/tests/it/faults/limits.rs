@@ -5,7 +5,8 @@
 use std::future::{Future, pending};
 
 use futures_util::stream;
-use llm_client::{RetryPolicy, TimeoutPhase, Timeouts};
+use llm_client::error::TimeoutPhase;
+use llm_client::{RetryPolicy, Timeouts};
 use test_support::{MemoryTransport, response};
 
 use super::*;
@@ -74,7 +75,7 @@ fn body(
     clock: &FakeClock,
     start: &str,
     piece: Option<(&'static str, Duration)>,
-) -> llm_client::HttpResponse {
+) -> llm_client::provider::HttpResponse {
     let start = Some(start).filter(|start| !start.is_empty());
     let start = stream::iter(start.map(|start| Ok(Bytes::from(start.to_owned()))));
     let clock = clock.clone();

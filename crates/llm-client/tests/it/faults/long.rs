@@ -1,6 +1,6 @@
 //! Row 26: long replies, and ones without an end.
 
-use llm_client::SizeCaps;
+use llm_client::provider::SizeCaps;
 use test_support::Signal;
 
 use super::*;

@@ -19,10 +19,12 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt as _, StreamExt as _};
+use llm_client::provider::{
+    HttpOptions, HttpRequest, HttpResponse, HttpTransport, Provider, Transport,
+};
 use llm_client::{
     Anthropic, Auth, Client, ClientBuilder, Clock as _, Compat, Dialect, Endpoint, Error,
-    ErrorKind, Event, HttpOptions, HttpRequest, HttpResponse, HttpTransport, Provider, Reply,
-    Request, RetryPolicy, Transport,
+    ErrorKind, Event, Reply, Request, RetryPolicy,
 };
 use test_support::{Answer, Canned, FakeClock, FaultServer};
 use tokio::runtime::Handle;

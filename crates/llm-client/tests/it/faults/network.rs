@@ -1,6 +1,7 @@
 //! Rows 11 to 13 and 28 to 30: connections that fail, and ones that only look strange.
 
-use llm_client::{Budget, ConnectPhase, Usd};
+use llm_client::error::ConnectPhase;
+use llm_client::{Budget, Usd};
 use test_support::closed_port;
 
 use super::*;

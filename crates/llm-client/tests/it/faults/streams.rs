@@ -1,6 +1,7 @@
 //! Rows 16 to 25 and 27: what can go wrong inside a stream.
 
-use llm_client::{BlockKind, ConnectPhase, StopReason};
+use llm_client::error::ConnectPhase;
+use llm_client::{BlockKind, StopReason};
 use serde_json::{Value, json};
 use test_support::{MemoryTransport, Signal, response};
 

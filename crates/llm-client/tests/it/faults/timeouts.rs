@@ -2,7 +2,8 @@
 
 use std::error::Error as StdError;
 
-use llm_client::{ErrorClass, TimeoutPhase, Timeouts};
+use llm_client::error::TimeoutPhase;
+use llm_client::{ErrorClass, Timeouts};
 use test_support::Signal;
 
 use super::*;

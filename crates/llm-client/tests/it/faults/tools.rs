@@ -1,6 +1,6 @@
 //! Rows 35 and 40: tool calls that must not run, fields that must not be sent.
 
-use llm_client::{Block, BlockKind, Message, Policy, Role, StopReason, ToolInput, ToolSpec};
+use llm_client::{Block, BlockKind, Message, Role, StopReason, ToolInput, ToolSpec};
 use serde_json::{Value, json};
 
 use super::*;
@@ -173,18 +173,6 @@ async fn f40_sampling_is_never_sent_under_the_new_version() {
             "{:?}",
             reply.warnings
         );
-        let before = server.requests().len();
-        let strict = wire
-            .client(&server, &skipping())
-            .policy(Policy::Strict)
-            .build()
-            .unwrap();
-        let error = strict.complete(&request).await.unwrap_err();
-        assert!(
-            matches!(error.kind(), ErrorKind::Refused { .. }),
-            "{error:?}"
-        );
-        assert_eq!(server.requests().len(), before);
     }
     for sent in server.requests() {
         let body = sent.json();

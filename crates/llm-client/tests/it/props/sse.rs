@@ -1,4 +1,4 @@
-use llm_client::SseDecoder;
+use llm_client::provider::SseDecoder;
 use proptest::prelude::*;
 use proptest::sample::Index;
 

@@ -1,5 +1,6 @@
 use futures_util::FutureExt as _;
-use llm_client::{ErrorKind, Event, Provider as _, Request};
+use llm_client::provider::Provider as _;
+use llm_client::{ErrorKind, Event, Request};
 use proptest::prelude::*;
 
 use crate::wire::anthropic::provider;

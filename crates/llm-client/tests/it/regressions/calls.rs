@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::{FutureExt as _, StreamExt as _, stream};
-use llm_client::{
-    Budget, Client, Clock as _, ErrorKind, Event, HttpResponse, Request, RetryPolicy, Usd,
-};
+use llm_client::provider::HttpResponse;
+use llm_client::{Budget, Client, Clock as _, ErrorKind, Event, Request, RetryPolicy, Usd};
 use serde_json::json;
 use test_support::{Canned, FakeClock, MemoryTransport};
 

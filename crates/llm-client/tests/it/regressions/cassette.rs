@@ -11,7 +11,7 @@ use test_support::{FakeClock, response};
 use crate::faults::{BOTH, Wire, hello, read_stream, request, skipping};
 use crate::memory::{client, json, nobody, saying, server, whole};
 
-fn events(bytes: Vec<u8>) -> llm_client::HttpResponse {
+fn events(bytes: Vec<u8>) -> llm_client::provider::HttpResponse {
     response(200, &[("content-type", "text/event-stream")], bytes)
 }
 

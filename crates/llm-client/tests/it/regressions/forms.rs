@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use llm_client::{Client, Compat, Dialect, Endpoint, ModelTable, Provider, Request};
+use llm_client::provider::Provider;
+use llm_client::{Client, Compat, Dialect, Endpoint, ModelTable, Request};
 use serde_json::{Value, json};
 
 use crate::faults::{Wire, hello, skipping};

@@ -1,6 +1,7 @@
 //! Another user of `reqwest` in the same program.
 
-use llm_client::{HttpOptions, HttpTransport, tls};
+use llm_client::provider::{HttpOptions, HttpTransport};
+use llm_client::tls;
 use rustls::crypto::CryptoProvider;
 
 /// Without a provider this panics. An error can only be about the certificates of the machine.

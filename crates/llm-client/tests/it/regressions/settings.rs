@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use llm_client::{Budget, Client, ConfigError, HttpOptions, Limits, Request, RetryPolicy};
+use llm_client::provider::HttpOptions;
+use llm_client::{Budget, Client, ConfigError, Limits, Request, RetryPolicy};
 
 use crate::faults::{Wire, skipping};
 

@@ -50,7 +50,7 @@ impl Recording {
 
     fn client(
         &self,
-        answer: impl FnMut(&llm_client::HttpRequest) -> HttpResponse + Send + 'static,
+        answer: impl FnMut(&llm_client::provider::HttpRequest) -> HttpResponse + Send + 'static,
     ) -> Client {
         let mut answer = answer;
         let transport = server(move |request| Ok(answer(request)));

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
+use llm_client::provider::{Provider as _, Route};
 use llm_client::{
     Anthropic, AnthropicVersion, Auth, Block, BlockKind, CacheMark, CountSource, Endpoint, Error,
-    ErrorKind, Event, Message, OutputFormat, Provider as _, Raw, Reply, Request, Role, Route,
-    StopReason, Thinking, ToolChoice, ToolInput, ToolSpec,
+    ErrorKind, Event, Message, OutputFormat, Raw, Reply, Request, Role, StopReason, Thinking,
+    ToolChoice, ToolInput, ToolSpec,
 };
 use serde_json::{Value, json};
 

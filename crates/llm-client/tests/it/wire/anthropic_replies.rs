@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use llm_client::provider::{Provider as _, SizeCaps, Transport};
 use llm_client::{
-    Anthropic, AnthropicVersion, Auth, BlockKind, Endpoint, Error, ErrorKind, Provider as _, Reply,
-    Request, SizeCaps, StopReason, Transport,
+    Anthropic, AnthropicVersion, Auth, BlockKind, Endpoint, Error, ErrorKind, Reply, Request,
+    StopReason,
 };
 
 use super::anthropic::provider;

@@ -6,10 +6,12 @@ mod streams;
 use std::sync::Arc;
 
 use futures_util::{FutureExt as _, StreamExt as _};
+use llm_client::dialect::{MaxTokensField, StreamUsage};
+use llm_client::provider::{Provider as _, Structure};
 use llm_client::{
     Auth, Block, BlockKind, Compat, CostSource, Dialect, Endpoint, Error, ErrorKind, Event,
-    EventStream, MaxTokensField, Message, OutputFormat, Provider as _, Raw, Reply, Request, Role,
-    StopReason, StreamUsage, Structure, ToolChoice, ToolInput, ToolSpec, Usd,
+    EventStream, Message, OutputFormat, Raw, Reply, Request, Role, StopReason, ToolChoice,
+    ToolInput, ToolSpec, Usd,
 };
 use serde_json::{Value, json};
 
@@ -364,7 +366,7 @@ fn models_are_listed() {
     let models = openrouter()
         .list_models(
             &(Arc::clone(&transport) as _),
-            llm_client::SizeCaps::default(),
+            llm_client::provider::SizeCaps::default(),
         )
         .now_or_never()
         .unwrap()

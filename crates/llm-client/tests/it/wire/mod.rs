@@ -16,9 +16,8 @@ use std::sync::{Arc, Mutex};
 use bytes::Bytes;
 use futures_util::future::{self, BoxFuture};
 use futures_util::{FutureExt as _, StreamExt as _, stream};
-use llm_client::{
-    Call, Error, HttpRequest, HttpResponse, ProgressLimit, Request, SizeCaps, Target, Transport,
-};
+use llm_client::provider::{Call, HttpRequest, HttpResponse, ProgressLimit, SizeCaps, Transport};
+use llm_client::{Error, Request, Target};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;

@@ -1,9 +1,9 @@
 //! Streams of the Messages API that are no streams of it: what breaks the protocol, what is cut, what is only new.
 
 use futures_util::StreamExt as _;
+use llm_client::provider::Provider as _;
 use llm_client::{
-    Block, BlockKind, Error, ErrorKind, Event, Provider as _, Raw, Reply, Request, StopReason,
-    ToolInput,
+    Block, BlockKind, Error, ErrorKind, Event, Raw, Reply, Request, StopReason, ToolInput,
 };
 use serde_json::{Value, json};
 

@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use llm_client::{
-    Anthropic, Auth, Client, Compat, Dialect, Endpoint, Provider, RetryPolicy, SystemClock,
-};
+use llm_client::provider::Provider;
+use llm_client::{Anthropic, Auth, Client, Compat, Dialect, Endpoint, RetryPolicy, SystemClock};
 use logosphere_core::leak::check_start;
 use logosphere_core::{
     Control, Effective, ExperimentStart, LlmMind, MemJournal, Mind as _, MindInput, Orchestrator,

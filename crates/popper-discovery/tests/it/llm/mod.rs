@@ -9,9 +9,8 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use futures_util::future::{BoxFuture, FutureExt as _, pending};
-use llm_client::{
-    Anthropic, Auth, Client, ClientBuilder, Endpoint, Error, HttpRequest, HttpResponse, RetryPolicy,
-};
+use llm_client::provider::{HttpRequest, HttpResponse};
+use llm_client::{Anthropic, Auth, Client, ClientBuilder, Endpoint, Error, RetryPolicy};
 use popper_discovery::llm::SymbolMask;
 use popper_discovery::{
     Capabilities, Contract, Discovery, LlmOptions, LlmProposer, LoopConfig, MemoryStore, Snapshot,

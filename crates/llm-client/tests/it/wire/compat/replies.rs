@@ -277,7 +277,7 @@ fn thoughts_go_back_to_the_model_that_had_them_and_to_no_other() {
     request.messages.push(reply.to_message());
     let sent = |provider: &Compat, model: &str| {
         let http = provider
-            .encode(&request, model, llm_client::Route::Complete)
+            .encode(&request, model, llm_client::provider::Route::Complete)
             .unwrap();
         super::super::json(&http.body)["messages"][1].clone()
     };

@@ -1,0 +1,105 @@
+//! The public names of each library: what its root exports is in `public-names.txt` next to its manifest.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use crate::packages::{folder, published};
+
+/// The most names that the root of llm-client re-exports.
+const MOST_OF_CLIENT: usize = 60;
+
+/// The name that an item of a `use` gives to others.
+fn exported(item: &str) -> &str {
+    let name = item.split(" as ").last().unwrap_or(item);
+    name.rsplit("::").next().unwrap_or(name).trim()
+}
+
+/// What a root exports, one line each, sorted: `mod NAME` for a module, else the name. By house rule a root has modules
+/// and one-level re-exports alone.
+fn names(root: &str) -> BTreeSet<String> {
+    let code: String = root
+        .lines()
+        .map(|line| line.split("//").next().unwrap_or_default())
+        .collect::<Vec<_>>()
+        .join(" ");
+    let mut names = BTreeSet::new();
+    for statement in code.split(';') {
+        let Some((_, public)) = statement.rsplit_once("pub ") else {
+            continue;
+        };
+        if let Some(module) = public.strip_prefix("mod ") {
+            names.insert(format!("mod {}", module.trim()));
+        } else if let Some(items) = public.strip_prefix("use ") {
+            let (_, items) = items.split_once('{').unwrap_or(("", items));
+            let items = items.trim_end().trim_end_matches('}').split(',');
+            let items = items.map(str::trim).filter(|item| !item.is_empty());
+            names.extend(items.map(|item| exported(item).to_owned()));
+        } else {
+            names.insert(
+                public
+                    .split(['{', '(', ':', '='])
+                    .next()
+                    .unwrap()
+                    .trim()
+                    .to_owned(),
+            );
+        }
+    }
+    names
+}
+
+/// The lines to change in a file that holds `listed` for a root that exports `found`.
+fn changes(listed: &BTreeSet<String>, found: &BTreeSet<String>) -> Vec<String> {
+    let gone = listed.difference(found).map(|name| format!("-{name}"));
+    let new = found.difference(listed).map(|name| format!("+{name}"));
+    gone.chain(new).collect()
+}
+
+fn set(names: &[&str]) -> BTreeSet<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+#[test]
+fn modules_and_re_exports_of_a_root_are_its_names() {
+    let root = "//! pub use a::Doc;\nmod a;\npub mod b;\n#[cfg(x)]\npub use a::One;\npub use a::{\n    Two, c::Three,\n};\npub use d::E as F;\npub(crate) use a::Own;\n";
+    let expected = set(&["mod b", "One", "Two", "Three", "F"]);
+    assert_eq!(names(root), expected);
+    let changed = changes(&set(&["One", "Old"]), &set(&["One", "New"]));
+    assert_eq!(changed, ["-Old", "+New"]);
+}
+
+/// With `ORRERY_WRITE=1` the files are written instead.
+#[test]
+fn the_public_names_of_every_library_are_listed() {
+    let write = std::env::var_os("ORRERY_WRITE").is_some();
+    let mut wrong = Vec::new();
+    let mut seen = 0;
+    for package in published() {
+        let folder = folder(&package);
+        let Ok(root) = fs::read_to_string(folder.join("src/lib.rs")) else {
+            continue;
+        };
+        seen += 1;
+        let found = names(&root);
+        let path = folder.join("public-names.txt");
+        if write {
+            let lines: Vec<_> = found.iter().map(|name| format!("{name}\n")).collect();
+            fs::write(&path, lines.concat()).unwrap();
+        }
+        let listed = fs::read_to_string(&path).unwrap_or_default();
+        let listed = listed.lines().map(str::to_owned).collect();
+        for change in changes(&listed, &found) {
+            wrong.push(format!("{}: {change}", path.display()));
+        }
+        if *package.name == "llm-client" {
+            let items = found.iter().filter(|name| !name.starts_with("mod "));
+            assert!(items.count() <= MOST_OF_CLIENT, "{found:?}");
+        }
+    }
+    assert!(seen >= 10, "{seen} libraries");
+    let wrong = wrong.join("\n");
+    assert!(
+        wrong.is_empty(),
+        "to write the files: ORRERY_WRITE=1 cargo test -p xtask --test it names::\n{wrong}"
+    );
+}
