@@ -9,6 +9,7 @@ use crate::summary::Summary;
 
 /// Something that happened.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub enum Event<'a> {
     /// An iteration begins, or goes on after an interruption.
     Iteration {

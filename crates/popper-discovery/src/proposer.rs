@@ -26,6 +26,7 @@ pub trait Proposer: Send + Sync {
 
 /// What a proposer answers.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum Step {
     /// A model was asked once more; store this and ask again.
     Called(Box<Call>),

@@ -48,6 +48,7 @@ pub mod decide;
 mod eval;
 mod hash;
 pub mod json;
+#[doc(hidden)]
 pub mod lanes;
 pub mod law;
 mod measure;

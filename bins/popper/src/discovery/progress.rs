@@ -81,11 +81,11 @@ impl Observer for ProgressObserver {
                     bar.inc(1);
                 }
             }
-            Event::Committed => {}
             Event::Completed(summary) => {
                 self.bar = None;
                 tracing::info!("{}", self.completed(summary));
             }
+            _ => {}
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use popper_harness::universe::KineticGrid;
 use serde_json::{Value, json};
 
 use crate::process::{Ran, false_law, file, law, popper, popper_reads, quick, without_folder};
@@ -150,6 +151,16 @@ fn evidence_of_another_law_says_nothing_for_a_verdict() {
         "{}",
         ran.stdout
     );
+}
+
+#[test]
+fn evidence_under_the_former_hash_of_the_built_in_universe_holds() {
+    for (command, index) in [("verify", 0), ("replay", 1)] {
+        let mut former = VERDICTS[index].clone();
+        former["sim_hash"] = json!(KineticGrid::FORMER_HASH);
+        let ran = run(command, "former", &former);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+    }
 }
 
 #[test]

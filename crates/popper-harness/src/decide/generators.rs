@@ -11,6 +11,7 @@ use crate::universe::{Shift, State, Symbol, Tabulated, Universe};
 
 /// Where a case comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Family {
     /// Independent cells, at 64 densities.
     RandomDensitySweep,

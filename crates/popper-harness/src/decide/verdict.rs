@@ -25,6 +25,7 @@ pub enum Status {
 /// Why a law is UNKNOWN, in the order in which reasons count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Reason {
     /// It reads something that nobody measures.
     MissingObservable,
@@ -93,6 +94,7 @@ pub struct HorizonNote {
 
 /// What the attempt to refute was worth. Counts are cases unless they say otherwise.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Power {
     /// Starts that were generated.
     pub attempted: u64,
