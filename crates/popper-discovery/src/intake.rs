@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use popper_harness::law::{Extensions, Law, Problem};
+use popper_harness::law::{Extensions, Law, NormalLaw, Problem};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -36,7 +36,8 @@ pub(crate) fn admit(candidate: &Candidate, language: Extensions) -> LawRow {
             }),
     };
     let row = law.and_then(|law| {
-        let row = accepted(&law, &candidate.raw);
+        let normal = law.normalize().map_err(|error| error.problems)?;
+        let row = accepted(&law, &normal, &candidate.raw);
         // What is stored must be read again by every later iteration.
         match row.law() {
             Ok(stored) if stored.fingerprint() == row.law_fingerprint => Ok(row),
@@ -70,8 +71,8 @@ fn folded(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn accepted(law: &Law, raw: &str) -> LawRow {
-    let normal = law.normalized();
+fn accepted(law: &Law, normal: &NormalLaw, raw: &str) -> LawRow {
+    let written = json!(normal);
     // What was absent in the law is an empty list or object in its column.
     let column = |key: &str, absent: &str| match law.source.get(key) {
         None | Some(Value::Null) => absent.to_owned(),
@@ -81,11 +82,11 @@ fn accepted(law: &Law, raw: &str) -> LawRow {
         id: 0,
         run_id: 0,
         law_id: law.law_id.clone(),
-        law_fingerprint: law.fingerprint(),
-        schema_version: text(&normal, "schema_version"),
+        law_fingerprint: normal.fingerprint(),
+        schema_version: text(&written, "schema_version"),
         template: law.template.name().to_owned(),
-        quantifiers_json: normal["quantifiers"].to_string(),
-        preconditions_json: normal["preconditions"].to_string(),
+        quantifiers_json: written["quantifiers"].to_string(),
+        preconditions_json: written["preconditions"].to_string(),
         observables_json: column("observables", "[]"),
         claim_text: folded(&law.claim),
         forbidden_text: folded(&law.forbidden),
@@ -93,7 +94,7 @@ fn accepted(law: &Law, raw: &str) -> LawRow {
         capability_requirements_json: column("capability_requirements", "{}"),
         created_iteration_id: 0,
         raw_llm_json: raw.to_owned(),
-        normalized_json: normal.to_string(),
+        normalized_json: written.to_string(),
         status: LawStatus::Proposed,
     }
 }

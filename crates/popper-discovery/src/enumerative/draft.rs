@@ -1,10 +1,23 @@
 //! A law in the making, and how it is written for people.
 
-use popper_harness::law::Template;
 use popper_harness::law::syntax::{Op, Time};
+use popper_harness::law::{Expr, NormalClaim, NormalLaw, Template, unwrapped};
 use serde_json::{Map, Value, json};
 
-use super::phrase::{Phrase, now, plain, start};
+/// An observable now.
+pub(super) fn now(expr: &str) -> Expr {
+    Expr::Obs(expr.to_owned(), Time::Now)
+}
+
+/// An observable one step on.
+pub(super) fn next(expr: &str) -> Expr {
+    Expr::Obs(expr.to_owned(), Time::Next)
+}
+
+/// An observable at the start.
+pub(super) fn start(expr: &str) -> Expr {
+    Expr::Obs(expr.to_owned(), Time::At(0))
+}
 
 /// The longest law id.
 const ID_LIMIT: usize = 72;
@@ -13,7 +26,7 @@ const ID_LIMIT: usize = 72;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Said {
     /// A formula.
-    Claim(Phrase),
+    Claim(Expr),
     /// A transform commutes with the step.
     Commutes(String),
 }
@@ -33,7 +46,7 @@ pub(super) struct LawDraft {
 
 impl LawDraft {
     /// A law without preconditions.
-    pub(super) fn new(template: Template, t: u64, claim: Phrase) -> Self {
+    pub(super) fn new(template: Template, t: u64, claim: Expr) -> Self {
         Self {
             template,
             t,
@@ -62,44 +75,32 @@ impl LawDraft {
 
     /// Reads a normal form; none where it is one of a kind that is not mutated here.
     pub(super) fn from_normal_form(law: &Value) -> Option<Self> {
-        let template = law.get("template")?.as_str()?;
-        let (template, _) = *Template::ALL
-            .iter()
-            .find(|(_, name)| *name == template)
-            .filter(|(template, _)| *template != Template::LocalTransition)?;
-        let said = match law.get("transform").and_then(Value::as_str) {
-            Some(transform) => Said::Commutes(transform.to_owned()),
-            None => Said::Claim(Phrase::from_ast(law.get("claim_ast")?)?),
+        let law = NormalLaw::from_value(law.clone(), "$").ok()?;
+        let said = match &law.claim {
+            NormalClaim::Formula(claim) => Said::Claim(claim.as_people_write()),
+            NormalClaim::Commutes(transform) => Said::Commutes(transform.clone()),
+            _ => return None,
         };
-        let conditions = law.get("preconditions").and_then(Value::as_array);
-        let side = |condition: &Value, key: &str| -> Option<String> {
-            Some(plain(condition.get(key)?.as_str()?).into())
-        };
+        let conditions = law.preconditions.iter().map(|given| {
+            let (lhs, rhs) = (unwrapped(&given.lhs).into(), unwrapped(&given.rhs).into());
+            // The number follows what it is compared with, as people write it.
+            if given.lhs.parse::<i64>().is_ok() {
+                [rhs, given.op.mirrored().text().into(), lhs]
+            } else {
+                [lhs, given.op.text().into(), rhs]
+            }
+        });
         Some(Self {
-            template,
-            t: law.get("quantifiers")?.get("T")?.as_u64()?,
-            h: law["quantifiers"].get("H").and_then(Value::as_u64),
-            preconditions: conditions
-                .map_or(&[][..], Vec::as_slice)
-                .iter()
-                .map(|condition| {
-                    let lhs = side(condition, "lhs")?;
-                    let op = Op::from_text(condition.get("op")?.as_str()?)?;
-                    let rhs = side(condition, "rhs")?;
-                    // The number stands behind what it is compared with, as people write it.
-                    Some(if lhs.parse::<i64>().is_ok() {
-                        [rhs, op.mirrored().text().into(), lhs]
-                    } else {
-                        [lhs, op.text().into(), rhs]
-                    })
-                })
-                .collect::<Option<_>>()?,
+            template: law.template,
+            t: law.horizon,
+            h: law.window,
+            preconditions: conditions.collect(),
             said,
         })
     }
 
     /// The claim, where it is a formula.
-    pub(super) fn claim(&self) -> Option<&Phrase> {
+    pub(super) fn claim(&self) -> Option<&Expr> {
         match &self.said {
             Said::Claim(claim) => Some(claim),
             Said::Commutes(_) => None,
@@ -156,7 +157,7 @@ impl LawDraft {
             (Said::Commutes(transform), _) => vec![transform.clone()],
             // "Conserved" says the rest.
             (Said::Claim(claim), Template::Invariant) if is_invariance(claim) => {
-                let exprs = claim.expressions();
+                let exprs = claim.observables();
                 exprs.iter().map(|expr| spelled(expr, symbols)).collect()
             }
             (Said::Claim(claim), _) => vec![slug(claim, symbols)],
@@ -184,12 +185,12 @@ impl LawDraft {
                 .as_ref()
                 .map_or_else(String::new, |names| names.name(expr))
         };
-        let text = |phrase: &Phrase| phrase.text(&name);
+        let text = |phrase: &Expr| phrase.text(&name);
         match &self.said {
             Said::Commutes(transform) => format!(
                 "a start and a t <= {t} for which {transform} before t steps and {transform} after t steps give different states"
             ),
-            Said::Claim(Phrase::Bin(Op::Implies, p, q)) => match self.h {
+            Said::Claim(Expr::Bin(Op::Implies, p, q)) => match self.h {
                 Some(h) => format!(
                     "a step t <= {t} at which {} and then no step up to t+{h} at which {}",
                     text(p),
@@ -197,7 +198,7 @@ impl LawDraft {
                 ),
                 None => format!("a step t <= {t} at which {} and not ({})", text(p), text(q)),
             },
-            Said::Claim(Phrase::Bin(op, left, right)) if op.is_comparison() => {
+            Said::Claim(Expr::Bin(op, left, right)) if op.is_comparison() => {
                 format!(
                     "a step t <= {t} at which {} {} {}",
                     text(left),
@@ -211,12 +212,12 @@ impl LawDraft {
 }
 
 /// Whether a claim says of some expressions that each stays what it was at the start, and nothing else.
-fn is_invariance(claim: &Phrase) -> bool {
+fn is_invariance(claim: &Expr) -> bool {
     match claim {
-        Phrase::Bin(Op::And, left, right) => is_invariance(left) && is_invariance(right),
-        Phrase::Bin(Op::Eq, left, right) => match (left.as_ref(), right.as_ref()) {
-            (Phrase::Obs(one, Time::Now), Phrase::Obs(other, Time::At(0)))
-            | (Phrase::Obs(one, Time::At(0)), Phrase::Obs(other, Time::Now)) => one == other,
+        Expr::Bin(Op::And, left, right) => is_invariance(left) && is_invariance(right),
+        Expr::Bin(Op::Eq, left, right) => match (left.as_ref(), right.as_ref()) {
+            (Expr::Obs(one, Time::Now), Expr::Obs(other, Time::At(0)))
+            | (Expr::Obs(one, Time::At(0)), Expr::Obs(other, Time::Now)) => one == other,
             _ => false,
         },
         _ => false,
@@ -227,10 +228,10 @@ fn is_invariance(claim: &Phrase) -> bool {
 struct Names(Vec<(String, String)>);
 
 impl Names {
-    fn of(claim: &Phrase, symbols: &[char]) -> Self {
+    fn of(claim: &Expr, symbols: &[char]) -> Self {
         let mut names: Vec<(String, String)> = Vec::new();
         let mut letters = 0;
-        for expr in claim.expressions() {
+        for expr in claim.observables() {
             if expr == "grid_length" {
                 continue;
             }
@@ -348,11 +349,11 @@ fn word(op: Op) -> &'static str {
 }
 
 /// A claim in a name.
-fn slug(phrase: &Phrase, symbols: &[char]) -> String {
+fn slug(phrase: &Expr, symbols: &[char]) -> String {
     match phrase {
-        Phrase::Int(number) => number.to_string().replace('-', "minus_"),
-        Phrase::Step => "t".into(),
-        Phrase::Obs(expr, time) => {
+        Expr::Int(number) => number.to_string().replace('-', "minus_"),
+        Expr::Step => "t".into(),
+        Expr::Obs(expr, time) => {
             let spelled = spelled(expr, symbols);
             match time {
                 _ if expr == "grid_length" => spelled,
@@ -362,9 +363,9 @@ fn slug(phrase: &Phrase, symbols: &[char]) -> String {
                 Time::At(step) => format!("{spelled}_at_{step}"),
             }
         }
-        Phrase::Neg(inner) => format!("minus_{}", slug(inner, symbols)),
-        Phrase::Not(inner) => format!("not_{}", slug(inner, symbols)),
-        Phrase::Bin(op, left, right) => {
+        Expr::Neg(inner) => format!("minus_{}", slug(inner, symbols)),
+        Expr::Not(inner) => format!("not_{}", slug(inner, symbols)),
+        Expr::Bin(op, left, right) => {
             format!(
                 "{}_{}_{}",
                 slug(left, symbols),

@@ -7,7 +7,6 @@ mod additive;
 mod draft;
 mod mutation;
 mod observations;
-mod phrase;
 mod walk;
 
 use std::collections::BTreeSet;

@@ -1,12 +1,11 @@
 //! Laws made from laws: refuted ones weaker, surviving ones stronger.
 
-use popper_harness::law::Template;
 use popper_harness::law::syntax::{Op, Time};
+use popper_harness::law::{Expr, Template};
 
 use super::additive::counted;
-use super::draft::{LawDraft, Said};
+use super::draft::{LawDraft, Said, now};
 use super::observations::ObservationMatrix;
-use super::phrase::{Phrase, now};
 use super::walk::{Stream, in_turn};
 use crate::snapshot::{Falsified, Snapshot, Specimen};
 
@@ -83,11 +82,11 @@ fn conditions(specimen: &Specimen, snapshot: &Snapshot) -> Vec<[String; 3]> {
 
 /// What only falls was refuted: it may only grow.
 fn other_direction(draft: &LawDraft) -> Option<LawDraft> {
-    let Some(Phrase::Bin(op @ (Op::Le | Op::Ge), left, right)) = draft.claim() else {
+    let Some(Expr::Bin(op @ (Op::Le | Op::Ge), left, right)) = draft.claim() else {
         return None;
     };
     (draft.template == Template::Monotone).then(|| LawDraft {
-        said: Said::Claim(Phrase::Bin(op.mirrored(), left.clone(), right.clone())),
+        said: Said::Claim(Expr::Bin(op.mirrored(), left.clone(), right.clone())),
         ..draft.clone()
     })
 }
@@ -103,7 +102,7 @@ fn longer_window(draft: &LawDraft) -> Option<LawDraft> {
 
 /// An implication with one thing more in front, which the refutation does not have where it refutes.
 fn extra_antecedents(draft: &LawDraft, specimen: &Specimen, snapshot: &Snapshot) -> Vec<LawDraft> {
-    let Some(Phrase::Bin(Op::Implies, p, q)) = draft.claim() else {
+    let Some(Expr::Bin(Op::Implies, p, q)) = draft.claim() else {
         return Vec::new();
     };
     let there = specimen
@@ -114,10 +113,10 @@ fn extra_antecedents(draft: &LawDraft, specimen: &Specimen, snapshot: &Snapshot)
         return Vec::new();
     };
     // One addition is enough: more make the law small.
-    if matches!(**p, Phrase::Bin(Op::And, ..)) {
+    if matches!(**p, Expr::Bin(Op::And, ..)) {
         return Vec::new();
     }
-    let spoken = p.expressions();
+    let spoken = p.observables();
     snapshot
         .contract
         .symbols
@@ -149,13 +148,13 @@ fn wider_bound(draft: &LawDraft, evidence: &ObservationMatrix) -> Option<LawDraf
 
 /// The expression, comparison (`<=` or `>=`) and constant of a bound.
 fn bound_of(draft: &LawDraft) -> Option<(String, Op, i64)> {
-    let (Template::Bound, Some(Phrase::Bin(op @ (Op::Le | Op::Ge), left, right))) =
+    let (Template::Bound, Some(Expr::Bin(op @ (Op::Le | Op::Ge), left, right))) =
         (draft.template, draft.claim())
     else {
         return None;
     };
     match (left.as_ref(), right.as_ref()) {
-        (Phrase::Obs(expr, Time::Now), Phrase::Int(number)) => Some((expr.clone(), *op, *number)),
+        (Expr::Obs(expr, Time::Now), Expr::Int(number)) => Some((expr.clone(), *op, *number)),
         _ => None,
     }
 }
@@ -233,22 +232,21 @@ fn strengthened(
         });
         drafts.extend(numbers.map(|number| bounded(draft, &expr, op, number)));
     }
-    if let Some(Phrase::Bin(Op::Implies, p, q)) = draft.claim() {
-        let with = |p: Phrase, q: Phrase| LawDraft {
+    if let Some(Expr::Bin(Op::Implies, p, q)) = draft.claim() {
+        let with = |p: Expr, q: Expr| LawDraft {
             said: Said::Claim(p.then(q)),
             ..draft.clone()
         };
-        if let Phrase::Bin(Op::And, left, right) = p.as_ref() {
+        if let Expr::Bin(Op::And, left, right) = p.as_ref() {
             drafts.push(with((**left).clone(), (**q).clone()));
             drafts.push(with((**right).clone(), (**q).clone()));
         }
         if let Some((expr, time, number)) = threshold(q) {
-            let more = Phrase::Obs(expr, time).op(Op::Ge, number.saturating_add(1));
+            let more = Expr::Obs(expr, time).op(Op::Ge, number.saturating_add(1));
             drafts.push(with((**p).clone(), more));
         }
     }
-    if let (Template::Monotone, Some(Phrase::Bin(_, left, right))) = (draft.template, draft.claim())
-    {
+    if let (Template::Monotone, Some(Expr::Bin(_, left, right))) = (draft.template, draft.claim()) {
         drafts.push(LawDraft {
             said: Said::Claim((**left).clone().op(Op::Eq, (**right).clone())),
             ..draft.clone()
@@ -266,19 +264,19 @@ fn strengthened(
 }
 
 /// `x >= k`
-fn threshold(phrase: &Phrase) -> Option<(String, Time, i64)> {
-    let Phrase::Bin(Op::Ge, left, right) = phrase else {
+fn threshold(phrase: &Expr) -> Option<(String, Time, i64)> {
+    let Expr::Bin(Op::Ge, left, right) = phrase else {
         return None;
     };
     match (left.as_ref(), right.as_ref()) {
-        (Phrase::Obs(expr, time), Phrase::Int(number)) => Some((expr.clone(), *time, *number)),
+        (Expr::Obs(expr, time), Expr::Int(number)) => Some((expr.clone(), *time, *number)),
         _ => None,
     }
 }
 
 /// Whether a phrase is no conjunction.
-fn is_simple(phrase: &Phrase) -> bool {
-    !matches!(phrase, Phrase::Bin(Op::And, ..))
+fn is_simple(phrase: &Expr) -> bool {
+    !matches!(phrase, Expr::Bin(Op::And, ..))
 }
 
 /// Two laws of one kind as one. What is joined already is not joined again: that would only reword it.
@@ -292,13 +290,13 @@ fn joined(one: &LawDraft, other: &LawDraft) -> Option<LawDraft> {
     let said = match (one.template, one.claim()?, other.claim()?) {
         (
             Template::ImplicationStep | Template::ImplicationState,
-            Phrase::Bin(Op::Implies, p, q),
-            Phrase::Bin(Op::Implies, same, more),
+            Expr::Bin(Op::Implies, p, q),
+            Expr::Bin(Op::Implies, same, more),
         ) if p == same && is_simple(q) && is_simple(more) && q != more => (**p)
             .clone()
             .then((**q).clone().op(Op::And, (**more).clone())),
         (Template::Bound, claim, more)
-            if claim.expressions() == more.expressions()
+            if claim.observables() == more.observables()
                 && is_simple(claim)
                 && is_simple(more)
                 && claim != more =>

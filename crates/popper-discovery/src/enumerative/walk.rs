@@ -2,16 +2,15 @@
 
 use std::iter;
 
-use popper_harness::law::Template;
 use popper_harness::law::syntax::Op;
+use popper_harness::law::{Expr, Template};
 use popper_harness::universe::Symbol;
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 
 use super::additive::{Changes, Patterns, combinations, counted};
-use super::draft::LawDraft;
+use super::draft::{LawDraft, next, now, start};
 use super::observations::ObservationMatrix;
-use super::phrase::{Phrase, next, now, start};
 use crate::snapshot::Contract;
 
 /// Drafts as they are asked for.
@@ -46,11 +45,11 @@ fn shuffle<T>(items: &mut [T], rng: &mut ChaCha20Rng) {
     }
 }
 
-fn is(expr: Phrase, number: i64) -> Phrase {
+fn is(expr: Expr, number: i64) -> Expr {
     expr.op(Op::Eq, number)
 }
 
-fn least(expr: Phrase, number: i64) -> Phrase {
+fn least(expr: Expr, number: i64) -> Expr {
     expr.op(Op::Ge, number)
 }
 
@@ -188,10 +187,10 @@ impl<'a> Walk<'a> {
             others.map(move |b| law(now(a).op(Op::Le, start(b))))
         });
         let share = self.some.iter().map(move |a| {
-            let twice = Phrase::from(2).op(Op::Mul, now(a));
+            let twice = Expr::from(2).op(Op::Mul, now(a));
             law(twice.op(
                 Op::Le,
-                Phrase::Obs(
+                Expr::Obs(
                     "grid_length".into(),
                     popper_harness::law::syntax::Time::At(0),
                 ),
@@ -323,7 +322,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Two symbols that are both absent.
-    fn both(&'a self, at: fn(&str) -> Phrase) -> impl Iterator<Item = Phrase> + 'a {
+    fn both(&'a self, at: fn(&str) -> Expr) -> impl Iterator<Item = Expr> + 'a {
         let some = self.some.iter().enumerate();
         some.flat_map(move |(place, a)| {
             let others = self.some[place + 1..].iter();
@@ -332,7 +331,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Implications between thresholds, which never end.
-    fn thresholds(&'a self, at: fn(&str) -> Phrase) -> impl Iterator<Item = Phrase> + 'a {
+    fn thresholds(&'a self, at: fn(&str) -> Expr) -> impl Iterator<Item = Expr> + 'a {
         (2..FAR).flat_map(move |p| {
             (1..=p).flat_map(move |q| {
                 let all = || self.counts.iter().chain(&self.pairs);

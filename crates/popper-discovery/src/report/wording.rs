@@ -225,7 +225,7 @@ mod tests {
 
     fn worded(law: Value) -> Wording {
         let law = Law::from_value(law, "$", Extensions::default()).unwrap();
-        Wording::of(law.normalized().as_object().unwrap())
+        Wording::of(json!(law.normalize().unwrap()).as_object().unwrap())
     }
 
     #[test]

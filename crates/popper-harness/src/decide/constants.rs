@@ -6,7 +6,6 @@ use super::generators::start_symbols;
 use super::rings::Rings;
 use crate::law::syntax::Op;
 use crate::law::{Arith, Condition, Formula, Law, MAX_RING, Observable, Program, Term};
-use crate::proof::law_of_normal;
 use crate::universe::{State, Symbol, Tabulated};
 
 /// The most ring sizes that constants and patterns add to the ladder.
@@ -32,9 +31,8 @@ pub struct Threshold {
 
 impl Constants {
     pub fn new(law: &Law, program: &Program, universe: &Tabulated) -> Self {
-        let normal = law_of_normal(&law.normalized())
-            .ok()
-            .and_then(|law| Program::compile(&law, universe).ok());
+        let normal = law.normalize().ok();
+        let normal = normal.and_then(|law| Program::compile(&law.to_law("normal"), universe).ok());
         let program = normal.as_ref().unwrap_or(program);
         let starts = start_symbols(universe);
         let mut constants = Self {

@@ -1,8 +1,8 @@
 //! Reading a `claim_ast`.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::reader::{Object, kind};
+use super::reader::{Object, Problems, kind};
 use super::schema::MAX_NODES;
 use super::schema::MAX_STEPS;
 use super::syntax::{Kind, MAX_NESTING, MAX_TEXT, Node, Op, Time};
@@ -11,6 +11,17 @@ use super::syntax::{Kind, MAX_NESTING, MAX_TEXT, Node, Op, Time};
 pub(super) fn read_ast(law: &Object<'_>, value: &Value) -> Option<Node> {
     let mut nodes = 0;
     read_node(law, value, "claim_ast", 1, &mut nodes)
+}
+
+/// Reads a claim tree that was read before, or was written by this crate.
+pub(super) fn read_again(value: &Value) -> Option<Node> {
+    let (map, problems) = (Map::new(), Problems::default());
+    let law = Object {
+        path: String::new(),
+        map: &map,
+        problems: &problems,
+    };
+    read_ast(&law, value)
 }
 
 /// The path inside `claim_ast` of the node with this number, such as `.lhs.arg`.

@@ -1,10 +1,9 @@
 //! The limits of a law, measured on its normal form, so that the normal form of a law is always a law.
 
-use serde_json::Value;
-
+use super::canonical::text;
+use super::expr::Expr;
 use super::model::Law;
-use super::normal::{formula, text};
-use super::resolve::Statement;
+use super::normal::{NormalClaim, NormalLaw};
 use super::schema::{MAX_NODES, Problem};
 use super::syntax::{self, MAX_DEPTH, MAX_TEXT};
 
@@ -12,8 +11,8 @@ use super::syntax::{self, MAX_DEPTH, MAX_TEXT};
 pub const MAX_NORMAL: usize = 64 << 10;
 
 impl Law {
-    /// The first limit that the normal form exceeds; `root` names the law in the path.
-    pub(super) fn beyond_limits(&self, root: &str) -> Option<Problem> {
+    /// The first limit that the normal form of this law exceeds; `root` names the law in the path.
+    pub(super) fn beyond_limits(&self, normal: &NormalLaw, root: &str) -> Option<Problem> {
         let at = |field: &str, message: String| {
             Some(Problem {
                 path: format!("{root}{field}"),
@@ -32,8 +31,8 @@ impl Law {
                     return at(&format!(".preconditions[{index}]"), message);
                 }
             }
-            if let Statement::Formula(claim) = &meaning.claim
-                && let Some(message) = tree(&formula(claim), 1, &mut 0)
+            if let NormalClaim::Formula(claim) = &normal.claim
+                && let Some(message) = tree(claim, 1, &mut 0)
             {
                 let field = if self.claim_ast.is_some() {
                     ".claim_ast"
@@ -43,7 +42,7 @@ impl Law {
                 return at(field, message);
             }
         }
-        let length = self.normalized().to_string().len();
+        let length = crate::hash::json(normal).len();
         let long = format!("has {length} bytes in normal form, the limit is {MAX_NORMAL}");
         (length > MAX_NORMAL).then(|| at("", long)).flatten()
     }
@@ -76,7 +75,7 @@ fn expression(text: &str) -> Option<String> {
 }
 
 /// The limit that a canonical tree exceeds.
-fn tree(node: &Value, depth: usize, nodes: &mut usize) -> Option<String> {
+fn tree(node: &Expr, depth: usize, nodes: &mut usize) -> Option<String> {
     *nodes += 1;
     if depth > MAX_DEPTH {
         return Some(format!("nests deeper than {MAX_DEPTH}"));
@@ -84,11 +83,12 @@ fn tree(node: &Value, depth: usize, nodes: &mut usize) -> Option<String> {
     if *nodes > MAX_NODES {
         return Some(format!("has more than {MAX_NODES} nodes"));
     }
-    if let Some(text) = node.get("obs").and_then(Value::as_str) {
-        return expression(text);
+    match node {
+        Expr::Int(_) | Expr::Step => None,
+        Expr::Obs(text, _) => expression(text),
+        Expr::Neg(inner) | Expr::Not(inner) => tree(inner, depth + 1, nodes),
+        Expr::Bin(_, left, right) => {
+            tree(left, depth + 1, nodes).or_else(|| tree(right, depth + 1, nodes))
+        }
     }
-    let mut children = ["lhs", "rhs", "arg"]
-        .into_iter()
-        .filter_map(|key| node.get(key));
-    children.find_map(|child| tree(child, depth + 1, nodes))
 }

@@ -1,8 +1,10 @@
 //! Laws: what may be said about a universe, and what it means.
 
 mod ast;
+mod canonical;
 mod commutes;
 mod compile;
+mod expr;
 mod limits;
 mod model;
 mod nearest;
@@ -14,11 +16,13 @@ mod schema;
 pub mod syntax;
 
 pub use compile::{Missing, Unfit};
+pub use expr::{Expr, unwrapped};
 pub use limits::MAX_NORMAL;
 pub use model::{
     Capabilities, Law, LocalFields, NamedExpr, Precondition, ProposedTest, Quantifiers, Template,
 };
 pub(crate) use nearest::{hint, nearest};
+pub use normal::{NormalClaim, NormalLaw};
 pub use program::{
     Arith, Cells, Claim, Condition, Formula, Observable, Pattern, Program, Symmetry, Term,
 };

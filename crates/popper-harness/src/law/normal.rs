@@ -4,351 +4,372 @@
 //! observables called by their canonical expression.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
-use serde_json::{Map, Value, json};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Value, json};
 
-use super::model::{Law, LocalFields, Template};
-use super::resolve::{Meaning, Statement};
-use super::schema::{MAX_RING, MAX_STEPS};
-use super::syntax::{Kind, Node, Op, Time};
+use super::ast;
+use super::canonical::{condition, formula, text};
+use super::expr::Expr;
+use super::model::{
+    Capabilities, Law, LocalFields, NamedExpr, Precondition, ProposedTest, Quantifiers, Template,
+};
+use super::resolve::Statement;
+use super::schema::{Extensions, LawError};
+use super::syntax::Op;
+use crate::hash;
+
+/// A law in the one way of writing it. Its JSON is what the fingerprint is taken of.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct NormalLaw {
+    /// Its shape.
+    pub template: Template,
+    /// The horizon T.
+    pub horizon: u64,
+    /// The window H of `eventually`.
+    pub window: Option<u64>,
+    /// What the initial state must satisfy, in one order, each once.
+    pub preconditions: Vec<Precondition>,
+    /// What it measures, in one order, each once.
+    pub observables: Vec<NamedExpr>,
+    /// What it says.
+    pub claim: NormalClaim,
+    /// `<=` or `>=`, for `monotone`.
+    pub direction: Option<Op>,
+    /// The constant of a bound.
+    pub bound_value: Option<i64>,
+    /// The comparison of a bound.
+    pub bound_op: Option<Op>,
+    /// Cases the proposer asks for. They are no part of what the law says, so that its JSON and its fingerprint leave them out.
+    pub tests: Vec<ProposedTest>,
+    /// What the proposer says it would need, in one order, each once.
+    pub capabilities: Capabilities,
+}
+
+/// What a law in normal form says.
+#[derive(Debug, Clone, PartialEq)]
+pub enum NormalClaim {
+    /// A formula over observables at times.
+    Formula(Expr),
+    /// A transform commutes with the step.
+    Commutes(String),
+    /// What becomes of the cells with one symbol.
+    Local(LocalFields),
+    /// The law has no single meaning, so its texts are kept with their blanks folded.
+    Unclear {
+        /// The text of the claim.
+        claim: String,
+        /// The tree as it was written.
+        tree: Option<Value>,
+        /// The transform.
+        transform: Option<String>,
+        /// The fields of the extension.
+        local: Option<LocalFields>,
+    },
+}
 
 impl Law {
     /// The normal form: every field that has a meaning, in one way of writing it.
-    pub fn normalized(&self) -> Value {
-        let mut form = Map::new();
-        form.insert("schema_version".into(), json!("1.0.0"));
-        form.insert("template".into(), json!(self.template.name()));
-        let mut quantifiers = Map::new();
-        quantifiers.insert("T".into(), json!(self.quantifiers.t));
-        if let (Template::Eventually, Some(h)) = (self.template, self.quantifiers.h) {
-            quantifiers.insert("H".into(), json!(h));
-        }
-        form.insert("quantifiers".into(), quantifiers.into());
-        match self.meaning() {
-            Ok(meaning) => insert_meaning(&meaning, &mut form),
-            Err(_) => self.insert_texts(&mut form),
-        }
-        form.insert("direction".into(), json!(self.direction.map(Op::text)));
-        form.insert("bound_value".into(), json!(self.bound_value));
-        form.insert("bound_op".into(), json!(self.bound_op.map(Op::text)));
-        let sorted = |names: &[String]| {
-            let mut names = names.to_vec();
-            names.sort();
-            names.dedup();
-            names
-        };
-        form.insert(
-            "capability_requirements".into(),
-            json!({
-                "missing_observables": sorted(&self.capabilities.missing_observables),
-                "missing_transforms": sorted(&self.capabilities.missing_transforms),
-                "missing_generators": sorted(&self.capabilities.missing_generators),
-            }),
-        );
-        // `null` means absent, so absent is written one way.
-        form.retain(|_, value| !value.is_null());
-        Value::Object(form)
+    ///
+    /// # Errors
+    /// [`LawError`] when the normal form exceeds a limit, so that it would not be read again.
+    pub fn normalize(&self) -> Result<NormalLaw, LawError> {
+        self.normalize_at("$")
     }
 
-    /// Nothing is known of what the law means, so its texts stand for themselves.
-    fn insert_texts(&self, form: &mut Map<String, Value>) {
-        let fold = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let tree = self.source.get("claim_ast").cloned().unwrap_or(Value::Null);
-        form.insert("claim".into(), json!(fold(&self.claim)));
-        form.insert("claim_ast".into(), tree);
-        form.insert("transform".into(), json!(self.transform));
-        if let Some(fields) = &self.local {
-            insert_local(fields, form);
+    /// As [`Law::normalize`]; `path` names the law in messages.
+    pub(super) fn normalize_at(&self, path: &str) -> Result<NormalLaw, LawError> {
+        let normal = self.normal_form();
+        match self.beyond_limits(&normal, path) {
+            Some(problem) => Err(LawError {
+                problems: vec![problem],
+            }),
+            None => Ok(normal),
         }
-        let observables = self.observables.iter();
-        let observables = observables.map(|o| json!({"name": o.name, "expr": fold(&o.expr)}));
-        form.insert("observables".into(), observables.collect());
-        let conditions = self.preconditions.iter();
-        let conditions = conditions
-            .map(|p| (fold(&p.lhs), p.op.text(), fold(&p.rhs)))
-            .collect();
-        form.insert("preconditions".into(), written(conditions));
     }
 
     /// sha256 of the normal form's JSON, 64 hex digits.
     pub fn fingerprint(&self) -> String {
-        crate::hash::of(&self.normalized().to_string())
+        self.normal_form().fingerprint()
     }
-}
 
-fn insert_meaning(meaning: &Meaning, form: &mut Map<String, Value>) {
-    let names: BTreeSet<String> = meaning
-        .observables
-        .iter()
-        .map(|(_, node)| text(node))
-        .collect();
-    let observables = names.iter().map(|expr| json!({"name": expr, "expr": expr}));
-    form.insert("observables".into(), observables.collect());
-    let conditions = meaning.preconditions.iter();
-    let conditions = conditions
-        .map(|(op, left, right)| condition(*op, left, right))
-        .collect();
-    form.insert("preconditions".into(), written(conditions));
-    match &meaning.claim {
-        Statement::Formula(claim) => {
-            form.insert("claim_ast".into(), formula(claim));
-        }
-        Statement::Commutes(name) => {
-            form.insert("transform".into(), json!(name));
-        }
-        Statement::Local(fields) => insert_local(fields, form),
-    }
-}
-
-fn insert_local(fields: &LocalFields, form: &mut Map<String, Value>) {
-    form.insert("trigger_symbol".into(), json!(fields.trigger));
-    form.insert("neighbor_pattern".into(), json!(fields.pattern));
-    form.insert("required_parity".into(), json!(fields.parity));
-    form.insert("result_op".into(), json!(fields.result_op.text()));
-    form.insert("result_symbol".into(), json!(fields.result));
-}
-
-/// Preconditions in one order, each once.
-fn written(mut conditions: Vec<(String, &'static str, String)>) -> Value {
-    conditions.sort();
-    conditions.dedup();
-    conditions
-        .iter()
-        .map(|(lhs, op, rhs)| json!({"lhs": lhs, "op": op, "rhs": rhs}))
-        .collect()
-}
-
-/// A claim as a canonical `claim_ast`.
-pub(super) fn formula(node: &Node) -> Value {
-    let node = bare(node);
-    match &node.kind {
-        Kind::Int(number) => json!({"const": number}),
-        Kind::Step => json!({"var": "t"}),
-        Kind::At(inner, time) => {
-            let time = match time {
-                // What the ring alone decides is the same at all times; `t+1` still says how far t may go.
-                Time::Now if is_static(inner) => json!({"const": 0}),
-                Time::Now => json!({"var": "t"}),
-                Time::Next => json!({"t_plus_1": true}),
-                Time::At(step) => json!({"const": step}),
-            };
-            json!({"obs": text(inner), "t": time})
-        }
-        Kind::Not(inner) => json!({"op": "not", "arg": formula(inner)}),
-        Kind::Neg(inner) => {
-            let inner = formula(inner);
-            match inner["const"].as_i64().and_then(i64::checked_neg) {
-                Some(number) => json!({"const": number}),
-                None => json!({"op": "-", "arg": inner}),
+    fn normal_form(&self) -> NormalLaw {
+        let (claim, observables, mut preconditions) = match self.meaning() {
+            Ok(meaning) => {
+                let names: BTreeSet<String> = meaning
+                    .observables
+                    .iter()
+                    .map(|(_, node)| text(node))
+                    .collect();
+                let named = |expr: String| NamedExpr {
+                    name: expr.clone(),
+                    expr,
+                };
+                let claim = match meaning.claim {
+                    Statement::Formula(claim) => NormalClaim::Formula(formula(&claim)),
+                    Statement::Commutes(name) => NormalClaim::Commutes(name),
+                    Statement::Local(fields) => NormalClaim::Local(fields),
+                };
+                let conditions = meaning.preconditions.iter();
+                let conditions = conditions.map(|(op, left, right)| condition(*op, left, right));
+                (
+                    claim,
+                    names.into_iter().map(named).collect(),
+                    conditions.collect(),
+                )
             }
+            Err(_) => self.texts(),
+        };
+        // The order of the texts of the operators is the order of their JSON.
+        preconditions.sort_by(|one, other| one.key().cmp(&other.key()));
+        preconditions.dedup();
+        let window = self.quantifiers.h;
+        let sorted = |names: &[String]| {
+            let names: BTreeSet<&String> = names.iter().collect();
+            names.into_iter().cloned().collect()
+        };
+        NormalLaw {
+            template: self.template,
+            horizon: self.quantifiers.t,
+            window: window.filter(|_| self.template == Template::Eventually),
+            preconditions,
+            observables,
+            claim,
+            direction: self.direction,
+            bound_value: self.bound_value,
+            bound_op: self.bound_op,
+            tests: self.proposed_tests.clone(),
+            capabilities: Capabilities {
+                missing_observables: sorted(&self.capabilities.missing_observables),
+                missing_transforms: sorted(&self.capabilities.missing_transforms),
+                missing_generators: sorted(&self.capabilities.missing_generators),
+            },
         }
-        Kind::Binary(op, left, right) => {
-            let (op, left, right) = turned(*op, left, right);
-            if op.is_commutative() && !op.is_comparison() && (op.is_logical() || sortable(op, node))
-            {
-                let mut operands = Vec::new();
-                chain(op, node, &mut |operand| operands.push(formula(operand)));
-                if sortable(op, node) {
-                    operands.sort_by_key(Value::to_string);
+    }
+
+    /// Nothing is known of what the law means, so its texts are its normal form.
+    fn texts(&self) -> (NormalClaim, Vec<NamedExpr>, Vec<Precondition>) {
+        let fold = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let claim = NormalClaim::Unclear {
+            claim: fold(&self.claim),
+            tree: self
+                .source
+                .get("claim_ast")
+                .filter(|tree| !tree.is_null())
+                .cloned(),
+            transform: self.transform.clone(),
+            local: self.local.clone(),
+        };
+        let observables = self.observables.iter().map(|named| NamedExpr {
+            name: named.name.clone(),
+            expr: fold(&named.expr),
+        });
+        let conditions = self.preconditions.iter().map(|given| Precondition {
+            lhs: fold(&given.lhs),
+            op: given.op,
+            rhs: fold(&given.rhs),
+        });
+        (claim, observables.collect(), conditions.collect())
+    }
+}
+
+impl Precondition {
+    fn key(&self) -> (&str, &str, &str) {
+        (&self.lhs, self.op.text(), &self.rhs)
+    }
+}
+
+impl NormalLaw {
+    /// Reads a normal form, or any law without a name; `path` names the value in messages.
+    ///
+    /// # Errors
+    /// [`LawError`] with every problem of the law.
+    pub fn from_value(value: Value, path: &str) -> Result<Self, LawError> {
+        let extensions = Extensions {
+            local_transition: true,
+        };
+        Law::from_value(named(value, "unnamed"), path, extensions)?.normalize_at(path)
+    }
+
+    /// The normal form as a law of this name.
+    pub fn to_law(&self, id: &str) -> Law {
+        let source = named(hash::value(self), id);
+        let (claim, transform, local) = match &self.claim {
+            NormalClaim::Formula(_) => (String::new(), None, None),
+            NormalClaim::Commutes(name) => (String::new(), Some(name.clone()), None),
+            NormalClaim::Local(fields) => (String::new(), None, Some(fields.clone())),
+            NormalClaim::Unclear {
+                claim,
+                transform,
+                local,
+                ..
+            } => (claim.clone(), transform.clone(), local.clone()),
+        };
+        Law {
+            law_id: id.into(),
+            template: self.template,
+            quantifiers: Quantifiers {
+                t: self.horizon,
+                h: self.window,
+            },
+            preconditions: self.preconditions.clone(),
+            observables: self.observables.clone(),
+            claim,
+            forbidden: FORBIDDEN.into(),
+            claim_ast: source.get("claim_ast").and_then(ast::read_again),
+            transform,
+            direction: self.direction,
+            bound_value: self.bound_value,
+            bound_op: self.bound_op,
+            local,
+            proposed_tests: self.tests.clone(),
+            capabilities: self.capabilities.clone(),
+            source,
+        }
+    }
+
+    /// sha256 of the JSON, 64 hex digits.
+    pub fn fingerprint(&self) -> String {
+        hash::of(&hash::json(self))
+    }
+}
+
+/// In a normal form the fields are the claim, and this text carries no meaning.
+const FORBIDDEN: &str = "anything else";
+
+/// A normal form with what only a law has.
+fn named(mut value: Value, id: &str) -> Value {
+    if let Value::Object(map) = &mut value {
+        map.insert("law_id".into(), json!(id));
+        map.insert("forbidden".into(), json!(FORBIDDEN));
+    }
+    value
+}
+
+/// Writes the claim, with every observable called by its expression.
+impl fmt::Display for NormalLaw {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.claim {
+            NormalClaim::Formula(claim) => claim.fmt(out),
+            NormalClaim::Commutes(name) => write!(out, "commutes({name})"),
+            NormalClaim::Local(fields) => {
+                write!(out, "each cell '{}'", fields.trigger)?;
+                if let Some(pattern) = &fields.pattern {
+                    write!(out, " in the middle of '{pattern}'")?;
                 }
-                return joined(op, &operands);
-            }
-            let (mut sides, mut op) = ([formula(left), formula(right)], op);
-            if op.is_commutative() {
-                sides.sort_by_key(Value::to_string);
-            }
-            let [lhs, rhs] = &mut sides;
-            // Between integers, `x < 3` is `x <= 2`.
-            if op == Op::Lt && !divides(node) {
-                if let Some(number) = rhs["const"]
-                    .as_i64()
-                    .and_then(|number| number.checked_sub(1))
-                {
-                    (*rhs, op) = (json!({"const": number}), Op::Le);
-                } else if let Some(number) = lhs["const"]
-                    .as_i64()
-                    .and_then(|number| number.checked_add(1))
-                {
-                    (*lhs, op) = (json!({"const": number}), Op::Le);
+                if let Some(parity) = fields.parity {
+                    write!(out, " with index % 2 == {parity}")?;
                 }
+                let (op, result) = (fields.result_op.text(), fields.result);
+                write!(out, " is {op} '{result}' one step on")
             }
-            json!({"op": op.text(), "lhs": lhs, "rhs": rhs})
+            NormalClaim::Unclear { claim, .. } => out.write_str(claim),
         }
-        Kind::Quoted(_) | Kind::Name(_) | Kind::Call(..) => json!({"obs": text(node)}),
     }
 }
 
-/// The node without pairs of `not` and of minus signs, as far as they change nothing: the negative of the least integer has no value.
-fn bare(node: &Node) -> &Node {
-    match &node.kind {
-        Kind::Not(inner) => match &inner.kind {
-            Kind::Not(core) => bare(core),
-            _ => node,
-        },
-        Kind::Neg(inner) => match &inner.kind {
-            Kind::Neg(core) if magnitude(core) <= i128::from(i64::MAX) => bare(core),
-            _ => node,
-        },
-        _ => node,
-    }
+/// The JSON of a normal form: the keys in alphabetical order, and what is absent left out.
+#[derive(Serialize)]
+struct Written<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bound_op: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bound_value: Option<i64>,
+    capability_requirements: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    claim: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    claim_ast: Option<Tree<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    direction: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    neighbor_pattern: Option<&'a str>,
+    observables: Value,
+    preconditions: Value,
+    quantifiers: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    required_parity: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result_op: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result_symbol: Option<char>,
+    schema_version: &'static str,
+    template: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    transform: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trigger_symbol: Option<char>,
 }
 
-/// A chain as a tree of even depth, so that a long one does not nest deeper than a law may.
-fn joined(op: Op, operands: &[Value]) -> Value {
-    if let [single] = operands {
-        return single.clone();
-    }
-    let (left, right) = operands.split_at(operands.len() / 2);
-    json!({"op": op.text(), "lhs": joined(op, left), "rhs": joined(op, right)})
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Tree<'a> {
+    Read(&'a Expr),
+    Unread(&'a Value),
 }
 
-/// A precondition in one way of writing it.
-fn condition(op: Op, left: &Node, right: &Node) -> (String, &'static str, String) {
-    let (op, left, right) = turned(op, left, right);
-    let (mut left, mut right) = (text(left), text(right));
-    if op.is_commutative() && right < left {
-        std::mem::swap(&mut left, &mut right);
-    }
-    (left, op.text(), right)
-}
-
-/// `>` and `>=` turned into `<` and `<=`.
-fn turned<'a>(op: Op, left: &'a Node, right: &'a Node) -> (Op, &'a Node, &'a Node) {
-    if matches!(op, Op::Gt | Op::Ge) {
-        (op.mirrored(), right, left)
-    } else {
-        (op, left, right)
-    }
-}
-
-/// Whether the operands of a whole chain may be sorted without changing what it means. Where something may have no value, their
-/// order matters: truth values short-circuit, and a sum may leave 64 bits on the way in one order and not in another.
-fn sortable(op: Op, node: &Node) -> bool {
-    match op {
-        Op::Add | Op::Mul => magnitude(node) <= i128::from(i64::MAX),
-        Op::And | Op::Or => !fallible(node),
-        _ => false,
-    }
-}
-
-/// What no part of an expression exceeds on a ring that a law can ask for, whatever the order of its chains.
-fn magnitude(node: &Node) -> i128 {
-    match &node.kind {
-        Kind::Int(number) => i128::from(number.unsigned_abs()).max(1),
-        Kind::Neg(inner) | Kind::Not(inner) | Kind::At(inner, _) => magnitude(inner),
-        Kind::Binary(op, left, right) => {
-            let (left, right) = (magnitude(left), magnitude(right));
-            match op {
-                Op::Mul | Op::Div => left.saturating_mul(right),
-                Op::Add | Op::Sub => left.saturating_add(right),
-                _ => left.max(right),
+impl Serialize for NormalLaw {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (claim, claim_ast, transform, local) = match &self.claim {
+            NormalClaim::Formula(claim) => (None, Some(Tree::Read(claim)), None, None),
+            NormalClaim::Commutes(name) => (None, None, Some(name.as_str()), None),
+            NormalClaim::Local(fields) => (None, None, None, Some(fields)),
+            NormalClaim::Unclear {
+                claim,
+                tree,
+                transform,
+                local,
+            } => {
+                let tree = tree.as_ref().map(Tree::Unread);
+                (
+                    Some(claim.as_str()),
+                    tree,
+                    transform.as_deref(),
+                    local.as_ref(),
+                )
             }
-        }
-        Kind::Step => i128::from(MAX_STEPS),
-        Kind::Quoted(_) | Kind::Name(_) | Kind::Call(..) => i128::from(MAX_RING),
+        };
+        let quantifiers = match self.window {
+            Some(h) => json!({"T": self.horizon, "H": h}),
+            None => json!({"T": self.horizon}),
+        };
+        let observables = self.observables.iter();
+        let observables = observables.map(|named| json!({"name": named.name, "expr": named.expr}));
+        let conditions = self.preconditions.iter().map(Precondition::key);
+        let conditions = conditions.map(|(lhs, op, rhs)| json!({"lhs": lhs, "op": op, "rhs": rhs}));
+        let written = Written {
+            bound_op: self.bound_op.map(Op::text),
+            bound_value: self.bound_value,
+            capability_requirements: json!({
+                "missing_observables": self.capabilities.missing_observables,
+                "missing_transforms": self.capabilities.missing_transforms,
+                "missing_generators": self.capabilities.missing_generators,
+            }),
+            claim,
+            claim_ast,
+            direction: self.direction.map(Op::text),
+            neighbor_pattern: local.and_then(|fields| fields.pattern.as_deref()),
+            observables: observables.collect(),
+            preconditions: conditions.collect(),
+            quantifiers,
+            required_parity: local.and_then(|fields| fields.parity),
+            result_op: local.map(|fields| fields.result_op.text()),
+            result_symbol: local.map(|fields| fields.result),
+            schema_version: "1.0.0",
+            template: self.template.name(),
+            transform,
+            trigger_symbol: local.map(|fields| fields.trigger),
+        };
+        written.serialize(serializer)
     }
 }
 
-fn any(node: &Node, test: &impl Fn(&Node) -> bool) -> bool {
-    test(node)
-        || match &node.kind {
-            Kind::Neg(inner) | Kind::Not(inner) | Kind::At(inner, _) => any(inner, test),
-            Kind::Binary(_, left, right) => any(left, test) || any(right, test),
-            _ => false,
-        }
-}
-
-fn fallible(node: &Node) -> bool {
-    magnitude(node) > i128::from(i64::MAX)
-        || any(node, &|node| {
-            matches!(node.kind, Kind::Binary(Op::Mod | Op::Div, ..))
-        })
-}
-
-fn divides(node: &Node) -> bool {
-    any(node, &|node| matches!(node.kind, Kind::Binary(Op::Div, ..)))
-}
-
-/// Whether an observable does not depend on the state but on the ring alone.
-fn is_static(node: &Node) -> bool {
-    match &node.kind {
-        Kind::Int(_) => true,
-        Kind::Name(name) => name == "grid_length",
-        Kind::Neg(inner) => is_static(inner),
-        Kind::Binary(_, left, right) => is_static(left) && is_static(right),
-        _ => false,
-    }
-}
-
-/// The operands of a chain of one associative operator.
-fn chain<'a>(op: Op, node: &'a Node, visit: &mut impl FnMut(&'a Node)) {
-    let node = bare(node);
-    match &node.kind {
-        Kind::Binary(inner, left, right) if *inner == op => {
-            chain(op, left, visit);
-            chain(op, right, visit);
-        }
-        _ => visit(node),
-    }
-}
-
-/// An observable's canonical text: aliases replaced, operands of `+` and `*` sorted, parentheses everywhere.
-pub(super) fn text(node: &Node) -> String {
-    let node = bare(node);
-    match &node.kind {
-        Kind::Int(number) => number.to_string(),
-        Kind::Quoted(symbols) if symbols.contains('\'') => format!("\"{symbols}\""),
-        Kind::Quoted(symbols) => format!("'{symbols}'"),
-        Kind::Name(name) if name == "transition_indicator" => "incoming_collisions".into(),
-        Kind::Name(name) => name.clone(),
-        Kind::Step => "t".into(),
-        Kind::Call(name, arguments) => {
-            let arguments: Vec<String> = arguments.iter().map(text).collect();
-            match (name.as_str(), arguments.as_slice()) {
-                ("count_even", [symbol]) => format!("count_at_parity({symbol},0)"),
-                ("count_odd", [symbol]) => format!("count_at_parity({symbol},1)"),
-                _ => format!("{name}({})", arguments.join(",")),
-            }
-        }
-        Kind::At(inner, _) => text(inner),
-        Kind::Neg(inner) => {
-            let inner = text(inner);
-            match inner.parse::<i64>().ok().and_then(i64::checked_neg) {
-                Some(number) => number.to_string(),
-                None => format!("-({inner})"),
-            }
-        }
-        Kind::Not(inner) => format!("not ({})", text(inner)),
-        Kind::Binary(op @ (Op::Add | Op::Mul), ..) if sortable(*op, node) => {
-            let mut operands = Vec::new();
-            chain(*op, node, &mut |operand| operands.push(text(operand)));
-            operands.sort();
-            format!("({})", operands.join(op.text()))
-        }
-        Kind::Binary(op @ (Op::Add | Op::Mul), left, right) => {
-            // The two sides of one operator may change places even where a chain may not be taken apart.
-            let (left, right) = (text(left), text(right));
-            let (left, right) = if right < left {
-                (right, left)
-            } else {
-                (left, right)
-            };
-            format!("({left}{}{right})", op.text())
-        }
-        Kind::Binary(op, left, right) => {
-            let (left, right) = (text(left), text(right));
-            // `a - b - c` associates to the left without parentheses, so a long one does not nest.
-            let open = left
-                .strip_prefix('(')
-                .and_then(|left| left.strip_suffix(')'));
-            match (op, open, &node.kind) {
-                (Op::Sub, Some(open), Kind::Binary(_, before, _))
-                    if matches!(bare(before).kind, Kind::Binary(Op::Sub, ..)) =>
-                {
-                    format!("({open}-{right})")
-                }
-                _ => format!("({left}{}{right})", op.text()),
-            }
-        }
+impl<'de> Deserialize<'de> for NormalLaw {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        Self::from_value(value, "$").map_err(D::Error::custom)
     }
 }

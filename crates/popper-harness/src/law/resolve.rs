@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::ast::path_of;
+use super::canonical::formula;
 use super::commutes;
 use super::model::{Law, LocalFields, Template};
-use super::normal;
 use super::schema::MAX_NODES;
 use super::syntax::{self, Kind, Node, Op, SyntaxError, Time};
 
@@ -164,7 +164,7 @@ impl Law {
             return Ok(text);
         };
         let fields = names.claim(&fields).map_err(wrong)?;
-        if normal::formula(&fields) == normal::formula(&text) {
+        if formula(&fields) == formula(&text) {
             return Ok(fields);
         }
         let message = "the text says something else than the template and its fields";

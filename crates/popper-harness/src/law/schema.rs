@@ -140,12 +140,7 @@ impl Law {
                     source: value,
                     ..law
                 };
-                match law.beyond_limits(path) {
-                    Some(problem) => Err(LawError {
-                        problems: vec![problem],
-                    }),
-                    None => Ok(law),
-                }
+                law.normalize_at(path).map(|_| law)
             }
             (_, problems) => Err(LawError { problems }),
         }

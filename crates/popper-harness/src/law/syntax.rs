@@ -400,14 +400,17 @@ struct Tree {
 const COMPARISON: usize = 3;
 const UNARY: usize = 6;
 
-fn level(op: Op) -> usize {
-    match op {
-        Op::Implies => 0,
-        Op::Or => 1,
-        Op::And => 2,
-        Op::Add | Op::Sub => 4,
-        Op::Mul | Op::Div | Op::Mod => 5,
-        _ => COMPARISON,
+impl Op {
+    /// How tightly it binds, loosest first.
+    pub(super) fn level(self) -> usize {
+        match self {
+            Self::Implies => 0,
+            Self::Or => 1,
+            Self::And => 2,
+            Self::Add | Self::Sub => 4,
+            Self::Mul | Self::Div | Self::Mod => 5,
+            _ => COMPARISON,
+        }
     }
 }
 
@@ -459,7 +462,7 @@ impl Tree {
         let mut left = self.operand(floor)?;
         let mut links = 0;
         while let Some(&Token::Op(op)) = self.peek() {
-            let bind = level(op);
+            let bind = op.level();
             if bind < floor {
                 break;
             }

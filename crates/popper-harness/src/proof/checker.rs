@@ -8,7 +8,7 @@ use super::linear::{Form, Var, cannot_fail};
 use super::obligation::{failures, freeze};
 use super::{prover, subject};
 use crate::counterexample::universe_value;
-use crate::law::{Claim, Program, Symmetry};
+use crate::law::{Claim, NormalLaw, Program, Symmetry};
 use crate::universe::{State, Symbol, Tabulated, Universe};
 
 /// The latest step that a certificate may look at, and the most such steps: more than the prover ever uses.
@@ -122,17 +122,17 @@ fn universe(proof: &Proof) -> Checked<Tabulated> {
 
 fn program(proof: &Proof, universe: &Tabulated) -> Checked<Program> {
     let wrong = |message: String| Err(ProofError::Law { message });
-    let law = match subject::law(&proof.law) {
-        Ok(law) => law,
+    let normal = match NormalLaw::from_value(proof.law.clone(), "$.law") {
+        Ok(normal) => normal,
         Err(error) => return wrong(error.to_string()),
     };
-    if law.normalized() != proof.law {
+    if crate::hash::value(&normal) != proof.law {
         return wrong("not in normal form".into());
     }
-    if crate::hash::of(&proof.law.to_string()) != proof.law_fingerprint {
+    if normal.fingerprint() != proof.law_fingerprint {
         return Err(ProofError::Fingerprint);
     }
-    let program = match Program::compile(&law, universe) {
+    let program = match Program::compile(&normal.to_law("proved"), universe) {
         Ok(program) => program,
         Err(error) => return wrong(error.to_string()),
     };

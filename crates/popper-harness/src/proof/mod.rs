@@ -30,4 +30,3 @@ pub use certificate::{
 pub use checker::{ProofError, verify_proof};
 pub(crate) use obligation::{comparison, disjunction};
 pub use prover::prove;
-pub(crate) use subject::law as law_of_normal;

@@ -31,8 +31,8 @@ pub fn prove(law: &Law, program: &Program, universe: &Tabulated) -> Option<Proof
         return None;
     }
     // The proof speaks of the normal form, so the search does too: the two may write a claim differently.
-    let normal = law.normalized();
-    let program = Program::compile(&subject::law(&normal).ok()?, universe).ok()?;
+    let normal = law.normalize().ok()?;
+    let program = Program::compile(&normal.to_law("proved"), universe).ok()?;
     let prover = Prover::new(&program, universe);
     if prover.starting.is_empty() {
         return None;
@@ -43,8 +43,8 @@ pub fn prove(law: &Law, program: &Program, universe: &Tabulated) -> Option<Proof
         schema_version: SCHEMA_VERSION.into(),
         method: method(&certificate),
         scope: SCOPE.into(),
-        law_fingerprint: crate::hash::of(&normal.to_string()),
-        law: normal,
+        law_fingerprint: normal.fingerprint(),
+        law: crate::hash::value(&normal),
         universe,
         sim_hash,
         certificate,

@@ -5,25 +5,10 @@ use std::sync::LazyLock;
 use serde_json::{Value, json};
 
 use super::certificate::Proof;
-use crate::law::{Extensions, Law, LawError};
 use crate::universe::{KineticGrid, Tabulated};
 
 /// The hash of the built-in universe, which does not change while the program runs.
 static KINETIC_HASH: LazyLock<String> = LazyLock::new(|| KineticGrid.definition_hash());
-
-/// The law that a normal form is.
-pub(crate) fn law(normal: &Value) -> Result<Law, LawError> {
-    let mut value = normal.clone();
-    if let Value::Object(map) = &mut value {
-        map.insert("law_id".into(), json!("proved"));
-        // In a normal form the fields are the claim, and this text carries no meaning.
-        map.insert("forbidden".into(), json!("anything else"));
-    }
-    let extensions = Extensions {
-        local_transition: true,
-    };
-    Law::from_value(value, "$.law", extensions)
-}
 
 /// A universe as data, with its hash.
 pub(super) fn universe(universe: &Tabulated) -> (Value, String) {

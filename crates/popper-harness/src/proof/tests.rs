@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Proof, prove, subject, verify_proof};
 use crate::eval::Horizon;
-use crate::law::{Extensions, Law, Program};
+use crate::law::{Extensions, Law, NormalLaw, Program};
 use crate::universe::{KineticGrid, Symbol, TableUniverse, Tabulated, Universe, random_universe};
 
 fn fixture(name: &str) -> String {
@@ -456,7 +456,9 @@ fn proofs_of_other_laws_and_universes_are_refused() {
             forged.digest = subject::digest(&forged).unwrap();
             // Another rule may obey the law too (a symmetric one stays so where a symmetric neighbourhood changes).
             if verify_proof(&forged).is_ok() {
-                let law = subject::law(&forged.law).unwrap();
+                let law = NormalLaw::from_value(forged.law.clone(), "$.law")
+                    .unwrap()
+                    .to_law("forged");
                 let program = Program::compile(&law, &universe).unwrap();
                 let starts = starts(&universe, 9);
                 assert_eq!(
@@ -512,7 +514,9 @@ fn false_variants_of_a_law_are_refused() {
                     Some(_) => Tabulated::clone(&KineticGrid),
                     None => elementary(184),
                 };
-                let law = subject::law(&forged.law).unwrap();
+                let law = NormalLaw::from_value(forged.law.clone(), "$.law")
+                    .unwrap()
+                    .to_law("forged");
                 let program = Program::compile(&law, &universe).unwrap();
                 let starts = starts(&universe, 6);
                 assert_eq!(contradiction(&program, &universe, &starts), None, "{text}");

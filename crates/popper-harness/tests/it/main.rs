@@ -10,6 +10,7 @@ mod foreign;
 mod fuzz;
 mod hunt;
 mod minimal;
+mod normal_form;
 mod oracle;
 mod oracle_checks;
 mod power;

@@ -115,7 +115,7 @@ fn remember(snapshot: &mut Snapshot, law: &Law, verdict: &Verdict) {
         (Status::Pass, _) => {
             let accepted = Accepted {
                 law_fingerprint,
-                law: law.normalized(),
+                law: serde_json::json!(law.normalize().unwrap()),
                 strength: verdict.evidence.strength,
                 scope: verdict.evidence.scope.clone(),
             };
@@ -138,7 +138,7 @@ fn remember(snapshot: &mut Snapshot, law: &Law, verdict: &Verdict) {
             }
             let falsified = Falsified {
                 law_fingerprint,
-                law: law.normalized(),
+                law: serde_json::json!(law.normalize().unwrap()),
                 counterexample: specimen,
             };
             keep(&mut snapshot.falsified, falsified, 20);

@@ -220,10 +220,10 @@ fn laws_of_others_are_mutated() {
         let law = Law::from_value(law, "$", Extensions::default()).unwrap();
         Program::compile(&law, &KineticGrid).unwrap();
         for falsified in &mut snapshot.falsified {
-            falsified.law = law.normalized();
+            falsified.law = serde_json::json!(law.normalize().unwrap());
         }
         for accepted in &mut snapshot.accepted {
-            accepted.law = law.normalized();
+            accepted.law = serde_json::json!(law.normalize().unwrap());
         }
         let laws = EnumerativeProposer::default().laws(&snapshot, 60);
         let mutants = laws

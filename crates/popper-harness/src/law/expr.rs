@@ -1,0 +1,230 @@
+//! A claim as a tree: the form of `claim_ast`, and the one text that is written of it.
+
+use std::fmt;
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use super::syntax::{Op, Time};
+
+/// A part of a claim. As JSON it is a `claim_ast`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Expr {
+    /// A constant.
+    Int(i64),
+    /// The running step `t` as a number.
+    Step,
+    /// An observable expression at a time.
+    Obs(String, Time),
+    /// `-x`
+    Neg(Box<Expr>),
+    /// `not x`
+    Not(Box<Expr>),
+    /// `left op right`
+    Bin(Op, Box<Expr>, Box<Expr>),
+}
+
+impl From<i64> for Expr {
+    fn from(number: i64) -> Self {
+        Self::Int(number)
+    }
+}
+
+impl Expr {
+    /// `self op other`
+    #[must_use]
+    pub fn op(self, op: Op, other: impl Into<Self>) -> Self {
+        Self::Bin(op, Box::new(self), Box::new(other.into()))
+    }
+
+    /// `self -> other`
+    #[must_use]
+    pub fn then(self, other: Self) -> Self {
+        self.op(Op::Implies, other)
+    }
+
+    /// Shows this node and every node below it, parents first.
+    pub fn visit<'a>(&'a self, see: &mut impl FnMut(&'a Self)) {
+        see(self);
+        match self {
+            Self::Neg(inner) | Self::Not(inner) => inner.visit(see),
+            Self::Bin(_, left, right) => {
+                left.visit(see);
+                right.visit(see);
+            }
+            Self::Int(_) | Self::Step | Self::Obs(..) => {}
+        }
+    }
+
+    /// Every observable expression that it reads, each once, in order of appearance.
+    pub fn observables(&self) -> Vec<&str> {
+        let mut found = Vec::new();
+        self.visit(&mut |node| {
+            if let Self::Obs(expr, _) = node
+                && !found.contains(&expr.as_str())
+            {
+                found.push(expr.as_str());
+            }
+        });
+        found
+    }
+
+    /// With each observable written without the parentheses that enclose all of it, and with what is compared in front of what
+    /// it is compared with, as people write it: `x(t) >= 1`, `x(t) == x(0)`.
+    #[must_use]
+    pub fn as_people_write(&self) -> Self {
+        match self {
+            Self::Int(_) | Self::Step => self.clone(),
+            Self::Obs(expr, time) => Self::Obs(unwrapped(expr).to_owned(), *time),
+            Self::Neg(inner) => Self::Neg(Box::new(inner.as_people_write())),
+            Self::Not(inner) => Self::Not(Box::new(inner.as_people_write())),
+            Self::Bin(op, left, right) => {
+                let turns = op.is_comparison()
+                    && match (left.as_ref(), right.as_ref()) {
+                        (Self::Int(_), other) => !matches!(other, Self::Int(_)),
+                        (Self::Obs(_, Time::At(_)), Self::Obs(_, time)) => {
+                            !matches!(time, Time::At(_))
+                        }
+                        (Self::Obs(_, Time::Now), Self::Obs(_, time)) => *time == Time::Next,
+                        _ => false,
+                    };
+                let (left, right) = (left.as_people_write(), right.as_people_write());
+                if turns {
+                    right.op(op.mirrored(), left)
+                } else {
+                    left.op(*op, right)
+                }
+            }
+        }
+    }
+
+    /// As text of the claim grammar. `name` says what an expression is called.
+    pub fn text(&self, name: &dyn Fn(&str) -> String) -> String {
+        Text { root: self, name }.to_string()
+    }
+}
+
+/// Names every observable by its expression: `count('X')(t) == count('X')(0)`.
+impl fmt::Display for Expr {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name: &dyn Fn(&str) -> String = &str::to_owned;
+        Text { root: self, name }.fmt(out)
+    }
+}
+
+/// The keys are in alphabetical order, so that the text is the one of a `serde_json::Value`.
+impl Serialize for Expr {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        match self {
+            Self::Int(number) => map.serialize_entry("const", number)?,
+            Self::Step => map.serialize_entry("var", "t")?,
+            Self::Obs(expr, time) => {
+                map.serialize_entry("obs", expr)?;
+                map.serialize_entry("t", &WrittenTime(*time))?;
+            }
+            Self::Neg(inner) | Self::Not(inner) => {
+                let is_sign = matches!(self, Self::Neg(_));
+                map.serialize_entry("arg", inner)?;
+                map.serialize_entry("op", if is_sign { "-" } else { "not" })?;
+            }
+            Self::Bin(op, left, right) => {
+                map.serialize_entry("lhs", left)?;
+                map.serialize_entry("op", op.text())?;
+                map.serialize_entry("rhs", right)?;
+            }
+        }
+        map.end()
+    }
+}
+
+struct WrittenTime(Time);
+
+impl Serialize for WrittenTime {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(1))?;
+        match self.0 {
+            Time::At(step) => map.serialize_entry("const", &step)?,
+            Time::Now => map.serialize_entry("var", "t")?,
+            Time::Next => map.serialize_entry("t_plus_1", &true)?,
+        }
+        map.end()
+    }
+}
+
+/// A tree being written.
+struct Text<'a> {
+    root: &'a Expr,
+    name: &'a dyn Fn(&str) -> String,
+}
+
+impl fmt::Display for Text<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(self.root, out)
+    }
+}
+
+impl Text<'_> {
+    fn write(&self, expr: &Expr, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match expr {
+            Expr::Int(number) => write!(out, "{number}"),
+            Expr::Step => out.write_str("t"),
+            // The one observable that the grammar takes without a time.
+            Expr::Obs(expr, _) if expr == "grid_length" => out.write_str(expr),
+            Expr::Obs(expr, time) => {
+                out.write_str(&(self.name)(expr))?;
+                match time {
+                    Time::Now => out.write_str("(t)"),
+                    Time::Next => out.write_str("(t+1)"),
+                    Time::At(step) => write!(out, "({step})"),
+                }
+            }
+            Expr::Neg(inner) => self.enclosed("-", inner, out),
+            Expr::Not(inner) => self.enclosed("not ", inner, out),
+            Expr::Bin(op, left, right) => {
+                let sign = if *op == Op::Implies { "->" } else { op.text() };
+                let level = op.level();
+                self.write_in(level, left, out)?;
+                write!(out, " {sign} ")?;
+                self.write_in(level + 1, right, out)
+            }
+        }
+    }
+
+    fn enclosed(&self, before: &str, expr: &Expr, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{before}(")?;
+        self.write(expr, out)?;
+        out.write_str(")")
+    }
+
+    /// In parentheses where it binds less tightly than `floor`.
+    fn write_in(&self, floor: usize, expr: &Expr, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match expr {
+            Expr::Bin(op, ..) if op.level() < floor => self.enclosed("", expr, out),
+            // Only there can a leading sign be misread.
+            Expr::Int(..0) if floor > Op::Add.level() => self.enclosed("", expr, out),
+            _ => self.write(expr, out),
+        }
+    }
+}
+
+/// An expression without the parentheses that enclose all of it.
+pub fn unwrapped(expr: &str) -> &str {
+    let Some(inner) = expr.strip_prefix('(').and_then(|e| e.strip_suffix(')')) else {
+        return expr;
+    };
+    let (mut depth, mut quote) = (0_i32, None);
+    for char in inner.chars() {
+        match (quote, char) {
+            (Some(open), char) if open == char => quote = None,
+            (None, '\'' | '"') => quote = Some(char),
+            (None, '(') => depth += 1,
+            (None, ')') => depth -= 1,
+            // Inside of quotes, or of no account.
+            _ => {}
+        }
+        if depth < 0 {
+            return expr;
+        }
+    }
+    inner
+}
