@@ -22,7 +22,10 @@ pub(crate) fn start(flags: &CommonFlags, progress: &Progress) {
     let levels = Targets::new()
         .with_default(level)
         .with_target("rmcp", Level::ERROR);
-    let builder = tracing_subscriber::fmt().with_writer(progress.clone());
+    // It reports an error of writing by `eprintln!`, which panics where stderr is gone: a full disk, a closed terminal.
+    let builder = tracing_subscriber::fmt()
+        .with_writer(progress.clone())
+        .log_internal_errors(false);
     // The only error is a subscriber set before, by a program that wants its own.
     let _ = match flags.log_format {
         LogFormat::Text => {

@@ -175,6 +175,34 @@ impl Drop for Small<'_> {
     }
 }
 
+/// A line that cannot be written to stderr is lost; the work and its results are not.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_below_stderr_ends_no_run() {
+    let folder = tempfile::tempdir().unwrap();
+    for arguments in [
+        &["run", "--iterations", "1", "--exhaustive-n", "4"][..],
+        &[
+            "resume",
+            "--run-id",
+            "1",
+            "--iterations",
+            "2",
+            "--log-format",
+            "json",
+        ],
+    ] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
+        let ran = crate::process::fresh(folder.path(), arguments)
+            .stderr(full.unwrap())
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&ran.stdout);
+        assert_eq!(ran.status.code(), Some(0), "{arguments:?}: {text}");
+        assert!(text.contains("completed"), "{text}");
+    }
+}
+
 #[test]
 fn a_full_disk_ends_a_run_with_one_line_and_how_to_go_on() {
     // Many laws an iteration, so that the disk is full soon.
