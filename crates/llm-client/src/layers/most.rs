@@ -216,8 +216,10 @@ impl Inner {
             // Under a cap in dollars a reply that nobody can price is not free: else the cap is never reached.
             self.dearest(target, usage.prompt(), usage.output, factor)
         };
+        // A provider that bills another account reports nothing as the cost: a known price counts more.
+        let told_more = told.filter(|usd| *usd > Usd::ZERO);
         Some(Charge {
-            usd: told.or_else(priced),
+            usd: told_more.or_else(priced).or(told),
             tokens: usage.total(),
             certain: true,
         })

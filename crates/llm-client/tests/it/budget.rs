@@ -268,11 +268,11 @@ async fn a_reply_that_cannot_be_priced_is_not_free_under_a_cap() {
     assert_eq!(client.spent().usd, Usd(110 * 1_000 + 5 * 5_000));
 }
 
-#[tokio::test]
-async fn the_cost_that_the_provider_tells_wins_over_the_table() {
+/// A client of a server that tells `cost` for the usual reply, whose price the table has, and the reply.
+async fn told(cost: f64) -> (Client, llm_client::Reply) {
     use llm_client::{Auth, Compat, Dialect, Endpoint, ModelTable};
     let mut canned = usual();
-    canned.cost = Some(0.25);
+    canned.cost = Some(cost);
     let rows = r#"{"schema_version": 1, "read_on": "2026-11-21", "models": [
         {"provider": "openrouter", "id": "m", "price": {"in": "1", "out": "5"}}]}"#;
     let endpoint = Endpoint::new("http://127.0.0.1:1/v1", Auth::None).unwrap();
@@ -285,8 +285,22 @@ async fn the_cost_that_the_provider_tells_wins_over_the_table() {
         .unwrap();
     let reply = client.complete(&question("m")).await.unwrap();
     assert_eq!(reply.cost.from, CostSource::Provider);
+    (client, reply)
+}
+
+#[tokio::test]
+async fn the_cost_that_the_provider_tells_wins_over_the_table() {
+    let (client, reply) = told(0.25).await;
     assert_eq!(reply.cost.usd, Some(Usd(250_000_000)));
     assert_eq!(client.spent().usd, Usd(250_000_000));
+}
+
+/// A gateway with the caller's own key at the provider tells 0, and the provider bills: the cap would never be reached.
+#[tokio::test]
+async fn a_cost_of_nothing_does_not_win_over_a_known_price() {
+    let (client, reply) = told(0.0).await;
+    assert_eq!(reply.cost.usd, Some(Usd(0)));
+    assert_eq!(client.spent().usd, Usd(COST));
 }
 
 /// The spend after one call that this answer fails.
