@@ -187,6 +187,19 @@ async fn an_unknown_reason_is_an_end_with_a_line_about_it() {
 }
 
 #[tokio::test]
+async fn a_key_in_an_unknown_reason_is_not_shown() {
+    let key = "sk-adv+key/9f8e7d6c5b4a";
+    let odd = ScriptStep::reply(vec![Block::text("Hm.")], StopReason::Other(key.to_owned()));
+    let setting = Setting::default();
+    setting.config.redactor.learn(key.to_owned().into());
+    let (place, _) = setting.script([odd]).await;
+    place.say("Well?").await;
+    let notices = place.notices().join("\n");
+    assert!(notices.contains("unknown reason"), "{notices}");
+    assert!(!notices.contains("9f8e7d6c5b4a"), "{notices}");
+}
+
+#[tokio::test]
 async fn thoughts_alone_and_nothing_at_all_are_closed_with_a_line() {
     let thought = Block::new(BlockKind::Thinking {
         text: "hm".to_owned(),
