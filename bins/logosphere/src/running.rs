@@ -88,9 +88,6 @@ pub fn drive(
         }
         Ok(RunSummary::Interrupted(why)) => {
             let detail = printable(&why.detail);
-            if why.cause == "cap" {
-                session.notice(&caps(run.state()));
-            }
             let how = match why.cause.as_str() {
                 "cap" => " with a higher cap",
                 "wall" => " with a higher --max-wall",
@@ -117,24 +114,6 @@ pub fn drive(
             Err(error.into())
         }
     }
-}
-
-/// What the caps are and what is spent of them: the client knows only what was left when it began.
-fn caps(state: &State) -> String {
-    let caps = &state.settings().caps;
-    let mut parts = Vec::new();
-    if let Some(usd) = caps.max_usd {
-        let spent = Usd(state.cost_nanos().unwrap_or(0));
-        let cap = Usd::from_dollars(usd).unwrap_or(Usd::ZERO);
-        parts.push(format!("{spent} of {cap}"));
-    }
-    if let Some(tokens) = caps.max_tokens {
-        let spent = state.tokens();
-        let spent = spent.prompt.saturating_add(spent.completion);
-        parts.push(format!("{spent} of {tokens} tokens"));
-    }
-    let parts = parts.join(", ");
-    format!("a cap is reached: {parts} are spent, and the next call could take more than is left")
 }
 
 /// What was said of a run, so that nothing is said twice.

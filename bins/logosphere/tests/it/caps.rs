@@ -75,6 +75,9 @@ fn no_more_money_than_allowed() {
             "{}",
             ran.stderr
         );
+        // One figure for what is spent, which holds failed calls too.
+        assert!(ran.stderr.contains("spent or reserved"), "{}", ran.stderr);
+        assert!(!ran.stderr.contains("are spent"), "{}", ran.stderr);
         let limit: f64 = cap.parse().unwrap();
         assert!(spent(&stub) <= limit, "{} of {limit}", spent(&stub));
         // And not much less: the next call, at its longest, would have passed it.
