@@ -121,7 +121,7 @@ impl Cell {
 
     pub(crate) fn render(&self, anchors: &Anchors) -> Result<Markup, Error> {
         Ok(match self {
-            Self::Text(words) => html! { bdi { (text::markup(words, text::CELL)) } },
+            Self::Text(words) => html! { bdi { (text::breakable(words, text::CELL)) } },
             Self::Code(code) => html! { code { (text::markup(code, text::CELL)) } },
             Self::Integer(number) => html! { (number) },
             Self::Number { value, digits } => html! { (fixed(*value, *digits)) },
@@ -140,12 +140,12 @@ impl Cell {
                 // A verdict is not broken in a narrow column; what is no verdict may be.
                 span class={ "badge " (tone.class()) @if word.len() <= VERDICT { " whole" } } {
                     span class="sign" aria-hidden="true" { (tone.sign()) }
-                    bdi { (text::markup(word, text::TITLE)) }
+                    bdi { (text::breakable(word, text::TITLE)) }
                 }
             },
             Self::Link { text: words, to } => {
                 let href = anchors.href(to)?;
-                html! { a href=(href) { bdi { (text::markup(words, text::TITLE)) } } }
+                html! { a href=(href) { bdi { (text::breakable(words, text::TITLE)) } } }
             }
             Self::Several(cells) => html! {
                 @for (index, cell) in cells.iter().enumerate() {

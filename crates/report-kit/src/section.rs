@@ -280,7 +280,7 @@ pub(crate) fn facts(pairs: &[(String, Cell)], anchors: &Anchors) -> Result<Marku
     Ok(html! {
         dl {
             @for (name, value) in pairs {
-                div { dt { (text::markup(name, text::TITLE)) } dd { (value.render(anchors)?) } }
+                div { dt { (text::breakable(name, text::TITLE)) } dd { (value.render(anchors)?) } }
             }
         }
     })

@@ -105,7 +105,7 @@ impl Table {
                     thead { tr {
                         @for (index, column) in self.columns.iter().enumerate() {
                             th scope="col" class=[classes[index]] {
-                                (text::markup(column, text::TITLE))
+                                (text::breakable(column, text::TITLE))
                             }
                         }
                     } }

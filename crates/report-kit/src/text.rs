@@ -84,6 +84,44 @@ pub(crate) fn markup(text: &str, limit: usize) -> Markup {
     html! { (visible(kept)) @if let Some(total) = total { (cut_note(limit, total)) } }
 }
 
+/// The shortest word that is broken at its joints.
+const LONG_WORD: usize = 12;
+
+/// The text for a cell or a name: as [`markup`], and a long word may be broken after `_`, `-` and `/`. The element that says so
+/// is empty, so that a copy of the text does not have it.
+pub(crate) fn breakable(text: &str, limit: usize) -> Markup {
+    let (kept, total) = cut(text, limit);
+    let shown = visible(kept);
+    html! {
+        @for (index, piece) in pieces(&shown).into_iter().enumerate() {
+            @if index > 0 { wbr; }
+            (piece)
+        }
+        @if let Some(total) = total { (cut_note(limit, total)) }
+    }
+}
+
+/// Returns the text in the pieces that a line may end with.
+fn pieces(text: &str) -> Vec<&str> {
+    let is_joint = |byte: u8| matches!(byte, b'_' | b'-' | b'/');
+    let bytes = text.as_bytes();
+    let mut pieces = Vec::new();
+    let (mut begun, mut place) = (0, 0);
+    for word in text.split_inclusive(char::is_whitespace) {
+        let end = place + word.trim_end().len();
+        if end - place >= LONG_WORD {
+            let inside = place + 1..end;
+            for cut in inside.filter(|at| is_joint(bytes[at - 1]) && !is_joint(bytes[*at])) {
+                pieces.push(&text[begun..cut]);
+                begun = cut;
+            }
+        }
+        place += word.len();
+    }
+    pieces.push(&text[begun..]);
+    pieces
+}
+
 /// What stands where a text was cut.
 pub(crate) fn cut_note(limit: usize, total: usize) -> Markup {
     html! { " " span class="cut" { "[cut: the first " (limit) " of " (total) " characters]" } }
@@ -97,4 +135,23 @@ pub(crate) fn label(text: &str, limit: usize) -> String {
         label.push('…');
     }
     label
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_long_words_are_broken_and_only_at_their_joints() {
+        let joined = |text| pieces(text).join("|");
+        assert_eq!(
+            joined("within_round_similarity of a-b"),
+            "within_|round_|similarity of a-b"
+        );
+        assert_eq!(joined("a//experiments/x_/"), "a//|experiments/|x_/");
+        assert_eq!(joined("_äöü_äöü_äöü-"), "_|äöü_|äöü_|äöü-");
+        assert_eq!(joined(""), "");
+        let shown = breakable("<b>_<i>_/&amp;_x", 100).into_string();
+        assert_eq!(shown, "&lt;b&gt;_<wbr>&lt;i&gt;_/<wbr>&amp;amp;_<wbr>x");
+    }
 }

@@ -44,6 +44,8 @@ fn without_counts(skeleton: Vec<String>) -> Vec<String> {
         !["del ", "ins ", "span "]
             .iter()
             .any(|start| line.starts_with(start))
+            // The joint of a long word has no attribute.
+            && line != "wbr "
     };
     skeleton.into_iter().filter(kept).collect()
 }

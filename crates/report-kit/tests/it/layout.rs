@@ -163,3 +163,41 @@ fn a_long_table_is_sorted_and_filtered_and_whole_without_scripts() {
         );
     });
 }
+
+#[test]
+fn a_long_name_is_broken_at_its_joints_only_and_copied_whole() {
+    let names = [
+        "within_round_similarity",
+        "telegraphic/with_a_tail",
+        "a-name-of-many-short-parts",
+    ];
+    let table = Table::new("Names", ["Measure_of_a_name", "Fate"])
+        .rows(names.map(|name| [Cell::text(name), Cell::text("survived to the last round")]));
+    let html = Page::new("p").section(Section::new("Rows").table(table));
+    let html = html.render().unwrap();
+    let page = Html::parse_document(&html);
+    assert_eq!(texts(&page, "tbody th bdi").unwrap(), names);
+    browser::run(async |browser| {
+        let _site = browser.show(&html).await;
+        for width in [240, 390, 800] {
+            browser.set_width(width).await;
+            // A text without a space lies in one box unless it is broken inside.
+            let broken =
+                "[...document.querySelectorAll('th bdi')].flatMap((name) => [...name.childNodes])
+                .filter((part) => {
+                  const range = document.createRange();
+                  range.selectNodeContents(part);
+                  return part.nodeType === Node.TEXT_NODE && range.getClientRects().length > 1;
+                }).map((part) => part.data)";
+            assert_eq!(browser.eval(broken).await, json!([]), "{width}");
+        }
+        browser.set_width(240).await;
+        let lines = "(() => { const range = document.createRange();
+            range.selectNodeContents(document.querySelector('tbody th bdi'));
+            return new Set([...range.getClientRects()].map((box) => box.top)).size; })()";
+        assert!(browser.eval(lines).await.as_u64() > Some(1), "it is broken");
+        let copied = "[...document.querySelectorAll('tbody th bdi')].map((name) => {
+            getSelection().selectAllChildren(name); return getSelection().toString(); })";
+        assert_eq!(browser.eval(copied).await, json!(names));
+    });
+}

@@ -37,8 +37,8 @@ proptest! {
         }
         let elements = found(&page, "main *").map_err(failed)?.len();
         let plain = Html::parse_document(&filled_with("x").render().map_err(failed)?);
-        // Only the marks of a diff and its lines depend on the text.
-        let marks = |page: &Html| found(page, "del, ins, .line, .text > span").map(|m| m.len()).map_err(failed);
+        // Only the marks of a diff, its lines and the joints of long words depend on the text.
+        let marks = |page: &Html| found(page, "del, ins, main wbr, .line, .text > span").map(|m| m.len()).map_err(failed);
         let plain_elements = found(&plain, "main *").map_err(failed)?.len();
         let empty = usize::from(text.is_empty());
         if empty == 0 {
