@@ -1,4 +1,4 @@
-//! Sets `ORRERY_VERSION`, the text of `--version`: in a release build the version with commit and commit date, else the version.
+//! Sets `ORRERY_COMMIT_NOTE`, which `--version` adds to the version: in a release build commit and commit date, else nothing.
 //!
 //! A build of another profile asks nothing about the commit, so that no commit makes it build again.
 #![expect(
@@ -12,11 +12,10 @@ use std::process::Command;
 use std::{env, fs};
 
 fn main() {
-    let version = env::var("CARGO_PKG_VERSION").unwrap_or_default();
     let release = env::var("PROFILE").is_ok_and(|profile| profile == "release");
     let commit = if release { found(Path::new(".")) } else { None };
-    let text = commit.map_or(version.clone(), |commit| format!("{version} ({commit})"));
-    println!("cargo::rustc-env=ORRERY_VERSION={text}");
+    let note = commit.map_or(String::new(), |commit| format!(" ({commit})"));
+    println!("cargo::rustc-env=ORRERY_COMMIT_NOTE={note}");
     println!("cargo::rerun-if-changed=build.rs");
     if release {
         println!("cargo::rerun-if-env-changed=ORRERY_COMMIT");

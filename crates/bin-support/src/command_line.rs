@@ -30,10 +30,13 @@ pub trait Program: Parser {
 pub fn command<C: CommandFactory>() -> Command {
     // Their own text would replace the one of the program, so that they are added one by one.
     let flags = CommonFlags::augment_args(Command::default());
-    let command = C::command()
+    let command = C::command();
+    let version = command.get_version().unwrap_or_default();
+    let long_version = format!("{version}{}", env!("ORRERY_COMMIT_NOTE"));
+    let command = command
         .args(flags.get_arguments())
-        .version(env!("CARGO_PKG_VERSION"))
-        .long_version(env!("ORRERY_VERSION"))
+        // clap keeps texts of its own only with one more feature; a program makes its command line once.
+        .long_version(&*long_version.leak())
         .propagate_version(true)
         .disable_help_flag(true)
         .disable_version_flag(true)
@@ -65,4 +68,20 @@ fn with_guide(command: Command, guide: &str) -> Command {
     command
         .after_help(after)
         .mut_subcommands(|inner| with_guide(inner, guide))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    #[command(name = "p", version = "7.8.9")]
+    struct Cli {}
+
+    #[test]
+    fn a_program_has_a_version_of_its_own() {
+        let command = command::<Cli>();
+        assert_eq!(command.render_version(), "p 7.8.9\n");
+        assert!(command.render_long_version().starts_with("p 7.8.9"));
+    }
 }

@@ -11,7 +11,7 @@
 //!
 //! /// Print the size of each file in bytes.
 //! #[derive(clap::Parser)]
-//! #[command(name = "sizes")]
+//! #[command(name = "sizes", version)]
 //! struct Cli {
 //!     files: Vec<PathBuf>,
 //! }

@@ -25,7 +25,7 @@ const DEFAULTS: ModelDefaults = ModelDefaults {
 
 /// Ask a model one question.
 #[derive(clap::Parser)]
-#[command(name = "ask")]
+#[command(name = "ask", version)]
 struct Cli {
     #[command(flatten)]
     model: ModelFlags,

@@ -191,8 +191,8 @@ fn in_shell(program: &Path, folder: &Path, line: &str) -> (Option<i32>, String, 
     (ran.status.code(), text(ran.stdout), text(ran.stderr))
 }
 
-/// Checks `completions`, `man`, `--version` and `paths` of a program. The line `made` writes to one of its places.
-pub fn check_shared_commands(program: &Path, made: Option<&str>) {
+/// Checks `completions`, `man`, `--version` and `paths` of a program of this version. The line `made` writes to one of its places.
+pub fn check_shared_commands(program: &Path, version: &str, made: Option<&str>) {
     let folder = tempfile::tempdir().unwrap();
     let name = name(program);
     let shell = |line: &str| in_shell(program, folder.path(), line);
@@ -204,7 +204,7 @@ pub fn check_shared_commands(program: &Path, made: Option<&str>) {
     let here = || std::fs::read_dir(folder.path()).unwrap().count();
 
     // A debug build does not know its commit.
-    let version = format!("{name} {}\n", env!("CARGO_PKG_VERSION"));
+    let version = format!("{name} {version}\n");
     assert_eq!(done(&format!("{name} -V")), version);
     assert_eq!(done(&format!("{name} --version")), version);
 

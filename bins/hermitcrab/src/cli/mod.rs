@@ -24,7 +24,7 @@ use crate::{block, bundle, chat, doctor, key, look, mcp, migrate, serve};
 
 /// Talk with a model that lives in blocks, and edit the blocks
 #[derive(Debug, clap::Parser)]
-#[command(name = "hermitcrab", after_help = examples::PROGRAM)]
+#[command(name = "hermitcrab", version, after_help = examples::PROGRAM)]
 pub struct Cli {
     /// Where everything of this instance is kept [default: hermitcrab in the user's folder for data].
     #[arg(long, global = true, value_name = "DIR")]

@@ -70,6 +70,7 @@ fn every_example_of_the_help_runs() {
 fn completions_manual_version_and_paths_are_right() {
     check_shared_commands(
         Path::new(env!("CARGO_BIN_EXE_hermitcrab")),
+        env!("CARGO_PKG_VERSION"),
         Some("hermitcrab chat"),
     );
 }

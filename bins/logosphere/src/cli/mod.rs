@@ -23,7 +23,7 @@ use crate::{
 ///
 /// Without a command: `run`. Without a key and --provider no model is asked: a program plays the minds.
 #[derive(Debug, clap::Parser)]
-#[command(name = "logosphere", after_help = examples::PROGRAM)]
+#[command(name = "logosphere", version, after_help = examples::PROGRAM)]
 pub struct Cli {
     #[command(flatten)]
     run: RunFlags,

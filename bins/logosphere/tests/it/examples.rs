@@ -40,6 +40,7 @@ fn every_example_of_the_help_runs() {
 fn completions_manual_version_and_paths_are_right() {
     check_shared_commands(
         Path::new(env!("CARGO_BIN_EXE_logosphere")),
+        env!("CARGO_PKG_VERSION"),
         Some("logosphere run --rounds 1"),
     );
 }

@@ -16,7 +16,7 @@ use crate::{check, new, simulate, span, universe, verify};
 
 /// Refute or prove laws about a universe, or say why neither
 #[derive(Debug, clap::Parser)]
-#[command(name = "popper", after_help = examples::PROGRAM)]
+#[command(name = "popper", version, after_help = examples::PROGRAM)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -84,6 +84,7 @@ fn help_fits_the_terminal() {
 fn completions_manual_version_and_paths_are_right() {
     check_shared_commands(
         Path::new(env!("CARGO_BIN_EXE_popper")),
+        env!("CARGO_PKG_VERSION"),
         Some("popper run --iterations 1"),
     );
 }

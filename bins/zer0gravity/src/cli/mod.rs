@@ -14,7 +14,7 @@ use crate::{estimate, inspect, matrix, run, score};
 ///
 /// Each round trip scores at most 100 points.
 #[derive(Debug, clap::Parser)]
-#[command(name = "zer0gravity", after_help = examples::PROGRAM)]
+#[command(name = "zer0gravity", version, after_help = examples::PROGRAM)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,

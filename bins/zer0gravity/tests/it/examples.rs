@@ -38,5 +38,9 @@ fn every_example_of_the_help_runs() {
 
 #[test]
 fn completions_manual_version_and_paths_are_right() {
-    check_shared_commands(Path::new(env!("CARGO_BIN_EXE_zer0gravity")), None);
+    check_shared_commands(
+        Path::new(env!("CARGO_BIN_EXE_zer0gravity")),
+        env!("CARGO_PKG_VERSION"),
+        None,
+    );
 }
