@@ -169,11 +169,16 @@ fn contradiction(verdict: &Value) -> Option<String> {
     let carries = |pointer| verdict.pointer(pointer).is_some_and(|part| !part.is_null());
     let refuted = carries(Counterexample::POINTER);
     let status = verdict["status"].as_str().unwrap_or("no status");
-    let carried = match (status == "FAIL", refuted) {
-        (false, true) => "a counterexample",
-        (true, false) if carries(Proof::POINTER) => "a proof and no counterexample",
-        (true, false) => "no counterexample",
-        _ => return None,
+    let carried = match (status, refuted) {
+        ("PASS" | "UNKNOWN", true) => "a counterexample",
+        ("FAIL", false) if carries(Proof::POINTER) => "a proof and no counterexample",
+        ("FAIL", false) => "no counterexample",
+        ("PASS" | "UNKNOWN" | "FAIL", _) => return None,
+        _ => {
+            return Some(format!(
+                "the verdict says {status}, expected PASS, FAIL or UNKNOWN"
+            ));
+        }
     };
     Some(format!("the verdict says {status} and carries {carried}"))
 }

@@ -125,7 +125,7 @@ impl Trial<'_> {
             ));
             Some(Reason::InconclusiveLowPower)
         } else if triviality() == Triviality::Open {
-            let why = "no choice of unrelated states breaks the claim, and it is not shown that none does";
+            let why = "none of the unrelated states that were tried breaks the claim, and it is not shown that none does";
             note(verdict, why.into());
             Some(Reason::InconclusiveLowPower)
         } else if power.mutation.refuted == 0 {

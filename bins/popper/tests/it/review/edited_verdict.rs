@@ -44,6 +44,11 @@ fn an_edited_status_does_not_hold() {
             "movers: the verdict says FAIL and carries a proof and no counterexample\n",
         ),
         (
+            "no_status",
+            edited(proved, "PASS."),
+            "movers: the verdict says PASS., expected PASS, FAIL or UNKNOWN\n",
+        ),
+        (
             "nothing_left",
             bare,
             "collisions: the verdict says FAIL and carries no counterexample\n",
