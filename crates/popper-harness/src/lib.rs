@@ -3,26 +3,19 @@
 //!
 //! ```
 //! use popper_harness::decide::{Config, Harness, Status, Strength};
-//! use popper_harness::law::{Extensions, Law};
+//! use popper_harness::law::Law;
 //! use popper_harness::universe::KineticGrid;
 //!
-//! let law = |observable: &str| {
-//!     format!(
-//!         r#"{{"law_id": "example", "template": "invariant", "quantifiers": {{"T": 60}},
-//!             "observables": [{{"name": "x", "expr": "{observable}"}}],
-//!             "claim": "x(t) == x(0)", "forbidden": "some t with x(t) != x(0)"}}"#
-//!     )
-//! };
 //! let harness = Harness::new(KineticGrid, Config::default())?;
 //!
 //! // Right-movers are conserved, on every ring and for ever.
-//! let movers = Law::from_json(&law("count('>') + count('X')"), Extensions::default())?;
+//! let movers = Law::invariant("count('>') + count('X')").horizon(60).build()?;
 //! let verdict = harness.evaluate(&movers);
 //! assert_eq!(verdict.status, Status::Pass);
 //! assert_eq!(verdict.evidence.strength, Some(Strength::Proved));
 //!
 //! // Collisions are not: the smallest ring on which their number changes has three cells.
-//! let collisions = Law::from_json(&law("count('X')"), Extensions::default())?;
+//! let collisions = Law::invariant("count('X')").horizon(60).build()?;
 //! let counterexample = harness.evaluate(&collisions).counterexample.ok_or("expected a refutation")?;
 //! assert_eq!(counterexample.initial_state, ".<>");
 //! popper_harness::counterexample::replay(&counterexample)?;

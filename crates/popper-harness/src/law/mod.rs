@@ -1,6 +1,7 @@
 //! Laws: what may be said about a universe, and what it means.
 
 mod ast;
+mod builder;
 mod canonical;
 mod commutes;
 mod compile;
@@ -15,6 +16,7 @@ mod resolve;
 mod schema;
 pub mod syntax;
 
+pub use builder::{Direction, LawBuilder};
 pub use compile::{Missing, Unfit};
 pub use expr::{Expr, unwrapped};
 pub use limits::MAX_NORMAL;

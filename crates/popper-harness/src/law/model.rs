@@ -117,6 +117,7 @@ pub struct LocalFields {
 
 /// A law, read and checked for form but not yet resolved against a universe.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Law {
     /// The proposer's name for it.
     pub law_id: String,

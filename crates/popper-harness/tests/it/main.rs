@@ -4,6 +4,7 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
+mod built;
 mod fingerprints;
 mod fixtures;
 mod foreign;

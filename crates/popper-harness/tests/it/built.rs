@@ -1,0 +1,135 @@
+//! Laws that are built in Rust are the laws that are read from JSON.
+
+use popper_harness::counterexample::replay;
+use popper_harness::decide::Status;
+use popper_harness::law::syntax::Op;
+use popper_harness::law::{Direction, Extensions, Law, LawBuilder};
+use serde_json::{Value, json};
+
+use crate::fixtures::harness;
+
+fn read(law: Value) -> Law {
+    Law::from_value(law, "$", Extensions::default()).unwrap()
+}
+
+/// A law as JSON, with observables called as a person would.
+fn written(template: &str, exprs: &[&str], more: &[(&str, Value)]) -> Law {
+    let names = ["p", "q"];
+    let named = names.iter().zip(exprs);
+    let observables: Vec<Value> = named
+        .map(|(name, expr)| json!({"name": name, "expr": expr}))
+        .collect();
+    let mut law = json!({
+        "law_id": "read", "template": template, "quantifiers": {"T": 20}, "claim": "", "forbidden": "not so",
+        "observables": observables,
+    });
+    for (key, value) in more {
+        law[*key] = value.clone();
+    }
+    read(law)
+}
+
+#[test]
+fn a_built_law_and_its_json_have_one_fingerprint() {
+    let (x, y) = ("count('X')", "count('>')");
+    let claim = |text: &str| ("claim", json!(text));
+    let eventually = ("quantifiers", json!({"T": 20, "H": 3}));
+    let pairs: [(LawBuilder, Law); 7] = [
+        (Law::invariant(x), written("invariant", &[x], &[])),
+        (
+            Law::monotone(x, Direction::Falls),
+            written("monotone", &[x], &[("direction", json!("<="))]),
+        ),
+        (
+            Law::bound(x, Op::Lt, 3),
+            written(
+                "bound",
+                &[x],
+                &[("bound_op", json!("<")), ("bound_value", json!(3))],
+            ),
+        ),
+        (
+            Law::implies_step(
+                "count('X') > 0 and not count('>') == 2",
+                "count('>') >= count('X')",
+            ),
+            written(
+                "implication_step",
+                &[x, y],
+                &[claim("p(t) > 0 and not q(t) == 2 -> q(t+1) >= p(t+1)")],
+            ),
+        ),
+        (
+            Law::implies_state("count('X') > 0", "count('>') != 1"),
+            written(
+                "implication_state",
+                &[x, y],
+                &[claim("p(t) > 0 -> q(t) != 1")],
+            ),
+        ),
+        (
+            Law::eventually("count('X') > 0", "count('>') > 0", 3),
+            written(
+                "eventually",
+                &[x, y],
+                &[claim("p(t) > 0 -> q(t) > 0"), eventually],
+            ),
+        ),
+        (
+            Law::commutes("mirror_swap"),
+            written(
+                "symmetry_commutation",
+                &[],
+                &[("transform", json!("mirror_swap"))],
+            ),
+        ),
+    ];
+    for (built, written) in pairs {
+        let law = built.clone().horizon(20).build().unwrap();
+        assert_eq!(law.normalize(), written.normalize());
+        assert_eq!(law.fingerprint(), written.fingerprint());
+        assert_eq!(read(law.source.clone()).fingerprint(), law.fingerprint());
+        let narrow = built
+            .horizon(20)
+            .when("grid_length", Op::Ge, 4)
+            .named("narrow");
+        let narrow = narrow.forbidden("a larger ring").build().unwrap();
+        assert_ne!(narrow.fingerprint(), law.fingerprint());
+        assert_eq!(
+            (narrow.law_id.as_str(), narrow.forbidden.as_str()),
+            ("narrow", "a larger ring")
+        );
+    }
+}
+
+#[test]
+fn the_counterexample_of_a_built_law_replays() {
+    let laws = [
+        Law::invariant("count('X')").horizon(20),
+        Law::implies_step("count('X') > 0", "count('X') == 0 and count('>') == 7"),
+        Law::eventually("count('>') > 0", "count('X') > 0", 4).when("grid_length", Op::Ge, 2),
+    ];
+    for law in laws {
+        let law = law.build().unwrap();
+        let again = law.normalize().unwrap().to_law("again");
+        for law in [law, again] {
+            let verdict = harness().evaluate(&law);
+            assert_eq!(verdict.status, Status::Fail);
+            assert!(
+                replay(&verdict.counterexample.unwrap()).is_ok(),
+                "{}",
+                law.source
+            );
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_built_says_why() {
+    let error = |law: LawBuilder| law.build().unwrap_err().to_string();
+    assert_eq!(
+        error(Law::implies_step("count('X')", "count('X') == 0")),
+        "$.claim: column 1: expected a comparison, such as `count('X') > 0`"
+    );
+    assert!(error(Law::invariant("count('X')").horizon(0)).starts_with("$.quantifiers.T: "));
+}
