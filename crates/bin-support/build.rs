@@ -117,9 +117,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
         assert_eq!(checked_out(folder), None);
-        if git(folder, &["init", "-q"]).is_none() {
-            return;
-        }
+        git(folder, &["init", "-q"]).unwrap();
         fs::write(folder.join("Cargo.toml"), "[package]\n").unwrap();
         // A folder inside of a repository that does not have its files is no checkout of it.
         assert_eq!(checked_out(folder), None);

@@ -99,7 +99,7 @@ impl Session {
     }
 }
 
-/// What a command line asks for.
+/// The work that a command line names.
 enum Task<C> {
     /// The program's own work.
     Own(C),

@@ -1,4 +1,4 @@
-//! The commands that each program of commands has without a line of its own.
+//! The commands that all programs with commands share: `completions`, `man` and `paths`.
 
 use std::io::Write as _;
 use std::path::PathBuf;

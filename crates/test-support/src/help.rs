@@ -175,7 +175,7 @@ fn inner_commands(help: &str) -> Vec<String> {
         .collect()
 }
 
-fn name(program: &Path) -> &str {
+pub(crate) fn name(program: &Path) -> &str {
     program.file_stem().unwrap().to_str().unwrap()
 }
 

@@ -56,6 +56,8 @@
 pub mod browser;
 mod canned;
 mod clock;
+#[cfg(unix)]
+mod env_file;
 mod help;
 mod logosphere;
 mod memory;
@@ -65,6 +67,8 @@ mod zer0gravity;
 
 pub use canned::Canned;
 pub use clock::FakeClock;
+#[cfg(unix)]
+pub use env_file::{EnvFileProgram, PlantedEnvFile};
 pub use help::{check_help, check_shared_commands, run_examples};
 pub use logosphere::{
     Billed, MindFatal, MindFault, MindFaults, MindForm, MindMode, MindScript, MindStats, MindStub,

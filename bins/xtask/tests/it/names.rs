@@ -14,7 +14,7 @@ fn exported(item: &str) -> &str {
     name.rsplit("::").next().unwrap_or(name).trim()
 }
 
-/// What a root exports, one line each, sorted: `mod NAME` for a module, else the name. By house rule a root has modules
+/// The exports of a root, one line each, sorted: `mod NAME` for a module, else the name. By house rule a root has modules
 /// and one-level re-exports alone.
 fn names(root: &str) -> BTreeSet<String> {
     let code: String = root

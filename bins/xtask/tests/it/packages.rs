@@ -1,4 +1,4 @@
-//! What an archive of a package holds: its README, the licences, and everything that its sources include.
+//! The contents of a package's archive: its README, the licences, and everything that its sources include.
 
 use std::fs;
 use std::path::Path;
