@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use popper_harness::counterexample::{COUNTEREXAMPLE_VERSION, Counterexample};
-use popper_harness::decide::{Config, Harness, Reason, Status, VERDICT_VERSION, Verdict};
+use popper_harness::decide::{Config, Harness, Reason, Status, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -151,10 +151,8 @@ impl CapabilityRow {
 
 /// sha256 of a verdict's JSON with `runtime_ms` 0.
 fn digest(verdict: &Verdict) -> String {
-    let timeless = Verdict {
-        runtime_ms: 0,
-        ..verdict.clone()
-    };
+    let mut timeless = verdict.clone();
+    timeless.runtime_ms = 0;
     sha256(&json(&timeless))
 }
 
@@ -183,21 +181,21 @@ impl Finding {
             let reason = serde_json::from_value(Value::String(code.clone()));
             reason.map_err(|error| Error::row(table, id, "reason_code", error))
         };
-        Ok(Verdict {
-            schema_version: VERDICT_VERSION.to_owned(),
-            law_id: self.law.law_id.clone(),
-            law_fingerprint: self.law.law_fingerprint.clone(),
-            sim_hash: sim_hash.to_owned(),
-            harness_config_hash: row.harness_config_hash.clone(),
-            seed: row.seed,
-            status: row.status,
-            reason_code: row.reason_code.as_ref().map(reason).transpose()?,
-            evidence: Error::json(table, id, "evidence_json", &row.evidence_json)?,
-            power: Error::json(table, id, "power_metrics_json", &row.power_metrics_json)?,
-            counterexample: self.package()?,
-            notes: row.all_notes(),
-            runtime_ms: row.runtime_ms,
-        })
+        let mut verdict = Verdict::new(
+            self.law.law_id.clone(),
+            self.law.law_fingerprint.clone(),
+            sim_hash.to_owned(),
+            row.harness_config_hash.clone(),
+            row.seed,
+        );
+        verdict.status = row.status;
+        verdict.reason_code = row.reason_code.as_ref().map(reason).transpose()?;
+        verdict.evidence = Error::json(table, id, "evidence_json", &row.evidence_json)?;
+        verdict.power = Error::json(table, id, "power_metrics_json", &row.power_metrics_json)?;
+        verdict.counterexample = self.package()?;
+        verdict.notes = row.all_notes();
+        verdict.runtime_ms = row.runtime_ms;
+        Ok(verdict)
     }
 
     /// The counterexample as the package that `replay` takes.

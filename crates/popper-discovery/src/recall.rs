@@ -193,7 +193,7 @@ impl Sums {
                 }
                 _ => None,
             },
-            Term::Step | Term::Bin(..) => None,
+            _ => None,
         }
     }
 }

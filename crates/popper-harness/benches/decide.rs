@@ -157,12 +157,10 @@ fn main() {
     let mut exhaustive = serde_json::Map::new();
     for n in [16, 18, 20] {
         // Only the exhaustive stage: nothing is sampled and nothing is searched.
-        let config = Config {
-            exhaustive_n: n,
-            ladder: vec![1],
-            adversarial: false,
-            ..Config::default()
-        };
+        let config = Config::default()
+            .exhaustive_n(n)
+            .ladder(vec![1])
+            .adversarial(false);
         let harness = Harness::new(KineticGrid, config).unwrap();
         let runs = if n == 20 { 1 } else { 3 };
         for (template, law) in hard_laws() {
@@ -204,12 +202,7 @@ fn main() {
     let mut refuted = 0;
     for seed in 0..100 {
         // Nothing is exhausted here: the generators and the search have to find it.
-        let config = Config {
-            seed,
-            exhaustive_n: 0,
-            minimal_n: 0,
-            ..Config::default()
-        };
+        let config = Config::default().seed(seed).exhaustive_n(0).minimal_n(0);
         let harness = Harness::new(KineticGrid, config).unwrap();
         times.push(millis(1, || {
             refuted += u32::from(harness.evaluate(&rare).status == Status::Fail);

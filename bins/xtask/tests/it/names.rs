@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 
 use crate::packages::{folder, published};
 
@@ -102,4 +103,56 @@ fn the_public_names_of_every_library_are_listed() {
         wrong.is_empty(),
         "to write the files: ORRERY_WRITE=1 cargo test -p xtask --test it names::\n{wrong}"
     );
+}
+
+/// The types besides the enums of laws that may get another field or variant without a new major version.
+const OPEN: [(&str, &str); 7] = [
+    ("popper-discovery/src/observer.rs", "pub enum Event<'a> {"),
+    ("popper-discovery/src/proposer.rs", "pub enum Step {"),
+    ("popper-harness/src/decide/config.rs", "pub struct Config {"),
+    (
+        "popper-harness/src/decide/generators.rs",
+        "pub enum Family {",
+    ),
+    ("popper-harness/src/decide/verdict.rs", "pub enum Reason {"),
+    ("popper-harness/src/decide/verdict.rs", "pub struct Power {"),
+    (
+        "popper-harness/src/decide/verdict.rs",
+        "pub struct Verdict {",
+    ),
+];
+
+/// The lines that begin an item of this kind with no `#[non_exhaustive]` in front of it.
+fn closed<'a>(code: &'a str, item: &str) -> Vec<&'a str> {
+    let mut is_open = false;
+    let mut closed = Vec::new();
+    for line in code.lines() {
+        if line.starts_with(item) && !is_open {
+            closed.push(line);
+        }
+        let is_head = line.starts_with("#[") || line.starts_with("///");
+        is_open = line == "#[non_exhaustive]" || (is_open && is_head);
+    }
+    closed
+}
+
+#[test]
+fn types_that_will_grow_are_non_exhaustive() {
+    let code = "#[non_exhaustive]\n/// One.\npub enum One {\n}\npub enum Two {\n}\n";
+    assert_eq!(closed(code, "pub enum "), ["pub enum Two {"]);
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../crates");
+    let read = |file: &Path| fs::read_to_string(file).unwrap();
+    for (file, item) in OPEN {
+        let code = read(&crates.join(file));
+        assert!(code.contains(&format!("\n{item}\n")), "{file}: {item}");
+        assert_eq!(closed(&code, item), [""; 0], "{file}");
+    }
+    let mut enums = 0;
+    for entry in fs::read_dir(crates.join("popper-harness/src/law")).unwrap() {
+        let path = entry.unwrap().path();
+        let code = read(&path);
+        assert_eq!(closed(&code, "pub enum "), [""; 0], "{}", path.display());
+        enums += code.matches("\npub enum ").count();
+    }
+    assert!(enums >= 15, "{enums} enums of laws");
 }

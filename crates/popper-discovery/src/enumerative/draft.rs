@@ -151,7 +151,7 @@ impl LawDraft {
             Template::ImplicationStep => "step",
             Template::ImplicationState => "state",
             Template::Eventually => "eventually",
-            Template::SymmetryCommutation | Template::LocalTransition => "symmetry",
+            _ => "symmetry",
         };
         let mut words = match (&self.said, self.template) {
             (Said::Commutes(transform), _) => vec![transform.clone()],
@@ -345,6 +345,7 @@ fn word(op: Op) -> &'static str {
         Op::Mul => "times",
         Op::Div => "over",
         Op::Mod => "mod",
+        _ => "op",
     }
 }
 
@@ -357,10 +358,10 @@ fn slug(phrase: &Expr, symbols: &[char]) -> String {
             let spelled = spelled(expr, symbols);
             match time {
                 _ if expr == "grid_length" => spelled,
-                Time::Now => spelled,
                 Time::Next => format!("{spelled}_next"),
                 Time::At(0) => format!("{spelled}_start"),
                 Time::At(step) => format!("{spelled}_at_{step}"),
+                _ => spelled,
             }
         }
         Expr::Neg(inner) => format!("minus_{}", slug(inner, symbols)),
@@ -373,5 +374,6 @@ fn slug(phrase: &Expr, symbols: &[char]) -> String {
                 slug(right, symbols)
             )
         }
+        _ => String::new(),
     }
 }

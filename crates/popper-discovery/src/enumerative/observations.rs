@@ -203,6 +203,7 @@ impl Piece {
                     Time::At(step) => Some(step),
                     Time::Now => Some(t),
                     Time::Next => t.checked_add(1),
+                    _ => None,
                 };
                 // A state that was not seen has no value, like one on which the expression has none: both leave the law open.
                 step.and_then(|step| self.seen.get(&step))
@@ -238,7 +239,7 @@ impl Piece {
                     && holds_at(antecedent, first) == Some(true)
                     && (first..=last).all(|t| holds_at(consequent, t) == Some(false))
             }),
-            Claim::Commutes(_) | Claim::Local { .. } => false,
+            _ => false,
         }
     }
 }

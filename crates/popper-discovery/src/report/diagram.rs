@@ -167,6 +167,7 @@ impl Scene<'_> {
             Symmetry::Named(transform) => transform.name().to_owned(),
             Symmetry::Shift(Shift::By(k)) => format!("shift_{k}"),
             Symmetry::Shift(Shift::Every) => "shift_k".into(),
+            _ => return None,
         };
         let before = self.states(&single.apply(self.start));
         let then: Vec<State> = (self.states(self.start).iter())

@@ -194,10 +194,7 @@ async fn both_ways_of_a_symmetry_are_drawn() {
 
 #[tokio::test]
 async fn the_cell_that_a_local_law_is_wrong_about_is_marked() {
-    let config = Config {
-        extensions: vec!["local_transition".into()],
-        ..Config::default()
-    };
+    let config = Config::default().extensions(vec!["local_transition".into()]);
     let harness = Harness::new(KineticGrid, config).unwrap();
     let law = serde_json::json!({
         "law_id": "leaves", "template": "local_transition", "quantifiers": {"T": 10}, "claim": "",

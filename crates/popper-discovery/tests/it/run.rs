@@ -49,11 +49,9 @@ pub(crate) fn invariant(name: &str, expr: &str) -> Value {
 
 /// A small harness, for speed.
 pub(crate) fn harness_for(universe: impl Universe) -> Harness {
-    let config = Config {
-        exhaustive_n: 6,
-        ladder: vec![7, 8, 12, 16, 33],
-        ..Config::default()
-    };
+    let config = Config::default()
+        .exhaustive_n(6)
+        .ladder(vec![7, 8, 12, 16, 33]);
     Harness::new(universe, config).unwrap()
 }
 

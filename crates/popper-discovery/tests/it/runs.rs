@@ -109,10 +109,7 @@ async fn another_universe_configuration_or_proposer_is_another_run() {
     let (id, store) = (first.run().id, first.store().clone());
     let config = LoopConfig::default();
     let clock = || Arc::new(popper_discovery::Still(moment()));
-    let wide = Config {
-        exhaustive_n: 7,
-        ..Config::default()
-    };
+    let wide = Config::default().exhaustive_n(7);
     let wide = Harness::new(KineticGrid, wide).unwrap();
     let random = Harness::new(
         popper_harness::universe::random_universe(3),
@@ -250,10 +247,7 @@ async fn what_another_run_decided_meanwhile_is_taken_over() {
 
 #[tokio::test]
 async fn a_retest_finds_a_seed_that_is_free_also_at_the_end_of_the_numbers() {
-    let config = Config {
-        seed: u64::MAX,
-        ..quick().config().clone()
-    };
+    let config = quick().config().clone().seed(u64::MAX);
     let harness = Harness::new(KineticGrid, config).unwrap();
     let loop_config = LoopConfig::default();
     let store = MemoryStore::default();

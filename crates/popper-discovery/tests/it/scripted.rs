@@ -103,14 +103,12 @@ pub fn harness() -> Harness {
 
 /// One that does not try hard, where only the rows matter.
 pub fn quick() -> Harness {
-    let config = Config {
-        exhaustive_n: 3,
-        minimal_n: 3,
-        ladder: (1..=8).collect(),
-        adversarial: false,
-        min_cases: 10,
-        ..Config::default()
-    };
+    let config = Config::default()
+        .exhaustive_n(3)
+        .minimal_n(3)
+        .ladder((1..=8).collect())
+        .adversarial(false)
+        .min_cases(10);
     Harness::new(KineticGrid, config).unwrap()
 }
 

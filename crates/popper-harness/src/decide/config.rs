@@ -8,9 +8,11 @@ use crate::law::{Extensions, MAX_RING};
 /// What stands in front of the canonical JSON before hashing: it changes when a verdict may differ for the same fields.
 const SEMANTICS: &str = "popper-harness/2";
 
-/// A configuration. Every field has a default, so that `{}` is the default configuration.
+/// A configuration. Every field has a default, so that `{}` is the default configuration, and a setter:
+/// `Config::default().max_t(50)`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Config {
     /// The seed of all randomness. Not part of the hash: verdicts name it beside.
     pub seed: u64,
@@ -65,6 +67,40 @@ impl Default for Config {
             extensions: Vec::new(),
         }
     }
+}
+
+/// Makes a setter of each field.
+macro_rules! setters {
+    ($($field:ident: $type:ty),*) => {
+        impl Config {
+            $(
+                #[doc = concat!("Sets the field `", stringify!($field), "`.")]
+                #[must_use]
+                pub fn $field(mut self, $field: $type) -> Self {
+                    self.$field = $field;
+                    self
+                }
+            )*
+        }
+    };
+}
+
+setters! {
+    seed: u64,
+    max_t: u64,
+    exhaustive_n: usize,
+    exhaustive_budget: u64,
+    sampled_budget: u64,
+    minimal_n: usize,
+    ladder: Vec<usize>,
+    rounds: u32,
+    proposed_cases: u64,
+    adversarial: bool,
+    generations: u32,
+    min_cases: u64,
+    min_triggers: u64,
+    min_trigger_families: usize,
+    extensions: Vec<String>
 }
 
 /// A configuration that makes no sense.

@@ -91,10 +91,7 @@ impl Harness {
     pub fn with_seed(&self, seed: u64) -> Self {
         Self {
             universe: Arc::clone(&self.universe),
-            config: Config {
-                seed,
-                ..self.config.clone()
-            },
+            config: self.config.clone().seed(seed),
             sim_hash: self.sim_hash.clone(),
             config_hash: self.config_hash.clone(),
             circuit: Arc::clone(&self.circuit),
@@ -133,21 +130,13 @@ impl Harness {
     /// [`evaluate`](Self::evaluate), byte for byte.
     pub fn evaluate_until(&self, law: &Law, stop: Stop<'_>) -> Verdict {
         let fingerprint = law.fingerprint();
-        let mut verdict = Verdict {
-            schema_version: VERDICT_VERSION.into(),
-            law_id: law.law_id.clone(),
-            law_fingerprint: fingerprint.clone(),
-            sim_hash: self.sim_hash.clone(),
-            harness_config_hash: self.config_hash.clone(),
-            seed: self.config.seed,
-            status: Status::Unknown,
-            reason_code: None,
-            evidence: Evidence::default(),
-            power: Power::default(),
-            counterexample: None,
-            notes: Vec::new(),
-            runtime_ms: 0,
-        };
+        let mut verdict = Verdict::new(
+            law.law_id.clone(),
+            fingerprint.clone(),
+            self.sim_hash.clone(),
+            self.config_hash.clone(),
+            self.config.seed,
+        );
         verdict.evidence.horizon = HorizonNote {
             t: law.quantifiers.t,
             h: law.quantifiers.h,

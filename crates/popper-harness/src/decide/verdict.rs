@@ -151,6 +151,7 @@ pub struct Mutation {
 
 /// A verdict. The same universe, config, law and seed give the same bytes, but for `runtime_ms`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Verdict {
     /// The version of this form.
     pub schema_version: String,
@@ -178,4 +179,31 @@ pub struct Verdict {
     pub notes: Vec<String>,
     /// Milliseconds, entered by whoever holds a clock; the harness itself leaves 0.
     pub runtime_ms: u64,
+}
+
+impl Verdict {
+    /// An UNKNOWN verdict without evidence, to be filled in.
+    pub fn new(
+        law_id: String,
+        law_fingerprint: String,
+        sim_hash: String,
+        harness_config_hash: String,
+        seed: u64,
+    ) -> Self {
+        Self {
+            schema_version: VERDICT_VERSION.into(),
+            law_id,
+            law_fingerprint,
+            sim_hash,
+            harness_config_hash,
+            seed,
+            status: Status::Unknown,
+            reason_code: None,
+            evidence: Evidence::default(),
+            power: Power::default(),
+            counterexample: None,
+            notes: Vec::new(),
+            runtime_ms: 0,
+        }
+    }
 }

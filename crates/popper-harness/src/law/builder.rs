@@ -13,6 +13,7 @@ const HORIZON: u64 = 60;
 
 /// Which way a monotone observable may go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Direction {
     /// f(t+1) <= f(t)
     Falls,

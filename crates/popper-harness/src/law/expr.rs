@@ -8,6 +8,7 @@ use super::syntax::{Op, Time};
 
 /// A part of a claim. As JSON it is a `claim_ast`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Expr {
     /// A constant.
     Int(i64),

@@ -8,6 +8,7 @@ use super::syntax::{Node, Op};
 /// The shapes a law may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Template {
     /// f(t) = f(0) for t = 0..T.
     Invariant,

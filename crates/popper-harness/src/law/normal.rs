@@ -51,6 +51,7 @@ pub struct NormalLaw {
 
 /// What a law in normal form says.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum NormalClaim {
     /// A formula over observables at times.
     Formula(Expr),

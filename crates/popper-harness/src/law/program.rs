@@ -6,6 +6,7 @@ use crate::universe::{Shift, State, Symbol, Transform};
 
 /// Integer arithmetic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Arith {
     /// `+`
     Add,
@@ -19,6 +20,7 @@ pub enum Arith {
 
 /// The cells at which a pattern may begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Cells {
     /// Every cell, the pattern wraps round the ring.
     Ring,
@@ -39,6 +41,7 @@ pub struct Pattern {
 
 /// An observable: an integer read off one state.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Observable {
     /// A constant.
     Int(i64),
@@ -98,6 +101,7 @@ impl Observable {
 
 /// A number in a claim.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Term {
     /// A constant.
     Int(i64),
@@ -113,6 +117,7 @@ pub enum Term {
 
 /// A truth value in a claim.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Formula {
     /// `x op y` with a comparing [`Op`].
     Cmp(Op, Term, Term),
@@ -128,6 +133,7 @@ pub enum Formula {
 
 /// A transform of a symmetry law.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Symmetry {
     /// One of the universe's own.
     Named(Transform),
@@ -156,6 +162,7 @@ impl Symmetry {
 
 /// What a law says of the runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Claim {
     /// `antecedent -> consequent` (or the consequent alone) at every t from 0 to T, or to T - 1.
     Always {

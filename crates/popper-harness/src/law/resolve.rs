@@ -54,6 +54,7 @@ pub struct Meaning {
 
 /// A claim.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum Statement {
     /// A formula over observables at times.
     Formula(Node),

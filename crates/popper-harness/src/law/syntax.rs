@@ -23,6 +23,7 @@ pub const MAX_NESTING: usize = 256;
 
 /// A two-sided operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Op {
     /// `->`
     Implies,
@@ -159,6 +160,7 @@ impl Op {
 
 /// The time at which an observable is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Time {
     /// A fixed step of the run.
     At(u64),
@@ -180,6 +182,7 @@ pub struct Node {
 
 /// What a node can be.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum Kind {
     /// An integer.
     Int(i64),

@@ -75,14 +75,12 @@ impl Universe for Drift {
 }
 
 fn config() -> Config {
-    Config {
-        exhaustive_n: 4,
-        minimal_n: 4,
-        max_t: 40,
-        ladder: vec![1, 2, 5, 9],
-        generations: 1,
-        ..Config::default()
-    }
+    Config::default()
+        .exhaustive_n(4)
+        .minimal_n(4)
+        .max_t(40)
+        .ladder(vec![1, 2, 5, 9])
+        .generations(1)
 }
 
 #[test]

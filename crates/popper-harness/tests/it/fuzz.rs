@@ -51,16 +51,14 @@ fn fuzz<I: Debug>(
 
 /// A configuration that decides in a moment.
 fn tiny() -> Config {
-    Config {
-        exhaustive_n: 3,
-        minimal_n: 3,
-        max_t: 40,
-        ladder: vec![1, 2, 5, 9],
-        generations: 1,
-        proposed_cases: 16,
-        extensions: vec!["local_transition".into()],
-        ..Config::default()
-    }
+    Config::default()
+        .exhaustive_n(3)
+        .minimal_n(3)
+        .max_t(40)
+        .ladder(vec![1, 2, 5, 9])
+        .generations(1)
+        .proposed_cases(16)
+        .extensions(vec!["local_transition".into()])
 }
 
 fn grid() -> Harness {

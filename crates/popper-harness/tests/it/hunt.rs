@@ -119,12 +119,10 @@ fn hunt(seeds: std::ops::Range<u64>, harness: &Harness, universe: &Universe) {
 
 /// Small budgets for what lies beyond brute force, so that many laws can be asked.
 pub fn hasty() -> Config {
-    Config {
-        exhaustive_n: 8,
-        ladder: vec![9, 16, 27],
-        generations: 2,
-        ..Config::default()
-    }
+    Config::default()
+        .exhaustive_n(8)
+        .ladder(vec![9, 16, 27])
+        .generations(2)
 }
 
 /// Ten thousand laws in all; in parts, so that a runner can spread them.
@@ -169,12 +167,7 @@ fn laws_of_random_universes() {
         let definition = random_universe(seed);
         let universe = Universe::table(&definition).unwrap();
         let table = TableUniverse::from_json(&definition.to_string()).unwrap();
-        let config = Config {
-            exhaustive_n: 7,
-            minimal_n: 7,
-            ladder: vec![8, 16],
-            ..hasty()
-        };
+        let config = hasty().exhaustive_n(7).minimal_n(7).ladder(vec![8, 16]);
         let harness = Harness::new(table, config).unwrap();
         hunt(seed * 1000..seed * 1000 + 50, &harness, &universe);
     }

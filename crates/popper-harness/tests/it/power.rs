@@ -209,12 +209,10 @@ fn what_never_triggers_is_vacuous_and_what_tells_nothing_apart_is_weak() {
         "x(t) > 3 -> x(t+1) <= 3",
         &json!({"preconditions": [{"lhs": "grid_length", "op": "==", "rhs": 9}], "quantifiers": {"T": 1}}),
     );
-    let config = Config {
-        exhaustive_n: 0,
-        minimal_n: 0,
-        min_triggers: 1_000_000,
-        ..Config::default()
-    };
+    let config = Config::default()
+        .exhaustive_n(0)
+        .minimal_n(0)
+        .min_triggers(1_000_000);
     let weak = Harness::new(KineticGrid, config).unwrap().evaluate(&rare);
     assert_eq!(weak.status, Status::Unknown, "{:?}", weak.power);
     let reasons = [
@@ -231,19 +229,13 @@ fn what_never_triggers_is_vacuous_and_what_tells_nothing_apart_is_weak() {
         "x(t) > 0 -> 2*x(t) <= grid_length",
         &json!({}),
     );
-    let config = Config {
-        min_triggers: u64::MAX,
-        ..Config::default()
-    };
+    let config = Config::default().min_triggers(u64::MAX);
     let weak = Harness::new(KineticGrid, config).unwrap().evaluate(&often);
     assert_eq!(weak.reason_code, Some(Reason::InconclusiveLowPower));
     assert!(weak.power.triggers > 0);
 
     // Too few starts, by config and by the law itself.
-    let config = Config {
-        min_cases: u64::MAX,
-        ..Config::default()
-    };
+    let config = Config::default().min_cases(u64::MAX);
     let few = Harness::new(KineticGrid, config).unwrap().evaluate(&law(
         "bound",
         "2*x(t) <= grid_length",

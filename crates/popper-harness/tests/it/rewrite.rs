@@ -263,7 +263,7 @@ fn written(node: &Node, logic: bool, rng: &mut Rng) -> String {
             let op = exchange(*op, &mut sides, logic, rng);
             format!("({} {} {})", sides[0], op.text(), sides[1])
         }
-        Kind::Step | Kind::At(..) => unreachable!("text has no such node"),
+        _ => unreachable!("text has no such node"),
     }
 }
 

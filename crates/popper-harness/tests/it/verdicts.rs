@@ -218,10 +218,7 @@ fn a_proposer_cannot_hide_large_rings() {
     );
     assert_eq!(harness().evaluate(&bound).status, Status::Fail);
     // Even where nothing small is exhausted.
-    let config = Config {
-        exhaustive_n: 0,
-        ..Config::default()
-    };
+    let config = Config::default().exhaustive_n(0);
     assert_eq!(
         Harness::new(KineticGrid, config)
             .unwrap()
@@ -302,10 +299,7 @@ fn a_long_horizon_is_exact_or_unknown() {
 #[test]
 fn local_transitions() {
     let local = |fields: Value| {
-        let config = Config {
-            extensions: vec!["local_transition".into()],
-            ..Config::default()
-        };
+        let config = Config::default().extensions(vec!["local_transition".into()]);
         Harness::new(KineticGrid, config).unwrap().evaluate(&law(
             "local_transition",
             &[],

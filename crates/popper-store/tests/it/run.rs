@@ -103,10 +103,7 @@ impl Clock for Ticking {
 }
 
 pub fn harness(seed: u64) -> Harness {
-    let config = Config {
-        seed,
-        ..Config::default()
-    };
+    let config = Config::default().seed(seed);
     Harness::new(KineticGrid, config).unwrap()
 }
 

@@ -53,13 +53,11 @@ fn empty(harness: &Harness) -> Snapshot {
 
 /// A harness that finds the same small refutations sooner: it looks at less before it lets a law pass.
 fn hasty() -> Config {
-    Config {
-        exhaustive_n: 5,
-        minimal_n: 5,
-        ladder: (1..=12).collect(),
-        generations: 2,
-        ..Config::default()
-    }
+    Config::default()
+        .exhaustive_n(5)
+        .minimal_n(5)
+        .ladder((1..=12).collect())
+        .generations(2)
 }
 
 /// What the loop does, without a store and without ranking: 20 laws an iteration, 10 of those that wait are tested.

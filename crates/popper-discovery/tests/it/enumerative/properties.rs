@@ -51,7 +51,7 @@ fn broken(law: &Law, specimen: &Specimen, universe: &Tabulated) -> bool {
                 let state = match time {
                     Time::Now => &now,
                     Time::Next => &after,
-                    Time::At(_) => &start,
+                    _ => &start,
                 };
                 observe(&program.observables[index], state, universe)
             };

@@ -124,10 +124,7 @@ pub async fn open(store: MemoryStore, config: LoopConfig) -> Discovery<MemorySto
 /// The first snapshot of a run.
 pub fn beginning(universe: impl Universe, extensions: &[&str]) -> Snapshot {
     let contract = Contract::of(&Tabulated::of(&universe).unwrap());
-    let config = Config {
-        extensions: extensions.iter().map(ToString::to_string).collect(),
-        ..Config::default()
-    };
+    let config = Config::default().extensions(extensions.iter().map(ToString::to_string).collect());
     let harness = Harness::new(universe, config).unwrap();
     Snapshot {
         iteration: 1,

@@ -38,12 +38,10 @@ async fn run(at: u64) -> (Discovery<MemoryStore>, u64) {
         wall_limit_ms: Some(1000),
         ..LoopConfig::default()
     };
-    let harness = Config {
-        exhaustive_n: 4,
-        minimal_n: 12,
-        ladder: vec![8, 16, 33],
-        ..Config::default()
-    };
+    let harness = Config::default()
+        .exhaustive_n(4)
+        .minimal_n(12)
+        .ladder(vec![8, 16, 33]);
     let harness = Harness::new(KineticGrid, harness).unwrap();
     let clock = Arc::new(Jump {
         looks: AtomicU64::new(0),

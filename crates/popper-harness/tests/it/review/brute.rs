@@ -2,7 +2,7 @@
 //!
 //! `PROPTEST_CASES=4000` asks for as many as the acceptance does.
 
-use popper_harness::decide::{Config, Harness};
+use popper_harness::decide::Harness;
 use popper_harness::universe::TableUniverse;
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
@@ -113,12 +113,7 @@ fn laws_of_every_template_against_brute_force() {
             let definition = universe(k, &mut rng);
             let law = law(500_000 + seed, k, &mut rng);
             let table = TableUniverse::from_json(&definition.to_string()).unwrap();
-            let config = Config {
-                exhaustive_n: 7,
-                minimal_n: 7,
-                ladder: vec![8, 13],
-                ..hasty()
-            };
+            let config = hasty().exhaustive_n(7).minimal_n(7).ladder(vec![8, 13]);
             let harness = Harness::new(table, config).unwrap();
             let universe = Universe::table(&definition).unwrap();
             contradiction(&law, &harness, &universe)

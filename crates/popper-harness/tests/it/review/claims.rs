@@ -65,10 +65,7 @@ fn p1_a_text_that_does_not_parse_is_not_decided_by_the_fields() {
         "claim: column 21: expected `)`, found the end"
     );
     let local = json!({"trigger_symbol": ".", "neighbor_pattern": ">.<", "result_symbol": "X"});
-    let config = Config {
-        extensions: vec!["local_transition".into()],
-        ..Config::default()
-    };
+    let config = Config::default().extensions(vec!["local_transition".into()]);
     let harness = Harness::new(KineticGrid, config).unwrap();
     let verdict = harness.evaluate(&read(law("local_transition", "a gap fills", &local)));
     assert_eq!(verdict.reason_code, Some(Reason::AmbiguousClaim));

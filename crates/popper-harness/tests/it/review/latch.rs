@@ -66,13 +66,11 @@ fn stop_everywhere(harness: &Harness, law: &Law) {
 }
 
 fn quick() -> Config {
-    Config {
-        exhaustive_n: 8,
-        ladder: vec![9, 10, 11, 12, 16, 27, 28, 40],
-        minimal_n: 11,
-        generations: 4,
-        ..Config::default()
-    }
+    Config::default()
+        .exhaustive_n(8)
+        .ladder(vec![9, 10, 11, 12, 16, 27, 28, 40])
+        .minimal_n(11)
+        .generations(4)
 }
 
 fn grid() -> Harness {

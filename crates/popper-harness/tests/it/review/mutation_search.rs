@@ -12,10 +12,7 @@ use crate::random_law::random_law;
 fn it_refutes_a_law_that_sampling_does_not() {
     let law = Law::from_value(random_law(900_041), "$", Extensions::default()).unwrap();
     let decide = |adversarial| {
-        let config = Config {
-            adversarial,
-            ..Config::default()
-        };
+        let config = Config::default().adversarial(adversarial);
         Harness::new(KineticGrid, config).unwrap().evaluate(&law)
     };
     assert_ne!(decide(false).status, Status::Fail);

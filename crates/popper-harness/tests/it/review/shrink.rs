@@ -64,12 +64,10 @@ fn a_change_of_a_count_takes_two_movers() {
 
 #[test]
 fn where_the_budget_ends_the_counterexample_is_not_called_minimized() {
-    let config = Config {
-        ladder: vec![3500],
-        exhaustive_n: 4,
-        minimal_n: 4,
-        ..Config::default()
-    };
+    let config = Config::default()
+        .ladder(vec![3500])
+        .exhaustive_n(4)
+        .minimal_n(4);
     let harness = Harness::new(KineticGrid, config).unwrap();
     let verdict = harness.evaluate(&collisions(1700, 2000, "==", 3500, &Value::Null));
     let example = verdict.counterexample.unwrap();
