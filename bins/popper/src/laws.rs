@@ -48,8 +48,10 @@ impl Laws {
         for law in laws {
             match law {
                 Ok(law) => {
-                    if !names.insert(law.law_id.clone()) && repeated.insert(law.law_id.clone()) {
-                        let (file, name) = (&file.name, printable(&law.law_id));
+                    if !names.insert(law.law_id().to_owned())
+                        && repeated.insert(law.law_id().to_owned())
+                    {
+                        let (file, name) = (&file.name, printable(law.law_id()));
                         session.notice(&format!(
                             "{file}: more than one law has the law_id `{name}`; all are decided"
                         ));

@@ -74,22 +74,22 @@ fn folded(text: &str) -> String {
 fn accepted(law: &Law, normal: &NormalLaw, raw: &str) -> LawRow {
     let written = json!(normal);
     // What was absent in the law is an empty list or object in its column.
-    let column = |key: &str, absent: &str| match law.source.get(key) {
+    let column = |key: &str, absent: &str| match law.source().get(key) {
         None | Some(Value::Null) => absent.to_owned(),
         Some(value) => value.to_string(),
     };
     LawRow {
         id: 0,
         run_id: 0,
-        law_id: law.law_id.clone(),
+        law_id: law.law_id().to_owned(),
         law_fingerprint: normal.fingerprint(),
         schema_version: text(&written, "schema_version"),
-        template: law.template.name().to_owned(),
+        template: law.template().name().to_owned(),
         quantifiers_json: written["quantifiers"].to_string(),
         preconditions_json: written["preconditions"].to_string(),
         observables_json: column("observables", "[]"),
-        claim_text: folded(&law.claim),
-        forbidden_text: folded(&law.forbidden),
+        claim_text: folded(law.claim()),
+        forbidden_text: folded(law.forbidden()),
         proposed_tests_json: column("proposed_tests", "[]"),
         capability_requirements_json: column("capability_requirements", "{}"),
         created_iteration_id: 0,

@@ -143,7 +143,7 @@ fn main() {
         .iter()
         .map(|law| {
             json!([
-                law.law_id,
+                law.law_id(),
                 rounded(millis(5, || drop(black_box(harness.evaluate(law)))))
             ])
         })
@@ -186,7 +186,7 @@ fn main() {
         let made = millis(200, || drop(black_box(prove(law, &program, &KineticGrid))));
         let checked = millis(200, || verify_proof(black_box(&proof)).unwrap());
         certificates.insert(
-            law.law_id.clone(),
+            law.law_id().to_owned(),
             json!({"prove_us": rounded(made * 1e3), "verify_us": rounded(checked * 1e3)}),
         );
     }

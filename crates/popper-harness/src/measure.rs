@@ -1,13 +1,17 @@
 //! Observables for embedders: an expression in, an integer out.
 
 use crate::eval::{EvalError, observe};
-use crate::law::{Capabilities, Law, NamedExpr, Program, Quantifiers, Template, Unfit};
+use crate::law::syntax::Op;
+use crate::law::{Law, LawError, Program, Unfit};
 use crate::universe::{StateError, Symbol, Tabulated, Universe};
 
 /// Why an expression has no value on a state.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MeasureError {
+    /// The expression is blank or too long.
+    #[error(transparent)]
+    Law(#[from] LawError),
     /// The expression does not parse, or names what the universe does not have.
     #[error(transparent)]
     Expression(#[from] Unfit),
@@ -47,36 +51,12 @@ pub fn measure(expr: &str, state: &[Symbol], universe: &Tabulated) -> Result<i64
         };
         return Err(foreign.into());
     }
-    let program = Program::compile(&asking(expr), universe)?;
+    let asking = Law::bound(expr, Op::Ge, 0).build()?;
+    let program = Program::compile(&asking, universe)?;
     let value = program.named.first().map_or(Ok(0), |(_, observable)| {
         observe(observable, state, universe)
     });
     Ok(value?)
-}
-
-/// A law that declares the expression and claims nothing of it.
-fn asking(expr: &str) -> Law {
-    Law {
-        law_id: "measure".into(),
-        template: Template::Bound,
-        quantifiers: Quantifiers { t: 1, h: None },
-        preconditions: Vec::new(),
-        observables: vec![NamedExpr {
-            name: "measured".into(),
-            expr: expr.into(),
-        }],
-        claim: "measured(t) == measured(t)".into(),
-        forbidden: "nothing".into(),
-        claim_ast: None,
-        transform: None,
-        direction: None,
-        bound_value: None,
-        bound_op: None,
-        local: None,
-        proposed_tests: Vec::new(),
-        capabilities: Capabilities::default(),
-        source: serde_json::Value::Null,
-    }
 }
 
 #[cfg(test)]
@@ -97,6 +77,7 @@ mod tests {
             "symbol a is not in kinetic_grid_v1 (. > < X)"
         );
         assert!(error("count('>') and 1", &state).contains("column"));
+        assert_eq!(error(" ", &state), "$.observables[0].expr: is blank");
         assert!(error("grid_length", &State::from(vec![])).contains("empty"));
         assert!(error("grid_length", &State::from(vec![4])).contains("cell 0"));
     }

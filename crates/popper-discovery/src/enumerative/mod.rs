@@ -207,7 +207,7 @@ impl Sieve<'_> {
         if self.snapshot.proposed.contains(&fingerprint) || !self.seen.insert(fingerprint) {
             return Passage::Known;
         }
-        Passage::New(law.source)
+        Passage::New(law.source().clone())
     }
 }
 

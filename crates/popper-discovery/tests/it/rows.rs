@@ -43,11 +43,11 @@ async fn every_fixture_law_gets_the_verdict_that_it_gets_without_a_row() {
         let law = Law::from_value(law, "$", Extensions::default()).unwrap();
         let Some(finding) = findings
             .iter()
-            .find(|finding| finding.law.law_id == law.law_id)
+            .find(|finding| finding.law.law_id == law.law_id())
         else {
             let rows = &discovery.store().laws;
-            let row = rows.iter().find(|row| row.law_id == law.law_id).unwrap();
-            assert_eq!(row.status, LawStatus::RejectedSchema, "{}", law.law_id);
+            let row = rows.iter().find(|row| row.law_id == law.law_id()).unwrap();
+            assert_eq!(row.status, LawStatus::RejectedSchema, "{}", law.law_id());
             continue;
         };
         let Verdict {
@@ -57,12 +57,12 @@ async fn every_fixture_law_gets_the_verdict_that_it_gets_without_a_row() {
             counterexample,
             ..
         } = direct.evaluate(&law);
-        assert_eq!(finding.evaluation.status, status, "{}", law.law_id);
+        assert_eq!(finding.evaluation.status, status, "{}", law.law_id());
         let reason = reason_code.map(|reason| serde_json::to_value(reason).unwrap());
         let stored = finding.evaluation.reason_code.clone().map(Value::String);
-        assert_eq!(stored, reason, "{}", law.law_id);
+        assert_eq!(stored, reason, "{}", law.law_id());
         let stored: Value = serde_json::from_str(&finding.evaluation.evidence_json).unwrap();
-        assert_eq!(stored["scope"], evidence.scope, "{}", law.law_id);
+        assert_eq!(stored["scope"], evidence.scope, "{}", law.law_id());
         let place = |package: &Counterexample| {
             (
                 package.initial_state.clone(),
@@ -77,7 +77,7 @@ async fn every_fixture_law_gets_the_verdict_that_it_gets_without_a_row() {
             artifacts["verdict_digest"],
             digest(rebuilt),
             "{}",
-            law.law_id
+            law.law_id()
         );
         let package = finding.package().unwrap();
         assert_eq!(

@@ -131,7 +131,7 @@ impl Harness {
     pub fn evaluate_until(&self, law: &Law, stop: Stop<'_>) -> Verdict {
         let fingerprint = law.fingerprint();
         let mut verdict = Verdict::new(
-            law.law_id.clone(),
+            law.id.clone(),
             fingerprint.clone(),
             self.sim_hash.clone(),
             self.config_hash.clone(),

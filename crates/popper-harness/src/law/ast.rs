@@ -3,8 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::reader::{Object, Problems, kind};
-use super::schema::MAX_NODES;
-use super::schema::MAX_STEPS;
+use super::schema::{LawError, MAX_NODES, MAX_STEPS};
 use super::syntax::{Kind, MAX_NESTING, MAX_TEXT, Node, Op, Time};
 
 /// Reads a claim tree. The depth is bounded, so the recursion is; how deep a law may be is measured on its normal form.
@@ -13,15 +12,18 @@ pub(super) fn read_ast(law: &Object<'_>, value: &Value) -> Option<Node> {
     read_node(law, value, "claim_ast", 1, &mut nodes)
 }
 
-/// Reads a claim tree that was read before, or was written by this crate.
-pub(super) fn read_again(value: &Value) -> Option<Node> {
+/// Reads a claim tree outside of a law.
+pub(super) fn read_alone(value: &Value) -> Result<Node, LawError> {
     let (map, problems) = (Map::new(), Problems::default());
     let law = Object {
         path: String::new(),
         map: &map,
         problems: &problems,
     };
-    read_ast(&law, value)
+    let node = read_ast(&law, value);
+    node.ok_or_else(|| LawError {
+        problems: problems.into_inner(),
+    })
 }
 
 /// The path inside `claim_ast` of the node with this number, such as `.lhs.arg`.

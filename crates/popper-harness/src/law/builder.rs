@@ -27,7 +27,7 @@ pub enum Direction {
 /// use popper_harness::law::{Law, syntax::Op};
 ///
 /// let law = Law::invariant("count('>') + count('X')").horizon(100).when("grid_length", Op::Ge, 4).build()?;
-/// let read = Law::from_json(&law.source.to_string(), Default::default())?;
+/// let read = Law::from_json(&law.source().to_string(), Default::default())?;
 /// assert_eq!(read.fingerprint(), law.fingerprint());
 /// # Ok::<(), popper_harness::law::LawError>(())
 /// ```

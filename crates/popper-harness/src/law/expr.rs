@@ -1,12 +1,26 @@
 //! A claim as a tree: the form of `claim_ast`, and the one text that is written of it.
 
 use std::fmt;
+use std::str::FromStr;
 
+use serde::de::{Deserialize, Deserializer, Error as _};
 use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::Value;
 
-use super::syntax::{Op, Time};
+use super::ast::read_alone;
+use super::canonical;
+use super::resolve::{integer_only, timed};
+use super::syntax::{Kind, Node, Op, SyntaxError, Time, parse, parse_displayed};
 
 /// A part of a claim. As JSON it is a `claim_ast`.
+///
+/// ```
+/// use popper_harness::law::Expr;
+///
+/// let claim: Expr = "count('X')(t+1) <= 2 * count('>')(0)".parse()?;
+/// assert_eq!(claim.to_string().parse(), Ok(claim));
+/// # Ok::<(), popper_harness::law::syntax::SyntaxError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Expr {
@@ -30,7 +44,42 @@ impl From<i64> for Expr {
     }
 }
 
+/// Reads a claim, or a part of one, as it is displayed. Observables are read as their canonical text.
+impl FromStr for Expr {
+    type Err = SyntaxError;
+
+    fn from_str(text: &str) -> Result<Self, SyntaxError> {
+        Self::from_node(&timed(&parse_displayed(text)?)?)
+    }
+}
+
+impl<'de> Deserialize<'de> for Expr {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let node = read_alone(&Value::deserialize(deserializer)?).map_err(D::Error::custom)?;
+        Self::from_node(&node).map_err(D::Error::custom)
+    }
+}
+
 impl Expr {
+    /// The tree of a claim in which every observable has a time.
+    fn from_node(node: &Node) -> Result<Self, SyntaxError> {
+        let boxed = |node: &Node| Self::from_node(node).map(Box::new);
+        Ok(match &node.kind {
+            Kind::Int(number) => Self::Int(*number),
+            Kind::Step => Self::Step,
+            Kind::At(inner, time) => {
+                integer_only(inner)?;
+                Self::Obs(canonical::text(inner), *time)
+            }
+            Kind::Neg(inner) => Self::Neg(boxed(inner)?),
+            Kind::Not(inner) => Self::Not(boxed(inner)?),
+            Kind::Binary(op, left, right) => Self::Bin(*op, boxed(left)?, boxed(right)?),
+            Kind::Quoted(_) | Kind::Name(_) | Kind::Call(..) => {
+                return Err(SyntaxError::at(node.column, "expected a claim"));
+            }
+        })
+    }
+
     /// `self op other`
     #[must_use]
     pub fn op(self, op: Op, other: impl Into<Self>) -> Self {
@@ -170,9 +219,14 @@ impl Text<'_> {
             Expr::Int(number) => write!(out, "{number}"),
             Expr::Step => out.write_str("t"),
             // The one observable that the grammar takes without a time.
-            Expr::Obs(expr, _) if expr == "grid_length" => out.write_str(expr),
+            Expr::Obs(expr, Time::At(0)) if expr == "grid_length" => out.write_str(expr),
             Expr::Obs(expr, time) => {
-                out.write_str(&(self.name)(expr))?;
+                let name = (self.name)(expr);
+                if takes_time(&name) {
+                    out.write_str(&name)?;
+                } else {
+                    write!(out, "({name})")?;
+                }
                 match time {
                     Time::Now => out.write_str("(t)"),
                     Time::Next => out.write_str("(t+1)"),
@@ -184,7 +238,9 @@ impl Text<'_> {
             Expr::Bin(op, left, right) => {
                 let sign = if *op == Op::Implies { "->" } else { op.text() };
                 let level = op.level();
-                self.write_in(level, left, out)?;
+                // Neither do comparisons chain, nor is an arrow the first side of another one without parentheses.
+                let is_chain = !op.is_comparison() && *op != Op::Implies;
+                self.write_in(level + usize::from(!is_chain), left, out)?;
                 write!(out, " {sign} ")?;
                 self.write_in(level + 1, right, out)
             }
@@ -206,6 +262,12 @@ impl Text<'_> {
             _ => self.write(expr, out),
         }
     }
+}
+
+/// Whether a time may follow an expression as it is: after a name, a call, or parentheses around all of it.
+fn takes_time(expr: &str) -> bool {
+    let is_name = |node: Node| matches!(node.kind, Kind::Name(_) | Kind::Call(..));
+    unwrapped(expr) != expr || parse(expr).is_ok_and(is_name)
 }
 
 /// An expression without the parentheses that enclose all of it.

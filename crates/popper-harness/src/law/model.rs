@@ -116,40 +116,84 @@ pub struct LocalFields {
     pub result: char,
 }
 
-/// A law, read and checked for form but not yet resolved against a universe.
+/// A law, read or built, and checked for form but not yet resolved against a universe.
+///
+/// Its fields are private, so that its source is always its JSON:
+///
+/// ```compile_fail,E0616
+/// # use popper_harness::law::Law;
+/// let mut law = Law::invariant("count('X')").build().unwrap();
+/// law.source = Default::default();
+/// ```
 #[derive(Debug, Clone)]
-#[non_exhaustive]
 pub struct Law {
     /// The proposer's name for it.
-    pub law_id: String,
+    pub(crate) id: String,
     /// Its shape.
-    pub template: Template,
+    pub(crate) template: Template,
     /// Its horizon.
-    pub quantifiers: Quantifiers,
+    pub(crate) quantifiers: Quantifiers,
     /// What the initial state must satisfy.
-    pub preconditions: Vec<Precondition>,
+    pub(crate) preconditions: Vec<Precondition>,
     /// What it measures.
-    pub observables: Vec<NamedExpr>,
+    pub(crate) observables: Vec<NamedExpr>,
     /// What it says, as text; blank if other fields say it, a comment if there is a tree.
-    pub claim: String,
+    pub(crate) claim: String,
     /// What would refute it, as text; never blank.
-    pub forbidden: String,
+    pub(crate) forbidden: String,
     /// What it says, as a tree; wins over the text.
-    pub claim_ast: Option<Node>,
+    pub(crate) claim_ast: Option<Node>,
     /// The transform of a symmetry.
-    pub transform: Option<String>,
+    pub(crate) transform: Option<String>,
     /// `<=` or `>=`, for `monotone`.
-    pub direction: Option<Op>,
+    pub(crate) direction: Option<Op>,
     /// The constant of a bound.
-    pub bound_value: Option<i64>,
+    pub(crate) bound_value: Option<i64>,
     /// The comparison of a bound.
-    pub bound_op: Option<Op>,
+    pub(crate) bound_op: Option<Op>,
     /// The fields of the extension, where the template is `local_transition`.
-    pub local: Option<LocalFields>,
+    pub(crate) local: Option<LocalFields>,
     /// Cases the proposer asks for.
-    pub proposed_tests: Vec<ProposedTest>,
+    pub(crate) proposed_tests: Vec<ProposedTest>,
     /// What the proposer says it would need.
-    pub capabilities: Capabilities,
-    /// The JSON it was read from, for packages that must be replayed alone.
-    pub source: Value,
+    pub(crate) capabilities: Capabilities,
+    /// Its JSON, for packages that must be replayed alone.
+    pub(crate) source: Value,
+}
+
+impl Law {
+    /// The proposer's name for it.
+    pub fn law_id(&self) -> &str {
+        &self.id
+    }
+
+    /// The shape.
+    pub fn template(&self) -> Template {
+        self.template
+    }
+
+    /// The conditions on the initial state.
+    pub fn preconditions(&self) -> &[Precondition] {
+        &self.preconditions
+    }
+
+    /// The claim as text; blank if other fields say it, a comment if there is a tree.
+    pub fn claim(&self) -> &str {
+        &self.claim
+    }
+
+    /// The text that says what would refute it; never blank.
+    pub fn forbidden(&self) -> &str {
+        &self.forbidden
+    }
+
+    /// The transform of a symmetry.
+    pub fn transform(&self) -> Option<&str> {
+        self.transform.as_deref()
+    }
+
+    /// The JSON of the law, as it was read or built.
+    pub fn source(&self) -> &Value {
+        &self.source
+    }
 }

@@ -210,7 +210,7 @@ impl NormalLaw {
             } => (claim.clone(), transform.clone(), local.clone()),
         };
         Law {
-            law_id: id.into(),
+            id: id.into(),
             template: self.template,
             quantifiers: Quantifiers {
                 t: self.horizon,
@@ -220,7 +220,9 @@ impl NormalLaw {
             observables: self.observables.clone(),
             claim,
             forbidden: FORBIDDEN.into(),
-            claim_ast: source.get("claim_ast").and_then(ast::read_again),
+            claim_ast: source
+                .get("claim_ast")
+                .and_then(|tree| ast::read_alone(tree).ok()),
             transform,
             direction: self.direction,
             bound_value: self.bound_value,

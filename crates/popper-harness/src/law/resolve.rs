@@ -223,7 +223,7 @@ impl Law {
 }
 
 /// Reads `name(t)`, `name(t+1)`, `name(3)` and `t` in a parsed claim.
-fn timed(node: &Node) -> Result<Node, SyntaxError> {
+pub(super) fn timed(node: &Node) -> Result<Node, SyntaxError> {
     let kind = match &node.kind {
         Kind::Int(number) => Kind::Int(*number),
         Kind::Name(name) if name == "t" => Kind::Step,
@@ -260,7 +260,7 @@ fn timed(node: &Node) -> Result<Node, SyntaxError> {
     })
 }
 
-fn time(column: usize, arguments: &[Node]) -> Result<Time, SyntaxError> {
+pub(super) fn time(column: usize, arguments: &[Node]) -> Result<Time, SyntaxError> {
     let is_t = |node: &Node| matches!(&node.kind, Kind::Name(name) if name == "t");
     match arguments {
         [
@@ -475,7 +475,7 @@ fn integer(text: &str) -> Result<Node, SyntaxError> {
 }
 
 /// An observable is an integer expression: no truth values, no division.
-fn integer_only(node: &Node) -> Result<(), SyntaxError> {
+pub(super) fn integer_only(node: &Node) -> Result<(), SyntaxError> {
     match &node.kind {
         Kind::Int(_) | Kind::Name(_) | Kind::Call(..) => Ok(()),
         Kind::Neg(inner) => integer_only(inner),

@@ -241,7 +241,7 @@ fn read_law(law: &Object<'_>, extensions: Extensions) -> Option<Law> {
             },
         ),
         claim_ast,
-        law_id: law_id?,
+        id: law_id?,
         template: template?,
         quantifiers: quantifiers?,
         claim: claim?,

@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use super::resolve::time;
 use winnow::Parser;
 use winnow::ascii::{digit1, multispace0};
 use winnow::combinator::{alt, delimited, preceded, repeat, terminated};
@@ -340,6 +341,16 @@ fn token(input: &mut LocatingSlice<&str>) -> Parsed<Token> {
 /// # Errors
 /// [`SyntaxError`] with the column of the first character that does not fit.
 pub fn parse(text: &str) -> Result<Node, SyntaxError> {
+    parse_as(text, false)
+}
+
+/// Parses an [`Expr`](super::Expr) as it is displayed: any expression may have a time after it, and a sign before a number is
+/// part of the number.
+pub(super) fn parse_displayed(text: &str) -> Result<Node, SyntaxError> {
+    parse_as(text, true)
+}
+
+fn parse_as(text: &str, displayed: bool) -> Result<Node, SyntaxError> {
     if text.len() > MAX_TEXT {
         return Err(SyntaxError::at(1, format!("longer than {MAX_TEXT} bytes")));
     }
@@ -386,6 +397,7 @@ pub fn parse(text: &str) -> Result<Node, SyntaxError> {
         next: 0,
         end: column(text.len()),
         depth: 0,
+        displayed,
     };
     let node = tree.operators(0)?;
     tree.expect_end()?;
@@ -397,6 +409,7 @@ struct Tree {
     next: usize,
     end: usize,
     depth: usize,
+    displayed: bool,
 }
 
 /// The levels of two-sided operators, loosest first. `not` stands between level 2 and 3, the unary minus above all.
@@ -500,6 +513,13 @@ impl Tree {
             });
         }
         if self.eat(&Token::Op(Op::Sub)) {
+            if let Some(&Token::Int(number)) = self.peek()
+                && self.displayed
+            {
+                self.next += 1;
+                let kind = Kind::Int(-number);
+                return Ok(Node { column, kind });
+            }
             let inner = self.operators(UNARY)?;
             return Ok(Node {
                 column,
@@ -519,13 +539,13 @@ impl Tree {
                 } else {
                     Kind::Name(name)
                 };
-                return Ok(Node { column, kind });
+                return self.with_time(Node { column, kind });
             }
             Token::Open => {
                 self.next += 1;
                 let inner = self.operators(0)?;
                 return if self.eat(&Token::Close) {
-                    Ok(inner)
+                    self.with_time(inner)
                 } else {
                     self.fail("an operator or `)`")
                 };
@@ -533,6 +553,17 @@ impl Tree {
             _ => return self.fail("a value"),
         };
         self.next += 1;
+        Ok(Node { column, kind })
+    }
+
+    /// The node at the time that follows it.
+    fn with_time(&mut self, node: Node) -> Result<Node, SyntaxError> {
+        if !self.displayed || !self.eat(&Token::Open) {
+            return Ok(node);
+        }
+        let column = node.column;
+        let time = time(column, &self.arguments()?)?;
+        let kind = Kind::At(Box::new(node), time);
         Ok(Node { column, kind })
     }
 

@@ -71,13 +71,8 @@ fn true_fixtures_are_proved() {
     ];
     let mut count = 0;
     for law in laws("true") {
-        let wanted = strength(&law.law_id) == "proved" || also.contains(&law.law_id.as_str());
-        assert_eq!(
-            proof(&law, &KineticGrid).is_some(),
-            wanted,
-            "{}",
-            law.law_id
-        );
+        let wanted = strength(&law.id) == "proved" || also.contains(&law.id.as_str());
+        assert_eq!(proof(&law, &KineticGrid).is_some(), wanted, "{}", law.id);
         count += usize::from(wanted);
     }
     assert_eq!(count, 14);
@@ -86,7 +81,7 @@ fn true_fixtures_are_proved() {
 #[test]
 fn false_and_undecided_fixtures_are_not_proved() {
     for law in laws("false") {
-        assert!(proof(&law, &KineticGrid).is_none(), "{}", law.law_id);
+        assert!(proof(&law, &KineticGrid).is_none(), "{}", law.id);
     }
     let harmless = [
         "count_is_not_negative",
@@ -95,11 +90,7 @@ fn false_and_undecided_fixtures_are_not_proved() {
     ];
     for law in laws("unknown") {
         let found = proof(&law, &KineticGrid).is_some();
-        assert!(
-            !found || harmless.contains(&law.law_id.as_str()),
-            "{}",
-            law.law_id
-        );
+        assert!(!found || harmless.contains(&law.id.as_str()), "{}", law.id);
     }
 }
 

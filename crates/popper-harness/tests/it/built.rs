@@ -2,11 +2,12 @@
 
 use popper_harness::counterexample::replay;
 use popper_harness::decide::Status;
-use popper_harness::law::syntax::Op;
-use popper_harness::law::{Direction, Extensions, Law, LawBuilder};
+use popper_harness::law::syntax::{Op, Time};
+use popper_harness::law::{Direction, Expr, Extensions, Law, LawBuilder};
 use serde_json::{Value, json};
 
 use crate::fixtures::harness;
+use crate::random_law::Rng;
 
 fn read(law: Value) -> Law {
     Law::from_value(law, "$", Extensions::default()).unwrap()
@@ -88,7 +89,7 @@ fn a_built_law_and_its_json_have_one_fingerprint() {
         let law = built.clone().horizon(20).build().unwrap();
         assert_eq!(law.normalize(), written.normalize());
         assert_eq!(law.fingerprint(), written.fingerprint());
-        assert_eq!(read(law.source.clone()).fingerprint(), law.fingerprint());
+        assert_eq!(read(law.source().clone()).fingerprint(), law.fingerprint());
         let narrow = built
             .horizon(20)
             .when("grid_length", Op::Ge, 4)
@@ -96,7 +97,7 @@ fn a_built_law_and_its_json_have_one_fingerprint() {
         let narrow = narrow.forbidden("a larger ring").build().unwrap();
         assert_ne!(narrow.fingerprint(), law.fingerprint());
         assert_eq!(
-            (narrow.law_id.as_str(), narrow.forbidden.as_str()),
+            (narrow.law_id(), narrow.forbidden()),
             ("narrow", "a larger ring")
         );
     }
@@ -118,7 +119,7 @@ fn the_counterexample_of_a_built_law_replays() {
             assert!(
                 replay(&verdict.counterexample.unwrap()).is_ok(),
                 "{}",
-                law.source
+                law.source()
             );
         }
     }
@@ -132,4 +133,75 @@ fn what_cannot_be_built_says_why() {
         "$.claim: column 1: expected a comparison, such as `count('X') > 0`"
     );
     assert!(error(Law::invariant("count('X')").horizon(0)).starts_with("$.quantifiers.T: "));
+}
+
+/// A claim, or a number in one, of every shape that the grammar has.
+fn expr(rng: &mut Rng, depth: usize, is_claim: bool) -> Expr {
+    let logical = [Op::Implies, Op::Or, Op::And];
+    let comparisons = [Op::Eq, Op::Ne, Op::Lt, Op::Le, Op::Gt, Op::Ge];
+    let arithmetic = [Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Mod];
+    let below = depth.saturating_sub(1);
+    if is_claim {
+        let (op, is_claim) = match rng.below(5) {
+            0 if depth > 0 => return Expr::Not(Box::new(expr(rng, below, true))),
+            1..=3 if depth > 0 => (rng.pick(&logical), true),
+            _ => (rng.pick(&comparisons), false),
+        };
+        return expr(rng, below, is_claim).op(op, expr(rng, below, is_claim));
+    }
+    match rng.below(if depth > 0 { 8 } else { 4 }) {
+        0 => Expr::Int(rng.next().cast_signed().max(-i64::MAX)),
+        1 => Expr::Int(rng.between(-3, 3)),
+        2 => Expr::Step,
+        3 => {
+            let observables = [
+                "f",
+                "grid_length",
+                "count('X')",
+                "count_pattern('>)(')",
+                "count_at_parity(\"'\",1)",
+                "(count('>')+count('X'))",
+                "((count('<')-2)%3)",
+                "-(count('X'))",
+                "-3",
+                "7",
+            ];
+            let times = [Time::Now, Time::Next, Time::At(0), Time::At(17)];
+            Expr::Obs(rng.pick(&observables).into(), rng.pick(&times))
+        }
+        4 => match expr(rng, below, false) {
+            // A sign before a number is part of the number.
+            Expr::Int(number) => Expr::Int(-number),
+            inner => Expr::Neg(Box::new(inner)),
+        },
+        _ => expr(rng, below, false).op(rng.pick(&arithmetic), expr(rng, below, false)),
+    }
+}
+
+#[test]
+fn an_expression_is_read_as_it_is_displayed() {
+    for seed in 0..10_000 {
+        let mut rng = Rng::new(seed);
+        let is_claim = rng.percent(80);
+        let expr = expr(&mut rng, 5, is_claim);
+        let text = expr.to_string();
+        assert_eq!(text.parse().as_ref(), Ok(&expr), "{text}");
+        let json = serde_json::to_string(&expr).unwrap();
+        assert_eq!(serde_json::from_str::<Expr>(&json).unwrap(), expr);
+    }
+}
+
+#[test]
+fn a_text_that_is_no_expression_says_why() {
+    let error = |text: &str| text.parse::<Expr>().unwrap_err().to_string();
+    assert_eq!(
+        error("f == 1"),
+        "column 1: expected a time after `f`, as in `f(t)`"
+    );
+    assert_eq!(
+        error("(f == 1)(t) == 1"),
+        "column 2: `==` has no place in an observable, expected + - * %"
+    );
+    let tree = serde_json::from_value::<Expr>(json!({"op": "=", "lhs": 1}));
+    assert!(tree.unwrap_err().to_string().contains("claim_ast"));
 }

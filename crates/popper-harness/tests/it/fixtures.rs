@@ -77,7 +77,7 @@ fn every_law_gets_its_verdict() {
         let verdict = harness.evaluate(&law);
         let expectation = expected
             .iter()
-            .find(|entry| entry["law_id"] == law.law_id)
+            .find(|entry| entry["law_id"] == law.law_id())
             .unwrap();
         wrong.extend(differs(expectation, &verdict));
         if verdict.status == Status::Fail {

@@ -109,7 +109,7 @@ fn the_figures_add_up() {
             let verdict = harness.evaluate(law);
             let refuted = verdict.status == Status::Fail;
             odd(&verdict.power, refuted)
-                .map(|what| format!("{}: {what}\n{:?}", law.source, verdict.power))
+                .map(|what| format!("{}: {what}\n{:?}", law.source(), verdict.power))
         })
         .collect();
     assert!(

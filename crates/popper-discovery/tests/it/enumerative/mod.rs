@@ -121,7 +121,7 @@ fn remember(snapshot: &mut Snapshot, law: &Law, verdict: &Verdict) {
         }
         (Status::Fail, Some(package)) => {
             let specimen = Specimen {
-                template: law.template.name().into(),
+                template: law.template().name().into(),
                 initial_state: package.initial_state.clone(),
                 t_fail: package.t_fail,
                 excerpt: package.trajectory_excerpt.clone(),

@@ -117,7 +117,7 @@ async fn the_whole_loop_takes_every_proposal_and_finds_what_is_known() {
         "symmetry_mirror_swap",
     ] {
         assert!(
-            with(Status::Pass).any(|(law, _)| law.law_id == known),
+            with(Status::Pass).any(|(law, _)| law.law_id() == known),
             "{known}"
         );
     }
@@ -249,7 +249,7 @@ fn hardly_a_proposal_is_undecidable() {
             .iter()
             .filter(|(_, verdict)| verdict.status == Status::Unknown);
         let unknown: Vec<_> = unknown
-            .map(|(law, verdict)| (&law.law_id, verdict.reason_code))
+            .map(|(law, verdict)| (law.law_id(), verdict.reason_code))
             .collect();
         assert!(unknown.len() <= 2, "{unknown:?}");
     }

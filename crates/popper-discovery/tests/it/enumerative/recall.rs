@@ -16,7 +16,7 @@ fn passed(story: &Story, template: Template) -> impl Iterator<Item = &Law> {
         .filter(|(_, verdict)| verdict.status == Status::Pass);
     passed
         .map(|(law, _)| law)
-        .filter(move |law| law.template == template && law.preconditions.is_empty())
+        .filter(move |law| law.template() == template && law.preconditions().is_empty())
 }
 
 /// What the invariants that passed say is conserved.
@@ -116,7 +116,7 @@ fn missed(story: &Story) -> Vec<String> {
         .map(str::to_owned)
         .collect();
     let symmetry = passed(story, Template::SymmetryCommutation)
-        .any(|law| law.transform.as_deref() == Some("mirror_swap"));
+        .any(|law| law.transform() == Some("mirror_swap"));
     if !symmetry {
         missed.push("mirror_swap".into());
     }

@@ -181,7 +181,7 @@ fn p12_a_claim_that_other_fields_state_may_be_absent() {
         ),
     ] {
         let absent = read(without(template, &fields));
-        assert_eq!(absent.claim, "");
+        assert_eq!(absent.claim(), "");
         assert_eq!(
             absent.fingerprint(),
             read(law(template, claim, &fields)).fingerprint(),

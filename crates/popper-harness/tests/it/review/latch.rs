@@ -48,7 +48,7 @@ fn stop_at_each(harness: &Harness, law: &Law) -> [u64; 3] {
             let stopped = harness.evaluate_until(law, &stop);
             let told = asked.into_inner() >= k;
             if let Some(fault) = fault(&stopped, &whole, told) {
-                panic!("{}, k = {k}, {good}: {fault}", law.claim);
+                panic!("{}, k = {k}, {good}: {fault}", law.claim());
             }
             answers[match stopped.status {
                 _ if !told => 0,
