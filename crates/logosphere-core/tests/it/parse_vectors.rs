@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use test_support::fixture;
 
-#[path = "../../examples/check_vectors/check.rs"]
+#[path = "../../examples/logosphere_vectors/check.rs"]
 pub mod check;
 
 pub fn vectors(file: &str) -> Value {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-#[path = "../../examples/check_vectors/check.rs"]
+#[path = "../../examples/pscale_vectors/check.rs"]
 mod check;
 
 fn vectors() -> Value {

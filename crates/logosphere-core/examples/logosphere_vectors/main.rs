@@ -1,4 +1,4 @@
-//! `cargo run -p logosphere-core --example check_vectors -- FILE...`: checks files of vectors, such as those in
+//! `cargo run -p logosphere-core --example logosphere_vectors -- FILE...`: checks files of vectors, such as those in
 //! `fixtures/logosphere/vectors`, and prints passed/total for each group. Exit code 1 if anything is not as a file says, 2 if
 //! a file cannot be read or says nothing.
 #![expect(
@@ -18,7 +18,7 @@ fn main() -> Result<ExitCode> {
     let (mut out, mut err) = (std::io::stdout().lock(), std::io::stderr().lock());
     let paths: Vec<_> = std::env::args_os().skip(1).collect();
     if paths.is_empty() {
-        writeln!(err, "usage: check_vectors FILE...")?;
+        writeln!(err, "usage: logosphere_vectors FILE...")?;
         return Ok(ExitCode::from(2));
     }
     let (mut passed, mut total) = (0, 0);
@@ -31,7 +31,7 @@ fn main() -> Result<ExitCode> {
         let groups = match groups {
             Ok(groups) => groups,
             Err(error) => {
-                writeln!(err, "check_vectors: {}: {error}", path.display())?;
+                writeln!(err, "logosphere_vectors: {}: {error}", path.display())?;
                 return Ok(ExitCode::from(2));
             }
         };

@@ -1,4 +1,4 @@
-//! `cargo run -p pscale-blocks --example check_vectors -- FILE`: checks a file of vectors, such as
+//! `cargo run -p pscale-blocks --example pscale_vectors -- FILE`: checks a file of vectors, such as
 //! `fixtures/hermitcrab/vectors/vectors.json`, and prints passed/total for each group. Exit code 1 if anything is not as the
 //! file says, 2 if the file cannot be read.
 #![expect(
@@ -17,7 +17,7 @@ const SHOWN: usize = 10;
 fn main() -> Result<ExitCode> {
     let (mut out, mut err) = (std::io::stdout().lock(), std::io::stderr().lock());
     let Some(path) = std::env::args().nth(1) else {
-        writeln!(err, "usage: check_vectors FILE")?;
+        writeln!(err, "usage: pscale_vectors FILE")?;
         return Ok(ExitCode::from(2));
     };
     let groups = std::fs::read_to_string(&path)
@@ -27,7 +27,7 @@ fn main() -> Result<ExitCode> {
     let groups = match groups {
         Ok(groups) => groups,
         Err(error) => {
-            writeln!(err, "check_vectors: {path}: {error}")?;
+            writeln!(err, "pscale_vectors: {path}: {error}")?;
             return Ok(ExitCode::from(2));
         }
     };

@@ -27,8 +27,9 @@ impl Group {
 type Entry = Map<String, Value>;
 type Check = fn(&Entry, &Map<String, Value>) -> Result<(), String>;
 
-/// Every group of the file in the order of the format, or what is wrong with the file.
-pub fn groups(file: &Value) -> Result<Vec<Group>, String> {
+/// Every group of the file in the order of the format, and the keys that are no part of the format and were skipped; or what
+/// is wrong with the file.
+pub fn groups(file: &Value) -> Result<(Vec<Group>, Vec<String>), String> {
     const CHECKS: [(&str, Check); 10] = [
         ("tokenEfficiency", token_efficiency_entry),
         ("learnability", learnability_entry),
@@ -42,12 +43,13 @@ pub fn groups(file: &Value) -> Result<Vec<Group>, String> {
         ("earlier", published_entry),
     ];
     // `notes` is text, and `requestShape` tells of requests that the engine does not send.
-    const TOLD: [&str; 5] = [
+    const TOLD: [&str; 6] = [
         "schema_version",
         "source",
         "notes",
         "requestShape",
         "counts",
+        "split",
     ];
 
     let file = file.as_object().ok_or("the file is no JSON object")?;
@@ -55,9 +57,7 @@ pub fn groups(file: &Value) -> Result<Vec<Group>, String> {
         return Err("`schema_version` is not 1".to_owned());
     }
     let known = |name: &str| TOLD.contains(&name) || CHECKS.iter().any(|(known, _)| *known == name);
-    if let Some(name) = file.keys().find(|name| !known(name)) {
-        return Err(format!("`{name}` is no group of the format"));
-    }
+    let skipped = file.keys().filter(|name| !known(name)).cloned().collect();
     let mut groups = Vec::new();
     for (name, check) in CHECKS {
         let Some(entries) = file.get(name) else {
@@ -85,7 +85,7 @@ pub fn groups(file: &Value) -> Result<Vec<Group>, String> {
             failures: failures.collect(),
         });
     }
-    Ok(groups)
+    Ok((groups, skipped))
 }
 
 /// An `f64` as the engine writes it: an integer without a point, NaN as null.

@@ -1,4 +1,4 @@
-//! `cargo run -p popper-harness --example check_vectors -- FILE`: checks a file of state vectors of the kinetic grid and prints
+//! `cargo run -p popper-harness --example popper_vectors -- FILE`: checks a file of state vectors of the kinetic grid and prints
 //! passed/total for each group. Exit code 1 if anything is not as the file says, 2 if the file cannot be read.
 //!
 //! The format: `random` holds objects with a `state` and what is expected of it (`next`, `tK` for the state K steps on, `state_tK`,
@@ -237,13 +237,13 @@ fn check_file(path: &str) -> Result<VectorCounts, Failed> {
 
 fn main() -> ExitCode {
     let Some(path) = std::env::args().nth(1) else {
-        eprintln!("usage: check_vectors FILE");
+        eprintln!("usage: popper_vectors FILE");
         return ExitCode::from(2);
     };
     let tally = match check_file(&path) {
         Ok(tally) => tally,
         Err(error) => {
-            eprintln!("check_vectors: {path}: {error}");
+            eprintln!("popper_vectors: {path}: {error}");
             return ExitCode::from(2);
         }
     };
