@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::dataset::{Case, Triple};
-use crate::hash::sha256_hex;
+use crate::hash::{canonical_sha256, sha256_hex};
 use crate::pipeline::RoleConfig;
 use crate::prompts::{MAX_OUTPUT_TOKENS, PromptProfile};
 use crate::{Models, PortLabel, Repeat};
@@ -201,8 +201,7 @@ impl Plan {
 
     /// The SHA-256 of the plan as canonical JSON, in hex.
     pub fn sha256(&self) -> String {
-        // `serde_json`'s objects are sorted in this workspace.
-        sha256_hex(self.value().to_string().as_bytes())
+        canonical_sha256(self.value())
     }
 
     /// Where another plan differs, as paths such as `config.trials`; empty if it does not.
@@ -253,6 +252,23 @@ fn differences(a: &Value, b: &Value, path: &str, found: &mut Vec<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn z18_the_hash_of_a_plan_is_known() {
+        let port = PortLabel {
+            provider: "p".into(),
+            host: String::new(),
+            offline: false,
+        };
+        let plan = Plan {
+            encodings: vec![Encoding::new("a", None, "x")],
+            cases: Vec::new(),
+            config: Config::new(port, "m"),
+        };
+        // Of the text that Python's json.dumps(plan, sort_keys=True, separators=(",", ":")) gives.
+        let known = "f6123d805d6c75fa0601e3bd9fabb6f4a3020f38a491d8ca4f5a00e54b56e27e";
+        assert_eq!(plan.sha256(), known);
+    }
 
     #[test]
     fn plans_say_where_they_differ() {

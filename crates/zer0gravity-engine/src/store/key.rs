@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::hash::sha256_hex;
+use crate::hash::canonical_sha256;
 use crate::{CountRequest, ModelRequest, PortLabel};
 
 /// The version of what goes into a key.
@@ -16,7 +16,7 @@ impl CallKey {
     /// The key of a question to a role.
     pub fn of_message(request: &ModelRequest, label: &PortLabel) -> Self {
         let prompt = &request.prompt;
-        Self::of(&json!({
+        Self::of(json!({
             "version": VERSION,
             "endpoint": "messages",
             "provider": label.provider,
@@ -32,7 +32,7 @@ impl CallKey {
 
     /// The key of a count.
     pub fn of_count(request: &CountRequest, label: &PortLabel) -> Self {
-        Self::of(&json!({
+        Self::of(json!({
             "version": VERSION,
             "endpoint": "count_tokens",
             "provider": label.provider,
@@ -42,9 +42,8 @@ impl CallKey {
         }))
     }
 
-    /// `serde_json`'s objects are sorted in this workspace, and it writes no white space: that is the canonical form.
-    fn of(identity: &serde_json::Value) -> Self {
-        Self(sha256_hex(identity.to_string().as_bytes()))
+    fn of(identity: serde_json::Value) -> Self {
+        Self(canonical_sha256(identity))
     }
 
     /// 64 hex digits.

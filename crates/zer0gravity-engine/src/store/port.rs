@@ -134,7 +134,10 @@ impl<'a> StoredPort<'a> {
         let answer = cell.get_or_try_init(|| async {
             let known = lock(self.store).get(&question.key);
             let answer = match known {
-                Some(known) => known.answer,
+                Some(known) => {
+                    self.note_uncounted(&question, &known.answer);
+                    known.answer
+                }
                 None => self.asked(&question, ask).await,
             };
             match answer {
@@ -162,6 +165,15 @@ impl<'a> StoredPort<'a> {
             () = self.cancel.cancelled() => None,
             permit = self.limiter.acquire() => permit.ok(),
         };
+        // Asked here, where a call has its turn: those that waited need not learn it from the provider again.
+        if question.endpoint == Endpoint::CountTokens
+            && let Some(error) = lock(&self.uncounted).get(&question.model)
+        {
+            return Answer::Error(PortError {
+                call: CallFacts::default(),
+                ..error.clone()
+            });
+        }
         let (started_at, begun, mut answer) = loop {
             if let Some(stop) = self.stop() {
                 return Answer::Error(PortError {
@@ -194,10 +206,23 @@ impl<'a> StoredPort<'a> {
         if let Answer::Error(error) = &mut answer {
             self.note(error, question.endpoint);
         }
+        self.note_uncounted(question, &answer);
         self.keep(question, &answer);
         self.ended.fetch_add(1, Ordering::SeqCst);
         self.end_of_a_call.notify_waiters();
         answer
+    }
+
+    /// Remembers a model whose provider does not count.
+    fn note_uncounted(&self, question: &Question, answer: &Answer) {
+        if let Answer::Error(error) = answer
+            && question.endpoint == Endpoint::CountTokens
+            && error.counts_nothing()
+        {
+            lock(&self.uncounted)
+                .entry(question.model.clone())
+                .or_insert_with(|| error.clone());
+        }
     }
 
     /// Stops the run for what no other call can escape.
@@ -307,9 +332,6 @@ impl ModelPort for StoredPort<'_> {
             model: request.model.clone(),
             repeat: Repeat::default(),
         };
-        let model = request.model.clone();
-        let kept = lock(&self.calls).contains_key(&question.key)
-            || lock(self.store).get(&question.key).is_some();
         let ask = move || {
             let count = self.inner.count_tokens(request.clone());
             async {
@@ -320,23 +342,9 @@ impl ModelPort for StoredPort<'_> {
             }
         };
         async move {
-            // What was asked is answered as it was, so that a resumed run tells the same story.
-            if !kept && let Some(error) = lock(&self.uncounted).get(&model) {
-                return Err(PortError {
-                    call: CallFacts::default(),
-                    ..error.clone()
-                });
-            }
             match self.answer(question, ask).await {
                 Answer::Count(count) => Ok(count),
-                Answer::Error(error) => {
-                    if error.counts_nothing() {
-                        lock(&self.uncounted)
-                            .entry(model)
-                            .or_insert_with(|| error.clone());
-                    }
-                    Err(error)
-                }
+                Answer::Error(error) => Err(error),
                 Answer::Reply(_) => Err(PortError::unsent(
                     "store",
                     "a reply is kept under a count's key",
