@@ -168,7 +168,7 @@ pub fn open(
                 .iter()
                 .find(|(_, model)| *model == OfflineModel::NAME)
             {
-                return Err(Failure::usage(Error::OfflineRole { flag }));
+                return Err(Failure::usage(Error::OnlineRole { flag }));
             }
             let models =
                 std::iter::once(model.as_str()).chain(others.iter().map(|(_, model)| *model));

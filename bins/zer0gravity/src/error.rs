@@ -2,6 +2,7 @@ use std::io;
 use std::path::PathBuf;
 
 use bin_support::printable;
+use llm_client::Usd;
 use zer0gravity_engine::RulesError;
 use zer0gravity_engine::dataset::CaseError;
 
@@ -21,7 +22,7 @@ pub enum Error {
         #[source]
         source: io::Error,
     },
-    #[error("{}: no encoding system", name(path))]
+    #[error("{}: no usable rules", name(path))]
     Rules {
         path: PathBuf,
         #[source]
@@ -31,25 +32,41 @@ pub enum Error {
     Format { path: PathBuf },
     /// Every bad line was reported before.
     #[error(
-        "{}: {} cannot be used; mend them, or leave them out with --skip-bad",
+        "{}: {} cannot be used; fix them, or leave them out with --skip-bad",
         name(path),
         plural(*lines, "line")
     )]
     BadLines { path: PathBuf, lines: usize },
     #[error(transparent)]
     Case(#[from] CaseError),
+    #[error("no texts: give --level N (1, 2 or 3), --all or --dataset FILE")]
+    NoTexts,
     #[error(
         "case {id}: the text has {bytes} bytes, more than 1 MiB; --allow-long runs it all the same"
     )]
     LongText { id: String, bytes: usize },
-    #[error("{flag} names a model, and offline no model is asked: all roles or none")]
+    #[error("{flag} names a model, and this run is offline: all roles or none")]
     OfflineRole { flag: &'static str },
+    #[error("{flag} offline: this run asks models, and offline is for all roles or none")]
+    OnlineRole { flag: &'static str },
     #[error("{flag} takes 1 to 1000, not {found}")]
     OutOfRange { flag: &'static str, found: usize },
     #[error("--judge-model {model} is given twice; --judge-samples asks a judge more often")]
     JudgeTwice { model: String },
     #[error("--max-usd: the price of {model} is not known; give it with --prices FILE")]
     Unpriced { model: String },
+    #[error(
+        "--max-usd: the cap of {cap} is below the first call: an encoding by {model} may cost {most}; raise the cap, or lower --max-output-tokens"
+    )]
+    CapTooLow { cap: Usd, model: String, most: Usd },
+    #[error(
+        "{flag}: no API key found: set ZER0GRAVITY_API_KEY or ANTHROPIC_API_KEY, or check offline results with --provider offline"
+    )]
+    CheckedOffline { flag: &'static str },
+    #[error(
+        "offline mode can run only rules in the rule syntax; line {line} needs a model: {evidence:?}; set a key, or see `zer0gravity lint`"
+    )]
+    NeedsModel { line: usize, evidence: String },
     #[error("{}: not a JSON file of {what}: {message}", name(path))]
     Form {
         path: PathBuf,
@@ -58,15 +75,18 @@ pub enum Error {
     },
     #[error("{}: schema_version is {found}, this program reads 1", name(path))]
     SchemaVersion { path: PathBuf, found: u64 },
-    #[error("{}: another process works in this directory", name(path))]
+    #[error("{}: another process is using this directory", name(path))]
     InUse { path: PathBuf },
-    #[error("{}: holds another plan; it differs in {}", name(path), differences.join(", "))]
+    #[error(
+        "{0}: already contains another run, which differs in {1}; use another --run-dir, or `zer0gravity resume {0}` to continue that one",
+        name(path), differences.join(", ")
+    )]
     AnotherPlan {
         path: PathBuf,
         differences: Vec<String>,
     },
     #[error(
-        "{}: the plan is not the one that was frozen: the file was edited, or another version wrote it; begin a new run",
+        "{}: the plan is not the one that the run began with: the file was edited, or another version wrote it; begin a new run",
         name(path)
     )]
     Thawed { path: PathBuf },
@@ -78,10 +98,21 @@ pub enum Error {
     #[error("{}: no run; `run --run-dir` or `matrix` begins one", name(path))]
     NoRun { path: PathBuf },
     #[error(
-        "{}: the run is not finished; `zer0gravity resume` goes on with it",
+        "{0}: the run is not finished; `zer0gravity resume {0}` continues it",
         name(path)
     )]
     Unfinished { path: PathBuf },
+    #[error(
+        "{}: no rescore to continue; `zer0gravity rescore` without --resume begins one",
+        name(path)
+    )]
+    NoRescore { path: PathBuf },
+    #[error(
+        "{}: changed after report.json was written; restore the file, or rebuild the report with `zer0gravity resume {} --accept-changed-calls`",
+        name(path),
+        name(run)
+    )]
+    CallsChanged { path: PathBuf, run: PathBuf },
     #[error("a file of prices")]
     Prices(#[source] llm_client::ConfigError),
 }

@@ -6,15 +6,16 @@ use bin_support::{Exit, Failure, Output, ProviderName, Session};
 use llm_client::Usd;
 use llm_client::models::Model;
 use serde::Serialize;
-use zer0gravity_engine::plan::{Config, Costs, Encoding, PlannedCase};
+use zer0gravity_engine::plan::{Config, Costs, Encoding, Plan, PlannedCase};
 use zer0gravity_engine::prompts::{
-    MAX_EXECUTOR_TOKENS, MAX_JUDGE_TOKENS, Nonce, RoleInput, render,
+    MAX_EXECUTOR_TOKENS, MAX_JUDGE_TOKENS, Nonce, Role, RoleInput, render,
 };
 use zer0gravity_engine::{PortLabel, Tokenizers, estimated_message_tokens};
 
-use crate::cli::Estimate;
+use crate::args::{Asking, Estimate};
+use crate::error::Error;
 use crate::selection::Selected;
-use crate::{ask, output, run, selection};
+use crate::{ask, output, selection, setup};
 
 /// What a run would take. Calls that turn out to ask the same are made once, and judges are asked again for what cannot be
 /// read: the first makes it less, the second more.
@@ -63,7 +64,7 @@ pub fn estimate(args: &Estimate, session: &mut Session) -> Result<Exit, Failure>
         host: String::new(),
         offline: false,
     };
-    let config = run::config(asking, &args.repeats, port, &model);
+    let config = setup::config(asking, &args.repeats, port, &model);
     let table = ask::table(asking.prices.as_deref())?;
     let known = |id: &str| table.find(provider.as_str(), id);
     let bill = Bill::of(&encodings, &cases, &config);
@@ -81,8 +82,37 @@ pub fn estimate(args: &Estimate, session: &mut Session) -> Result<Exit, Failure>
     Ok(Exit::Done)
 }
 
+/// Refuses a cap that not even the first calls fit under, those that encode.
+pub fn check_cap(plan: &Plan, asking: &Asking) -> Result<(), Failure> {
+    let Some(cap) = asking
+        .model
+        .max_usd
+        .filter(|_| asking.model.replay.is_none())
+    else {
+        return Ok(());
+    };
+    let config = &plan.config;
+    let table = ask::table(asking.prices.as_deref())?;
+    let encoder = config.models.encoder.as_str();
+    let Some(model) = table.find(&config.port.provider, encoder) else {
+        return Ok(());
+    };
+    let bill = Bill::of(&plan.encodings, &plan.cases, config);
+    let encodings = (bill.charges.iter()).filter(|charge| charge.role == Role::Encoder);
+    let most = encodings.filter_map(|charge| model.dearest(charge.prompt, charge.reply));
+    match most.max() {
+        Some(most) if most > cap => Err(Failure::usage(Error::CapTooLow {
+            cap,
+            model: encoder.to_owned(),
+            most,
+        })),
+        _ => Ok(()),
+    }
+}
+
 /// Calls that cost alike.
 struct Charge {
+    role: Role,
     model: String,
     calls: u64,
     /// Tokens of one prompt.
@@ -133,15 +163,28 @@ impl Bill {
                 bill.experiments += per_text;
                 bill.calls.count += trials;
                 let encode = tokens(RoleInput::Encode { rules, text });
-                bill.calls.encode += bill.charge(&config.models.encoder, trials, encode, longest);
+                bill.calls.encode += bill.charge(
+                    Role::Encoder,
+                    &config.models.encoder,
+                    trials,
+                    encode,
+                    longest,
+                );
                 let decode = tokens(RoleInput::Decode { rules, encoded: "" }) + longest;
-                bill.calls.decode += bill.charge(&config.models.decoder, per_text, decode, longest);
+                bill.calls.decode += bill.charge(
+                    Role::Decoder,
+                    &config.models.decoder,
+                    per_text,
+                    decode,
+                    longest,
+                );
                 let compared = tokens(RoleInput::Semantic {
                     original: text,
                     decoded: "",
                 }) + longest;
                 for judge in &config.models.judges {
                     bill.calls.judge_semantic += bill.charge(
+                        Role::SemanticJudge,
                         judge,
                         per_text * samples,
                         compared,
@@ -151,6 +194,7 @@ impl Bill {
                 if config.execute && case.expected_output.is_some() {
                     let carried = tokens(RoleInput::Execute { decoded: "" }) + longest;
                     bill.calls.execute += bill.charge(
+                        Role::Executor,
                         &config.models.decoder,
                         per_text,
                         carried,
@@ -165,8 +209,13 @@ impl Bill {
                 cases.len() as u64 * per_text
             };
             for judge in &config.models.judges {
-                bill.calls.judge_implementability +=
-                    bill.charge(judge, times * samples, judged, u64::from(MAX_JUDGE_TOKENS));
+                bill.calls.judge_implementability += bill.charge(
+                    Role::ImplementabilityJudge,
+                    judge,
+                    times * samples,
+                    judged,
+                    u64::from(MAX_JUDGE_TOKENS),
+                );
             }
         }
         let calls = &mut bill.calls;
@@ -180,8 +229,9 @@ impl Bill {
     }
 
     /// Notes calls; gives their number.
-    fn charge(&mut self, model: &str, calls: u64, prompt: u64, reply: u64) -> u64 {
+    fn charge(&mut self, role: Role, model: &str, calls: u64, prompt: u64, reply: u64) -> u64 {
         self.charges.push(Charge {
+            role,
             model: model.to_owned(),
             calls,
             prompt,

@@ -13,8 +13,8 @@ use zer0gravity_engine::{
     score_triples,
 };
 
+use crate::args::Checks;
 use crate::ask::Asked;
-use crate::cli::Checks;
 use crate::clock::SystemClock;
 
 /// Runs a plan to its end, or until it is interrupted.
@@ -111,15 +111,53 @@ fn cancelled_by(interrupt: &Interrupt) -> CancellationToken {
     token
 }
 
-/// What results come to: the worst that happened, then the checks that were asked for.
-pub fn exit(results: &[ExperimentResult], left_out: usize, checks: &Checks) -> Exit {
-    let stopped = |result: &&ExperimentResult| {
-        result.outcome.status == StageStatus::NotRun
-            && matches!(
-                result.outcome.kind.as_deref(),
-                Some("interrupted" | "budget" | "price_unknown")
-            )
+/// Says why a run stopped and how to continue it, and gives the exit code: the worst that happened, then the checks that
+/// were asked for. `resume` is the command that continues the run, if it is kept.
+pub fn conclude(
+    results: &[ExperimentResult],
+    left_out: usize,
+    checks: &Checks,
+    resume: Option<&str>,
+    session: &Session,
+) -> Exit {
+    if let Some(stop) = results.iter().find(|result| is_stopped(result)) {
+        session.notice(&stopped(stop, resume));
+    }
+    let checked = checks.min_total.is_some() || checks.fail_on_flag;
+    if checked && results.iter().any(|result| result.offline) {
+        session.notice("checks ran on offline results");
+    }
+    exit(results, left_out, checks)
+}
+
+/// The run ended before the turn of this result.
+fn is_stopped(result: &ExperimentResult) -> bool {
+    let kind = result.outcome.kind.as_deref();
+    result.outcome.status == StageStatus::NotRun
+        && matches!(kind, Some("interrupted" | "budget" | "price_unknown"))
+}
+
+fn stopped(result: &ExperimentResult, resume: Option<&str>) -> String {
+    let outcome = &result.outcome;
+    let detail = bin_support::printable(outcome.detail.as_deref().unwrap_or_default());
+    let capped = outcome.kind.as_deref() == Some("budget");
+    let why = match outcome.kind.as_deref() {
+        Some("interrupted") => "interrupted".to_owned(),
+        Some("budget") => format!("cost cap reached: {detail}"),
+        _ => detail,
     };
+    let how = match (resume, capped) {
+        (Some(resume), true) => format!(
+            "continue with `{resume} --max-usd` and a higher cap for the whole run, or lower --max-output-tokens"
+        ),
+        (Some(resume), false) => format!("continue with `{resume}`"),
+        (None, _) => "nothing of it is kept without --run-dir".to_owned(),
+    };
+    format!("{why}; {how}")
+}
+
+/// What results come to: the worst that happened, then the checks that were asked for.
+fn exit(results: &[ExperimentResult], left_out: usize, checks: &Checks) -> Exit {
     // A total that the compatible judge parser could not make a number of is no score.
     let unscored = |result: &&ExperimentResult| {
         !result.outcome.is_ok() || result.total.is_some_and(|total| total.0.is_nan())
@@ -130,7 +168,7 @@ pub fn exit(results: &[ExperimentResult], left_out: usize, checks: &Checks) -> E
         .filter(|total| !total.is_nan())
         .collect();
     let mean = totals.iter().sum::<f64>() / totals.len() as f64;
-    if results.iter().any(|result| stopped(&result)) {
+    if results.iter().any(is_stopped) {
         Exit::Interrupted
     } else if failed == results.len() {
         Exit::Failed

@@ -8,7 +8,7 @@ use zer0gravity_engine::{
     DEFAULT_RULES, Tokenizers, compare as compare_runs, export_csv, export_json, page,
 };
 
-use crate::cli::{Compare, Export, Lint, ShowReport};
+use crate::args::{Compare, Export, Lint, ShowReport};
 use crate::error::Error;
 use crate::{output, run_dir, selection};
 
@@ -99,6 +99,11 @@ impl Source {
             message,
         };
         let text = String::from_utf8(bytes).map_err(|error| form(error.to_string()))?;
-        Report::read(&text).map_err(|error| Failure::usage(form(error.to_string())))
+        let report =
+            Report::read(&text).map_err(|error| Failure::usage(form(error.to_string())))?;
+        if let Some(folder) = &self.directory {
+            run_dir::check_calls(folder, &report)?;
+        }
+        Ok(report)
     }
 }

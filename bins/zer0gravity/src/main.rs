@@ -7,23 +7,45 @@
 //!
 //! `zer0gravity --help` lists the commands. The guide is `docs/zer0gravity.md` in the repository.
 
+mod args;
 mod ask;
-mod cli;
 mod clock;
 mod error;
 mod estimate;
 mod experiment;
 mod inspect;
+mod kept;
 mod matrix;
 mod output;
+mod rescore;
 mod run;
 mod run_dir;
 mod score;
 mod selection;
+mod setup;
 mod summary;
 
 use std::process::ExitCode;
 
+use args::{Cli, Command};
+use bin_support::{Exit, Failure, Session};
+
 fn main() -> ExitCode {
-    bin_support::run(cli::execute)
+    bin_support::run(execute)
+}
+
+fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
+    let quiet = session.is_quiet();
+    match &cli.command {
+        Command::Run(args) => run::run(args, quiet, session),
+        Command::Matrix(args) => matrix::matrix(args, quiet, session),
+        Command::Resume(args) => matrix::resume(args, quiet, session),
+        Command::Rescore(args) => rescore::rescore(args, quiet, session),
+        Command::Score(args) => score::score(args, quiet, session),
+        Command::Lint(args) => inspect::lint(args, session),
+        Command::Report(args) => inspect::report(args, session),
+        Command::Export(args) => inspect::export(args, session),
+        Command::Compare(args) => inspect::compare(args, session),
+        Command::Estimate(args) => estimate::estimate(args, session),
+    }
 }

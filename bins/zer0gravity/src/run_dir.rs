@@ -6,11 +6,12 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use bin_support::{Failure, ModelFlags, Session, write_file};
-use llm_client::LedgerFile;
+use llm_client::{LedgerFile, Usd};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use zer0gravity_engine::plan::{Encoding, Plan};
-use zer0gravity_engine::report::Report;
-use zer0gravity_engine::store::{JsonlStore, StoreError};
+use zer0gravity_engine::report::{Report, ReportError};
+use zer0gravity_engine::store::{CallsFile, JsonlStore, StoreError};
 
 use crate::error::Error;
 
@@ -22,6 +23,7 @@ pub fn files(folder: &Path) -> impl Iterator<Item = PathBuf> {
         "run.json",
         "calls.jsonl",
         "report.json",
+        "rescore.json",
         "spend.jsonl",
         "run.lock",
     ];
@@ -54,12 +56,54 @@ struct Record {
     /// Lines of a dataset that were left out: a run without them is not whole, however often it is resumed.
     #[serde(default, skip_serializing_if = "is_zero")]
     left_out: usize,
+    /// Not a part of the plan: a higher cap continues the same run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    caps: Option<Caps>,
     plan: Plan,
+}
+
+/// What a run may use, over all its processes.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Caps {
+    /// Dollars.
+    max_usd: f64,
+}
+
+impl Caps {
+    fn of(usd: Usd) -> Self {
+        Self {
+            max_usd: usd.0 as f64 / 1e9,
+        }
+    }
+}
+
+/// `rescore.json`: a report by other judges that has not replaced the run's yet.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Rescored {
+    schema_version: u64,
+    /// Every result was judged.
+    pub complete: bool,
+    /// The run's plan with the other judges.
+    pub plan: Plan,
+    /// Their report.
+    pub report: Report,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
 fn is_zero(number: &usize) -> bool {
     *number == 0
+}
+
+impl Rescored {
+    pub fn new(plan: Plan, report: Report, complete: bool) -> Self {
+        Self {
+            schema_version: SCHEMA_VERSION,
+            complete,
+            plan,
+            report,
+        }
+    }
 }
 
 impl RunDir {
@@ -83,7 +127,10 @@ impl RunDir {
                     differences,
                 }));
             }
-            return Ok(Self::of(path, record, lock));
+            let mut directory = Self::of(path, record, lock);
+            directory.adopt_rescored()?;
+            directory.keep_cap(flags.max_usd)?;
+            return Ok(directory);
         }
         if fs::metadata(path.join("calls.jsonl")).is_ok_and(|found| found.len() > 0) {
             return Err(Failure::usage(Error::ForeignCalls {
@@ -101,6 +148,7 @@ impl RunDir {
                 .collect(),
             base_url: flags.base_url.clone(),
             left_out,
+            caps: flags.max_usd.map(Caps::of),
             plan: plan.clone(),
         };
         let directory = Self::of(path, record, lock);
@@ -117,7 +165,11 @@ impl RunDir {
         }
         let lock = lock(path)?;
         match read(path)? {
-            Some(record) => Ok(Self::of(path, record, lock)),
+            Some(record) => {
+                let mut directory = Self::of(path, record, lock);
+                directory.adopt_rescored()?;
+                Ok(directory)
+            }
             None => Err(Failure::usage(Error::NoRun {
                 path: path.to_owned(),
             })),
@@ -162,11 +214,42 @@ impl RunDir {
         self.record.base_url.as_deref()
     }
 
-    /// Replaces the plan, after judging anew.
-    pub fn replace_plan(&mut self, plan: Plan) -> Result<(), Failure> {
-        self.record.plan_sha256 = plan.sha256();
-        self.record.plan = plan;
+    /// The run's cap in dollars.
+    pub fn cap(&self) -> Option<Usd> {
+        self.record.cap()
+    }
+
+    /// Makes this the run's cap, unless it is.
+    pub fn keep_cap(&mut self, cap: Option<Usd>) -> Result<(), Failure> {
+        if cap.is_none() || cap == self.cap() {
+            return Ok(());
+        }
+        self.record.caps = cap.map(Caps::of);
         self.write_record()
+    }
+
+    /// A rescore that did not come to its end.
+    pub fn rescored(&self) -> Result<Option<Rescored>, Failure> {
+        read_json(&self.path.join("rescore.json"), "a rescore")
+    }
+
+    /// Keeps a rescore; the run's report stays as it is.
+    pub fn keep_rescored(&self, rescored: &Rescored) -> Result<(), Failure> {
+        write_json(&self.path.join("rescore.json"), rescored)
+    }
+
+    /// Puts a complete rescore in the place of the run's report and plan. Killed in between, the next opening does the rest.
+    pub fn adopt_rescored(&mut self) -> Result<(), Failure> {
+        let Some(rescored) = self.rescored()?.filter(|rescored| rescored.complete) else {
+            return Ok(());
+        };
+        self.write_report(&rescored.report)?;
+        self.record.plan_sha256 = rescored.plan.sha256();
+        self.record.plan = rescored.plan;
+        self.write_record()?;
+        let path = self.path.join("rescore.json");
+        fs::remove_file(&path).map_err(|source| Error::Write { path, source })?;
+        Ok(())
     }
 
     /// The calls so far; a notice tells of a torn last line.
@@ -191,11 +274,25 @@ impl RunDir {
     /// The report, if there is one.
     pub fn report(&self) -> Result<Option<Report>, Failure> {
         let path = self.path.join("report.json");
-        match fs::read(&path) {
+        match fs::read_to_string(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(source) => Err(Error::Read { path, source }.into()),
-            Ok(bytes) => Ok(Some(parse(&path, "a report", &bytes)?)),
+            Ok(text) => {
+                let form = |error: ReportError| Error::Form {
+                    path,
+                    what: "a report",
+                    message: error.to_string(),
+                };
+                Ok(Some(Report::read(&text).map_err(form)?))
+            }
         }
+    }
+
+    /// The calls so far, as a report names them.
+    pub fn calls_file(&self) -> Result<CallsFile, Failure> {
+        let path = self.path.join("calls.jsonl");
+        let read = CallsFile::read(&path);
+        Ok(read.map_err(|source| Error::Read { path, source })?)
     }
 
     /// Writes the report.
@@ -206,6 +303,32 @@ impl RunDir {
     fn write_record(&self) -> Result<(), Failure> {
         write_json(&self.path.join("run.json"), &self.record)
     }
+}
+
+impl Record {
+    fn cap(&self) -> Option<Usd> {
+        Usd::from_dollars(self.caps?.max_usd)
+    }
+}
+
+/// Refuses a report in `folder` that was made of other calls than those that are there now.
+pub fn check_calls(folder: &Path, report: &Report) -> Result<(), Failure> {
+    let path = folder.join("calls.jsonl");
+    let held = report.calls_file.as_ref().map(|calls| calls.holds(&path));
+    match held.transpose() {
+        Ok(None | Some(true)) => Ok(()),
+        Ok(Some(false)) => Err(Error::CallsChanged {
+            path,
+            run: folder.to_owned(),
+        }
+        .into()),
+        Err(source) => Err(Error::Read { path, source }.into()),
+    }
+}
+
+/// The cap of the run in `path`; none if there is no run yet, or none that can be read.
+pub fn cap(path: &Path) -> Option<Usd> {
+    read(path).ok()??.cap()
 }
 
 fn write_json(path: &Path, value: &impl Serialize) -> Result<(), Failure> {
@@ -241,12 +364,9 @@ fn lock(path: &Path) -> Result<File, Failure> {
 /// `run.json`, if there is one.
 fn read(path: &Path) -> Result<Option<Record>, Failure> {
     let path = path.join("run.json");
-    let bytes = match fs::read(&path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(source) => return Err(Error::Read { path, source }.into()),
-        Ok(bytes) => bytes,
+    let Some(record): Option<Record> = read_json(&path, "a run")? else {
+        return Ok(None);
     };
-    let record: Record = parse(&path, "a run", &bytes)?;
     // Rules and texts of a run are frozen: results are about them.
     let own = |encoding: &Encoding| Encoding::new("", None, encoding.rules.as_str()).sha256;
     let frozen = record.plan.sha256() == record.plan_sha256
@@ -258,12 +378,21 @@ fn read(path: &Path) -> Result<Option<Record>, Failure> {
     }
 }
 
+/// A JSON file of ours, if there is one.
+fn read_json<T: DeserializeOwned>(path: &Path, what: &'static str) -> Result<Option<T>, Failure> {
+    match fs::read(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(Error::Read {
+            path: path.to_owned(),
+            source,
+        }
+        .into()),
+        Ok(bytes) => Ok(Some(parse(path, what, &bytes)?)),
+    }
+}
+
 /// A JSON file of ours, whose version is looked at first.
-pub fn parse<T: serde::de::DeserializeOwned>(
-    path: &Path,
-    what: &'static str,
-    bytes: &[u8],
-) -> Result<T, Failure> {
+fn parse<T: DeserializeOwned>(path: &Path, what: &'static str, bytes: &[u8]) -> Result<T, Failure> {
     #[derive(Deserialize)]
     struct Version {
         schema_version: u64,

@@ -3,11 +3,11 @@
 use bin_support::{Exit, Failure, OutputTarget, ProviderName, Session};
 use zer0gravity_engine::{CaseFormat, parse_triples};
 
+use crate::args::{Repeats, Score};
 use crate::ask;
-use crate::cli::{Repeats, Score};
 use crate::error::Error;
 use crate::summary::Summary;
-use crate::{experiment, output, run, selection};
+use crate::{experiment, output, selection, setup};
 
 pub fn score(args: &Score, quiet: bool, session: &mut Session) -> Result<Exit, Failure> {
     let shown = args.file.display().to_string();
@@ -33,8 +33,8 @@ pub fn score(args: &Score, quiet: bool, session: &mut Session) -> Result<Exit, F
         .chain(asking.prices.clone())
         .collect();
     ask::spare(&asking.model, &read)?;
-    let asked = run::open(&asking, session)?;
-    let config = run::config(&asking, &Repeats::once(), asked.port.label(), &asked.model);
+    let asked = setup::asked(&asking, None, session)?;
+    let config = setup::config(&asking, &Repeats::once(), asked.port.label(), &asked.model);
     let inputs = read.into_iter().chain(asking.talks());
     let target = args.output.as_ref().unwrap_or(&OutputTarget::Stdout);
     let output = target.begin(inputs)?;
@@ -43,5 +43,12 @@ pub fn score(args: &Score, quiet: bool, session: &mut Session) -> Result<Exit, F
     if !quiet {
         Summary::of_given(asked.port.label().offline, args.checks.verbose).print(&results);
     }
-    Ok(experiment::exit(&results, errors.len(), &args.checks))
+    let checks = &args.checks;
+    Ok(experiment::conclude(
+        &results,
+        errors.len(),
+        checks,
+        None,
+        session,
+    ))
 }

@@ -11,7 +11,7 @@ use zer0gravity_engine::dataset::{
 };
 use zer0gravity_engine::plan::{Encoding, PlannedCase};
 
-use crate::cli::Texts;
+use crate::args::Texts;
 use crate::error::Error;
 
 /// Longer files of rules are not read to their end.
@@ -70,6 +70,7 @@ pub fn texts(
 ) -> Result<Selected, Failure> {
     let selected = match (&flags.dataset, flags.level) {
         (Some(path), _) => dataset(path, skip_bad, session)?,
+        (None, None) if !flags.all => return Err(Failure::usage(Error::NoTexts)),
         (None, level) => Selected {
             cases: levels(level),
             left_out: 0,

@@ -48,13 +48,16 @@ fn usage() {
             ran.stderr
         );
     }
+    refuses(&place, &["run"], 2, &["--level", "--all", "--dataset"]);
     for arguments in [
-        &["run"][..],
-        &["run", "--level", "1", "--all"],
+        &["run", "--level", "1", "--all"][..],
         &["run", "--all", "--dataset", "set.jsonl"],
         &["run", "--level", "1", "--dataset", "set.jsonl"],
     ] {
-        let ran = refuses(&place, arguments, 2, &["--level", "--all", "--dataset"]);
+        let named: Vec<_> = (arguments.iter().copied())
+            .filter(|argument| ["--level", "--all", "--dataset"].contains(argument))
+            .collect();
+        let ran = refuses(&place, arguments, 2, &named);
         assert!(ran.stderr.contains("Usage:"), "{}", ran.stderr);
     }
 }

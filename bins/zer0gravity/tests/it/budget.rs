@@ -5,18 +5,37 @@ use test_support::{CompressionStub, StubMode};
 use crate::program::{Place, column};
 
 #[test]
-fn a_cap_that_no_call_fits_under_sends_nothing_but_counts() {
+fn z25_a_cap_below_the_first_call_sends_nothing() {
     let (place, stub) = (Place::new(), CompressionStub::start(StubMode::Ok));
-    let arguments = ["run", "--all", "--max-usd", "0.000001"];
-    let ran = place.asking(&stub, &arguments).exits(130);
-    let calls = stub.calls();
-    let mut messages = calls
-        .iter()
-        .filter(|call| call.body.get("max_tokens").is_some());
-    assert!(messages.next().is_none());
-    let results = ran.results();
-    assert!(column(&results, "/total").iter().all(String::is_empty));
-    assert!(ran.stderr.contains("0.000001"), "{}", ran.stderr);
+    // 4096 tokens of reply at 15 dollars a million are 0.06144 dollars.
+    let arguments = ["run", "--all", "--run-dir", "dir", "--max-usd", "0.06"];
+    let ran = place.asking(&stub, &arguments).exits(2);
+    for told in ["--max-usd", "$0.06", "--max-output-tokens"] {
+        assert!(ran.stderr.contains(told), "{told}: {}", ran.stderr);
+    }
+    assert_eq!((stub.stats().calls, place.path("dir").exists()), (0, false));
+    let shorter = [&arguments[..], &["--max-output-tokens", "200"]].concat();
+    place.asking(&stub, &shorter).exits(0);
+}
+
+#[test]
+fn z25_a_run_that_its_cap_ends_says_so_and_how_to_continue() {
+    let (place, stub) = (Place::new(), CompressionStub::start(StubMode::Ok));
+    let arguments = ["run", "--all", "--max-usd", "0.07"];
+    let kept = [&arguments[..], &["--run-dir", "dir"]].concat();
+    let last = |arguments: &[&str]| {
+        let ran = place.asking(&stub, arguments).exits(130);
+        ran.stderr.lines().last().unwrap().to_owned()
+    };
+    let told = last(&kept);
+    for part in [
+        "cost cap reached: the budget of $0.07",
+        "zer0gravity resume dir --max-usd",
+        "--max-output-tokens",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    assert!(last(&arguments).contains("without --run-dir"));
 }
 
 #[test]

@@ -64,3 +64,33 @@ fn replies_that_break_off_keep_the_cap_too() {
         }
     }
 }
+
+#[test]
+fn z24_a_run_keeps_its_cap_without_the_flag() {
+    let (place, stub) = (Place::new(), CompressionStub::start(StubMode::Ok));
+    let run = ["run", "--all", "--run-dir", "dir"];
+    place
+        .asking(&stub, &[&run[..], &["--max-usd", "0.07"]].concat())
+        .exits(130);
+    let cap: Usd = "0.07".parse().unwrap();
+    for arguments in [
+        &["resume", "dir"][..],
+        &run,
+        &["rescore", "dir", "--resume"],
+    ] {
+        let ran = place.asking(&stub, arguments);
+        assert!(matches!(ran.code, Some(130 | 2)), "{}", ran.stderr);
+        assert!(
+            spent(&place).usd <= cap,
+            "{arguments:?}: {:?}",
+            spent(&place)
+        );
+    }
+    // Another one is kept from then on, and is no other plan.
+    let more = ["resume", "dir", "--max-usd", "0.071"];
+    place.asking(&stub, &more).exits(130);
+    assert_eq!(place.read_json("dir/run.json")["caps"]["maxUsd"], 0.071);
+    place
+        .asking(&stub, &[&run[..], &["--max-usd", "1"]].concat())
+        .exits(0);
+}

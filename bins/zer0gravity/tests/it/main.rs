@@ -7,6 +7,7 @@
 mod bad_input;
 mod budget;
 mod caps;
+mod changed_calls;
 mod compare;
 mod concurrency;
 mod cost;
@@ -26,6 +27,7 @@ mod program;
 mod recorded;
 mod replay;
 mod report;
+mod rescore;
 mod resume;
 mod run;
 mod score;

@@ -86,17 +86,22 @@ fn the_same_input_gives_the_same_bytes() {
 fn rules_that_are_no_rules_fail_and_name_their_lines() {
     let place = Place::new();
     place.file("style.txt", "Make it short and beautiful.\n'the'→'θ'\n");
-    let arguments = [
-        "run",
+    place.file("own.txt", "'the'→'θ'\n");
+    let matrix = [
+        "matrix",
         "--level",
         "1",
         "--encoding",
         "style.txt",
-        "--provider",
-        "offline",
+        "own.txt",
     ];
-    let results = place.alone(&arguments).exits(1).results();
-    for result in &results {
+    let offline = ["--run-dir", "dir", "--provider", "offline"];
+    place.alone(&[&matrix[..], &offline].concat()).exits(3);
+    let results = place.read_json("dir/report.json")["results"].clone();
+    let results = results.as_array().unwrap();
+    let (failed, scored) = results.split_at(results.len() / 2);
+    assert_eq!(column(scored, "/outcome/status"), ["ok"; 2]);
+    for result in failed {
         assert_eq!(result["outcome"]["status"], "api_error");
         assert_eq!(result["outcome"]["kind"], "unsupported_offline");
         let detail = result["outcome"]["detail"].as_str().unwrap();
@@ -143,5 +148,46 @@ Level 1a: \"Hello world!\"
         ran.stderr.ends_with("/100 (2 of 2 scored)\n"),
         "{}",
         ran.stderr
+    );
+}
+
+#[test]
+fn z28_checks_are_not_held_by_an_offline_run_that_was_not_asked_for() {
+    let place = Place::new();
+    for check in [&["--min-total", "50"][..], &["--fail-on-flag"]] {
+        let arguments = [&["run", "--level", "1", "--quiet"][..], check].concat();
+        let ran = place.alone(&arguments).exits(2);
+        for told in [check[0], "ZER0GRAVITY_API_KEY", "--provider offline"] {
+            assert!(ran.stderr.contains(told), "{told}: {}", ran.stderr);
+        }
+        let asked_for = [&arguments[..], &["--provider", "offline"]].concat();
+        let ran = place.alone(&asked_for);
+        assert!(matches!(ran.code, Some(0 | 4)), "{}", ran.stderr);
+        assert!(ran.stderr.contains("checks ran on offline results"));
+    }
+}
+
+#[test]
+fn z39_prompts_are_shown_with_any_texts_or_none() {
+    let place = Place::new();
+    let prompts = place.alone(&["run", "--show-prompts"]).exits(0).stdout;
+    for texts in [&["--all"][..], &["--level", "2"]] {
+        let arguments = [&["run", "--show-prompts"][..], texts].concat();
+        assert_eq!(place.alone(&arguments).exits(0).stdout, prompts);
+    }
+}
+
+#[test]
+fn z42_rules_that_need_a_model_are_refused_before_an_offline_run() {
+    let place = Place::new();
+    place.file("free.txt", "Drop the words: the, a\nBe brief and witty.\n");
+    let arguments = ["run", "--all", "--encoding", "free.txt", "--run-dir", "dir"];
+    let ran = place.alone(&arguments).exits(2);
+    for told in ["offline mode", "line 2", "Be brief and witty"] {
+        assert!(ran.stderr.contains(told), "{told}: {}", ran.stderr);
+    }
+    assert_eq!(
+        (ran.stdout.as_str(), place.path("dir").exists()),
+        ("", false)
     );
 }

@@ -25,6 +25,7 @@ use thiserror::Error;
 use crate::dataset::Case;
 use crate::lint::LintReport;
 use crate::plan::{Config, PlannedCase};
+use crate::store::CallsFile;
 use crate::{ExperimentResult, Randomness, SCHEMA_VERSION};
 
 pub use compare::{Changes, Comparison, Difference, ItemName, NewFailure, PairName, compare};
@@ -58,6 +59,9 @@ pub struct Report {
     /// whoever replays sets it; written only when true.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replayed: bool,
+    /// The calls that it was made of, for a run that is kept in a directory; whoever keeps it sets it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls_file: Option<CallsFile>,
     /// How it was run; none for results that came without a plan.
     pub config: Option<Config>,
     /// The rules.
@@ -139,6 +143,7 @@ impl Report {
             created_at,
             offline,
             replayed: false,
+            calls_file: None,
             outcomes: Outcomes::of(&results),
             statistics: Statistics::of(&encodings, &results, seed),
             cost: RunCost::of(&encodings, &results),

@@ -1,5 +1,6 @@
 //! Every call a run makes, by its content: what was asked is never asked again.
 
+mod calls_file;
 mod jsonl;
 mod key;
 mod memory;
@@ -9,6 +10,7 @@ mod record;
 use std::io;
 use std::path::PathBuf;
 
+pub use calls_file::CallsFile;
 pub use jsonl::{JsonlStore, TornLine};
 pub use key::CallKey;
 pub use memory::MemoryStore;

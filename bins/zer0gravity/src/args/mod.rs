@@ -1,14 +1,13 @@
-//! The command line: every flag, and which function a subcommand is.
+//! The command line: every subcommand and its flags.
 
 mod examples;
 mod flags;
 
 use std::path::PathBuf;
 
-use bin_support::{Exit, Failure, OutputTarget, Program, Session};
+use bin_support::{OutputTarget, Program};
 
 pub use self::flags::{Asking, Checks, Judging, Repeats, Texts};
-use crate::{estimate, inspect, matrix, run, score};
 
 /// Encode texts, decode them afresh, score the round trip
 ///
@@ -17,13 +16,13 @@ use crate::{estimate, inspect, matrix, run, score};
 #[command(name = "zer0gravity", version, after_help = examples::PROGRAM)]
 pub struct Cli {
     #[command(subcommand)]
-    command: Command,
+    pub command: Command,
 }
 
 impl Program for Cli {}
 
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+pub enum Command {
     /// Run the experiment with one encoding system
     ///
     /// The texts are those of a level, of all levels or of a dataset.
@@ -84,8 +83,8 @@ pub struct Run {
     /// Keep every call in this directory: an interrupted run is then resumed by the same command, or by `resume`.
     #[arg(long, value_name = "DIR")]
     pub run_dir: Option<PathBuf>,
-    /// Print what each role is told, and ask nobody.
-    #[arg(long, group = "texts")]
+    /// Print the prompt of each role; no model is asked, and no texts are needed.
+    #[arg(long)]
     pub show_prompts: bool,
     #[command(flatten)]
     pub asking: Asking,
@@ -118,6 +117,9 @@ pub struct Resume {
     /// The run's directory.
     #[arg(value_name = "DIR")]
     pub dir: PathBuf,
+    /// Rebuild the report from calls.jsonl as it is, though it changed after the last report; the report then says so.
+    #[arg(long)]
+    pub accept_changed_calls: bool,
     #[command(flatten)]
     pub model: bin_support::ModelFlags,
     /// A table of prices that goes before the built-in one.
@@ -137,6 +139,9 @@ pub struct Rescore {
     /// The prompts that the judges get [default: the run's].
     #[arg(long, value_name = "PROFILE")]
     pub prompt_profile: Option<flags::Profile>,
+    /// Continue the rescore that did not come to its end, with its judges.
+    #[arg(long, conflicts_with_all = ["judge_model", "prompt_profile"])]
+    pub resume: bool,
     #[command(flatten)]
     pub model: bin_support::ModelFlags,
     /// A table of prices that goes before the built-in one.
@@ -215,22 +220,6 @@ pub struct Estimate {
     pub asking: Asking,
     #[command(flatten)]
     pub repeats: Repeats,
-}
-
-pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
-    let quiet = session.is_quiet();
-    match &cli.command {
-        Command::Run(args) => run::run(args, quiet, session),
-        Command::Matrix(args) => matrix::matrix(args, quiet, session),
-        Command::Resume(args) => matrix::resume(args, quiet, session),
-        Command::Rescore(args) => matrix::rescore(args, quiet, session),
-        Command::Score(args) => score::score(args, quiet, session),
-        Command::Lint(args) => inspect::lint(args, session),
-        Command::Report(args) => inspect::report(args, session),
-        Command::Export(args) => inspect::export(args, session),
-        Command::Compare(args) => inspect::compare(args, session),
-        Command::Estimate(args) => estimate::estimate(args, session),
-    }
 }
 
 #[cfg(test)]

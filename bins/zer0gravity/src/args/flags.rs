@@ -13,7 +13,7 @@ fn repeats() -> RangedU64ValueParser<u32> {
 
 /// Which texts.
 #[derive(Debug, Clone, clap::Args)]
-#[group(id = "texts", required = true, multiple = false)]
+#[group(id = "texts", multiple = false)]
 pub struct Texts {
     /// The texts of this level: 1, 2 or 3.
     #[arg(long, value_name = "N", group = "texts", value_parser = level, allow_negative_numbers = true)]
@@ -145,6 +145,19 @@ pub struct Checks {
     /// Tell more of every result.
     #[arg(long)]
     pub verbose: bool,
+}
+
+impl Checks {
+    /// The flag of a check, if one is asked for.
+    pub fn flag(&self) -> Option<&'static str> {
+        let flags = [
+            (self.min_total.is_some(), "--min-total"),
+            (self.fail_on_flag, "--fail-on-flag"),
+        ];
+        flags
+            .into_iter()
+            .find_map(|(given, flag)| given.then_some(flag))
+    }
 }
 
 /// A set of prompts.

@@ -1,0 +1,153 @@
+//! From flags to the models and settings of a run.
+
+use std::path::Path;
+
+use bin_support::{Failure, ModelFlags, ProviderName, Session};
+use clap::ValueEnum as _;
+use zer0gravity_engine::plan::{Config, Costs, Plan};
+use zer0gravity_engine::{LintFinding, Models, PortLabel, RuleCodec};
+
+use crate::args::{Asking, Checks, Repeats};
+use crate::ask::{self, Asked};
+use crate::error::Error;
+use crate::estimate;
+use crate::run_dir::{self, RunDir};
+
+/// The models that the flags of `run` and `matrix` name, under the cap of the run in `directory` if no flag gives one.
+pub fn asked(
+    asking: &Asking,
+    directory: Option<&Path>,
+    session: &Session,
+) -> Result<Asked, Failure> {
+    ask::panel(&asking.judging.judge_model)?;
+    let judges = asking.judging.judge_model.iter();
+    let others: Vec<_> = judges
+        .map(|model| ("--judge-model", model.as_str()))
+        .chain(
+            asking
+                .decoder_model
+                .iter()
+                .map(|model| ("--decoder-model", model.as_str())),
+        )
+        .collect();
+    let mut flags = asking.model.clone();
+    flags.max_usd = flags.max_usd.or_else(|| run_dir::cap(directory?));
+    ask::open(
+        &flags,
+        asking.prices.as_deref(),
+        &others,
+        asking.seed.seed,
+        session,
+    )
+}
+
+/// How a plan is run, by the flags of `run` and `matrix`.
+pub fn config(asking: &Asking, repeats: &Repeats, port: PortLabel, model: &str) -> Config {
+    let judges = match asking.judging.judge_model.as_slice() {
+        [] => vec![model.to_owned()],
+        given => given.to_vec(),
+    };
+    let decoder = asking.decoder_model.as_deref().unwrap_or(model);
+    Config {
+        models: Models {
+            encoder: model.to_owned(),
+            decoder: decoder.to_owned(),
+            judges,
+        },
+        prompt_profile: asking.prompt_profile.into(),
+        max_output_tokens: asking.max_output_tokens,
+        trials: repeats.trials,
+        decodes: repeats.decodes,
+        judge_samples: repeats.judge_samples,
+        execute: asking.execute,
+        implementability_once: asking.implementability_once,
+        cost: if asking.cost {
+            Costs::Counted
+        } else {
+            Costs::None
+        },
+        measure_wrapper: asking.measure_wrapper,
+        compat_judge_parse: asking.compat_judge_parse,
+        compat_token_fallback: asking.compat_token_fallback,
+        seed: asking.seed.seed,
+        ..Config::new(port, model)
+    }
+}
+
+/// Refuses what would fail or mislead after the start: rules that need a model in an offline run, checks of an offline run
+/// that was not asked for, a cap below the first call.
+pub fn check(plan: &Plan, asking: &Asking, checks: &Checks) -> Result<(), Failure> {
+    let asked_for = asking.model.provider == Some(ProviderName::Offline);
+    if !plan.config.port.offline {
+        return estimate::check_cap(plan, asking);
+    }
+    if let Some(flag) = checks.flag().filter(|_| !asked_for) {
+        return Err(Failure::usage(Error::CheckedOffline { flag }));
+    }
+    // Several encodings are compared all the same: those that need a model fail, each by itself.
+    let [encoding] = plan.encodings.as_slice() else {
+        return Ok(());
+    };
+    match unread_line(&encoding.rules) {
+        None => Ok(()),
+        Some(finding) => Err(Failure::usage(Error::NeedsModel {
+            line: finding.line,
+            evidence: finding.evidence,
+        })),
+    }
+}
+
+/// The first line of rules that no program can carry out.
+fn unread_line(rules: &str) -> Option<LintFinding> {
+    let (codec, findings) = RuleCodec::parse(rules);
+    let unread = || findings.into_iter().find(|finding| finding.code == "ZG005");
+    (!codec.is_mechanical()).then(unread).flatten()
+}
+
+/// The models of a run that is continued or judged again by `plan`, at the address it was begun with unless a flag gives
+/// another, and under its cap.
+pub fn reopened(
+    directory: &mut RunDir,
+    plan: &Plan,
+    flags: &ModelFlags,
+    prices: Option<&Path>,
+    session: &Session,
+) -> Result<Asked, Failure> {
+    let config = &plan.config;
+    let provider = ProviderName::from_str(&config.port.provider, false).ok();
+    ask::spare(flags, run_dir::files(directory.path()))?;
+    let mut flags = flags.clone();
+    flags.provider = flags.provider.or(provider);
+    flags.model = flags.model.or_else(|| Some(config.models.encoder.clone()));
+    if let (None, Some(recorded)) = (&flags.base_url, directory.base_url()) {
+        flags.base_url = Some(recorded.to_owned());
+        flags.base_url_file = Some(directory.path().join("run.json"));
+    }
+    flags.max_usd = flags.max_usd.or(directory.cap());
+    let judges = config.models.judges.iter();
+    let others: Vec<_> = std::iter::once(("--decoder-model", config.models.decoder.as_str()))
+        .chain(judges.map(|model| ("--judge-model", model.as_str())))
+        .collect();
+    let asked = ask::open(&flags, prices, &others, config.seed, session)?;
+    let (label, planned) = (asked.port.label(), &config.port);
+    let differences: Vec<_> = [
+        ("config.port.provider", label.provider != planned.provider),
+        ("config.port.host", label.host != planned.host),
+        (
+            "config.models.encoder",
+            asked.model != config.models.encoder,
+        ),
+    ]
+    .into_iter()
+    .filter(|(_, differs)| *differs)
+    .map(|(name, _)| name.to_owned())
+    .collect();
+    if !differences.is_empty() {
+        return Err(Failure::usage(Error::AnotherPlan {
+            path: directory.path().to_owned(),
+            differences,
+        }));
+    }
+    directory.keep_cap(flags.max_usd)?;
+    Ok(asked)
+}
