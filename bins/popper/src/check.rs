@@ -51,7 +51,7 @@ pub fn run(args: &cli::Check, session: &mut Session) -> Result<Exit, Failure> {
             && let Err(ambiguity) = law.meaning()
             && let Some(text) = &ambiguity.unread
         {
-            session.report(&Error::unread(law.law_id(), &ambiguity, text));
+            session.report(&Error::unread(law.law_id(), ambiguity, text));
             unread += 1;
         }
         finished += 1;

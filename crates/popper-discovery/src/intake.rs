@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use popper_harness::law::{Extensions, Law, NormalLaw, Problem};
+use popper_harness::law::{Extensions, Law, Problem};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -36,8 +36,7 @@ pub(crate) fn admit(candidate: &Candidate, language: Extensions) -> LawRow {
             }),
     };
     let row = law.and_then(|law| {
-        let normal = law.normalize().map_err(|error| error.problems)?;
-        let row = accepted(&law, &normal, &candidate.raw);
+        let row = accepted(&law, &candidate.raw);
         // What is stored must be read again by every later iteration.
         match row.law() {
             Ok(stored) if stored.fingerprint() == row.law_fingerprint => Ok(row),
@@ -71,7 +70,8 @@ fn folded(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn accepted(law: &Law, normal: &NormalLaw, raw: &str) -> LawRow {
+fn accepted(law: &Law, raw: &str) -> LawRow {
+    let normal = law.normal();
     let written = json!(normal);
     // What was absent in the law is an empty list or object in its column.
     let column = |key: &str, absent: &str| match law.source().get(key) {

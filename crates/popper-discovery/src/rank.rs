@@ -3,14 +3,15 @@
 //! All measures but the words come from [`Program::content`]: what a law forbids of imagined histories. So the order in which laws
 //! are tested depends on what they say, never on what would come of the test.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use popper_harness::EmpiricalContent;
 use popper_harness::decide::{ConfigError, Harness, Status};
-use popper_harness::law::Program;
+use popper_harness::law::{Law, Program};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::error::Error;
 use crate::row::LawRow;
@@ -110,10 +111,9 @@ pub(crate) struct Ranker {
 /// What is measured of a law.
 #[derive(Debug)]
 struct Profile {
+    law: Law,
     /// What the law says, as words and pairs of neighbouring words.
     words: BTreeSet<String>,
-    template: String,
-    preconditions: usize,
     /// None for a law that cannot be run.
     behaviour: Option<Behaviour>,
 }
@@ -126,19 +126,18 @@ struct Behaviour {
 
 impl Profile {
     fn of(row: &LawRow, harness: &Harness, stored: Option<&String>) -> Result<Self, Error> {
-        let normal: Value = Error::json("laws", row.id, "normalized_json", &row.normalized_json)?;
+        let law = row.law()?;
         let universe = harness.universe();
-        let program = Program::compile(&row.law()?, universe).ok();
+        let program = Program::compile(&law, universe).ok();
         Ok(Self {
-            template: row.template.clone(),
-            words: words(&normal),
-            preconditions: normal["preconditions"].as_array().map_or(0, Vec::len),
+            words: words(&json!(law.normal())),
             behaviour: program.map(|program| Behaviour {
                 hash: stored
                     .cloned()
                     .unwrap_or_else(|| program.behaviour_hash(universe)),
                 content: program.content(universe),
             }),
+            law,
         })
     }
 
@@ -165,7 +164,7 @@ impl Profile {
             let behaviour = law.behaviour.as_ref();
             behaviour.is_some_and(|behaviour| behaviour.content.share() > 0.0)
         };
-        self.template == other.template && bold(self) && bold(other)
+        self.law.template() == other.law.template() && bold(self) && bold(other)
     }
 }
 
@@ -176,6 +175,17 @@ impl Ranker {
     /// [`Error::Row`] when the row cannot be read.
     pub(crate) fn read(&mut self, law: &LawRow, harness: &Harness) -> Result<(), Error> {
         self.profile(law, harness).map(drop)
+    }
+
+    /// The law of a row, which is read again only where it was not ranked.
+    ///
+    /// # Errors
+    /// [`Error::Row`] when the row cannot be read.
+    pub(crate) fn law(&self, row: &LawRow) -> Result<Cow<'_, Law>, Error> {
+        match self.profiles.get(&row.law_fingerprint) {
+            Some(profile) => Ok(Cow::Borrowed(&profile.law)),
+            None => row.law().map(Cow::Owned),
+        }
     }
 
     /// Ranks the laws that wait, best first; equal scores keep their order.
@@ -275,7 +285,7 @@ fn features(law: &Profile, tested: &[Arc<Profile>], rivals: &[&Profile]) -> Feat
         novelty: 1.0 - f64::midpoint(in_words, in_behaviour),
         discrimination: differences.iter().fold(0.0, |sum, share| sum + share)
             / differences.len().max(1) as f64,
-        testability: content.map_or(0.0, |_| 1.0 / (1.0 + law.preconditions as f64)),
+        testability: content.map_or(0.0, |_| 1.0 / (1.0 + law.law.preconditions().len() as f64)),
         redundancy: 0.0,
     }
 }
@@ -338,7 +348,6 @@ mod tests {
     use popper_harness::decide::Config;
     use popper_harness::law::Extensions;
     use popper_harness::universe::KineticGrid;
-    use serde_json::json;
 
     use super::*;
     use crate::intake::admit;
@@ -385,6 +394,19 @@ mod tests {
         let order = ranking(&[one.clone(), same.clone(), other.clone()], &[]);
         assert_eq!((place(&order, &same), order.len()), (2, 3), "{order:#?}");
         assert!((order[2].features.redundancy - 1.0).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn a_ranked_law_is_not_read_again() {
+        let harness = Harness::new(KineticGrid, Config::default()).unwrap();
+        let [ranked, other] = [2, 3].map(|k| law("bound", "count('>')", &format!("f(t) <= {k}")));
+        let mut ranker = Ranker::default();
+        let weights = Weights::default();
+        ranker.rank(&[&ranked], &[], &harness, &weights).unwrap();
+        assert!(matches!(ranker.law(&ranked), Ok(Cow::Borrowed(_))));
+        assert!(matches!(ranker.law(&other), Ok(Cow::Owned(_))));
+        let read = ranker.law(&ranked).unwrap();
+        assert_eq!(read.fingerprint(), ranked.law_fingerprint);
     }
 
     #[test]

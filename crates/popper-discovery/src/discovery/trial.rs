@@ -78,7 +78,7 @@ impl<S: Store> Discovery<S> {
             reseeded = self.harness.with_seed(seed);
             &reseeded
         };
-        let parsed = law.law()?;
+        let parsed = self.ranker.law(law)?;
         let clock = self.clock.as_ref();
         let started_at = clock.now();
         let begun = clock.elapsed();

@@ -1,7 +1,7 @@
 //! A law in the making, and how it is written for people.
 
 use popper_harness::law::syntax::{Op, Time};
-use popper_harness::law::{Expr, NormalClaim, NormalLaw, Template, unwrapped};
+use popper_harness::law::{Expr, NormalClaim, NormalLaw, Notation, Template, unwrapped};
 use serde_json::{Map, Value, json};
 
 /// An observable now.
@@ -132,7 +132,10 @@ impl LawDraft {
             }
             Said::Claim(claim) => {
                 let names = Names::of(claim, symbols);
-                law.insert("claim".into(), json!(claim.text(&|expr| names.name(expr))));
+                law.insert(
+                    "claim".into(),
+                    json!(claim.text(Notation::Grammar, &|expr| names.name(expr))),
+                );
                 let observables = names.0.iter();
                 let observables: Vec<Value> = observables
                     .map(|(expr, name)| json!({"name": name, "expr": expr}))
@@ -185,7 +188,7 @@ impl LawDraft {
                 .as_ref()
                 .map_or_else(String::new, |names| names.name(expr))
         };
-        let text = |phrase: &Expr| phrase.text(&name);
+        let text = |phrase: &Expr| phrase.text(Notation::Grammar, &name);
         match &self.said {
             Said::Commutes(transform) => format!(
                 "a start and a t <= {t} for which {transform} before t steps and {transform} after t steps give different states"

@@ -2,7 +2,11 @@
 
 use std::fmt::Write as _;
 
+use popper_harness::law::{
+    Capabilities, Expr, LocalFields, NormalClaim, NormalLaw, Notation, Precondition, unwrapped,
+};
 use popper_harness::universe::Shift;
+use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::scan::{Piece, pieces};
@@ -32,6 +36,8 @@ const LANGUAGE: [&str; 16] = [
 const MAX_LINE: usize = 2000;
 /// The largest ring that is shown, in cells.
 const MAX_CELLS: usize = 200;
+/// What stands for a claim that is not shown.
+const UNREAD: &str = "(a text that cannot be read)";
 /// What stands for a name that a model made up.
 const UNKNOWN: &str = "unknown_name";
 
@@ -42,31 +48,35 @@ pub(super) struct Speaker<'a> {
 }
 
 /// A law as a line, and what its observables are called there.
+#[derive(Default)]
 pub(super) struct Sentence {
     pub text: String,
     observables: Vec<String>,
 }
 
 impl Sentence {
-    /// The name of an observable, which normal forms call by its expression.
-    fn name(&mut self, expr: &str) -> String {
-        if expr == "grid_length" {
-            return expr.to_owned();
-        }
-        let known = self.observables.iter().position(|known| known == expr);
-        let index = known.unwrap_or_else(|| {
-            self.observables.push(expr.to_owned());
-            self.observables.len() - 1
-        });
-        format!("o{}", index + 1)
-    }
-
-    /// The observables with their names.
+    /// The observables with their names: normal forms call them by their expressions.
     pub fn observables(&self) -> impl Iterator<Item = (String, &str)> {
         self.observables
             .iter()
             .enumerate()
             .map(|(index, expr)| (format!("o{}", index + 1), expr.as_str()))
+    }
+
+    /// The text of a tree, whose observables are named from now on.
+    fn formula(&mut self, tree: &Expr) -> String {
+        let observables = tree.observables().into_iter();
+        let named = observables.filter(|expr| *expr != "grid_length");
+        self.observables = named.map(str::to_owned).collect();
+        let name = |expr: &str| {
+            let mut named = self.observables();
+            named
+                .find(|(_, known)| *known == expr)
+                .map(|(name, _)| name)
+        };
+        tree.text(Notation::Parentheses, &|expr| {
+            name(expr).unwrap_or_default()
+        })
     }
 }
 
@@ -132,45 +142,49 @@ impl Speaker<'_> {
 
     /// A law in its normal form.
     pub fn law(&self, law: &Value) -> Sentence {
-        let mut sentence = Sentence {
-            text: String::new(),
-            observables: Vec::new(),
-        };
-        let text = |key: &str| law[key].as_str();
-        let mut head = text("template").unwrap_or_default().to_owned();
-        for key in ["T", "H"] {
-            if let Some(steps) = law["quantifiers"][key].as_u64() {
-                let _ = write!(head, " {key}={steps}");
-            }
-        }
-        if !["claim_ast", "transform", "trigger_symbol"]
-            .iter()
-            .any(|key| !law[*key].is_null())
-        {
-            // Nobody could say what it means, so it has no normal form, and its texts are the model's.
-            let claim = self.own_words(text("claim").unwrap_or_default());
-            sentence.text = format!("{head}; claim {claim}");
+        let mut sentence = Sentence::default();
+        let Ok(law) = NormalLaw::from_value(law.clone(), "$") else {
+            "(a law that cannot be read)".clone_into(&mut sentence.text);
             return sentence;
+        };
+        let mut head = format!("{} T={}", law.template.name(), law.horizon);
+        if let Some(h) = law.window {
+            let _ = write!(head, " H={h}");
         }
-        let claim = if law["claim_ast"].is_object() {
-            let tree = tree(&law["claim_ast"], &mut sentence);
-            opened(&tree).to_owned()
-        } else if let Some(name) = text("transform") {
-            format!("commutes({})", self.transform(name))
-        } else {
-            self.local(text("trigger_symbol").unwrap_or_default(), law)
+        let claim = match &law.claim {
+            NormalClaim::Formula(tree) => sentence.formula(tree),
+            NormalClaim::Commutes(name) => format!("commutes({})", self.transform(name)),
+            NormalClaim::Local(fields) => self.local(fields),
+            NormalClaim::Unclear {
+                claim,
+                tree,
+                transform,
+                local,
+            } => match (tree, transform, local) {
+                (Some(tree), ..) => Expr::deserialize(tree)
+                    .map_or_else(|_| UNREAD.to_owned(), |tree| sentence.formula(&tree)),
+                (_, Some(name), _) => format!("commutes({})", self.transform(name)),
+                (_, _, Some(fields)) => self.local(fields),
+                // Nobody could say what it means, so it has no normal form, and its texts are the model's.
+                _ => {
+                    sentence.text = format!("{head}; claim {}", self.own_words(claim));
+                    return sentence;
+                }
+            },
+            _ => UNREAD.to_owned(),
         };
         let mut line = head.clone();
-        if let Some(conditions) = self.conditions(law) {
-            let _ = write!(line, " if {conditions}");
+        if !law.preconditions.is_empty() {
+            let conditions = law.preconditions.iter().map(|given| self.condition(given));
+            let _ = write!(line, " if {}", conditions.collect::<Vec<_>>().join(" and "));
         }
-        for (index, expr) in sentence.observables.iter().enumerate() {
-            let expr = self.expression(expr);
-            let _ = write!(line, "; o{} = {}", index + 1, opened(&expr));
+        for (name, expr) in sentence.observables() {
+            let _ = write!(line, "; {name} = {}", unwrapped(&self.expression(expr)));
         }
         let _ = write!(line, "; claim {claim}");
-        if let Some(names) = self.missing(law) {
-            let _ = write!(line, "; needs {names}");
+        let missing = self.missing(&law.capabilities);
+        if !missing.is_empty() {
+            let _ = write!(line, "; needs {}", missing.join(", "));
         }
         sentence.text = if line.len() > MAX_LINE {
             format!("{head}; (too long to be shown)")
@@ -180,41 +194,22 @@ impl Speaker<'_> {
         sentence
     }
 
-    fn conditions(&self, law: &Value) -> Option<String> {
-        let side = |condition: &Value, key: &str| {
-            let text = self.expression(condition[key].as_str().unwrap_or_default());
-            opened(&text).to_owned()
-        };
-        let conditions: Vec<String> = law["preconditions"]
-            .as_array()?
-            .iter()
-            .map(|condition| {
-                let op = condition["op"].as_str().unwrap_or_default();
-                format!("{} {op} {}", side(condition, "lhs"), side(condition, "rhs"))
-            })
-            .collect();
-        (!conditions.is_empty()).then(|| conditions.join(" and "))
+    fn condition(&self, given: &Precondition) -> String {
+        let [left, right] = [&given.lhs, &given.rhs].map(|side| self.expression(side));
+        let op = given.op.text();
+        format!("{} {op} {}", unwrapped(&left), unwrapped(&right))
     }
 
     /// What the law declares to be missing.
-    fn missing(&self, law: &Value) -> Option<String> {
-        let mut names = Vec::new();
-        for (key, value) in law["capability_requirements"].as_object()? {
-            for name in value
-                .as_array()
-                .into_iter()
-                .flatten()
-                .filter_map(Value::as_str)
-            {
-                let shown = match key.as_str() {
-                    "missing_transforms" => self.mask.transform(name),
-                    "missing_generators" => self.mask.family(name),
-                    _ => self.mask.expression(name),
-                };
-                names.push(self.coined(shown));
-            }
-        }
-        (!names.is_empty()).then(|| names.join(", "))
+    fn missing(&self, missing: &Capabilities) -> Vec<String> {
+        let generators = missing.missing_generators.iter();
+        let observables = missing.missing_observables.iter();
+        let transforms = missing.missing_transforms.iter();
+        let names = generators
+            .map(|name| self.mask.family(name))
+            .chain(observables.map(|name| self.mask.expression(name)))
+            .chain(transforms.map(|name| self.mask.transform(name)));
+        names.map(|name| self.coined(name)).collect()
     }
 
     /// A claim that nobody could read: the model's own text, which a blind model does not see again either.
@@ -224,73 +219,21 @@ impl Speaker<'_> {
         if self.mask.is_open() && is_plain {
             claim.to_owned()
         } else {
-            "(a text that cannot be read)".to_owned()
+            UNREAD.to_owned()
         }
     }
 
-    fn local(&self, trigger: &str, law: &Value) -> String {
-        let text = |key: &str| law[key].as_str();
-        let mut claim = format!("each cell {}", self.state(trigger));
-        if let Some(pattern) = text("neighbor_pattern") {
+    fn local(&self, fields: &LocalFields) -> String {
+        let symbol = |symbol: char| self.state(symbol.encode_utf8(&mut [0; 4]));
+        let mut claim = format!("each cell {}", symbol(fields.trigger));
+        if let Some(pattern) = &fields.pattern {
             let _ = write!(claim, " in the middle of {}", self.state(pattern));
         }
-        if let Some(parity) = law["required_parity"].as_u64() {
+        if let Some(parity) = fields.parity {
             let _ = write!(claim, " with index % 2 == {parity}");
         }
-        let op = text("result_op").unwrap_or("==");
-        let result = self.state(text("result_symbol").unwrap_or_default());
+        let (op, result) = (fields.result_op.text(), symbol(fields.result));
         let _ = write!(claim, " is {op} {result} one step on");
         claim
     }
-}
-
-/// A claim's tree as text, with parentheses around everything that has two sides. Normal forms do not nest deeper than a law
-/// may, so the recursion is bounded.
-fn tree(node: &Value, sentence: &mut Sentence) -> String {
-    if let Some(expr) = node["obs"].as_str() {
-        let name = sentence.name(expr);
-        return match &node["t"] {
-            Value::Null => name,
-            _ if name == "grid_length" => name,
-            time if time["var"] == "t" => format!("{name}(t)"),
-            time if time["t_plus_1"] == true => format!("{name}(t+1)"),
-            time => format!("{name}({})", time["const"]),
-        };
-    }
-    if node["var"] == "t" {
-        return "t".to_owned();
-    }
-    let op = match node["op"].as_str() {
-        Some("=>") => "->",
-        Some(op) => op,
-        None => return node["const"].to_string(),
-    };
-    if !node["arg"].is_null() {
-        let space = if op == "not" { " " } else { "" };
-        return format!("{op}{space}{}", tree(&node["arg"], sentence));
-    }
-    let (left, right) = (tree(&node["lhs"], sentence), tree(&node["rhs"], sentence));
-    format!("({left} {op} {right})")
-}
-
-/// A text without the parentheses around all of it.
-fn opened(text: &str) -> &str {
-    let Some(inside) = text
-        .strip_prefix('(')
-        .and_then(|text| text.strip_suffix(')'))
-    else {
-        return text;
-    };
-    let mut depth = 1_i32;
-    for c in inside.chars() {
-        depth += match c {
-            '(' => 1,
-            ')' => -1,
-            _ => 0,
-        };
-        if depth == 0 {
-            return text;
-        }
-    }
-    inside
 }

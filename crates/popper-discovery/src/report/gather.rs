@@ -6,7 +6,7 @@ use popper_harness::decide::{Evidence, Status};
 use popper_harness::law::Problem;
 use popper_harness::span::span;
 use popper_harness::universe::{Tabulated, Universe};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::diagram::diagrams;
 use super::{
@@ -100,8 +100,7 @@ fn came(finding: &Finding, run: &RunRow) -> (bool, i64) {
 
 fn judged(finding: &Finding, run: &RunRow, numbers: &BTreeMap<i64, u32>) -> Result<Judged, Error> {
     let (law, evaluation) = (&finding.law, &finding.evaluation);
-    let normal: Map<String, Value> =
-        Error::json("laws", law.id, "normalized_json", &law.normalized_json)?;
+    let normal: Value = Error::json("laws", law.id, "normalized_json", &law.normalized_json)?;
     let table = "law_evaluations";
     let id = evaluation.id;
     let evidence: Evidence = Error::json(table, id, "evidence_json", &evaluation.evidence_json)?;

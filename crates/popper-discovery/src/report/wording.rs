@@ -1,8 +1,11 @@
 //! A law in one way of writing it, from its normal form.
 
-use popper_harness::law::syntax::Op;
-use serde::Serialize;
-use serde_json::{Map, Value};
+use popper_harness::law::syntax::{Op, Time};
+use popper_harness::law::{
+    Expr, LocalFields, NormalClaim, NormalLaw, Notation, Precondition, unwrapped,
+};
+use serde::{Deserialize as _, Serialize};
+use serde_json::Value;
 
 /// What a law says, written the same way for every proposer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -16,19 +19,20 @@ pub struct Wording {
 }
 
 impl Wording {
-    /// The wording of a normal form. What is not understood is written as the JSON it is.
-    pub(super) fn of(normal: &Map<String, Value>) -> Self {
-        let empty = Map::new();
-        let quantifiers = normal.get("quantifiers").and_then(Value::as_object);
-        let times = ["T", "H"].iter().filter_map(|name| {
-            let value = quantifiers.unwrap_or(&empty).get(*name)?;
-            Some(format!("{name} = {}", text(value)))
-        });
-        let given = normal.get("preconditions").and_then(Value::as_array);
+    /// The wording of a normal form. A damaged one is shown as the JSON it is.
+    pub(super) fn of(normal: &Value) -> Self {
+        let Ok(law) = NormalLaw::from_value(normal.clone(), "$") else {
+            return Self {
+                claim: normal.to_string(),
+                times: String::new(),
+                given: Vec::new(),
+            };
+        };
+        let window = law.window.map(|h| format!(", H = {h}"));
         Self {
-            claim: claim(normal),
-            times: times.collect::<Vec<_>>().join(", "),
-            given: given.into_iter().flatten().map(condition).collect(),
+            claim: claim(&law),
+            times: format!("T = {}{}", law.horizon, window.unwrap_or_default()),
+            given: law.preconditions.iter().map(condition).collect(),
         }
     }
 }
@@ -43,62 +47,85 @@ impl Wording {
     }
 }
 
-fn condition(condition: &Value) -> String {
-    let side = |key| text(&condition[key]);
-    let (left, right) = (spaced(&side("lhs")), spaced(&side("rhs")));
-    let (left, op, right) = (open(&left), side("op"), open(&right));
-    match mirrored(&op) {
-        Some(op) if left.parse::<i64>().is_ok() => format!("{right} {op} {left}"),
-        _ => format!("{left} {op} {right}"),
-    }
-}
-
-/// The comparison with its sides exchanged.
-fn mirrored(op: &str) -> Option<&'static str> {
-    let op = Op::from_text(op)?;
-    op.is_comparison().then(|| op.mirrored().text())
-}
-
-/// Whether a comparison reads better from right to left: `x[t] >= 1` for `1 <= x[t]`, `x[t] == x[0]` for `x[0] == x[t]`.
-fn backward(left: &Value, right: &Value) -> bool {
-    let fixed = |side: &Value| side.get("const").is_some() || side["t"].get("const").is_some();
-    fixed(left) && !fixed(right)
-}
-
-fn claim(normal: &Map<String, Value>) -> String {
-    let field = |key| normal.get(key).map(text);
-    if let Some(tree) = normal.get("claim_ast") {
-        let waits = normal
-            .get("template")
-            .is_some_and(|name| name == "eventually");
-        match conserved(tree) {
-            Some(observable) => format!("conserved: {}", open(&spaced(observable))),
-            None if waits => {
-                let window = normal.get("quantifiers").map(|all| text(&all["H"]));
-                let window = window.unwrap_or_default();
-                format!("{} (within {window} steps)", written(tree, 0))
-            }
-            None => written(tree, 0),
-        }
-    } else if let Some(transform) = field("transform") {
-        format!("{transform} and the steps may change places")
-    } else if let (Some(trigger), Some(result)) = (field("trigger_symbol"), field("result_symbol"))
-    {
-        let around = field("neighbor_pattern").map(|pattern| format!(" in `{pattern}`"));
-        let parity = field("required_parity").map(|parity| format!(" at a cell = {parity} mod 2"));
-        let op = field("result_op").unwrap_or_default();
-        let (around, parity) = (around.unwrap_or_default(), parity.unwrap_or_default());
-        format!("after `{trigger}`{around}{parity}: the cell {op} `{result}`")
+fn condition(condition: &Precondition) -> String {
+    let (left, right) = (spaced(&condition.lhs), spaced(&condition.rhs));
+    let (left, right) = (unwrapped(&left), unwrapped(&right));
+    if left.parse::<i64>().is_ok() {
+        format!("{right} {} {left}", condition.op.mirrored().text())
     } else {
-        field("claim").unwrap_or_default()
+        format!("{left} {} {right}", condition.op.text())
     }
 }
 
-/// A string without its quotes, any other value as JSON.
-fn text(value: &Value) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned)
+fn claim(law: &NormalLaw) -> String {
+    match &law.claim {
+        NormalClaim::Formula(tree) => formula(tree, law.window),
+        NormalClaim::Commutes(transform) => commutes(transform),
+        NormalClaim::Local(fields) => local(fields),
+        NormalClaim::Unclear {
+            claim,
+            tree,
+            transform,
+            local: fields,
+        } => match (tree, transform, fields) {
+            (Some(tree), ..) => Expr::deserialize(tree)
+                .map_or_else(|_| tree.to_string(), |tree| formula(&tree, law.window)),
+            (_, Some(transform), _) => commutes(transform),
+            (_, _, Some(fields)) => local(fields),
+            _ => claim.clone(),
+        },
+        _ => law.to_string(),
+    }
+}
+
+fn formula(tree: &Expr, window: Option<u64>) -> String {
+    if let Some(observable) = conserved(tree) {
+        return format!("conserved: {}", unwrapped(&spaced(observable)));
+    }
+    let tree = tree.mirrored_where(&|left, right| is_fixed(left) && !is_fixed(right));
+    let text = tree.text(Notation::Brackets, &spaced);
+    match window {
+        Some(h) => format!("{text} (within {h} steps)"),
+        None => text,
+    }
+}
+
+fn commutes(transform: &str) -> String {
+    format!("{transform} and the steps may change places")
+}
+
+fn local(fields: &LocalFields) -> String {
+    let around = fields.pattern.as_ref();
+    let around = around.map(|pattern| format!(" in `{pattern}`"));
+    let parity = fields.parity;
+    let parity = parity.map(|parity| format!(" at a cell = {parity} mod 2"));
+    format!(
+        "after `{}`{}{}: the cell {} `{}`",
+        fields.trigger,
+        around.unwrap_or_default(),
+        parity.unwrap_or_default(),
+        fields.result_op.text(),
+        fields.result
+    )
+}
+
+/// Whether a side of a comparison is the same at all steps, so that it reads better on the right: `x[t] == x[0]`.
+fn is_fixed(side: &Expr) -> bool {
+    matches!(side, Expr::Int(_) | Expr::Obs(_, Time::At(_)))
+}
+
+/// The observable of a claim that it has one value at `t` and at the start.
+fn conserved(tree: &Expr) -> Option<&str> {
+    let Expr::Bin(Op::Eq, left, right) = tree else {
+        return None;
+    };
+    match (left.as_ref(), right.as_ref()) {
+        (Expr::Obs(one, Time::Now), Expr::Obs(other, Time::At(0)))
+        | (Expr::Obs(one, Time::At(0)), Expr::Obs(other, Time::Now)) => {
+            (one == other).then_some(one)
+        }
+        _ => None,
+    }
 }
 
 /// An observable with room around its operators and without parentheses around the whole.
@@ -122,100 +149,6 @@ pub(super) fn spaced(observable: &str) -> String {
     spaced
 }
 
-/// The text without parentheses that embrace all of it.
-fn open(text: &str) -> &str {
-    let Some(inner) = text
-        .strip_prefix('(')
-        .and_then(|rest| rest.strip_suffix(')'))
-    else {
-        return text;
-    };
-    let mut depth = 0_usize;
-    let mut quoted = false;
-    for character in inner.chars() {
-        match character {
-            '\'' | '"' => quoted = !quoted,
-            '(' if !quoted => depth += 1,
-            ')' if !quoted => match depth.checked_sub(1) {
-                Some(less) => depth = less,
-                None => return text,
-            },
-            _ => {}
-        }
-    }
-    inner
-}
-
-/// The observable of a claim that it has one value at `t` and at the start.
-fn conserved(tree: &Value) -> Option<&str> {
-    let (left, right) = (tree.get("lhs")?, tree.get("rhs")?);
-    let observable = left.get("obs").and_then(Value::as_str)?;
-    let starts = |side: &Value| side["t"]["const"] == 0;
-    let runs = |side: &Value| side["t"]["var"] == "t";
-    let both = starts(left) && runs(right) || runs(left) && starts(right);
-    (tree["op"] == "==" && right["obs"] == left["obs"] && both).then_some(observable)
-}
-
-/// How tightly an operator binds.
-fn level(op: &str) -> u8 {
-    match op {
-        "=>" | "->" => 1,
-        "or" => 2,
-        "and" => 3,
-        "==" | "!=" | "<" | "<=" | ">" | ">=" => 4,
-        "+" | "-" => 5,
-        _ => 6,
-    }
-}
-
-/// A node of a claim, in parentheses where its operator binds less than `floor`. The reader of the JSON bounds the depth.
-fn written(node: &Value, floor: u8) -> String {
-    if let Some(observable) = node.get("obs") {
-        let time = &node["t"];
-        let step = match time.get("const") {
-            Some(step) => text(step),
-            None if time.get("t_plus_1").is_some() => "t+1".into(),
-            None => "t".into(),
-        };
-        let observable = text(observable);
-        // The ring alone decides it, whatever the step.
-        if observable == "grid_length" {
-            return observable;
-        }
-        return format!("{}[{step}]", spaced(&observable));
-    }
-    if let Some(number) = node.get("const") {
-        return text(number);
-    }
-    if node.get("var").is_some() {
-        return "t".into();
-    }
-    let Some(op) = node.get("op").map(text) else {
-        return node.to_string();
-    };
-    if let Some(inner) = node.get("arg") {
-        let space = if op == "not" { " " } else { "" };
-        return format!("{op}{space}{}", written(inner, 7));
-    }
-    let own = level(&op);
-    let (mut left, mut right) = (&node["lhs"], &node["rhs"]);
-    let mut sign = if op == "=>" { "->" } else { &op };
-    if let Some(mirrored) = mirrored(&op).filter(|_| backward(left, right)) {
-        std::mem::swap(&mut left, &mut right);
-        sign = mirrored;
-    }
-    // Comparisons do not chain, and what stands to the right of `-` keeps its parentheses.
-    let left = written(left, if own == 4 { own + 1 } else { own });
-    let chains = matches!(op.as_str(), "+" | "*" | "and" | "or");
-    let right = written(right, if chains { own } else { own + 1 });
-    let whole = format!("{left} {sign} {right}");
-    if own < floor {
-        format!("({whole})")
-    } else {
-        whole
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use popper_harness::law::{Extensions, Law};
@@ -225,7 +158,7 @@ mod tests {
 
     fn worded(law: Value) -> Wording {
         let law = Law::from_value(law, "$", Extensions::default()).unwrap();
-        Wording::of(json!(law.normalize().unwrap()).as_object().unwrap())
+        Wording::of(&json!(law.normal()))
     }
 
     #[test]
@@ -278,23 +211,41 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_normal_form_is_shown_as_it_is() {
-        let shown = |normal: Value| Wording::of(normal.as_object().unwrap());
-        let odd = shown(json!({
-            "claim_ast": {"op": "=>", "lhs": {"obs": 3, "t": []}, "rhs": {"op": ["<"], "arg": null}},
-            "quantifiers": 7, "preconditions": [[], {"lhs": "<b>", "op": 1, "rhs": null}],
-        }));
-        assert_eq!(odd.claim, "3[t] -> [\"<\"]null");
-        assert_eq!(odd.times, "");
-        assert_eq!(odd.given, ["null null null", "<b> 1 null"]);
-        assert_eq!(shown(json!({})).claim, "");
+    fn what_is_no_formula_is_said_in_words() {
+        let law = |more: Value| {
+            let mut law = json!({
+                "law_id": "x", "template": "symmetry_commutation", "quantifiers": {"T": 9}, "claim": "", "forbidden": "not so",
+            });
+            law.as_object_mut()
+                .unwrap()
+                .extend(more.as_object().unwrap().clone());
+            worded(law).claim
+        };
         assert_eq!(
-            shown(json!({"claim": "when x is large"})).claim,
-            "when x is large"
-        );
-        assert_eq!(
-            shown(json!({"transform": "mirror_swap"})).claim,
+            law(json!({"transform": "mirror_swap"})),
             "mirror_swap and the steps may change places"
         );
+        let vague = json!({"template": "invariant", "claim": "when x  is large"});
+        assert_eq!(law(vague), "when x is large");
+        let number =
+            json!({"op": "+", "lhs": {"obs": "x", "t": {"var": "t"}}, "rhs": {"const": 1}});
+        let number = json!({"template": "bound", "claim_ast": number});
+        assert_eq!(law(number), "x[t] + 1");
+    }
+
+    #[test]
+    fn what_is_no_normal_form_is_shown_as_it_is() {
+        for odd in [
+            json!({
+                "claim_ast": {"op": "=>", "lhs": {"obs": 3, "t": []}, "rhs": {"op": ["<"], "arg": null}},
+                "quantifiers": 7, "preconditions": [[], {"lhs": "<b>", "op": 1, "rhs": null}],
+            }),
+            json!({}),
+            json!({"claim": "when x is large"}),
+        ] {
+            let shown = Wording::of(&odd);
+            assert_eq!(shown.claim, odd.to_string());
+            assert!(shown.times.is_empty() && shown.given.is_empty());
+        }
     }
 }

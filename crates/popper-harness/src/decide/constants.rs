@@ -31,8 +31,7 @@ pub struct Threshold {
 
 impl Constants {
     pub fn new(law: &Law, program: &Program, universe: &Tabulated) -> Self {
-        let normal = law.normalize().ok();
-        let normal = normal.and_then(|law| Program::compile(&law.to_law("normal"), universe).ok());
+        let normal = Program::compile(&law.normal().to_law("normal"), universe).ok();
         let program = normal.as_ref().unwrap_or(program);
         let starts = start_symbols(universe);
         let mut constants = Self {

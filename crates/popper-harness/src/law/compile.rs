@@ -63,7 +63,9 @@ impl Program {
         let meaning = match law.meaning() {
             Ok(meaning) => meaning,
             Err(ambiguity) => {
-                return Err(scope.missing(law).map_or(ambiguity.into(), Unfit::Missing));
+                return Err(scope
+                    .missing(law)
+                    .map_or_else(|| ambiguity.clone().into(), Unfit::Missing));
             }
         };
         let mut named = Vec::new();

@@ -147,17 +147,49 @@ impl Expr {
         }
     }
 
-    /// As text of the claim grammar. `name` says what an expression is called.
-    pub fn text(&self, name: &dyn Fn(&str) -> String) -> String {
-        Text { root: self, name }.to_string()
+    /// With the sides of each comparison exchanged for which `turns` is true.
+    #[must_use]
+    pub fn mirrored_where(&self, turns: &dyn Fn(&Self, &Self) -> bool) -> Self {
+        let side = |side: &Self| side.mirrored_where(turns);
+        match self {
+            Self::Int(_) | Self::Step | Self::Obs(..) => self.clone(),
+            Self::Neg(inner) => Self::Neg(Box::new(side(inner))),
+            Self::Not(inner) => Self::Not(Box::new(side(inner))),
+            Self::Bin(op, left, right) if op.is_comparison() && turns(left, right) => {
+                side(right).op(op.mirrored(), side(left))
+            }
+            Self::Bin(op, left, right) => side(left).op(*op, side(right)),
+        }
     }
+
+    /// As text. `name` says what an observable is called.
+    pub fn text(&self, notation: Notation, name: &dyn Fn(&str) -> String) -> String {
+        let root = self;
+        Text {
+            root,
+            notation,
+            name,
+        }
+        .to_string()
+    }
+}
+
+/// A way of writing a tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Notation {
+    /// The claim grammar: `2 * (x(t+1) + 1) >= x(0)`.
+    Grammar,
+    /// The claim grammar with parentheses around everything that has two sides and is a side itself.
+    Parentheses,
+    /// For readers, with times in brackets and the fewest parentheses: `2 * (x[t+1] + 1) >= x[0]`.
+    Brackets,
 }
 
 /// Names every observable by its expression: `count('X')(t) == count('X')(0)`.
 impl fmt::Display for Expr {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name: &dyn Fn(&str) -> String = &str::to_owned;
-        Text { root: self, name }.fmt(out)
+        out.write_str(&self.text(Notation::Grammar, &str::to_owned))
     }
 }
 
@@ -204,6 +236,7 @@ impl Serialize for WrittenTime {
 /// A tree being written.
 struct Text<'a> {
     root: &'a Expr,
+    notation: Notation,
     name: &'a dyn Fn(&str) -> String,
 }
 
@@ -219,47 +252,80 @@ impl Text<'_> {
             Expr::Int(number) => write!(out, "{number}"),
             Expr::Step => out.write_str("t"),
             // The one observable that the grammar takes without a time.
-            Expr::Obs(expr, Time::At(0)) if expr == "grid_length" => out.write_str(expr),
+            Expr::Obs(expr, time)
+                if expr == "grid_length"
+                    && (self.notation != Notation::Grammar || *time == Time::At(0)) =>
+            {
+                out.write_str(expr)
+            }
             Expr::Obs(expr, time) => {
                 let name = (self.name)(expr);
-                if takes_time(&name) {
+                if self.notation != Notation::Grammar || takes_time(&name) {
                     out.write_str(&name)?;
                 } else {
                     write!(out, "({name})")?;
                 }
-                match time {
-                    Time::Now => out.write_str("(t)"),
-                    Time::Next => out.write_str("(t+1)"),
-                    Time::At(step) => write!(out, "({step})"),
+                let time = match time {
+                    Time::Now => "t".to_owned(),
+                    Time::Next => "t+1".to_owned(),
+                    Time::At(step) => step.to_string(),
+                };
+                match self.notation {
+                    Notation::Brackets => write!(out, "[{time}]"),
+                    _ => write!(out, "({time})"),
                 }
             }
-            Expr::Neg(inner) => self.enclosed("-", inner, out),
-            Expr::Not(inner) => self.enclosed("not ", inner, out),
+            Expr::Neg(inner) => self.signed("-", inner, out),
+            Expr::Not(inner) => self.signed("not ", inner, out),
             Expr::Bin(op, left, right) => {
                 let sign = if *op == Op::Implies { "->" } else { op.text() };
-                let level = op.level();
+                let tighter = op.level() + 1;
                 // Neither do comparisons chain, nor is an arrow the first side of another one without parentheses.
-                let is_chain = !op.is_comparison() && *op != Op::Implies;
-                self.write_in(level + usize::from(!is_chain), left, out)?;
+                let chains_left = !op.is_comparison() && *op != Op::Implies;
+                let chains_right = chains_left && op.is_commutative();
+                let (before, after) = match self.notation {
+                    Notation::Grammar => (tighter - usize::from(chains_left), tighter),
+                    Notation::Parentheses => (usize::MAX, usize::MAX),
+                    Notation::Brackets => (
+                        tighter - usize::from(chains_left),
+                        tighter - usize::from(chains_right),
+                    ),
+                };
+                self.write_in(before, left, out)?;
                 write!(out, " {sign} ")?;
-                self.write_in(level + 1, right, out)
+                self.write_in(after, right, out)
             }
         }
     }
 
-    fn enclosed(&self, before: &str, expr: &Expr, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{before}(")?;
+    /// With a sign before it, and in parentheses where it can be misread without.
+    fn signed(&self, sign: &str, expr: &Expr, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(sign)?;
+        if self.notation == Notation::Grammar || matches!(expr, Expr::Bin(..)) {
+            self.enclosed(expr, out)
+        } else {
+            self.write(expr, out)
+        }
+    }
+
+    fn enclosed(&self, expr: &Expr, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("(")?;
         self.write(expr, out)?;
         out.write_str(")")
     }
 
     /// In parentheses where it binds less tightly than `floor`.
     fn write_in(&self, floor: usize, expr: &Expr, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match expr {
-            Expr::Bin(op, ..) if op.level() < floor => self.enclosed("", expr, out),
+        let is_open = match expr {
+            Expr::Bin(op, ..) => op.level() < floor,
             // Only there can a leading sign be misread.
-            Expr::Int(..0) if floor > Op::Add.level() => self.enclosed("", expr, out),
-            _ => self.write(expr, out),
+            Expr::Int(..0) => self.notation == Notation::Grammar && floor > Op::Add.level(),
+            _ => false,
+        };
+        if is_open {
+            self.enclosed(expr, out)
+        } else {
+            self.write(expr, out)
         }
     }
 }

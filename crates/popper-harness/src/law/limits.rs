@@ -3,7 +3,7 @@
 use super::canonical::text;
 use super::expr::Expr;
 use super::model::Law;
-use super::normal::{NormalClaim, NormalLaw};
+use super::normal::NormalClaim;
 use super::schema::{MAX_NODES, Problem};
 use super::syntax::{self, MAX_DEPTH, MAX_TEXT};
 
@@ -12,7 +12,8 @@ pub const MAX_NORMAL: usize = 64 << 10;
 
 impl Law {
     /// The first limit that the normal form of this law exceeds; `root` names the law in the path.
-    pub(super) fn beyond_limits(&self, normal: &NormalLaw, root: &str) -> Option<Problem> {
+    pub(super) fn beyond_limits(&self, root: &str) -> Option<Problem> {
+        let normal = self.normal();
         let at = |field: &str, message: String| {
             Some(Problem {
                 path: format!("{root}{field}"),

@@ -18,7 +18,7 @@ pub mod syntax;
 
 pub use builder::{Direction, LawBuilder};
 pub use compile::{Missing, Unfit};
-pub use expr::{Expr, unwrapped};
+pub use expr::{Expr, Notation, unwrapped};
 pub use limits::MAX_NORMAL;
 pub use model::{
     Capabilities, Law, LocalFields, NamedExpr, Precondition, ProposedTest, Quantifiers, Template,

@@ -1,8 +1,12 @@
 //! A law as it is written down.
 
+use std::sync::OnceLock;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::normal::NormalLaw;
+use super::resolve::{Ambiguity, Meaning};
 use super::syntax::{Node, Op};
 
 /// The shapes a law may have.
@@ -159,6 +163,10 @@ pub struct Law {
     pub(crate) capabilities: Capabilities,
     /// Its JSON, for packages that must be replayed alone.
     pub(crate) source: Value,
+    /// The resolved claim, worked out once.
+    pub(super) meaning: OnceLock<Result<Meaning, Ambiguity>>,
+    /// The normal form, worked out once.
+    pub(super) normal: OnceLock<NormalLaw>,
 }
 
 impl Law {

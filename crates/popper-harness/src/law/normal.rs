@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::OnceLock;
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -74,27 +75,13 @@ pub enum NormalClaim {
 
 impl Law {
     /// The normal form: every field that has a meaning, in one way of writing it.
-    ///
-    /// # Errors
-    /// [`LawError`] when the normal form exceeds a limit, so that it would not be read again.
-    pub fn normalize(&self) -> Result<NormalLaw, LawError> {
-        self.normalize_at("$")
-    }
-
-    /// As [`Law::normalize`]; `path` names the law in messages.
-    pub(super) fn normalize_at(&self, path: &str) -> Result<NormalLaw, LawError> {
-        let normal = self.normal_form();
-        match self.beyond_limits(&normal, path) {
-            Some(problem) => Err(LawError {
-                problems: vec![problem],
-            }),
-            None => Ok(normal),
-        }
+    pub fn normal(&self) -> &NormalLaw {
+        self.normal.get_or_init(|| self.normal_form())
     }
 
     /// sha256 of the normal form's JSON, 64 hex digits.
     pub fn fingerprint(&self) -> String {
-        self.normal_form().fingerprint()
+        self.normal().fingerprint()
     }
 
     fn normal_form(&self) -> NormalLaw {
@@ -109,10 +96,10 @@ impl Law {
                     name: expr.clone(),
                     expr,
                 };
-                let claim = match meaning.claim {
-                    Statement::Formula(claim) => NormalClaim::Formula(formula(&claim)),
-                    Statement::Commutes(name) => NormalClaim::Commutes(name),
-                    Statement::Local(fields) => NormalClaim::Local(fields),
+                let claim = match &meaning.claim {
+                    Statement::Formula(claim) => NormalClaim::Formula(formula(claim)),
+                    Statement::Commutes(name) => NormalClaim::Commutes(name.clone()),
+                    Statement::Local(fields) => NormalClaim::Local(fields.clone()),
                 };
                 let conditions = meaning.preconditions.iter();
                 let conditions = conditions.map(|(op, left, right)| condition(*op, left, right));
@@ -192,7 +179,8 @@ impl NormalLaw {
         let extensions = Extensions {
             local_transition: true,
         };
-        Law::from_value(named(value, "unnamed"), path, extensions)?.normalize_at(path)
+        let law = Law::from_value(named(value, "unnamed"), path, extensions)?;
+        Ok(law.normal().clone())
     }
 
     /// The normal form as a law of this name.
@@ -231,6 +219,8 @@ impl NormalLaw {
             proposed_tests: self.tests.clone(),
             capabilities: self.capabilities.clone(),
             source,
+            meaning: OnceLock::new(),
+            normal: OnceLock::new(),
         }
     }
 

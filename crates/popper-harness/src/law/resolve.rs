@@ -69,7 +69,12 @@ impl Law {
     ///
     /// # Errors
     /// [`Ambiguity`] when an expression or the claim does not parse, the types do not fit, or the claim's text and fields differ.
-    pub fn meaning(&self) -> Result<Meaning, Ambiguity> {
+    pub fn meaning(&self) -> Result<&Meaning, &Ambiguity> {
+        let meaning = self.meaning.get_or_init(|| self.resolve());
+        meaning.as_ref()
+    }
+
+    fn resolve(&self) -> Result<Meaning, Ambiguity> {
         let names = Names::of(self)?;
         let preconditions = self
             .preconditions

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::OnceLock;
 
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -140,7 +141,12 @@ impl Law {
                     source: value,
                     ..law
                 };
-                law.normalize_at(path).map(|_| law)
+                match law.beyond_limits(path) {
+                    Some(problem) => Err(LawError {
+                        problems: vec![problem],
+                    }),
+                    None => Ok(law),
+                }
             }
             (_, problems) => Err(LawError { problems }),
         }
@@ -247,6 +253,8 @@ fn read_law(law: &Object<'_>, extensions: Extensions) -> Option<Law> {
         claim: claim?,
         forbidden: forbidden?,
         source: Value::Null,
+        meaning: OnceLock::new(),
+        normal: OnceLock::new(),
     };
     Some(result)
 }

@@ -31,7 +31,7 @@ pub fn prove(law: &Law, program: &Program, universe: &Tabulated) -> Option<Proof
         return None;
     }
     // The proof speaks of the normal form, so the search does too: the two may write a claim differently.
-    let normal = law.normalize().ok()?;
+    let normal = law.normal();
     let program = Program::compile(&normal.to_law("proved"), universe).ok()?;
     let prover = Prover::new(&program, universe);
     if prover.starting.is_empty() {
@@ -44,7 +44,7 @@ pub fn prove(law: &Law, program: &Program, universe: &Tabulated) -> Option<Proof
         method: method(&certificate),
         scope: SCOPE.into(),
         law_fingerprint: normal.fingerprint(),
-        law: crate::hash::value(&normal),
+        law: crate::hash::value(normal),
         universe,
         sim_hash,
         certificate,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use popper_harness::law::{Extensions, Law, NormalLaw};
+use popper_harness::law::{Expr, Extensions, Law, NormalLaw, Notation};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
@@ -42,14 +42,14 @@ fn fingerprints_are_what_they_were() {
 fn a_normal_form_is_closed() {
     (0..2_000_u64).into_par_iter().for_each(|seed| {
         let law = Law::from_value(random_law(seed), "$", Extensions::default()).unwrap();
-        let mut normal = law.normalize().unwrap();
+        let mut normal = law.normal().clone();
         assert_eq!(normal.fingerprint(), law.fingerprint());
         let again = normal.to_law("again");
-        assert_eq!(again.normalize().as_ref(), Ok(&normal), "seed {seed}");
+        assert_eq!(again.normal(), &normal, "seed {seed}");
         // The law and its source are one, so that its counterexample replays.
         let source = Law::from_value(again.source().clone(), "$", Extensions::default()).unwrap();
         normal.tests.clear();
-        assert_eq!(source.normalize().as_ref(), Ok(&normal), "seed {seed}");
+        assert_eq!(source.normal(), &normal, "seed {seed}");
         let text = serde_json::to_string(&normal).unwrap();
         let value: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!(text, value.to_string(), "the keys are in order");
@@ -65,7 +65,7 @@ fn a_claim_is_written_in_the_language() {
             "observables": [{"name": "x", "expr": "count('X')"}, {"name": "y", "expr": "count('>') - 1"}],
         });
         let law = Law::from_value(law, "$", Extensions::default()).unwrap();
-        law.normalize().unwrap()
+        law.normal().clone()
     };
     for (claim, written) in [
         (
@@ -79,4 +79,24 @@ fn a_claim_is_written_in_the_language() {
     ] {
         assert_eq!(law(claim).to_string(), written);
     }
+}
+
+#[test]
+fn a_tree_has_one_printer_with_three_notations() {
+    let text = "not (x(t) + (y(0) + 1) > -(z(t+1))) -> grid_length * (2 - x(t)) == 0 and x(t) < 1";
+    let tree: Expr = text.parse().unwrap();
+    let [grammar, parentheses, brackets] =
+        [Notation::Grammar, Notation::Parentheses, Notation::Brackets]
+            .map(|notation| tree.text(notation, &str::to_owned));
+    assert_eq!(grammar, text);
+    assert_eq!(
+        parentheses,
+        "not ((x(t) + (y(0) + 1)) > -z(t+1)) -> (((grid_length * (2 - x(t))) == 0) and (x(t) < 1))"
+    );
+    assert_eq!(
+        brackets,
+        "not (x[t] + y[0] + 1 > -z[t+1]) -> grid_length * (2 - x[t]) == 0 and x[t] < 1"
+    );
+    // The texts that a proposer reads are in the language too.
+    assert_eq!(parentheses.parse(), Ok(tree));
 }

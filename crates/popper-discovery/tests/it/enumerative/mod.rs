@@ -113,7 +113,7 @@ fn remember(snapshot: &mut Snapshot, law: &Law, verdict: &Verdict) {
         (Status::Pass, _) => {
             let accepted = Accepted {
                 law_fingerprint,
-                law: serde_json::json!(law.normalize().unwrap()),
+                law: serde_json::json!(law.normal()),
                 strength: verdict.evidence.strength,
                 scope: verdict.evidence.scope.clone(),
             };
@@ -136,7 +136,7 @@ fn remember(snapshot: &mut Snapshot, law: &Law, verdict: &Verdict) {
             }
             let falsified = Falsified {
                 law_fingerprint,
-                law: serde_json::json!(law.normalize().unwrap()),
+                law: serde_json::json!(law.normal()),
                 counterexample: specimen,
             };
             keep(&mut snapshot.falsified, falsified, 20);
