@@ -79,7 +79,7 @@ fn zer0gravity(workspace: &Workspace) -> Result<Outcome, Error> {
         program()
             .arg("report")
             .arg(&results)
-            .arg("--html")
+            .arg("--output")
             .arg(&page),
     )?;
     Ok(Outcome {

@@ -1,48 +1,105 @@
 //! `lint`, `report`, `export` and `compare`: what can be said without asking anybody.
 
+use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use bin_support::{Exit, Failure, Output, Session};
+use bin_support::{Exit, Failure, Output, OutputTarget, Session, printable};
 use zer0gravity_engine::report::Report;
 use zer0gravity_engine::{
-    DEFAULT_RULES, Tokenizers, compare as compare_runs, export_csv, export_json, page,
+    DEFAULT_RULES, LintFinding, LintReport, Tokenizers, compare as compare_runs, export_csv,
+    export_json, page,
 };
 
-use crate::args::{Compare, Export, Lint, ShowReport};
+use crate::args::{Compare, Export, Format, Lint, ShowReport};
 use crate::error::Error;
 use crate::{output, run_dir, selection};
 
 pub fn lint(args: &Lint, session: &mut Session) -> Result<Exit, Failure> {
-    let rules = match &args.encoding {
-        Some(path) => selection::rules(path).map_err(Failure::usage)?,
-        None => DEFAULT_RULES.to_owned(),
+    let counter = Tokenizers::default();
+    let files = args.files.iter().chain(&args.encoding);
+    let mut linted = Vec::new();
+    for path in files {
+        let rules = selection::rules(path).map_err(Failure::usage)?;
+        let name = printable(&path.display().to_string());
+        linted.push((name, zer0gravity_engine::lint(&rules, &counter)));
+    }
+    if linted.is_empty() {
+        let report = zer0gravity_engine::lint(DEFAULT_RULES, &counter);
+        linted.push(("default rules".to_owned(), report));
+    }
+    if args.json {
+        let reports: Vec<_> = linted.iter().map(|(_, report)| report).collect();
+        match reports.as_slice() {
+            [only] => output::json(Output::Stdout, only, session)?,
+            several => output::json(Output::Stdout, &several, session)?,
+        }
+    } else {
+        for (name, report) in &linted {
+            session
+                .results
+                .write_all(findings(name, report).as_bytes())?;
+        }
+    }
+    let denied = |finding: &LintFinding| {
+        let named = |code: &String| code == "warnings" || *code == finding.code;
+        finding.is_error() || args.deny.iter().any(named)
     };
-    let report = zer0gravity_engine::lint(&rules, &Tokenizers::default());
-    output::json(Output::Stdout, &report, session)?;
-    Ok(Exit::Done)
+    let mut all = linted.iter().flat_map(|(_, report)| &report.findings);
+    Ok(if all.any(denied) {
+        Exit::CheckFailed
+    } else {
+        Exit::Done
+    })
+}
+
+/// A line for each finding, `FILE:LINE: CODE message: evidence`, and one for the cost of the rules.
+fn findings(name: &str, report: &LintReport) -> String {
+    let mut text = String::new();
+    for finding in &report.findings {
+        let LintFinding { code, line, .. } = finding;
+        let (message, evidence) = (&finding.message, printable(&finding.evidence));
+        let _ = writeln!(text, "{name}:{line}: {code} {message}: {evidence}");
+    }
+    let (count, tokens) = (report.findings.len(), report.rules_tokens);
+    let findings = if count == 1 { "finding" } else { "findings" };
+    let _ = writeln!(
+        text,
+        "{name}: {count} {findings}; the rules have {} tokens (cl100k), {} (o200k)",
+        tokens.cl100k, tokens.o200k
+    );
+    text
 }
 
 pub fn report(args: &ShowReport, session: &mut Session) -> Result<Exit, Failure> {
     let source = Source::of(&args.source);
-    let output = args.html.begin(source.files())?;
+    let default = || OutputTarget::from(source.file.with_extension("html"));
+    let target = args.output.clone().unwrap_or_else(default);
+    let output = target.begin(source.files())?;
     let html = page(&source.read()?).render()?;
     output.finish(session, |out| out.write_all(html.as_bytes()))?;
+    if target.file().is_some() {
+        writeln!(session.results, "{target}")?;
+    }
     Ok(Exit::Done)
 }
 
 pub fn export(args: &Export, session: &mut Session) -> Result<Exit, Failure> {
     let source = Source::of(&args.source);
-    let outputs = [
-        (&args.csv, export_csv as fn(&Report) -> String),
-        (&args.json, export_json),
-    ];
-    for (target, text) in outputs {
-        if let Some(target) = target {
-            let output = target.begin(source.files())?;
-            let text = text(&source.read()?);
-            output.finish(session, |out| out.write_all(text.as_bytes()))?;
-        }
-    }
+    let (format, target) = match (&args.csv, &args.json) {
+        (Some(target), _) => (Format::Csv, Some(target)),
+        (None, Some(target)) => (Format::Json, Some(target)),
+        (None, None) => (args.format, args.output.as_ref()),
+    };
+    let text = match format {
+        Format::Csv => export_csv,
+        Format::Json => export_json,
+    };
+    let output = target
+        .unwrap_or(&OutputTarget::Stdout)
+        .begin(source.files())?;
+    let text = text(&source.read()?);
+    output.finish(session, |out| out.write_all(text.as_bytes()))?;
     Ok(Exit::Done)
 }
 

@@ -6,9 +6,12 @@ use zer0gravity_engine::report::Report;
 
 use crate::args::Checks;
 use crate::ask::Asked;
-use crate::experiment;
 use crate::run_dir::{self, RunDir};
 use crate::summary::Summary;
+use crate::{experiment, ranking};
+
+/// Results of several encodings that are told one by one without `--verbose`.
+const BLOCKS: usize = 8;
 
 /// Runs what is missing; the report is not written yet. Calls that changed after the last report was written are an error.
 pub fn perform(
@@ -73,7 +76,8 @@ pub fn conclude(
     quiet: bool,
     session: &Session,
 ) -> Exit {
-    if !quiet {
+    let several = directory.plan().encodings.len() > 1;
+    if !quiet && (checks.verbose || !several || report.results.len() <= BLOCKS) {
         Summary::of(directory.plan(), checks.verbose).print(&report.results);
     }
     let place = bin_support::printable(&directory.path().display().to_string());
@@ -81,6 +85,13 @@ pub fn conclude(
         Continued::Run => format!("zer0gravity resume {place}"),
         Continued::Rescore => format!("zer0gravity rescore {place} --resume"),
     };
+    if !quiet && several {
+        session.say(&format!("\n{}", ranking::text(report).trim_end()));
+        if let Some(nanos) = report.cost.usd {
+            session.say(&format!("cost: {}", llm_client::Usd(nanos)));
+        }
+        session.say(&format!("report: zer0gravity report {place}"));
+    }
     let left_out = directory.left_out();
     experiment::conclude(&report.results, left_out, checks, Some(&resume), session)
 }

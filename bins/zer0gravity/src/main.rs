@@ -17,6 +17,7 @@ mod inspect;
 mod kept;
 mod matrix;
 mod output;
+mod ranking;
 mod rescore;
 mod run;
 mod run_dir;

@@ -5,7 +5,7 @@ Examples:
   zer0gravity run --level 1
   zer0gravity lint
   zer0gravity matrix --level 1 --run-dir runs/first
-  zer0gravity report runs/first --html first.html";
+  zer0gravity report runs/first";
 
 pub const RUN: &str = "\
 Examples:
@@ -36,17 +36,17 @@ Examples:
 pub const LINT: &str = "\
 Examples:
   zer0gravity lint
-  zer0gravity lint --encoding rules.txt";
+  zer0gravity lint rules.txt --deny ZG001";
 
 pub const REPORT: &str = "\
 Examples:
-  zer0gravity report runs/first --html first.html
-  zer0gravity report results.json --html -";
+  zer0gravity report runs/first
+  zer0gravity report results.json --output -";
 
 pub const EXPORT: &str = "\
 Examples:
-  zer0gravity export runs/first --csv first.csv
-  zer0gravity export runs/first --json -";
+  zer0gravity export runs/first --output first.csv
+  zer0gravity export runs/first --format json";
 
 pub const COMPARE: &str = "\
 Examples:

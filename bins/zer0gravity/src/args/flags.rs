@@ -160,6 +160,15 @@ impl Checks {
     }
 }
 
+/// A form of exported results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// One row a result.
+    Csv,
+    /// The whole report.
+    Json,
+}
+
 /// A set of prompts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Profile {

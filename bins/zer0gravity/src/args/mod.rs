@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use bin_support::{OutputTarget, Program};
 
-pub use self::flags::{Asking, Checks, Judging, Repeats, Texts};
+pub use self::flags::{Asking, Checks, Format, Judging, Repeats, Texts};
 
 /// Encode texts, decode them afresh, score the round trip
 ///
@@ -167,9 +167,18 @@ pub struct Score {
 
 #[derive(Debug, clap::Args)]
 pub struct Lint {
-    /// The encoding system: a text file [default: the built-in rules].
-    #[arg(long, value_name = "PATH")]
-    pub encoding: Option<PathBuf>,
+    /// Encoding systems: text files [default: the built-in rules].
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// The same, as `run` and `matrix` name it.
+    #[arg(long, value_name = "PATH", num_args = 1.., conflicts_with = "files")]
+    pub encoding: Vec<PathBuf>,
+    /// Findings that end the command with exit code 4: codes such as ZG005, or `warnings` for all [default: ZG008].
+    #[arg(long, value_name = "CODE", action = clap::ArgAction::Append)]
+    pub deny: Vec<String>,
+    /// Print the findings, and what the rules cost in tokens, as JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -177,22 +186,27 @@ pub struct ShowReport {
     /// A run's directory, a report, or what `run` printed.
     #[arg(value_name = "DIR|FILE")]
     pub source: PathBuf,
-    /// File for the page; - for stdout.
-    #[arg(long, value_name = "OUT")]
-    pub html: OutputTarget,
+    /// File for the page; - for stdout [default: report.html in DIR].
+    #[arg(short, long, value_name = "OUT", alias = "html")]
+    pub output: Option<OutputTarget>,
 }
 
 #[derive(Debug, clap::Args)]
-#[command(group(clap::ArgGroup::new("forms").required(true).multiple(true).args(["csv", "json"])))]
 pub struct Export {
     /// A run's directory, a report, or what `run` printed.
     #[arg(value_name = "DIR|FILE")]
     pub source: PathBuf,
-    /// File for one row a result; - for stdout.
-    #[arg(long, value_name = "OUT")]
+    /// One row a result, or the whole report.
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = flags::Format::Csv)]
+    pub format: flags::Format,
+    /// File for it; - for stdout [default: -].
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Option<OutputTarget>,
+    /// The former name of `--format csv --output OUT`.
+    #[arg(long, value_name = "OUT", hide = true, conflicts_with_all = ["format", "output"])]
     pub csv: Option<OutputTarget>,
-    /// File for the whole report; - for stdout.
-    #[arg(long, value_name = "OUT")]
+    /// The former name of `--format json --output OUT`.
+    #[arg(long, value_name = "OUT", hide = true, conflicts_with_all = ["format", "output", "csv"])]
     pub json: Option<OutputTarget>,
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use test_support::fixture;
+use test_support::{CompressionStub, StubMode, fixture};
 
 use crate::program::Place;
 
@@ -49,4 +49,59 @@ fn every_command_of_the_guide_is_one() {
             assert!(help.contains(flag), "{name} {flag}");
         }
     }
+}
+
+/// As written, in the order of the guide, without a key: offline. Where a command needs a server, the stub is it.
+#[test]
+fn the_commands_of_the_guide_run() {
+    let (guide, place) = (guide(), Place::new());
+    let stub = CompressionStub::start(StubMode::Ok);
+    for name in ["my_rules.txt", "a.txt", "b.txt"] {
+        place.file(name, "Drop vowels.\n");
+    }
+    place.file(
+        "texts.jsonl",
+        "{\"id\": \"a\", \"text\": \"Hello world!\"}\n",
+    );
+    let recorded = fixture("zer0gravity/recorded");
+    for entry in fs::read_dir(recorded).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(
+            &path,
+            place.path(path.file_name().unwrap().to_str().unwrap()),
+        )
+        .unwrap();
+    }
+    let mut walked = 0;
+    for line in blocks(&guide, "sh").join("").lines() {
+        let Some(command) = line.strip_prefix("zer0gravity ") else {
+            let elsewhere = ["cargo build", "export ", "cd "];
+            assert!(
+                elsewhere.iter().any(|begin| line.starts_with(begin)),
+                "{line}"
+            );
+            continue;
+        };
+        let command = command.split(" #").next().unwrap().trim();
+        // Files of the test, and no others.
+        let command = command.replace("/tmp/", "");
+        let arguments: Vec<_> = command.split(' ').filter(|word| !word.is_empty()).collect();
+        let ran = match arguments.iter().position(|word| *word == "--provider") {
+            Some(provider) => place.asking(&stub, &arguments[..provider]),
+            None => place.alone(&arguments),
+        };
+        // 3: the recorded run has a refusal and an unreadable judge.
+        let codes = if command.contains("--replay") {
+            [3, 3]
+        } else {
+            [0, 0]
+        };
+        assert!(
+            codes.contains(&ran.code.unwrap()),
+            "{command}: {}",
+            ran.stderr
+        );
+        walked += 1;
+    }
+    assert!(walked >= 10, "{walked}");
 }

@@ -93,3 +93,35 @@ fn rules_are_judged_once_if_that_is_asked_for() {
     let results = list(&place.read_json("dir/report.json")["results"]);
     assert_eq!(column(&results, "/scores/implementability"), ["4"; 8]);
 }
+
+#[test]
+fn z36_a_matrix_says_which_encoding_won_and_how_sure_that_is() {
+    let (place, stub) = (Place::new(), CompressionStub::start(StubMode::Ok));
+    place.file("drop.txt", "Drop vowels.\n");
+    place.file("same.txt", "Write the text as it is.\n");
+    let matrix = ["matrix", "--all", "--trials", "2", "--run-dir", "dir"];
+    let encodings = ["--encoding", "same.txt", "drop.txt"];
+    let arguments = [&matrix[..], &encodings].concat();
+    let ran = place.asking(&stub, &arguments).exits(0);
+    let report = place.read_json("dir/report.json");
+    let total = |index: usize| {
+        let mean = &report["statistics"]["perEncoding"][index]["total"]["mean"];
+        format!("{:.1} [", mean.as_f64().unwrap())
+    };
+    for told in [
+        "encoding  total",
+        &format!("drop      {}", total(1)),
+        &format!("same      {}", total(0)),
+        " points above ",
+        "with 4 texts)",
+        "report: zer0gravity report dir",
+        "cost: $",
+    ] {
+        assert!(ran.stderr.contains(told), "{told}: {}", ran.stderr);
+    }
+    // Sixteen blocks are for those who ask.
+    assert!(!ran.stderr.contains("Semantic:"), "{}", ran.stderr);
+    let resume = ["resume", "dir", "--verbose"];
+    let ran = place.asking(&stub, &resume).exits(0);
+    assert_eq!(ran.stderr.matches("Semantic:").count(), 16);
+}

@@ -24,6 +24,13 @@ pub struct LintReport {
     pub mappings: Vec<MappingCost>,
 }
 
+impl LintFinding {
+    /// Whether it is an error and no advice: rules that speak to a judge.
+    pub fn is_error(&self) -> bool {
+        self.code == "ZG008"
+    }
+}
+
 /// One finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LintFinding {

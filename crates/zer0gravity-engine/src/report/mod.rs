@@ -188,6 +188,12 @@ impl Report {
         Self::new(None, encodings, cases, results, created_at, seed)
     }
 
+    /// The result in two or three sentences, as the page begins.
+    #[cfg(feature = "report")]
+    pub fn lead(&self) -> String {
+        page::lead(self)
+    }
+
     /// Reads `report.json`, or the array of results that `run` writes.
     ///
     /// # Errors

@@ -22,7 +22,7 @@ pub(super) fn title(report: &Report) -> String {
 }
 
 /// The result in two or three sentences.
-pub(super) fn lead(report: &Report) -> String {
+pub(in crate::report) fn lead(report: &Report) -> String {
     let mut ranked: Vec<(f64, &EncodingStatistics)> = (report.statistics.per_encoding.iter())
         .filter_map(|encoding| Some((encoding.total.mean?, encoding)))
         .collect();

@@ -9,6 +9,8 @@ mod signals;
 
 use report_kit::{Cell, Page};
 
+pub(in crate::report) use head::lead;
+
 use super::Report;
 use crate::stats::Estimate;
 
@@ -36,7 +38,7 @@ const SIGNIFICANT: f64 = 0.05;
 /// ```
 pub fn page(report: &Report) -> Page {
     let told = experiments::Told::of(report);
-    let mut page = Page::new(head::title(report)).lead(head::lead(report));
+    let mut page = Page::new(head::title(report)).lead(lead(report));
     for (tone, notice) in head::notices(report) {
         page = page.notice(tone, notice);
     }

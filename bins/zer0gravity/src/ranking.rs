@@ -1,0 +1,95 @@
+//! What a matrix came to: its encodings, best first, and which differences chance may give.
+
+use std::fmt::Write as _;
+
+use bin_support::printable;
+use zer0gravity_engine::report::{EncodingStatistics, Pairwise, Report};
+use zer0gravity_engine::stats::Estimate;
+
+/// The adjusted p up to which a difference is significant.
+const SIGNIFICANT: f64 = 0.05;
+
+/// A line for each encoding, one for each pair, and the sentence that the page begins with.
+pub fn text(report: &Report) -> String {
+    let statistics = &report.statistics;
+    let mut encodings: Vec<_> = statistics.per_encoding.iter().collect();
+    let mean = |one: &EncodingStatistics| one.total.mean.unwrap_or(f64::NEG_INFINITY);
+    encodings.sort_by(|a, b| mean(b).total_cmp(&mean(a)));
+    let head = ["encoding", "total", "saved", "meaning", "texts", "failed"];
+    let mut rows = vec![head.map(str::to_owned)];
+    rows.extend(encodings.into_iter().map(row));
+    let widths: Vec<_> = (0..head.len())
+        .filter_map(|column| rows.iter().map(|row| row[column].chars().count()).max())
+        .collect();
+    let mut text = format!("{}\n\n", printable(&report.lead()));
+    for row in rows {
+        let cells = row.iter().zip(&widths);
+        let cells: Vec<_> = cells
+            .map(|(cell, width)| format!("{cell:<width$}"))
+            .collect();
+        let _ = writeln!(text, "{}", cells.join("  ").trim_end());
+    }
+    for pair in &statistics.pairwise {
+        if let Some(line) = difference(pair) {
+            let _ = writeln!(text, "{line}");
+        }
+    }
+    text
+}
+
+fn row(encoding: &EncodingStatistics) -> [String; 6] {
+    [
+        printable(&encoding.encoding_id),
+        estimate(&encoding.total),
+        encoding
+            .compression_percent
+            .mean
+            .map_or_else(none, |saved| format!("{saved:.0} %")),
+        encoding
+            .semantic_preservation
+            .mean
+            .map_or_else(none, |points| format!("{points:.1}/40")),
+        format!("{}/{}", encoding.scored_cases, encoding.cases),
+        format!("{}/{}", encoding.failed, encoding.items),
+    ]
+}
+
+fn none() -> String {
+    "-".to_owned()
+}
+
+/// `72.4 [61.0, 83.8]`.
+fn estimate(estimate: &Estimate) -> String {
+    match (estimate.mean, estimate.ci95) {
+        (None, _) => none(),
+        (Some(mean), None) => format!("{mean:.1}"),
+        (Some(mean), Some(interval)) => {
+            format!("{mean:.1} [{:.1}, {:.1}]", interval.low, interval.high)
+        }
+    }
+}
+
+/// `b is 11.2 points above a (p = 0.062, not significant with 5 texts)`.
+fn difference(pair: &Pairwise) -> Option<String> {
+    let difference = pair.mean_difference?;
+    let (upper, lower) = if difference >= 0.0 {
+        (&pair.a, &pair.b)
+    } else {
+        (&pair.b, &pair.a)
+    };
+    let texts = match pair.cases {
+        1 => "1 text".to_owned(),
+        cases => format!("{cases} texts"),
+    };
+    let sure = match pair.p_holm {
+        Some(p) if p <= SIGNIFICANT => format!("p = {p:.3}, significant with {texts}"),
+        Some(p) => format!("p = {p:.3}, not significant with {texts}"),
+        None => format!("not tested with {texts}"),
+    };
+    Some(format!(
+        "{} is {:.1} points above {} ({sure})",
+        printable(upper),
+        difference.abs(),
+        printable(lower)
+    ))
+}
