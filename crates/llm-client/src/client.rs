@@ -14,10 +14,9 @@ use crate::layers::replay::Player;
 use crate::layers::timeout::{Elapsed, Timed, Watchdog};
 use crate::models::ModelTable;
 use crate::outgoing::Outgoing;
-use crate::pipeline::{self, Answer, Mode};
-use crate::provider::Provider;
-use crate::provider::SizeCaps;
-use crate::tokens::{Bytes3, CountCache, Estimator};
+use crate::pipeline;
+use crate::provider::{Answer, Call, Provider, Route};
+use crate::tokens::CountCache;
 use crate::transport::{HeaderText, HttpOptions, HttpTransport, Method, Transport};
 use crate::types::{EventStream, ModelInfo, Reply, Request, Target, Usd};
 use crate::{
@@ -53,7 +52,6 @@ pub struct ClientBuilder {
     transport: Option<Arc<dyn Transport>>,
     record: Option<Cassette>,
     replay: Option<Cassette>,
-    pub(crate) estimator: Arc<dyn Estimator>,
     pub(crate) models: ModelTable,
     pub(crate) http: HttpOptions,
     pub(crate) retry: RetryPolicy,
@@ -62,7 +60,6 @@ pub struct ClientBuilder {
     pub(crate) budget: Budget,
     pub(crate) counts: CountPolicy,
     pub(crate) seed: u64,
-    pub(crate) sizes: SizeCaps,
 }
 
 /// Setters that only store their value.
@@ -81,8 +78,6 @@ impl ClientBuilder {
     settings! {
         /// What is known of models. Default: [`ModelTable::embedded`].
         models: ModelTable;
-        /// Guesses the tokens of a prompt where nobody counts. Default: [`Bytes3`].
-        estimator: Arc<dyn Estimator>;
         /// When and how often a failed attempt is repeated.
         retry: RetryPolicy;
         /// How long to wait for a server.
@@ -95,8 +90,6 @@ impl ClientBuilder {
         counts: CountPolicy;
         /// Where the random part of waits comes from.
         seed: u64;
-        /// The longest replies to read.
-        sizes: SizeCaps;
         /// How the network is reached. The wait for a connection is that of [`Self::timeouts`].
         http: HttpOptions;
     }
@@ -201,7 +194,6 @@ impl Client {
             transport: None,
             record: None,
             replay: None,
-            estimator: Arc::new(Bytes3),
             models: ModelTable::embedded(),
             http: HttpOptions::default(),
             retry: RetryPolicy::default(),
@@ -210,7 +202,6 @@ impl Client {
             budget: Budget::default(),
             counts: CountPolicy::default(),
             seed: 0,
-            sizes: SizeCaps::default(),
         }
     }
 
@@ -219,11 +210,9 @@ impl Client {
     /// # Errors
     /// See [`Error`]. A reply that broke off is never one.
     pub async fn complete(&self, request: &Request) -> Result<Reply, Error> {
-        match pipeline::run(&self.inner, request, Mode::Whole).await? {
-            Answer::Whole(reply) => Ok(*reply),
-            _ => Err(Error::protocol(
-                "a provider answered in another form than asked",
-            )),
+        match pipeline::run(&self.inner, request, Route::Whole, None).await? {
+            Answer::Reply(reply) => Ok(*reply),
+            _ => Err(pipeline::other_form()),
         }
     }
 
@@ -232,11 +221,9 @@ impl Client {
     /// # Errors
     /// See [`Error`].
     pub async fn stream(&self, request: &Request) -> Result<EventStream, Error> {
-        match pipeline::run(&self.inner, request, Mode::Stream).await? {
+        match pipeline::run(&self.inner, request, Route::Stream, None).await? {
             Answer::Stream(events) => Ok(events),
-            _ => Err(Error::protocol(
-                "a provider answered in another form than asked",
-            )),
+            _ => Err(pipeline::other_form()),
         }
     }
 
@@ -247,10 +234,7 @@ impl Client {
     pub fn prepare(&self, request: &Request) -> Result<Prepared, Error> {
         let mut fitted = self.inner.fit(request, self.inner.target(request))?;
         self.inner.limit_reply(&mut fitted);
-        let route = fitted.route(self.inner.settings.timeouts.total);
-        let wire = fitted
-            .provider
-            .encode(&fitted.request, &fitted.target.model, route)?;
+        let wire = self.inner.encode(&fitted, Route::Whole)?;
         Ok(Prepared {
             method: wire.method,
             path: wire.url.path().to_owned(),
@@ -290,11 +274,23 @@ impl Client {
             max_body: None,
         });
         let settings = &inner.settings;
-        let listing = settings.provider.list_models(&transport, settings.sizes);
-        Watchdog::new(&inner.clock, settings.timeouts.total)
+        let (provider, route) = (&settings.provider, Route::Models);
+        let target = Target::new(provider.name(), "");
+        let listing = provider.answer(Call {
+            wire: provider.encode(&Request::default(), &target, route)?,
+            route,
+            target,
+            attempt: 0,
+            transport,
+        });
+        let answer = Watchdog::new(&inner.clock, settings.timeouts.total)
             .guard(listing)
             .await
-            .unwrap_or_else(|Elapsed| Err(Error::deadline(None)))
+            .unwrap_or_else(|Elapsed| Err(Error::deadline(None)))?;
+        match answer {
+            Answer::Models(models) => Ok(models),
+            _ => Err(pipeline::other_form()),
+        }
     }
 
     /// Writes what is spent into this file from now on, and counts what it holds as spent: caps are for the whole run,

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use crate::client::{Client, Inner};
 use crate::fit::Fitted;
-use crate::pipeline::{self, Answer, Mode};
-use crate::provider::Route;
-use crate::tokens::CountKey;
+use crate::pipeline;
+use crate::provider::{Answer, Route};
+use crate::tokens::{self, CountKey};
+use crate::transport::HttpRequest;
 use crate::types::{Count, CountSource, Request};
 use crate::{CountPolicy, Error, ErrorKind};
 
@@ -29,11 +30,12 @@ impl Client {
                 )
             });
         }
-        let key = inner.count_key(&fitted)?;
+        let wire = inner.encode(&fitted, Route::Count)?;
+        let key = inner.count_key(&fitted, &wire);
         if let Some(count) = inner.counts.get(&key) {
             return Ok(count);
         }
-        match pipeline::run(inner, request, Mode::Count).await {
+        match pipeline::run(inner, request, Route::Count, Some(wire)).await {
             Ok(Answer::Count(count)) if count.source == CountSource::Exact => {
                 inner.counts.put(key, count.clone());
                 Ok(count)
@@ -44,9 +46,7 @@ impl Client {
                     "an exact count is asked for, and the server calls its own an estimate",
                 )),
             },
-            Ok(_) => Err(Error::protocol(
-                "a provider answered in another form than asked",
-            )),
+            Ok(_) => Err(pipeline::other_form()),
             Err(error) if has_no_route(&error) => {
                 let reason = format!("the server has no count of tokens ({error})");
                 inner.estimated(fitted.prompt, &reason, || error)
@@ -68,40 +68,36 @@ fn has_no_route(error: &Error) -> bool {
 }
 
 impl Inner {
-    /// What the count of this request is remembered by.
-    fn count_key(&self, fitted: &Fitted) -> Result<CountKey, Error> {
-        let Fitted {
-            request, target, ..
-        } = fitted;
-        let wire = fitted
-            .provider
-            .encode(request, &target.model, Route::CountTokens)?;
-        let key = CountKey::new(&target.provider, &wire.body);
+    /// What the count that `wire` asks for is remembered by.
+    fn count_key(&self, fitted: &Fitted, wire: &HttpRequest) -> CountKey {
+        let key = CountKey::new(&fitted.target.provider, &wire.body);
         if self.recorder.is_none() && self.player.is_none() {
-            return Ok(key);
+            return key;
         }
-        Ok(key.with_replay_key(request.replay_key.as_deref()))
+        key.with_replay_key(fitted.request.replay_key.as_deref())
     }
 
-    /// The tokens of the prompt, if the provider counted them before.
-    pub fn counted(&self, fitted: &Fitted) -> Result<Option<u64>, Error> {
-        if !fitted.caps.count_tokens || self.counts.is_empty() {
-            return Ok(None);
-        }
-        let count = self.counts.get(&self.count_key(fitted)?);
-        Ok(count.map(|count| count.tokens))
-    }
-
-    /// Asks the provider for the tokens of the prompt; none if it only estimates them, or has no such route.
+    /// The tokens of the prompt, if the provider counted them before or, where it `may_ask`, does so now; `None` if it
+    /// only estimates them or has no such route.
     pub async fn count(
         self: &Arc<Self>,
         fitted: &Fitted,
         request: &Request,
+        may_ask: bool,
     ) -> Result<Option<u64>, Error> {
-        match pipeline::run(self, request, Mode::Count).await {
+        if !fitted.caps.count_tokens || !may_ask && self.counts.is_empty() {
+            return Ok(None);
+        }
+        let wire = self.encode(fitted, Route::Count)?;
+        let key = self.count_key(fitted, &wire);
+        let known = self.counts.get(&key).map(|count| count.tokens);
+        if known.is_some() || !may_ask {
+            return Ok(known);
+        }
+        match pipeline::run(self, request, Route::Count, Some(wire)).await {
             Ok(Answer::Count(count)) if count.source == CountSource::Exact => {
                 let tokens = count.tokens;
-                self.counts.put(self.count_key(fitted)?, count);
+                self.counts.put(key, count);
                 Ok(Some(tokens))
             }
             Ok(_) => Ok(None),
@@ -117,13 +113,7 @@ impl Inner {
         error: impl FnOnce() -> Error,
     ) -> Result<Count, Error> {
         match self.settings.counts {
-            CountPolicy::Any => Ok(Count {
-                tokens,
-                source: CountSource::Estimate {
-                    method: self.settings.estimator.name().to_owned(),
-                    reason: reason.to_owned(),
-                },
-            }),
+            CountPolicy::Any => Ok(tokens::estimated(tokens, reason)),
             CountPolicy::ExactOnly => Err(error()),
         }
     }

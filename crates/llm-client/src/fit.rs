@@ -1,14 +1,14 @@
 //! A request made ready for one target, and what is known of it beforehand and afterwards.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use crate::adapt::{adapt, retarget};
 use crate::check::check;
 use crate::client::Inner;
 use crate::layers::retry;
-use crate::provider::{Caps, Provider, Route};
-use crate::tokens::Bytes3;
+use crate::provider::{Caps, Route};
+use crate::tokens;
+use crate::transport::HttpRequest;
 use crate::types::{Cost, CostSource, Reply, ReplySource, Request, Target, Warning};
 use crate::{Error, ErrorKind};
 
@@ -16,7 +16,6 @@ use crate::{Error, ErrorKind};
 pub(crate) struct Fitted {
     pub request: Request,
     pub target: Target,
-    pub provider: Arc<dyn Provider>,
     pub caps: Caps,
     pub warnings: Vec<Warning>,
     /// The estimated tokens of the prompt.
@@ -24,23 +23,34 @@ pub(crate) struct Fitted {
 }
 
 impl Fitted {
-    /// How a whole reply is asked for: one that could outlast `total` as a stream.
-    pub(crate) fn route(&self, total: Duration) -> Route {
+    /// How the answer to `wanted` is asked for: a whole reply that could outlast `total` as a stream.
+    pub(crate) fn route(&self, wanted: Route, total: Duration) -> Route {
+        if wanted != Route::Whole {
+            return wanted;
+        }
         let most = self.request.max_tokens.or(self.caps.default_max_tokens);
         let seconds = u64::from(most.unwrap_or(0)) * 3600 / 128_000;
         if self.caps.whole_by_stream && seconds > total.as_secs() {
             Route::Stream
         } else {
-            Route::Complete
+            Route::Whole
         }
     }
 }
 
 impl Inner {
+    /// What is sent to ask for the answer that is `wanted`.
+    pub fn encode(&self, fitted: &Fitted, wanted: Route) -> Result<HttpRequest, Error> {
+        let settings = &self.settings;
+        let route = fitted.route(wanted, settings.timeouts.total);
+        settings
+            .provider
+            .encode(&fitted.request, &fitted.target, route)
+    }
+
     /// `request` checked and fitted to `target`, a model of the client's provider.
     pub fn fit(&self, request: &Request, target: Target) -> Result<Fitted, Error> {
-        let provider = self.settings.provider.clone();
-        let caps = provider.capabilities(&target.model);
+        let caps = self.settings.provider.capabilities(&target.model);
         check(request, &caps)?;
         let mut request = request.clone();
         retarget(&mut request, &target);
@@ -48,10 +58,9 @@ impl Inner {
         let row = settings.models.find(&target.provider, &target.model);
         let warnings = adapt(&mut request, &caps, row)?;
         Ok(Fitted {
-            prompt: settings.estimator.estimate(&request),
+            prompt: tokens::estimate(&request),
             request,
             target,
-            provider,
             caps,
             warnings,
         })
@@ -64,7 +73,7 @@ impl Inner {
                 reply.usage.input = fitted.prompt;
             }
             if reply.usage.output == 0 {
-                reply.usage.output = Bytes3::content(&reply.content);
+                reply.usage.output = tokens::estimate_content(&reply.content);
             }
         }
         reply.warnings.clone_from(&fitted.warnings);

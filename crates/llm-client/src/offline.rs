@@ -1,20 +1,17 @@
 //! A provider that asks no model: for tests, demonstrations and dry runs. Its replies say so.
 
-use std::sync::Arc;
-
 use futures_util::future::{self, BoxFuture};
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use serde_json::{Value, json};
 use url::Url;
 
 use crate::codec::reply_as_events;
-use crate::provider::SizeCaps;
-use crate::provider::{Call, Caps, Provider, Route};
-use crate::tokens::{Bytes3, Estimator as _, estimated};
-use crate::transport::{HttpRequest, Method, Transport};
+use crate::provider::{Answer, Call, Caps, Provider, Route};
+use crate::tokens::{self, estimated};
+use crate::transport::{HttpRequest, Method};
 use crate::types::{
-    Block, Cost, Count, Event, EventStream, ModelInfo, Origin, Raw, Reply, ReplySource, Request,
-    Role, StopReason, Usage,
+    Block, Cost, Event, EventStream, Origin, Raw, Reply, ReplySource, Request, Role, StopReason,
+    Target, Usage,
 };
 use crate::{Error, hash};
 
@@ -24,7 +21,7 @@ const LABEL: &str = "echo";
 /// Answers with what the user said last: `echo:`, 12 hex digits that depend on the seed and the whole request, a
 /// space, and the last user text.
 ///
-/// The text after the digits is cut at `max_tokens` as [`crate::provider::Bytes3`] counts them. Labels and the replay key
+/// The text after the digits is cut at `max_tokens` at three bytes a token. Labels and the replay key
 /// change nothing. A stream gives the same text word by word.
 #[derive(Debug, Clone)]
 pub struct Echo {
@@ -66,12 +63,13 @@ impl Echo {
         Ok(hash::canonical_json(&value))
     }
 
-    fn answer(&self, call: &Call) -> Result<Reply, Error> {
-        let model = &call.target.model;
-        let hash = hash::sha256_hex(self.asked(&call.request, model)?.as_bytes());
+    fn reply(&self, call: &Call) -> Result<Reply, Error> {
+        let (model, sent) = (&call.target.model, &call.wire.body);
+        let request = sent_request(sent)?;
+        let hash = hash::sha256_hex(sent);
         let digits = |count| hash.get(..count).unwrap_or_default();
-        let mut said = last_user_text(&call.request);
-        let most = call.request.max_tokens.unwrap_or(u32::MAX) as usize;
+        let mut said = last_user_text(&request);
+        let most = request.max_tokens.unwrap_or(u32::MAX) as usize;
         let mut stop = StopReason::EndTurn;
         if said.len() > most.saturating_mul(3) {
             said.truncate(said.floor_char_boundary(most.saturating_mul(3)));
@@ -87,8 +85,8 @@ impl Echo {
         let mut reply = Reply::new(model, vec![block], stop);
         reply.id = format!("{LABEL}_{}", digits(24));
         reply.usage = Usage {
-            input: Bytes3.estimate(&call.request),
-            output: Bytes3::content(&reply.content),
+            input: tokens::estimate(&request),
+            output: tokens::estimate_content(&reply.content),
             ..Usage::default()
         };
         reply.cost = Cost::FREE;
@@ -96,6 +94,11 @@ impl Echo {
         reply.raw = raw.map_err(|error| Error::bad_response(error.to_string()))?;
         Ok(reply)
     }
+}
+
+/// The request that [`Echo`] wrote into its body.
+fn sent_request(body: &[u8]) -> Result<Request, Error> {
+    serde_json::from_slice(body).map_err(|error| Error::refused("request", error.to_string()))
 }
 
 /// The text of the last user message that has one: in a tool loop, later ones hold results only.
@@ -134,46 +137,43 @@ impl Provider for Echo {
         }
     }
 
-    fn encode(&self, request: &Request, model: &str, route: Route) -> Result<HttpRequest, Error> {
+    fn encode(
+        &self,
+        request: &Request,
+        target: &Target,
+        route: Route,
+    ) -> Result<HttpRequest, Error> {
         let url = Url::parse("offline:echo")
             .map_err(|error| Error::refused("provider", error.to_string()))?;
-        let counts = if route == Route::CountTokens {
-            "/count_tokens"
-        } else {
-            ""
+        let path = match route {
+            Route::Whole | Route::Stream => "/offline/echo",
+            Route::Count => "/offline/echo/count_tokens",
+            Route::Models => "/offline/echo/models",
         };
         Ok(HttpRequest {
             method: Method::Post,
             url,
-            path: format!("/offline/{LABEL}{counts}"),
+            path: path.to_owned(),
             headers: Vec::new(),
-            body: self.asked(request, model)?.into(),
+            body: self.asked(request, &target.model)?.into(),
             streams: false,
         })
     }
 
-    fn send<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<Reply, Error>> {
-        future::ready(self.answer(call)).boxed()
-    }
-
-    fn stream<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<EventStream, Error>> {
-        let events = self.answer(call).map(|reply| {
-            let words = reply_as_events(reply).flat_map(|event| stream::iter(by_words(event)));
-            EventStream::new(words)
-        });
-        future::ready(events).boxed()
-    }
-
-    fn count_tokens<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<Count, Error>> {
-        future::ready(Ok(estimated(&Bytes3, &call.request, "offline"))).boxed()
-    }
-
-    /// Any model will do, so none is named.
-    fn list_models<'a>(
-        &'a self,
-        _transport: &'a Arc<dyn Transport>,
-        _sizes: SizeCaps,
-    ) -> BoxFuture<'a, Result<Vec<ModelInfo>, Error>> {
-        future::ready(Ok(Vec::new())).boxed()
+    fn answer(&self, call: Call) -> BoxFuture<'static, Result<Answer, Error>> {
+        let answer = match call.route {
+            Route::Whole => self
+                .reply(&call)
+                .map(|reply| Answer::Reply(Box::new(reply))),
+            Route::Stream => self.reply(&call).map(|reply| {
+                let words = reply_as_events(reply).flat_map(|event| stream::iter(by_words(event)));
+                Answer::Stream(EventStream::new(words))
+            }),
+            Route::Count => sent_request(&call.wire.body)
+                .map(|request| Answer::Count(estimated(tokens::estimate(&request), "offline"))),
+            // Any model will do, so none is named.
+            Route::Models => Ok(Answer::Models(Vec::new())),
+        };
+        future::ready(answer).boxed()
     }
 }

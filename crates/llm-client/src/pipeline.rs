@@ -7,74 +7,65 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng as _;
-use serde_json::Value;
 use tracing::{Instrument as _, Span};
 
 use crate::cassette::{Line, RecordedKind, root_of};
 use crate::client::Inner;
+use crate::codec::reply_as_events;
 use crate::fit::Fitted;
 use crate::layers::budget::Reservation;
 use crate::layers::gate::Pass;
 use crate::layers::record::{Place, Tape};
 use crate::layers::replay::Replaying;
 use crate::layers::retry::{self, Decision};
-use crate::layers::timeout::{Elapsed, ProgressLimit, Watchdog, headers_limit};
+use crate::layers::timeout::{Elapsed, Watchdog, headers_limit, watch};
 use crate::live::{Heard, Live};
 use crate::outgoing::Outgoing;
-use crate::provider::{Call, Route};
+use crate::provider::{Answer, Call, Route};
 use crate::trace;
-use crate::transport::Transport;
+use crate::transport::{HeaderText, HttpRequest, Transport};
 use crate::types::{
     Attempt, Charge, Count, Event, EventStream, Reply, ReplySource, Request, Target,
 };
 use crate::{Error, ErrorKind};
 
-/// In which form an answer is wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
-    Whole,
-    Stream,
-    Count,
-}
-
-/// An answer in the form that was wanted.
-pub(crate) enum Answer {
-    Whole(Box<Reply>),
-    Stream(EventStream),
-    Count(Count),
-}
-
-/// Asks `request` in the form of `mode`.
+/// Asks `request` by the route that is `wanted`; `wire` is what to send, if that is encoded already.
 pub(crate) async fn run(
     inner: &Arc<Inner>,
     request: &Request,
-    mode: Mode,
+    wanted: Route,
+    wire: Option<HttpRequest>,
 ) -> Result<Answer, Error> {
     let target = inner.target(request);
-    let operation = if mode == Mode::Count {
+    let operation = if wanted == Route::Count {
         "count_tokens"
     } else {
         "chat"
     };
     let span = trace::span(operation, &target, request.max_tokens);
-    let result = Flight::new(inner, mode, span.clone())
-        .fly(request, target)
+    let result = Flight::new(inner, wanted, span.clone())
+        .fly(request, target, wire)
         .instrument(span.clone())
         .await;
     match &result {
-        Ok(Answer::Whole(reply)) => trace::answered(&span, reply),
+        Ok(Answer::Reply(reply)) => trace::answered(&span, reply),
         Ok(Answer::Count(count)) => trace::counted(&span, count),
         // The last event of a stream tells.
-        Ok(Answer::Stream(_)) => {}
+        Ok(_) => {}
         Err(error) => trace::failed(&span, error),
     }
     result
 }
 
+/// The error of a provider whose answer is not one to the route.
+pub(crate) fn other_form() -> Error {
+    Error::protocol("a provider answered in another form than asked")
+}
+
 /// One call under way.
 pub(crate) struct Flight {
     inner: Arc<Inner>,
-    mode: Mode,
+    wanted: Route,
     span: Span,
     /// When the call must be over, on the clock's own scale.
     deadline: Duration,
@@ -98,7 +89,7 @@ struct Traces {
 }
 
 impl Flight {
-    fn new(inner: &Arc<Inner>, mode: Mode, span: Span) -> Self {
+    fn new(inner: &Arc<Inner>, wanted: Route, span: Span) -> Self {
         let call = inner.calls.fetch_add(1, Ordering::Relaxed);
         let mut random = ChaCha20Rng::seed_from_u64(inner.settings.seed);
         random.set_stream(call);
@@ -108,7 +99,7 @@ impl Flight {
                 .instant()
                 .saturating_add(inner.settings.timeouts.total),
             inner: inner.clone(),
-            mode,
+            wanted,
             span,
             call,
             random,
@@ -120,72 +111,70 @@ impl Flight {
         }
     }
 
-    async fn fly(mut self, request: &Request, target: Target) -> Result<Answer, Error> {
+    async fn fly(
+        mut self,
+        request: &Request,
+        target: Target,
+        mut wire: Option<HttpRequest>,
+    ) -> Result<Answer, Error> {
         let inner = self.inner.clone();
         let mut first = inner.fit(request, target)?;
         let asks_a_model = first.caps.offline.is_none();
-        if asks_a_model && let Some(player) = &inner.player {
-            let (root, question, path) = self.question(&first, request)?;
-            let line = player.next(&root, &question, &path)?;
-            let served = Target::new(&line.provider, &line.model);
-            let fitted = if served == first.target {
-                first
-            } else if served.provider == first.target.provider {
-                // An earlier version recorded chains of models.
-                inner.fit(request, served)?
-            } else {
-                return Err(Error::cassette(
-                    None,
-                    format!(
-                        "the recorded reply is from {}; replay it with a client of that provider",
-                        served.provider
-                    ),
-                ));
-            };
-            return self.replay(fitted, line).await;
+        if asks_a_model && (inner.player.is_some() || inner.recorder.is_some()) {
+            // A cassette knows a call by what is asked without the limit that a budget adds.
+            let known = wire.take();
+            let known = known.map_or_else(|| inner.encode(&first, self.wanted), Ok)?;
+            let provider = &first.target.provider;
+            let (root, question) = root_of(provider, &known, request.replay_key.as_deref())?;
+            if let Some(player) = &inner.player {
+                let line = player.next(&root, &question, &known.path)?;
+                let served = Target::new(&line.provider, &line.model);
+                let fitted = if served == first.target {
+                    first
+                } else if served.provider == first.target.provider {
+                    // An earlier version recorded chains of models.
+                    inner.fit(request, served)?
+                } else {
+                    return Err(Error::cassette(
+                        None,
+                        format!(
+                            "the recorded reply is from {}; replay it with a client of that provider",
+                            served.provider
+                        ),
+                    ));
+                };
+                return self.replay(fitted, known, line).await;
+            }
+            if let Some(recorder) = &inner.recorder {
+                recorder.check()?;
+                self.place = Some(Place {
+                    n: recorder.next_occurrence(&root),
+                    root,
+                    call: self.call,
+                });
+            }
+            wire = Some(known);
         }
-        if asks_a_model && let Some(recorder) = &inner.recorder {
-            recorder.check()?;
-            let (root, ..) = self.question(&first, request)?;
-            self.place = Some(Place {
-                n: recorder.next_occurrence(&root),
-                root,
-                call: self.call,
-            });
+        let is_charged = asks_a_model && self.wanted != Route::Count;
+        if is_charged && inner.limit_reply(&mut first) {
+            wire = None;
         }
-        if asks_a_model && self.mode != Mode::Count {
-            inner.limit_reply(&mut first);
-            let most = inner.most(&first, request).await?;
-            self.hold = Some(inner.ledger.reserve(most)?);
-        }
-        let result = self.ask(&Arc::new(first)).await;
+        let most = if is_charged {
+            Some(inner.most(&first, request).await?)
+        } else {
+            None
+        };
+        let wire = wire.map_or_else(|| inner.encode(&first, self.wanted), Ok)?;
+        self.hold = most.map(|most| inner.ledger.reserve(most)).transpose()?;
+        let result = self.ask(&Arc::new(first), &wire).await;
         result.map_err(|mut error| {
             error.trail_mut().attempts = std::mem::take(&mut self.attempts);
             error
         })
     }
 
-    /// What a cassette knows this call by: the hash of what is asked, what is asked, and the path.
-    fn question(
-        &self,
-        first: &Fitted,
-        request: &Request,
-    ) -> Result<(String, Value, String), Error> {
-        // A stream and a whole reply answer the same question.
-        let route = match self.mode {
-            Mode::Count => Route::CountTokens,
-            Mode::Whole | Mode::Stream => Route::Complete,
-        };
-        let target = &first.target;
-        let wire = first
-            .provider
-            .encode(&first.request, &target.model, route)?;
-        let (root, question) = root_of(&target.provider, &wire, request.replay_key.as_deref())?;
-        Ok((root, question, wire.path))
-    }
-
     /// Asks until there is an answer or the policy says stop.
-    async fn ask(&mut self, fitted: &Arc<Fitted>) -> Result<Answer, Error> {
+    async fn ask(&mut self, fitted: &Arc<Fitted>, wire: &HttpRequest) -> Result<Answer, Error> {
         let inner = self.inner.clone();
         fitted.warnings.iter().for_each(trace::warning);
         let mut wait = Duration::ZERO;
@@ -197,7 +186,7 @@ impl Flight {
                 pass: None,
                 heard: Heard::default(),
             };
-            let result = self.attempt(fitted, n, &mut traces).await;
+            let result = self.attempt(fitted, wire, n, &mut traces).await;
             let mut attempt = Attempt {
                 n: self.attempts.len() as u32 + 1,
                 target: fitted.target.clone(),
@@ -262,7 +251,7 @@ impl Flight {
 
     /// What to do after the failure of attempt `n`: wait this long and try again, or give up with this error.
     fn decide(&mut self, error: Error, n: u32) -> (Error, Option<Duration>) {
-        if self.mode == Mode::Count && error.status() == Some(501) {
+        if self.wanted == Route::Count && error.status() == Some(501) {
             // The server says that it never counts: an estimate will do at once.
             return (error, None);
         }
@@ -291,6 +280,7 @@ impl Flight {
     async fn attempt(
         &mut self,
         fitted: &Arc<Fitted>,
+        wire: &HttpRequest,
         n: u32,
         traces: &mut Traces,
     ) -> Result<Open, Error> {
@@ -299,7 +289,7 @@ impl Flight {
         let place = self.place.clone();
         let number = self.attempts.len() as u32 + 1;
         let way = self.hold.as_ref().map(|hold| hold.way.clone());
-        let mode = self.mode;
+        let wanted = self.wanted;
         let result = deadline
             .guard(async {
                 let pass = inner.gate.enter(fitted.target.clone()).await;
@@ -316,8 +306,8 @@ impl Flight {
                     traces.tape = Some(tape);
                 }
                 let timeouts = &inner.settings.timeouts;
-                let headers = match mode {
-                    Mode::Count => timeouts.headers,
+                let headers = match wanted {
+                    Route::Count => timeouts.headers,
                     _ => headers_limit(timeouts, &fitted.request, &fitted.caps),
                 };
                 let transport = Arc::new(Outgoing {
@@ -327,19 +317,20 @@ impl Flight {
                     lane,
                     max_body: fitted.caps.max_body,
                 });
+                let mut wire = wire.clone();
+                if n > 0 && inner.settings.retry.send_count {
+                    let count = HeaderText::Open(n.to_string());
+                    wire.headers.push(("x-retry-count", count));
+                }
                 let call = Call {
-                    request: fitted.request.clone(),
+                    wire,
+                    route: fitted.route(wanted, timeouts.total),
                     target: fitted.target.clone(),
-                    attempt: if inner.settings.retry.send_count {
-                        n
-                    } else {
-                        0
-                    },
+                    attempt: n,
                     transport,
-                    sizes: inner.settings.sizes,
-                    progress: ProgressLimit::new(inner.clock.clone(), timeouts.progress),
                 };
-                ask(&inner, fitted, &call, mode, &mut traces.heard).await
+                let progress = Some(timeouts.progress);
+                open(&inner, call, wanted, progress, &mut traces.heard).await
             })
             .await;
         result.unwrap_or_else(|Elapsed| Err(Error::deadline(self.last.take())))
@@ -366,7 +357,7 @@ impl Flight {
                 if let Some(mut tape) = traces.tape.take() {
                     tape.finish(None, true)?;
                 }
-                Ok(Answer::Whole(reply))
+                Ok(Answer::Reply(reply))
             }
             Open::Count(count) => {
                 if let Some(mut tape) = traces.tape.take() {
@@ -401,7 +392,12 @@ impl Flight {
     }
 
     /// Answers from a recorded attempt, through the codec that would read the server's bytes.
-    async fn replay(self, fitted: Fitted, line: Arc<Line>) -> Result<Answer, Error> {
+    async fn replay(
+        self,
+        fitted: Fitted,
+        wire: HttpRequest,
+        line: Arc<Line>,
+    ) -> Result<Answer, Error> {
         let inner = self.inner;
         fitted.warnings.iter().for_each(trace::warning);
         let fitted = Arc::new(fitted);
@@ -419,21 +415,20 @@ impl Flight {
             charge: Charge::NONE,
         };
         let call = Call {
-            request: fitted.request.clone(),
+            wire,
+            route: fitted.route(self.wanted, inner.settings.timeouts.total),
             target: fitted.target.clone(),
             attempt: 0,
             transport: Arc::new(Replaying {
                 line,
                 timeouts: inner.settings.timeouts,
             }),
-            sizes: inner.settings.sizes,
-            progress: ProgressLimit::default(),
         };
-        match ask(&inner, &fitted, &call, self.mode, &mut Heard::default()).await {
+        match open(&inner, call, self.wanted, None, &mut Heard::default()).await {
             Ok(Open::Whole(mut reply)) => {
                 inner.complete_reply(&mut reply, &fitted, Some(ReplySource::Replay));
                 reply.attempts = vec![attempt];
-                Ok(Answer::Whole(reply))
+                Ok(Answer::Reply(reply))
             }
             Ok(Open::Count(count)) => Ok(Answer::Count(count)),
             Ok(Open::Stream(first, events)) => Ok(Answer::Stream(
@@ -480,34 +475,38 @@ enum Open {
     Count(Count),
 }
 
-/// Asks the provider in the form that is wanted; `heard` learns what a stream inside says of the tokens.
-async fn ask(
+/// Asks the provider and gives the answer the form that is `wanted`; `heard` learns what a stream that is read here says
+/// of the tokens.
+async fn open(
     inner: &Inner,
-    fitted: &Fitted,
-    call: &Call,
-    mode: Mode,
+    call: Call,
+    wanted: Route,
+    progress: Option<Duration>,
     heard: &mut Heard,
 ) -> Result<Open, Error> {
-    let provider = &fitted.provider;
-    match mode {
-        Mode::Count => provider.count_tokens(call).await.map(Open::Count),
-        Mode::Whole => {
-            let reply = match fitted.route(inner.settings.timeouts.total) {
-                Route::Stream => {
-                    let events = call.progress.watch(provider.stream(call).await?);
-                    events.collect_telling(|event| heard.event(event)).await?
-                }
-                _ => provider.send(call).await?,
-            };
+    let answer = match (inner.settings.provider.answer(call).await?, progress) {
+        (Answer::Stream(events), Some(limit)) => Answer::Stream(watch(events, &inner.clock, limit)),
+        (answer, _) => answer,
+    };
+    match (wanted, answer) {
+        (Route::Count, Answer::Count(count)) => Ok(Open::Count(count)),
+        (Route::Whole, Answer::Reply(reply)) => Ok(Open::Whole(reply)),
+        (Route::Whole, Answer::Stream(events)) => {
+            let reply = events.collect_telling(|event| heard.event(event)).await?;
             Ok(Open::Whole(Box::new(reply)))
         }
-        Mode::Stream => {
-            let mut events = call.progress.watch(provider.stream(call).await?);
+        (Route::Stream, answer) => {
+            let mut events = match answer {
+                Answer::Stream(events) => events,
+                Answer::Reply(reply) => reply_as_events(*reply),
+                _ => return Err(other_form()),
+            };
             match events.next().await {
                 Some(first) => Ok(Open::Stream(Box::new(first?), events)),
                 None => Err(Error::protocol("the stream of events is empty")),
             }
         }
+        _ => Err(other_form()),
     }
 }
 

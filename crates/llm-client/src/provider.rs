@@ -1,4 +1,4 @@
-//! A way to reach models, and what it is made of: the client's side of a call, HTTP, and event streams.
+//! A way to reach models, and what it is made of: the client's side of a call, and HTTP.
 
 use std::sync::Arc;
 
@@ -7,75 +7,99 @@ use futures_util::future::BoxFuture;
 use crate::Error;
 use crate::types::{Count, EventStream, ModelInfo, Reply, Request, Target};
 
-pub use crate::layers::timeout::ProgressLimit;
-pub use crate::settings::SizeCaps;
-pub use crate::sse::{SseDecoder, SseEvent};
-pub use crate::tokens::{Bytes3, Estimator};
 pub use crate::transport::{
     HeaderText, HttpOptions, HttpRequest, HttpResponse, HttpTransport, Method, Transport,
 };
 
 /// A way to reach models: a codec between our types and a server's, or something that answers by itself.
 ///
-/// One call of a method is one attempt: retries, limits, budget and recording are the client's.
+/// One call of [`Provider::answer`] is one attempt: retries, limits, budget and recording are the client's.
 pub trait Provider: Send + Sync {
     /// A short name, such as `anthropic`; part of every target, cassette line and result.
     fn name(&self) -> &str;
 
     /// What the provider can do with `model`, as far as its protocol decides it.
-    fn capabilities(&self, model: &str) -> Caps;
+    fn capabilities(&self, _model: &str) -> Caps {
+        Caps::default()
+    }
 
-    /// The HTTP request that asks `request` of `model` by `route`. Never holds an unmarked key.
+    /// The HTTP request that asks `request` of `target` by `route`. Never holds an unmarked key.
     ///
-    /// A provider that asks no server gives a request that is sent nowhere and serves as its identity.
+    /// It is made once per call: all attempts send its bytes, and the record and the count of tokens are known by them.
+    /// A provider that asks no server gives a request that is sent nowhere and serves as its identity. For
+    /// [`Route::Models`] `request` is empty.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Refused`] when the protocol cannot say it.
-    fn encode(&self, request: &Request, model: &str, route: Route) -> Result<HttpRequest, Error>;
+    /// [`crate::ErrorKind::Refused`] when the protocol cannot say it; [`Route::refused_by`] for a route that it lacks.
+    fn encode(
+        &self,
+        request: &Request,
+        target: &Target,
+        route: Route,
+    ) -> Result<HttpRequest, Error>;
 
-    /// Asks for a whole reply.
-    fn send<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<Reply, Error>>;
-
-    /// Asks for a reply in pieces. The events do not depend on the provider or the call any longer.
-    fn stream<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<EventStream, Error>>;
-
-    /// Asks how many tokens the prompt has.
-    fn count_tokens<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<Count, Error>>;
-
-    /// Asks which models there are.
-    fn list_models<'a>(
-        &'a self,
-        transport: &'a Arc<dyn Transport>,
-        sizes: SizeCaps,
-    ) -> BoxFuture<'a, Result<Vec<ModelInfo>, Error>>;
+    /// Sends what [`Provider::encode`] made and reads the answer. A whole reply may be answered by a stream and a stream
+    /// by a whole reply; the client gives its caller the form that was asked for.
+    fn answer(&self, call: Call) -> BoxFuture<'static, Result<Answer, Error>>;
 }
 
-/// What a request asks for.
+/// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Route {
     /// A whole reply.
-    Complete,
+    Whole,
     /// A reply in pieces.
     Stream,
     /// The number of tokens of the prompt.
-    CountTokens,
+    Count,
+    /// The list of models.
+    Models,
+}
+
+impl Route {
+    /// The word for it in errors, such as `count`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Whole => "whole",
+            Self::Stream => "stream",
+            Self::Count => "count",
+            Self::Models => "models",
+        }
+    }
+
+    /// The error of a provider that does not have this route.
+    pub fn refused_by(self, provider: &str) -> Error {
+        Error::refused("route", format!("{provider} has no {}", self.as_str()))
+    }
 }
 
 /// One attempt.
 pub struct Call {
-    /// What is asked, checked and adapted to the target.
-    pub request: Request,
-    /// Who is asked.
+    /// What is sent, as [`Provider::encode`] made it; a repetition may have `x-retry-count` in addition.
+    pub wire: HttpRequest,
+    /// What is asked for.
+    pub route: Route,
+    /// The provider and the model that are asked.
     pub target: Target,
-    /// From 0, for this target; sent as `x-retry-count` when it is not 0 and the policy says so.
+    /// The number of the attempt, from 0.
     pub attempt: u32,
     /// How the provider reaches its server; already wrapped in timeouts and recording.
     pub transport: Arc<dyn Transport>,
-    /// The longest replies to read.
-    pub sizes: SizeCaps,
-    /// For the events of a stream that [`Provider::send`] reads; those of [`Provider::stream`] are watched by the client.
-    pub progress: ProgressLimit,
+}
+
+/// The answer to a [`Call`].
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Answer {
+    /// A whole reply.
+    Reply(Box<Reply>),
+    /// A reply in pieces. The events depend on neither the provider nor the call any longer.
+    Stream(EventStream),
+    /// The number of tokens of the prompt.
+    Count(Count),
+    /// The models that there are.
+    Models(Vec<ModelInfo>),
 }
 
 /// What a provider's protocol can say.
@@ -149,4 +173,11 @@ impl Caps {
         self_hosted: false,
         offline: None,
     };
+}
+
+impl Default for Caps {
+    /// [`Caps::ALL`].
+    fn default() -> Self {
+        Self::ALL
+    }
 }

@@ -185,21 +185,3 @@ pub enum CountPolicy {
     /// It is an error.
     ExactOnly,
 }
-
-/// The longest replies to read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SizeCaps {
-    /// A whole reply in bytes, streams too.
-    pub reply: u64,
-    /// One line of an event stream in bytes.
-    pub line: u64,
-}
-
-impl Default for SizeCaps {
-    fn default() -> Self {
-        Self {
-            reply: 64 << 20,
-            line: 16 << 20,
-        }
-    }
-}

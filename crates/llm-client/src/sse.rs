@@ -7,7 +7,7 @@ use crate::Error;
 /// Its memory is bounded by the longest line allowed and the largest piece pushed. After an error it takes
 /// nothing more and gives the same error again.
 #[derive(Debug)]
-pub struct SseDecoder {
+pub(crate) struct SseDecoder {
     max_line: u64,
     /// Bytes not read yet: at most the start of one line, once all events were taken.
     buffer: Vec<u8>,
@@ -53,7 +53,7 @@ enum Failure {
 
 /// One event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SseEvent<'a> {
+pub(crate) struct SseEvent<'a> {
     /// Its name; `message` when the stream gives none.
     pub event: &'a str,
     /// Its data, several lines joined by line feeds.
@@ -299,6 +299,11 @@ fn find_line_end(bytes: &[u8]) -> Option<usize> {
 }
 
 const BLOCK: usize = 32;
+
+#[cfg(test)]
+mod cases;
+#[cfg(test)]
+mod props;
 
 #[cfg(test)]
 mod tests {

@@ -11,23 +11,8 @@ use crate::types::{
     Block, BlockKind, Count, CountSource, MediaSource, Request, ToolInput, ToolSpec,
 };
 
-/// Guesses how many tokens a prompt has.
-pub trait Estimator: Send + Sync {
-    /// A short name, such as `bytes3`; it marks every count that is an estimate.
-    fn name(&self) -> &str;
-
-    /// The tokens of the prompt of `request`; rather too many than too few, for budgets reckon with it.
-    fn estimate(&self, request: &Request) -> u64;
-}
-
-/// One token for three bytes of UTF-8, begun ones too, of every text; 4 more for each message and 8 for the request.
-///
-/// Texts are: system blocks, text blocks, thoughts, names and arguments of tool calls, results of tools, the
-/// definitions of tools, the schema of the reply, documents whose media type is `text/...`, and the JSON of blocks
-/// that are nothing of these. Any other image or document counts as 1600 tokens, what a large picture has at most
-/// models, and a document in the request as one for 50 bytes of it if that is more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Bytes3;
+/// The name of the estimate of [`estimate`]; it marks every count that is one.
+pub(crate) const ESTIMATOR: &str = "bytes3";
 
 /// How many bytes of text are a token, and how many tokens an image has.
 #[derive(Debug, Clone, Copy)]
@@ -130,30 +115,35 @@ impl Parts {
     }
 }
 
-impl Bytes3 {
-    /// The tokens of one text.
-    pub fn text(text: &str) -> u64 {
-        BYTES3.text(text)
-    }
-
-    /// The tokens of a reply's, or a message's, content.
-    pub(crate) fn content(blocks: &[Block]) -> u64 {
-        BYTES3.content(blocks)
-    }
+/// Estimates the tokens of a prompt: one for three bytes of UTF-8, begun ones too, of every text; 4 more for each message
+/// and 8 for the request.
+///
+/// Texts are: system blocks, text blocks, thoughts, names and arguments of tool calls, results of tools, the
+/// definitions of tools, the schema of the reply, documents whose media type is `text/...`, and the JSON of blocks
+/// that are nothing of these. Any other image or document counts as 1600 tokens, what a large picture has at most
+/// models, and a document in the request as one for 50 bytes of it if that is more.
+pub(crate) fn estimate(request: &Request) -> u64 {
+    BYTES3.request(request)
 }
 
-impl Estimator for Bytes3 {
-    fn name(&self) -> &'static str {
-        "bytes3"
-    }
+/// The tokens of a reply's, or a message's, content, as [`estimate`] counts them.
+pub(crate) fn estimate_content(blocks: &[Block]) -> u64 {
+    BYTES3.content(blocks)
+}
 
-    fn estimate(&self, request: &Request) -> u64 {
-        BYTES3.request(request)
+/// A count that is an estimate.
+pub(crate) fn estimated(tokens: u64, reason: impl Into<String>) -> Count {
+    Count {
+        tokens,
+        source: CountSource::Estimate {
+            method: ESTIMATOR.to_owned(),
+            reason: reason.into(),
+        },
     }
 }
 
 /// The tokens to reserve for the prompt of `request` where nobody counted them: one for two bytes of text, by the parts
-/// of [`Bytes3`], and 4800 for an image.
+/// of [`estimate`], and 4800 for an image.
 pub(crate) fn most(request: &Request) -> u64 {
     MOST.request(request)
 }
@@ -194,21 +184,6 @@ fn block_media(block: &Block) -> Option<bool> {
         BlockKind::Image(_) | BlockKind::Document(_) => Some(true),
         BlockKind::ToolResult { content, .. } => content.iter().filter_map(block_media).max(),
         _ => None,
-    }
-}
-
-/// A count by this estimator.
-pub(crate) fn estimated(
-    estimator: &dyn Estimator,
-    request: &Request,
-    reason: impl Into<String>,
-) -> Count {
-    Count {
-        tokens: estimator.estimate(request),
-        source: CountSource::Estimate {
-            method: estimator.name().to_owned(),
-            reason: reason.into(),
-        },
     }
 }
 

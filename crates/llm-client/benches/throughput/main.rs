@@ -2,7 +2,7 @@
 //!
 //! `cargo bench -p llm-client --bench throughput` prints one JSON line for each figure. Both sides run on one thread, the server
 //! on another one; they take turns, and the best of three rounds counts. `-- --short` takes shorter turns, `-- --check` fails
-//! when a ratio misses its goal by more than a fifth, `-- --only NAME` runs `calls`, `first`, `long`, `memory` or `parsing`.
+//! when a ratio misses its goal by more than a fifth, `-- --only NAME` runs `calls`, `first`, `long` or `memory`.
 
 #![expect(
     clippy::disallowed_methods,
@@ -12,7 +12,6 @@
 #![expect(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
 
 mod calls;
-mod parsing;
 mod report;
 mod server;
 mod sides;
@@ -87,9 +86,6 @@ fn main() -> ExitCode {
     }
     if runs("memory") {
         streams::memory(&mut report);
-    }
-    if runs("parsing") && scale == Scale::Full {
-        parsing::run();
     }
     if has("--check") && !report.missed().is_empty() {
         eprintln!(

@@ -17,6 +17,11 @@ pub use compat::{
 };
 pub use endpoint::{Auth, Endpoint};
 
+/// The longest reply in bytes, streams too.
+pub(crate) const LONGEST_REPLY: u64 = 64 << 20;
+/// The longest line of an event stream in bytes.
+const LONGEST_LINE: u64 = 16 << 20;
+
 pub(crate) use body::Body;
 pub(crate) use ids::CallIds;
 pub(crate) use readable::readable;

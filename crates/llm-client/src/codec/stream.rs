@@ -6,7 +6,7 @@ use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _, stream};
 use serde::de::IgnoredAny;
 
-use crate::provider::SizeCaps;
+use super::{LONGEST_LINE, LONGEST_REPLY};
 use crate::sse::SseDecoder;
 use crate::transport::HttpResponse;
 use crate::types::{Event, EventStream, Reply};
@@ -32,7 +32,6 @@ struct Reader<A> {
     decoder: SseDecoder,
     assembler: A,
     out: VecDeque<Event>,
-    sizes: SizeCaps,
     size: u64,
     /// How often the end of the body is still looked for after the last event.
     turns: u8,
@@ -41,17 +40,12 @@ struct Reader<A> {
 }
 
 /// The events of an event stream. After the last one, or an error, nothing more is read.
-pub(crate) fn events<A: Assembler>(
-    response: HttpResponse,
-    sizes: SizeCaps,
-    assembler: A,
-) -> EventStream {
+pub(crate) fn events<A: Assembler>(response: HttpResponse, assembler: A) -> EventStream {
     EventStream::new(Reader {
         response,
-        decoder: SseDecoder::new(sizes.line),
+        decoder: SseDecoder::new(LONGEST_LINE),
         assembler,
         out: VecDeque::new(),
-        sizes,
         size: 0,
         turns: 3,
         over: false,
@@ -114,8 +108,8 @@ impl<A: Assembler> Reader<A> {
             chunk => chunk?,
         };
         self.size += chunk.len() as u64;
-        if self.size > self.sizes.reply {
-            return Err(Error::too_large("reply", self.sizes.reply));
+        if self.size > LONGEST_REPLY {
+            return Err(Error::too_large("reply", LONGEST_REPLY));
         }
         self.decoder.push(&chunk);
         while let Some(event) = self.decoder.next_event()? {

@@ -20,14 +20,16 @@ const TOOL_RESULT: u64 = 10_000;
 const LENGTHS: [&str; 2] = ["max_tokens", "max_completion_tokens"];
 
 impl Inner {
-    /// Under a cap the longest reply is always sent: what is not limited cannot be reserved for.
-    pub fn limit_reply(&self, fitted: &mut Fitted) {
+    /// Under a cap the longest reply is always sent: what is not limited cannot be reserved for. Returns whether that
+    /// changed the request.
+    pub fn limit_reply(&self, fitted: &mut Fitted) -> bool {
         let budget = &self.settings.budget;
         let capped = budget.usd.is_some() || budget.tokens.is_some();
         if !capped || fitted.caps.offline.is_some() {
-            return;
+            return false;
         }
         let request = &mut fitted.request;
+        let extras = request.extra.len();
         // A null takes the field out of the body, and what is no number is no limit.
         let is_length = |name: &String| LENGTHS.contains(&name.as_str());
         request
@@ -37,7 +39,7 @@ impl Inner {
             || fitted.caps.default_max_tokens.is_some()
             || request.extra.keys().any(is_length)
         {
-            return;
+            return request.extra.len() != extras;
         }
         let row = self
             .settings
@@ -49,6 +51,7 @@ impl Inner {
             field: "max_tokens".to_owned(),
             message: format!("set to {most}: a budget needs a longest reply"),
         });
+        true
     }
 
     /// The most that one attempt of `fitted` can take. What a prompt holds besides text may have to be counted first.
@@ -105,20 +108,14 @@ impl Inner {
         if budget.usd.is_none() && budget.tokens.is_none() {
             return Ok(bound);
         }
-        if let Some(count) = self.counted(fitted)? {
-            return Ok(count);
-        }
-        let Some(media) = tokens::media(&fitted.request).filter(|_| strict) else {
-            return Ok(bound);
-        };
-        if fitted.caps.count_tokens
-            && let Some(count) = Box::pin(self.count(fitted, request)).await?
-        {
+        let media = tokens::media(&fitted.request).filter(|_| strict);
+        let count = self.count(fitted, request, media.is_some());
+        if let Some(count) = Box::pin(count).await? {
             return Ok(count);
         }
         match media {
-            Media::Images => Ok(bound),
-            Media::Unknown(field) => Err(Error::refused(
+            None | Some(Media::Images) => Ok(bound),
+            Some(Media::Unknown(field)) => Err(Error::refused(
                 field,
                 "its tokens are not known, so the cap in dollars cannot be kept",
             )),

@@ -18,7 +18,7 @@ use crate::cassette::{
     Appending, Cassette, Line, RecordedError, RecordedEvent, RecordedKind, RecordedRequest,
     RecordedResponse, SCHEMA_VERSION, Tail, body_fields,
 };
-use crate::sse::SseDecoder;
+use crate::sse::{SseDecoder, SseEvent};
 use crate::transport::{HeaderText, HttpRequest, HttpResponse, Transport, is_event_stream};
 use crate::types::Target;
 use crate::{Clock, ConfigError, Error, ErrorKind};
@@ -277,7 +277,7 @@ fn decode(
 ) -> (Vec<RecordedEvent>, Option<Tail>) {
     let mut decoder = SseDecoder::new(u64::MAX);
     let mut events = Vec::new();
-    let mut add = |at: Duration, event: crate::provider::SseEvent<'_>| {
+    let mut add = |at: Duration, event: SseEvent<'_>| {
         events.push(RecordedEvent {
             t_ms: at.saturating_sub(began).as_millis() as u64,
             data: hide(event.data.to_owned()),

@@ -1,6 +1,5 @@
 //! How long a server may be silent.
 
-use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -188,33 +187,12 @@ impl Transport for Timed {
     }
 }
 
-/// The longest wait for an event that is a part of the reply. The default is no limit.
-#[derive(Clone, Default)]
-pub struct ProgressLimit(Option<(Arc<dyn Clock>, Duration)>);
-
-impl ProgressLimit {
-    /// At most `limit`, on this clock.
-    pub(crate) fn new(clock: Arc<dyn Clock>, limit: Duration) -> Self {
-        Self(Some((clock, limit)))
-    }
-
-    /// `events`, given up with [`TimeoutPhase::Progress`] when only pings and unknown events come for that time.
-    pub fn watch(&self, events: EventStream) -> EventStream {
-        let Some((clock, limit)) = &self.0 else {
-            return events;
-        };
-        EventStream::new(Progressing {
-            events,
-            dog: Watchdog::new(clock, *limit),
-        })
-    }
-}
-
-impl fmt::Debug for ProgressLimit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let limit = self.0.as_ref().map(|(_, limit)| limit);
-        f.debug_tuple("ProgressLimit").field(&limit).finish()
-    }
+/// `events`, given up with [`TimeoutPhase::Progress`] when only pings and unknown events come for `limit`.
+pub(crate) fn watch(events: EventStream, clock: &Arc<dyn Clock>, limit: Duration) -> EventStream {
+    EventStream::new(Progressing {
+        events,
+        dog: Watchdog::new(clock, limit),
+    })
 }
 
 /// Whether an event is more than a sign of life.

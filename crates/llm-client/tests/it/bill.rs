@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::future::join_all;
-use llm_client::provider::SizeCaps;
 use llm_client::{
     Budget, Client, Error, ErrorKind, Limits, ModelTable, Request, RetryPolicy, SystemClock,
     Timeouts, Usd,
@@ -303,10 +302,6 @@ fn client(wire: Wire, server: &FaultServer) -> Client {
             base: Duration::from_millis(1),
             floor: Duration::from_millis(1),
             ..RetryPolicy::default()
-        })
-        .sizes(SizeCaps {
-            reply: 100_000,
-            ..SizeCaps::default()
         })
         .build()
         .unwrap()

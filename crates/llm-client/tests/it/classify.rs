@@ -7,7 +7,7 @@ use llm_client::provider::Provider;
 use llm_client::{Anthropic, Auth, Compat, Dialect, Endpoint, Error, ErrorKind, Request};
 use serde_json::Value;
 
-use crate::wire::{Answer, Canned, call, fixture};
+use crate::wire::{Answer, Canned, fixture, send, stream_of};
 
 fn provider(name: &str) -> Box<dyn Provider> {
     let endpoint = Endpoint::new("https://host.test/v1", Auth::Bearer("k".into())).unwrap();
@@ -52,11 +52,17 @@ fn errors(case: &Value) -> [Error; 2] {
     let provider = provider(case["provider"].as_str().unwrap());
     [false, true].map(|streams| {
         let transport = Canned::new([answer(case)]);
-        let call = call(Request::new("some-model", "x"), provider.name(), &transport);
+        let request = Request::new("some-model", "x");
         if streams {
-            provider.stream(&call).now_or_never().unwrap().unwrap_err()
+            stream_of(&*provider, &request, &transport)
+                .now_or_never()
+                .unwrap()
+                .unwrap_err()
         } else {
-            provider.send(&call).now_or_never().unwrap().unwrap_err()
+            send(&*provider, &request, &transport)
+                .now_or_never()
+                .unwrap()
+                .unwrap_err()
         }
     })
 }

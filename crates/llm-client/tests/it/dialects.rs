@@ -3,9 +3,11 @@
 use llm_client::provider::{Provider as _, Route};
 use llm_client::{
     Auth, Block, BlockKind, Compat, Dialect, Endpoint, Error, ErrorKind, MediaSource, Message,
-    OutputFormat, Raw, Request, Role, Sampling, Thinking, ToolChoice, ToolInput, ToolSpec,
+    OutputFormat, Raw, Request, Role, Sampling, Target, Thinking, ToolChoice, ToolInput, ToolSpec,
 };
 use serde_json::{Value, json};
+
+use crate::wire::encoded;
 
 /// A turn with a thought, as `name` said it.
 fn turn(name: &str) -> Message {
@@ -101,16 +103,17 @@ fn provider(dialect: Dialect) -> Compat {
 }
 
 fn body(provider: &Compat, request: &Request) -> Result<Value, Error> {
-    let http = provider.encode(request, "some-model", Route::Stream)?;
+    let http = provider.encode(
+        request,
+        &Target::new(provider.name(), "some-model"),
+        Route::Stream,
+    )?;
     Ok(serde_json::from_slice(&http.body).unwrap())
 }
 
 fn check(dialect: Dialect) {
     let provider = provider(dialect);
-    let url = provider
-        .encode(&rich(provider.name()), "m", Route::Complete)
-        .unwrap()
-        .url;
+    let url = encoded(&provider, &rich(provider.name()), "m").unwrap().url;
     let body = body(&provider, &rich(provider.name())).unwrap();
     let shown = serde_json::to_string_pretty(&body).unwrap();
     insta::assert_snapshot!(provider.name(), format!("POST {url}\n{shown}"));
@@ -129,9 +132,7 @@ fn each_preset_says_what_its_server_takes() {
 #[test]
 fn the_texts_of_a_received_turn_and_the_order_of_fields_are_kept() {
     let router = provider(Dialect::openrouter());
-    let http = router
-        .encode(&rich("openrouter"), "some-model", Route::Complete)
-        .unwrap();
+    let http = encoded(&router, &rich("openrouter"), "some-model").unwrap();
     let text = std::str::from_utf8(&http.body).unwrap();
     assert!(text.starts_with(r#"{"model":"some-model","messages":["#));
     assert!(

@@ -1,12 +1,11 @@
 //! What a server sent goes back as it came: byte for byte, known to us or not.
 
-use llm_client::provider::{Provider as _, Route};
 use llm_client::{Block, Message, Reply, Request, Role};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::wire::anthropic::provider;
-use crate::wire::{Answer, Canned, call};
+use crate::wire::{Answer, Canned, encoded, send};
 
 /// Blocks in odd spellings: keys out of order, numbers and escapes in other forms, unknown fields, types and nulls.
 const BLOCKS: [&str; 9] = [
@@ -27,8 +26,7 @@ async fn received() -> Reply {
         BLOCKS.join(", ")
     );
     let server = Canned::new([Answer::json(body.clone())]);
-    let reply = provider()
-        .send(&call(Request::new("m", "x"), "anthropic", &server))
+    let reply = send(&provider(), &Request::new("m", "x"), &server)
         .await
         .unwrap();
     assert_eq!(reply.raw.get(), body);
@@ -53,7 +51,7 @@ fn sent(turn: Message) -> Vec<String> {
     request
         .messages
         .push(Message::new(Role::User, results.to_vec()));
-    let http = provider().encode(&request, "m", Route::Complete).unwrap();
+    let http = encoded(&provider(), &request, "m").unwrap();
     let body: Body = serde_json::from_slice(&http.body).unwrap();
     let blocks: Vec<Box<RawValue>> = serde_json::from_str(body.messages[1].content.get()).unwrap();
     blocks.iter().map(|block| block.get().to_owned()).collect()
@@ -94,9 +92,7 @@ async fn a_block_of_the_callers_own_cannot_stand_for_a_received_one() {
     turn.content[1].raw = None;
     let mut request = Request::new("m", "x");
     request.messages.push(turn);
-    let error = provider()
-        .encode(&request, "m", Route::Complete)
-        .unwrap_err();
+    let error = encoded(&provider(), &request, "m").unwrap_err();
     let text = error.to_string();
     assert!(text.contains("redacted_thinking"), "{text}");
 }

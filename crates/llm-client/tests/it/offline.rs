@@ -3,14 +3,14 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::future::{self, BoxFuture};
-use llm_client::provider::{
-    Call, HttpRequest, HttpResponse, ProgressLimit, Provider, Route, SizeCaps, Transport,
-};
+use llm_client::provider::{HttpRequest, HttpResponse, Provider as _, Transport};
 use llm_client::{
-    Block, Budget, Client, Cost, CountSource, Echo, Error, Event, Message, ReplySource, Request,
-    Role, StopReason, Target, Usd,
+    Block, Budget, Client, Cost, CountSource, Echo, Error, Event, Message, Reply, ReplySource,
+    Request, Role, StopReason, Usd,
 };
 use test_support::FakeClock;
+
+use crate::wire::{count, encoded, send, stream_of};
 
 /// Offline providers reach nothing.
 struct NoNetwork;
@@ -28,20 +28,14 @@ fn clock() -> FakeClock {
     FakeClock::skip_up_to(Duration::from_secs(30))
 }
 
-fn call(provider: &dyn Provider, request: Request) -> Call {
-    Call {
-        target: Target::new(provider.name(), &request.model),
-        request,
-        attempt: 0,
-        transport: Arc::new(NoNetwork),
-        sizes: SizeCaps::default(),
-        progress: ProgressLimit::default(),
-    }
+async fn said(echo: &Echo, request: &Request) -> Reply {
+    send(echo, request, &Arc::new(NoNetwork)).await.unwrap()
 }
 
-async fn events(provider: &dyn Provider, request: Request) -> Vec<Result<Event, Error>> {
-    let call = call(provider, request);
-    let stream = provider.stream(&call).await.unwrap();
+async fn events(echo: &Echo, request: Request) -> Vec<Result<Event, Error>> {
+    let stream = stream_of(echo, &request, &Arc::new(NoNetwork))
+        .await
+        .unwrap();
     // The stream's own `collect` gives the reply only.
     StreamExt::collect(stream).await
 }
@@ -59,10 +53,7 @@ fn pieces(events: &[Result<Event, Error>]) -> Vec<String> {
 #[tokio::test]
 async fn an_echo_is_the_same_over_runs_and_platforms() {
     let echo = Echo::new(7);
-    let reply = echo
-        .send(&call(&echo, Request::new("m", "Grüße, 世界!")))
-        .await
-        .unwrap();
+    let reply = said(&echo, &Request::new("m", "Grüße, 世界!")).await;
     assert_eq!(reply.text(), "echo:22531d843bdb Grüße, 世界!");
     assert_eq!(reply.id, "echo_22531d843bdbe6c7eef85e73");
     let streamed = events(&echo, Request::new("m", "Grüße, 世界!")).await;
@@ -70,9 +61,7 @@ async fn an_echo_is_the_same_over_runs_and_platforms() {
         pieces(&streamed),
         ["echo:22531d843bdb ", "Grüße, ", "世界!"]
     );
-    let encoded = echo
-        .encode(&Request::new("m", "hi"), "m", Route::Complete)
-        .unwrap();
+    let encoded = encoded(&echo, &Request::new("m", "hi"), "m").unwrap();
     assert_eq!(
         encoded.body,
         r#"{"messages":[{"content":[{"kind":{"text":{"text":"hi"}}}],"role":"user"}],"model":"m","offline_seed":7}"#
@@ -85,8 +74,7 @@ async fn an_echo_is_the_same_over_runs_and_platforms() {
 
 #[tokio::test]
 async fn an_echo_depends_on_seed_and_request_and_not_on_what_is_never_sent() {
-    let text =
-        async |echo: &Echo, request: Request| echo.send(&call(echo, request)).await.unwrap().text();
+    let text = async |echo: &Echo, request: Request| said(echo, &request).await.text();
     let (one, other) = (Echo::new(1), Echo::new(2));
     let request = Request::new("m", "x");
     let plain = text(&one, request.clone()).await;
@@ -111,13 +99,13 @@ async fn an_echo_cuts_the_users_text_at_max_tokens_between_characters() {
         (2, "abcä!", StopReason::EndTurn),
     ] {
         request.max_tokens = Some(max);
-        let reply = echo.send(&call(&echo, request.clone())).await.unwrap();
+        let reply = said(&echo, &request).await;
         assert_eq!(reply.text().split_once(' ').unwrap().1, rest);
         assert_eq!(reply.stop, stop);
     }
     let mut request = Request::new("m", "abää");
     request.max_tokens = Some(1);
-    let reply = echo.send(&call(&echo, request)).await.unwrap();
+    let reply = said(&echo, &request).await;
     assert!(reply.text().ends_with(" ab"));
 }
 
@@ -131,7 +119,7 @@ async fn an_echo_answers_the_last_user_text_even_after_results_of_tools() {
     request
         .messages
         .push(Message::new(Role::User, vec![result]));
-    let reply = echo.send(&call(&echo, request)).await.unwrap();
+    let reply = said(&echo, &request).await;
     assert!(reply.text().ends_with(" second"));
 }
 
@@ -139,10 +127,7 @@ async fn an_echo_answers_the_last_user_text_even_after_results_of_tools() {
 async fn a_stream_gives_the_plain_reply_word_by_word() {
     let echo = Echo::new(3);
     let long = "äb ".repeat(100);
-    let plain = echo
-        .send(&call(&echo, Request::new("m", long.as_str())))
-        .await
-        .unwrap();
+    let plain = said(&echo, &Request::new("m", long.as_str())).await;
     let streamed = events(&echo, Request::new("m", long.as_str())).await;
     let pieces = pieces(&streamed);
     assert_eq!((pieces.len(), pieces.concat()), (101, plain.text()));
@@ -156,15 +141,15 @@ async fn a_stream_gives_the_plain_reply_word_by_word() {
 #[tokio::test]
 async fn replies_say_that_they_are_offline_and_free() {
     let echo = Echo::new(0).with_name("mine");
-    let call = call(&echo, Request::new("m", "abc"));
-    let reply = echo.send(&call).await.unwrap();
+    let request = Request::new("m", "abc");
+    let reply = said(&echo, &request).await;
     assert_eq!(reply.source, ReplySource::Offline("echo".into()));
     assert_eq!(reply.cost, Cost::FREE);
     assert!(!reply.usage.known);
     assert_eq!(reply.usage.input, 13);
     assert_eq!(echo.capabilities("m").offline, Some("echo"));
     assert_eq!(reply.content[0].origin.as_ref().unwrap().provider, "mine");
-    let count = echo.count_tokens(&call).await.unwrap();
+    let count = count(&echo, &request, &Arc::new(NoNetwork)).await.unwrap();
     assert_eq!(count.tokens, 13);
     let source = CountSource::Estimate {
         method: "bytes3".into(),

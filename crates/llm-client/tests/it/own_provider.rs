@@ -3,21 +3,21 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, pending, ready};
-use futures_util::{FutureExt as _, stream};
 use llm_client::provider::{
-    Call, Caps, HttpRequest, HttpResponse, Method, Provider, Route, SizeCaps, Transport,
+    Answer, Call, Caps, HttpRequest, HttpResponse, Method, Provider, Route, Transport,
 };
 use llm_client::{
-    Block, Client, Clock, ConfigError, Cost, CostSource, Count, CountSource, Error, Event,
-    EventStream, ModelInfo, Reply, Request, RetryPolicy, StopReason, Usage, Usd,
+    Block, Client, Clock, ConfigError, Cost, CostSource, Count, CountSource, Error, Reply, Request,
+    RetryPolicy, StopReason, Target, Usage, Usd,
 };
 
-type Answer = dyn Fn(usize, &Request) -> Result<Reply, Error> + Send + Sync;
+type AnswerOf = dyn Fn(usize, &Request) -> Result<Reply, Error> + Send + Sync;
 
 /// Answers the n-th request (from 0) by a function and keeps all requests.
 pub struct Own {
-    answer: Box<Answer>,
+    answer: Box<AnswerOf>,
     caps: Caps,
     seen: Mutex<Vec<Request>>,
 }
@@ -86,9 +86,10 @@ impl Provider for Own {
         self.caps
     }
 
-    fn encode(&self, request: &Request, model: &str, _: Route) -> Result<HttpRequest, Error> {
+    fn encode(&self, request: &Request, target: &Target, _: Route) -> Result<HttpRequest, Error> {
         let body = serde_json::to_vec(request);
         let body = body.map_err(|error| Error::refused("request", error.to_string()))?;
+        let model = &target.model;
         let url = format!("http://localhost/{model}");
         Ok(HttpRequest {
             method: Method::Post,
@@ -102,26 +103,17 @@ impl Provider for Own {
         })
     }
 
-    fn send<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<Reply, Error>> {
-        ready(self.next(&call.request)).boxed()
-    }
-
-    fn stream<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<EventStream, Error>> {
-        let done = |reply| EventStream::new(stream::iter([Ok(Event::Done(Box::new(reply)))]));
-        ready(self.next(&call.request).map(done)).boxed()
-    }
-
-    fn count_tokens<'a>(&'a self, _: &'a Call) -> BoxFuture<'a, Result<Count, Error>> {
+    fn answer(&self, call: Call) -> BoxFuture<'static, Result<Answer, Error>> {
+        let request: Request = serde_json::from_slice(&call.wire.body).unwrap();
         let source = CountSource::Exact;
-        ready(Ok(Count { tokens: 1, source })).boxed()
-    }
-
-    fn list_models<'a>(
-        &'a self,
-        _: &'a Arc<dyn Transport>,
-        _: SizeCaps,
-    ) -> BoxFuture<'a, Result<Vec<ModelInfo>, Error>> {
-        ready(Ok(Vec::new())).boxed()
+        ready(match call.route {
+            Route::Whole | Route::Stream => self
+                .next(&request)
+                .map(|reply| Answer::Reply(Box::new(reply))),
+            Route::Count => Ok(Answer::Count(Count { tokens: 1, source })),
+            route => Err(route.refused_by(self.name())),
+        })
+        .boxed()
     }
 }
 

@@ -1,4 +1,3 @@
 //! Properties over random inputs. `PROPTEST_CASES` sets how many.
 
-mod sse;
 mod stream;

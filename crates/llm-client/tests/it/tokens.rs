@@ -1,8 +1,18 @@
-use llm_client::provider::{Bytes3, Estimator};
+use futures_util::FutureExt as _;
 use llm_client::{
-    Block, BlockKind, MediaSource, Message, OutputFormat, Raw, Request, Role, ToolInput, ToolSpec,
+    Block, BlockKind, Echo, MediaSource, Message, OutputFormat, Raw, Request, Role, ToolInput,
+    ToolSpec,
 };
 use serde_json::json;
+
+use crate::memory::nobody;
+use crate::wire::count;
+
+/// The estimate of a provider that counts nothing.
+fn estimate(request: &Request) -> u64 {
+    let counted = count(&Echo::new(0), request, &nobody()).now_or_never();
+    counted.unwrap().unwrap().tokens
+}
 
 /// The tokens of `block` alone.
 fn of_block(block: Block) -> u64 {
@@ -10,7 +20,7 @@ fn of_block(block: Block) -> u64 {
         messages: vec![Message::new(Role::User, vec![block])],
         ..Request::default()
     };
-    Bytes3.estimate(&with) - 12
+    estimate(&with) - 12
 }
 
 #[test]
@@ -30,12 +40,11 @@ fn a_text_has_a_token_for_three_bytes_begun_ones_too() {
 #[test]
 fn messages_and_the_request_have_tokens_of_their_own() {
     let mut request = Request::new("m", "abc");
-    assert_eq!(Bytes3.estimate(&request), 8 + 4 + 1);
+    assert_eq!(estimate(&request), 8 + 4 + 1);
     request.messages.push(Message::assistant("abcd"));
-    assert_eq!(Bytes3.estimate(&request), 8 + 4 + 1 + 4 + 2);
+    assert_eq!(estimate(&request), 8 + 4 + 1 + 4 + 2);
     request.system = vec![Block::text("ab"), Block::text("ab")];
-    assert_eq!(Bytes3.estimate(&request), 8 + 4 + 1 + 4 + 2 + 2);
-    assert_eq!(Bytes3.name(), "bytes3");
+    assert_eq!(estimate(&request), 8 + 4 + 1 + 4 + 2 + 2);
 }
 
 #[test]
@@ -52,7 +61,7 @@ fn calls_and_results_of_tools_count_as_text() {
 #[test]
 fn definitions_of_tools_and_the_schema_of_the_reply_count_as_json() {
     let mut request = Request::new("m", "abc");
-    let alone = Bytes3.estimate(&request);
+    let alone = estimate(&request);
     request.tools = vec![
         ToolSpec::Function {
             name: "find".into(),
@@ -62,13 +71,13 @@ fn definitions_of_tools_and_the_schema_of_the_reply_count_as_json() {
         },
         ToolSpec::Server(Raw::parse(r#"{"type":"web"}"#).unwrap()),
     ];
-    assert_eq!(Bytes3.estimate(&request) - alone, 2 + 2 + 6 + 5);
+    assert_eq!(estimate(&request) - alone, 2 + 2 + 6 + 5);
     request.format = Some(OutputFormat {
         name: "f".into(),
         schema: json!({"type": "object"}),
         strict: true,
     });
-    assert_eq!(Bytes3.estimate(&request) - alone, 2 + 2 + 6 + 5 + 6);
+    assert_eq!(estimate(&request) - alone, 2 + 2 + 6 + 5 + 6);
 }
 
 #[test]
@@ -101,10 +110,8 @@ fn a_block_of_an_unknown_type_counts_as_it_came() {
 mod client {
     //! Counting through the client: asked once, marked when nobody counted.
 
-    use std::sync::Arc;
-
-    use llm_client::provider::{Estimator, HttpResponse};
-    use llm_client::{CountPolicy, CountSource, Error, ErrorKind, Request};
+    use llm_client::provider::HttpResponse;
+    use llm_client::{CountPolicy, CountSource, Error, ErrorKind};
     use test_support::response;
 
     use crate::faults::{Wire, request, skipping};
@@ -243,22 +250,5 @@ mod client {
             let error = client.count_tokens(&request()).await.unwrap_err();
             assert_eq!(error.class().as_str(), class);
         }
-    }
-
-    #[tokio::test]
-    async fn the_estimator_is_a_setting() {
-        struct Flat;
-        impl Estimator for Flat {
-            fn name(&self) -> &'static str {
-                "flat"
-            }
-            fn estimate(&self, _: &Request) -> u64 {
-                100
-            }
-        }
-        let transport = server(|_| Ok(response(404, &[], "")));
-        let client = client(WIRE, &transport, &skipping()).estimator(Arc::new(Flat));
-        let count = client.build().unwrap().count_tokens(&request()).await;
-        assert_eq!(count.unwrap().tokens, 100);
     }
 }

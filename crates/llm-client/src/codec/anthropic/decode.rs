@@ -21,14 +21,20 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
-    pub fn new(provider: &str, model: &str, redactor: &Redactor, response: &HttpResponse) -> Self {
+    pub fn new(provider: &str, model: &str, redactor: &Redactor) -> Self {
         Self {
             provider: provider.to_owned(),
             model: model.to_owned(),
             redactor: redactor.clone(),
-            headers: response.headers.clone(),
-            request_id: response.request_id().map(str::to_owned),
+            headers: Vec::new(),
+            request_id: None,
         }
+    }
+
+    /// Takes the headers of the reply.
+    pub fn hear(&mut self, response: &HttpResponse) {
+        self.headers.clone_from(&response.headers);
+        self.request_id = response.request_id().map(str::to_owned);
     }
 
     pub fn asked(&self) -> Asked<'_> {

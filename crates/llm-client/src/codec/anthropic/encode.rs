@@ -33,7 +33,7 @@ pub(super) fn body(request: &Request, model: &str, route: Route) -> Result<Bytes
         let why = "the Messages API has no seed: leave it unset";
         return Err(Error::refused("sampling.seed", why));
     }
-    let counts = route == Route::CountTokens;
+    let counts = route == Route::Count;
     let mut body = Body::default();
     body.set("model", model)?;
     if !counts {

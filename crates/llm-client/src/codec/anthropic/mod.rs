@@ -9,23 +9,17 @@ mod stream;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
-use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
 use self::decode::Exchange;
 use self::stream::Assembly;
-use super::{Endpoint, events, fault, readable, reply_as_events};
-use crate::provider::SizeCaps;
-use crate::provider::{Call, Caps, Provider, Route, Structure};
-use crate::transport::{HttpRequest, HttpResponse, Method, Transport};
-use crate::types::{Count, EventStream, ModelInfo, Reply, Request};
+use super::{Endpoint, LONGEST_REPLY, events, fault, readable};
+use crate::provider::{Answer, Call, Caps, Provider, Route, Structure};
+use crate::transport::{HttpRequest, HttpResponse, Method};
+use crate::types::{Request, Target};
 use crate::{ConfigError, Error};
-
-const MESSAGES: &str = "/v1/messages";
-const COUNT_TOKENS: &str = "/v1/messages/count_tokens";
-const MODELS: &str = "/v1/models";
 
 /// Models behind the Anthropic Messages API.
 ///
@@ -163,37 +157,6 @@ impl Anthropic {
         }
         request
     }
-
-    /// Sends one attempt, whatever the answer.
-    async fn execute(&self, call: &Call, route: Route) -> Result<HttpResponse, Error> {
-        let mut request = self.encode(&call.request, &call.target.model, route)?;
-        if call.attempt > 0 {
-            let attempt = call.attempt.to_string();
-            request
-                .headers
-                .push(("x-retry-count", attempt.as_str().into()));
-        }
-        call.transport.execute(request).await
-    }
-
-    /// Sends one attempt that must succeed.
-    async fn ask(&self, call: &Call, route: Route) -> Result<(Exchange, HttpResponse), Error> {
-        let response = self.execute(call, route).await?;
-        let exchange = self.exchange(&call.target.model, &response);
-        if is_success(response.status) {
-            Ok((exchange, response))
-        } else {
-            Err(failure(&exchange, response).await)
-        }
-    }
-
-    fn exchange(&self, model: &str, response: &HttpResponse) -> Exchange {
-        Exchange::new(&self.name, model, self.endpoint.redactor(), response)
-    }
-}
-
-fn is_success(status: u16) -> bool {
-    (200..300).contains(&status)
 }
 
 /// The error that a reply without a success status is. A redirect is one too: the key stays where it is.
@@ -208,19 +171,32 @@ async fn failure(exchange: &Exchange, response: HttpResponse) -> Error {
     ))
 }
 
-/// Reads a reply in either form: its content type decides, not what was asked for.
-async fn read_reply(
-    exchange: Exchange,
-    response: HttpResponse,
-    call: &Call,
-) -> Result<Reply, Error> {
-    if response.is_event_stream() {
-        let events = events(response, call.sizes, Assembly::new(exchange));
-        return call.progress.watch(events).collect().await;
+/// Asks for `call` and reads the answer. `exchange` lacks the headers of the reply.
+async fn ask(mut exchange: Exchange, call: Call) -> Result<Answer, Error> {
+    let response = call.transport.execute(call.wire).await?;
+    exchange.hear(&response);
+    if response.status == 404 && call.route == Route::Count {
+        let body = response.start(fault::BODY_READ).await;
+        return Err(exchange.located(decode::count_not_found(&exchange, &body)));
     }
-    let body = response.bytes(call.sizes.reply).await;
-    body.and_then(|body| decode::reply(&exchange, &readable(&body)))
-        .map_err(|error| exchange.located(error))
+    if !(200..300).contains(&response.status) {
+        return Err(failure(&exchange, response).await);
+    }
+    let is_reply = matches!(call.route, Route::Whole | Route::Stream);
+    // The content type decides, not what was asked for.
+    if is_reply && response.is_event_stream() {
+        return Ok(Answer::Stream(events(response, Assembly::new(exchange))));
+    }
+    let body = response.bytes(LONGEST_REPLY).await;
+    body.and_then(|body| match call.route {
+        Route::Count => decode::count(&exchange, &body).map(Answer::Count),
+        Route::Models => decode::models(&exchange, &body).map(Answer::Models),
+        Route::Whole | Route::Stream => {
+            let reply = decode::reply(&exchange, &readable(&body))?;
+            Ok(Answer::Reply(Box::new(reply)))
+        }
+    })
+    .map_err(|error| exchange.located(error))
 }
 
 impl Provider for Anthropic {
@@ -249,72 +225,28 @@ impl Provider for Anthropic {
         }
     }
 
-    fn encode(&self, request: &Request, model: &str, route: Route) -> Result<HttpRequest, Error> {
-        let path = match route {
-            Route::Complete | Route::Stream => MESSAGES,
-            Route::CountTokens => COUNT_TOKENS,
+    fn encode(
+        &self,
+        request: &Request,
+        target: &Target,
+        route: Route,
+    ) -> Result<HttpRequest, Error> {
+        let model = &target.model;
+        let (method, path) = match route {
+            Route::Whole | Route::Stream => (Method::Post, "/v1/messages"),
+            Route::Count => (Method::Post, "/v1/messages/count_tokens"),
+            Route::Models => (Method::Get, "/v1/models"),
         };
-        let mut http = self.request(Method::Post, path, self.version_for(model));
-        http.body = encode::body(request, model, route)?;
+        let mut http = self.request(method, path, self.version_for(model));
+        if route != Route::Models {
+            http.body = encode::body(request, model, route)?;
+        }
         http.streams = route == Route::Stream;
         Ok(http)
     }
 
-    fn send<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<Reply, Error>> {
-        async move {
-            let (exchange, response) = self.ask(call, Route::Complete).await?;
-            read_reply(exchange, response, call).await
-        }
-        .boxed()
-    }
-
-    fn stream<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<EventStream, Error>> {
-        async move {
-            let (exchange, response) = self.ask(call, Route::Stream).await?;
-            if response.is_event_stream() {
-                return Ok(events(response, call.sizes, Assembly::new(exchange)));
-            }
-            read_reply(exchange, response, call)
-                .await
-                .map(reply_as_events)
-        }
-        .boxed()
-    }
-
-    fn count_tokens<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<Count, Error>> {
-        async move {
-            let response = self.execute(call, Route::CountTokens).await?;
-            let exchange = self.exchange(&call.target.model, &response);
-            if response.status == 404 {
-                let body = response.start(fault::BODY_READ).await;
-                return Err(exchange.located(decode::count_not_found(&exchange, &body)));
-            }
-            if !is_success(response.status) {
-                return Err(failure(&exchange, response).await);
-            }
-            let body = response.bytes(call.sizes.reply).await;
-            body.and_then(|body| decode::count(&exchange, &body))
-                .map_err(|error| exchange.located(error))
-        }
-        .boxed()
-    }
-
-    fn list_models<'a>(
-        &'a self,
-        transport: &'a Arc<dyn Transport>,
-        sizes: SizeCaps,
-    ) -> BoxFuture<'a, Result<Vec<ModelInfo>, Error>> {
-        async move {
-            let request = self.request(Method::Get, MODELS, self.version);
-            let response = transport.execute(request).await?;
-            let exchange = self.exchange("", &response);
-            if !is_success(response.status) {
-                return Err(failure(&exchange, response).await);
-            }
-            let body = response.bytes(sizes.reply).await;
-            body.and_then(|body| decode::models(&exchange, &body))
-                .map_err(|error| exchange.located(error))
-        }
-        .boxed()
+    fn answer(&self, call: Call) -> BoxFuture<'static, Result<Answer, Error>> {
+        let exchange = Exchange::new(&self.name, &call.target.model, self.endpoint.redactor());
+        ask(exchange, call).boxed()
     }
 }

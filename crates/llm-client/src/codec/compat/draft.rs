@@ -303,7 +303,7 @@ impl Draft {
         if let Some(index) = call.at {
             return index;
         }
-        let taken = |id: &str| asking.taken_ids.contains(id);
+        let taken = |id: &str| asking.is_sent(id);
         call.id = self.ids.settle(call.wire_id.clone(), taken);
         let kind = BlockKind::ToolUse {
             id: call.id.clone(),

@@ -8,19 +8,20 @@ mod stream;
 mod wire;
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use bytes::Bytes;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use self::stream::Chunks;
 use super::fault::{self, Asked};
-use super::{Endpoint, events, readable, reply_as_events};
-use crate::provider::SizeCaps;
-use crate::provider::{Call, Caps, Provider, Route};
+use super::{Endpoint, LONGEST_REPLY, events, readable};
+use crate::provider::{Answer, Call, Caps, Provider, Route};
 use crate::transport::{HeaderText, HttpRequest, HttpResponse, Method, Transport};
-use crate::types::{BlockKind, Count, EventStream, ModelInfo, Origin, Reply, Request};
+use crate::types::{Origin, Request, Target};
 use crate::{Error, Redactor};
 
 pub use dialect::{
@@ -82,52 +83,19 @@ impl Compat {
         request
     }
 
-    fn asking(&self, request: Option<&Request>, model: &str) -> Asking {
-        let blocks = request.iter().flat_map(|request| &request.messages);
-        let ids = blocks
-            .flat_map(|message| &message.content)
-            .filter_map(|block| match &block.kind {
-                BlockKind::ToolUse { id, .. } => Some(id.clone()),
-                _ => None,
-            });
+    fn asking(&self, call: &Call) -> Asking {
         Asking {
             origin: Origin {
                 provider: self.name.clone(),
-                model: model.to_owned(),
+                model: call.target.model.clone(),
             },
             dialect: self.dialect.clone(),
             redactor: self.endpoint.redactor().clone(),
             headers: Vec::new(),
-            taken_ids: ids.collect(),
+            sent: call.wire.body.clone(),
+            sent_ids: OnceLock::new(),
         }
     }
-
-    async fn ask(&self, call: &Call, route: Route) -> Result<Answer, Error> {
-        let model = &call.target.model;
-        let mut request = self.encode(&call.request, model, route)?;
-        if call.attempt > 0 {
-            let count = HeaderText::Open(call.attempt.to_string());
-            request.headers.push(("x-retry-count", count));
-        }
-        let asking = self.asking(Some(&call.request), model);
-        let (asking, response) = asking.execute(&call.transport, request).await?;
-        // The content type decides, not what was asked for: some servers do not stream, some do nothing else.
-        if response.is_event_stream() {
-            let chunks = Chunks::new(asking);
-            return Ok(Answer::Pieces(events(response, call.sizes, chunks)));
-        }
-        let body = response.bytes(call.sizes.reply).await;
-        let body = body.map_err(|error| with_id(error, &asking.headers))?;
-        Ok(Answer::Whole(Box::new(decode::reply(
-            &asking,
-            &readable(&body),
-        )?)))
-    }
-}
-
-enum Answer {
-    Whole(Box<Reply>),
-    Pieces(EventStream),
 }
 
 /// What was asked, as far as the reading of the answer needs it.
@@ -137,11 +105,24 @@ struct Asking {
     redactor: Redactor,
     /// The answer's.
     headers: Vec<(String, String)>,
-    /// Ids of tool calls that the conversation has already: none is made again.
-    taken_ids: BTreeSet<String>,
+    /// The body that was sent.
+    sent: Bytes,
+    sent_ids: OnceLock<BTreeSet<String>>,
 }
 
 impl Asking {
+    /// Whether the conversation has a tool call of this id: such an id is not made again.
+    fn is_sent(&self, id: &str) -> bool {
+        let ids = || {
+            let sent: Value = serde_json::from_slice(&self.sent).unwrap_or_default();
+            let messages = sent["messages"].as_array().into_iter().flatten();
+            let calls = messages.filter_map(|message| message["tool_calls"].as_array());
+            let ids = calls.flatten().filter_map(|call| call["id"].as_str());
+            ids.map(str::to_owned).collect()
+        };
+        self.sent_ids.get_or_init(ids).contains(id)
+    }
+
     /// Sends `request` and takes an answer with a success status.
     async fn execute(
         mut self,
@@ -209,59 +190,40 @@ impl Provider for Compat {
         }
     }
 
-    fn encode(&self, request: &Request, model: &str, route: Route) -> Result<HttpRequest, Error> {
-        if route == Route::CountTokens {
-            return Err(no_count());
+    fn encode(
+        &self,
+        request: &Request,
+        target: &Target,
+        route: Route,
+    ) -> Result<HttpRequest, Error> {
+        match route {
+            Route::Whole | Route::Stream => {}
+            Route::Models => return Ok(self.request(Method::Get, "/models")),
+            Route::Count => return Err(route.refused_by(&self.name)),
         }
         let mut http = self.request(Method::Post, "/chat/completions");
         http.streams = route == Route::Stream;
-        http.body = encode::body(&self.dialect, &self.name, request, model, http.streams)?;
+        let (dialect, name, model) = (&self.dialect, &self.name, &target.model);
+        http.body = encode::body(dialect, name, request, model, http.streams)?;
         Ok(http)
     }
 
-    fn send<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<Reply, Error>> {
+    fn answer(&self, call: Call) -> BoxFuture<'static, Result<Answer, Error>> {
+        let asking = self.asking(&call);
         async move {
-            match self.ask(call, Route::Complete).await? {
-                Answer::Whole(reply) => Ok(*reply),
-                Answer::Pieces(events) => call.progress.watch(events).collect().await,
+            let (asking, response) = asking.execute(&call.transport, call.wire).await?;
+            // The content type decides, not what was asked for: some servers do not stream, some do nothing else.
+            if call.route != Route::Models && response.is_event_stream() {
+                return Ok(Answer::Stream(events(response, Chunks::new(asking))));
             }
-        }
-        .boxed()
-    }
-
-    fn stream<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<EventStream, Error>> {
-        async move {
-            Ok(match self.ask(call, Route::Stream).await? {
-                Answer::Whole(reply) => reply_as_events(*reply),
-                Answer::Pieces(events) => events,
-            })
-        }
-        .boxed()
-    }
-
-    fn count_tokens<'a>(&'a self, _call: &'a Call) -> BoxFuture<'a, Result<Count, Error>> {
-        async { Err(no_count()) }.boxed()
-    }
-
-    fn list_models<'a>(
-        &'a self,
-        transport: &'a Arc<dyn Transport>,
-        sizes: SizeCaps,
-    ) -> BoxFuture<'a, Result<Vec<ModelInfo>, Error>> {
-        async move {
-            let request = self.request(Method::Get, "/models");
-            let (asking, response) = self.asking(None, "").execute(transport, request).await?;
-            let body = response.bytes(sizes.reply).await;
+            let body = response.bytes(LONGEST_REPLY).await;
             let body = body.map_err(|error| with_id(error, &asking.headers))?;
-            decode::models(&asking, &body)
+            if call.route == Route::Models {
+                return decode::models(&asking, &body).map(Answer::Models);
+            }
+            let reply = decode::reply(&asking, &readable(&body))?;
+            Ok(Answer::Reply(Box::new(reply)))
         }
         .boxed()
     }
-}
-
-fn no_count() -> Error {
-    Error::refused(
-        "count_tokens",
-        "chat completions have no route that counts tokens",
-    )
 }

@@ -1,10 +1,9 @@
 use futures_util::FutureExt as _;
-use llm_client::provider::Provider as _;
 use llm_client::{ErrorKind, Event, Request};
 use proptest::prelude::*;
 
 use crate::wire::anthropic::provider;
-use crate::wire::{Answer, Canned, call};
+use crate::wire::{Answer, Canned, send, stream_of};
 
 /// Events of the Messages API, some of them with indexes and types that do not fit together.
 const EVENTS: [&str; 18] = [
@@ -61,9 +60,11 @@ fn check(events: &[&str]) {
         .iter()
         .fold(String::new(), |body, data| body + "data: " + data + "\n\n");
     let server = Canned::new([Answer::sse(body)]);
-    let call = call(Request::new("m", "x"), "anthropic", &server);
     // Nothing here waits for anything.
-    let stream = provider().stream(&call).now_or_never().unwrap().unwrap();
+    let stream = stream_of(&provider(), &Request::new("m", "x"), &server)
+        .now_or_never()
+        .unwrap()
+        .unwrap();
     // `EventStream` has a `collect` of its own.
     let told: Vec<_> = futures_util::StreamExt::collect(stream)
         .now_or_never()
@@ -114,15 +115,13 @@ proptest! {
         let name = ["message_start", "content_block_start", "content_block_delta", "message_delta", "error", "message"][name];
         let body = format!("event: {name}\ndata: {}\n\n", data.replace(['\n', '\r'], ""));
         let server = Canned::new([Answer::sse(body)]);
-        let call = call(Request::new("m", "x"), "anthropic", &server);
-        let stream = provider().stream(&call).now_or_never().unwrap().unwrap();
+        let stream = stream_of(&provider(), &Request::new("m", "x"), &server).now_or_never().unwrap().unwrap();
         prop_assert!(stream.collect().now_or_never().unwrap().is_err());
     }
 
     #[test]
     fn random_replies_never_panic(body in ".{0,80}") {
         let server = Canned::new([Answer::json(body)]);
-        let call = call(Request::new("m", "x"), "anthropic", &server);
-        prop_assert!(provider().send(&call).now_or_never().unwrap().is_err());
+        prop_assert!(send(&provider(), &Request::new("m", "x"), &server).now_or_never().unwrap().is_err());
     }
 }

@@ -1,17 +1,19 @@
 //! Exchanges with the Messages API: what we send is what the official client sent, and we read what it was answered.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use llm_client::provider::{Provider as _, Route};
+use llm_client::provider::Provider as _;
 use llm_client::{
-    Anthropic, AnthropicVersion, Auth, Block, BlockKind, CacheMark, CountSource, Endpoint, Error,
-    ErrorKind, Event, Message, OutputFormat, Raw, Reply, Request, Role, StopReason, Thinking,
-    ToolChoice, ToolInput, ToolSpec,
+    Anthropic, AnthropicVersion, Auth, Block, BlockKind, CacheMark, Client, CountSource, Endpoint,
+    Error, ErrorKind, Event, Message, OutputFormat, Raw, Reply, Request, Role, StopReason,
+    Thinking, ToolChoice, ToolInput, ToolSpec,
 };
 use serde_json::{Value, json};
+use test_support::FakeClock;
 
-use super::{Answer, Canned, Vector, call, headers, json as parsed};
+use super::{Answer, Canned, Vector, count, encoded, headers, json as parsed, send, stream_of};
 
 pub fn provider() -> Anthropic {
     let auth = Auth::Bearer("test-key".into());
@@ -44,27 +46,16 @@ fn weather() -> ToolSpec {
 
 /// Sends `request` as the vector was sent, compares it with the vector and gives the reply.
 async fn exchange(provider: &Anthropic, name: &str, request: Request) -> Result<Reply, Error> {
-    attempt(provider, name, request, 0).await
-}
-
-async fn attempt(
-    provider: &Anthropic,
-    name: &str,
-    request: Request,
-    attempt: u32,
-) -> Result<Reply, Error> {
     let vector = Vector::load(name);
     let server = Canned::new([vector.answer()]);
-    let mut call = call(request, "anthropic", &server);
-    call.attempt = attempt;
     let streams = vector.request.body.get("stream").is_some();
     let reply = if streams {
-        match provider.stream(&call).await {
+        match stream_of(provider, &request, &server).await {
             Ok(events) => events.collect().await,
             Err(error) => Err(error),
         }
     } else {
-        provider.send(&call).await
+        send(provider, &request, &server).await
     };
     let sent = server.only();
     vector.assert_sent(&sent);
@@ -112,7 +103,7 @@ fn the_last_tool_carries_the_mark_of_the_tools() {
         ..ping("ping")
     };
     let sent = |request: &Request| -> Value {
-        let http = provider().encode(request, "m", Route::Complete).unwrap();
+        let http = encoded(&provider(), request, "m").unwrap();
         serde_json::from_slice(&http.body).unwrap()
     };
     let mark = json!({ "type": "ephemeral", "ttl": "5m" });
@@ -129,9 +120,7 @@ fn the_last_tool_carries_the_mark_of_the_tools() {
 fn one_model_can_be_asked_with_another_version() {
     let provider = provider().with_version_for("old", AnthropicVersion::V2023_06_01);
     for (model, version) in [("old", "2023-06-01"), ("new", "2026-10-21")] {
-        let http = provider
-            .encode(&ping("ping"), model, Route::Complete)
-            .unwrap();
+        let http = encoded(&provider, &ping("ping"), model).unwrap();
         let sent = http
             .headers
             .iter()
@@ -352,10 +341,7 @@ async fn a_counting_route_that_is_not_there_is_told_from_a_model_that_is_not() {
     request
         .extra
         .insert("metadata".to_owned(), json!({ "user_id": "u2" }));
-    let error = provider()
-        .count_tokens(&call(request, "anthropic", &server))
-        .await
-        .unwrap_err();
+    let error = count(&provider(), &request, &server).await.unwrap_err();
     vector.assert_sent(&server.only());
     assert!(
         matches!(error.kind(), ErrorKind::Api { status: 404, .. }),
@@ -368,8 +354,7 @@ async fn a_counting_route_that_is_not_there_is_told_from_a_model_that_is_not() {
 
     let missing = r#"{"type":"error","error":{"type":"not_found_error","message":"model: x"}}"#;
     let server = Canned::new([Answer::new(404, "application/json", missing)]);
-    let error = provider()
-        .count_tokens(&call(ping("hello"), "anthropic", &server))
+    let error = count(&provider(), &ping("hello"), &server)
         .await
         .unwrap_err();
     assert!(
@@ -385,18 +370,14 @@ async fn counts_are_exact_unless_the_server_calls_them_estimates() {
         vector.answer(),
         Answer::json(r#"{"input_tokens":14,"context_management":null}"#),
     ]);
-    let call = call(
-        Request::new("claude-opus-5-5", "PING plain"),
-        "anthropic",
-        &server,
-    );
-    let estimate = provider().count_tokens(&call).await.unwrap();
+    let request = Request::new("claude-opus-5-5", "PING plain");
+    let estimate = count(&provider(), &request, &server).await.unwrap();
     vector.assert_sent(&server.only());
     assert_eq!(estimate.tokens, 9);
     assert!(
         matches!(&estimate.source, CountSource::Estimate { method, .. } if method == "local_estimate")
     );
-    let exact = provider().count_tokens(&call).await.unwrap();
+    let exact = count(&provider(), &request, &server).await.unwrap();
     assert_eq!((exact.tokens, exact.source), (14, CountSource::Exact));
 }
 
@@ -412,9 +393,12 @@ async fn the_second_attempt_says_that_it_is_one() {
     );
     assert_eq!(error.retry_after(), Some(Duration::from_secs(1)));
     assert_eq!(error.request_id(), Some("req-O12oOIEC4Nc7rACZ"));
-    let reply = attempt(&provider(), "an_12b_retry_ok", request, 1)
-        .await
-        .unwrap();
+    let [busy, good] = ["an_12a_429", "an_12b_retry_ok"].map(Vector::load);
+    let server = Canned::new([busy.answer(), good.answer()]);
+    let clock = Arc::new(FakeClock::skip_up_to(Duration::from_secs(30)));
+    let client = Client::builder(Arc::new(provider()), clock).transport(server.clone());
+    let reply = client.build().unwrap().complete(&request).await.unwrap();
+    good.assert_sent(&server.sent()[1]);
     assert_eq!(reply.text(), "ok after retry");
 }
 
@@ -442,9 +426,7 @@ fn temperature_is_for_the_older_version() {
     let mut request = ask("claude-sonnet-4-6", 64, "PING plain");
     request.sampling.temperature = Some(0.2);
     let older = provider().with_version(AnthropicVersion::V2023_06_01);
-    let sent = older
-        .encode(&request, "claude-sonnet-4-6", Route::Complete)
-        .unwrap();
+    let sent = encoded(&older, &request, "claude-sonnet-4-6").unwrap();
     assert_eq!(parsed(&sent.body), vector.request.body);
     assert_eq!(headers(&sent, "anthropic-version"), ["2023-06-01"]);
     assert!(older.capabilities("claude-sonnet-4-6").sampling);
@@ -464,8 +446,7 @@ async fn a_json_reply_to_a_stream_is_accepted() {
 #[tokio::test]
 async fn an_event_stream_in_reply_to_a_plain_request_is_accepted() {
     let server = Canned::new([Vector::load("an_05_stream").answer()]);
-    let reply = provider()
-        .send(&call(ping("PING plain"), "anthropic", &server))
+    let reply = send(&provider(), &ping("PING plain"), &server)
         .await
         .unwrap();
     assert_eq!(reply.text(), "pong from fixture");
@@ -491,9 +472,6 @@ async fn a_stream_tells_the_same_events_however_its_bytes_are_cut() {
 
 async fn events(answer: Answer) -> Vec<Event> {
     let server = Canned::new([answer]);
-    let stream = provider()
-        .stream(&call(ping("x"), "anthropic", &server))
-        .await
-        .unwrap();
+    let stream = stream_of(&provider(), &ping("x"), &server).await.unwrap();
     stream.map(Result::unwrap).collect().await
 }

@@ -1,21 +1,17 @@
 //! Replies of the Messages API that are none, and the smaller routes.
 
-use std::sync::Arc;
-
-use llm_client::provider::{Provider as _, SizeCaps, Transport};
+use llm_client::provider::Provider as _;
 use llm_client::{
     Anthropic, AnthropicVersion, Auth, BlockKind, Endpoint, Error, ErrorKind, Reply, Request,
     StopReason,
 };
 
 use super::anthropic::provider;
-use super::{Answer, Canned, call, headers};
+use super::{Answer, Canned, headers, models, send as send_to};
 
 async fn send(answer: Answer) -> Result<Reply, Error> {
     let server = Canned::new([answer.header("request-id", "req_7")]);
-    let reply = provider()
-        .send(&call(Request::new("m", "x"), "anthropic", &server))
-        .await;
+    let reply = send_to(&provider(), &Request::new("m", "x"), &server).await;
     if let Err(error) = &reply {
         assert_eq!(error.request_id(), Some("req_7"), "{error}");
     }
@@ -162,15 +158,10 @@ async fn usage_is_read_in_full() {
 
 #[tokio::test]
 async fn a_reply_beyond_the_cap_is_refused() {
-    let server = Canned::new([message(r#""content":[]"#)]);
-    let mut call = call(Request::new("m", "x"), "anthropic", &server);
-    call.sizes = SizeCaps {
-        reply: 20,
-        line: 20,
-    };
-    let error = provider().send(&call).await.unwrap_err();
+    let long = message(&format!(r#""content":[]{}"#, " ".repeat(64 << 20)));
+    let error = send(long).await.unwrap_err();
     assert!(
-        matches!(error.kind(), ErrorKind::TooLarge { limit: 20, .. }),
+        matches!(error.kind(), ErrorKind::TooLarge { limit, .. } if *limit == 64 << 20),
         "{error}"
     );
 }
@@ -181,11 +172,7 @@ async fn models_are_listed() {
         {"id":"a","lifecycle":"active","retires_at":null,"max_input_tokens":1000000,"max_tokens":128000},
         {"id":"b","lifecycle":"retired","retires_at":"2026-06-15"},{"no":"id"}],"has_more":false}"#;
     let server = Canned::new([Answer::json(list)]);
-    let transport: Arc<dyn Transport> = server.clone();
-    let models = provider()
-        .list_models(&transport, SizeCaps::default())
-        .await
-        .unwrap();
+    let models = models(&provider(), &server).await.unwrap();
     let sent = server.only();
     assert_eq!(
         (sent.method.as_str(), sent.url.path()),
@@ -209,8 +196,7 @@ async fn settings_are_headers() {
         .with_betas(["a-1", "b-2"])
         .unwrap();
     let server = Canned::new([message(r#""content":[]"#)]);
-    provider
-        .send(&call(Request::new("m", "x"), "gateway", &server))
+    send_to(&provider, &Request::new("m", "x"), &server)
         .await
         .unwrap();
     let sent = server.only();

@@ -3,11 +3,9 @@
 mod replies;
 mod streams;
 
-use std::sync::Arc;
-
 use futures_util::{FutureExt as _, StreamExt as _};
 use llm_client::dialect::{MaxTokensField, StreamUsage};
-use llm_client::provider::{Provider as _, Structure};
+use llm_client::provider::Structure;
 use llm_client::{
     Auth, Block, BlockKind, Compat, CostSource, Dialect, Endpoint, Error, ErrorKind, Event,
     EventStream, Message, OutputFormat, Raw, Reply, Request, Role, StopReason, ToolChoice,
@@ -15,7 +13,7 @@ use llm_client::{
 };
 use serde_json::{Value, json};
 
-use super::{Answer, Canned, Vector, call};
+use super::{Answer, Canned, Vector, models, send, stream_of};
 
 /// A provider at a server of this dialect; `base` is the path of its base URL.
 pub fn provider(dialect: Dialect, base: &str) -> Compat {
@@ -53,16 +51,16 @@ fn weather() -> ToolSpec {
 }
 
 /// The answer of `provider` when its server answers so; every event is there at once.
-pub fn ask(provider: &Compat, request: Request, answer: Answer) -> Result<Reply, Error> {
+pub fn ask(provider: &Compat, request: &Request, answer: Answer) -> Result<Reply, Error> {
     let transport = Canned::new([answer]);
-    let call = call(request, provider.name(), &transport);
-    provider.send(&call).now_or_never().unwrap()
+    send(provider, request, &transport).now_or_never().unwrap()
 }
 
-pub fn stream(provider: &Compat, request: Request, answer: Answer) -> Result<EventStream, Error> {
+pub fn stream(provider: &Compat, request: &Request, answer: Answer) -> Result<EventStream, Error> {
     let transport = Canned::new([answer]);
-    let call = call(request, provider.name(), &transport);
-    provider.stream(&call).now_or_never().unwrap()
+    stream_of(provider, request, &transport)
+        .now_or_never()
+        .unwrap()
 }
 
 /// All events, and the error that ends them.
@@ -78,16 +76,17 @@ pub fn drain(mut events: EventStream) -> (Vec<Event>, Option<Error>) {
 }
 
 /// Sends `request` as the vector's client did, and checks what was sent.
-fn exchange(provider: &Compat, name: &str, request: Request) -> Result<Reply, Error> {
+fn exchange(provider: &Compat, name: &str, request: &Request) -> Result<Reply, Error> {
     let vector = Vector::load(name);
     let transport = Canned::new([vector.answer()]);
     let streams = vector.request.body.get("stream").is_some();
-    let call = call(request, provider.name(), &transport);
     let result = if streams {
-        let events = provider.stream(&call).now_or_never().unwrap();
+        let events = stream_of(provider, request, &transport)
+            .now_or_never()
+            .unwrap();
         events.and_then(|events| events.collect().now_or_never().unwrap())
     } else {
-        provider.send(&call).now_or_never().unwrap()
+        send(provider, request, &transport).now_or_never().unwrap()
     };
     vector.assert_sent(&transport.only());
     if let Ok(reply) = &result {
@@ -99,7 +98,7 @@ fn exchange(provider: &Compat, name: &str, request: Request) -> Result<Reply, Er
     result
 }
 
-fn open_ai(name: &str, request: Request) -> Reply {
+fn open_ai(name: &str, request: &Request) -> Reply {
     exchange(&provider(openai(), "/v1"), name, request).unwrap()
 }
 
@@ -131,7 +130,7 @@ fn oa_01_a_plain_question() {
     request.max_tokens = Some(64);
     request.sampling.seed = Some(7);
     request.sampling.temperature = Some(0.2);
-    let reply = open_ai("oa_01_plain", request);
+    let reply = open_ai("oa_01_plain", &request);
     check(&reply, "pong from fixture", &StopReason::EndTurn, (11, 4));
     assert_eq!(reply.model, "gpt-4o");
     assert_eq!(reply.cost.from, CostSource::Unknown);
@@ -154,7 +153,7 @@ fn oa_02_two_tool_calls_at_once() {
     request.tool_choice = ToolChoice::Auto {
         parallel: Some(true),
     };
-    let reply = open_ai("oa_02_tools", request);
+    let reply = open_ai("oa_02_tools", &request);
     check(&reply, "let me look", &StopReason::ToolUse, (3, 16));
     assert_eq!(calls(&reply), CITIES);
 }
@@ -162,13 +161,13 @@ fn oa_02_two_tool_calls_at_once() {
 #[test]
 fn oa_03_the_turn_is_echoed_and_each_result_is_a_message() {
     let mut request = tool_request();
-    let reply = open_ai("oa_03a_toolloop_turn1", request.clone());
+    let reply = open_ai("oa_03a_toolloop_turn1", &request);
     let results = CITIES.map(|(id, ..)| Block::tool_result(id, "21C", false));
     request.messages.push(reply.to_message());
     request
         .messages
         .push(Message::new(Role::User, results.into()));
-    let reply = open_ai("oa_03b_toolloop_turn2", request.clone());
+    let reply = open_ai("oa_03b_toolloop_turn2", &request);
     check(
         &reply,
         "It is 21C in Paris and 9C in Oslo.",
@@ -178,7 +177,7 @@ fn oa_03_the_turn_is_echoed_and_each_result_is_a_message() {
 
     // Without the raw turn, as after a model of another protocol, the same is sent.
     request.messages[1].raw = None;
-    open_ai("oa_03b_toolloop_turn2", request);
+    open_ai("oa_03b_toolloop_turn2", &request);
 }
 
 #[test]
@@ -188,26 +187,26 @@ fn oa_04_a_stream_that_is_asked_for_usage() {
         ..openai()
     };
     let request = Request::new("gpt-4o", "PING plain");
-    let reply = exchange(&provider(dialect, "/v1"), "oa_04_stream_usage", request).unwrap();
+    let reply = exchange(&provider(dialect, "/v1"), "oa_04_stream_usage", &request).unwrap();
     check(&reply, "pong from fixture", &StopReason::EndTurn, (11, 4));
     let mut plain = Request::new("gpt-4o", "PING plain");
     plain.system = vec![Block::text("brief")];
     plain.max_tokens = Some(64);
     plain.sampling.seed = Some(7);
     plain.sampling.temperature = Some(0.2);
-    replies::assert_same(&reply, &open_ai("oa_01_plain", plain));
+    replies::assert_same(&reply, &open_ai("oa_01_plain", &plain));
 }
 
 #[test]
 fn oa_05_a_stream_of_tool_calls() {
-    let reply = open_ai("oa_05_stream_tools", tool_request());
+    let reply = open_ai("oa_05_stream_tools", &tool_request());
     assert_eq!(calls(&reply), CITIES);
     assert_eq!(
         (reply.text().as_str(), &reply.stop),
         ("let me look", &StopReason::ToolUse)
     );
     assert!(!reply.usage.known, "none was asked for");
-    let mut whole = open_ai("oa_03a_toolloop_turn1", tool_request());
+    let mut whole = open_ai("oa_03a_toolloop_turn1", &tool_request());
     whole.usage = reply.usage.clone();
     replies::assert_same(&reply, &whole);
 }
@@ -229,7 +228,7 @@ fn law() -> OutputFormat {
 fn oa_06_and_07_a_schema_goes_as_far_as_the_server_takes_it() {
     let mut request = Request::new("gpt-4o", "PING json");
     request.format = Some(law());
-    let reply = open_ai("oa_06_json_schema", request.clone());
+    let reply = open_ai("oa_06_json_schema", &request);
     check(
         &reply,
         r#"{"law":"F=ma","score":0.9}"#,
@@ -240,12 +239,12 @@ fn oa_06_and_07_a_schema_goes_as_far_as_the_server_takes_it() {
         json_mode: Structure::Object,
         ..openai()
     };
-    exchange(&provider(dialect, "/v1"), "oa_07_json_object", request).unwrap();
+    exchange(&provider(dialect, "/v1"), "oa_07_json_object", &request).unwrap();
 }
 
 #[test]
 fn oa_08_a_reply_that_is_too_long() {
-    let reply = open_ai("oa_08_length", Request::new("gpt-4o", "PING length"));
+    let reply = open_ai("oa_08_length", &Request::new("gpt-4o", "PING length"));
     check(&reply, "cut of", &StopReason::MaxTokens, (3, 2));
 }
 
@@ -254,8 +253,8 @@ const SONNET: &str = "anthropic/claude-3.5-sonnet";
 #[test]
 fn or_01_and_03_the_cost_is_the_servers_in_both_forms() {
     let request = Request::new(SONNET, "PING cost");
-    let whole = exchange(&openrouter(), "or_01_plain_cost", request.clone()).unwrap();
-    let streamed = exchange(&openrouter(), "or_03_stream", request).unwrap();
+    let whole = exchange(&openrouter(), "or_01_plain_cost", &request).unwrap();
+    let streamed = exchange(&openrouter(), "or_03_stream", &request).unwrap();
     for reply in [&whole, &streamed] {
         check(reply, "priced", &StopReason::EndTurn, (20, 5));
         assert_eq!(reply.cost.usd, Some(Usd(2_100_000)));
@@ -272,7 +271,7 @@ fn or_02_the_model_that_served_is_named() {
         "provider": { "order": ["Anthropic"], "allow_fallbacks": true },
     });
     request.extra = extra.as_object().unwrap().clone();
-    let reply = exchange(&openrouter(), "or_02_fallback_models", request).unwrap();
+    let reply = exchange(&openrouter(), "or_02_fallback_models", &request).unwrap();
     assert_eq!(reply.model, "backup/model");
     assert_eq!(reply.cost.usd, None);
     assert_eq!(
@@ -285,7 +284,7 @@ fn or_02_the_model_that_served_is_named() {
 fn or_04_a_thought_that_is_sent_twice_is_read_once() {
     let mut request = Request::new(SONNET, "PING think");
     request.effort = Some("low".to_owned());
-    let reply = exchange(&openrouter(), "or_04_reasoning", request).unwrap();
+    let reply = exchange(&openrouter(), "or_04_reasoning", &request).unwrap();
     check(&reply, "42", &StopReason::EndTurn, (3, 1));
     let thoughts: Vec<_> = reply
         .content
@@ -301,7 +300,7 @@ fn or_04_a_thought_that_is_sent_twice_is_read_once() {
 #[test]
 fn or_05_an_error_with_a_number_for_a_code() {
     let request = Request::new(SONNET, "PING 400");
-    let error = exchange(&openrouter(), "or_05_error_envelope", request).unwrap_err();
+    let error = exchange(&openrouter(), "or_05_error_envelope", &request).unwrap_err();
     assert_eq!(
         (error.status(), error.class().as_str()),
         (Some(400), "bad_request")
@@ -314,7 +313,7 @@ fn or_05_an_error_with_a_number_for_a_code() {
 fn ll_06_an_error_with_a_text_for_a_code() {
     let request = Request::new("mock-429", "PING plain");
     let lite = provider(Dialect::generic(), "/v1");
-    let error = exchange(&lite, "ll_06_chat_429", request).unwrap_err();
+    let error = exchange(&lite, "ll_06_chat_429", &request).unwrap_err();
     assert!(
         matches!(
             error.kind(),
@@ -334,7 +333,7 @@ fn ll_07_calls_are_a_reason_to_stop_whatever_the_server_says() {
     let reply = exchange(
         &provider(Dialect::generic(), "/v1"),
         "ll_07_chat_tools",
-        request,
+        &request,
     );
     let reply = reply.unwrap();
     check(&reply, "", &StopReason::ToolUse, (10, 20));
@@ -346,16 +345,6 @@ fn ll_07_calls_are_a_reason_to_stop_whatever_the_server_says() {
 }
 
 #[test]
-fn a_repetition_says_so() {
-    let transport = Canned::new([Answer::json("{}")]);
-    let lite = provider(Dialect::generic(), "/v1");
-    let mut call = call(Request::new("m", "x"), lite.name(), &transport);
-    call.attempt = 2;
-    let _ = lite.send(&call).now_or_never().unwrap();
-    assert_eq!(super::headers(&transport.only(), "x-retry-count"), ["2"]);
-}
-
-#[test]
 fn models_are_listed() {
     let body = json!({ "data": [
         { "id": "a", "context_length": 8192.0, "top_provider": { "max_completion_tokens": 4096 } },
@@ -363,11 +352,7 @@ fn models_are_listed() {
         { "id": "b", "max_model_len": null },
     ]});
     let transport = Canned::new([Answer::json(body.to_string())]);
-    let models = openrouter()
-        .list_models(
-            &(Arc::clone(&transport) as _),
-            llm_client::provider::SizeCaps::default(),
-        )
+    let models = models(&openrouter(), &transport)
         .now_or_never()
         .unwrap()
         .unwrap();
@@ -397,7 +382,7 @@ fn completion(message: &Value, finish: &str) -> Answer {
 fn ask_generic(answer: Answer) -> Result<Reply, Error> {
     ask(
         &provider(Dialect::generic(), "/v1"),
-        Request::new("m", "x"),
+        &Request::new("m", "x"),
         answer,
     )
 }

@@ -16,8 +16,8 @@ use std::sync::{Arc, Mutex};
 use bytes::Bytes;
 use futures_util::future::{self, BoxFuture};
 use futures_util::{FutureExt as _, StreamExt as _, stream};
-use llm_client::provider::{Call, HttpRequest, HttpResponse, ProgressLimit, SizeCaps, Transport};
-use llm_client::{Error, Request, Target};
+use llm_client::provider::{self, Call, HttpRequest, HttpResponse, Provider, Route, Transport};
+use llm_client::{Count, Error, Event, EventStream, ModelInfo, Reply, Request, Target};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -206,14 +206,85 @@ impl Transport for Canned {
     }
 }
 
-/// The first attempt of `request` at `provider` over `transport`.
-pub fn call(request: Request, provider: &str, transport: &Arc<Canned>) -> Call {
-    Call {
-        target: Target::new(provider, request.model.clone()),
-        request,
+/// The answer of `provider` to the first attempt at `request` by `route` over `transport`.
+pub async fn answer(
+    provider: &dyn Provider,
+    request: &Request,
+    route: Route,
+    transport: &Arc<impl Transport + 'static>,
+) -> Result<provider::Answer, Error> {
+    let target = Target::new(provider.name(), request.model.clone());
+    let wire = provider.encode(request, &target, route)?;
+    let transport = Arc::clone(transport) as Arc<dyn Transport>;
+    let call = Call {
+        wire,
+        route,
+        target,
         attempt: 0,
-        transport: Arc::clone(transport) as Arc<dyn Transport>,
-        sizes: SizeCaps::default(),
-        progress: ProgressLimit::default(),
+        transport,
+    };
+    provider.answer(call).await
+}
+
+/// The whole reply to a plain request, in whatever form it comes.
+pub async fn send(
+    provider: &dyn Provider,
+    request: &Request,
+    transport: &Arc<impl Transport + 'static>,
+) -> Result<Reply, Error> {
+    match answer(provider, request, Route::Whole, transport).await? {
+        provider::Answer::Reply(reply) => Ok(*reply),
+        provider::Answer::Stream(events) => events.collect().await,
+        other => panic!("{other:?}"),
     }
+}
+
+/// The events of the reply to a request for a stream.
+pub async fn stream_of(
+    provider: &dyn Provider,
+    request: &Request,
+    transport: &Arc<impl Transport + 'static>,
+) -> Result<EventStream, Error> {
+    Ok(
+        match answer(provider, request, Route::Stream, transport).await? {
+            provider::Answer::Reply(reply) => {
+                EventStream::new(stream::iter([Ok(Event::Done(reply))]))
+            }
+            provider::Answer::Stream(events) => events,
+            other => panic!("{other:?}"),
+        },
+    )
+}
+
+/// The number of tokens of the prompt of `request`.
+pub async fn count(
+    provider: &dyn Provider,
+    request: &Request,
+    transport: &Arc<impl Transport + 'static>,
+) -> Result<Count, Error> {
+    match answer(provider, request, Route::Count, transport).await? {
+        provider::Answer::Count(count) => Ok(count),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The models that `provider` lists.
+pub async fn models(
+    provider: &dyn Provider,
+    transport: &Arc<impl Transport + 'static>,
+) -> Result<Vec<ModelInfo>, Error> {
+    match answer(provider, &Request::default(), Route::Models, transport).await? {
+        provider::Answer::Models(models) => Ok(models),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The request for a whole reply as it goes out.
+pub fn encoded(
+    provider: &dyn Provider,
+    request: &Request,
+    model: &str,
+) -> Result<HttpRequest, Error> {
+    let target = Target::new(provider.name(), model);
+    provider.encode(request, &target, Route::Whole)
 }

@@ -1,14 +1,13 @@
 //! Streams of the Messages API that are no streams of it: what breaks the protocol, what is cut, what is only new.
 
 use futures_util::StreamExt as _;
-use llm_client::provider::Provider as _;
 use llm_client::{
     Block, BlockKind, Error, ErrorKind, Event, Raw, Reply, Request, StopReason, ToolInput,
 };
 use serde_json::{Value, json};
 
 use super::anthropic::provider;
-use super::{Answer, Canned, call};
+use super::{Answer, Canned, send, stream_of};
 
 /// An event by its data; the name is its type.
 fn sse(events: &[Value]) -> String {
@@ -96,8 +95,9 @@ fn whole() -> Vec<Value> {
 async fn read(body: impl Into<bytes::Bytes>) -> (Vec<Event>, Option<Error>) {
     let answer = Answer::sse(body).header("request-id", "req_7");
     let server = Canned::new([answer]);
-    let call = call(Request::new("m", "x"), "anthropic", &server);
-    let mut stream = provider().stream(&call).await.unwrap();
+    let mut stream = stream_of(&provider(), &Request::new("m", "x"), &server)
+        .await
+        .unwrap();
     let mut events = Vec::new();
     while let Some(event) = stream.next().await {
         match event {
@@ -438,8 +438,9 @@ async fn every_kind_of_block_is_the_same_from_a_stream_and_from_a_reply() {
     body["stop_reason"] = "end_turn".into();
     body["usage"]["output_tokens"] = 9.into();
     let server = Canned::new([Answer::json(body.to_string()).header("request-id", "req_7")]);
-    let request = call(Request::new("m", "x"), "anthropic", &server);
-    let plain = provider().send(&request).await.unwrap();
+    let plain = send(&provider(), &Request::new("m", "x"), &server)
+        .await
+        .unwrap();
     let streamed = reply(&events).await;
     assert_eq!(plain, streamed);
     let failed = |block: &Block| {

@@ -1,6 +1,7 @@
 //! Whole replies of all kinds.
 
 use super::*;
+use crate::wire::encoded;
 
 /// Two forms of the same answer: all that does not name the exchange is equal.
 pub fn assert_same(one: &Reply, other: &Reply) {
@@ -55,9 +56,9 @@ fn an_id_is_not_made_twice_in_one_conversation() {
     };
     let lite = provider(Dialect::generic(), "/v1");
     let mut request = Request::new("m", "x");
-    let first = ask(&lite, request.clone(), answer()).unwrap();
+    let first = ask(&lite, &request, answer()).unwrap();
     request.messages.push(first.to_message());
-    let second = ask(&lite, request, answer()).unwrap();
+    let second = ask(&lite, &request, answer()).unwrap();
     assert_eq!(
         (calls(&first)[0].0, calls(&second)[0].0),
         ("call_1", "call_2")
@@ -259,7 +260,7 @@ fn an_event_stream_answers_a_plain_call_and_json_a_stream() {
 
     let vector = Vector::load("oa_02_tools");
     let lite = provider(Dialect::generic(), "/v1");
-    let events = stream(&lite, Request::new("m", "x"), vector.answer()).unwrap();
+    let events = stream(&lite, &Request::new("m", "x"), vector.answer()).unwrap();
     let whole = ask_generic(vector.answer()).unwrap();
     let streamed = events.collect().now_or_never().unwrap().unwrap();
     assert_eq!(streamed, whole);
@@ -273,12 +274,10 @@ fn thoughts_go_back_to_the_model_that_had_them_and_to_no_other() {
         "reasoning_details": [{ "type": "reasoning.text", "text": "hm", "signature": "s" }],
     });
     let mut request = Request::new("m", "x");
-    let reply = ask(&router, request.clone(), completion(&message, "stop")).unwrap();
+    let reply = ask(&router, &request, completion(&message, "stop")).unwrap();
     request.messages.push(reply.to_message());
     let sent = |provider: &Compat, model: &str| {
-        let http = provider
-            .encode(&request, model, llm_client::provider::Route::Complete)
-            .unwrap();
+        let http = encoded(provider, &request, model).unwrap();
         super::super::json(&http.body)["messages"][1].clone()
     };
     let mut whole = message.clone();

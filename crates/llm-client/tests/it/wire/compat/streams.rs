@@ -28,12 +28,12 @@ fn finish(reason: &str) -> Value {
 
 fn run(dialect: Dialect, answer: Answer) -> (Vec<Event>, Option<Error>) {
     let server = provider(dialect, "/v1");
-    drain(stream(&server, Request::new("m", "x"), answer).unwrap())
+    drain(stream(&server, &Request::new("m", "x"), answer).unwrap())
 }
 
 fn reply(dialect: Dialect, answer: Answer) -> Result<Reply, Error> {
     let server = provider(dialect, "/v1");
-    let events = stream(&server, Request::new("m", "x"), answer)?;
+    let events = stream(&server, &Request::new("m", "x"), answer)?;
     events.collect().now_or_never().unwrap()
 }
 
@@ -347,7 +347,7 @@ fn every_captured_reply_is_the_same_as_a_stream() {
         let vector = Vector::load(name);
         let body = super::super::json(&vector.answer().chunks[0]);
         let router = provider(Dialect::openrouter(), "/api/v1");
-        let whole = ask(&router, Request::new("m", "x"), vector.answer()).unwrap();
+        let whole = ask(&router, &Request::new("m", "x"), vector.answer()).unwrap();
         let streamed = reply(Dialect::openrouter(), sse(&chunked(&body), DONE)).unwrap();
         replies::assert_same(&whole, &streamed);
     }

@@ -1,9 +1,13 @@
 //! `sse_cases.json`: text in, events out, however the text is cut.
 
-use llm_client::provider::{SseDecoder, SseEvent};
 use serde::Deserialize;
 
-use crate::wire::fixture;
+use super::{SseDecoder, SseEvent};
+
+const CASES: &str = include_str!(concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../fixtures/llm-client/vectors/sse_cases.json"
+));
 
 #[derive(Deserialize)]
 struct Cases {
@@ -47,7 +51,7 @@ fn decode<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<Event>, bool) 
 }
 
 fn each_case(check: impl Fn(&[u8], &(Vec<Event>, bool), &str)) {
-    let cases: Cases = serde_json::from_str(&fixture("sse_cases.json")).unwrap();
+    let cases: Cases = serde_json::from_str(CASES).unwrap();
     assert!(cases.cases.len() >= 22);
     for case in cases.cases {
         let expected = (case.events, case.pending_at_end);

@@ -1,6 +1,9 @@
-use llm_client::provider::SseDecoder;
+//! Properties over random bytes. `PROPTEST_CASES` sets how many.
+
 use proptest::prelude::*;
 use proptest::sample::Index;
+
+use super::SseDecoder;
 
 type Decoded = (Vec<(String, String)>, Result<bool, String>);
 
@@ -19,7 +22,7 @@ fn decode(pieces: &[&[u8]], limit: u64) -> Decoded {
         }
         Ok(decoder.is_pending())
     };
-    let end = read().map_err(|error: llm_client::Error| error.to_string());
+    let end = read().map_err(|error: crate::Error| error.to_string());
     (events, end)
 }
 
