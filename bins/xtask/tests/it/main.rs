@@ -11,3 +11,4 @@ mod gate;
 mod names;
 mod packages;
 mod readmes;
+mod single;

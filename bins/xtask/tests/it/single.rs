@@ -1,0 +1,167 @@
+//! One of everything: what left llm-client stays away, and what is one thing is defined once.
+//!
+//! Held is what holds today. Not held yet, because it still has several definitions or places: clocks and money in a crate
+//! of their own (`llm-types`), files that survive a crash (`durable-files`), the hex of hashes, and the stubs of two engines
+//! in test-support.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Public names that llm-client had.
+const GONE: [&str; 33] = [
+    // The tool loop.
+    "LoopBounds",
+    "LoopError",
+    "LoopOutcome",
+    "LoopProgress",
+    "LoopStop",
+    "Step",
+    "ToolResult",
+    "Toolbox",
+    "run_tools",
+    // Replies that are asked for again.
+    "Structured",
+    "StructuredOpts",
+    "find_json",
+    "parse_json",
+    "structured",
+    "structured_value",
+    // The chain of models, and requests and tokens per minute.
+    "FallbackOn",
+    "fallback",
+    "fallback_on",
+    "requests_per_minute",
+    "tokens_per_minute",
+    // Scripted models.
+    "Rule",
+    "RuleError",
+    "RuleMatch",
+    "RuleReply",
+    "RuleTool",
+    "Script",
+    // What is no choice of the caller.
+    "Bytes3",
+    "Estimator",
+    "Policy",
+    "ProgressLimit",
+    "SizeCaps",
+    "SseDecoder",
+    "SseEvent",
+];
+
+/// What the whole workspace has once, with its file.
+const ONCE: [(&str, &str); 10] = [
+    ("CallIds", "crates/llm-client/src/codec/ids.rs"),
+    ("Echo", "crates/llm-client/src/offline.rs"),
+    ("ErrorClass", "crates/llm-client/src/error/class.rs"),
+    ("FakeClock", "crates/test-support/src/clock.rs"),
+    ("FaultServer", "crates/test-support/src/server/mod.rs"),
+    ("Provider", "crates/llm-client/src/provider.rs"),
+    ("Redactor", "crates/llm-client/src/redact.rs"),
+    ("ScriptedModel", "crates/test-support/src/model.rs"),
+    ("Usd", "crates/llm-client/src/types/cost.rs"),
+    ("complete_reply", "crates/llm-client/src/fit.rs"),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The Rust files under `folder`.
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|kind| kind == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// The name that a line of code defines, and whether the definition is public.
+fn defined(line: &str) -> Option<(&str, bool)> {
+    let mut words = line.split_whitespace().peekable();
+    let is_public = words.next_if_eq(&"pub").is_some();
+    if !is_public {
+        words.next_if(|word| word.starts_with("pub("));
+    }
+    while words
+        .next_if(|word| matches!(*word, "async" | "const" | "unsafe"))
+        .is_some()
+    {}
+    let kinds = ["enum", "fn", "mod", "static", "struct", "trait", "type"];
+    words.next_if(|word| kinds.contains(word))?;
+    let rest = words.next()?;
+    let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_');
+    Some((&rest[..end.unwrap_or(rest.len())], is_public))
+}
+
+#[test]
+fn a_definition_has_its_name() {
+    assert_eq!(defined("pub struct Usd(pub i64);"), Some(("Usd", true)));
+    assert_eq!(
+        defined("    pub(crate) async fn run<T>("),
+        Some(("run", false))
+    );
+    assert_eq!(defined("trait Provider: Send {"), Some(("Provider", false)));
+    assert_eq!(defined("pub use a::Usd;"), None);
+    assert_eq!(defined("// struct Usd"), None);
+}
+
+#[test]
+fn what_left_llm_client_is_gone() {
+    let package = root().join("crates/llm-client");
+    let mut files = Vec::new();
+    sources(&package.join("src"), &mut files);
+    assert!(files.len() > 40);
+    let mut back = Vec::new();
+    for file in &files {
+        for line in fs::read_to_string(file).unwrap().lines() {
+            if let Some((name, true)) = defined(line)
+                && GONE.contains(&name)
+            {
+                back.push(format!("{}: {name}", file.display()));
+            }
+        }
+    }
+    let listed = fs::read_to_string(package.join("public-names.txt")).unwrap();
+    back.extend(
+        listed
+            .lines()
+            .filter(|name| GONE.contains(name))
+            .map(str::to_owned),
+    );
+    let manifest = fs::read_to_string(package.join("Cargo.toml")).unwrap();
+    for dependency in ["jsonschema", "schemars"] {
+        if manifest.contains(dependency) {
+            back.push(dependency.to_owned());
+        }
+    }
+    assert!(back.is_empty(), "{back:#?}");
+    assert!(!package.join("tests/it/purity.rs").exists());
+}
+
+#[test]
+fn what_is_one_thing_is_defined_once() {
+    let root = root();
+    let mut files = Vec::new();
+    for folder in ["bins", "crates"] {
+        for package in fs::read_dir(root.join(folder)).unwrap() {
+            sources(&package.unwrap().path().join("src"), &mut files);
+        }
+    }
+    let mut found = Vec::new();
+    for file in &files {
+        let path = file.strip_prefix(&root).unwrap().to_string_lossy();
+        for line in fs::read_to_string(file).unwrap().lines() {
+            if let Some((name, _)) = defined(line) {
+                let once = ONCE.iter().filter(|(one, _)| *one == name);
+                found.extend(once.map(|(one, _)| (*one, path.replace('\\', "/"))));
+            }
+        }
+    }
+    found.sort();
+    let expected: Vec<_> = ONCE.map(|(name, file)| (name, file.to_owned())).into();
+    assert_eq!(found, expected);
+}
