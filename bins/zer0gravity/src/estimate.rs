@@ -1,6 +1,7 @@
 //! `zer0gravity estimate`: how many calls a run would make and what they can cost at most, before anything is sent.
 
 use std::collections::HashSet;
+use std::io::Write as _;
 
 use bin_support::{Exit, Failure, Output, ProviderName, Session};
 use llm_client::Usd;
@@ -10,7 +11,7 @@ use zer0gravity_engine::plan::{Config, Costs, Encoding, Plan, PlannedCase};
 use zer0gravity_engine::prompts::{
     MAX_EXECUTOR_TOKENS, MAX_JUDGE_TOKENS, Nonce, Role, RoleInput, render,
 };
-use zer0gravity_engine::{PortLabel, Tokenizers, estimated_message_tokens};
+use zer0gravity_engine::{Models, PortLabel, Tokenizers, estimated_message_tokens};
 
 use crate::args::{Asking, Estimate};
 use crate::error::Error;
@@ -33,7 +34,39 @@ struct Estimated {
     reply_tokens_at_most: u64,
     /// Both at the model's prices; null if they are not known.
     usd_at_most: Option<String>,
+    /// With encodings and decodings as long as their texts, and 120 tokens of each judge.
+    prompt_tokens_expected: u64,
+    reply_tokens_expected: u64,
+    usd_expected: Option<String>,
     prices_of: String,
+}
+
+impl Estimated {
+    fn text(&self) -> String {
+        let unknown = || format!("price of {} not known", self.model);
+        let calls = &self.calls;
+        format!(
+            "{} experiments, {} calls: {} counts, {} encodings, {} decodings, {} judgements, {} executions\n\
+             expected: {} ({} tokens of prompts, {} of replies, if a text stays as long as it is and a judge writes {JUDGE_REPLY})\n\
+             at most:  {} ({} tokens of prompts, {} of replies)\n\
+             model: {}, prices of {}; nothing was sent\n",
+            self.experiments,
+            calls.total,
+            calls.count,
+            calls.encode,
+            calls.decode,
+            calls.judge_semantic + calls.judge_implementability,
+            calls.execute,
+            self.usd_expected.clone().unwrap_or_else(unknown),
+            self.prompt_tokens_expected,
+            self.reply_tokens_expected,
+            self.usd_at_most.clone().unwrap_or_else(unknown),
+            self.prompt_tokens_at_most,
+            self.reply_tokens_at_most,
+            self.model,
+            self.prices_of,
+        )
+    }
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -74,11 +107,18 @@ pub fn estimate(args: &Estimate, session: &mut Session) -> Result<Exit, Failure>
         prompt_tokens_at_most: bill.sum(|charge| charge.prompt),
         reply_tokens_at_most: bill.sum(|charge| charge.reply),
         usd_at_most: bill.usd_at_most(known).map(|usd| usd.to_string()),
+        prompt_tokens_expected: bill.sum(|charge| charge.expected.prompt),
+        reply_tokens_expected: bill.sum(|charge| charge.expected.reply),
+        usd_expected: bill.usd_expected(known).map(|usd| usd.to_string()),
         calls: bill.calls,
         model,
         prices_of: table.read_on().to_string(),
     };
-    output::json(Output::Stdout, &estimated, session)?;
+    if args.json {
+        output::json(Output::Stdout, &estimated, session)?;
+    } else {
+        session.results.write_all(estimated.text().as_bytes())?;
+    }
     Ok(Exit::Done)
 }
 
@@ -119,7 +159,18 @@ struct Charge {
     prompt: u64,
     /// Tokens of the longest reply.
     reply: u64,
+    expected: Expected,
 }
+
+/// Tokens that a call will probably take.
+#[derive(Debug, Clone, Copy)]
+struct Expected {
+    prompt: u64,
+    reply: u64,
+}
+
+/// Tokens of a judge's usual reply.
+const JUDGE_REPLY: u64 = 120;
 
 /// All calls of a run.
 struct Bill {
@@ -157,66 +208,64 @@ impl Bill {
             bill.calls.count += encodings.len() as u64;
         }
         bill.calls.count += u64::from(config.measure_wrapper);
+        let judge_reply = u64::from(MAX_JUDGE_TOKENS);
+        let Models {
+            encoder,
+            decoder,
+            judges,
+        } = &config.models;
         for Encoding { rules, .. } in encodings {
             for PlannedCase { case, .. } in cases {
                 let text = case.text.as_str();
+                let length = estimated_message_tokens(text, &counter);
+                // A prompt without the reply that it will hold, and the longest and the expected length of that reply.
+                let call =
+                    |role, model: &String, calls, prompt: u64, holds: u64, reply: [u64; 2]| {
+                        Charge {
+                            role,
+                            model: model.clone(),
+                            calls,
+                            prompt: prompt + longest * holds,
+                            reply: reply[0],
+                            expected: Expected {
+                                prompt: prompt + length * holds,
+                                reply: reply[1],
+                            },
+                        }
+                    };
                 bill.experiments += per_text;
                 bill.calls.count += trials;
-                let encode = tokens(RoleInput::Encode { rules, text });
-                bill.calls.encode += bill.charge(
-                    Role::Encoder,
-                    &config.models.encoder,
-                    trials,
-                    encode,
-                    longest,
-                );
-                let decode = tokens(RoleInput::Decode { rules, encoded: "" }) + longest;
-                bill.calls.decode += bill.charge(
-                    Role::Decoder,
-                    &config.models.decoder,
-                    per_text,
-                    decode,
-                    longest,
-                );
-                let compared = tokens(RoleInput::Semantic {
+                let prompt = tokens(RoleInput::Encode { rules, text });
+                let written = [longest, length];
+                bill.calls.encode +=
+                    bill.charge(call(Role::Encoder, encoder, trials, prompt, 0, written));
+                let prompt = tokens(RoleInput::Decode { rules, encoded: "" });
+                bill.calls.decode +=
+                    bill.charge(call(Role::Decoder, decoder, per_text, prompt, 1, written));
+                let prompt = tokens(RoleInput::Semantic {
                     original: text,
                     decoded: "",
-                }) + longest;
-                for judge in &config.models.judges {
-                    bill.calls.judge_semantic += bill.charge(
-                        Role::SemanticJudge,
-                        judge,
-                        per_text * samples,
-                        compared,
-                        u64::from(MAX_JUDGE_TOKENS),
-                    );
+                });
+                let judged = [judge_reply, JUDGE_REPLY];
+                for judge in judges {
+                    let (role, calls) = (Role::SemanticJudge, per_text * samples);
+                    bill.calls.judge_semantic +=
+                        bill.charge(call(role, judge, calls, prompt, 1, judged));
                 }
                 if config.execute && case.expected_output.is_some() {
-                    let carried = tokens(RoleInput::Execute { decoded: "" }) + longest;
-                    bill.calls.execute += bill.charge(
-                        Role::Executor,
-                        &config.models.decoder,
-                        per_text,
-                        carried,
-                        u64::from(MAX_EXECUTOR_TOKENS),
-                    );
+                    let prompt = tokens(RoleInput::Execute { decoded: "" });
+                    let carried = [u64::from(MAX_EXECUTOR_TOKENS), JUDGE_REPLY];
+                    bill.calls.execute +=
+                        bill.charge(call(Role::Executor, decoder, per_text, prompt, 1, carried));
                 }
             }
-            let judged = tokens(RoleInput::Implementability { rules });
+            let prompt = tokens(RoleInput::Implementability { rules });
             let times = if config.implementability_once {
                 1
             } else {
                 cases.len() as u64 * per_text
             };
-            for judge in &config.models.judges {
-                bill.calls.judge_implementability += bill.charge(
-                    Role::ImplementabilityJudge,
-                    judge,
-                    times * samples,
-                    judged,
-                    u64::from(MAX_JUDGE_TOKENS),
-                );
-            }
+            bill.judge_rules(judges, times * samples, prompt);
         }
         let calls = &mut bill.calls;
         calls.total = calls.count
@@ -228,15 +277,27 @@ impl Bill {
         bill
     }
 
+    /// Notes what judges say of rules.
+    fn judge_rules(&mut self, judges: &[String], calls: u64, prompt: u64) {
+        for judge in judges {
+            self.calls.judge_implementability += self.charge(Charge {
+                role: Role::ImplementabilityJudge,
+                model: judge.clone(),
+                calls,
+                prompt,
+                reply: u64::from(MAX_JUDGE_TOKENS),
+                expected: Expected {
+                    prompt,
+                    reply: JUDGE_REPLY,
+                },
+            });
+        }
+    }
+
     /// Notes calls; gives their number.
-    fn charge(&mut self, role: Role, model: &str, calls: u64, prompt: u64, reply: u64) -> u64 {
-        self.charges.push(Charge {
-            role,
-            model: model.to_owned(),
-            calls,
-            prompt,
-            reply,
-        });
+    fn charge(&mut self, charge: Charge) -> u64 {
+        let calls = charge.calls;
+        self.charges.push(charge);
         calls
     }
 
@@ -249,9 +310,26 @@ impl Bill {
 
     /// None if a price is not known.
     fn usd_at_most<'a>(&self, known: impl Fn(&str) -> Option<&'a Model>) -> Option<Usd> {
+        self.usd(|charge| known(&charge.model)?.dearest(charge.prompt, charge.reply))
+    }
+
+    /// None if a price is not known.
+    fn usd_expected<'a>(&self, known: impl Fn(&str) -> Option<&'a Model>) -> Option<Usd> {
+        self.usd(|charge| {
+            let Expected { prompt, reply } = charge.expected;
+            let price = known(&charge.model)?.price(prompt)?;
+            // Prices are those of a million tokens.
+            let of = |tokens: u64, price: Usd| price.0.checked_mul(i64::try_from(tokens).ok()?);
+            let sum = of(prompt, price.input)?.checked_add(of(reply, price.output)?)?;
+            Some(Usd(sum / 1_000_000))
+        })
+    }
+
+    fn usd(&self, one: impl Fn(&Charge) -> Option<Usd>) -> Option<Usd> {
         self.charges.iter().try_fold(Usd::ZERO, |sum, charge| {
-            let one = known(&charge.model)?.dearest(charge.prompt, charge.reply)?;
-            let all = one.0.checked_mul(i64::try_from(charge.calls).ok()?)?;
+            let all = one(charge)?
+                .0
+                .checked_mul(i64::try_from(charge.calls).ok()?)?;
             sum.checked_add(Usd(all))
         })
     }

@@ -2,8 +2,11 @@
 
 use std::io::{self, Write};
 
-use bin_support::{Failure, Output, Session};
+use bin_support::{Failure, Output, OutputTarget, Session};
 use serde::Serialize;
+use zer0gravity_engine::ExperimentResult;
+
+use crate::summary::Summary;
 
 /// Writes `value` as JSON to a file, or to stdout; to stdout also where the file takes it no more.
 pub fn json(output: Output, value: &impl Serialize, session: &mut Session) -> Result<(), Failure> {
@@ -19,8 +22,71 @@ pub fn json(output: Output, value: &impl Serialize, session: &mut Session) -> Re
     Ok(())
 }
 
+/// Where the results of `run` and `score` go, and where their summary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Show {
+    /// The results as JSON to stdout or a file, the summary to stderr.
+    Json,
+    /// The summary to stdout: somebody reads it there.
+    Summary,
+}
+
+impl Show {
+    /// What the flags ask for; without one, a terminal gets the summary and a pipe the results.
+    pub fn of(json: bool, output: Option<&OutputTarget>, session: &Session) -> Self {
+        Self::choose(json || output.is_some(), session.results.is_terminal())
+    }
+
+    fn choose(asked_for: bool, terminal: bool) -> Self {
+        if terminal && !asked_for {
+            Self::Summary
+        } else {
+            Self::Json
+        }
+    }
+}
+
+/// Writes the results, or the summary in their place, and the summary to stderr unless it is not wanted.
+pub fn results(
+    show: Show,
+    output: Output,
+    results: &[ExperimentResult],
+    summary: &Summary,
+    quiet: bool,
+    session: &mut Session,
+) -> Result<(), Failure> {
+    if show == Show::Summary {
+        let text = summary.text(results);
+        session.results.write_all(text.as_bytes())?;
+        session.say("results as JSON: --json or --output FILE");
+        return Ok(());
+    }
+    json(output, &results, session)?;
+    if !quiet {
+        summary.print(results);
+    }
+    Ok(())
+}
+
 /// Two spaces a level, and a newline at the end.
 fn pretty(value: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *out, value)?;
     out.write_all(b"\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn z35_a_terminal_gets_the_summary_unless_json_is_asked_for() {
+        for (asked_for, terminal, shown) in [
+            (false, true, Show::Summary),
+            (true, true, Show::Json),
+            (false, false, Show::Json),
+            (true, false, Show::Json),
+        ] {
+            assert_eq!(Show::choose(asked_for, terminal), shown);
+        }
+    }
 }

@@ -11,6 +11,7 @@ use zer0gravity_engine::store::MemoryStore;
 
 use crate::args::{Asking, Run};
 use crate::kept::{self, Continued};
+use crate::output::Show;
 use crate::run_dir::{self, RunDir};
 use crate::selection::{self, Selected};
 use crate::summary::Summary;
@@ -44,13 +45,12 @@ pub fn run(args: &Run, quiet: bool, session: &mut Session) -> Result<Exit, Failu
     // Whether it can be written is found out before anything is spent.
     let target = args.output.as_ref().unwrap_or(&OutputTarget::Stdout);
     let output = target.begin(read(args).into_iter().chain(args.asking.talks()))?;
+    let show = Show::of(args.json, args.output.as_ref(), session);
+    let summary = Summary::of(&plan, args.checks.verbose);
     let Some(path) = &args.run_dir else {
         let store = Box::new(MemoryStore::default());
         let results = experiment::results(&plan, &asked, store, session)?;
-        output::json(output, &results, session)?;
-        if !quiet {
-            Summary::of(&plan, args.checks.verbose).print(&results);
-        }
+        output::results(show, output, &results, &summary, quiet, session)?;
         let checks = &args.checks;
         return Ok(experiment::conclude(
             &results, left_out, checks, None, session,
@@ -59,14 +59,10 @@ pub fn run(args: &Run, quiet: bool, session: &mut Session) -> Result<Exit, Failu
     let directory = RunDir::begin(path, &plan, left_out, &args.asking.model)?;
     let report = kept::perform(&directory, &plan, &asked, session)?;
     directory.write_report(&report)?;
-    output::json(output, &report.results, session)?;
+    output::results(show, output, &report.results, &summary, quiet, session)?;
+    let (command, checks) = (Continued::Run, &args.checks);
     Ok(kept::conclude(
-        Continued::Run,
-        &directory,
-        &report,
-        &args.checks,
-        quiet,
-        session,
+        command, &directory, &report, checks, true, session,
     ))
 }
 

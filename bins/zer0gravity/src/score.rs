@@ -6,6 +6,7 @@ use zer0gravity_engine::{CaseFormat, parse_triples};
 use crate::args::{Repeats, Score};
 use crate::ask;
 use crate::error::Error;
+use crate::output::Show;
 use crate::summary::Summary;
 use crate::{experiment, output, selection, setup};
 
@@ -39,10 +40,9 @@ pub fn score(args: &Score, quiet: bool, session: &mut Session) -> Result<Exit, F
     let target = args.output.as_ref().unwrap_or(&OutputTarget::Stdout);
     let output = target.begin(inputs)?;
     let results = experiment::score(&config, &triples, &asked, session)?;
-    output::json(output, &results, session)?;
-    if !quiet {
-        Summary::of_given(asked.port.label().offline, args.checks.verbose).print(&results);
-    }
+    let show = Show::of(args.json, args.output.as_ref(), session);
+    let summary = Summary::of_given(asked.port.label().offline, args.checks.verbose);
+    output::results(show, output, &results, &summary, quiet, session)?;
     let checks = &args.checks;
     Ok(experiment::conclude(
         &results,

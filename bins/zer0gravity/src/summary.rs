@@ -48,7 +48,8 @@ impl Summary {
         let _ = io::stderr().write_all(self.text(results).as_bytes());
     }
 
-    fn text(&self, results: &[ExperimentResult]) -> String {
+    /// The whole of it.
+    pub fn text(&self, results: &[ExperimentResult]) -> String {
         let mut text = format!("Zer0 Gr@vity Experiment Results\n{}\n", "=".repeat(32));
         if self.offline {
             line(

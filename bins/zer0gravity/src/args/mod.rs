@@ -72,6 +72,9 @@ pub enum Command {
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_field_names, reason = "fields are named as their flags")]
 pub struct Run {
+    /// Print the results as JSON on a terminal, too.
+    #[arg(long, conflicts_with = "output")]
+    pub json: bool,
     #[command(flatten)]
     pub texts: Texts,
     /// The encoding system: a text file [default: the built-in rules].
@@ -159,6 +162,9 @@ pub struct Score {
     /// File for the results; - for stdout [default: -].
     #[arg(long, value_name = "PATH")]
     pub output: Option<OutputTarget>,
+    /// Print the results as JSON on a terminal, too.
+    #[arg(long, conflicts_with = "output")]
+    pub json: bool,
     #[command(flatten)]
     pub asking: Asking,
     #[command(flatten)]
@@ -232,6 +238,9 @@ pub struct Estimate {
     pub texts: Texts,
     #[command(flatten)]
     pub asking: Asking,
+    /// Print the estimate as JSON.
+    #[arg(long)]
+    pub json: bool,
     #[command(flatten)]
     pub repeats: Repeats,
 }

@@ -43,7 +43,31 @@ fn an_estimate_is_the_number_of_calls_and_makes_none() {
         let mut all = vec!["estimate"];
         all.extend(arguments);
         let ran = place.asking(&stub, &all).exits(0);
-        assert!(ran.stdout.contains(calls), "{}", ran.stdout);
+        assert!(
+            ran.stdout.contains(&format!(" {calls} calls:")),
+            "{}",
+            ran.stdout
+        );
+        assert!(ran.stdout.contains("nothing was sent"));
+    }
+    assert_eq!(stub.stats().calls, 0);
+}
+
+#[test]
+fn z26_an_estimate_says_what_is_expected_beside_the_most() {
+    let (place, stub) = (Place::new(), CompressionStub::start(StubMode::Ok));
+    let arguments = ["estimate", "--all", "--trials", "3", "--json"];
+    let estimate = place.asking(&stub, &arguments).exits(0).json();
+    let dollars = |key: &str| -> f64 {
+        let text = estimate[key].as_str().unwrap();
+        text.trim_start_matches('$').parse().unwrap()
+    };
+    let (expected, most) = (dollars("usdExpected"), dollars("usdAtMost"));
+    // Replies are a few tokens long where 4096 are allowed.
+    assert!(expected > 0.0 && expected < most / 5.0, "{expected} {most}");
+    let text = place.asking(&stub, &arguments[..4]).exits(0).stdout;
+    for told in ["expected: $", "at most:  $", "64 calls:"] {
+        assert!(text.contains(told), "{told}: {text}");
     }
     assert_eq!(stub.stats().calls, 0);
 }
