@@ -28,7 +28,9 @@ pub fn execute(args: &cli::Resume, session: &mut Session) -> Result<Exit, Failur
     let resumption = Resumption::open(&journal, &experiment.spool())
         .map_err(|error| unreadable(error, &journal))?;
     let changed = changes(&args.settings.layer(), resumption.state.settings())?;
-    let settings = changed_settings(resumption.state.settings(), &changed)?;
+    let settings = resumption.state.settings().with_changes(&changed);
+    let settings = settings.map_err(Failure::usage)?;
+    settings.validate().map_err(Failure::usage)?;
     if resumption.ended && settings.max_rounds <= resumption.state.settings().max_rounds {
         session
             .notice("the run has ended; --rounds N with more rounds than before goes on with it");
@@ -134,18 +136,6 @@ fn changes(
         )
     };
     Ok(differences.into_iter().map(pair).collect())
-}
-
-/// The settings with these changes.
-fn changed_settings(
-    run: &Settings,
-    changed: &BTreeMap<String, [serde_json::Value; 2]>,
-) -> Result<Settings, Failure> {
-    let mut settings = run.clone();
-    for (setting, [_, new]) in changed {
-        settings.change(setting, new).map_err(Failure::usage)?;
-    }
-    Ok(settings)
 }
 
 /// Who plays the minds: as it was when the run began.

@@ -1,5 +1,7 @@
 //! Every setting of a run, and what is recorded of it.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::StateError;
@@ -129,11 +131,26 @@ impl Settings {
         "api_base_url",
     ];
 
+    /// Returns the settings after these changes, each `[old, new]`.
+    ///
+    /// # Errors
+    /// [`StateError::Setting`].
+    pub fn with_changes(
+        &self,
+        changed: &BTreeMap<String, [serde_json::Value; 2]>,
+    ) -> Result<Self, StateError> {
+        let mut settings = self.clone();
+        for (setting, [_, new]) in changed {
+            settings.change(setting, new)?;
+        }
+        Ok(settings)
+    }
+
     /// Changes one of [`Settings::CHANGEABLE`], or a part of it such as `caps.max_usd`.
     ///
     /// # Errors
     /// [`StateError::Setting`].
-    pub fn change(&mut self, setting: &str, value: &serde_json::Value) -> Result<(), StateError> {
+    fn change(&mut self, setting: &str, value: &serde_json::Value) -> Result<(), StateError> {
         let refused = || StateError::Setting {
             setting: setting.to_owned(),
             value: value.to_string(),
@@ -210,9 +227,9 @@ pub enum OnError {
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StopRules {
-    /// No message for so many rounds.
+    /// Rounds in a row without a message; 0 for never.
     pub silence_rounds: Option<u32>,
-    /// More than this share (0 to 1) of the last 50 answers was lost.
+    /// The share (0 to 1) of the last 50 answers above which too many were lost; 1 for never.
     pub loss_above: Option<f64>,
     /// All messages that can be read are equal.
     pub fixed_pool: bool,

@@ -550,9 +550,7 @@ impl State {
 
     /// Goes on after an interruption, or after the end if there are more rounds now.
     fn go_on(&mut self, resumed: &RunResumed) -> Result<(), StateError> {
-        for (setting, [_, new]) in &resumed.changed {
-            self.settings.change(setting, new)?;
-        }
+        self.settings = self.settings.with_changes(&resumed.changed)?;
         self.ended = false;
         self.failures = 0;
         Ok(())

@@ -26,6 +26,7 @@ mod old_reader;
 mod program;
 mod replay;
 mod report;
+mod settings;
 mod stopping;
 mod storage;
 mod wire;

@@ -1,11 +1,21 @@
-use super::ConfigError;
 use super::keys::OFFLINE;
+use super::{ConfigError, Layer};
 use crate::parser::{ParseMode, is_blank};
 use crate::settings::Settings;
 
 impl Settings {
-    /// What no setting shows by itself.
-    pub(super) fn check(&self) -> Result<(), ConfigError> {
+    /// Checks the range of every setting, and settings against each other. The program refuses to begin or resume a run
+    /// that fails here, and no journal of such a run verifies.
+    ///
+    /// # Errors
+    /// [`ConfigError::Value`] and [`ConfigError::Conflict`].
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        Layer::of(self).check_ranges()?;
+        self.check_together()
+    }
+
+    /// Checks settings against each other.
+    pub(super) fn check_together(&self) -> Result<(), ConfigError> {
         let conflict = |path, why| Err(ConfigError::Conflict { path, why });
         if self.parse_mode == ParseMode::Legacy {
             return conflict(

@@ -142,7 +142,7 @@ pub(super) const KEYS: &[Key] = &[
     key!(
         "stop.silence_rounds",
         silence_rounds,
-        whole(1, U32),
+        whole(0, U32),
         or_null
     ),
     key!("stop.loss_above", loss_above, number(1.0), or_null),

@@ -119,11 +119,7 @@ impl Layer {
     /// # Errors
     /// [`ConfigError::Value`] and [`ConfigError::Conflict`].
     pub fn settings(self, drawn: u64) -> Result<Settings, ConfigError> {
-        for key in KEYS {
-            if let Some(value) = (key.get)(&self) {
-                key.check(key.path, &value)?;
-            }
-        }
+        self.check_ranges()?;
         let mut settings = Settings {
             seed: drawn,
             ..Settings::default()
@@ -132,8 +128,18 @@ impl Layer {
             OFFLINE.clone_into(&mut settings.provider);
         }
         self.apply(&mut settings);
-        settings.check()?;
+        settings.check_together()?;
         Ok(settings)
+    }
+
+    /// Checks the range of every setting that the layer gives.
+    pub(super) fn check_ranges(&self) -> Result<(), ConfigError> {
+        for key in KEYS {
+            if let Some(value) = (key.get)(self) {
+                key.check(key.path, &value)?;
+            }
+        }
+        Ok(())
     }
 
     /// What it gives otherwise than a run has it, in the order of the documentation.

@@ -12,8 +12,8 @@ use crate::journal::{JournalError, JournalSink, Spooled};
 use crate::resume::Resumption;
 use crate::state::{State, StateError, Step};
 use crate::{
-    CallError, Clock, Event, ExperimentStart, Mind, MindError, MindInvocation, RoundEnd,
-    RunInterrupted, RunResumed, Scheduling,
+    CallError, Clock, ConfigError, Event, ExperimentStart, Mind, MindError, MindInvocation,
+    RoundEnd, RunInterrupted, RunResumed, Scheduling,
 };
 
 /// How long calls under way are waited for after a signal, or when the time is up.
@@ -107,6 +107,9 @@ pub enum RunError {
         /// What is different.
         what: String,
     },
+    /// A run cannot have these settings. Nothing was written.
+    #[error(transparent)]
+    Settings(#[from] ConfigError),
     /// No request can be made.
     #[error("no request can be made")]
     Request(#[from] MindError),
@@ -116,7 +119,7 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
     /// Begins a run: writes its first event.
     ///
     /// # Errors
-    /// The event cannot be written, or a seed cannot be in the pool.
+    /// The event cannot be written, or a seed cannot be in the pool. The settings are taken as they are.
     pub fn start(
         start: ExperimentStart,
         mind: M,
@@ -133,7 +136,7 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
     /// Goes on with a run: writes the event that says so.
     ///
     /// # Errors
-    /// The event cannot be written, or it changes what cannot change.
+    /// The event cannot be written, it changes what cannot change, or [`Settings::validate`](crate::Settings::validate) refuses the new settings.
     pub fn resume(
         resumption: Resumption,
         mut resumed: RunResumed,
@@ -143,6 +146,10 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
         control: Control,
     ) -> Result<Self, RunError> {
         let Resumption { state, spooled, .. } = resumption;
+        state
+            .settings()
+            .with_changes(&resumed.changed)?
+            .validate()?;
         let mut begun = Self::at(state, mind, journal, clock, control);
         let next = begun.book.state.next_call();
         let waiting = spooled.into_iter();

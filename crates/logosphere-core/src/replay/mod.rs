@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use self::process::Process;
 use crate::compare::first_difference;
-use crate::config::{ConfigError, Layer};
+use crate::config::ConfigError;
 use crate::journal::{Entry, Reader, encode};
 use crate::mind::MindReply;
 use crate::parser::{Reason, stamped};
@@ -202,9 +202,8 @@ impl Replay {
 
     /// Settings that the program refuses are in no journal.
     fn check_settings(&self, number: u64, kind: &'static str) -> Result<(), ReplayError> {
-        let settings = self.state.settings();
-        let checked = Layer::of(settings).settings(settings.seed);
-        checked.map(drop).map_err(|source| ReplayError::Settings {
+        let checked = self.state.settings().validate();
+        checked.map_err(|source| ReplayError::Settings {
             number,
             kind,
             source,

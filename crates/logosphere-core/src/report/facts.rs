@@ -143,9 +143,9 @@ impl RunFacts {
             Event::RunResumed(resumed) => {
                 self.end = RunEnd::Open;
                 self.resumed += 1;
-                for (setting, [_, new]) in &resumed.changed {
-                    // Whoever verifies the journal is told of a change that cannot be.
-                    let _ = self.settings.change(setting, new);
+                // `verify` reports a change that cannot be.
+                if let Ok(settings) = self.settings.with_changes(&resumed.changed) {
+                    self.settings = settings;
                 }
             }
             Event::Error(error) => *self.failures.entry(error.class.clone()).or_default() += 1,

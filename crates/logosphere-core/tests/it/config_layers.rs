@@ -199,7 +199,7 @@ fn a_value_that_is_not_allowed_is_named_with_what_is() {
         ),
         (
             r#"{"stop": {"silence_rounds": [1]}}"#,
-            "stop.silence_rounds: expected a whole number from 1 to 4294967295, found a list",
+            "stop.silence_rounds: expected a whole number from 0 to 4294967295, found a list",
         ),
         (
             r#"{"stop": 5}"#,

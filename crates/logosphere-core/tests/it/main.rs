@@ -38,6 +38,7 @@ mod report;
 #[cfg(feature = "report")]
 mod report_hostile;
 mod resume_every_byte;
+mod resume_settings;
 mod sampler;
 mod scheduling;
 mod scripted_run;

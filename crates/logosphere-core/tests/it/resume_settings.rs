@@ -1,0 +1,136 @@
+//! Settings that `resume` accepts are settings that `verify` accepts.
+
+use std::collections::BTreeMap;
+
+use logosphere_core::{
+    Control, MemJournal, Orchestrator, Resumption, RunResumed, Scheduling, Settings, replay,
+};
+use serde_json::{Value, json};
+
+use crate::desk;
+
+/// Resumes a journal that was cut in its first round with one changed setting; the journal if the run resumed.
+fn resume_with(setting: &str, new: &Value) -> Result<Vec<u8>, String> {
+    let settings = desk::settings(Scheduling::Sequential);
+    let mind = desk::mind(&settings);
+    let (_, whole) = desk::run(&settings, desk::mind(&settings));
+    let cut: Vec<u8> = whole
+        .split_inclusive(|byte| *byte == b'\n')
+        .take(3)
+        .flatten()
+        .copied()
+        .collect();
+    let resumption = Resumption::read(&cut[..]).unwrap();
+    let old = serde_json::to_value(&settings).unwrap();
+    let old = old
+        .pointer(&format!("/{}", setting.replace('.', "/")))
+        .unwrap();
+    let resumed = RunResumed {
+        round: 0,
+        next_mind: 0,
+        cut_bytes: 0,
+        reused_calls: 0,
+        software: "test".to_owned(),
+        changed: BTreeMap::from([(setting.to_owned(), [old.clone(), new.clone()])]),
+    };
+    let journal = MemJournal::resumed(&cut, resumption.lines, &resumption.chain);
+    let clock = desk::Ticking::default();
+    Orchestrator::resume(
+        resumption,
+        resumed,
+        mind,
+        journal,
+        clock,
+        Control::default(),
+    )
+    .map(|run| run.into_journal().bytes)
+    .map_err(|error| error.to_string())
+}
+
+#[test]
+fn l02_resume_accepts_a_setting_if_and_only_if_verify_holds_afterwards() {
+    let whole = u32::MAX;
+    let values: [(&str, Vec<Value>, Vec<Value>); 10] = [
+        (
+            "max_rounds",
+            vec![json!(0), json!(1), json!(whole)],
+            vec![json!(-1), json!(u64::from(whole) + 1)],
+        ),
+        (
+            "stop.silence_rounds",
+            vec![json!(null), json!(0), json!(1), json!(whole)],
+            vec![json!(-1), json!(u64::from(whole) + 1)],
+        ),
+        (
+            "stop.loss_above",
+            vec![json!(null), json!(0.0), json!(0.01), json!(1.0)],
+            vec![json!(-0.01), json!(1.01), json!(50.0)],
+        ),
+        (
+            "stop.fixed_pool",
+            vec![json!(false), json!(true)],
+            vec![json!(1)],
+        ),
+        (
+            "caps.max_usd",
+            vec![json!(0.0), json!(0.01), json!(1e9)],
+            vec![json!(-0.01), json!(1.1e9)],
+        ),
+        (
+            "caps.max_tokens",
+            vec![json!(0), json!(1), json!(u64::MAX)],
+            vec![json!(-1)],
+        ),
+        (
+            "caps.max_wall",
+            vec![json!(0), json!(1), json!(u64::MAX)],
+            vec![json!(-1)],
+        ),
+        (
+            "concurrency",
+            vec![json!(1), json!(2), json!(999), json!(1000)],
+            vec![json!(0), json!(1001), json!(5000)],
+        ),
+        ("durability", vec![json!("flush")], vec![json!("later")]),
+        (
+            "api_base_url",
+            vec![],
+            vec![json!("http://127.0.0.1:1/v1"), json!("nonsense")],
+        ),
+    ];
+    for name in Settings::CHANGEABLE {
+        assert!(
+            values
+                .iter()
+                .any(|(setting, ..)| setting.split('.').next() == Some(name)),
+            "{name}"
+        );
+    }
+    for (setting, good, bad) in values {
+        for new in good {
+            let journal = resume_with(setting, &new).unwrap();
+            replay(&journal[..]).unwrap_or_else(|error| panic!("{setting} {new}: {error:?}"));
+        }
+        for new in bad {
+            assert!(resume_with(setting, &new).is_err(), "{setting} {new}");
+        }
+    }
+}
+
+#[test]
+fn l02_a_refused_setting_is_refused_in_the_words_of_a_configuration() {
+    for (setting, new, words) in [
+        (
+            "concurrency",
+            json!(5000),
+            "concurrency: expected a whole number from 1 to 1000, found 5000",
+        ),
+        (
+            "stop.loss_above",
+            json!(50.0),
+            "stop.loss_above: expected a number from 0 to 1, found 50.0",
+        ),
+    ] {
+        assert_eq!(resume_with(setting, &new).unwrap_err(), words);
+    }
+}
