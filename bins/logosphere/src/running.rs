@@ -8,8 +8,8 @@ use bin_support::{Exit, Failure, Interrupt, Session, printable, shortened};
 use llm_client::Usd;
 use logosphere_core::leak::Watched;
 use logosphere_core::{
-    CallError, Control, FileJournal, Mind, MindInvocation, Orchestrator, Progress, RoundEnd,
-    RunError, RunSummary, State,
+    CallError, Control, FileJournal, Mind, MindInvocation, Orchestrator, Progress, Reason,
+    RoundEnd, RunError, RunSummary, State,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -58,9 +58,9 @@ pub fn drive(
     let minds = run.state().settings().n_minds;
     bar.set_position(u64::from(round.saturating_sub(1)) * u64::from(minds) + u64::from(mind));
     let outcome = bin_support::block_on(run.run(&mut |progress| match progress {
-        Progress::Called(call) => {
+        Progress::Called(call, key) => {
             bar.inc(1);
-            shown.call(call);
+            shown.call(call, key);
         }
         Progress::Failed(error) => shown.failure(error),
         Progress::Round(end, state) => shown.round(end, state, session),
@@ -153,8 +153,8 @@ impl Shown {
         });
     }
 
-    fn call(&mut self, call: &MindInvocation) {
-        let reason = call.parse.reason;
+    /// `reason` is why its answer was lost, if it was.
+    fn call(&mut self, call: &MindInvocation, reason: Reason) {
         if reason.is_loss() && self.lost.is_none() {
             let text = shortened(&call.raw_output, 120);
             self.lost = Some(format!("{reason} in round {}: {text}", call.round));

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::hash::sha256_hex;
 use crate::journal::SCHEMA_VERSION;
 use crate::mind::TokenUse;
 use crate::parser::{End, Note, ParseMode, Reason};
+use crate::rules::Rules;
 use crate::sampler::ALGORITHM;
 use crate::settings::{Effective, Options};
 
@@ -72,7 +73,7 @@ pub struct ExperimentStart {
     pub init_signature: String,
     /// Seeds.
     pub num_seed_messages: u64,
-    /// The version of the journal's form: 1.
+    /// The version of the journal's form: 1 or 2.
     pub schema_version: u32,
     /// The run's id; the chain begins with it.
     pub run_id: String,
@@ -243,8 +244,15 @@ pub struct MindInvocation {
     pub model_asked: String,
     /// The model that says it answered; empty without an answer.
     pub model_answered: String,
-    /// Why the answer ends.
+    /// The kind of end of the answer, in llm-client's words.
     pub finish_reason: Option<String>,
+    /// The same in the server's own words; absent in version 1, `null` if the server gives none.
+    #[serde(
+        default,
+        deserialize_with = "present",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub finish_raw: Option<Option<String>>,
     /// Tokens.
     pub tokens: TokenUse,
     /// Dollars, if the price is known.
@@ -285,6 +293,36 @@ pub struct AttemptFacts {
     pub wait_ms: u64,
     /// From its start to its end.
     pub latency_ms: u64,
+    /// Corrections to the answer: `absurd_usage`, `utf8_repaired`; absent if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// Tells a field that is null from one that is absent.
+#[expect(
+    clippy::option_option,
+    reason = "the field is absent in version 1, and null is a value of it in version 2"
+)]
+fn present<'de, D: Deserializer<'de>>(field: D) -> Result<Option<Option<String>>, D::Error> {
+    Option::deserialize(field).map(Some)
+}
+
+impl MindInvocation {
+    /// The key that the call has in the protocol meter: its reason, or more exactly why its answer was lost.
+    pub(crate) fn meter_key(&self, rules: Rules) -> Reason {
+        let reason = self.parse.reason;
+        let refused = matches!(
+            self.finish_reason.as_deref(),
+            Some("refusal" | "content_filter")
+        );
+        if reason == Reason::Silence && rules.counts_text_after_end && self.parse.lost_blocks > 0 {
+            Reason::SilenceWithText
+        } else if reason.is_loss() && rules.records_finish && refused {
+            Reason::Refusal
+        } else {
+            reason
+        }
+    }
 }
 
 /// A round ends.

@@ -88,6 +88,7 @@ mod replay;
 #[cfg(feature = "report")]
 pub mod report;
 mod resume;
+mod rules;
 mod sampler;
 mod settings;
 mod stamp;

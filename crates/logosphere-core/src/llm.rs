@@ -6,6 +6,11 @@ use llm_client::{Block, Client, Error, Request, Sampling, StopReason};
 use crate::mind::TokenUse;
 use crate::{AttemptFacts, Mind, MindError, MindInput, MindReply, Side, WireRequest};
 
+/// Counts of tokens above which a server cannot be right, and the bytes that an estimate takes for a token.
+const MOST_COMPLETION: u64 = 10_000_000;
+const MOST_PROMPT: u64 = 1_000_000_000;
+const BYTES_PER_TOKEN: u64 = 4;
+
 /// Asks a model through a client, with all of the client's layers: retries, budget, record and replay.
 ///
 /// The client must send neither a count of retries nor anything else that differs from call to call
@@ -48,21 +53,60 @@ impl Mind for LlmMind {
         let reply = self.client.complete(&request).await;
         let reply = reply.map_err(|error| mind_error(&error))?;
         let usage = &reply.usage;
+        let mut attempts: Vec<_> = reply.attempts.iter().map(attempt).collect();
+        let mut tokens = TokenUse {
+            prompt: usage.prompt(),
+            completion: usage.output,
+            reasoning: usage.thinking,
+            cached: usage.cache_read,
+            estimated: !usage.known,
+        };
+        let text = reply.text();
+        if replace_absurd(&mut tokens, input, &text)
+            && let Some(last) = attempts.last_mut()
+        {
+            last.notes.push("absurd_usage".to_owned());
+        }
         Ok(MindReply {
-            text: reply.text(),
+            text,
             model: reply.model.clone(),
             finish_reason: Some(finish_reason(&reply.stop)),
-            tokens: TokenUse {
-                prompt: usage.prompt(),
-                completion: usage.output,
-                reasoning: usage.thinking,
-                cached: usage.cache_read,
-                estimated: !usage.known,
-            },
+            finish_raw: finish_raw(reply.raw.get()),
+            tokens,
             cost_nanos: reply.cost.usd.map(|usd| usd.0),
-            attempts: reply.attempts.iter().map(attempt).collect(),
+            attempts,
         })
     }
+}
+
+/// Replaces counts that cannot be true by estimates from the texts; whether there were any.
+fn replace_absurd(tokens: &mut TokenUse, input: &MindInput, answer: &str) -> bool {
+    let estimate = |bytes: usize| (bytes as u64).div_ceil(BYTES_PER_TOKEN);
+    let limit = u64::from(input.model().token_limit);
+    let mut absurd = false;
+    if tokens.completion > MOST_COMPLETION.max(limit.saturating_mul(10)) {
+        tokens.completion = estimate(answer.len());
+        tokens.reasoning = None;
+        absurd = true;
+    }
+    if tokens.prompt > MOST_PROMPT {
+        let prompt = input.prompt();
+        let bytes = prompt.user().len() + prompt.system().map_or(0, str::len);
+        tokens.prompt = estimate(bytes);
+        tokens.cached = 0;
+        absurd = true;
+    }
+    tokens.estimated |= absurd;
+    absurd
+}
+
+/// The server's own word for the end of an answer, from the body of its response.
+fn finish_raw(body: &str) -> Option<String> {
+    let body: serde_json::Value = serde_json::from_str(body).ok()?;
+    let word = body
+        .pointer("/choices/0/finish_reason")
+        .or_else(|| body.get("stop_reason"))?;
+    word.as_str().map(str::to_owned)
 }
 
 fn wire(input: &MindInput) -> Request {
@@ -91,6 +135,7 @@ fn attempt(attempt: &llm_client::Attempt) -> AttemptFacts {
         class: attempt.class.map(|class| class.to_string()),
         wait_ms: ms(attempt.wait),
         latency_ms: ms(attempt.latency),
+        notes: Vec::new(),
     }
 }
 

@@ -119,6 +119,9 @@ pub struct MindReply {
     pub model: String,
     /// Why the text ends, in llm-client's words; `max_tokens` and `context_window` mean that it was cut.
     pub finish_reason: Option<String>,
+    /// The same in the server's own words, if it gives any.
+    #[serde(default)]
+    pub finish_raw: Option<String>,
     /// Tokens.
     pub tokens: TokenUse,
     /// Money in billionths of a dollar, if the price is known.

@@ -7,9 +7,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::mind::TokenUse;
-use crate::parser::{End, Reason, parse_signed};
+use crate::parser::{End, Reason, parse_in_run};
 use crate::pool::{ActiveView, MsgId, PoolError};
 use crate::prompt::{SystemPrompt, format_prompt};
+use crate::rules::Rules;
 use crate::settings::ModelSettings;
 use crate::{
     AttemptFacts, Event, ExperimentEnd, ExperimentStart, Impersonation, Keep, KeepSetting,
@@ -26,6 +27,7 @@ const LOSS_WINDOW: usize = 50;
 /// Where a run is.
 #[derive(Debug, Clone)]
 pub struct State {
+    rules: Rules,
     settings: Settings,
     system: SystemPrompt,
     model: Arc<ModelSettings>,
@@ -165,6 +167,7 @@ impl State {
             pool.add(&seed.text, Origin::Seed)?;
         }
         Ok(Self {
+            rules: Rules::of(start.schema_version),
             system: settings.prompt(),
             model: settings.model_settings().into(),
             template: start.request_template.clone(),
@@ -183,6 +186,11 @@ impl State {
             failures: 0,
             losses: VecDeque::new(),
         })
+    }
+
+    /// The key of a call in the protocol meter, also why its answer was lost if it was.
+    pub fn meter_key(&self, call: &MindInvocation) -> Reason {
+        call.meter_key(self.rules)
     }
 
     /// The settings, as they are now.
@@ -338,7 +346,9 @@ impl State {
                 ..MindReply::default()
             },
         };
-        let mut parsed = parse_signed(&reply.text, settings.parse_mode, &settings.init_signature);
+        let rules = self.rules;
+        let (mode, signature) = (settings.parse_mode, &settings.init_signature);
+        let mut parsed = parse_in_run(&reply.text, mode, signature, rules);
         if matches!(
             reply.finish_reason.as_deref(),
             Some("max_tokens" | "context_window")
@@ -352,6 +362,12 @@ impl State {
         }
         if failed {
             parsed.reason = Reason::CallFailed;
+        }
+        let mut attempts = reply.attempts;
+        if !rules.records_finish {
+            for attempt in &mut attempts {
+                attempt.notes.clear();
+            }
         }
         let first = self.pool.len();
         let added_ids = (first..).take(parsed.messages.len()).collect();
@@ -385,10 +401,11 @@ impl State {
             model_asked: settings.model.clone(),
             model_answered: reply.model,
             finish_reason: reply.finish_reason,
+            finish_raw: rules.records_finish.then_some(reply.finish_raw),
             tokens: reply.tokens,
             cost_usd: reply.cost_nanos.map(dollars),
             latency_ms,
-            attempts: reply.attempts,
+            attempts,
         }
     }
 
@@ -498,28 +515,30 @@ impl State {
         let TokenUse {
             prompt, completion, ..
         } = call.tokens;
-        self.tokens.prompt = self.tokens.prompt.saturating_add(prompt);
-        self.tokens.completion = self.tokens.completion.saturating_add(completion);
+        let rules = self.rules;
+        self.tokens.prompt = rules.add_tokens(self.tokens.prompt, prompt);
+        self.tokens.completion = rules.add_tokens(self.tokens.completion, completion);
         self.longest_prompt = self.longest_prompt.max(prompt);
         if let Some(cost) = call.cost_usd {
             let total = self.cost_nanos.get_or_insert(0);
             *total = total.saturating_add(nanos(cost));
         }
-        if call.parse.reason == Reason::CallFailed {
+        let key = call.meter_key(rules);
+        if key == Reason::CallFailed {
             self.errors += 1;
             self.failures += 1;
         } else {
             // Those of a failed call are in its error event.
             self.count_broken(&call.attempts);
             self.failures = 0;
-            self.losses.push_back(call.parse.reason.is_loss());
+            self.losses.push_back(key.is_loss());
             if self.losses.len() > LOSS_WINDOW {
                 self.losses.pop_front();
             }
         }
-        self.protocol.count(&call.parse);
+        self.protocol.count(key, call.parse.end);
         if let Some(open) = &mut self.open {
-            open.protocol.count(&call.parse);
+            open.protocol.count(key, call.parse.end);
             open.ids.extend(ids);
             open.texts.extend_from_slice(&call.transmitted);
             open.next_mind += 1;
@@ -558,10 +577,10 @@ impl State {
 }
 
 impl Protocol {
-    /// Counts a call.
-    pub(crate) fn count(&mut self, parse: &ParseFacts) {
-        *self.by_reason.entry(parse.reason).or_insert(0) += 1;
-        match (parse.reason, parse.end) {
+    /// Counts a call with its [key](MindInvocation::meter_key).
+    pub(crate) fn count(&mut self, key: Reason, end: End) {
+        *self.by_reason.entry(key).or_insert(0) += 1;
+        match (key, end) {
             (Reason::CallFailed, _) => {}
             (reason, _) if reason.is_loss() => self.lost += 1,
             (_, End::Lenient) => self.tolerated += 1,

@@ -6,6 +6,7 @@ use crate::journal::{Damage, Entry, Reader};
 use crate::parser::{Note, Reason};
 use crate::pool::MsgId;
 use crate::resume::ResumeError;
+use crate::rules::Rules;
 use crate::{Event, ExperimentStart, MindInvocation, ReadError, Scheduling, SeedText, StateError};
 
 /// What happened in a run, without how it was written down. A journal makes one, and so does a simulation.
@@ -55,7 +56,7 @@ pub struct Call {
     pub sampled: Vec<MsgId>,
     /// What it added.
     pub added: Vec<MsgId>,
-    /// What became of its answer.
+    /// Its key in the protocol meter: its reason, or more exactly why its answer was lost.
     pub reason: Reason,
     /// What is remarkable about it.
     pub notes: Vec<Note>,
@@ -88,6 +89,7 @@ impl Transcript {
     pub fn read(journal: impl BufRead) -> Result<Self, ResumeError> {
         let mut reader = Reader::new(journal);
         let (_, start) = reader.start()?;
+        let rules = Rules::of(start.schema_version);
         let mut transcript = Self::begin(&start);
         loop {
             let entry = match reader.next_entry() {
@@ -109,7 +111,7 @@ impl Transcript {
             else {
                 continue;
             };
-            let taken = transcript.take(line.event);
+            let taken = transcript.take(line.event, rules);
             taken.map_err(|source| ResumeError::State { number, source })?;
         }
     }
@@ -135,9 +137,9 @@ impl Transcript {
         }
     }
 
-    pub(crate) fn take(&mut self, event: Event) -> Result<(), StateError> {
+    pub(crate) fn take(&mut self, event: Event, rules: Rules) -> Result<(), StateError> {
         match event {
-            Event::MindInvocation(call) => self.take_call(*call),
+            Event::MindInvocation(call) => self.take_call(*call, rules),
             Event::RoundEnd(end) => {
                 self.rounds.push(Round {
                     round: end.round,
@@ -149,7 +151,7 @@ impl Transcript {
         }
     }
 
-    fn take_call(&mut self, call: MindInvocation) -> Result<(), StateError> {
+    fn take_call(&mut self, call: MindInvocation, rules: Rules) -> Result<(), StateError> {
         let first = self.messages.len() as u64;
         let expected: Vec<MsgId> = (first..).take(call.transmitted.len()).collect();
         // Analyses follow these numbers.
@@ -163,6 +165,7 @@ impl Transcript {
             return Err(StateError::Sampled { id: *id });
         }
         let at = self.calls.len();
+        let reason = call.meter_key(rules);
         self.messages
             .extend(call.transmitted.into_iter().map(|text| Message {
                 text,
@@ -174,7 +177,7 @@ impl Transcript {
             mind: call.mind_id,
             sampled: call.sampled_ids,
             added: call.added_ids,
-            reason: call.parse.reason,
+            reason,
             notes: call.parse.notes,
             raw: call.raw_output,
             model: call.model_answered,

@@ -234,7 +234,7 @@ fn journals() {
     let renumbered = |journal: String| journal::rechained(&events, &journal);
     let without_a_seq = [&lines[..3], &lines[4..]].concat();
     let two_starts = [&lines[..1], &lines[..]].concat();
-    let unknown_version = journal.replacen("\"schema_version\":1", "\"schema_version\":99", 1);
+    let unknown_version = journal.replacen("\"schema_version\":2", "\"schema_version\":99", 1);
     let cases: Vec<(&str, String, &[&str])> = vec![
         ("empty", String::new(), &["empty"]),
         ("blank", "\n".to_owned(), &["line 1"]),

@@ -5,6 +5,7 @@
 )]
 
 mod analyze;
+mod answers;
 mod bad_input;
 mod caps;
 mod commands;

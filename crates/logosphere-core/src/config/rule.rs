@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::parser::is_signature;
+use crate::parser::may_be_signature;
 
 /// What a setting may be. It shows as what is expected.
 #[derive(Debug, Clone, Copy)]
@@ -42,7 +42,7 @@ impl Rule {
             Self::Flag => value.is_boolean(),
             Self::Text => text.is_some(),
             Self::Name => text.is_some_and(|text| !text.trim().is_empty()),
-            Self::Signature => text.is_some_and(is_signature),
+            Self::Signature => text.is_some_and(may_be_signature),
             Self::Address => text.is_some_and(is_address),
         }
     }

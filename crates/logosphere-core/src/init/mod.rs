@@ -12,7 +12,8 @@ pub use fix::InitFix;
 use fix::line_at;
 
 use crate::parser::{
-    Cut, End, ParseMode, find_signature, holds_delimiter, is_blank, parse_signed, stamped, trimmed,
+    Cut, End, ParseMode, find_signature, holds_delimiter, is_blank, is_signature, parse_signed,
+    stamped, trimmed,
 };
 
 /// How much of a text a warning shows, in characters.
@@ -131,7 +132,7 @@ impl Found {
             let fix = InitFix::end(text, tail, signature);
             return Err(InitError::NoEnd { fix });
         };
-        let found = find_signature(text, rest.first.clone());
+        let found = find_signature(text, rest.first.clone(), is_signature);
         check_signature(text, tail, found, rest.first, signature)?;
         Ok(Self {
             notes: cut.thinking.clone(),

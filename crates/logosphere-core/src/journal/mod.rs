@@ -16,8 +16,8 @@ pub use spool::{Spooled, read_spool};
 
 use crate::Event;
 
-/// The version of the journal's form.
-pub const SCHEMA_VERSION: u32 = 1;
+/// The version of the form that new journals have; older ones are read by their own rules.
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// Where events go.
 pub trait JournalSink {

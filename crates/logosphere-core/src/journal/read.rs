@@ -90,7 +90,9 @@ pub enum Damage {
     #[error("is a second experiment_start: there is one run in a journal")]
     SecondStart,
     /// The form is of another version.
-    #[error("has schema_version {found}, this program reads {SCHEMA_VERSION}")]
+    #[error(
+        "schema_version {found} is newer than this program, which reads up to {SCHEMA_VERSION}"
+    )]
     SchemaVersion {
         /// Which.
         found: u32,
@@ -190,7 +192,7 @@ impl<R: BufRead> Reader<R> {
             ..
         }) = &line
         {
-            if start.schema_version != SCHEMA_VERSION {
+            if !(1..=SCHEMA_VERSION).contains(&start.schema_version) {
                 let found = start.schema_version;
                 return Err(damaged(&kind, Damage::SchemaVersion { found }));
             }

@@ -198,6 +198,7 @@ fn overloaded() -> MindError {
         message: "this mind fails now and then, as it was told".to_owned(),
         fatal: false,
         attempts: vec![AttemptFacts {
+            notes: Vec::new(),
             n: 1,
             status: None,
             class: Some(class),

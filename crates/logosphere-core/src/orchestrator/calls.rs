@@ -213,7 +213,7 @@ impl<J: JournalSink, C: Clock> Book<J, C> {
         let event = Event::MindInvocation(Box::new(event));
         self.commit(&event)?;
         if let Event::MindInvocation(event) = &event {
-            show(Progress::Called(event));
+            show(Progress::Called(event, self.state.meter_key(event)));
         }
         Ok(None)
     }

@@ -12,7 +12,7 @@ use crate::journal::{JournalError, JournalSink, Spooled};
 use crate::resume::Resumption;
 use crate::state::{State, StateError, Step};
 use crate::{
-    CallError, Clock, ConfigError, Event, ExperimentStart, Mind, MindError, MindInvocation,
+    CallError, Clock, ConfigError, Event, ExperimentStart, Mind, MindError, MindInvocation, Reason,
     RoundEnd, RunInterrupted, RunResumed, Scheduling,
 };
 
@@ -81,8 +81,8 @@ pub enum RoundSummary {
 pub enum Progress<'a> {
     /// A call failed for good, and that was written down.
     Failed(&'a CallError),
-    /// A call was written down.
-    Called(&'a MindInvocation),
+    /// A call was written down; with it its key in the protocol meter.
+    Called(&'a MindInvocation, Reason),
     /// A round was.
     Round(&'a RoundEnd, &'a State),
 }

@@ -5,12 +5,17 @@ use super::notes::{has_near_delimiter, has_reasoning_tag, imitates_stamp, is_inv
 use super::signature::{self, stamped};
 use super::{End, Note, ParseMode, Parsed, Reason, Spans, is_blank, lost};
 
-/// Reads an answer by the rules of `mode`, lenient or strict.
-pub(super) fn read(raw: &str, mode: ParseMode, init_signature: &str) -> Parsed {
+/// Reads an answer by the rules of `mode`, lenient or strict. `signs` accepts a signature.
+pub(super) fn read(
+    raw: &str,
+    mode: ParseMode,
+    init_signature: &str,
+    signs: fn(&str) -> bool,
+) -> Parsed {
     let cut = Cut::new(raw, mode);
     let lenient = mode == ParseMode::Lenient;
     let rest = cut.rest(raw, mode).filter(|_| lenient);
-    let signed = (rest.as_ref()).and_then(|rest| signature::find(raw, rest.first.clone()));
+    let signed = (rest.as_ref()).and_then(|rest| signature::find(raw, rest.first.clone(), signs));
     let sent = signed.clone().map_or("", |place| &raw[place]);
     let messages = (cut.messages().iter())
         .map(|block| stamped(&raw[block.clone()], sent))

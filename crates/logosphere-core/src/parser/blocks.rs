@@ -75,16 +75,24 @@ impl Cut {
     /// What stands behind the end, if there is one.
     pub(crate) fn rest(&self, raw: &str, mode: ParseMode) -> Option<Rest> {
         let start = self.tail.filter(|_| self.end != End::None)?;
-        // Behind the last delimiter line a block runs to the end of the text.
-        let mut from = start;
-        let mut blocks = delimiters(raw, start, mode)
-            .map(|line| (line.start, line.next))
-            .chain([(raw.len(), raw.len())])
-            .map(|(end, next)| without_line_end(raw, std::mem::replace(&mut from, next)..end));
+        let mut blocks = blocks(raw, start, mode);
         let first = blocks.next()?;
         let more = blocks.find(|block| !is_blank(&raw[block.clone()]));
         Some(Rest { first, more })
     }
+}
+
+/// The blocks from `start` on; the last one runs to the end of the text.
+pub(super) fn blocks(
+    raw: &str,
+    start: usize,
+    mode: ParseMode,
+) -> impl Iterator<Item = Range<usize>> {
+    let mut from = start;
+    delimiters(raw, start, mode)
+        .map(|line| (line.start, line.next))
+        .chain([(raw.len(), raw.len())])
+        .map(move |(end, next)| without_line_end(raw, std::mem::replace(&mut from, next)..end))
 }
 
 /// A range without the LF or CRLF at its end.

@@ -12,11 +12,12 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use crate::rules::Rules;
 pub(crate) use blocks::Cut;
 pub(crate) use delimiters::holds_delimiter;
 pub(crate) use notes::is_invisible;
 pub use signature::is_signature;
-pub(crate) use signature::{find as find_signature, stamped};
+pub(crate) use signature::{find as find_signature, may_be_signature, stamped};
 
 /// Which rules an answer is read by.
 #[derive(
@@ -67,6 +68,10 @@ pub enum Reason {
     Impersonation,
     /// There is no answer.
     CallFailed,
+    /// In the protocol meter only: [`Reason::Silence`] of an answer with text after its end.
+    SilenceWithText,
+    /// In the protocol meter only: a lost answer that the model refused or a filter stopped.
+    Refusal,
 }
 
 impl Reason {
@@ -151,10 +156,45 @@ pub fn parse(raw: &str, mode: ParseMode) -> Parsed {
 
 /// As [`parse`], in a run whose seeds are signed with `init_signature`.
 pub fn parse_signed(raw: &str, mode: ParseMode, init_signature: &str) -> Parsed {
+    parse_by(raw, mode, init_signature, is_signature)
+}
+
+/// As [`parse_signed`], by the rules of a journal's version.
+pub(crate) fn parse_in_run(
+    raw: &str,
+    mode: ParseMode,
+    init_signature: &str,
+    rules: Rules,
+) -> Parsed {
+    if !rules.refuses_hidden_signatures {
+        return parse_by(raw, mode, init_signature, may_be_signature);
+    }
+    let mut parsed = parse_by(raw, mode, init_signature, is_signature);
+    if rules.counts_text_after_end
+        && let Some(rest) = &parsed.spans.rest
+    {
+        let (blocks, chars) = lost_after_end(raw, rest.start, mode);
+        parsed.lost_blocks += blocks;
+        parsed.lost_chars += chars;
+    }
+    parsed
+}
+
+fn parse_by(raw: &str, mode: ParseMode, init_signature: &str, signs: fn(&str) -> bool) -> Parsed {
     match mode {
-        ParseMode::Lenient | ParseMode::Strict => answer::read(raw, mode, init_signature),
+        ParseMode::Lenient | ParseMode::Strict => answer::read(raw, mode, init_signature, signs),
         ParseMode::Legacy => legacy::read(raw),
     }
+}
+
+/// Non-blank blocks from `start` on, where the end of an answer is past, and their characters; a signature is not counted.
+fn lost_after_end(raw: &str, start: usize, mode: ParseMode) -> (u64, u64) {
+    let mut blocks: Vec<_> = blocks::blocks(raw, start, mode).collect();
+    let signed = |block: &Range<usize>| find_signature(raw, block.clone(), is_signature).is_some();
+    if blocks.first().is_some_and(signed) {
+        blocks.remove(0);
+    }
+    lost(raw, Some(&blocks))
 }
 
 impl Parsed {

@@ -74,6 +74,35 @@ pub(crate) fn is_invisible(text: &str) -> bool {
     })
 }
 
+/// Whether a character shows nothing of itself: general category Cc, Cf, Zl or Zp.
+pub(super) fn is_hidden(char: char) -> bool {
+    char.is_control()
+        || matches!(
+            char,
+            '\u{ad}'
+                | '\u{600}'..='\u{605}'
+                | '\u{61c}'
+                | '\u{6dd}'
+                | '\u{70f}'
+                | '\u{890}'..='\u{891}'
+                | '\u{8e2}'
+                | '\u{180e}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{2064}'
+                | '\u{2066}'..='\u{206f}'
+                | '\u{feff}'
+                | '\u{fff9}'..='\u{fffb}'
+                | '\u{110bd}'
+                | '\u{110cd}'
+                | '\u{13430}'..='\u{1343f}'
+                | '\u{1bca0}'..='\u{1bca3}'
+                | '\u{1d173}'..='\u{1d17a}'
+                | '\u{e0001}'
+                | '\u{e0020}'..='\u{e007f}'
+        )
+}
+
 /// Whether a text ends as a seed does.
 pub(super) fn imitates_stamp(text: &str, init_signature: &str) -> bool {
     let last = text.rsplit('\n').next();

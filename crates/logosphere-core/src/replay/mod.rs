@@ -146,12 +146,15 @@ pub fn replay_to(journal: impl BufRead, mut out: impl Write) -> Result<ReplayRep
 
 /// What the first event says, from its settings, its seeds and its template alone.
 fn made_anew(found: &ExperimentStart) -> ExperimentStart {
-    ExperimentStart::new(
-        found.effective.clone(),
-        found.run_id.clone(),
-        found.seeds.iter().map(|seed| seed.text.clone()),
-        found.request_template.clone(),
-    )
+    ExperimentStart {
+        schema_version: found.schema_version,
+        ..ExperimentStart::new(
+            found.effective.clone(),
+            found.run_id.clone(),
+            found.seeds.iter().map(|seed| seed.text.clone()),
+            found.request_template.clone(),
+        )
+    }
 }
 
 struct Replay {
@@ -333,6 +336,7 @@ fn outcome(call: &MindInvocation) -> Outcome {
         text: call.raw_output.clone(),
         model: call.model_answered.clone(),
         finish_reason: call.finish_reason.clone(),
+        finish_raw: call.finish_raw.clone().flatten(),
         tokens: call.tokens,
         cost_nanos: call.cost_usd.map(nanos),
         attempts: call.attempts.clone(),

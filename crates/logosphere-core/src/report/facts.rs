@@ -5,6 +5,7 @@ use std::io::BufRead;
 
 use crate::journal::{Damage, Entry, Reader};
 use crate::resume::ResumeError;
+use crate::rules::Rules;
 use crate::{
     Event, ExperimentStart, Line, MindInvocation, Note, Protocol, ReadError, Reason,
     RunInterrupted, Settings, TokenTotals, Transcript,
@@ -121,7 +122,7 @@ impl RunFacts {
             // Types that this version does not know say nothing to it.
             let Some(line) = line else { continue };
             facts.take(&line);
-            let taken = transcript.take(line.event);
+            let taken = transcript.take(line.event, facts.rules());
             taken.map_err(|source| ResumeError::State { number, source })?;
         }
         reader.chain().clone_into(&mut facts.chain);
@@ -154,13 +155,15 @@ impl RunFacts {
     }
 
     fn take_call(&mut self, call: &MindInvocation) {
-        self.protocol.count(&call.parse);
+        let rules = self.rules();
+        let key = call.meter_key(rules);
+        self.protocol.count(key, call.parse.end);
         let model = match call.model_answered.as_str() {
             "" => &call.model_asked,
             _ => &call.model_answered,
         };
         let of_model = self.by_model.entry(model.clone()).or_default();
-        of_model.count(&call.parse);
+        of_model.count(key, call.parse.end);
         let notes = &call.parse.notes;
         let suspect = call.parse.reason == Reason::Silence && notes.contains(&Note::NearDelimiter);
         self.suspects += u64::from(suspect);
@@ -168,12 +171,16 @@ impl RunFacts {
             *self.notes.entry(*note).or_default() += 1;
         }
         self.retries += (call.attempts.len() as u64).saturating_sub(1);
-        self.tokens.prompt += call.tokens.prompt;
-        self.tokens.completion += call.tokens.completion;
+        self.tokens.prompt = rules.add_tokens(self.tokens.prompt, call.tokens.prompt);
+        self.tokens.completion = rules.add_tokens(self.tokens.completion, call.tokens.completion);
         self.estimated |= call.tokens.estimated;
         if let Some(cost) = call.cost_usd {
             *self.cost_usd.get_or_insert(0.0) += cost;
         }
+    }
+
+    pub(super) fn rules(&self) -> Rules {
+        Rules::of(self.start.schema_version)
     }
 
     /// Answers: calls that did not fail.

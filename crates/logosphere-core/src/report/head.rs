@@ -5,7 +5,7 @@ use report_kit::{Cell, Tone};
 use super::{ReportData, RunEnd, counted, percent};
 use crate::metrics::Metric;
 use crate::stamp::without_stamp;
-use crate::{Note, Reason, Scheduling};
+use crate::{Note, Scheduling};
 
 /// Answers from which on a loss is worth a warning, and the share of them that is.
 const ENOUGH: u64 = 20;
@@ -115,10 +115,8 @@ pub(super) fn notices(data: &ReportData) -> Vec<(Tone, String)> {
     }
     let (answers, lost) = (facts.answers(), facts.protocol.lost);
     if answers >= ENOUGH && lost as f64 > MANY * answers as f64 {
-        let reasons = facts.protocol.by_reason.iter();
-        let reasons = reasons.filter(|(reason, _)| is_loss(**reason));
-        let most = reasons.max_by_key(|(_, count)| **count);
-        let most = most.map_or_else(String::new, |(reason, count)| {
+        let losses = facts.protocol.losses();
+        let most = losses.first().map_or_else(String::new, |(reason, count)| {
             format!(", most often as {reason} ({count})")
         });
         notices.push((
@@ -177,10 +175,6 @@ pub(super) fn notices(data: &ReportData) -> Vec<(Tone, String)> {
     notices
 }
 
-pub(super) fn is_loss(reason: Reason) -> bool {
-    !matches!(reason, Reason::Ok | Reason::Silence | Reason::CallFailed)
-}
-
 pub(super) fn facts(data: &ReportData) -> Vec<(&'static str, Cell)> {
     let (facts, run) = (&data.facts, &data.transcript);
     let settings = &facts.settings;
@@ -207,7 +201,9 @@ pub(super) fn facts(data: &ReportData) -> Vec<(&'static str, Cell)> {
         ("Messages", run.messages.len().into()),
         (
             "Tokens",
-            (facts.tokens.prompt + facts.tokens.completion).into(),
+            (facts.rules())
+                .add_tokens(facts.tokens.prompt, facts.tokens.completion)
+                .into(),
         ),
         ("Dollars", super::number(facts.cost_usd, 4)),
         ("Seed", settings.seed.into()),

@@ -7,7 +7,7 @@ use report_kit::{Browser, Cell, Item, Section, Tone, Value};
 use serde::Serialize;
 
 use super::ReportData;
-use crate::parser::{Spans, is_blank, parse_signed};
+use crate::parser::{Spans, is_blank, parse_in_run};
 use crate::{Call, MsgId, Reason};
 
 /// Bytes that the answers and what is said of them may take. A longer run shows its beginning and its end.
@@ -158,7 +158,8 @@ impl Messages {
     /// Adds an answer with its parts coloured; where its messages stand in it.
     fn add_answer(&mut self, data: &ReportData, call: &Call) -> (usize, Vec<Range<usize>>) {
         let settings = &data.facts.start.effective.settings;
-        let parsed = parse_signed(&call.raw, settings.parse_mode, &settings.init_signature);
+        let (mode, signature) = (settings.parse_mode, &settings.init_signature);
+        let parsed = parse_in_run(&call.raw, mode, signature, data.facts.rules());
         let blank = |range: &Range<usize>| is_blank(&call.raw[range.clone()]);
         let marks = marks(&parsed.spans, call.reason);
         let marks = marks.into_iter().filter(|(range, _)| !blank(range));
@@ -244,7 +245,10 @@ fn marks(spans: &Spans, reason: Reason) -> Vec<(Range<usize>, Tone)> {
         Tone::Bad
     };
     // Without a delimiter all of it is thinking, and all of it was lost.
-    let thinking = if spans.blocks.is_empty() && spans.rest.is_none() && reason != Reason::Silence {
+    let thinking = if spans.blocks.is_empty()
+        && spans.rest.is_none()
+        && !matches!(reason, Reason::Silence | Reason::SilenceWithText)
+    {
         Tone::Bad
     } else {
         Tone::Info

@@ -2,7 +2,6 @@
 
 use report_kit::{Axis, Cell, Plot, Section, Series, Table, Tone};
 
-use super::head::is_loss;
 use super::{Messages, ReportData, drawn, percent};
 use crate::{Note, Protocol, Reason};
 
@@ -54,7 +53,7 @@ fn reasons(data: &ReportData, messages: &Messages) -> Table {
         let tone = match reason {
             Reason::Ok => Tone::Good,
             Reason::Silence => Tone::Neutral,
-            reason if is_loss(*reason) => Tone::Bad,
+            reason if reason.is_loss() => Tone::Bad,
             _ => Tone::Caution,
         };
         let example = data
@@ -87,6 +86,10 @@ fn meaning(reason: Reason) -> &'static str {
         Reason::Truncated => "cut off by the token limit",
         Reason::Impersonation => "signed as the seeds are, and discarded",
         Reason::CallFailed => "no answer",
+        Reason::SilenceWithText => {
+            "ended before its first message; the text after the end is not sent"
+        }
+        Reason::Refusal => "refused by the model, or stopped by a filter",
     }
 }
 

@@ -38,6 +38,7 @@ fn failing<'a>(
 
 fn error(class: &str, fatal: bool) -> MindError {
     let attempt = |n| AttemptFacts {
+        notes: Vec::new(),
         n,
         status: Some(503),
         class: Some(class.to_owned()),

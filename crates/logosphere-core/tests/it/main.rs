@@ -42,3 +42,4 @@ mod resume_settings;
 mod sampler;
 mod scheduling;
 mod scripted_run;
+mod versions;

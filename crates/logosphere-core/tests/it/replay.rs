@@ -184,11 +184,11 @@ fn damage_by_other_programs_is_called_by_its_name() {
         ),
         (
             text.replacen(
-                "\"schema_version\":1,\"run_id\"",
                 "\"schema_version\":2,\"run_id\"",
+                "\"schema_version\":3,\"run_id\"",
                 1,
             ),
-            "schema_version 2",
+            "schema_version 3",
         ),
         (
             text.split_inclusive('\n')

@@ -1,8 +1,10 @@
 //! A second reader of answers, slow and plain.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use logosphere_core::{End, Note, ParseMode, Parsed, Reason};
+use regex::Regex;
 
 use super::{is_blank, is_blank_char};
 
@@ -17,6 +19,10 @@ pub struct Plain {
     notes: Vec<Note>,
     lost: (u64, u64),
 }
+
+/// Characters that show nothing of themselves, by the categories of Unicode.
+static HIDDEN: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]").unwrap());
 
 impl Plain {
     pub fn of(parsed: Parsed) -> Self {
@@ -143,7 +149,7 @@ impl<'a> Lines<'a> {
         let signed = mode == ParseMode::Lenient
             && signature.starts_with('~')
             && (2..=32).contains(&signature.chars().count())
-            && !signature.chars().any(char::is_control);
+            && !HIDDEN.is_match(signature);
         if !signed {
             signature = "";
         }
