@@ -1,12 +1,10 @@
 //! `demo`: everything that needs no model, on a run of its own.
 
 use std::io::Write as _;
-use std::path::Path;
 
 use bin_support::{Exit, Failure, Session, printable};
-use logosphere_core::Experiment;
 
-use crate::run::{self, EXPERIMENTS, failure, today};
+use crate::run::{Place, run_in};
 use crate::{cli, journal, report};
 
 /// Twelve minds that get a word in ten wrong, thirty rounds, and a pool that no round can fill.
@@ -15,13 +13,10 @@ const ROUNDS: u32 = 30;
 const ACTIVE: usize = 30;
 
 pub fn execute(args: &cli::Demo, session: &mut Session) -> Result<Exit, Failure> {
-    let experiment = match &args.output_dir {
-        Some(path) => Experiment::open_or_make(path),
-        None => Experiment::create(Path::new(EXPERIMENTS), "demo", today()),
+    let place = match &args.output_dir {
+        Some(path) => Place::Directory(path),
+        None => Place::New("demo"),
     };
-    let experiment = experiment.map_err(failure)?;
-    run::provide_init(&experiment, session)?;
-    let path = experiment.path().to_owned();
     let flags = cli::RunFlags {
         settings: cli::SettingFlags {
             rounds: Some(ROUNDS),
@@ -35,7 +30,7 @@ pub fn execute(args: &cli::Demo, session: &mut Session) -> Result<Exit, Failure>
         ..cli::RunFlags::default()
     };
     writeln!(session.results, "run, by a program: no model is asked")?;
-    let ran = run::execute(Some(&path), &flags, session)?;
+    let (ran, experiment) = run_in(place, &flags, session)?;
     if ran != Exit::Done {
         return Ok(ran);
     }
@@ -44,9 +39,10 @@ pub fn execute(args: &cli::Demo, session: &mut Session) -> Result<Exit, Failure>
         "\nverify: the journal made anew out of itself"
     )?;
     let verify = cli::Verify {
-        journal: path.clone(),
+        journal: experiment.path().to_owned(),
         legacy: false,
         init: None,
+        expect_head: None,
         json: false,
     };
     journal::verify(&verify, session)?;
@@ -55,7 +51,7 @@ pub fn execute(args: &cli::Demo, session: &mut Session) -> Result<Exit, Failure>
         "\nreport: every measure beside what copying at random gives, 200 times"
     )?;
     let made = cli::Report {
-        experiment: path.clone(),
+        experiment: experiment.path().to_owned(),
         out: None,
     };
     report::execute(&made, session)?;

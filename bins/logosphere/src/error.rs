@@ -82,11 +82,22 @@ pub enum Error {
         mind: String,
         provider: ProviderName,
     },
+    #[error("--provider offline takes --mind, not --model")]
+    ModelOffline,
     #[error(
         "--max-usd: the price of {} is not known; give it with --prices FILE",
         printable(model)
     )]
     Unpriced { model: String },
+    #[error(
+        "the head is {head} at seq {last_seq}, expected {}: lines were altered, cut off or added",
+        printable(expected)
+    )]
+    OtherHead {
+        expected: String,
+        head: String,
+        last_seq: u64,
+    },
     #[error("a file of prices")]
     Prices(#[source] llm_client::ConfigError),
     #[error("the system gives no random number: {message}")]

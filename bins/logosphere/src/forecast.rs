@@ -1,21 +1,19 @@
 //! `forecast` and `run --dry-run`: what a run would take. Nothing is sent or written.
 
-use std::fs::File;
-use std::io::{BufReader, Write as _};
+use std::io::Write as _;
 use std::path::Path;
 
 use bin_support::{Exit, Failure, ProviderName, Session, printable};
 use llm_client::ModelTable;
 use logosphere_core::{
-    Answers, Experiment, ExperimentError, Forecast, Layer, Settings, Template, TokenPrices,
-    Transcript, forecast, journal::Reader,
+    Answers, Experiment, ExperimentError, Forecast, Layer, Settings, TokenPrices, Transcript,
+    forecast,
 };
 use serde::Serialize;
 
-use crate::cli;
-use crate::error::Error;
-use crate::population::{asks_nobody, prices};
-use crate::run::{failure, seeds};
+use crate::population::{DEFAULTS, asks_nobody, prices};
+use crate::run::{failure, seeds, template};
+use crate::{cli, journal};
 
 pub fn execute(args: &cli::Forecast, session: &mut Session) -> Result<Exit, Failure> {
     let experiment = Experiment::open(&args.experiment).map_err(failure)?;
@@ -112,24 +110,36 @@ impl Asked<'_> {
         session: &Session,
     ) -> Result<Told, Failure> {
         let run = match experiment {
-            Some(experiment) => begun(experiment)?,
+            Some(experiment) => experiment.begun().map_err(failure)?,
             None => None,
         };
-        let mut layer = self.flags.layer();
-        match (&run, experiment) {
-            (Some((settings, _)), _) => layer = layer.over(Layer::of(settings)),
+        let given = match (&run, experiment) {
+            (Some(run), _) => Layer::of(run.state.settings()),
             (None, Some(experiment)) => {
                 let config = experiment.read_config().map_err(failure)?;
-                layer = layer.over(config.map(|file| file.layer).unwrap_or_default());
+                config.map(|file| file.layer).unwrap_or_default()
             }
-            (None, None) => {}
+            (None, None) => Layer::default(),
+        };
+        let mut layer = self.flags.layer();
+        let was_offline = given.provider.as_deref() == Some(ProviderName::Offline.as_str());
+        if layer.model.is_some() && layer.provider.is_none() && was_offline {
+            // The model that is named is priced, whatever played the minds before.
+            layer.provider = Some(DEFAULTS.provider.to_string());
         }
+        layer = layer.over(given);
         if asks_nobody(&layer, self.flags, session)? {
             session.notice("without a key no model is asked, and nothing costs; give --provider to forecast a model");
             layer.provider = Some(ProviderName::Offline.to_string());
         }
         let settings = layer.settings(0).map_err(Failure::usage)?;
-        let run = run.map(|(_, run)| run);
+        let run = match (run, experiment) {
+            (Some(_), Some(experiment)) => {
+                let journal = journal::open(&experiment.journal())?;
+                Some(Transcript::read(journal).map_err(Failure::usage)?)
+            }
+            _ => None,
+        };
         let stored = match &run {
             Some(_) => Vec::new(),
             None => stored(
@@ -181,7 +191,8 @@ impl Asked<'_> {
             model: settings.model.clone(),
             offline,
             minds: settings.n_minds,
-            rounds: settings.max_rounds,
+            // A run that has more behind it than these settings ask for takes what it took.
+            rounds: rounds_of(&forecast, &settings),
             settings,
             forecast,
             prices_of: price.and(read_on).map(|day| day.to_string()),
@@ -189,28 +200,11 @@ impl Asked<'_> {
     }
 }
 
-/// The settings of the run in a directory, and what was done of it.
-fn begun(experiment: &Experiment) -> Result<Option<(Settings, Transcript)>, Failure> {
-    match experiment.check_unused() {
-        Ok(()) => return Ok(None),
-        Err(ExperimentError::HasRun { .. }) => {}
-        Err(error) => return Err(failure(error)),
-    }
-    let path = experiment.journal();
-    let open = || {
-        let file = File::open(&path).map_err(|source| {
-            let path = path.clone();
-            Failure::usage(Error::Read { path, source })
-        });
-        file.map(BufReader::new)
-    };
-    let start = Reader::new(open()?).start().map_err(|source| {
-        let path = path.clone();
-        Failure::usage(Error::Journal { path, source })
-    });
-    let settings = start?.1.effective.settings;
-    let run = Transcript::read(open()?).map_err(Failure::usage)?;
-    Ok(Some((settings, run)))
+/// The rounds that the calls are made in.
+fn rounds_of(forecast: &Forecast, settings: &Settings) -> u32 {
+    let calls = forecast.whole.calls;
+    let rounds = calls.div_ceil(u64::from(settings.n_minds).max(1));
+    u32::try_from(rounds).unwrap_or(u32::MAX)
 }
 
 /// Bytes of the seeds as they would lie in the pool: of the experiment, or of the template that it would be given.
@@ -221,10 +215,7 @@ fn stored(
 ) -> Result<Vec<usize>, Failure> {
     let (path, bytes) = match experiment {
         Some(experiment) => (experiment.init(), experiment.read_init().map_err(failure)?),
-        None => match Experiment::template(Path::new(".")).map_err(failure)? {
-            (bytes, Template::File(path)) => (path, bytes),
-            (bytes, Template::BuiltIn) => ("the built-in template".into(), bytes),
-        },
+        None => template()?,
     };
     let init = seeds(&path, &bytes, settings, session)?;
     let stored = init.stored(settings.stamp_seeds);
@@ -272,7 +263,7 @@ impl Told {
             }
             _ => writeln!(
                 out,
-                "cost      the price of {asked} is not known; --prices FILE gives it"
+                "cost      unknown: no price for {asked} (--prices FILE)"
             )?,
         }
         let [fast, slow] = told.wall_seconds.map(duration);

@@ -107,8 +107,19 @@ pub fn verify(args: &cli::Verify, session: &mut Session) -> Result<Exit, Failure
         calls,
         messages,
         ended,
+        head,
+        last_seq,
         ..
     } = report;
+    if let Some(expected) = args.expect_head.as_ref().filter(|hex| **hex != head) {
+        let expected = expected.clone();
+        let error = Error::OtherHead {
+            expected,
+            head,
+            last_seq,
+        };
+        return Err(Failure::new(Exit::CheckFailed, error));
+    }
     let leaks = leak::of_start(&args.journal)?;
     let report = Verified {
         holds: leaks.is_empty(),
@@ -117,6 +128,8 @@ pub fn verify(args: &cli::Verify, session: &mut Session) -> Result<Exit, Failure
         calls,
         messages,
         ended,
+        head: Some(head),
+        last_seq: Some(last_seq),
         leaks,
     };
     report.print(args.json, session)
@@ -144,6 +157,8 @@ fn legacy(args: &cli::Verify, init: &Path, session: &mut Session) -> Result<Exit
         calls,
         messages,
         ended,
+        head: None,
+        last_seq: None,
         leaks: Vec::new(),
     };
     report.print(args.json, session)
@@ -158,6 +173,11 @@ struct Verified {
     calls: u64,
     messages: u64,
     ended: bool,
+    /// The chain of the last line and its number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    head: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_seq: Option<u64>,
     /// What minds were told besides messages.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     leaks: Vec<Finding>,
@@ -195,6 +215,9 @@ impl Verified {
                 session.results,
                 "{verdict}: {lines} lines, {rounds} rounds, {calls} calls, {messages} messages{rest}"
             )?;
+            if let (Some(head), Some(seq)) = (&self.head, self.last_seq) {
+                writeln!(session.results, "head {head} (seq {seq})")?;
+            }
         }
         Ok(if self.holds {
             Exit::Done

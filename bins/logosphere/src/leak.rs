@@ -76,6 +76,7 @@ fn print(report: &LeakReport, session: &mut Session) -> io::Result<()> {
         calls,
         captured,
         equal,
+        uncommitted,
         uncaptured,
         ..
     } = report;
@@ -88,6 +89,9 @@ fn print(report: &LeakReport, session: &mut Session) -> io::Result<()> {
     write!(out, "{calls} calls made again")?;
     if *captured > 0 {
         write!(out, ", {equal} of {captured} captured requests equal")?;
+    }
+    if *uncommitted > 0 {
+        write!(out, ", uncommitted {uncommitted}")?;
     }
     if *uncaptured > 0 {
         write!(out, ", {uncaptured} calls without a captured request")?;

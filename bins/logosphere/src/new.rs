@@ -15,8 +15,12 @@ pub fn execute(args: &cli::New, session: &mut Session) -> Result<Exit, Failure> 
         let from = Experiment::open(from).map_err(failure)?;
         // What cannot be copied leaves no directory behind.
         from.read_init().map_err(failure)?;
+        from.read_config().map_err(failure)?;
         let made = make().map_err(failure)?;
-        made.copy_from(&from).map_err(failure)?;
+        let left_out = made.copy_from(&from, args.keep_seed).map_err(failure)?;
+        if !left_out.is_empty() {
+            session.notice(&format!("not copied: {}", left_out.join(", ")));
+        }
         made
     } else {
         let made = make().map_err(failure)?;

@@ -11,7 +11,7 @@ use logosphere_core::{Experiment, Layer, LlmMind, LocalMind, Mind, Settings, loc
 use crate::cli::SettingFlags;
 use crate::error::Error;
 
-const DEFAULTS: ModelDefaults = ModelDefaults {
+pub const DEFAULTS: ModelDefaults = ModelDefaults {
     program: "logosphere",
     provider: ProviderName::Openrouter,
     model: "anthropic/claude-3.5-sonnet",
@@ -91,7 +91,7 @@ impl Population {
     }
 
     /// The mind that is asked, and how requests to it are spelled.
-    pub fn mind(self, settings: &Settings) -> Result<(Box<dyn Mind>, String), Failure> {
+    pub fn mind(&self, settings: &Settings) -> Result<(Box<dyn Mind>, String), Failure> {
         match self {
             Self::Offline => {
                 let spec = settings.mind.as_deref().unwrap_or(LocalMind::DEFAULT);
@@ -100,7 +100,7 @@ impl Population {
             }
             Self::Model { client, provider } => {
                 let name = provider.to_string();
-                Ok((Box::new(LlmMind::new(client, name.clone())), name))
+                Ok((Box::new(LlmMind::new(client.clone(), name.clone())), name))
             }
         }
     }
@@ -129,6 +129,9 @@ fn model_flags(layer: &Layer, flags: &SettingFlags) -> Result<ModelFlags, Failur
             mind: mind.clone(),
             provider: name,
         }));
+    }
+    if provider == Some(ProviderName::Offline) && flags.model.model.is_some() {
+        return Err(Failure::usage(Error::ModelOffline));
     }
     let cap = |usd: f64| Usd::from_dollars(usd).unwrap_or(Usd(i64::MAX));
     Ok(ModelFlags {

@@ -1,6 +1,6 @@
 //! `run`: begins a run in an experiment's directory.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process;
 
 use bin_support::{Exit, Failure, Session, printable};
@@ -30,14 +30,55 @@ pub fn execute(
     if flags.dry_run {
         return forecast::dry_run(directory, &flags.settings, session);
     }
-    let experiment = match directory {
+    let place = match directory {
         // Named as an experiment it has its seeds; named as a place for one it is given what it lacks.
-        Some(path) if flags.output_dir.is_none() => Experiment::open(path).map_err(failure)?,
-        _ => place(directory, session)?,
+        Some(path) if flags.output_dir.is_none() => Place::Experiment(path),
+        Some(path) => Place::Directory(path),
+        None => Place::New("run"),
     };
-    spare(&experiment, &flags.settings)?;
-    let ready = prepare(&experiment, &flags.settings, session)?;
-    begin(&experiment, ready, flags, session)
+    run_in(place, flags, session).map(|(exit, _)| exit)
+}
+
+/// The directory of a run.
+#[derive(Clone, Copy)]
+pub enum Place<'a> {
+    /// That of an experiment.
+    Experiment(&'a Path),
+    /// One that is made if it is not there, and is given seeds if it has none.
+    Directory(&'a Path),
+    /// A new one of this name.
+    New(&'a str),
+}
+
+/// Runs in a directory. What can be refused is refused before anything is made or written.
+pub fn run_in(
+    place: Place<'_>,
+    flags: &cli::RunFlags,
+    session: &mut Session,
+) -> Result<(Exit, Experiment), Failure> {
+    let root = Path::new(EXPERIMENTS);
+    let planned = match place {
+        Place::Experiment(path) => Experiment::open(path),
+        Place::Directory(path) => Experiment::planned(path),
+        Place::New(name) => Experiment::next(root, name, today()),
+    };
+    let planned = planned.map_err(failure)?;
+    spare(&planned, &flags.settings)?;
+    // Another process that works here is named before its run is.
+    planned.check_free().map_err(failure)?;
+    planned.check_unused().map_err(failure)?;
+    let may_lack_seeds = !matches!(place, Place::Experiment(_));
+    let ready = prepare(&planned, may_lack_seeds, &flags.settings, session)?;
+    let experiment = match place {
+        Place::Experiment(_) => planned,
+        Place::Directory(path) => Experiment::open_or_make(path).map_err(failure)?,
+        Place::New(name) => Experiment::create(root, name, today()).map_err(failure)?,
+    };
+    if may_lack_seeds {
+        provide_init(&experiment, session)?;
+    }
+    let exit = begin(&experiment, ready, flags, session)?;
+    Ok((exit, experiment))
 }
 
 /// Refuses to record calls into one of the experiment's own files: a cassette only grows, and so do they.
@@ -46,17 +87,6 @@ pub fn spare(experiment: &Experiment, flags: &cli::SettingFlags) -> Result<(), F
         Some(record) => bin_support::spare(record, experiment.files()),
         None => Ok(()),
     }
-}
-
-/// The experiment that is meant, or a new one.
-fn place(directory: Option<&Path>, session: &Session) -> Result<Experiment, Failure> {
-    let experiment = match directory {
-        Some(path) => Experiment::open_or_make(path),
-        None => Experiment::create(Path::new(EXPERIMENTS), "run", today()),
-    }
-    .map_err(failure)?;
-    provide_init(&experiment, session)?;
-    Ok(experiment)
 }
 
 /// Gives an experiment without seeds those of the template, and says so.
@@ -74,19 +104,33 @@ pub fn provide_init(experiment: &Experiment, session: &Session) -> Result<(), Fa
     Ok(())
 }
 
+/// The seeds of an experiment without any: the file's name as a message shows it, and its bytes.
+pub fn template() -> Result<(PathBuf, Vec<u8>), Failure> {
+    let (bytes, template) = Experiment::template(Path::new(".")).map_err(failure)?;
+    let path = match template {
+        Template::File(path) => path,
+        Template::BuiltIn => "the built-in template".into(),
+    };
+    Ok((path, bytes))
+}
+
 /// A run whose every setting is known.
 pub struct Ready {
     pub settings: Settings,
     pub population: Population,
+    pub template: RequestTemplate,
     pub init: Init,
     pub init_sha256: String,
     /// SHA-256 of a given `config.json`.
     pub config_sha256: Option<String>,
+    /// Settings that nobody gave, of those that a run chooses for itself.
+    pub recorded: Vec<&'static str>,
 }
 
-/// Reads the seeds and all layers of settings. Nothing is written or sent.
-pub fn prepare(
+/// Reads the seeds and all layers of settings, and makes a request. Nothing is written or sent.
+fn prepare(
     experiment: &Experiment,
+    may_lack_seeds: bool,
     flags: &cli::SettingFlags,
     session: &Session,
 ) -> Result<Ready, Failure> {
@@ -96,14 +140,24 @@ pub fn prepare(
     // The layers as they are given must be right before anything follows from them.
     let seed = layer.seed.map_or_else(drawn, Ok)?;
     let given = layer.clone().settings(seed).map_err(Failure::usage)?;
-    let bytes = experiment.read_init().map_err(failure)?;
-    let init = seeds(&experiment.init(), &bytes, &given, session)?;
+    let recorded = layer.not_given();
+    let (path, bytes) = if may_lack_seeds && !experiment.init().exists() {
+        template()?
+    } else {
+        (experiment.init(), experiment.read_init().map_err(failure)?)
+    };
+    let init = seeds(&path, &bytes, &given, session)?;
     given
         .check_seeds(init.seeds.len() as u64)
         .map_err(Failure::usage)?;
     let population = Population::choose(&mut layer, &experiment.config(), flags, session)?;
+    let settings = layer.settings(seed).map_err(Failure::usage)?;
+    let (mind, dialect) = population.mind(&settings)?;
+    let template = RequestTemplate::of(&mind, &settings, &dialect).map_err(Failure::usage)?;
     Ok(Ready {
-        settings: layer.settings(seed).map_err(Failure::usage)?,
+        settings,
+        template,
+        recorded,
         population,
         init,
         init_sha256: logosphere_core::sha256_hex(&bytes),
@@ -141,18 +195,21 @@ fn begin(
     let Ready {
         settings,
         population,
+        template,
         init,
         init_sha256,
         config_sha256,
+        recorded,
     } = ready;
     let _lock = experiment.lock(process::id()).map_err(failure)?;
     experiment.check_unused().map_err(failure)?;
     population.keep_ledger(experiment)?;
-    let (mind, dialect) = population.mind(&settings)?;
-    let template = RequestTemplate::of(&mind, &settings, &dialect).map_err(Failure::usage)?;
+    let (mind, _) = population.mind(&settings)?;
     let config_sha256 = match config_sha256 {
         Some(sha256) => sha256,
-        None => experiment.write_config(&settings).map_err(failure)?,
+        None => experiment
+            .write_config(&settings, &recorded)
+            .map_err(failure)?,
     };
     let effective = Effective {
         config_sha256,

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write as _};
 use std::path::Path;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use bin_support::{Exit, Failure, Interrupt, Session, printable, shortened};
@@ -25,8 +26,14 @@ const MANY: f64 = 0.1;
 /// A run that Ctrl-C stops.
 pub fn control(check_leaks: bool, spent_ms: u64) -> Result<Control, Failure> {
     let cancel = CancellationToken::new();
-    let watched = cancel.clone();
-    Interrupt::on_signals()?.then(move || {
+    let signal = Arc::new(OnceLock::new());
+    let (watched, noted) = (cancel.clone(), signal.clone());
+    let interrupt = Interrupt::on_signals()?;
+    let raised = interrupt.clone();
+    interrupt.then(move || {
+        if let Some(name) = raised.signal() {
+            let _ = noted.set(name);
+        }
         watched.cancel();
         // A stderr that nobody reads is no failure.
         let _ = writeln!(
@@ -37,6 +44,7 @@ pub fn control(check_leaks: bool, spent_ms: u64) -> Result<Control, Failure> {
     Ok(Control {
         cancel,
         check_leaks,
+        signal,
         spent_ms,
     })
 }

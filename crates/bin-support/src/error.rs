@@ -90,6 +90,18 @@ pub enum Error {
         /// The variables that may hold the key, the first wins.
         variables: Vec<String>,
     },
+    /// A model was named, and there is no key to ask it with.
+    #[error(
+        "model {} needs a key: set {}, or give --provider offline",
+        printable(model),
+        variables.join(" or ")
+    )]
+    ModelWithoutKey {
+        /// The model.
+        model: String,
+        /// The variables that may hold the key, the first wins.
+        variables: Vec<String>,
+    },
     /// A key that is not meant for the address that is asked.
     #[error(
         "{subject} is from {address} and {variable} from {key}: the key is not sent there; \

@@ -1,7 +1,7 @@
 use std::fmt;
 use std::mem;
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -23,6 +23,8 @@ struct Shared {
     raised: AtomicBool,
     /// SIGTERM or SIGHUP came, after which nothing new begins.
     ends: AtomicBool,
+    /// The signal that raised the flag.
+    signal: AtomicI32,
     actions: Mutex<Vec<Action>>,
     notify: Notify,
 }
@@ -56,6 +58,7 @@ impl Interrupt {
         if self.0.raised.swap(true, Ordering::SeqCst) {
             low_level::exit(Exit::Interrupted.code().into());
         }
+        self.0.signal.store(signal, Ordering::SeqCst);
         self.0.notify.notify_waiters();
         // Outside of the lock: an action may ask for another one.
         let actions = mem::take(&mut *self.actions());
@@ -67,6 +70,16 @@ impl Interrupt {
     /// Whether the program should finish what is in flight and end with [`Exit::Interrupted`].
     pub fn is_raised(&self) -> bool {
         self.0.raised.load(Ordering::SeqCst)
+    }
+
+    /// The name of the signal that raised the flag, for a record of the run.
+    pub fn signal(&self) -> Option<&'static str> {
+        match self.0.signal.load(Ordering::SeqCst) {
+            SIGINT => Some("SIGINT"),
+            SIGTERM => Some("SIGTERM"),
+            SIGHUP => Some("SIGHUP"),
+            _ => None,
+        }
     }
 
     /// Returns once the flag is raised.

@@ -44,6 +44,9 @@ pub struct New {
     /// Take init.md and config.json of this experiment.
     #[arg(long, value_name = "EXP")]
     pub from: Option<PathBuf>,
+    /// Take the seed too: the new run draws the same samples.
+    #[arg(long, requires = "from")]
+    pub keep_seed: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -111,6 +114,9 @@ pub struct Verify {
     /// The init.md that it began with.
     #[arg(long, value_name = "FILE", requires = "legacy")]
     pub init: Option<PathBuf>,
+    /// The head that the journal must have, as an earlier `verify` printed it.
+    #[arg(long, value_name = "HEX", conflicts_with = "legacy")]
+    pub expect_head: Option<String>,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

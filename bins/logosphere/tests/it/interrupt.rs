@@ -82,6 +82,38 @@ fn interrupt(child: &mut Child, name: &str) -> BufReader<ChildStderr> {
 }
 
 #[test]
+fn l06_fifteen_signals_cost_no_call() {
+    for name in ["SIGTERM", "SIGHUP", "SIGINT"] {
+        let place = Place::new();
+        place.experiment("E");
+        let stub = held(6..usize::MAX);
+        let line = "run E --minds 10 --rounds 10 --seed 5";
+        let mut child = place.start_asking(&stub, &words(line));
+        for at in (1..=15).map(|interrupted| 6 * interrupted) {
+            stub.wait_requests(at + 1);
+            let _ = interrupt(&mut child, &name.replace("SIG", "-"));
+            stub.release();
+            finish(child).exits(130);
+            let last = events(&place, "E").pop().unwrap();
+            assert_eq!(last["type"], "run_interrupted");
+            assert_eq!(
+                (&last["cause"], &last["detail"]),
+                (&json!("signal"), &json!(name))
+            );
+            stub.set(MindScript {
+                hold: at + 6..usize::MAX,
+                ..MindScript::default()
+            });
+            child = place.start_resuming(&stub, "E", &[]);
+        }
+        stub.wait_requests(97);
+        stub.release();
+        finish(child).exits(0);
+        assert_eq!(stub.stats().requests, 100, "{name}");
+    }
+}
+
+#[test]
 fn a_second_ctrl_c_ends_at_once() {
     let place = Place::new();
     place.experiment("E");

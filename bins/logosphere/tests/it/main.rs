@@ -25,6 +25,8 @@ mod local;
 mod offline;
 mod old_reader;
 mod program;
+mod proof;
+mod refusals;
 mod replay;
 mod report;
 mod settings;

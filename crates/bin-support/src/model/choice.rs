@@ -62,6 +62,9 @@ pub(crate) fn choose(
     let own = provider.key_variable();
     let variables = provider.key_variables(defaults.program);
     if !asked && !variables.iter().any(|name| variable(name).is_some()) {
+        if let Some(model) = flags.model.clone() {
+            return Err(Error::ModelWithoutKey { model, variables });
+        }
         return Ok(Choice::Offline {
             notice: Some(notice(flags, &variables)),
         });

@@ -30,7 +30,7 @@ pub use flags::{ModelFlags, ProviderName};
 ///   is from `--base-url`, or both are from the real environment, or both are from one `--env-file`; else it is a usage
 ///   error. Where requests go elsewhere, or a key is from a `.env` that was found, a line on stderr says so.
 /// - **No key**: fine for a server on this machine, for a server of one's own (llama.cpp, Ollama, vLLM, generic) and
-///   with `--replay`. Else a usage error if a provider, an address or a replay was asked for, and
+///   with `--replay`. Else a usage error if a provider, a model, an address or a replay was asked for, and
 ///   [`Model::Offline`] with a notice on stderr if not.
 /// - **Cap**: with `--max-usd` a model without a known price is refused, except on a server of one's own that sends no
 ///   bills (llama.cpp, Ollama, vLLM). A generic one may be a gateway to somebody who does.
@@ -146,7 +146,8 @@ impl ModelFlags {
         environment: &Environment,
     ) -> Result<Option<ProviderName>, Failure> {
         match choose(self, defaults, |name| environment.get(name)) {
-            Ok(Choice::Offline { notice: Some(_) }) | Err(Error::MissingKey { .. }) => {}
+            Ok(Choice::Offline { notice: Some(_) })
+            | Err(Error::MissingKey { .. } | Error::ModelWithoutKey { .. }) => {}
             Ok(_) => return Ok(None),
             Err(error) => return Err(Failure::usage(error)),
         }

@@ -5,6 +5,9 @@ use super::keys::{KEYS, OFFLINE};
 use crate::parser::ParseMode;
 use crate::settings::{Durability, Impersonation, KeepSetting, OnError, Scheduling, Settings};
 
+/// Settings that a run chooses for itself where they are not given.
+pub(super) const CHOSEN: [&str; 4] = ["seed", "provider", "model", "mind"];
+
 /// Makes [`Layer`], and how it is laid over settings, of one list: field, type, place in [`Settings`].
 macro_rules! layer {
     ($($field:ident: $type:ty => $($place:ident).+;)*) => {
@@ -140,6 +143,20 @@ impl Layer {
             }
         }
         Ok(())
+    }
+
+    /// The settings that a run chooses for itself and that are not given here: of `seed`, `provider`, `model`, `mind`.
+    pub fn not_given(&self) -> Vec<&'static str> {
+        let given = [
+            self.seed.is_some(),
+            self.provider.is_some(),
+            self.model.is_some(),
+            self.mind.is_some(),
+        ];
+        let names = CHOSEN.into_iter().zip(given);
+        names
+            .filter_map(|(name, given)| (!given).then_some(name))
+            .collect()
     }
 
     /// What it gives otherwise than a run has it, in the order of the documentation.

@@ -10,7 +10,14 @@ mod rule;
 pub use error::ConfigError;
 pub use layer::{Difference, Layer};
 
+use indexmap::IndexMap;
+use serde_json::Value;
+
 use json::Json;
+use layer::CHOSEN;
+
+/// The key that lists the settings which a run recorded in its own `config.json`.
+const RECORDED: &str = "recorded";
 
 /// Groups of the requirement's own `config.json`. They hold its upper-case names.
 const GROUPS: [&str; 2] = ["parameters", "api"];
@@ -33,6 +40,39 @@ pub fn read_config(bytes: &[u8]) -> Result<Layer, ConfigError> {
     let mut reading = Reading::default();
     reading.object("", None, json::parse(bytes)?)?;
     Ok(reading.layer)
+}
+
+/// What a person wrote of a `config.json`, and the keys that are left out of it: those that a run recorded, and the seed
+/// unless it is kept.
+pub(crate) fn written(
+    bytes: &[u8],
+    keep_seed: bool,
+) -> Result<(Vec<u8>, Vec<&'static str>), ConfigError> {
+    read_config(bytes)?;
+    // It was read as an object just now.
+    let mut fields: IndexMap<String, Value> = serde_json::from_slice(bytes).unwrap_or_default();
+    let recorded = fields.shift_remove(RECORDED);
+    let was_recorded = |name: &str| {
+        let names = recorded.as_ref().and_then(Value::as_array);
+        names.is_some_and(|names| names.iter().any(|recorded| recorded == name))
+    };
+    let left_out: Vec<_> = (CHOSEN.into_iter())
+        .filter(|name| match *name {
+            "seed" => !keep_seed,
+            name => was_recorded(name),
+        })
+        .filter(|name| {
+            fields
+                .shift_remove(*name)
+                .is_some_and(|value| !value.is_null())
+        })
+        .collect();
+    if recorded.is_none() && left_out.is_empty() {
+        return Ok((bytes.to_vec(), left_out));
+    }
+    let mut written = serde_json::to_vec_pretty(&fields).unwrap_or_default();
+    written.push(b'\n');
+    Ok((written, left_out))
 }
 
 #[derive(Default)]
@@ -83,7 +123,7 @@ impl Reading {
         json: Json,
     ) -> Result<(), ConfigError> {
         if group.is_none() {
-            if name == "timestamp" {
+            if name == "timestamp" || name == RECORDED {
                 return Ok(());
             }
             if let Some(group) = keys::group(name).or(GROUPS.into_iter().find(|one| *one == name)) {

@@ -1,7 +1,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::ConfigError;
+use crate::{ConfigError, ResumeError};
 
 /// Why an experiment's directory cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -49,7 +49,8 @@ pub enum ExperimentError {
     },
     /// Its journal holds a run.
     #[error(
-        "{}: holds a run already; `logosphere resume` goes on with it, `logosphere new NAME --from` begins another",
+        "{}: holds a run already; `logosphere resume` goes on with it, `logosphere new NAME --from {}` begins another",
+        path.display(),
         path.display()
     )]
     HasRun {
@@ -64,6 +65,15 @@ pub enum ExperimentError {
         /// What is wrong.
         #[source]
         source: ConfigError,
+    },
+    /// Its journal is not that of a run.
+    #[error("{}", path.display())]
+    Journal {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        #[source]
+        source: Box<ResumeError>,
     },
     /// A file cannot be read.
     #[error("cannot read {}", path.display())]

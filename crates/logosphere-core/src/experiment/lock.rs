@@ -16,19 +16,28 @@ impl Experiment {
     /// # Errors
     /// [`ExperimentError::InUse`], and [`ExperimentError::Write`] where there can be no lock file.
     pub fn lock(&self, pid: u32) -> Result<ExperimentLock, ExperimentError> {
-        let path = self.lock_file();
         file::make_folder(&self.logs())?;
-        let failed = |source| ExperimentError::Write {
-            path: path.clone(),
-            source,
-        };
-        let mut lock = open(&path).map_err(failed)?;
+        let mut lock = self.acquire()?;
+        let written = lock.set_len(0).and_then(|()| writeln!(lock, "{pid}"));
+        written.map_err(|source| self.unlockable(source))?;
+        Ok(ExperimentLock { _file: lock })
+    }
+
+    /// Refuses an experiment that another process works in. Nothing is written.
+    ///
+    /// # Errors
+    /// As [`Experiment::lock`].
+    pub fn check_free(&self) -> Result<(), ExperimentError> {
+        if self.lock_file().exists() {
+            drop(self.acquire()?);
+        }
+        Ok(())
+    }
+
+    fn acquire(&self) -> Result<File, ExperimentError> {
+        let mut lock = open(&self.lock_file()).map_err(|source| self.unlockable(source))?;
         match lock.try_lock() {
-            Ok(()) => {
-                let written = lock.set_len(0).and_then(|()| writeln!(lock, "{pid}"));
-                written.map_err(failed)?;
-                Ok(ExperimentLock { _file: lock })
-            }
+            Ok(()) => Ok(lock),
             Err(TryLockError::WouldBlock) => {
                 let mut text = String::new();
                 // Some systems let nobody read a file that is locked.
@@ -38,8 +47,13 @@ impl Experiment {
                     pid: text.trim().parse().ok(),
                 })
             }
-            Err(TryLockError::Error(source)) => Err(failed(source)),
+            Err(TryLockError::Error(source)) => Err(self.unlockable(source)),
         }
+    }
+
+    fn unlockable(&self, source: io::Error) -> ExperimentError {
+        let path = self.lock_file();
+        ExperimentError::Write { path, source }
     }
 }
 

@@ -15,8 +15,9 @@ use serde::Serialize;
 pub use error::ExperimentError;
 pub use lock::ExperimentLock;
 
-use crate::config::{Layer, read_config};
+use crate::config::{self, Layer, read_config};
 use crate::hash::sha256_hex;
+use crate::resume::Resumption;
 use crate::settings::{Effective, Settings};
 use file::Old;
 
@@ -69,18 +70,39 @@ impl Experiment {
     pub fn create(root: &Path, name: &str, date: Date) -> Result<Self, ExperimentError> {
         name::check(name)?;
         file::make_folder(root)?;
-        let mut number = 1_u32;
         loop {
-            let suffix = match number {
-                1 => String::new(),
-                _ => format!("-{number}"),
-            };
-            let path = root.join(format!("{date}-{name}{suffix}"));
+            let Self { path } = Self::next(root, name, date)?;
             match fs::create_dir(&path) {
                 Ok(()) => return Ok(Self { path }),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(source) => return Err(ExperimentError::Write { path, source }),
             }
+        }
+    }
+
+    /// The experiment that [`Experiment::create`] would make now. Its directory is not there.
+    ///
+    /// # Errors
+    /// [`ExperimentError::Name`].
+    pub fn next(root: &Path, name: &str, date: Date) -> Result<Self, ExperimentError> {
+        name::check(name)?;
+        let mut path = root.join(format!("{date}-{name}"));
+        let mut number = 1_u32;
+        while path.symlink_metadata().is_ok() {
+            number += 1;
+            path = root.join(format!("{date}-{name}-{number}"));
+        }
+        Ok(Self { path })
+    }
+
+    /// The experiment in a directory that need not be there. Nothing is made.
+    ///
+    /// # Errors
+    /// [`ExperimentError::NotADirectory`] and [`ExperimentError::Read`].
+    pub fn planned(path: &Path) -> Result<Self, ExperimentError> {
+        match Self::open(path) {
+            Err(ExperimentError::Missing { path }) => Ok(Self { path }),
+            other => other,
         }
     }
 
@@ -105,14 +127,9 @@ impl Experiment {
     /// # Errors
     /// [`ExperimentError::NotADirectory`] and [`ExperimentError::Write`].
     pub fn open_or_make(path: &Path) -> Result<Self, ExperimentError> {
-        match Self::open(path) {
-            Err(ExperimentError::Missing { path }) => {
-                let made = Self { path };
-                file::make_folder(&made.path)?;
-                Ok(made)
-            }
-            other => other,
-        }
+        let experiment = Self::planned(path)?;
+        file::make_folder(&experiment.path)?;
+        Ok(experiment)
     }
 
     /// The directory.
@@ -214,18 +231,30 @@ impl Experiment {
         })
     }
 
-    /// Copies `init.md`, and `config.json` if there is one, from another experiment.
+    /// Copies `init.md` from another experiment, and what a person wrote of its `config.json` if there is one: not what a
+    /// run recorded, and the seed only with `keep_seed`. Returns the keys that are left out.
     ///
     /// # Errors
-    /// [`ExperimentError::NoInit`], [`ExperimentError::Exists`], [`ExperimentError::Read`] and
-    /// [`ExperimentError::Write`].
-    pub fn copy_from(&self, other: &Self) -> Result<(), ExperimentError> {
-        let (init, config) = (other.read_init()?, file::read(&other.config())?);
+    /// [`ExperimentError::NoInit`], [`ExperimentError::Config`], [`ExperimentError::Exists`], [`ExperimentError::Read`]
+    /// and [`ExperimentError::Write`].
+    pub fn copy_from(
+        &self,
+        other: &Self,
+        keep_seed: bool,
+    ) -> Result<Vec<&'static str>, ExperimentError> {
+        let init = other.read_init()?;
+        let Some(config) = file::read(&other.config())? else {
+            file::write(&self.init(), &init, Old::Spare)?;
+            return Ok(Vec::new());
+        };
+        let written = config::written(&config, keep_seed);
+        let (config, left_out) = written.map_err(|source| ExperimentError::Config {
+            path: other.config(),
+            source,
+        })?;
         file::write(&self.init(), &init, Old::Spare)?;
-        match config {
-            Some(config) => file::write(&self.config(), &config, Old::Spare),
-            None => Ok(()),
-        }
+        file::write(&self.config(), &config, Old::Spare)?;
+        Ok(left_out)
     }
 
     /// The bytes of `init.md`.
@@ -255,19 +284,25 @@ impl Experiment {
         }
     }
 
-    /// Writes the settings of a run as `config.json`, and gives its SHA-256.
+    /// Writes the settings of a run as `config.json`, and gives its SHA-256. `recorded` names those that no person gave
+    /// ([`Layer::not_given`]); the file lists them, so that [`Experiment::copy_from`] leaves them out.
     ///
     /// # Errors
     /// [`ExperimentError::Exists`] and [`ExperimentError::Write`].
-    pub fn write_config(&self, settings: &Settings) -> Result<String, ExperimentError> {
-        let bytes = json(settings);
+    pub fn write_config(
+        &self,
+        settings: &Settings,
+        recorded: &[&str],
+    ) -> Result<String, ExperimentError> {
+        #[derive(Serialize)]
+        struct Snapshot<'a> {
+            #[serde(flatten)]
+            settings: &'a Settings,
+            recorded: &'a [&'a str],
+        }
+        let bytes = json(&Snapshot { settings, recorded });
         file::write(&self.config(), &bytes, Old::Spare)?;
         Ok(sha256_hex(&bytes))
-    }
-
-    /// The SHA-256 of what [`Experiment::write_config`] would write.
-    pub fn config_sha256(settings: &Settings) -> String {
-        sha256_hex(json(settings))
     }
 
     /// Writes `config.effective.json`.
@@ -276,6 +311,23 @@ impl Experiment {
     /// [`ExperimentError::Write`].
     pub fn write_effective(&self, effective: &Effective) -> Result<(), ExperimentError> {
         file::write(&self.effective(), &json(effective), Old::Replace)
+    }
+
+    /// Where the run of this experiment is, if its journal has an event. Nothing is written.
+    ///
+    /// # Errors
+    /// [`ExperimentError::Journal`] and [`ExperimentError::Read`].
+    pub fn begun(&self) -> Result<Option<Resumption>, ExperimentError> {
+        match self.check_unused() {
+            Ok(()) => Ok(None),
+            Err(ExperimentError::HasRun { .. }) => Resumption::open(&self.journal(), &self.spool())
+                .map(Some)
+                .map_err(|source| ExperimentError::Journal {
+                    path: self.journal(),
+                    source: Box::new(source),
+                }),
+            Err(error) => Err(error),
+        }
     }
 
     /// Refuses an experiment whose journal has an event. One without a single whole line has none.

@@ -82,6 +82,8 @@ pub struct LeakReport {
     pub captured: u64,
     /// Captured requests that equal one that was made again.
     pub equal: u64,
+    /// Captured requests that are equal to those of calls which the run was about to commit when it stopped.
+    pub uncommitted: u64,
     /// Calls of which no request was captured; 0 if none was at all.
     pub uncaptured: u64,
     /// The worst first, then in the order found.

@@ -24,10 +24,10 @@ use metadata::{Facts, Numbers, around};
 use request::check_template;
 
 use crate::journal::{Damage, Reader};
-use crate::state::{State, StateError};
+use crate::state::{State, StateError, Step};
 use crate::{
-    Event, ExperimentStart, KeepSetting, MindInvocation, MsgId, Prompt, ReadError, SeedText,
-    format_prompt, sha256_hex,
+    Event, ExperimentStart, KeepSetting, MindInvocation, MsgId, Prompt, ReadError, Scheduling,
+    SeedText, format_prompt, sha256_hex,
 };
 
 /// A request as a server received it.
@@ -79,6 +79,8 @@ pub struct LeakCheck {
     calls: Vec<Made>,
     /// A call for each hash of a body that was made again.
     made: HashMap<String, usize>,
+    /// Hashes of requests that were due when the journal was cut or the run interrupted: they may have been made.
+    due: HashSet<String>,
     /// A call for each hash that the journal has and nothing makes.
     recorded: HashMap<String, usize>,
     /// Hashes of captured bodies that were made again.
@@ -167,6 +169,7 @@ impl LeakCheck {
             start,
             calls: Vec::new(),
             made: HashMap::new(),
+            due: HashSet::new(),
             recorded: HashMap::new(),
             equal: HashSet::new(),
             unknown: Vec::new(),
@@ -194,14 +197,31 @@ impl LeakCheck {
                 entry => entry?,
             };
         }
+        check.note_due();
         check.search();
         Ok(check)
+    }
+
+    /// Notes the requests of calls that may be under way here: the next one, or, where minds read a snapshot, those that
+    /// the round lacks.
+    fn note_due(&mut self) {
+        let Step::Call { mind } = self.state.next() else {
+            return;
+        };
+        let settings = self.state.settings();
+        let end = match settings.scheduling {
+            Scheduling::Sequential => mind + 1,
+            Scheduling::Snapshot => settings.n_minds,
+        };
+        let due = (mind..end).map(|mind| self.state.plan(mind).request_sha256);
+        self.due.extend(due);
     }
 
     fn take(&mut self, event: &Event, line: u64) -> Result<(), StateError> {
         match event {
             Event::ExperimentStart(_) => return Ok(()),
             Event::MindInvocation(call) => self.hold(call, line),
+            Event::RunInterrupted(_) | Event::RunResumed(_) => self.note_due(),
             _ => {}
         }
         self.state.apply(event)
@@ -285,6 +305,8 @@ impl LeakCheck {
         if self.made.contains_key(&sha256) {
             self.report.equal += 1;
             self.equal.insert(sha256);
+        } else if self.due.contains(&sha256) {
+            self.report.uncommitted += 1;
         } else if self.unknown.len() < EXPLAINED {
             self.unknown.push((name, body));
         } else {

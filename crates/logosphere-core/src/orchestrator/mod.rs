@@ -3,7 +3,7 @@
 mod calls;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
@@ -38,6 +38,8 @@ pub struct Control {
     pub cancel: CancellationToken,
     /// Hold each request against what it should be before it is sent.
     pub check_leaks: bool,
+    /// The signal that cancelled the run, such as `SIGTERM`, for the journal.
+    pub signal: Arc<OnceLock<&'static str>>,
     /// Milliseconds that the run took in earlier processes; for the cap on time.
     pub spent_ms: u64,
 }
@@ -47,6 +49,7 @@ impl Default for Control {
         Self {
             cancel: CancellationToken::new(),
             check_leaks: true,
+            signal: Arc::default(),
             spent_ms: 0,
         }
     }
@@ -294,7 +297,9 @@ impl<J: JournalSink, C: Clock> Book<J, C> {
     /// Whether the run was cancelled, or has taken as long as it may.
     fn stop_cause(&self) -> Option<Stop> {
         if self.control.cancel.is_cancelled() {
-            return Some(Stop::new("signal", "the user asked for it".to_owned()));
+            let name = self.control.signal.get().copied();
+            let detail = name.unwrap_or("the user asked for it");
+            return Some(Stop::new("signal", detail.to_owned()));
         }
         let most = self.state.settings().caps.max_wall?;
         (self.time_left() == Some(Duration::ZERO))

@@ -30,6 +30,10 @@ pub struct ReplayReport {
     pub messages: u64,
     /// Whether the run has ended.
     pub ended: bool,
+    /// The chain of the last line: the hash that fixes the whole journal.
+    pub head: String,
+    /// The number of that line, from 0.
+    pub last_seq: u64,
     /// Lines whose time is before that of the line before: clocks may be set back.
     pub back_in_time: Vec<u64>,
     /// Lines of a type that this version does not know; they are taken as they are.
@@ -138,6 +142,8 @@ pub fn replay_to(journal: impl BufRead, mut out: impl Write) -> Result<ReplayRep
     out.flush().map_err(ReplayError::Write)?;
     Ok(ReplayReport {
         lines: reader.lines(),
+        head: reader.chain().to_owned(),
+        last_seq: reader.lines().saturating_sub(1),
         messages: replay.state.pool().len(),
         ended: replay.state.next() == Step::Done,
         ..replay.report

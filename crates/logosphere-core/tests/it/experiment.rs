@@ -6,7 +6,7 @@ use std::path::Path;
 use jiff::civil::date;
 use logosphere_core::{
     Effective, Experiment, ExperimentError, INIT_TEMPLATE, Layer, ParseMode, Settings, Template,
-    parse,
+    parse, sha256_hex,
 };
 use tempfile::TempDir;
 
@@ -112,20 +112,20 @@ fn seeds_and_settings_are_copied_and_nothing_is_overwritten() {
     let (root, experiment) = first();
     fs::write(experiment.init(), "seeds").unwrap();
     let second = create(root.path(), "second").unwrap();
-    second.copy_from(&experiment).unwrap();
+    second.copy_from(&experiment, false).unwrap();
     assert_eq!(names(second.path()), ["init.md"]);
     fs::write(experiment.config(), " {}").unwrap();
     let third = create(root.path(), "third").unwrap();
-    third.copy_from(&experiment).unwrap();
+    third.copy_from(&experiment, false).unwrap();
     assert_eq!(names(third.path()), ["config.json", "init.md"]);
     assert_eq!(fs::read(third.config()).unwrap(), b" {}");
 
     fs::write(second.init(), "mine").unwrap();
-    let error = second.copy_from(&experiment).unwrap_err();
+    let error = second.copy_from(&experiment, false).unwrap_err();
     assert!(matches!(error, ExperimentError::Exists { .. }));
     assert_eq!(fs::read(second.init()).unwrap(), b"mine");
     let empty = create(root.path(), "empty").unwrap();
-    let error = third.copy_from(&empty).unwrap_err();
+    let error = third.copy_from(&empty, false).unwrap_err();
     assert!(error.to_string().contains("logosphere new"), "{error}");
 }
 
@@ -137,13 +137,16 @@ fn settings_of_a_run_are_written_where_none_are_given() {
         n_minds: 9,
         ..Settings::default()
     };
-    let sha256 = experiment.write_config(&settings).unwrap();
-    assert_eq!(sha256, Experiment::config_sha256(&settings));
+    let sha256 = experiment.write_config(&settings, &["seed"]).unwrap();
+    let bytes = fs::read(experiment.config()).unwrap();
+    assert_eq!(sha256, sha256_hex(&bytes));
     let read = experiment.read_config().unwrap().unwrap();
     assert_eq!(read.sha256, sha256);
     assert_eq!(read.layer.settings(1).unwrap(), settings);
     let before = fs::read(experiment.config()).unwrap();
-    let error = experiment.write_config(&Settings::default()).unwrap_err();
+    let error = experiment
+        .write_config(&Settings::default(), &[])
+        .unwrap_err();
     assert!(matches!(error, ExperimentError::Exists { .. }));
     assert_eq!(fs::read(experiment.config()).unwrap(), before);
 }

@@ -56,7 +56,7 @@ const OPENAI_KEY: (&str, &str) = ("OPENAI_API_KEY", "key-of-openai-000003");
 fn without_flags_the_key_decides() {
     let notice = "notice: no API key found: running offline with built-in rules. Set POPPER_API_KEY or ANTHROPIC_API_KEY, or pass --provider.";
     assert_eq!(decide("", &[]), notice);
-    assert_eq!(decide("--model m --max-usd 1", &[OPENAI_KEY]), notice);
+    assert_eq!(decide("--max-usd 1", &[OPENAI_KEY]), notice);
     assert_eq!(decide("", &[("ANTHROPIC_API_KEY", "")]), notice);
     let ask = "anthropic https://api.anthropic.com/ default-model";
     assert_eq!(
@@ -67,6 +67,16 @@ fn without_flags_the_key_decides() {
         decide("", &[ANTHROPIC_KEY, POPPER_KEY]),
         format!("{ask} POPPER_API_KEY")
     );
+}
+
+#[test]
+fn l05_a_model_that_is_named_needs_a_key() {
+    let error = "error: p: model m needs a key: set POPPER_API_KEY or ANTHROPIC_API_KEY, or give --provider offline";
+    for key in [&[][..], &[OPENAI_KEY], &[("ANTHROPIC_API_KEY", "")]] {
+        assert_eq!(decide("--model m --max-usd 1", key), error);
+    }
+    let ask = "anthropic https://api.anthropic.com/ m POPPER_API_KEY";
+    assert_eq!(decide("--model m", &[POPPER_KEY]), ask);
 }
 
 #[test]

@@ -1,0 +1,227 @@
+//! A command that is refused leaves nothing on the disk.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use crate::program::Place;
+
+/// Every file with its bytes, every folder with none.
+fn tree(folder: &Path) -> BTreeMap<String, Option<Vec<u8>>> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.display().to_string();
+        if path.is_dir() {
+            found.extend(tree(&path));
+            found.insert(name, None);
+        } else {
+            found.insert(name, Some(fs::read(&path).unwrap()));
+        }
+    }
+    found
+}
+
+#[test]
+fn l18_a_refused_run_or_demo_leaves_no_file_and_no_directory() {
+    let place = Place::new();
+    place.experiment("E");
+    place.file("C/config.json", r#"{"n_minds": 0}"#);
+    place.file("W/init.md", "no delimiter");
+    place.file("file", "x");
+    place.experiment("U");
+    place
+        .alone(&["run", "U", "--rounds", "1", "--seed", "1"])
+        .exits(0);
+    let flags: [&[&str]; 14] = [
+        &["--mind", "foo"],
+        &["--mind", "copier:mu=2"],
+        &["--model", "anthropic/claude-3.5-sonnet"],
+        &["--provider", "openrouter"],
+        &["--provider", "offline", "--model", "x"],
+        &["--provider", "openai", "--mind", "copier"],
+        &["--provider", "generic", "--model", "m"],
+        &["--provider", "offline", "--replay", "nowhere.jsonl"],
+        &[
+            "--provider",
+            "llamacpp",
+            "--model",
+            "m",
+            "--replay",
+            "nowhere.jsonl",
+        ],
+        &["--loss-above", "2"],
+        &["--concurrency", "5000"],
+        &["--prices", "nowhere.toml"],
+        &["--max-tokens", "5", "--mind", "copier"],
+        &[
+            "--provider",
+            "generic",
+            "--base-url",
+            "http://127.0.0.1:1/v1",
+            "--model",
+            "m",
+            "--max-usd",
+            "1",
+        ],
+    ];
+    let before = tree(place.root());
+    for flags in flags {
+        for target in [
+            &["run"][..],
+            &[],
+            &["run", "--output-dir", "D/e/e"],
+            &["run", "E"],
+            &["run", "W"],
+            &["--output-dir", "C"],
+        ] {
+            let command = [target, flags].concat();
+            place.alone(&command).exits(2);
+            assert_eq!(tree(place.root()), before, "{command:?}");
+        }
+    }
+    for command in [
+        &["run", "U"][..],
+        &["demo", "--output-dir", "U"],
+        &["demo", "--output-dir", "file"],
+        &["demo", "--output-dir", "W"],
+        &["demo", "--output-dir", "C"],
+        &["run", "nowhere"],
+        &["new", "x", "--from", "nowhere"],
+        &["new", "x", "--from", "C"],
+        &["new", "../x"],
+    ] {
+        place.alone(command).exits(2);
+        assert_eq!(tree(place.root()), before, "{command:?}");
+    }
+    // Seeds of one's own that cannot be read make no directory either.
+    place.file("init-template.txt", "no delimiter");
+    let before = tree(place.root());
+    for command in [&["run"][..], &["--output-dir", "D"], &["demo"]] {
+        place.alone(command).exits(2).tells(&["init-template.txt"]);
+        assert_eq!(tree(place.root()), before, "{command:?}");
+    }
+}
+
+#[test]
+fn l05_a_model_that_is_named_is_never_played_by_a_program() {
+    let place = Place::new();
+    place.experiment("E");
+    let model = "anthropic/claude-3.5-sonnet";
+    let words = "model anthropic/claude-3.5-sonnet needs a key: set LOGOSPHERE_API_KEY or OPENROUTER_API_KEY, or give --provider offline";
+    place
+        .alone(&["run", "E", "--model", model])
+        .exits(2)
+        .tells(&[words]);
+    let offline = "--provider offline takes --mind, not --model";
+    for flags in [&["--provider", "offline"][..], &["--mind", "copier"]] {
+        let run = [&["run", "E", "--model", model], flags].concat();
+        place.alone(&run).exits(2).tells(&[offline]);
+    }
+    place.experiment("F");
+    place.file(
+        "F/config.json",
+        r#"{"model": "anthropic/claude-3.5-sonnet"}"#,
+    );
+    place.alone(&["run", "F"]).exits(2).tells(&[words]);
+    // What is chosen, and what was recorded of an offline run, stay.
+    place
+        .alone(&["run", "F", "--provider", "offline", "--rounds", "1"])
+        .exits(0);
+    place.alone(&["run", "E", "--rounds", "1"]).exits(0);
+    place.alone(&["resume", "E", "--rounds", "2"]).exits(0);
+    let ran = place
+        .alone(&["forecast", "E", "--model", "nobody/knows-it"])
+        .exits(0);
+    let line = "cost      unknown: no price for openrouter nobody/knows-it (--prices FILE)";
+    assert!(ran.stdout.contains(line), "{}", ran.stdout);
+    place.experiment("G");
+    let ran = place
+        .alone(&["forecast", "G", "--model", "nobody/knows-it"])
+        .exits(0);
+    assert!(ran.stdout.contains(line), "{}", ran.stdout);
+}
+
+#[test]
+fn l04_a_new_experiment_has_what_a_person_wrote_and_not_what_a_run_recorded() {
+    let place = Place::new();
+    place.experiment("A");
+    place
+        .alone(&["run", "A", "--rounds", "2", "--minds", "4"])
+        .exits(0);
+    let snapshot = place.read("A/config.json");
+    let recorded = "  \"recorded\": [\n    \"seed\",\n    \"provider\",\n    \"model\",\n    \"mind\"\n  ]\n}\n";
+    assert!(snapshot.ends_with(recorded), "{snapshot}");
+    let copy = |name: &str, flags: &[&str]| {
+        let ran = place
+            .alone(&[&["new", name, "--from", "A"], flags].concat())
+            .exits(0);
+        let folder = ran.stdout.trim_end().to_owned();
+        (
+            place.read_json(&format!("{folder}/config.json")),
+            ran,
+            folder,
+        )
+    };
+    let (config, ran, b) = copy("b", &[]);
+    assert!(
+        ran.stderr
+            .contains("not copied: seed, provider, model, mind"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(
+        (&config["n_minds"], &config["max_rounds"]),
+        (&4.into(), &2.into())
+    );
+    for key in ["seed", "provider", "model", "mind", "recorded"] {
+        assert!(config.get(key).is_none(), "{key}");
+    }
+    let (_, _, c) = copy("c", &[]);
+    let seed = |folder: &str| {
+        place.alone(&["run", folder]).exits(0);
+        place.read_json(&format!("{folder}/config.effective.json"))["seed"].clone()
+    };
+    let all = [
+        place.read_json("A/config.effective.json")["seed"].clone(),
+        seed(&b),
+        seed(&c),
+    ];
+    assert!(
+        all[0] != all[1] && all[1] != all[2] && all[0] != all[2],
+        "{all:?}"
+    );
+    let (config, ran, _) = copy("d", &["--keep-seed"]);
+    assert_eq!(config["seed"], all[0]);
+    assert!(
+        ran.stderr.contains("not copied: provider, model, mind"),
+        "{}",
+        ran.stderr
+    );
+    // What a person gave is copied, by flags or in a file, but for the seed.
+    place.experiment("G");
+    place
+        .alone(&[
+            "run", "G", "--rounds", "1", "--mind", "copier", "--seed", "5",
+        ])
+        .exits(0);
+    assert_eq!(
+        place.read_json("G/config.json")["recorded"],
+        serde_json::json!(["provider", "model"])
+    );
+    place.experiment("H");
+    place.file("H/config.json", r#"{ "mind": "copier", "seed": 5}"#);
+    for from in ["G", "H"] {
+        let ran = place.alone(&["new", "x", "--from", from]).exits(0);
+        let config = place.read_json(&format!("{}/config.json", ran.stdout.trim_end()));
+        assert_eq!(
+            (&config["mind"], config.get("seed")),
+            (&"copier".into(), None),
+            "{from}"
+        );
+    }
+    place
+        .alone(&["run", "A"])
+        .exits(2)
+        .tells(&["`logosphere new NAME --from A`"]);
+}
