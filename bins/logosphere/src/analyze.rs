@@ -13,7 +13,7 @@ use crate::lineage;
 use crate::recorded::Recorded;
 
 pub fn execute(args: &cli::Analyze, session: &mut Session) -> Result<Exit, Failure> {
-    let recorded = Recorded::read(&args.experiment)?;
+    let recorded = Recorded::read(&args.subject.find(session)?)?;
     let plan = AnalysisPlan {
         window: window(args.window),
         matched: args.matched,

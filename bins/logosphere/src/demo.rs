@@ -5,6 +5,7 @@ use std::io::Write as _;
 use bin_support::{Exit, Failure, Session, printable};
 
 use crate::run::{Place, run_in};
+use crate::subject::Subject;
 use crate::{cli, journal, report};
 
 /// Twelve minds that get a word in ten wrong, thirty rounds, and a pool that no round can fill.
@@ -38,8 +39,11 @@ pub fn execute(args: &cli::Demo, session: &mut Session) -> Result<Exit, Failure>
         session.results,
         "\nverify: the journal made anew out of itself"
     )?;
+    let subject = Subject {
+        experiment: Some(experiment.path().to_owned()),
+    };
     let verify = cli::Verify {
-        journal: experiment.path().to_owned(),
+        subject: subject.clone(),
         legacy: false,
         init: None,
         expect_head: None,
@@ -50,10 +54,7 @@ pub fn execute(args: &cli::Demo, session: &mut Session) -> Result<Exit, Failure>
         session.results,
         "\nreport: every measure beside what copying at random gives, 200 times"
     )?;
-    let made = cli::Report {
-        experiment: experiment.path().to_owned(),
-        out: None,
-    };
+    let made = cli::Report { subject, out: None };
     report::execute(&made, session)?;
     let page = printable(&experiment.report().display().to_string());
     writeln!(session.results, "\nopen {page} in a browser")?;

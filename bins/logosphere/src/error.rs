@@ -98,6 +98,23 @@ pub enum Error {
         head: String,
         last_seq: u64,
     },
+    #[error(
+        "{}: no such experiment; the nearest name in experiments/ is {}",
+        printable(name),
+        printable(nearest)
+    )]
+    NoSuchExperiment { name: String, nearest: String },
+    #[error("several experiments have this name; give one of: {}", printable(&found.join(", ")))]
+    SeveralExperiments { found: Vec<String> },
+    #[error(
+        "there is no run in experiments/; name an experiment, or make one with `logosphere new NAME`"
+    )]
+    NoExperiment,
+    #[error(
+        "the file's name says neither what nor how, and --what and --format are not both given; there are {}",
+        crate::export::pairs()
+    )]
+    NoForm,
     #[error("a file of prices")]
     Prices(#[source] llm_client::ConfigError),
     #[error("the system gives no random number: {message}")]

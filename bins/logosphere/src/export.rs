@@ -1,29 +1,84 @@
 //! `export`: a run for other programs.
 
+use std::ffi::OsStr;
 use std::io;
+use std::path::{Path, PathBuf};
 
 use bin_support::{Exit, Failure, OutputTarget, Session};
+use clap::ValueEnum as _;
 use logosphere_core::export::{ExportError, ExportFormat, ExportKind, export};
 
+use crate::error::Error;
 use crate::recorded::Recorded;
+use crate::subject::Subject;
 use crate::{cli, journal};
 
 pub fn execute(args: &cli::Export, session: &mut Session) -> Result<Exit, Failure> {
-    let (kind, format) = (kind(args.what), format(args.format));
+    let (experiment, file) = names(args);
+    let (kind, format) = form(args, file.as_deref())?;
     if !kind.formats().contains(&format) {
         return Err(Failure::usage(ExportError::NoSuchForm { kind, format }));
     }
-    let recorded = Recorded::read(&args.experiment)?;
+    let given = Subject { experiment }.find(session)?;
+    let recorded = Recorded::read(&given)?;
     let write =
         |out: &mut dyn io::Write| match export(&recorded.run, kind, format, args.raw_csv, out) {
             Err(ExportError::Write(error)) => Err(error),
             Err(error) => Err(io::Error::other(error)),
             Ok(()) => Ok(()),
         };
-    let target = args.out.as_ref().unwrap_or(&OutputTarget::Stdout);
-    let output = target.begin(journal::kept(&args.experiment))?;
+    let target = match (&args.out, file) {
+        (Some(target), _) => target.clone(),
+        (None, Some(file)) => target(file),
+        (None, None) => OutputTarget::Stdout,
+    };
+    let output = target.begin(journal::kept(&given))?;
     output.finish(session, write)?;
     Ok(Exit::Done)
+}
+
+/// The experiment and the file of the command line. With both flags a single name is the experiment's.
+fn names(args: &cli::Export) -> (Option<PathBuf>, Option<PathBuf>) {
+    let flagged = args.what.is_some() && args.format.is_some();
+    match &args.names[..] {
+        [] => (None, None),
+        [one] if flagged || args.out.is_some() => (Some(one.clone()), None),
+        [one] => (None, Some(one.clone())),
+        [experiment, file, ..] => (Some(experiment.clone()), Some(file.clone())),
+    }
+}
+
+fn target(file: PathBuf) -> OutputTarget {
+    if file == Path::new("-") {
+        OutputTarget::Stdout
+    } else {
+        file.into()
+    }
+}
+
+/// What to write in which form: as the flags say, else as the file's name does (`lineage.graphml`).
+fn form(args: &cli::Export, file: Option<&Path>) -> Result<(ExportKind, ExportFormat), Failure> {
+    let named = args.out.as_ref().and_then(|out| out.file()).or(file);
+    let part = |part: fn(&Path) -> Option<&OsStr>| {
+        let part = named.and_then(part).and_then(OsStr::to_str);
+        part.unwrap_or_default()
+    };
+    let kind = (args.what).or_else(|| cli::ExportKind::from_str(part(Path::file_stem), false).ok());
+    let format =
+        (args.format).or_else(|| cli::ExportFormat::from_str(part(Path::extension), false).ok());
+    match (kind, format) {
+        (Some(what), Some(form)) => Ok((self::kind(what), self::format(form))),
+        _ => Err(Failure::usage(Error::NoForm)),
+    }
+}
+
+/// Everything that can be exported, for messages: `lineage: graphml, dot, csv, jsonl; ...`.
+pub fn pairs() -> String {
+    let kinds = ExportKind::ALL.iter().map(|kind| {
+        let formats: Vec<_> = kind.formats().iter().map(ToString::to_string).collect();
+        format!("{kind}: {}", formats.join(", "))
+    });
+    kinds.collect::<Vec<_>>().join("; ")
 }
 
 fn kind(kind: cli::ExportKind) -> ExportKind {
@@ -39,7 +94,6 @@ fn format(format: cli::ExportFormat) -> ExportFormat {
     match format {
         cli::ExportFormat::Graphml => ExportFormat::Graphml,
         cli::ExportFormat::Dot => ExportFormat::Dot,
-        cli::ExportFormat::Newick => ExportFormat::Newick,
         cli::ExportFormat::Csv => ExportFormat::Csv,
         cli::ExportFormat::Jsonl => ExportFormat::Jsonl,
     }

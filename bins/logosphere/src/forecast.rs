@@ -16,7 +16,7 @@ use crate::run::{failure, seeds, template};
 use crate::{cli, journal};
 
 pub fn execute(args: &cli::Forecast, session: &mut Session) -> Result<Exit, Failure> {
-    let experiment = Experiment::open(&args.experiment).map_err(failure)?;
+    let experiment = Experiment::open(&args.subject.find(session)?).map_err(failure)?;
     let asked = Asked {
         flags: &args.settings,
         answer_tokens: args.answer_tokens,
@@ -73,9 +73,25 @@ pub fn brief(
         _ => ", at a price that is not known".to_owned(),
     };
     Ok(format!(
-        "forecast  {} calls, about {} tokens in and {} out{cost}",
-        whole.calls, whole.prompt_tokens, whole.completion_tokens
+        "forecast  {} calls, about {} tokens in and {} out{cost}{}",
+        whole.calls,
+        whole.prompt_tokens,
+        whole.completion_tokens,
+        assumed(&told)
     ))
+}
+
+/// What a forecast of a model rests on before a run has measured it.
+fn assumed(told: &Told) -> String {
+    let answers = &told.forecast.answers;
+    if told.offline || answers.measured {
+        return String::new();
+    }
+    let known = match told.forecast.done.calls {
+        0 => "no run yet".to_owned(),
+        _ => format!("fewer than {} rounds yet", Answers::ENOUGH_ROUNDS),
+    };
+    format!(", if an answer has {:.0} tokens ({known})", answers.tokens)
 }
 
 /// What is to be forecast.
@@ -280,9 +296,9 @@ impl Told {
             answers.messages,
             answers.bytes_per_token,
             if answers.measured {
-                ", as measured"
+                ", as measured".to_owned()
             } else {
-                ""
+                assumed(self)
             }
         )?;
         for cap in self.caps() {

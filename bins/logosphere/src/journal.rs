@@ -12,6 +12,7 @@ use logosphere_core::{
 };
 
 use crate::error::Error;
+use crate::subject::look_up;
 use crate::{cli, leak};
 
 /// The journal that is meant: a file, or that of an experiment's directory.
@@ -47,11 +48,12 @@ pub fn open(given: &Path) -> Result<BufReader<File>, Failure> {
 }
 
 pub fn replay(args: &cli::Replay, session: &mut Session) -> Result<Exit, Failure> {
-    let journal = open(&args.journal)?;
+    let given = args.subject.find(session)?;
+    let journal = open(&given)?;
     let replayed = match &args.out {
         None => replay_journal(journal),
         Some(out) => {
-            let output = out.begin(kept(&args.journal))?;
+            let output = out.begin(kept(&given))?;
             let mut replayed = Ok(ReplayReport::default());
             // What was made anew is kept all the same: it shows where the two part.
             output.finish(session, |out| {
@@ -71,26 +73,36 @@ pub fn replay(args: &cli::Replay, session: &mut Session) -> Result<Exit, Failure
             }
             Ok(Exit::Done)
         }
-        Err(error) => Err(does_not_hold(&args.journal, error)),
+        Err(error) => Err(does_not_hold(&given, error)),
     }
 }
 
 /// A file that cannot be read is a failure, a journal that says something else a check that did not hold.
 pub fn does_not_hold(given: &Path, source: ReplayError) -> Failure {
-    let exit = match source {
-        ReplayError::Write(_) | ReplayError::Read(ReadError::Io { .. }) => Exit::Failed,
+    let exit = match &source {
+        ReplayError::Write(_) => Exit::Failed,
+        ReplayError::Read(error) => exit_of(error),
         _ => Exit::CheckFailed,
     };
     let path = path(given);
     Failure::new(exit, Error::Replay { path, source })
 }
 
-pub fn verify(args: &cli::Verify, session: &mut Session) -> Result<Exit, Failure> {
-    if let (true, Some(init)) = (args.legacy, &args.init) {
-        return legacy(args, init, session);
+/// A file that cannot be read is a failure, one of another program a wrong input, a damaged one a check that did not hold.
+pub fn exit_of(error: &ReadError) -> Exit {
+    match error {
+        ReadError::Io { .. } => Exit::Failed,
+        error if error.is_foreign() => Exit::Usage,
+        _ => Exit::CheckFailed,
     }
-    let report = replay_journal(open(&args.journal)?)
-        .map_err(|error| does_not_hold(&args.journal, error))?;
+}
+
+pub fn verify(args: &cli::Verify, session: &mut Session) -> Result<Exit, Failure> {
+    let given = args.subject.find(session)?;
+    if let (true, Some(init)) = (args.legacy, &args.init) {
+        return legacy(&given, args.json, init, session);
+    }
+    let report = replay_journal(open(&given)?).map_err(|error| does_not_hold(&given, error))?;
     for line in &report.back_in_time {
         session.notice(&format!(
             "line {line}: earlier than the line before it; a clock was set back"
@@ -120,7 +132,7 @@ pub fn verify(args: &cli::Verify, session: &mut Session) -> Result<Exit, Failure
         };
         return Err(Failure::new(Exit::CheckFailed, error));
     }
-    let leaks = leak::of_start(&args.journal)?;
+    let leaks = leak::of_start(&given)?;
     let report = Verified {
         holds: leaks.is_empty(),
         lines,
@@ -136,8 +148,8 @@ pub fn verify(args: &cli::Verify, session: &mut Session) -> Result<Exit, Failure
 }
 
 /// A journal of the program of 2026-01-02.
-fn legacy(args: &cli::Verify, init: &Path, session: &mut Session) -> Result<Exit, Failure> {
-    let journal = open(&args.journal)?;
+fn legacy(given: &Path, json: bool, init: &Path, session: &mut Session) -> Result<Exit, Failure> {
+    let journal = open(given)?;
     let path = init.to_owned();
     let init =
         fs::read_to_string(init).map_err(|source| Failure::usage(Error::Read { path, source }))?;
@@ -161,7 +173,7 @@ fn legacy(args: &cli::Verify, init: &Path, session: &mut Session) -> Result<Exit
         last_seq: None,
         leaks: Vec::new(),
     };
-    report.print(args.json, session)
+    report.print(json, session)
 }
 
 /// What a check says of a journal that is what its run must have written.
@@ -228,10 +240,10 @@ impl Verified {
 }
 
 pub fn diff(args: &cli::Diff, session: &mut Session) -> Result<Exit, Failure> {
-    let sides = [&args.left, &args.right];
-    let compared = compare(open(sides[0])?, open(sides[1])?).map_err(|(side, source)| {
-        let path = path(sides[side]);
-        Failure::new(Exit::CheckFailed, Error::Journal { path, source })
+    let sides = [look_up(&args.left)?, look_up(&args.right)?];
+    let compared = compare(open(&sides[0])?, open(&sides[1])?).map_err(|(side, source)| {
+        let path = path(&sides[side]);
+        Failure::new(exit_of(&source), Error::Journal { path, source })
     })?;
     match compared {
         Comparison::Equal(events) => {
@@ -245,7 +257,7 @@ pub fn diff(args: &cli::Diff, session: &mut Session) -> Result<Exit, Failure> {
                 printable(&difference.field)
             )?;
             for (side, (line, value)) in sides
-                .into_iter()
+                .iter()
                 .zip(difference.lines.into_iter().zip(&difference.values))
             {
                 let line = line.map_or("at its end".to_owned(), |line| format!("line {line}"));

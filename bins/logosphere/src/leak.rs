@@ -9,14 +9,15 @@ use bin_support::{Exit, Failure, Session, printable};
 use logosphere_core::leak::{
     Captured, Finding, LeakCheck, LeakError, LeakReport, Severity, Watched, check_start,
 };
-use logosphere_core::{Clock as _, Experiment, ExperimentStart, Mind, ReadError, Reader};
+use logosphere_core::{Clock as _, Experiment, ExperimentStart, Mind, Reader};
 
 use crate::clock::SystemClock;
 use crate::error::Error;
 use crate::{cli, journal};
 
 pub fn execute(args: &cli::Leak, session: &mut Session) -> Result<Exit, Failure> {
-    let mut check = read(&args.journal, &names(&journal::path(&args.journal)))?;
+    let given = args.subject.find(session)?;
+    let mut check = read(&given, &names(&journal::path(&given)))?;
     if let Some(directory) = &args.bodies {
         let requests = Requests::of(directory)?;
         for (name, files) in &requests.0 {
@@ -58,8 +59,8 @@ fn leaks(mut findings: Vec<Finding>) -> Vec<Finding> {
 
 fn read(given: &Path, names: &[String]) -> Result<LeakCheck, Failure> {
     LeakCheck::read(journal::open(given)?, names).map_err(|source| {
-        let exit = match source {
-            LeakError::Read(ReadError::Io { .. }) => Exit::Failed,
+        let exit = match &source {
+            LeakError::Read(error) => journal::exit_of(error),
             _ => Exit::CheckFailed,
         };
         let path = journal::path(given);
@@ -104,8 +105,13 @@ fn names(journal: &Path) -> Vec<String> {
     let Ok(journal) = fs::canonicalize(journal) else {
         return Vec::new();
     };
-    // `logs` in the experiment's directory; a journal that lies elsewhere has its folders' names all the same.
-    let folders = journal.ancestors().skip(1).take(2);
+    // `logs` in every experiment's directory tells nothing; a journal that lies elsewhere has its folders' names.
+    let skipped = if journal.ends_with("logs/experiment.jsonl") {
+        2
+    } else {
+        1
+    };
+    let folders = journal.ancestors().skip(skipped).take(3 - skipped);
     folders.flat_map(of_folder).collect()
 }
 

@@ -17,7 +17,7 @@ const SHOWN: usize = 60;
 const MOST_SEEDS: usize = 20;
 
 pub fn execute(args: &cli::Lineage, session: &mut Session) -> Result<Exit, Failure> {
-    let recorded = Recorded::read(&args.experiment)?;
+    let recorded = Recorded::read(&args.subject.find(session)?)?;
     let summary = Lineage::of(&recorded.run).summary(&recorded.run, args.top);
     if args.json {
         return recorded.print_json(&summary, session);

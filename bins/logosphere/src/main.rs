@@ -18,6 +18,7 @@ mod init_check;
 mod journal;
 mod leak;
 mod lineage;
+mod minds;
 mod new;
 mod null;
 mod parse;
@@ -27,6 +28,7 @@ mod report;
 mod resume;
 mod run;
 mod running;
+mod subject;
 
 use std::process::ExitCode;
 

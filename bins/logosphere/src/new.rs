@@ -8,11 +8,12 @@ use logosphere_core::Experiment;
 
 use crate::cli;
 use crate::run::{EXPERIMENTS, failure, provide_init, today};
+use crate::subject::look_up;
 
 pub fn execute(args: &cli::New, session: &mut Session) -> Result<Exit, Failure> {
     let make = || Experiment::create(Path::new(EXPERIMENTS), &args.name, today());
     let made = if let Some(from) = &args.from {
-        let from = Experiment::open(from).map_err(failure)?;
+        let from = Experiment::open(&look_up(from)?).map_err(failure)?;
         // What cannot be copied leaves no directory behind.
         from.read_init().map_err(failure)?;
         from.read_config().map_err(failure)?;

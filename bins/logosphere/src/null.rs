@@ -22,7 +22,7 @@ struct Compared<'a> {
 }
 
 pub fn execute(args: &cli::Null, session: &mut Session) -> Result<Exit, Failure> {
-    let recorded = Recorded::read(&args.experiment)?;
+    let recorded = Recorded::read(&args.subject.find(session)?)?;
     let mu = match args.mu {
         Innovation::Auto => None,
         Innovation::Share(mu) => Some(mu),
@@ -48,7 +48,16 @@ pub fn execute(args: &cli::Null, session: &mut Session) -> Result<Exit, Failure>
     }
     let columns_of = ["metric", "run", "null median", "95 % of null", "p"];
     let mut rows = vec![columns_of.map(str::to_owned).to_vec()];
-    for measured in compared.metrics {
+    let null = null_model(args.kind);
+    let moved: Vec<_> = (compared.metrics.into_iter())
+        .filter(|measured| null.moves(measured.name))
+        .collect();
+    let tested = moved.iter().filter(|measured| measured.null.is_some());
+    session.say(&format!(
+        "{} p values, not corrected for their number",
+        tested.count()
+    ));
+    for measured in moved {
         let mut row = vec![measured.name.to_string(), number(measured.mean)];
         row.extend(band(measured.null));
         rows.push(row);

@@ -11,20 +11,21 @@ use crate::recorded::is_old;
 use crate::{cli, journal};
 
 pub fn execute(args: &cli::Report, session: &mut Session) -> Result<Exit, Failure> {
-    let path = journal::path(&args.experiment);
-    let input = journal::open(&args.experiment)?;
-    if is_old(&args.experiment)? {
+    let given = args.subject.find(session)?;
+    let path = journal::path(&given);
+    let input = journal::open(&given)?;
+    if is_old(&given)? {
         return Err(Failure::usage(Error::OldPage { path }));
     }
     let out = args.out.clone().unwrap_or_else(|| {
-        let page = if args.experiment.is_dir() {
-            args.experiment.join("report.html")
+        let page = if given.is_dir() {
+            given.join("report.html")
         } else {
             path.with_extension("html")
         };
         page.into()
     });
-    let output = out.begin(journal::kept(&args.experiment))?;
+    let output = out.begin(journal::kept(&given))?;
     session.say(&format!(
         "measuring, and making {MIN_RUNS} runs of each null model"
     ));

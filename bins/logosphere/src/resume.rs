@@ -12,12 +12,13 @@ use logosphere_core::{
 
 use crate::clock::SystemClock;
 use crate::error::Error;
+use crate::journal::exit_of;
 use crate::population::Population;
 use crate::run::{SOFTWARE, failure, spare};
 use crate::{cli, running};
 
 pub fn execute(args: &cli::Resume, session: &mut Session) -> Result<Exit, Failure> {
-    let experiment = Experiment::open(&args.experiment).map_err(failure)?;
+    let experiment = Experiment::open(&args.subject.find(session)?).map_err(failure)?;
     if !experiment.journal().exists() {
         let path = experiment.path().to_owned();
         return Err(Failure::usage(Error::NoRun { path }));
@@ -101,7 +102,7 @@ fn unreadable(error: ResumeError, journal: &Path) -> Failure {
     match error {
         ResumeError::Read(source) => {
             let path = journal.to_owned();
-            Failure::new(Exit::CheckFailed, Error::Journal { path, source })
+            Failure::new(exit_of(&source), Error::Journal { path, source })
         }
         ResumeError::State { .. } => Failure::new(Exit::CheckFailed, error),
         error => Failure::usage(error),

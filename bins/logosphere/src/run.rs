@@ -14,6 +14,7 @@ use logosphere_core::{
 use crate::clock::SystemClock;
 use crate::error::Error;
 use crate::population::Population;
+use crate::subject::look_up;
 use crate::{cli, forecast, leak, running};
 
 /// The program and its version, as journals name it.
@@ -27,6 +28,11 @@ pub fn execute(
     flags: &cli::RunFlags,
     session: &mut Session,
 ) -> Result<Exit, Failure> {
+    let directory = match directory {
+        Some(path) if flags.output_dir.is_none() => Some(look_up(path)?),
+        other => other.map(Path::to_owned),
+    };
+    let directory = directory.as_deref();
     if flags.dry_run {
         return forecast::dry_run(directory, &flags.settings, session);
     }

@@ -86,6 +86,9 @@ const PROGRAM_BYTES_PER_TOKEN: f64 = 3.0;
 const STEPS: u64 = 1 << 20;
 
 impl Answers {
+    /// Rounds after which the mean of a run's calls is taken for what answers are like.
+    pub const ENOUGH_ROUNDS: usize = 5;
+
     /// What is assumed of a model that may write `limit` tokens: answers of `tokens`, or of a fifth of the limit and 400
     /// at most.
     pub fn of_model(limit: u32, tokens: Option<u32>) -> Self {
@@ -122,8 +125,11 @@ impl Answers {
         }
     }
 
-    /// What the calls of a run were like. None if none was answered.
+    /// What the calls of a run were like. `None` if none was answered, or fewer than [`Answers::ENOUGH_ROUNDS`] have ended.
     pub fn measured(settings: &Settings, run: &Transcript) -> Option<Self> {
+        if run.rounds.len() < Self::ENOUGH_ROUNDS {
+            return None;
+        }
         let answered = |call: &&Call| call.reason != Reason::CallFailed;
         let done = done(run);
         if done.prompt_tokens == 0 || !run.calls.iter().any(|call| answered(&call)) {

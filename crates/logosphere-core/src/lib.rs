@@ -116,7 +116,7 @@ pub use legacy_log::{LegacyError, LegacyReport, is_legacy, verify_legacy};
 #[cfg(feature = "llm")]
 pub use llm::LlmMind;
 pub use mind::{Mind, MindError, MindInput, MindReply, Side, TokenUse, WireRequest};
-pub use minds::{LocalMind, MindSpecError, local_mind};
+pub use minds::{LocalMind, LocalMindKind, LocalMindParameter, MindSpecError, local_mind};
 pub use orchestrator::{Control, Orchestrator, Progress, RoundSummary, RunError, RunSummary};
 pub use parser::{End, Note, ParseMode, Parsed, Reason, Spans, is_signature, parse, parse_signed};
 pub use pool::{ActiveView, Keep, MsgId, Origin, Pool, PoolError};

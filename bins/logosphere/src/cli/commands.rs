@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use bin_support::OutputTarget;
 
 use super::flags::{Mode, RunMode, SettingFlags, Switch};
+use crate::subject::Subject;
 
 /// Flags of a run, with or without the word `run`.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -83,9 +84,8 @@ impl Run {
 
 #[derive(Debug, clap::Args)]
 pub struct Resume {
-    /// The experiment's directory.
-    #[arg(value_name = "EXP")]
-    pub experiment: PathBuf,
+    #[command(flatten)]
+    pub subject: Subject,
     /// Before each call, check that the request is what the messages make of it, and nothing else: on or off.
     #[arg(long, value_enum, value_name = "SWITCH", default_value_t = Switch::On, hide_possible_values = true)]
     pub check_leaks: Switch,
@@ -95,9 +95,8 @@ pub struct Resume {
 
 #[derive(Debug, clap::Args)]
 pub struct Replay {
-    /// A journal, or an experiment's directory.
-    #[arg(value_name = "JOURNAL")]
-    pub journal: PathBuf,
+    #[command(flatten)]
+    pub subject: Subject,
     /// File for the journal that comes out; - for stdout.
     #[arg(long, value_name = "FILE")]
     pub out: Option<OutputTarget>,
@@ -105,9 +104,8 @@ pub struct Replay {
 
 #[derive(Debug, clap::Args)]
 pub struct Verify {
-    /// A journal, or an experiment's directory.
-    #[arg(value_name = "JOURNAL")]
-    pub journal: PathBuf,
+    #[command(flatten)]
+    pub subject: Subject,
     /// It is one of the program of 2026-01-02, which has no chain.
     #[arg(long, requires = "init")]
     pub legacy: bool,
@@ -124,9 +122,8 @@ pub struct Verify {
 
 #[derive(Debug, clap::Args)]
 pub struct Leak {
-    /// A journal, or an experiment's directory.
-    #[arg(value_name = "JOURNAL")]
-    pub journal: PathBuf,
+    #[command(flatten)]
+    pub subject: Subject,
     /// Requests as a server received them, one file each.
     #[arg(long, value_name = "DIR")]
     pub bodies: Option<PathBuf>,
@@ -147,9 +144,8 @@ pub struct Diff {
 
 #[derive(Debug, clap::Args)]
 pub struct Analyze {
-    /// The experiment's directory, or a journal.
-    #[arg(value_name = "EXP")]
-    pub experiment: PathBuf,
+    #[command(flatten)]
+    pub subject: Subject,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
@@ -177,9 +173,8 @@ fn window(text: &str) -> Result<u32, String> {
 
 #[derive(Debug, clap::Args)]
 pub struct Report {
-    /// The experiment's directory, or a journal.
-    #[arg(value_name = "EXP")]
-    pub experiment: PathBuf,
+    #[command(flatten)]
+    pub subject: Subject,
     /// File for the page; - for stdout [default: report.html in the experiment's directory].
     #[arg(long, value_name = "FILE")]
     pub out: Option<OutputTarget>,
@@ -187,15 +182,18 @@ pub struct Report {
 
 #[derive(Debug, clap::Args)]
 pub struct Export {
-    /// The experiment's directory, or a journal.
-    #[arg(value_name = "EXP")]
-    pub experiment: PathBuf,
-    /// What of it.
+    /// The experiment (its directory, its name, or a journal), then the file, whose name says what and in which form:
+    /// WHAT.FORMAT, or - with --what and --format.
+    ///
+    /// Without an experiment: the one whose journal changed last.
+    #[arg(value_name = "EXP> <FILE", num_args = 0..=2)]
+    pub names: Vec<PathBuf>,
+    /// What of it [default: as the file's name says].
     #[arg(long, value_enum, value_name = "WHAT")]
-    pub what: ExportKind,
-    /// In which form.
+    pub what: Option<ExportKind>,
+    /// In which form [default: as the file's name says].
     #[arg(long, value_enum, value_name = "FORMAT")]
-    pub format: ExportFormat,
+    pub format: Option<ExportFormat>,
     /// Write CSV cells as they are, also those that a spreadsheet takes for formulas.
     #[arg(long)]
     pub raw_csv: bool,
@@ -224,8 +222,6 @@ pub enum ExportFormat {
     Graphml,
     /// For Graphviz.
     Dot,
-    /// Trees, for programs of biology.
-    Newick,
     /// A table.
     Csv,
     /// One JSON object a line.
@@ -234,9 +230,8 @@ pub enum ExportFormat {
 
 #[derive(Debug, clap::Args)]
 pub struct Lineage {
-    /// The experiment's directory, or a journal.
-    #[arg(value_name = "EXP")]
-    pub experiment: PathBuf,
+    #[command(flatten)]
+    pub subject: Subject,
     /// Show so many of the messages with most descendants.
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub top: usize,
@@ -247,9 +242,8 @@ pub struct Lineage {
 
 #[derive(Debug, clap::Args)]
 pub struct Forecast {
-    /// The experiment's directory; what a run has measured there is reckoned with.
-    #[arg(value_name = "EXP")]
-    pub experiment: PathBuf,
+    #[command(flatten)]
+    pub subject: Subject,
     /// Tokens of an answer, if no run has measured them [default: a fifth of the token limit, at most 400].
     #[arg(long, value_name = "N")]
     pub answer_tokens: Option<u32>,
@@ -262,12 +256,11 @@ pub struct Forecast {
 
 #[derive(Debug, clap::Args)]
 pub struct Null {
-    /// In which way nothing is selected.
-    #[arg(value_enum, value_name = "KIND")]
+    #[command(flatten)]
+    pub subject: Subject,
+    /// The null model.
+    #[arg(long, value_enum, value_name = "KIND", default_value_t = NullKind::RandomCopy)]
     pub kind: NullKind,
-    /// The experiment's directory, or a journal.
-    #[arg(value_name = "EXP")]
-    pub experiment: PathBuf,
     /// How many runs are made of it, at least 200.
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(200..))]
     pub runs: u32,

@@ -20,7 +20,8 @@ Examples:
 pub const RUN: &str = "\
 Examples:
   logosphere run --output-dir quick --rounds 2 --seed 7
-  logosphere run --output-dir copies --mind copier:mu=0.05";
+  logosphere run --output-dir copies --mind copier:mu=0.05
+  logosphere run --output-dir wide --minds 6 --scheduling snapshot";
 
 pub const RESUME: &str = "\
 Examples:
@@ -59,8 +60,13 @@ Examples:
 
 pub const EXPORT: &str = "\
 Examples:
-  logosphere export first --what messages --format csv
-  logosphere export first --what lineage --format dot --out tree.dot";
+  logosphere export first lineage.graphml
+  logosphere export first messages.csv
+  logosphere export first - --what metrics --format jsonl
+
+Forms:
+  lineage, exposure   graphml, dot, csv, jsonl
+  messages, metrics   csv, jsonl";
 
 pub const LINEAGE: &str = "\
 Examples:
@@ -74,8 +80,13 @@ Examples:
 
 pub const NULL: &str = "\
 Examples:
-  logosphere null random-copy first
-  logosphere null shuffle first --seed 3";
+  logosphere null first
+  logosphere null first --kind shuffle --seed 3";
+
+pub const MINDS: &str = "\
+Examples:
+  logosphere minds
+  logosphere run --output-dir chain --mind markov:n=2 --rounds 2";
 
 pub const PARSE: &str = "\
 Examples:

@@ -13,8 +13,8 @@ pub use self::commands::*;
 pub use self::flags::{Hardness, SettingFlags, Switch};
 use crate::error::Error;
 use crate::{
-    analyze, demo, export, forecast, init_check, journal, leak, lineage, new, null, parse, report,
-    resume, run,
+    analyze, demo, export, forecast, init_check, journal, leak, lineage, minds, new, null, parse,
+    report, resume, run,
 };
 
 /// Run minds that share a pool of anonymous messages
@@ -89,6 +89,9 @@ enum Command {
     /// Compare a run with many in which nothing is selected
     #[command(after_help = examples::NULL)]
     Null(Null),
+    /// List the programs that can play the minds offline
+    #[command(after_help = examples::MINDS)]
+    Minds,
     /// Show how one answer is read
     #[command(after_help = examples::PARSE)]
     Parse(Parse),
@@ -120,6 +123,7 @@ pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
         Some(Command::Forecast(args)) => forecast::execute(args, session),
         Some(Command::Parse(args)) => parse::execute(args, session),
         Some(Command::Report(args)) => report::execute(args, session),
+        Some(Command::Minds) => minds::execute(session),
         Some(Command::Demo(args)) => demo::execute(args, session),
     }
 }

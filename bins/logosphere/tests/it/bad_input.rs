@@ -200,7 +200,7 @@ fn what_is_not_there_is_named() {
         &["report"],
         &["lineage"],
         &["forecast"],
-        &["null", "random-copy"],
+        &["null", "--kind", "random-copy"],
         &["replay"],
         &["verify"],
         &["init-check"],

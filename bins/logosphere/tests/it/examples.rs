@@ -23,6 +23,7 @@ fn every_example_of_the_help_runs() {
         ("lineage", Some(0)),
         ("forecast", Some(0)),
         ("null", Some(0)),
+        ("minds", Some(0)),
         ("parse", Some(0)),
         ("demo", Some(0)),
         ("completions", Some(0)),

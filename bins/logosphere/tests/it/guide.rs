@@ -35,7 +35,7 @@ fn every_command_and_flag_of_the_guide_is_one() {
         }
     }
     let shown = [
-        "analyze", "demo", "diff", "export", "forecast", "leak", "lineage", "new", "null",
+        "analyze", "demo", "diff", "export", "forecast", "leak", "lineage", "minds", "new", "null",
         "replay", "report", "resume", "run", "verify",
     ];
     assert_eq!(names, BTreeSet::from(shown));
@@ -92,7 +92,7 @@ fn the_experiment_that_is_kept_holds() {
         let told = "holds: 422 lines, 60 rounds, 300 calls, 306 messages";
         assert!(ran.stdout.contains(told), "{}", ran.stdout);
         let band = place
-            .alone(&["null", "random-copy", kept.to_str().unwrap()])
+            .alone(&["null", kept.to_str().unwrap(), "--kind", "random-copy"])
             .exits(0);
         assert_eq!(
             band.stdout,

@@ -32,4 +32,5 @@ mod report;
 mod settings;
 mod stopping;
 mod storage;
+mod usability;
 mod wire;

@@ -1,6 +1,7 @@
 //! Every key of a `config.json`.
 
 use serde_json::Value;
+use strsim::levenshtein;
 
 use super::rule::Rule;
 use super::{ConfigError, Layer};
@@ -203,25 +204,9 @@ pub(super) fn nearest(name: &str, group: Option<&str>) -> &'static str {
             Some((inside, own)) => (Some(inside), own),
             None => (None, key.path),
         };
-        let changed = changes(&name, own).min(changes(&name, key.path));
+        let changed = levenshtein(&name, own).min(levenshtein(&name, key.path));
         let elsewhere = changed > 0 && group.is_some() && group != inside;
         (elsewhere, changed)
     };
     KEYS.iter().min_by_key(distance).map_or("", |key| key.path)
-}
-
-/// How many letters must be put in, taken out or exchanged to make `b` of `a`.
-fn changes(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, a) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, b) in b.iter().enumerate() {
-            let exchanged = diagonal + usize::from(a != *b);
-            diagonal = row[j + 1];
-            row[j + 1] = exchanged.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }

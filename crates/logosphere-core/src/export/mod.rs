@@ -1,11 +1,11 @@
 //! A run in forms that other programs read.
 //!
-//! | | graphml | dot | newick | csv | jsonl |
-//! |---|---|---|---|---|---|
-//! | lineage | yes | yes | yes | a row a message | a line a message |
-//! | exposure | yes | yes | | a row an edge | a line an edge |
-//! | messages | | | | yes | yes |
-//! | metrics | | | | a row a value | a line a value |
+//! | | graphml | dot | csv | jsonl |
+//! |---|---|---|---|---|
+//! | lineage | yes | yes | a row a message | a line a message |
+//! | exposure | yes | yes | a row an edge | a line an edge |
+//! | messages | | | yes | yes |
+//! | metrics | | | a row a value | a line a value |
 //!
 //! Edges go from what was read or copied to what came of it: from a lower to a higher id. What minds wrote cannot leave
 //! the place where a text belongs, in any of the forms.
@@ -25,7 +25,6 @@
 mod dot;
 mod graph;
 mod graphml;
-mod newick;
 mod row;
 mod table;
 
@@ -56,9 +55,6 @@ pub enum ExportFormat {
     Graphml,
     /// For Graphviz.
     Dot,
-    /// Trees, for programs of biology: one tree a line, each node named by its id and the start of its text, lengths in
-    /// rounds.
-    Newick,
     /// A table, RFC 4180.
     Csv,
     /// A JSON object a line.
@@ -88,10 +84,9 @@ impl ExportKind {
 
     /// The forms that it can be written in.
     pub fn formats(self) -> &'static [ExportFormat] {
-        use ExportFormat::{Csv, Dot, Graphml, Jsonl, Newick};
+        use ExportFormat::{Csv, Dot, Graphml, Jsonl};
         match self {
-            Self::Lineage => &[Graphml, Dot, Newick, Csv, Jsonl],
-            Self::Exposure => &[Graphml, Dot, Csv, Jsonl],
+            Self::Lineage | Self::Exposure => &[Graphml, Dot, Csv, Jsonl],
             Self::Messages | Self::Metrics => &[Csv, Jsonl],
         }
     }
@@ -113,7 +108,6 @@ impl fmt::Display for ExportFormat {
         f.write_str(match self {
             Self::Graphml => "graphml",
             Self::Dot => "dot",
-            Self::Newick => "newick",
             Self::Csv => "csv",
             Self::Jsonl => "jsonl",
         })
@@ -147,7 +141,6 @@ pub fn export(
     match format {
         ExportFormat::Graphml => graphml::write(run, kind, &graph(), &mut out)?,
         ExportFormat::Dot => dot::write(run, kind, &graph(), &mut out)?,
-        ExportFormat::Newick => newick::write(run, &lineage(), &mut out)?,
         ExportFormat::Csv | ExportFormat::Jsonl => {
             let rows = match kind {
                 ExportKind::Lineage => row::lineage(run, &lineage()),

@@ -13,6 +13,8 @@ pub struct InitFix {
     pub lines: Vec<String>,
     /// Whether they stand at the end of the file.
     pub at_end: bool,
+    /// The last line of the file, if no line feed ends it: one must be written before the lines.
+    pub unfinished: Option<Box<str>>,
 }
 
 impl std::fmt::Display for InitFix {
@@ -25,6 +27,11 @@ impl std::fmt::Display for InitFix {
         let after = self.after;
         if self.replaces > 0 {
             write!(f, "write {lines} in place of line {}:", after + 1)?;
+        } else if let Some(last) = &self.unfinished {
+            write!(
+                f,
+                "after a line feed, which the last line {last:?} lacks, add {lines}:"
+            )?;
         } else if self.at_end {
             write!(f, "add {lines} at the end of the file:")?;
         } else {
@@ -57,6 +64,7 @@ impl InitFix {
             replaces: 0,
             lines: lines.iter().map(|line| (*line).to_owned()).collect(),
             at_end: false,
+            unfinished: None,
         }
     }
 
@@ -64,6 +72,9 @@ impl InitFix {
         Self {
             after: text.split_inclusive('\n').count(),
             at_end: true,
+            unfinished: (text.rsplit('\n').next())
+                .filter(|last| !last.is_empty())
+                .map(|last| last.chars().take(40).collect::<String>().into()),
             ..Self::insert(text, 0, lines)
         }
     }

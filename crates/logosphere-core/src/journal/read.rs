@@ -2,7 +2,7 @@ use std::io::{self, BufRead};
 
 use super::line::{Head, before_chain, chain, decode};
 use super::{SCHEMA_VERSION, line};
-use crate::{Event, ExperimentStart, Line};
+use crate::{Event, ExperimentStart, Line, is_legacy};
 
 /// Reads a journal line by line and holds each against the chain.
 pub struct Reader<R> {
@@ -53,6 +53,19 @@ pub enum ReadError {
     },
 }
 
+impl ReadError {
+    /// Whether the file is whole but not for this program: of an older one, or of a newer version.
+    pub fn is_foreign(&self) -> bool {
+        matches!(
+            self,
+            Self::Damaged {
+                damage: Damage::OldProgram | Damage::SchemaVersion { .. },
+                ..
+            }
+        )
+    }
+}
+
 /// ` (round_start)`, if there is a type.
 fn named(kind: &str) -> String {
     if kind.is_empty() {
@@ -77,6 +90,11 @@ pub enum Damage {
         "ends with carriage return and line feed: another program has rewritten the file (git's autocrlf?)"
     )]
     Crlf,
+    /// The journal of another program.
+    #[error(
+        "a journal of the Python program of 2026-01-02; analyze, lineage, export and verify --legacy read it"
+    )]
+    OldProgram,
     /// It is no event.
     #[error("is no event: {message}")]
     Form {
@@ -171,6 +189,9 @@ impl<R: BufRead> Reader<R> {
             let message = message.replace(" at line 1 column ", " at column ");
             damaged(kind, Damage::Form { message })
         };
+        if number == 1 && is_legacy(&String::from_utf8_lossy(&self.line)) {
+            return Err(damaged("experiment_start", Damage::OldProgram));
+        }
         let head: Head =
             serde_json::from_slice(&self.line).map_err(|error| form("", error.to_string()))?;
         let kind = head.r#type.clone();

@@ -1,7 +1,7 @@
 //! What the headers of requests tell.
 
 use super::finding::Findings;
-use super::metadata::{Facts, Numbers, around};
+use super::metadata::{Facts, around};
 use super::request::shown;
 use super::{LeakKind, Severity};
 
@@ -58,11 +58,9 @@ impl HeaderLists {
             .collect();
         for (header, value) in &headers {
             check_name(header, name, found);
-            for (kind, range) in facts.told(value, Numbers::OfRun) {
-                if matches!(kind, LeakKind::Name | LeakKind::Model) {
-                    let detail = format!("header `{header}` with {}", around(value, range));
-                    found.add(Severity::Leak, kind, header, name, detail);
-                }
+            for (kind, range) in facts.in_header(value) {
+                let detail = format!("header `{header}` with {}", around(value, range));
+                found.add(Severity::Leak, kind, header, name, detail);
             }
         }
         let Some(first) = &self.0 else {

@@ -11,6 +11,8 @@ use crate::ExperimentStart;
 pub(super) struct Facts {
     /// The run's id, the experiment's name and place, what holds it.
     names: Vec<String>,
+    /// The same with names that may be ordinary words, and the program that plays the minds: a header holds no prose.
+    header_names: Vec<String>,
     /// The model's id, whole and without what stands before its last slash.
     models: Vec<String>,
     minds: u64,
@@ -42,6 +44,20 @@ struct Token<'a> {
     gap: &'a str,
 }
 
+/// Words that HTTP itself, or this program's name, puts into headers; an experiment may be called so.
+const STANDARD: [&str; 10] = [
+    "application",
+    "br",
+    "chunked",
+    "close",
+    "deflate",
+    "gzip",
+    "identity",
+    "json",
+    "keep-alive",
+    "logosphere",
+];
+
 /// What may stand between a word and its number.
 const FILLERS: [&str; 5] = ["no", "nr", "number", "id", "index"];
 
@@ -67,7 +83,12 @@ impl Facts {
         };
         let mut given: Vec<&str> = names.iter().map(String::as_str).collect();
         given.extend([start.run_id.as_str(), start.software.as_str()]);
+        let label = settings.mind.as_deref();
+        let in_headers = (given.iter().copied().chain(label))
+            .filter(|name| name.chars().count() >= 2 && !STANDARD.contains(name))
+            .map(str::to_ascii_lowercase);
         Self {
+            header_names: in_headers.collect::<BTreeSet<_>>().into_iter().collect(),
             names: all(&given),
             models: all(&[model, last]),
             minds: settings.n_minds.into(),
@@ -82,7 +103,7 @@ impl Facts {
 
     /// What a text tells, in order.
     pub fn told(&self, text: &str, numbers: Numbers) -> Vec<(LeakKind, Range<usize>)> {
-        let mut found = self.named(text);
+        let mut found = self.named(text, &self.names);
         let tokens: Vec<_> = tokens(text).collect();
         for place in 0..tokens.len() {
             let token = tokens[place];
@@ -95,15 +116,17 @@ impl Facts {
         found
     }
 
-    /// Names, found whole: nothing alphanumeric stands beside them.
-    fn named(&self, text: &str) -> Vec<(LeakKind, Range<usize>)> {
+    /// Names and models in the value of a header.
+    pub fn in_header(&self, value: &str) -> Vec<(LeakKind, Range<usize>)> {
+        self.named(value, &self.header_names)
+    }
+
+    /// These names and the models, found whole: next to nothing alphanumeric.
+    fn named(&self, text: &str, names: &[String]) -> Vec<(LeakKind, Range<usize>)> {
         // ASCII alone keeps every position.
         let text = &text.to_ascii_lowercase();
         let mut found = Vec::new();
-        let kinds = [
-            (LeakKind::Name, &self.names),
-            (LeakKind::Model, &self.models),
-        ];
+        let kinds = [(LeakKind::Name, names), (LeakKind::Model, &self.models[..])];
         for (kind, names) in kinds {
             for name in names {
                 let whole = |(at, _): &(usize, &str)| {

@@ -25,7 +25,7 @@ pub struct LineageSummary {
     pub innovation_share: Option<f64>,
     /// The longest line of best parents, in steps.
     pub deepest: u32,
-    /// The messages that most come from, most first; equal ones by age.
+    /// The messages that most come from, most first, equal ones by age; none of them descends from another.
     pub top: Vec<Spreader>,
     /// What became of each seed.
     pub seeds: Vec<SeedShare>,
@@ -104,7 +104,18 @@ impl Lineage {
             .filter(|node| node.children > 0)
             .collect();
         nodes.sort_by_key(|node| (std::cmp::Reverse(node.descendants), node.id));
-        (nodes.into_iter().take(top))
+        let mut chosen: Vec<MsgId> = Vec::new();
+        for node in nodes {
+            if chosen.len() == top {
+                break;
+            }
+            // A line is named once: not by its first message and by each of its next ones.
+            if !chosen.iter().any(|other| self.is_one_line(*other, node.id)) {
+                chosen.push(node.id);
+            }
+        }
+        (chosen.into_iter())
+            .map(|id| &self.nodes()[id as usize])
             .map(|node| Spreader {
                 id: node.id,
                 round: node.round,
@@ -114,6 +125,19 @@ impl Lineage {
                 text: start(run, node.id),
             })
             .collect()
+    }
+
+    /// Whether one of two messages descends from the other by best parents.
+    fn is_one_line(&self, a: MsgId, b: MsgId) -> bool {
+        // A child has a higher id than its parent.
+        let (older, mut at) = (a.min(b), a.max(b));
+        while at > older {
+            match self.nodes()[at as usize].parent() {
+                Some(parent) => at = parent.id,
+                None => return false,
+            }
+        }
+        at == older
     }
 
     fn seed_shares(&self, run: &Transcript) -> Vec<SeedShare> {

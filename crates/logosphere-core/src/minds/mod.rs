@@ -22,7 +22,7 @@ use crate::prompt::SystemPrompt;
 use crate::sampler::SampleRng;
 
 use spec::Kind;
-pub use spec::MindSpecError;
+pub use spec::{LocalMindKind, LocalMindParameter, MindSpecError};
 pub(crate) use words::invented;
 
 /// The local mind that `spec` asks for. The prompts it gets begin with `system`.

@@ -17,17 +17,132 @@ pub(super) enum Kind {
     Slow { ms: u64 },
 }
 
-/// Every kind and its parameters.
-const KINDS: [(&str, &[&str]); 8] = [
-    ("copier", &["mu"]),
-    ("mutator", &["p"]),
-    ("markov", &["n"]),
-    ("biased", &["s", "type"]),
-    ("disobedient", &[]),
-    ("silent", &[]),
-    ("flaky", &["rate"]),
-    ("slow", &["ms"]),
-];
+/// A kind of local mind, for people who choose one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LocalMindKind {
+    /// Its name.
+    pub name: &'static str,
+    /// The answer that it gives, in a sentence.
+    pub about: &'static str,
+    /// Its parameters.
+    pub parameters: &'static [LocalMindParameter],
+}
+
+/// A parameter of a local mind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LocalMindParameter {
+    /// Its name.
+    pub name: &'static str,
+    /// The values that it takes.
+    pub range: &'static str,
+    /// Its value if it is not given; `None` if it must be.
+    pub default: Option<&'static str>,
+    /// The quantity that it sets.
+    pub about: &'static str,
+}
+
+impl LocalMindKind {
+    /// Every kind.
+    pub const ALL: &'static [Self] = &[
+        kind(
+            "copier",
+            "Passes on one of the texts it read, each equally likely, or a new word.",
+            &[parameter(
+                "mu",
+                SHARE,
+                Some("0.05"),
+                "probability of a new word",
+            )],
+        ),
+        kind(
+            "mutator",
+            "Passes on one of the texts it read with words replaced, dropped or doubled.",
+            &[parameter(
+                "p",
+                SHARE,
+                Some("0.1"),
+                "share of words that change",
+            )],
+        ),
+        kind(
+            "markov",
+            "Writes a text by a Markov chain over the texts it read.",
+            &[parameter(
+                "n",
+                CHAIN,
+                Some("2"),
+                "words that the next one depends on",
+            )],
+        ),
+        kind(
+            "biased",
+            "Copies as copier does without new words, and prefers texts of a type.",
+            &[
+                parameter("s", BIAS, Some("0.2"), "extra weight of such a text"),
+                parameter(
+                    "type",
+                    "a regular expression",
+                    None,
+                    "the texts that are preferred",
+                ),
+            ],
+        ),
+        kind(
+            "disobedient",
+            "Answers in ten forms, half of them against the format.",
+            &[],
+        ),
+        kind("silent", "Ends its answer without a message.", &[]),
+        kind(
+            "flaky",
+            "Copies, and fails now and then.",
+            &[parameter(
+                "rate",
+                SHARE,
+                Some("0.2"),
+                "share of calls that fail",
+            )],
+        ),
+        kind(
+            "slow",
+            "Copies, and takes its time.",
+            &[parameter("ms", WAIT, Some("100"), "milliseconds of a call")],
+        ),
+    ];
+}
+
+const SHARE: &str = "a number from 0 to 1";
+const CHAIN: &str = "a number from 1 to 8";
+const BIAS: &str = "a number above -1 and at most 1000";
+const WAIT: &str = "a number up to 600000";
+
+const fn kind(
+    name: &'static str,
+    about: &'static str,
+    parameters: &'static [LocalMindParameter],
+) -> LocalMindKind {
+    LocalMindKind {
+        name,
+        about,
+        parameters,
+    }
+}
+
+const fn parameter(
+    name: &'static str,
+    range: &'static str,
+    default: Option<&'static str>,
+    about: &'static str,
+) -> LocalMindParameter {
+    LocalMindParameter {
+        name,
+        range,
+        default,
+        about,
+    }
+}
 
 /// Why there is no such local mind.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -90,26 +205,27 @@ impl Kind {
     /// Reads what was asked for. Parameters that are not given have the values of the specification.
     pub(super) fn parse(spec: &str) -> Result<Self, MindSpecError> {
         let (kind, rest) = spec.split_once(':').unwrap_or((spec, ""));
-        let Some((kind, known)) = KINDS.into_iter().find(|(name, _)| *name == kind) else {
+        let Some(known) = LocalMindKind::ALL.iter().find(|known| known.name == kind) else {
+            let names: Vec<_> = LocalMindKind::ALL.iter().map(|known| known.name).collect();
             return Err(MindSpecError::Kind {
                 kind: kind.to_owned(),
-                known: KINDS.map(|(name, _)| name).join(", "),
+                known: names.join(", "),
             });
         };
-        let given = Given::parse(kind, known, rest)?;
-        let share = "a number from 0 to 1";
+        let kind = known.name;
+        let parameters: Vec<_> = known.parameters.iter().map(|known| known.name).collect();
+        let given = Given::parse(kind, &parameters, rest)?;
         Ok(match kind {
             "copier" => Self::Copier {
-                mu: given.number("mu", 0.05, |mu| (0.0..=1.0).contains(&mu), share)?,
+                mu: given.number("mu", 0.05, |mu| (0.0..=1.0).contains(&mu), SHARE)?,
             },
             "mutator" => Self::Mutator {
-                p: given.number("p", 0.1, |p| (0.0..=1.0).contains(&p), share)?,
+                p: given.number("p", 0.1, |p| (0.0..=1.0).contains(&p), SHARE)?,
             },
             "markov" => Self::Markov {
-                n: given.number("n", 2, |n| (1..=8).contains(&n), "a number from 1 to 8")?,
+                n: given.number("n", 2, |n| (1..=8).contains(&n), CHAIN)?,
             },
             "biased" => {
-                let limits = "a number above -1 and at most 1000";
                 let within = |s| s > -1.0 && s <= 1000.0;
                 let pattern = given.get("type").ok_or(MindSpecError::Missing {
                     kind,
@@ -117,17 +233,17 @@ impl Kind {
                     example: "biased:s=0.2,type=moon|tide",
                 })?;
                 Self::Biased {
-                    s: given.number("s", 0.2, within, limits)?,
+                    s: given.number("s", 0.2, within, BIAS)?,
                     kind: Regex::new(pattern).map_err(MindSpecError::Regex)?,
                 }
             }
             "disobedient" => Self::Disobedient,
             "silent" => Self::Silent,
             "flaky" => Self::Flaky {
-                rate: given.number("rate", 0.2, |rate| (0.0..=1.0).contains(&rate), share)?,
+                rate: given.number("rate", 0.2, |rate| (0.0..=1.0).contains(&rate), SHARE)?,
             },
             _ => Self::Slow {
-                ms: given.number("ms", 100, |ms| ms <= 600_000, "a number up to 600000")?,
+                ms: given.number("ms", 100, |ms| ms <= 600_000, WAIT)?,
             },
         })
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
+use crate::metrics::Metric;
 use crate::pool::MsgId;
 use crate::sampler::SampleRng;
 use crate::stamp::without_stamp;
@@ -50,6 +51,18 @@ impl Null {
             Self::SeedsOnly { .. } => "seeds-only",
             Self::Shuffle => "shuffle",
             Self::Permutation => "permutation",
+        }
+    }
+
+    /// Whether a measure can differ between the run and runs of this model.
+    pub fn moves(self, metric: Metric) -> bool {
+        match self {
+            Self::RandomCopy { .. } | Self::SeedsOnly { .. } => metric.is_of_texts(),
+            Self::Shuffle => metric == Metric::InputSimilarity,
+            Self::Permutation => matches!(
+                metric,
+                Metric::WithinRoundSimilarity | Metric::NearSimilarity | Metric::FarSimilarity
+            ),
         }
     }
 

@@ -10,7 +10,7 @@ use crate::{Note, Scheduling};
 /// Answers from which on a loss is worth a warning, and the share of them that is.
 const ENOUGH: u64 = 20;
 const MANY: f64 = 0.1;
-/// Up to this p a trend or a distance is called one.
+/// Up to this p a trend is called one.
 const SIGNIFICANT: f64 = 0.05;
 
 pub(super) fn title(data: &ReportData) -> String {
@@ -57,7 +57,7 @@ pub(super) fn lead(data: &ReportData) -> String {
     sentences.join(" ")
 }
 
-/// Whether texts became alike, and whether copying alone does that.
+/// Whether texts became alike.
 fn similarity(data: &ReportData) -> Option<String> {
     let measure = data.analysis.metric(Metric::TfidfSimilarity)?;
     let mean = measure.mean?;
@@ -67,22 +67,13 @@ fn similarity(data: &ReportData) -> Option<String> {
         Some(_) => ", without a trend",
         None => "",
     };
-    let compared = measure.null.map(|band| {
-        let verdict = if band.p > SIGNIFICANT {
-            "no other than"
-        } else if mean > band.median {
-            "more than"
-        } else {
-            "less than"
-        };
-        format!(
-            ": {verdict} copying at random gives ({:.2}, 95 % of its runs from {:.2} to {:.2})",
-            band.median, band.low, band.high
-        )
-    });
+    // The null model takes every variant of a text for a new one, so nothing follows from a distance to it.
+    let compared = measure.null.map_or(
+        "",
+        |_| " Null model of copying: variants count as new texts; no verdict.",
+    );
     Some(format!(
-        "The similarity of the texts that can be read is {mean:.2} on average{trend}{}.",
-        compared.unwrap_or_default()
+        "The similarity of the texts that can be read is {mean:.2} on average{trend}.{compared}"
     ))
 }
 

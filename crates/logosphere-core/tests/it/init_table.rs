@@ -94,7 +94,7 @@ fn a_missing_end_comes_with_the_lines_to_add() {
     assert_eq!(found, ["---", "", "---", "~init"]);
     assert_eq!(
         message,
-        "no blank message ends the seeds; add these lines at the end of the file:\n---\n\n---\n~init"
+        "no blank message ends the seeds; after a line feed, which the last line \"Two.\" lacks, add these lines:\n---\n\n---\n~init"
     );
     // The last message is closed already.
     let (_, found) = lines("---\nOne.\n---\n");

@@ -107,7 +107,8 @@ fn the_forest_by_hand() {
         .iter()
         .map(|top| (top.id, top.descendants))
         .collect();
-    assert_eq!(top, [(0, 4), (2, 3)]);
+    // Message 2 has more descendants than 3, and is a descendant of 0 itself.
+    assert_eq!(top, [(0, 4), (3, 1)]);
     let seeds: Vec<_> = (summary.seeds.iter())
         .map(|seed| (seed.descendants, seed.message_share, seed.window_share))
         .collect();

@@ -196,56 +196,6 @@ fn dot_tokens(text: &str) -> Vec<String> {
     tokens
 }
 
-/// A node of a tree: text, parent, length.
-pub type TreeNode = (String, Option<MsgId>, Option<u32>);
-
-/// Every node of every tree by the id that its name begins with.
-pub fn newick(text: &str) -> BTreeMap<MsgId, TreeNode> {
-    let mut nodes = BTreeMap::new();
-    for tree in text.split_terminator('\n') {
-        let mut chars = tree.chars().peekable();
-        // The nodes of each open bracket wait for their parent.
-        let mut open: Vec<Vec<MsgId>> = vec![Vec::new()];
-        let mut children: Vec<MsgId> = Vec::new();
-        loop {
-            match chars.next().unwrap() {
-                '(' => open.push(Vec::new()),
-                ',' => {}
-                ')' => children = open.pop().unwrap(),
-                ';' => break,
-                '\'' => {
-                    let mut name = String::new();
-                    loop {
-                        match chars.next().unwrap() {
-                            '\'' if chars.next_if_eq(&'\'').is_none() => break,
-                            char => name.push(char),
-                        }
-                    }
-                    let length = chars.next_if_eq(&':').map(|_| {
-                        let mut digits = String::new();
-                        while let Some(digit) = chars.next_if(char::is_ascii_digit) {
-                            digits.push(digit);
-                        }
-                        digits.parse().unwrap()
-                    });
-                    let (id, text) = name.split_once(' ').unwrap();
-                    let id = id.parse().unwrap();
-                    for child in children.drain(..) {
-                        let child: &mut TreeNode = nodes.get_mut(&child).unwrap();
-                        child.1 = Some(id);
-                    }
-                    let known = nodes.insert(id, (text.to_owned(), None, length));
-                    assert_eq!(known, None);
-                    open.last_mut().unwrap().push(id);
-                }
-                other => panic!("{other:?} in {tree:?}"),
-            }
-        }
-        assert_eq!((open.len(), open[0].len(), chars.next()), (1, 1, None));
-    }
-    nodes
-}
-
 pub fn csv(text: &str) -> Vec<Fields> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let header = reader.headers().unwrap().clone();

@@ -1,0 +1,323 @@
+//! Finding experiments, forms and minds, and what is said while one waits.
+
+use std::fs;
+use std::time::Duration;
+
+use serde_json::Value;
+use test_support::{MindScript, MindStub};
+
+use crate::journal;
+use crate::program::{Place, init};
+
+fn made(place: &Place, name: &str) {
+    place.file(
+        &format!("experiments/{name}/init.md"),
+        init(&["One.", "Two.", "Three."]),
+    );
+}
+
+#[test]
+fn l19_an_experiment_is_found_by_its_name() {
+    let place = Place::new();
+    made(&place, "2026-01-02-my-exp");
+    made(&place, "2026-03-04-my-exp");
+    place
+        .alone(&["run", "my-exp", "--rounds", "1", "--seed", "1"])
+        .exits(0);
+    assert!(
+        place
+            .path("experiments/2026-03-04-my-exp/logs/experiment.jsonl")
+            .exists()
+    );
+    place.alone(&["verify", "2026-03-04-my-exp"]).exits(0);
+    place
+        .alone(&["diff", "my-exp", "experiments/2026-03-04-my-exp"])
+        .exits(0);
+    place.alone(&["resume", "my-exp", "--rounds", "2"]).exits(0);
+    place
+        .alone(&["run", "my-exq"])
+        .exits(2)
+        .tells(&["nearest", "2026-01-02-my-exp"]);
+    // A folder here wins over one in experiments/.
+    place.experiment("my-exp");
+    place.alone(&["run", "my-exp", "--rounds", "1"]).exits(0);
+    assert!(place.path("my-exp/logs/experiment.jsonl").exists());
+    made(&place, "2026-03-04-other-exp");
+    place
+        .alone(&["verify", "exp"])
+        .exits(2)
+        .tells(&["2026-03-04-my-exp, 2026-03-04-other-exp"]);
+}
+
+#[test]
+fn l19_without_a_name_it_is_the_experiment_whose_journal_changed_last() {
+    let place = Place::new();
+    place.alone(&["verify"]).exits(2).tells(&["experiments/"]);
+    for name in ["2026-01-02-a", "2026-01-02-b"] {
+        made(&place, name);
+        place
+            .alone(&["run", name, "--rounds", "1", "--seed", "1"])
+            .exits(0);
+    }
+    // The older name is the newer journal.
+    let journal = fs::File::options()
+        .append(true)
+        .open(place.path("experiments/2026-01-02-a/logs/experiment.jsonl"));
+    let later = std::time::SystemTime::now() + Duration::from_mins(1);
+    journal.unwrap().set_modified(later).unwrap();
+    for command in [
+        &["analyze"][..],
+        &["report"],
+        &["verify"],
+        &["lineage"],
+        &["export", "messages.csv"],
+        &["null"],
+        &["leak"],
+        &["forecast"],
+        &["replay"],
+        &["resume"],
+    ] {
+        let ran = place.alone(command).exits(0);
+        let first = ran.stderr.lines().next().unwrap_or_default();
+        assert!(
+            first.ends_with("experiments/2026-01-02-a"),
+            "{command:?} {}",
+            ran.stderr
+        );
+    }
+    assert!(place.path("messages.csv").exists());
+    place.alone(&["diff"]).exits(2);
+}
+
+#[test]
+fn l28_the_name_of_the_file_says_what_is_exported() {
+    let place = Place::new();
+    place.experiment("E");
+    place
+        .alone(&["run", "E", "--rounds", "3", "--seed", "1"])
+        .exits(0);
+    for (name, what, format) in [
+        ("lineage.graphml", "lineage", "graphml"),
+        ("messages.csv", "messages", "csv"),
+        ("metrics.jsonl", "metrics", "jsonl"),
+        ("exposure.csv", "exposure", "csv"),
+        ("exposure.dot", "exposure", "dot"),
+    ] {
+        place
+            .alone(&["export", "E", &format!("out/{name}")])
+            .exits(0);
+        let flags = ["export", "E", "-", "--what", what, "--format", format];
+        assert_eq!(
+            place.alone(&flags).exits(0).stdout,
+            place.read(&format!("out/{name}")),
+            "{name}"
+        );
+    }
+    let all = "lineage: graphml, dot, csv, jsonl; exposure: graphml, dot, csv, jsonl; messages: csv, jsonl; metrics: csv, jsonl";
+    for wrong in [
+        &["export", "E", "all.csv"][..],
+        &["export", "E", "messages.txt"],
+        &["export", "E", "-"],
+        &["export", "E"],
+    ] {
+        place.alone(wrong).exits(2).tells(&[all]);
+    }
+    place
+        .alone(&["export", "E", "metrics.dot"])
+        .exits(2)
+        .tells(&["only as csv, jsonl"]);
+    let help = place.alone(&["export", "--help"]).exits(0).stdout;
+    for line in [
+        "lineage, exposure   graphml, dot, csv, jsonl",
+        "messages, metrics   csv, jsonl",
+    ] {
+        assert!(help.contains(line), "{help}");
+    }
+}
+
+#[test]
+fn l29_the_programs_that_play_minds_are_listed() {
+    let place = Place::new();
+    let list = place.alone(&["minds"]).exits(0).stdout;
+    for kind in [
+        "copier",
+        "mutator",
+        "markov",
+        "biased",
+        "disobedient",
+        "silent",
+        "flaky",
+        "slow",
+    ] {
+        assert!(
+            list.lines().any(|line| line.starts_with(kind)),
+            "{kind}\n{list}"
+        );
+    }
+    for words in [
+        "probability of a new word: a number from 0 to 1; default 0.05",
+        "must be given",
+        "default 100",
+    ] {
+        assert!(list.contains(words), "{words}\n{list}");
+    }
+    let help = place.alone(&["run", "--help"]).exits(0).stdout;
+    let examples = help.split("Examples:").nth(1).unwrap();
+    assert_eq!(
+        examples
+            .lines()
+            .filter(|line| line.starts_with("  logosphere run"))
+            .count(),
+        3,
+        "{help}"
+    );
+}
+
+#[test]
+fn l17_a_null_model_shows_what_it_can_move() {
+    let place = Place::new();
+    place.experiment("E");
+    place
+        .alone(&["run", "E", "--rounds", "8", "--seed", "1"])
+        .exits(0);
+    let rows = |kind: &str| -> Vec<String> {
+        let ran = place.alone(&["null", "E", "--kind", kind]).exits(0);
+        assert!(
+            ran.stderr
+                .contains("p values, not corrected for their number"),
+            "{}",
+            ran.stderr
+        );
+        let rows = ran
+            .stdout
+            .lines()
+            .skip(4)
+            .map(|line| line.split(' ').next().unwrap().to_owned());
+        rows.collect()
+    };
+    assert_eq!(rows("shuffle"), ["input_similarity"]);
+    assert_eq!(
+        rows("permutation"),
+        [
+            "within_round_similarity",
+            "near_similarity",
+            "far_similarity"
+        ]
+    );
+    assert_eq!(rows("random-copy").len(), 13);
+    place.alone(&["null", "E"]).exits(0);
+}
+
+#[test]
+fn l24_a_first_forecast_says_what_it_assumes() {
+    let (place, stub) = (Place::new(), MindStub::start(MindScript::default()));
+    place.experiment("E");
+    let assumed = "if an answer has 400 tokens (no run yet)";
+    let ran = place.asking(&stub, &["forecast", "E"]).exits(0);
+    assert!(ran.stdout.contains(assumed), "{}", ran.stdout);
+    let ran = place
+        .asking(&stub, &["run", "E", "--rounds", "4", "--seed", "1"])
+        .exits(0);
+    assert!(ran.all().contains(assumed), "{}", ran.all());
+    let forecast = || {
+        let ran = place
+            .alone(&["forecast", "E", "--rounds", "20", "--json"])
+            .exits(0);
+        serde_json::from_str::<Value>(&ran.stdout).unwrap()["answers"].clone()
+    };
+    assert_eq!(forecast()["measured"], false);
+    let ran = place.alone(&["forecast", "E", "--rounds", "20"]).exits(0);
+    assert!(
+        ran.stdout
+            .contains("if an answer has 400 tokens (fewer than 5 rounds yet)"),
+        "{}",
+        ran.stdout
+    );
+    place.resuming(&stub, "E", &["--rounds", "5"]).exits(0);
+    let measured = forecast();
+    assert_eq!(measured["measured"], true);
+    assert!(measured["tokens"].as_f64().unwrap() < 100.0, "{measured}");
+}
+
+#[test]
+fn l20_a_journal_of_the_old_program_is_called_so() {
+    let place = Place::new();
+    let line = r#"{"type": "experiment_start", "timestamp": "2026-01-02T10:00:00.1", "config": {"N_MINDS": 1}, "num_seed_messages": 2}"#;
+    place.file("D/logs/experiment.jsonl", format!("{line}\n"));
+    place.file("D/init.md", init(&["One.", "Two."]));
+    place.experiment("E");
+    place
+        .alone(&["run", "E", "--rounds", "1", "--seed", "1"])
+        .exits(0);
+    for command in [
+        &["verify", "D"][..],
+        &["leak", "D"],
+        &["replay", "D"],
+        &["diff", "D", "E"],
+        &["diff", "E", "D"],
+        &["resume", "D"],
+    ] {
+        place
+            .alone(command)
+            .exits(2)
+            .tells(&["a journal of the Python program of 2026-01-02"]);
+    }
+}
+
+#[test]
+fn l20_advice_about_seeds_counts_the_last_line_feed() {
+    let place = Place::new();
+    place.file("init.md", "notes\n---\nOne.\n---");
+    let ran = place.alone(&["init-check", "init.md"]).exits(2);
+    let words = "after a line feed, which the last line \"---\" lacks, add these lines:";
+    assert!(ran.stderr.contains(words), "{}", ran.stderr);
+    place.file("init.md", "notes\n---\nOne.\n---\n");
+    let ran = place.alone(&["init-check", "init.md"]).exits(2);
+    assert!(
+        ran.stderr.contains("at the end of the file") && !ran.stderr.contains("line feed"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn l01_the_page_gives_no_verdict_while_variants_count_as_new() {
+    let place = Place::new();
+    place.experiment("E");
+    place
+        .alone(&["run", "E", "--rounds", "12", "--seed", "1"])
+        .exits(0);
+    place.alone(&["report", "E"]).exits(0);
+    let page = place.read("E/report.html");
+    assert!(page.contains("variants count as new texts; no verdict"));
+    for word in [
+        "more than copying",
+        "less than copying",
+        "no other than copying",
+    ] {
+        assert!(!page.contains(word), "{word}");
+    }
+}
+
+#[test]
+fn l11_a_short_name_in_a_header_is_a_leak() {
+    let (place, stub) = (Place::new(), MindStub::start(MindScript::default()));
+    place.experiment("okd");
+    place
+        .asking(&stub, &["run", "okd", "--rounds", "2", "--seed", "3"])
+        .exits(0);
+    let keep = |agent: &str| {
+        for (number, request) in stub.requests().iter().enumerate() {
+            place.file(&format!("kept/{number}.json"), &request.body);
+            let headers = format!("content-type: application/json\r\nuser-agent: {agent}\r\n");
+            place.file(&format!("kept/{number}.headers"), headers);
+        }
+        place.alone(&["leak", "okd", "--bodies", "kept"])
+    };
+    keep("logosphere/0.1").exits(0);
+    keep("logosphere/tokd-round").exits(0);
+    let ran = keep("logosphere/okd-round").exits(4);
+    assert!(ran.stdout.contains("okd"), "{}", ran.stdout);
+    let run_id = journal::events(&place, "okd")[0]["run_id"].clone();
+    keep(&format!("x {}", run_id.as_str().unwrap())).exits(4);
+}
