@@ -4,11 +4,12 @@ use sha2::{Digest, Sha256};
 
 use num_rational::Ratio;
 
-use crate::decide::{Budget, Rings, SimulationDepth, Stop, start_symbols};
+use crate::budget::{Budget, Stop};
 use crate::eval::{
     Case, EvalError, Horizon, Trajectory, admitted, fraction, holds, observe, step_of,
 };
 use crate::law::{Claim, Formula, Program, Symmetry};
+use crate::rings::{Rings, SimulationDepth};
 use crate::universe::{Shift, State, Symbol, Tabulated, windows};
 
 /// The version of what is hashed, in front of it.
@@ -51,7 +52,7 @@ impl Program {
         bytes.number(b'T', self.horizon.into());
         bytes.number(b'H', window.into());
         let rings = Rings::new(self, universe, STEPS);
-        let starts = start_symbols(universe);
+        let starts = universe.start_symbols();
         let turned = self.is_rotation_invariant();
         let mut left = MOST_READINGS;
         for n in 1..=LARGEST {

@@ -4,10 +4,10 @@
 //! rings at 0, t and t + 1 that are alike as a rule's states would be, but follow no rule. So two laws can be compared before
 //! either is tested, and a comparison gives nothing away about the universe.
 
-use crate::decide::{RngStream, start_symbols};
 use crate::eval::{admitted, holds, observe};
 use crate::law::syntax::Time;
 use crate::law::{Claim, Formula, Program, Symmetry};
+use crate::rng::RngStream;
 use crate::universe::{State, Symbol, Tabulated, Universe};
 
 /// Histories in the sample.
@@ -155,7 +155,7 @@ impl History {
     fn imagine(universe: &Tabulated, index: usize) -> Self {
         let mut draw = RngStream::new(0, "", "content", index);
         let symbols: Vec<Symbol> = (0..universe.alphabet().len() as Symbol).collect();
-        let starts = start_symbols(universe);
+        let starts = universe.start_symbols();
         let start: State = (0..SIZES[index % SIZES.len()])
             .map(|_| draw.pick(&starts))
             .collect();

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::decide::{Rings, SimulationDepth};
 use crate::eval::{self, EvalError, Horizon, Trajectory, holds, observe, step_of};
 use crate::hash::json;
 use crate::law::{Claim, Extensions, Formula, Law, LawError, MAX_RING, Program, Term, Unfit};
+use crate::rings::{Rings, SimulationDepth};
 use crate::universe::{KineticGrid, State, StateError, Symbol, Tabulated, Universe, UniverseError};
 
 /// The version of the counterexample's JSON.

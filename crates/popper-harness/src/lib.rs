@@ -35,6 +35,7 @@
 //! what can be checked afterwards without trusting this crate's search, [`span`] for what there is to be found.
 
 mod behaviour;
+mod budget;
 mod content;
 pub mod counterexample;
 pub mod decide;
@@ -46,6 +47,8 @@ pub mod lanes;
 pub mod law;
 mod measure;
 pub mod proof;
+mod rings;
+mod rng;
 pub mod span;
 pub mod universe;
 

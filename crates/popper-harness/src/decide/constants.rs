@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::generators::start_symbols;
-use super::rings::Rings;
 use crate::law::syntax::Op;
 use crate::law::{Arith, Condition, Formula, Law, MAX_RING, Observable, Program, Term};
+use crate::rings::Rings;
 use crate::universe::{State, Symbol, Tabulated};
 
 /// The most ring sizes that constants and patterns add to the ladder.
@@ -33,7 +32,7 @@ impl Constants {
     pub fn new(law: &Law, program: &Program, universe: &Tabulated) -> Self {
         let normal = Program::compile(&law.normal().to_law("normal"), universe).ok();
         let program = normal.as_ref().unwrap_or(program);
-        let starts = start_symbols(universe);
+        let starts = universe.start_symbols();
         let mut constants = Self {
             integers: BTreeSet::new(),
             patterns: Vec::new(),

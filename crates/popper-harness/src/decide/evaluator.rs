@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::generators::Family;
-use super::rings::{Rings, SimulationDepth};
 use crate::eval::{Horizon, Trajectory};
 use crate::lanes::{Batch, BitProgram, Circuit, LANES, Lanes, Least, Outcome, Scratch, smallest};
 use crate::law::Program;
+use crate::rings::{Rings, SimulationDepth};
 use crate::universe::{State, Symbol, Tabulated, Universe};
 
 /// A universe made ready for batches.

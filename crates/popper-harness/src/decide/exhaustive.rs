@@ -5,9 +5,9 @@ use std::cmp::Ordering;
 use num_integer::gcd;
 use rayon::prelude::*;
 
-use super::Budget;
 use super::evaluator::{CompiledUniverse, RingEvaluator, RingStats};
-use super::generators::{Family, start_symbols};
+use super::generators::Family;
+use crate::budget::Budget;
 use crate::lanes::{Batch, Scratch, Starts};
 use crate::law::Program;
 use crate::universe::{Symbol, Universe};
@@ -31,7 +31,7 @@ impl<'a> Exhaustion<'a> {
     /// Prepares rings of `n` cells; none where the law excludes them.
     pub fn new(compiled: &'a CompiledUniverse<'a>, program: &'a Program, n: usize) -> Option<Self> {
         let evaluator = compiled.evaluator(program, n)?;
-        let starts = start_symbols(compiled.universe);
+        let starts = compiled.universe.start_symbols();
         let symbols = compiled.universe.alphabet().len();
         let rotations = program.is_rotation_invariant();
         let start_symbols = starts.len();
@@ -56,7 +56,7 @@ impl<'a> Exhaustion<'a> {
         let Some(evaluator) = compiled.evaluator(program, n) else {
             return 0;
         };
-        let starts = (start_symbols(compiled.universe).len() as u64).saturating_pow(n as u32);
+        let starts = (compiled.universe.start_symbols().len() as u64).saturating_pow(n as u32);
         let starts = if program.is_rotation_invariant() {
             starts / n as u64 * 2 + 1
         } else {

@@ -1,12 +1,9 @@
 //! The families of starts that sampling draws from.
 
-use rand_chacha::ChaCha20Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
-use sha2::{Digest, Sha256};
-
 use crate::eval::admitted;
-use crate::law::syntax::Op;
-use crate::law::{Cells, MAX_RING, Observable, Program};
+use crate::law::Program;
+use crate::rings::count_bounds;
+use crate::rng::RngStream;
 use crate::universe::{Shift, State, Symbol, Tabulated, Universe};
 
 /// Where a case comes from.
@@ -78,33 +75,6 @@ impl Family {
     }
 }
 
-/// Numbers drawn from a stream of their own, so that what one stage draws never moves another.
-pub struct RngStream(ChaCha20Rng);
-
-impl RngStream {
-    /// The stream of a seed, a law and a purpose.
-    pub fn new(seed: u64, fingerprint: &str, purpose: &str, n: usize) -> Self {
-        let hash = Sha256::new()
-            .chain_update(seed.to_le_bytes())
-            .chain_update(fingerprint)
-            .chain_update(purpose)
-            .chain_update((n as u64).to_le_bytes())
-            .finalize();
-        Self(ChaCha20Rng::from_seed(hash.into()))
-    }
-
-    /// A number from `0..bound`; 0 where `bound` is 0.
-    pub fn below(&mut self, bound: usize) -> usize {
-        // The high half of a product of 32-bit numbers: no division, and no bias that a test of this size could see.
-        ((u64::from(self.0.next_u32()) * bound as u64) >> 32) as usize
-    }
-
-    /// One of the items.
-    pub fn pick<T: Copy>(&mut self, items: &[T]) -> T {
-        items[self.below(items.len())]
-    }
-}
-
 /// What generators know of a universe and a law.
 pub struct Generator<'a> {
     universe: &'a Tabulated,
@@ -122,7 +92,7 @@ const CASES: usize = 64;
 
 impl<'a> Generator<'a> {
     pub fn new(universe: &'a Tabulated, program: &'a Program) -> Self {
-        let starts = start_symbols(universe);
+        let starts = universe.start_symbols();
         let movers = if starts.len() > 1 {
             starts[1..].to_vec()
         } else {
@@ -354,47 +324,6 @@ impl<'a> Generator<'a> {
         }
         changed.into()
     }
-}
-
-/// The symbols that may stand at t = 0, ascending.
-pub fn start_symbols(universe: &Tabulated) -> Vec<Symbol> {
-    (0..universe.alphabet().len() as Symbol)
-        .filter(|&symbol| universe.may_start(symbol))
-        .collect()
-}
-
-/// The bounds that preconditions of the form `count(s) op integer` set.
-pub fn count_bounds(program: &Program, symbol: Symbol) -> (usize, usize) {
-    let is_count = |observable: &Observable| matches!(observable, Observable::Count(pattern) if pattern.cells == Cells::Ring && pattern.at == [(0, symbol)]);
-    let (mut low, mut high) = (0_i64, i64::MAX);
-    for condition in &program.preconditions {
-        let (op, number) = match (&condition.left, &condition.right) {
-            (left, Observable::Int(number)) if is_count(left) => (condition.op, *number),
-            (Observable::Int(number), right) if is_count(right) => {
-                (condition.op.mirrored(), *number)
-            }
-            _ => continue,
-        };
-        let (least, most) = match op {
-            Op::Eq => (number, number),
-            Op::Lt => (0, number.saturating_sub(1)),
-            Op::Le => (0, number),
-            Op::Gt => (number.saturating_add(1), i64::MAX),
-            Op::Ge => (number, i64::MAX),
-            _ => continue,
-        };
-        (low, high) = (low.max(least), high.min(most));
-    }
-    // No ring is larger than this, so nothing is lost, and sums of bounds stay small.
-    let clamp = |bound: i64, most: i64| bound.clamp(0, most) as usize;
-    (
-        clamp(low, 1 << 48),
-        if high == i64::MAX {
-            usize::MAX
-        } else {
-            clamp(high, MAX_RING as i64 + 1)
-        },
-    )
 }
 
 /// Whether the harness knows a transform of this name.

@@ -1,15 +1,116 @@
 //! From what was found to PASS, or to the first reason against it.
 
-use std::cell::OnceCell;
-
 use super::constants::Threshold;
 use super::failing;
-use super::generators::RngStream;
-use super::rings::SimulationDepth;
 use super::tautology::{self, Triviality};
 use super::trial::{Findings, Trial};
-use super::{Evidence, Reason, Status, Strength, Verdict};
+use super::{Evidence, Power, Reason, Strength, Verdict};
 use crate::law::{Claim, MAX_RING};
+use crate::rings::SimulationDepth;
+use crate::rng::RngStream;
+
+/// PASS, or the first reason against it with its note: what the findings and the figures of a law that nothing refuted come
+/// to. `complete` says that every admitted ring was exhausted.
+pub(super) fn judge(
+    trial: &Trial<'_>,
+    findings: &Findings,
+    power: &Power,
+    evidence: &Evidence,
+    complete: bool,
+) -> Result<(), (Reason, String)> {
+    let config = &trial.harness.config;
+    let no = |reason, note: String| Err((reason, note));
+    if let Some(why) = trial.evaluation_error(findings) {
+        return no(Reason::EvaluationError, why);
+    }
+    if findings.all().next().is_none() && trial.rings().watch(1) == SimulationDepth::Nothing {
+        return no(Reason::ResourceLimit, trial.beyond());
+    }
+    if let Some(cells) = trial.rings_beyond() {
+        let why = format!(
+            "the preconditions need rings of {cells} cells or more, the limit is {MAX_RING}"
+        );
+        return no(Reason::ResourceLimit, why);
+    }
+    let distinct = power.distinct;
+    if distinct == 0 || (distinct < config.min_cases && !complete) {
+        let why = format!("{distinct} different starts met the preconditions");
+        return no(Reason::UnmetPreconditions, why);
+    }
+    let implication = matches!(
+        trial.program.claim,
+        Claim::Always {
+            antecedent: Some(_),
+            ..
+        } | Claim::Eventually { .. }
+            | Claim::Local { .. }
+    );
+    if implication && power.triggers == 0 {
+        return no(Reason::VacuousPass, "the antecedent never held".into());
+    }
+    let triviality = trial.triviality(findings);
+    if triviality == Triviality::Shown {
+        let why = "the law holds for arbitrary, unrelated states: it says nothing of the dynamics";
+        return no(Reason::TautologicalClaim, why.into());
+    }
+    if !evidence.horizon.exact {
+        return no(Reason::ResourceLimit, trial.beyond());
+    }
+    let settled = complete || evidence.proof.is_some();
+    if let Some(why) = trial.untested(findings, settled) {
+        return no(Reason::ResourceLimit, why);
+    }
+    let (triggers, families) = (power.triggers, power.trigger_families.len());
+    if implication && (triggers < config.min_triggers || families < config.min_trigger_families) {
+        let why = format!("the antecedent held only {triggers} times in {families} families");
+        return no(Reason::InconclusiveLowPower, why);
+    }
+    if triviality == Triviality::Open {
+        let why = "none of the unrelated states that were tried breaks the claim, and it is not shown that none does";
+        return no(Reason::InconclusiveLowPower, why.into());
+    }
+    if power.mutation.refuted == 0 {
+        let total = power.mutation.total;
+        let why = format!("none of the law's {total} mutants was refuted by the cases it survived");
+        return no(Reason::InconclusiveLowPower, why);
+    }
+    Ok(())
+}
+
+/// What the best evidence is and how far it reaches.
+pub(super) fn weigh(evidence: &mut Evidence, findings: &Findings, complete: bool) {
+    let sampled = findings
+        .samples
+        .iter()
+        .filter(|sample| sample.tally.used > 0)
+        .map(|sample| sample.n);
+    if evidence.proof.is_some() {
+        evidence.strength = Some(Strength::Proved);
+        evidence.scope = "every ring size, every t".into();
+        evidence.complete = true;
+    } else if findings.exhausted > 0
+        && findings
+            .tallies
+            .iter()
+            .any(|tally| tally.exhausted && tally.used > 0)
+    {
+        evidence.strength = Some(Strength::Exhaustive);
+        let small = format!(
+            "every admissible start of every ring with N <= {}",
+            findings.exhausted
+        );
+        evidence.scope = match sampled.max() {
+            Some(largest) if !complete => format!("{small}; sampled up to N = {largest}"),
+            _ => small,
+        };
+        evidence.complete = complete;
+    } else if let Some(largest) = sampled.max() {
+        evidence.strength = Some(Strength::Sampled);
+        evidence.scope = format!("generated starts of rings up to N = {largest}");
+    } else {
+        evidence.scope = "nothing admissible was found".into();
+    }
+}
 
 impl Trial<'_> {
     pub(super) fn describe_horizon(&self, verdict: &mut Verdict, findings: &Findings) {
@@ -26,121 +127,6 @@ impl Trial<'_> {
         } else {
             format!("T or H is beyond the {max_t} steps that are simulated")
         };
-    }
-
-    /// What the best evidence is and how far it reaches.
-    pub(super) fn weigh(evidence: &mut Evidence, findings: &Findings, complete: bool) {
-        let sampled = findings
-            .samples
-            .iter()
-            .filter(|sample| sample.tally.used > 0)
-            .map(|sample| sample.n);
-        if evidence.proof.is_some() {
-            evidence.strength = Some(Strength::Proved);
-            evidence.scope = "every ring size, every t".into();
-            evidence.complete = true;
-        } else if findings.exhausted > 0
-            && findings
-                .tallies
-                .iter()
-                .any(|tally| tally.exhausted && tally.used > 0)
-        {
-            evidence.strength = Some(Strength::Exhaustive);
-            let small = format!(
-                "every admissible start of every ring with N <= {}",
-                findings.exhausted
-            );
-            evidence.scope = match sampled.max() {
-                Some(largest) if !complete => format!("{small}; sampled up to N = {largest}"),
-                _ => small,
-            };
-            evidence.complete = complete;
-        } else if let Some(largest) = sampled.max() {
-            evidence.strength = Some(Strength::Sampled);
-            evidence.scope = format!("generated starts of rings up to N = {largest}");
-        } else {
-            evidence.scope = "nothing admissible was found".into();
-        }
-    }
-
-    /// PASS, or the first reason against it. Only for laws that nothing refuted.
-    pub(super) fn judge(&self, verdict: &mut Verdict, findings: &Findings, complete: bool) {
-        let config = &self.harness.config;
-        let power = &verdict.power;
-        let implication = matches!(
-            self.program.claim,
-            Claim::Always {
-                antecedent: Some(_),
-                ..
-            } | Claim::Eventually { .. }
-                | Claim::Local { .. }
-        );
-        let unwatched =
-            findings.all().next().is_none() && self.rings().watch(1) == SimulationDepth::Nothing;
-        let asked = OnceCell::new();
-        let triviality = || *asked.get_or_init(|| self.triviality(findings));
-        let note = |verdict: &mut Verdict, note: String| verdict.notes.push(note);
-        let reason = if let Some(why) = self.evaluation_error(findings) {
-            note(verdict, why);
-            Some(Reason::EvaluationError)
-        } else if unwatched {
-            note(verdict, self.beyond());
-            Some(Reason::ResourceLimit)
-        } else if let Some(cells) = self.rings_beyond() {
-            let why = format!(
-                "the preconditions need rings of {cells} cells or more, the limit is {MAX_RING}"
-            );
-            note(verdict, why);
-            Some(Reason::ResourceLimit)
-        } else if power.distinct == 0 || (power.distinct < config.min_cases && !complete) {
-            verdict.notes.push(format!(
-                "{} different starts met the preconditions",
-                power.distinct
-            ));
-            Some(Reason::UnmetPreconditions)
-        } else if implication && power.triggers == 0 {
-            verdict.notes.push("the antecedent never held".into());
-            Some(Reason::VacuousPass)
-        } else if triviality() == Triviality::Shown {
-            verdict.notes.push(
-                "the law holds for arbitrary, unrelated states: it says nothing of the dynamics"
-                    .into(),
-            );
-            Some(Reason::TautologicalClaim)
-        } else if !verdict.evidence.horizon.exact {
-            note(verdict, self.beyond());
-            Some(Reason::ResourceLimit)
-        } else if let Some(why) =
-            self.untested(findings, complete || verdict.evidence.proof.is_some())
-        {
-            note(verdict, why);
-            Some(Reason::ResourceLimit)
-        } else if implication
-            && (power.triggers < config.min_triggers
-                || power.trigger_families.len() < config.min_trigger_families)
-        {
-            let (count, families) = (power.triggers, power.trigger_families.len());
-            verdict.notes.push(format!(
-                "the antecedent held only {count} times in {families} families"
-            ));
-            Some(Reason::InconclusiveLowPower)
-        } else if triviality() == Triviality::Open {
-            let why = "none of the unrelated states that were tried breaks the claim, and it is not shown that none does";
-            note(verdict, why.into());
-            Some(Reason::InconclusiveLowPower)
-        } else if power.mutation.refuted == 0 {
-            let total = power.mutation.total;
-            verdict.notes.push(format!(
-                "none of the law's {total} mutants was refuted by the cases it survived"
-            ));
-            Some(Reason::InconclusiveLowPower)
-        } else {
-            None
-        };
-        verdict.reason_code = reason;
-        if reason.is_none() {
-            verdict.status = Status::Pass;
-        }
     }
 
     /// What a law asks for beyond what is simulated.

@@ -2,7 +2,6 @@
 
 mod adversarial;
 mod arithmetic;
-mod budget;
 mod config;
 mod constants;
 mod evaluator;
@@ -13,7 +12,6 @@ mod judge;
 mod minimize;
 mod mutants;
 mod power;
-mod rings;
 mod sampled;
 mod shrink;
 mod tautology;
@@ -22,20 +20,19 @@ mod verdict;
 
 use std::sync::Arc;
 
-pub(crate) use budget::Budget;
 pub use config::{Config, ConfigError};
 pub use generators::Family;
-pub(crate) use rings::{Rings, SimulationDepth};
 pub use verdict::{
     Evidence, HorizonNote, Mutation, Power, Reason, RingPower, Status, Strength, VERDICT_VERSION,
     Verdict,
 };
 
+use crate::budget::Budget;
+pub use crate::budget::Stop;
 use crate::lanes::Circuit;
 use crate::law::{Law, Missing, Program, Unfit};
 use crate::universe::{Tabulated, Universe, UniverseError};
 use generators::knows_transform;
-pub(crate) use generators::{RngStream, start_symbols};
 
 use trial::Trial;
 
@@ -61,9 +58,6 @@ pub struct Harness {
     config_hash: String,
     circuit: Arc<Circuit>,
 }
-
-/// Asked between two pieces of work: whether to stop. After the first `true` the answer counts as `true` for the rest of the evaluation.
-pub type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
 
 impl Harness {
     /// A harness for a universe, which is tabulated once.

@@ -2,12 +2,13 @@
 
 use rayon::prelude::*;
 
-use super::Budget;
 use super::constants::Constants;
 use super::evaluator::{CompiledUniverse, RingEvaluator, RingStats, batch_of};
-use super::generators::{Family, Generator, RngStream};
+use super::generators::{Family, Generator};
+use crate::budget::Budget;
 use crate::lanes::{Batch, LANES, Lanes, Scratch};
 use crate::law::{Claim, Law, Program};
+use crate::rng::RngStream;
 use crate::universe::{State, Universe};
 
 /// The most ring sizes beyond the ladder that a proposer may add.

@@ -1,8 +1,7 @@
 //! Delta debugging: a violation with fewer movers, an earlier one, and the least of its rotations.
 
-use super::Budget;
 use super::evaluator::{CompiledUniverse, Violation, batch_of};
-use super::generators::start_symbols;
+use crate::budget::Budget;
 use crate::lanes::{LANES, Scratch, smallest};
 use crate::law::Program;
 use crate::universe::{State, Symbol, Universe};
@@ -40,7 +39,7 @@ impl<'a> Shrinker<'a> {
             compiled,
             program,
             budget,
-            background: start_symbols(compiled.universe)[0],
+            background: compiled.universe.start_symbols()[0],
             best: found,
             left: MOST_UPDATES,
             scratch: Scratch::default(),

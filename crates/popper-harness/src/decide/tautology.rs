@@ -5,13 +5,13 @@
 
 use std::collections::BTreeSet;
 
-use super::Budget;
 use super::arithmetic::holds_everywhere;
-use super::generators::RngStream;
-use super::rings::Rings;
+use crate::budget::Budget;
 use crate::eval::{EvalError, holds, observe};
 use crate::law::syntax::Time;
 use crate::law::{Claim, Condition, Formula, Program, Symmetry, Term};
+use crate::rings::Rings;
+use crate::rng::RngStream;
 use crate::universe::{Shift, State, Symbol, Tabulated, Universe};
 
 /// Rings up to this size are asked completely.

@@ -6,13 +6,15 @@ use super::evaluator::{CompiledUniverse, RingStats, Violation};
 use super::exhaustive::Exhaustion;
 use super::failing::MOST_ERRORS;
 use super::generators::Family;
+use super::judge;
 use super::minimize::{self, Minimum};
-use super::rings::Rings;
 use super::sampled::{Sample, Sampling};
-use super::{Budget, Harness, Mutation, Reason, Status, Verdict};
+use super::{Harness, Mutation, Reason, Status, Verdict};
+use crate::budget::Budget;
 use crate::counterexample::Package;
 use crate::law::{Law, Program};
 use crate::proof;
+use crate::rings::Rings;
 
 /// One law on its way to a verdict.
 pub(super) struct Trial<'a> {
@@ -122,9 +124,16 @@ impl<'a> Trial<'a> {
         verdict.power = self.power(&findings);
         if verdict.status != Status::Fail {
             verdict.evidence.proof = proof;
-            Self::weigh(&mut verdict.evidence, &findings, complete);
+            judge::weigh(&mut verdict.evidence, &findings, complete);
             if !self.budget.was_cut() {
-                self.judge(verdict, &findings, complete);
+                let (power, evidence) = (&verdict.power, &verdict.evidence);
+                match judge::judge(self, &findings, power, evidence, complete) {
+                    Ok(()) => verdict.status = Status::Pass,
+                    Err((reason, note)) => {
+                        verdict.reason_code = Some(reason);
+                        verdict.notes.push(note);
+                    }
+                }
             }
         }
         if self.budget.was_cut() {

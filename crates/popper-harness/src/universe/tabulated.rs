@@ -122,6 +122,13 @@ impl Tabulated {
             .with(universe.incoming(), universe.transforms().to_vec())
     }
 
+    /// The symbols that may stand at t = 0, ascending.
+    pub(crate) fn start_symbols(&self) -> Vec<Symbol> {
+        (0..self.alphabet.len() as Symbol)
+            .filter(|&symbol| self.may_start(symbol))
+            .collect()
+    }
+
     pub(super) fn starting_with(self, may_start: impl Fn(Symbol) -> bool) -> Self {
         Self {
             may_start: (0..self.alphabet.len() as Symbol).map(may_start).collect(),

@@ -10,6 +10,7 @@ mod fixtures;
 mod foreign;
 mod fuzz;
 mod hunt;
+mod layers;
 mod minimal;
 mod normal_form;
 mod oracle;

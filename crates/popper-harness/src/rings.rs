@@ -1,10 +1,9 @@
 //! Which ring sizes a law admits, and how long its runs are watched on each.
 
-use super::generators::{count_bounds, start_symbols};
 use crate::eval::{EvalError, Horizon, observe};
 use crate::law::syntax::Op;
-use crate::law::{Arith, Claim, Condition, MAX_RING, Observable, Program};
-use crate::universe::Tabulated;
+use crate::law::{Arith, Cells, Claim, Condition, MAX_RING, Observable, Program};
+use crate::universe::{Symbol, Tabulated};
 
 /// How far a law is watched on one ring size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,7 +68,9 @@ impl<'a> Rings<'a> {
             .filter_map(|condition| bounds(condition).1)
             .map(|bound| usize::try_from(bound).unwrap_or(0));
         // A start whose every symbol is counted has no more cells than the counts together.
-        let mut counts = start_symbols(self.universe)
+        let mut counts = self
+            .universe
+            .start_symbols()
             .into_iter()
             .map(|symbol| count_bounds(self.program, symbol).1);
         let counted = counts
@@ -85,7 +86,9 @@ impl<'a> Rings<'a> {
             .iter()
             .map(|condition| u64::try_from(bounds(condition).0).unwrap_or(0));
         // Every cell holds one symbol.
-        let counted = start_symbols(self.universe)
+        let counted = self
+            .universe
+            .start_symbols()
             .into_iter()
             .map(|symbol| count_bounds(self.program, symbol).0 as u64)
             .fold(0, u64::saturating_add);
@@ -162,6 +165,40 @@ fn bounds(condition: &Condition) -> (i128, Option<i128>) {
         Op::Gt => (below + 1, None),
         _ => (1, None),
     }
+}
+
+/// The bounds that preconditions of the form `count(s) op integer` set.
+pub fn count_bounds(program: &Program, symbol: Symbol) -> (usize, usize) {
+    let is_count = |observable: &Observable| matches!(observable, Observable::Count(pattern) if pattern.cells == Cells::Ring && pattern.at == [(0, symbol)]);
+    let (mut low, mut high) = (0_i64, i64::MAX);
+    for condition in &program.preconditions {
+        let (op, number) = match (&condition.left, &condition.right) {
+            (left, Observable::Int(number)) if is_count(left) => (condition.op, *number),
+            (Observable::Int(number), right) if is_count(right) => {
+                (condition.op.mirrored(), *number)
+            }
+            _ => continue,
+        };
+        let (least, most) = match op {
+            Op::Eq => (number, number),
+            Op::Lt => (0, number.saturating_sub(1)),
+            Op::Le => (0, number),
+            Op::Gt => (number.saturating_add(1), i64::MAX),
+            Op::Ge => (number, i64::MAX),
+            _ => continue,
+        };
+        (low, high) = (low.max(least), high.min(most));
+    }
+    // No ring is larger than this, so nothing is lost, and sums of bounds stay small.
+    let clamp = |bound: i64, most: i64| bound.clamp(0, most) as usize;
+    (
+        clamp(low, 1 << 48),
+        if high == i64::MAX {
+            usize::MAX
+        } else {
+            clamp(high, MAX_RING as i64 + 1)
+        },
+    )
 }
 
 /// `(a, b)` where the observable is `a * grid_length + b`, in small numbers.

@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::Stop;
+/// Asked between two pieces of work: whether to stop. After the first `true` the answer counts as `true` for the rest of the evaluation.
+pub type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
 
 /// Whether an evaluation may continue, asked between pieces of work by every stage.
 ///
