@@ -73,7 +73,10 @@ pub enum Error {
         what: &'static str,
         message: String,
     },
-    #[error("{}: schema_version is {found}, this program reads 1", name(path))]
+    #[error(
+        "{}: schema_version is {found}, this program reads 1 and 2",
+        name(path)
+    )]
     SchemaVersion { path: PathBuf, found: u64 },
     #[error("{}: another process is using this directory", name(path))]
     InUse { path: PathBuf },

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use bin_support::{Exit, Failure, Output, OutputTarget, Session, printable};
-use zer0gravity_engine::report::Report;
+use zer0gravity_engine::report::{Limits, Report};
 use zer0gravity_engine::{
     DEFAULT_RULES, LintFinding, LintReport, Tokenizers, compare as compare_runs, export_csv,
     export_json, page,
@@ -106,7 +106,11 @@ pub fn export(args: &Export, session: &mut Session) -> Result<Exit, Failure> {
 pub fn compare(args: &Compare, session: &mut Session) -> Result<Exit, Failure> {
     let old = Source::of(&args.old).read()?;
     let new = Source::of(&args.new).read()?;
-    let comparison = compare_runs(&old, &new, args.max_drop);
+    let comparison = compare_runs(
+        &old,
+        &new,
+        Limits::from(args.max_drop).allowing_changed_judge(args.allow_changed_judge),
+    );
     output::json(Output::Stdout, &comparison, session)?;
     for reason in &comparison.reasons {
         session.notice(reason);

@@ -15,7 +15,7 @@ use zer0gravity_engine::store::{CallsFile, JsonlStore, StoreError};
 
 use crate::error::Error;
 
-const SCHEMA_VERSION: u64 = 1;
+const SCHEMA_VERSION: u64 = 2;
 
 /// What a run's directory consists of.
 pub fn files(folder: &Path) -> impl Iterator<Item = PathBuf> {
@@ -403,7 +403,7 @@ fn parse<T: DeserializeOwned>(path: &Path, what: &'static str, bytes: &[u8]) -> 
         message: error.to_string(),
     };
     let version: Version = serde_json::from_slice(bytes).map_err(bad)?;
-    if version.schema_version != SCHEMA_VERSION {
+    if !(1..=SCHEMA_VERSION).contains(&version.schema_version) {
         return Err(Failure::usage(Error::SchemaVersion {
             path: path.to_owned(),
             found: version.schema_version,

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 
 use bin_support::printable;
 use zer0gravity_engine::plan::Plan;
-use zer0gravity_engine::{ExperimentResult, TokenPair, preview, round_half_up};
+use zer0gravity_engine::{ExperimentResult, JudgeRecord, TokenPair, preview, round_half_up};
 
 /// How results are told.
 #[expect(
@@ -89,7 +89,12 @@ impl Summary {
             "{heading}: \"{}\"",
             printable(&preview(&result.original_text))
         );
-        let (Some(scores), Some(total)) = (result.scores, result.total) else {
+        let total = match (result.total, result.partial_total) {
+            (Some(total), _) => Some(format!("{}/100", total.0)),
+            (None, partial) => partial
+                .map(|partial| format!("{}/{} (no rules given)", partial.points.0, partial.of)),
+        };
+        let (Some(scores), Some(total)) = (result.scores, total) else {
             let outcome = &result.outcome;
             let stage = outcome.stage.map_or("", |stage| stage.as_str());
             let detail = printable(outcome.detail.as_deref().unwrap_or_default());
@@ -113,13 +118,26 @@ impl Summary {
         field(
             text,
             "Semantic:",
-            format!("{}/40", scores.semantic_preservation.0),
+            format!(
+                "{}/40{}",
+                scores.semantic_preservation.0,
+                notes(result.details.semantic_judge.as_ref())
+            ),
         );
-        field(text, "Total:", format!("{}/100", total.0));
+        field(text, "Total:", total);
         if self.verbose {
             verbose(text, result);
         }
     }
+}
+
+/// How a judge's score was read, in brackets; empty if there is nothing to say.
+fn notes(record: Option<&JudgeRecord>) -> String {
+    let notes = record.map(JudgeRecord::notes).unwrap_or_default();
+    if notes.is_empty() {
+        return String::new();
+    }
+    format!(" ({})", notes.join(", "))
 }
 
 /// What `--verbose` adds.
@@ -135,11 +153,10 @@ fn verbose(text: &mut String, result: &ExperimentResult) {
         "Learnability:",
         format!("{}/15", scores.learnability.0),
     );
-    field(
-        text,
-        "Implementable:",
-        format!("{}/5", scores.implementability.0),
-    );
+    if let Some(rules) = scores.implementability {
+        let notes = notes(result.details.implementability_judge.as_ref());
+        field(text, "Implementable:", format!("{}/5{notes}", rules.0));
+    }
     let source = result
         .metadata
         .token_source
@@ -160,12 +177,23 @@ pub fn average(results: &[ExperimentResult]) -> String {
         .filter_map(|result| Some(result.total?.0))
         .filter(|total| !total.is_nan())
         .collect();
-    if totals.is_empty() {
-        return String::new();
-    }
+    let partial = results.iter().filter(|r| r.partial_total.is_some()).count();
+    let left_out = match partial {
+        0 if totals.is_empty() => return String::new(),
+        0 => String::new(),
+        count => format!(", {count} left out: no rules given"),
+    };
     let mean = totals.iter().sum::<f64>() / totals.len() as f64;
-    let mean = round_half_up(mean * 10.0) / 10.0;
-    let scored = format!("{mean}/100 ({} of {} scored)", totals.len(), results.len());
+    let mean = if totals.is_empty() {
+        "none".to_owned()
+    } else {
+        format!("{}/100", round_half_up(mean * 10.0) / 10.0)
+    };
+    let scored = format!(
+        "{mean} ({} of {} scored{left_out})",
+        totals.len(),
+        results.len()
+    );
     let mut text = String::new();
     line(&mut text, "Average:", scored);
     text

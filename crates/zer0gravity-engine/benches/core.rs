@@ -49,7 +49,7 @@ fn steps(criterion: &mut Criterion) {
         bencher.iter(|| score_all(black_box(tokens), black_box(38), black_box(5)));
     });
     criterion.bench_function("parse_judge_reply", |bencher| {
-        bencher.iter(|| parse_judge_reply(black_box(reply), 40));
+        bencher.iter(|| parse_judge_reply(black_box(reply), 40, &[]));
     });
     criterion.bench_function("parse_judge_reply_compat", |bencher| {
         bencher.iter(|| parse_judge_reply_compat(black_box(reply), 40));

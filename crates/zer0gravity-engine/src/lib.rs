@@ -120,8 +120,8 @@ pub use procedure::{Procedure, Step, run_procedure};
 pub use report::page;
 pub use report::{Comparison, Report, compare, export_csv, export_json};
 pub use result::{
-    Details, ExperimentResult, JudgeRecord, JudgeSample, Metadata, Metrics, Models, Points,
-    PreviousScores, Procedural, ProceduralStatus, PromptHashes, Randomness, ResultScores,
+    Details, ExperimentResult, JudgeRecord, JudgeSample, Metadata, Metrics, Models, PartialTotal,
+    Points, PreviousScores, Procedural, ProceduralStatus, PromptHashes, Randomness, ResultScores,
     SCHEMA_VERSION,
 };
 pub use score::{

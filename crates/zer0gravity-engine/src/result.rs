@@ -8,10 +8,18 @@ use crate::flags::Flag;
 use crate::judge::JudgeStatus;
 use crate::metrics;
 use crate::prompts::PromptProfile;
-use crate::{Outcome, Scores, StageRecord, TokenSource, TokenUse};
+use crate::{
+    MAX_LEARNABILITY, MAX_SEMANTIC, MAX_TOKEN_EFFICIENCY, Outcome, Scores, StageRecord,
+    TokenSource, TokenUse,
+};
 
-/// The version of the result's form.
-pub const SCHEMA_VERSION: u32 = 1;
+/// The version of the form of results and reports.
+pub const SCHEMA_VERSION: u32 = 2;
+
+/// Whether results and reports of this version can be read: what version 1 lacks is optional.
+pub(crate) fn is_readable(schema_version: u32) -> bool {
+    (1..=SCHEMA_VERSION).contains(&schema_version)
+}
 
 /// What one text became with one encoding: one (case, trial, decode). A failed one leaves out what it does not have,
 /// always [`Self::scores`] and [`Self::total`].
@@ -49,13 +57,16 @@ pub struct ExperimentResult {
     /// The parts of the score.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scores: Option<ResultScores>,
-    /// 0 to 100; null when a compatible judge gave no number.
+    /// 0 to 100; null when a compatible judge gave no number; absent where [`Self::partial_total`] is there.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
         deserialize_with = "present"
     )]
     pub total: Option<Points>,
+    /// The points of a result that no rules came with, so that nothing is known of their simplicity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partial_total: Option<PartialTotal>,
     /// How the score came about.
     pub details: Details,
     /// Who was asked, when, and what it took.
@@ -112,8 +123,32 @@ pub struct ResultScores {
     pub semantic_preservation: Points,
     /// 0 to 15.
     pub learnability: Points,
-    /// 0 to 5.
-    pub implementability: Points,
+    /// 0 to 5; absent where no rules came with the texts.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "present"
+    )]
+    pub implementability: Option<Points>,
+}
+
+/// The sum of the parts that are known. It is no total: 88 of 95 must not be compared with 88 of 100.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct PartialTotal {
+    /// The sum.
+    pub points: Points,
+    /// What these parts come to at most.
+    pub of: u8,
+}
+
+impl PartialTotal {
+    /// Of the points for tokens, meaning and learnability.
+    pub(crate) fn without_rules(points: f64) -> Self {
+        Self {
+            points: Points(points),
+            of: MAX_TOKEN_EFFICIENCY + MAX_SEMANTIC + MAX_LEARNABILITY,
+        }
+    }
 }
 
 impl From<Scores> for ResultScores {
@@ -123,7 +158,7 @@ impl From<Scores> for ResultScores {
             token_efficiency: scores.token_efficiency,
             semantic_preservation: points(scores.semantic_preservation),
             learnability: points(scores.learnability),
-            implementability: points(scores.implementability),
+            implementability: Some(points(scores.implementability)),
         }
     }
 }
@@ -184,6 +219,7 @@ pub struct JudgeRecord {
 
 /// One judge's word.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct JudgeSample {
     /// The judge.
     pub model: String,
@@ -193,6 +229,52 @@ pub struct JudgeSample {
     pub score: Option<Points>,
     /// How they were read.
     pub status: JudgeStatus,
+    /// The score was outside of its range and was moved to its nearer end.
+    #[serde(default)]
+    pub clamped: bool,
+    /// The number as the judge gave it, if it was clamped.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "crate::number::plain_option"
+    )]
+    pub given: Option<f64>,
+    /// The reply as it came, at most its first 4,096 characters; of two replies the second.
+    #[serde(default)]
+    pub reply: String,
+    /// The reply is longer than what is kept of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reply_truncated: bool,
+}
+
+impl JudgeRecord {
+    /// The notes on how the score was read, such as `recovered` or `clamped from 95`; empty if every reply was the object that
+    /// was asked for, with a score in its range.
+    pub fn notes(&self) -> Vec<String> {
+        let of = |count: usize| match self.samples.len() {
+            1 => String::new(),
+            all => format!("{count} of {all} "),
+        };
+        let recovered = |sample: &&JudgeSample| sample.status == JudgeStatus::Recovered;
+        let recovered = self.samples.iter().filter(recovered).count();
+        let clamped: Vec<_> = self.samples.iter().filter(|one| one.clamped).collect();
+        let mut notes = Vec::new();
+        if recovered > 0 {
+            notes.push(format!("{}recovered", of(recovered)));
+        }
+        match clamped.as_slice() {
+            [] => {}
+            [
+                JudgeSample {
+                    given: Some(given), ..
+                },
+            ] if self.samples.len() == 1 => {
+                notes.push(format!("clamped from {given}"));
+            }
+            some => notes.push(format!("{}clamped", of(some.len()))),
+        }
+        notes
+    }
 }
 
 /// Who was asked, when, and what it took.

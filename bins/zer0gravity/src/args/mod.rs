@@ -227,6 +227,9 @@ pub struct Compare {
     /// End with 4 if an encoding's mean total is lower by more than so many points, or a text is not scored any more.
     #[arg(long, value_name = "POINTS", value_parser = flags::points, allow_negative_numbers = true)]
     pub max_drop: Option<f64>,
+    /// Compare runs that different judges, or judges with different prompts, have scored.
+    #[arg(long)]
+    pub allow_changed_judge: bool,
 }
 
 #[derive(Debug, clap::Args)]

@@ -239,8 +239,8 @@ fn a_run_directory_in_use_or_of_another_plan() {
     place.file("rules.txt", "RULES-9ab");
 
     let run = place.read("dir/run.json");
-    assert!(run.contains("\"schema_version\": 1"), "{run}");
-    let newer = run.replace("\"schema_version\": 1", "\"schema_version\": 99");
+    assert!(run.contains("\"schema_version\": 2"), "{run}");
+    let newer = run.replace("\"schema_version\": 2", "\"schema_version\": 99");
     place.file("dir/run.json", newer);
     refuses(&place, &matrix, 2, &["schema_version", "99"]);
     refuses(&place, &["resume", "dir"], 2, &["schema_version", "99"]);

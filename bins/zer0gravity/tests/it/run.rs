@@ -110,7 +110,7 @@ fn level_1_is_written_as_specified() {
         ("/level", json!(1)),
         ("/trial", json!(1)),
         ("/decode", json!(1)),
-        ("/schema_version", json!(1)),
+        ("/schema_version", json!(2)),
     ] {
         assert_eq!(first.pointer(pointer), Some(&value), "{pointer}");
     }

@@ -10,11 +10,22 @@ const ESCAPED: usize = 2;
 
 /// Every balanced `{...}`, left to right; the search goes on behind one that is closed, and behind the brace of one that is not.
 /// Braces in strings do not count; a string can only begin inside of braces, since prose has quotation marks of its own.
+pub(super) fn balanced(text: &str) -> Vec<Range<usize>> {
+    let mut spans: Vec<Range<usize>> = Vec::new();
+    for span in every_balanced(text) {
+        if spans.last().is_none_or(|last| last.end <= span.start) {
+            spans.push(span);
+        }
+    }
+    spans
+}
+
+/// The same with those inside of others, by where they begin: one for each brace that is closed.
 ///
 /// Whether a brace is closed depends on where the strings are, and so on the brace the reading began at: trying every brace takes
 /// quadratic time on a text of open braces. But a reader is in one of three states, and its future depends on that state alone. So
 /// the text is read once from its end, and each state carries the brace at which a reader in it would meet an end too many.
-pub(super) fn balanced(text: &str) -> Vec<Range<usize>> {
+pub(super) fn every_balanced(text: &str) -> Vec<Range<usize>> {
     // For every brace from the last to the first: its place, and where one that opens is closed.
     let mut opens: Vec<(usize, Option<usize>)> = Vec::new();
     // The places of closing braces, and what a reader outside of strings meets behind each.
@@ -42,14 +53,10 @@ pub(super) fn balanced(text: &str) -> Vec<Range<usize>> {
         }
         excess[ESCAPED] = behind[INSIDE];
     }
-    let mut spans: Vec<Range<usize>> = Vec::new();
-    for &(start, close) in opens.iter().rev() {
-        let free = spans.last().is_none_or(|last| last.end <= start);
-        if let (true, Some(close)) = (free, close) {
-            spans.push(start..close + 1);
-        }
-    }
-    spans
+    let closed = opens.into_iter().rev();
+    closed
+        .filter_map(|(start, close)| Some(start..close? + 1))
+        .collect()
 }
 
 #[cfg(test)]

@@ -38,6 +38,16 @@ impl Json {
         }
     }
 
+    /// Whether it holds `key` twice with different values.
+    pub(super) fn contradicts(&self, key: &str) -> bool {
+        let Self::Object(entries) = self else {
+            return false;
+        };
+        let own = entries.iter().filter(|(name, _)| name == key);
+        let values: Vec<_> = own.map(|(_, value)| value).collect();
+        values.windows(2).any(|pair| pair[0] != pair[1])
+    }
+
     /// The number, if it is a finite one.
     pub(super) fn finite(&self) -> Option<f64> {
         match self {

@@ -8,6 +8,7 @@ mod coercion;
 mod compat;
 mod json;
 mod reply;
+mod stated;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -9,9 +9,9 @@ use crate::plan::Costs;
 use crate::prompts::{Nonce, PromptProfile, RoleInput, render};
 use crate::result::timestamp;
 use crate::{
-    Cost, Details, ExperimentResult, Metadata, Metrics, Outcome, Points, PromptHashes, Randomness,
-    ResultScores, SCHEMA_VERSION, TokenPair, TokenSource, compression_percent, compression_ratio,
-    score_all_f64,
+    Cost, Details, ExperimentResult, Metadata, Metrics, Outcome, PartialTotal, Points,
+    PromptHashes, Randomness, ResultScores, SCHEMA_VERSION, TokenPair, TokenSource,
+    compression_percent, compression_ratio, score_all_f64,
 };
 
 impl Run<'_> {
@@ -28,9 +28,10 @@ impl Run<'_> {
             detail: Some(failure.detail),
         });
         let pair = self.tokens.map(|(pair, _)| pair);
-        let scored = match (pair, &self.semantic, &self.implementability) {
-            (Some(pair), Some(semantic), Some(rules)) if outcome.is_ok() => {
-                Some(score_all_f64(pair, semantic.points, rules.points))
+        let rules = self.implementability.as_ref().map(|rules| rules.points);
+        let scored = match (pair, &self.semantic) {
+            (Some(pair), Some(semantic)) if outcome.is_ok() => {
+                Some(score_all_f64(pair, semantic.points, rules.unwrap_or(0.0)))
             }
             _ => None,
         };
@@ -52,9 +53,14 @@ impl Run<'_> {
                 token_efficiency: card.scores.token_efficiency,
                 semantic_preservation: Points(card.scores.semantic_preservation),
                 learnability: Points(card.scores.learnability),
-                implementability: Points(card.scores.implementability),
+                implementability: rules.map(|_| Points(card.scores.implementability)),
             }),
-            total: scored.map(|card| Points(card.total)),
+            total: scored
+                .filter(|_| rules.is_some())
+                .map(|card| Points(card.total)),
+            partial_total: scored
+                .filter(|_| rules.is_none())
+                .map(|card| PartialTotal::without_rules(card.total)),
             details: self.details(pair),
             metadata: self.metadata(),
             offline: config.port.offline,

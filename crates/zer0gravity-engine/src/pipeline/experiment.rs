@@ -223,11 +223,11 @@ impl<'a> Run<'a> {
             RoleInput::Semantic { original, decoded },
             points(|triple| triple.semantic_score),
         );
-        let implementability = panel(
-            ctx,
-            item,
-            RoleInput::Implementability { rules },
-            points(|triple| triple.implementability_score),
+        let given = points(|triple| triple.implementability_score);
+        // Without rules there is nothing to judge, and no points are made up.
+        let judges_rules = given.is_some() || !js_trim(rules).is_empty();
+        let implementability = OptionFuture::from(
+            judges_rules.then(|| panel(ctx, item, RoleInput::Implementability { rules }, given)),
         );
         let executes = config.execute && !config.port.offline && self.procedural.expected.is_some();
         let decoder = self.decoder();
@@ -242,17 +242,25 @@ impl<'a> Run<'a> {
     fn judged(
         &mut self,
         semantic: Panel,
-        implementability: Panel,
+        implementability: Option<Panel>,
         executed: Option<Stage<String>>,
     ) -> Result<(), Ended> {
-        self.semantic_record = semantic.record;
-        self.implementability_record = implementability.record;
-        let (semantic, implementability) = (semantic.stage, implementability.stage);
-        let waits = [&semantic.tally, &implementability.tally].map(|tally| tally.elapsed_ms);
+        let judging = semantic.stage.tally.elapsed_ms;
+        let rules = (implementability.as_ref()).map_or(0, |panel| panel.stage.tally.elapsed_ms);
         let executing = executed.as_ref().map_or(0, |stage| stage.tally.elapsed_ms);
-        self.waited_ms += waits.into_iter().max().unwrap_or(0).max(executing);
-        let semantic = self.note(StageName::JudgeSemantic, semantic);
-        let implementability = self.note(StageName::JudgeImplementability, implementability);
+        self.waited_ms += judging.max(rules).max(executing);
+        self.semantic_record = semantic.record;
+        let semantic = self.note(StageName::JudgeSemantic, semantic.stage);
+        let implementability = match implementability {
+            Some(Panel { stage, record }) => {
+                self.implementability_record = record;
+                self.note(StageName::JudgeImplementability, stage).map(Some)
+            }
+            None => {
+                self.skip(StageName::JudgeImplementability);
+                Ok(None)
+            }
+        };
         // It decides no points, so its failure fails nothing else; the list of stages tells it.
         if let Some(stage) = executed {
             let answer = self.note(StageName::Execute, stage).ok();
@@ -262,7 +270,7 @@ impl<'a> Run<'a> {
             self.check_procedure(answer);
         }
         self.semantic = semantic.as_ref().ok().cloned();
-        self.implementability = implementability.as_ref().ok().cloned();
+        self.implementability = implementability.as_ref().ok().cloned().flatten();
         semantic?;
         implementability.map(drop)
     }

@@ -60,6 +60,15 @@ pub(crate) struct Verdict {
     pub score: f64,
     pub reasoning: Value,
     pub clamped: bool,
+    /// The number as the judge gave it.
+    pub given: Option<f64>,
+}
+
+/// A judge's verdict and its last reply as it came.
+pub(crate) struct Heard {
+    pub stage: Stage<Verdict>,
+    /// `None` if the judge did not reply.
+    pub reply: Option<String>,
 }
 
 /// Lets the encoder shorten `text`. The reply is kept as it is.
@@ -104,6 +113,7 @@ pub async fn judge_semantic(
 ) -> Stage<JudgeReply> {
     judge(port, cfg, RoleInput::Semantic { original, decoded })
         .await
+        .stage
         .into_reply()
 }
 
@@ -115,6 +125,7 @@ pub async fn judge_implementability(
 ) -> Stage<JudgeReply> {
     judge(port, cfg, RoleInput::Implementability { rules })
         .await
+        .stage
         .into_reply()
 }
 
@@ -129,6 +140,7 @@ impl Stage<Verdict> {
                     other => other.to_string(),
                 },
                 clamped: verdict.clamped,
+                given: verdict.given,
             }),
             tally: self.tally,
         }
@@ -136,18 +148,18 @@ impl Stage<Verdict> {
 }
 
 /// Asks a judge, and once more if no score can be read.
-pub(crate) async fn judge(
-    port: &dyn ModelPort,
-    cfg: &RoleConfig,
-    input: RoleInput<'_>,
-) -> Stage<Verdict> {
+pub(crate) async fn judge(port: &dyn ModelPort, cfg: &RoleConfig, input: RoleInput<'_>) -> Heard {
     let max = match input.role() {
         Role::ImplementabilityJudge => MAX_IMPLEMENTABILITY,
         _ => MAX_SEMANTIC,
     };
     let mut tally = Tally::default();
-    let value = judged(port, cfg, input, max, &mut tally).await;
-    Stage { value, tally }
+    let mut reply = None;
+    let value = judged(port, cfg, input, max, &mut tally, &mut reply).await;
+    Heard {
+        stage: Stage { value, tally },
+        reply,
+    }
 }
 
 async fn judged(
@@ -156,14 +168,19 @@ async fn judged(
     input: RoleInput<'_>,
     max: u8,
     tally: &mut Tally,
+    said: &mut Option<String>,
 ) -> Result<Verdict, Failure> {
     let mut request = request(cfg, input);
+    let material = request.material.clone();
+    let texts = material.texts.iter().chain([&material.rules]);
+    let judged: Vec<&str> = texts.map(String::as_str).collect();
     request.repeat.ask = Some(1);
     let reply = ask(port, request.clone(), tally).await?;
+    *said = Some(reply.text.clone());
     if cfg.compat_judge_parse {
-        return Ok(Verdict::compat(&reply.text, max));
+        return Ok(Verdict::compat(&reply.text, max, &judged));
     }
-    if let Some(verdict) = Verdict::read(&reply.text, max) {
+    if let Some(verdict) = Verdict::read(&reply.text, max, &judged) {
         return Ok(verdict);
     }
     if !is_blank(&reply.text) {
@@ -175,35 +192,38 @@ async fn judged(
     }
     request.repeat.ask = Some(2);
     let reply = ask(port, request, tally).await?;
-    if let Some(verdict) = Verdict::read(&reply.text, max) {
+    *said = Some(reply.text.clone());
+    if let Some(verdict) = Verdict::read(&reply.text, max, &judged) {
         return Ok(verdict);
     }
     finished(&reply)?;
-    let said = preview(&reply.text);
-    let detail = format!("no score can be read in the judge's second reply: {said:?}");
+    let shown = preview(&reply.text);
+    let detail = format!("no score can be read in the judge's second reply: {shown:?}");
     Err(Failure::new(StageStatus::Unparseable, detail))
 }
 
 impl Verdict {
-    fn read(text: &str, max: u8) -> Option<Self> {
-        let reply = parse_judge_reply(text, max);
+    fn read(text: &str, max: u8, judged: &[&str]) -> Option<Self> {
+        let reply = parse_judge_reply(text, max, judged);
         Some(Self {
             status: reply.status,
             score: f64::from(reply.score?),
             reasoning: Value::String(reply.reasoning),
             clamped: reply.clamped,
+            given: reply.given,
         })
     }
 
     /// The reference's number; how it was read is said as our own parser sees it.
-    fn compat(text: &str, max: u8) -> Self {
-        let own = parse_judge_reply(text, max);
+    fn compat(text: &str, max: u8, judged: &[&str]) -> Self {
+        let own = parse_judge_reply(text, max, judged);
         let reply = parse_judge_reply_compat(text, max);
         Self {
             status: own.status,
             score: reply.score,
             reasoning: reply.reasoning,
             clamped: own.clamped,
+            given: own.given,
         }
     }
 }

@@ -4,13 +4,16 @@ use futures_util::future::join_all;
 use serde_json::Value;
 
 use super::Context;
-use super::roles::{RoleConfig, Verdict, judge};
+use super::roles::{Heard, RoleConfig, Verdict, judge};
 use super::stage::{Failure, Stage, Tally};
 use crate::judge::JudgeStatus;
 use crate::plan::Item;
 use crate::prompts::{Role, RoleInput};
 use crate::stats::panel_score;
-use crate::{JudgeRecord, JudgeSample, Points, Repeat, StageStatus, js_trim};
+use crate::{JudgeRecord, JudgeSample, Points, Repeat, StageStatus};
+
+/// Characters of a judge's reply that a result keeps.
+const MAX_KEPT_REPLY: usize = 4096;
 
 /// What all judges of one thing said, and what it comes to.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,11 +33,14 @@ pub(crate) struct Panel {
 }
 
 impl Panel {
-    /// What needs no judge.
-    fn settled(value: Result<Judgement, Failure>) -> Self {
+    /// Points that came with the texts.
+    fn given(points: u8) -> Self {
         Self {
             stage: Stage {
-                value,
+                value: Ok(Judgement {
+                    points: f64::from(points),
+                    reasoning: Value::from("given"),
+                }),
                 tally: Tally::default(),
             },
             record: None,
@@ -54,16 +60,7 @@ pub(crate) async fn panel(
 ) -> Panel {
     let config = item.config;
     if let Some(points) = given {
-        return Panel::settled(Ok(Judgement {
-            points: f64::from(points),
-            reasoning: Value::from("given"),
-        }));
-    }
-    if let RoleInput::Implementability { rules } = input
-        && js_trim(rules).is_empty()
-    {
-        let detail = "there are no rules to judge, and no points for them were given";
-        return Panel::settled(Err(Failure::new(StageStatus::Empty, detail)));
+        return Panel::given(points);
     }
     let words = (config.models.judges.iter())
         .flat_map(|model| (1..=config.judge_samples).map(move |sample| (model, sample)));
@@ -81,23 +78,32 @@ pub(crate) async fn panel(
     let mut samples = Vec::new();
     let mut clamped = false;
     let mut failure = None;
-    for (model, sample, stage) in join_all(asked).await {
+    for (model, sample, Heard { stage, reply }) in join_all(asked).await {
         tally.beside(&stage.tally);
-        let read = |score, status| JudgeSample {
-            model: model.clone(),
-            sample,
-            score,
-            status,
+        let read = |verdict: Option<&Verdict>| {
+            let (reply, cut) = shortened(reply.as_deref().unwrap_or_default());
+            JudgeSample {
+                model: model.clone(),
+                sample,
+                score: verdict.map(|verdict| Points(verdict.score)),
+                status: verdict.map_or(JudgeStatus::Unparseable, |verdict| verdict.status),
+                clamped: verdict.is_some_and(|verdict| verdict.clamped),
+                given: verdict
+                    .filter(|verdict| verdict.clamped)
+                    .and_then(|v| v.given),
+                reply: reply.to_owned(),
+                reply_truncated: cut,
+            }
         };
         match stage.value {
             Ok(verdict) => {
-                samples.push(read(Some(Points(verdict.score)), verdict.status));
+                samples.push(read(Some(&verdict)));
                 clamped |= verdict.clamped;
                 spoken.push((model.as_str(), verdict));
             }
             Err(one) => {
                 if one.status == StageStatus::Unparseable {
-                    samples.push(read(None, JudgeStatus::Unparseable));
+                    samples.push(read(None));
                 }
                 failure = failure.or(Some(one));
             }
@@ -118,6 +124,12 @@ pub(crate) async fn panel(
         stage: Stage { value, tally },
         record,
     }
+}
+
+/// The part of a reply that a result keeps, and whether that is not all of it.
+fn shortened(reply: &str) -> (&str, bool) {
+    let end = reply.char_indices().nth(MAX_KEPT_REPLY);
+    end.map_or((reply, false), |(end, _)| (&reply[..end], true))
 }
 
 /// The numbers that the role repeats over.

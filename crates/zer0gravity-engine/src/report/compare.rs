@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde::{Deserialize, Serialize};
 
 use super::Report;
-use super::grouped::{Group, figure, figures, groups, total};
+use super::grouped::{Group, figure, groups, is_scored, total, within_totals};
+use super::settings;
 use super::statistics::random;
 use crate::plan::{Config, Plan};
 use crate::stats::{Interval, PairedResult, paired_test};
-use crate::{Outcome, SCHEMA_VERSION};
+use crate::{ExperimentResult, Outcome, SCHEMA_VERSION};
 
 /// The `kind` of a comparison's JSON.
 const KIND: &str = "zer0gravity.comparison";
@@ -114,7 +115,8 @@ pub struct NewFailure {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Changes {
-    /// Paths in the configuration, such as `config.models.judges.0`; empty if one run has none.
+    /// Paths in the configuration, such as `config.models.judges.0`. If one run has no configuration, what the results say
+    /// instead, such as `metadata.models.judges: a -> b`; mixed values are listed in braces.
     pub settings: Vec<String>,
     /// Encodings with the same id and other rules.
     pub rules: Vec<String>,
@@ -122,10 +124,47 @@ pub struct Changes {
     pub texts: Vec<String>,
     /// Versions of this crate, old and new, if they differ.
     pub engine_versions: Option<[String; 2]>,
+    /// The judges of both runs, old and new, if another model judged, or with another prompt, or none did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judges: Option<[String; 2]>,
+    /// Items of either run that are scored of 95 because no rules were given; they are not compared.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub partial: Vec<ItemName>,
 }
 
-/// Compares two runs. `max_drop` (points, 0 and more) asks for a verdict: the new run holds if no encoding's mean over common
-/// cases drops by more, no item newly failed, nothing that had a score is missing, and there is something to compare at all.
+/// What a new run must keep to.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
+pub struct Limits {
+    /// The largest drop of an encoding's mean that may pass, in points; `None` asks for no verdict.
+    pub max_drop: Option<f64>,
+    /// Lets a run pass that another judge has scored.
+    pub allow_changed_judge: bool,
+}
+
+impl From<Option<f64>> for Limits {
+    fn from(max_drop: Option<f64>) -> Self {
+        Self {
+            max_drop,
+            ..Self::default()
+        }
+    }
+}
+
+impl Limits {
+    /// The same, and another judge may have scored the new run.
+    #[must_use]
+    pub fn allowing_changed_judge(self, allow: bool) -> Self {
+        Self {
+            allow_changed_judge: allow,
+            ..self
+        }
+    }
+}
+
+/// Compares two runs. A `max_drop` (points, 0 and more) asks for a verdict: the new run holds if no encoding's mean over common
+/// cases drops by more, no item newly failed, nothing that had a score is missing, the same judge scored both, and there is
+/// something to compare at all.
 /// The verdict looks at the means and not at p, so that it is the same however few cases there are.
 ///
 /// ```
@@ -134,7 +173,8 @@ pub struct Changes {
 /// assert!(compare(&nothing, &nothing, None).holds);
 /// assert!(!compare(&nothing, &nothing, Some(2.0)).holds);
 /// ```
-pub fn compare(old: &Report, new: &Report, max_drop: Option<f64>) -> Comparison {
+pub fn compare(old: &Report, new: &Report, limits: impl Into<Limits>) -> Comparison {
+    let limits = limits.into();
     let (old_groups, new_groups) = (groups(&old.results), groups(&new.results));
     let before: HashMap<_, _> = old_groups.iter().map(|g| (key(g), g)).collect();
     let now: HashMap<_, _> = new_groups.iter().map(|g| (key(g), g)).collect();
@@ -154,10 +194,10 @@ pub fn compare(old: &Report, new: &Report, max_drop: Option<f64>) -> Comparison 
         kind: KIND.to_owned(),
         holds: true,
         reasons: Vec::new(),
-        max_drop,
-        overall: Difference::of("all", &pairs, random(seed, &["compare"])),
-        per_encoding: differences(&pairs, |pair| pair.encoding, "encoding", seed),
-        per_case: differences(&pairs, |pair| pair.case, "case", seed),
+        max_drop: limits.max_drop,
+        overall: Difference::of("all", &pairs, flips(seed)),
+        per_encoding: differences(&pairs, |pair| pair.encoding, seed),
+        per_case: differences(&pairs, |pair| pair.case, seed),
         newly_failed: Vec::new(),
         recovered: Vec::new(),
         missing: (old_groups.iter())
@@ -175,8 +215,8 @@ pub fn compare(old: &Report, new: &Report, max_drop: Option<f64>) -> Comparison 
             comparison.turns(before, group);
         }
     }
-    if let Some(max_drop) = max_drop {
-        comparison.reasons = comparison.reasons(max_drop);
+    if let Some(max_drop) = limits.max_drop {
+        comparison.reasons = comparison.reasons(max_drop, limits.allow_changed_judge);
         comparison.holds = comparison.reasons.is_empty();
     }
     comparison
@@ -196,10 +236,14 @@ fn key<'a>(group: &Group<'a>) -> (&'a str, &'a str, &'a str) {
     (group.encoding, group.case, text)
 }
 
+/// The generator of random sign flips: one for all groups, so that the same pairs have the same p wherever they are shown.
+fn flips(seed: u64) -> rand_chacha::ChaCha20Rng {
+    random(seed, &["compare"])
+}
+
 fn differences(
     pairs: &[Pair<'_>],
     name: for<'a> fn(&Pair<'a>) -> &'a str,
-    level: &str,
     seed: u64,
 ) -> Vec<Difference> {
     let mut seen = BTreeSet::new();
@@ -207,7 +251,7 @@ fn differences(
     names
         .map(|id| {
             let own = pairs.iter().filter(|pair| name(pair) == id);
-            Difference::of(id, own, random(seed, &["compare", level, id]))
+            Difference::of(id, own, flips(seed))
         })
         .collect()
 }
@@ -235,7 +279,7 @@ impl Difference {
             old: mean(&old),
             new: mean(&new),
             mean_difference: mean_difference.map(figure),
-            ci95: ci95.map(figures),
+            ci95: ci95.map(within_totals),
             p: p.map(figure),
         }
     }
@@ -250,22 +294,28 @@ impl PairName {
     }
 }
 
+impl ItemName {
+    fn of(item: &ExperimentResult) -> Self {
+        Self {
+            encoding_id: item.encoding_id.clone(),
+            test_case_id: item.test_case_id.clone(),
+            trial: item.trial,
+            decode: item.decode,
+        }
+    }
+}
+
 impl Comparison {
     /// Notes which items of a common pair turned from scored to failed and back.
     fn turns(&mut self, before: &Group<'_>, now: &Group<'_>) {
         let known: HashMap<_, _> = (before.items.iter())
-            .map(|item| ((item.trial, item.decode), total(item).is_some()))
+            .map(|item| ((item.trial, item.decode), is_scored(item)))
             .collect();
         let any = known.values().any(|scored| *scored);
         for item in &now.items {
             let was = known.get(&(item.trial, item.decode));
-            let name = || ItemName {
-                encoding_id: item.encoding_id.clone(),
-                test_case_id: item.test_case_id.clone(),
-                trial: item.trial,
-                decode: item.decode,
-            };
-            match (was, total(item).is_some()) {
+            let name = || ItemName::of(item);
+            match (was, is_scored(item)) {
                 (Some(false), true) => self.recovered.push(name()),
                 // A further repeat that fails is news too, where the text once went through.
                 (Some(true) | None, false) if any => self.newly_failed.push(NewFailure {
@@ -277,8 +327,24 @@ impl Comparison {
         }
     }
 
-    fn reasons(&self, max_drop: f64) -> Vec<String> {
+    fn reasons(&self, max_drop: f64, allow_changed_judge: bool) -> Vec<String> {
         let mut reasons = Vec::new();
+        if let Some([old, new]) = self
+            .changes
+            .judges
+            .as_ref()
+            .filter(|_| !allow_changed_judge)
+        {
+            reasons.push(format!("not comparable: judge differs ({old}, {new})"));
+        }
+        if let Some(first) = self.changes.partial.first() {
+            reasons.push(format!(
+                "not comparable: {} scored of 95 points because no rules were given, the first {} of {}",
+                counted(self.changes.partial.len(), "item is", "items are"),
+                first.test_case_id,
+                first.encoding_id,
+            ));
+        }
         for encoding in &self.per_encoding {
             let drop = -encoding.mean_difference.unwrap_or_default();
             // So written, a limit that is no number lets nothing pass.
@@ -330,8 +396,10 @@ impl Changes {
     fn of(old: &Report, new: &Report) -> Self {
         let settings = match (&old.config, &new.config) {
             (Some(old), Some(new)) => plan(old).differences(&plan(new)),
-            _ => Vec::new(),
+            _ => settings::differences(&old.results, &new.results),
         };
+        let partial = old.results.iter().chain(&new.results);
+        let partial = partial.filter(|result| result.partial_total.is_some());
         let rules: BTreeMap<_, _> = (old.encodings.iter())
             .map(|encoding| (&encoding.id, &encoding.sha256))
             .collect();
@@ -354,6 +422,12 @@ impl Changes {
                 .map(|case| case.case.id.clone())
                 .collect(),
             engine_versions: (versions[0] != versions[1]).then_some(versions),
+            judges: settings::judges(&old.results, &new.results),
+            partial: partial
+                .map(ItemName::of)
+                .collect::<BTreeSet<_>>()
+                .into_iter()
+                .collect(),
         }
     }
 }

@@ -113,7 +113,7 @@ fn row(result: &ExperimentResult) -> [String; CSV_COLUMNS.len()] {
         number(scores.map(|scores| scores.token_efficiency)),
         decimal(scores.map(|scores| scores.semantic_preservation.0)),
         decimal(scores.map(|scores| scores.learnability.0)),
-        decimal(scores.map(|scores| scores.implementability.0)),
+        decimal(scores.and_then(|scores| Some(scores.implementability?.0))),
         number(result.details.learnability_measured),
         number(result.original_tokens),
         number(result.encoded_tokens),

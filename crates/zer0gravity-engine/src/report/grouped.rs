@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::number::rounded;
 use crate::report::ReportedEncoding;
-use crate::stats::{Estimate, Interval, mean_with_interval};
+use crate::stats::{Estimate, Interval, UNBOUNDED, mean_with_interval};
 use crate::{ExperimentResult, StageStatus};
 
 /// The results of one text with one encoding.
@@ -50,6 +50,15 @@ pub(super) fn encoding_ids<'a>(
 /// A number of a result, if it has it.
 pub(super) type Value = fn(&ExperimentResult) -> Option<f64>;
 
+/// The ends of a total.
+pub(super) const TOTAL: (f64, f64) = (0.0, 100.0);
+/// The ends of the points for the meaning.
+pub(super) const SEMANTIC: (f64, f64) = (0.0, 40.0);
+/// The ends of the points for the rules.
+pub(super) const IMPLEMENTABILITY: (f64, f64) = (0.0, 5.0);
+/// The ends of a saved share in percent: an expansion has none.
+pub(super) const COMPRESSION: (f64, f64) = (f64::NEG_INFINITY, 100.0);
+
 /// 0 to 100, of a result that is scored.
 pub(super) fn total(result: &ExperimentResult) -> Option<f64> {
     scored(result, result.total.map(|points| points.0))
@@ -67,7 +76,10 @@ pub(super) fn semantic(result: &ExperimentResult) -> Option<f64> {
 pub(super) fn implementability(result: &ExperimentResult) -> Option<f64> {
     scored(
         result,
-        result.scores.map(|scores| scores.implementability.0),
+        result
+            .scores
+            .and_then(|scores| scores.implementability)
+            .map(|points| points.0),
     )
 }
 
@@ -81,10 +93,16 @@ pub(super) fn chrf(result: &ExperimentResult) -> Option<f64> {
     scored(result, result.metrics.map(|metrics| metrics.chrf_pp))
 }
 
-/// Only what is scored counts in a mean: a total that a judge did not give (NaN) is none.
+/// Whether a result has its points, with rules or without: those that a judge did not give (NaN) are none.
+pub(super) fn is_scored(result: &ExperimentResult) -> bool {
+    let partial = result.partial_total.map(|partial| partial.points);
+    let points = result.total.or(partial);
+    result.outcome.is_ok() && points.is_some_and(|points| points.0.is_finite())
+}
+
+/// Only what is scored counts in a mean.
 fn scored(result: &ExperimentResult, value: Option<f64>) -> Option<f64> {
-    let total = result.total.filter(|total| total.0.is_finite());
-    (result.outcome.is_ok() && total.is_some())
+    is_scored(result)
         .then_some(value)
         .flatten()
         .filter(|value| value.is_finite())
@@ -95,6 +113,7 @@ fn scored(result: &ExperimentResult, value: Option<f64>) -> Option<f64> {
 pub(super) struct Tally {
     pub(super) items: usize,
     pub(super) scored: usize,
+    pub(super) partial: usize,
     pub(super) failed: usize,
     pub(super) refused: usize,
 }
@@ -105,6 +124,7 @@ impl Tally {
         for result in results {
             tally.items += 1;
             tally.scored += usize::from(total(result).is_some());
+            tally.partial += usize::from(result.partial_total.is_some());
             tally.failed += usize::from(!result.outcome.is_ok());
             tally.refused += usize::from(result.outcome.status == StageStatus::Refused);
         }
@@ -118,8 +138,8 @@ impl Tally {
 }
 
 impl Group<'_> {
-    /// The mean of each trial over its decodes, for trials that have a scored one.
-    pub(super) fn trials(&self, value: Value) -> Vec<f64> {
+    /// The mean of each trial over its decodes, for trials that have a value.
+    pub(super) fn trials(&self, value: impl Fn(&ExperimentResult) -> Option<f64>) -> Vec<f64> {
         let mut trials: Vec<(u32, Vec<f64>)> = Vec::new();
         for item in &self.items {
             let Some(value) = value(item) else { continue };
@@ -129,14 +149,62 @@ impl Group<'_> {
             }
         }
         (trials.iter())
-            .map(|(_, values)| values.iter().sum::<f64>() / values.len() as f64)
+            .filter_map(|(_, values)| average(values))
             .collect()
     }
 
-    /// The mean over trials, if any is scored.
-    pub(super) fn mean(&self, value: Value) -> Option<f64> {
-        mean_with_interval(&self.trials(value)).mean
+    /// The mean over trials, if any has a value.
+    pub(super) fn mean(&self, value: impl Fn(&ExperimentResult) -> Option<f64>) -> Option<f64> {
+        average(&self.trials(value))
     }
+
+    /// The estimate over trials.
+    pub(super) fn over_trials(
+        &self,
+        value: impl Fn(&ExperimentResult) -> Option<f64>,
+        scale: (f64, f64),
+    ) -> Estimate {
+        over_texts(&[self], value, scale)
+    }
+}
+
+/// The mean of a value with its interval. The text is the unit: repeats and encodings of one text are averaged first, and the
+/// interval is over texts. One text with one encoding is the exception: there it is over trials.
+pub(super) fn over_texts(
+    groups: &[&Group<'_>],
+    value: impl Fn(&ExperimentResult) -> Option<f64>,
+    scale: (f64, f64),
+) -> Estimate {
+    let means = if let [only] = groups {
+        only.trials(&value)
+    } else {
+        let mut texts: Vec<(&str, Vec<f64>)> = Vec::new();
+        for group in groups {
+            let Some(mean) = group.mean(&value) else {
+                continue;
+            };
+            match texts.iter_mut().find(|(case, _)| *case == group.case) {
+                Some((_, means)) => means.push(mean),
+                None => texts.push((group.case, vec![mean])),
+            }
+        }
+        (texts.iter())
+            .filter_map(|(_, means)| average(means))
+            .collect()
+    };
+    let items = groups.iter().flat_map(|group| &group.items);
+    let estimate = mean_with_interval(&means, scale);
+    Estimate {
+        n: estimate.n,
+        values: items.filter_map(|item| value(item)).count(),
+        mean: estimate.mean.map(figure),
+        ci95: estimate.ci95.map(figures),
+    }
+}
+
+/// The mean; `None` of nothing.
+pub(super) fn average(values: &[f64]) -> Option<f64> {
+    mean_with_interval(values, UNBOUNDED).mean
 }
 
 /// A derived number as reports hold it.
@@ -149,15 +217,15 @@ pub(super) fn figures(interval: Interval) -> Interval {
     Interval {
         low: figure(interval.low),
         high: figure(interval.high),
+        ..interval
     }
 }
 
-/// The mean of `values` with its interval, as reports hold them.
-pub(super) fn estimate(values: &[f64]) -> Estimate {
-    let estimate = mean_with_interval(values);
-    Estimate {
-        n: estimate.n,
-        mean: estimate.mean.map(figure),
-        ci95: estimate.ci95.map(figures),
-    }
+/// The interval of a difference of two totals, which is at most 100 points.
+pub(super) fn within_totals(interval: Interval) -> Interval {
+    figures(Interval {
+        low: interval.low.max(-100.0),
+        high: interval.high.min(100.0),
+        ..interval
+    })
 }

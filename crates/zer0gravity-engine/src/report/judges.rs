@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::grouped::{Group, estimate, figure, total};
+use super::grouped::{Group, IMPLEMENTABILITY, SEMANTIC, figure, is_scored, over_texts};
 use crate::stats::{
     Components, Estimate, krippendorff_alpha, pooled_variance_components, sample_median,
     variance_components,
@@ -42,7 +42,7 @@ pub struct JudgeStatistics {
     pub model: String,
     /// Words with a score.
     pub samples: usize,
-    /// The mean over decodes of the median of its samples. The interval takes decodes for independent.
+    /// The mean of its points. The interval is over texts, or over trials if there is one text with one encoding.
     pub points: Estimate,
     /// Where the spread of repeats comes from; none if nothing was repeated, and for the rules, which do not change.
     pub components: Option<Components>,
@@ -57,25 +57,25 @@ type Record = fn(&ExperimentResult) -> Option<&JudgeRecord>;
 
 impl Judges {
     pub(super) fn of(groups: &[Group<'_>]) -> Self {
-        let mut implementability = Panel::of(groups, |result| {
-            result.details.implementability_judge.as_ref()
-        });
+        let rules: Record = |result| result.details.implementability_judge.as_ref();
+        let meaning: Record = |result| result.details.semantic_judge.as_ref();
+        let mut implementability = Panel::of(groups, rules, IMPLEMENTABILITY);
         for judge in &mut implementability.per_judge {
             judge.components = None;
             (judge.component_cases, judge.incomplete_cases) = (0, 0);
         }
         Self {
-            semantic: Panel::of(groups, |result| result.details.semantic_judge.as_ref()),
+            semantic: Panel::of(groups, meaning, SEMANTIC),
             implementability,
         }
     }
 }
 
 impl Panel {
-    fn of(groups: &[Group<'_>], record: Record) -> Self {
+    fn of(groups: &[Group<'_>], record: Record, scale: (f64, f64)) -> Self {
         let items = || {
             let all = groups.iter().flat_map(|group| group.items.iter().copied());
-            all.filter(|item| total(item).is_some())
+            all.filter(|item| is_scored(item))
         };
         let mut models: Vec<&str> = Vec::new();
         for sample in items().filter_map(record).flat_map(|r| &r.samples) {
@@ -90,7 +90,7 @@ impl Panel {
             })
             .collect();
         let per_judge = (models.iter())
-            .map(|model| JudgeStatistics::of(model, groups, record))
+            .map(|model| JudgeStatistics::of(model, groups, record, scale))
             .collect();
         Self {
             alpha: krippendorff_alpha(&units).map(figure),
@@ -112,17 +112,15 @@ fn samples(item: &ExperimentResult, record: Record, model: &str) -> Vec<f64> {
 }
 
 impl JudgeStatistics {
-    fn of(model: &str, groups: &[Group<'_>], record: Record) -> Self {
+    fn of(model: &str, groups: &[Group<'_>], record: Record, scale: (f64, f64)) -> Self {
         let mut count = 0;
-        let mut medians = Vec::new();
         let mut tables = Vec::new();
         let mut judged = 0;
         for group in groups {
             let mut trials: BTreeMap<u32, Vec<Vec<f64>>> = BTreeMap::new();
-            for item in group.items.iter().filter(|item| total(item).is_some()) {
+            for item in group.items.iter().filter(|item| is_scored(item)) {
                 let points = samples(item, record, model);
                 count += points.len();
-                medians.extend(sample_median(&points));
                 trials.entry(item.trial).or_default().push(points);
             }
             let table: Vec<Vec<Vec<f64>>> = trials.into_values().collect();
@@ -132,6 +130,10 @@ impl JudgeStatistics {
                 tables.push((shape, table));
             }
         }
+        let median = |item: &ExperimentResult| {
+            let points = samples(item, record, model);
+            sample_median(&points).filter(|_| is_scored(item))
+        };
         // Where an item failed, the rest may be balanced and smaller: only whole tables can be pooled.
         let whole = tables.iter().map(|(shape, _)| *shape).max();
         tables.retain(|(shape, _)| Some(*shape) == whole);
@@ -143,7 +145,7 @@ impl JudgeStatistics {
         Self {
             model: model.to_owned(),
             samples: count,
-            points: estimate(&medians),
+            points: over_texts(&groups.iter().collect::<Vec<_>>(), median, scale),
             components: components.map(|components| Components {
                 encode: components.encode.map(figure),
                 decode: components.decode.map(figure),

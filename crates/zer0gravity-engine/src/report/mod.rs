@@ -14,6 +14,7 @@ mod judges;
 mod outcomes;
 #[cfg(feature = "report")]
 mod page;
+mod settings;
 mod spent;
 mod statistics;
 
@@ -25,10 +26,13 @@ use thiserror::Error;
 use crate::dataset::Case;
 use crate::lint::LintReport;
 use crate::plan::{Config, PlannedCase};
+use crate::result::is_readable;
 use crate::store::CallsFile;
 use crate::{ExperimentResult, Randomness, SCHEMA_VERSION};
 
-pub use compare::{Changes, Comparison, Difference, ItemName, NewFailure, PairName, compare};
+pub use compare::{
+    Changes, Comparison, Difference, ItemName, Limits, NewFailure, PairName, compare,
+};
 pub use export::{CSV_COLUMNS, export_csv, export_json};
 pub use judges::{JudgeStatistics, Judges, Panel};
 pub use outcomes::{OutcomeCount, Outcomes};
@@ -114,7 +118,7 @@ pub enum ReportError {
         found: String,
     },
     /// Another program version wrote it.
-    #[error("schema_version {found} where {SCHEMA_VERSION} is needed")]
+    #[error("schema_version {found} where 1 or {SCHEMA_VERSION} is needed")]
     Version {
         /// What it says.
         found: u32,
@@ -215,7 +219,7 @@ impl Report {
         let json = json.trim_start_matches('\u{feff}');
         if json.trim_start().starts_with('[') {
             let results: Vec<ExperimentResult> = serde_json::from_str(json)?;
-            let other = results.iter().find(|r| r.schema_version != SCHEMA_VERSION);
+            let other = results.iter().find(|r| !is_readable(r.schema_version));
             return match other {
                 Some(other) => Err(ReportError::Version {
                     found: other.schema_version,
@@ -227,7 +231,7 @@ impl Report {
         if head.kind != KIND {
             return Err(ReportError::Kind { found: head.kind });
         }
-        if head.schema_version != SCHEMA_VERSION {
+        if !is_readable(head.schema_version) {
             return Err(ReportError::Version {
                 found: head.schema_version,
             });

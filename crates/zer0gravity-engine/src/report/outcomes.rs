@@ -13,12 +13,20 @@ use crate::{ExperimentResult, StageName, StageStatus};
 pub struct Outcomes {
     /// All of them.
     pub items: usize,
-    /// Those with a total: the only ones that count in a mean.
+    /// Those with a total: the only ones that count in a mean of totals.
     pub scored: usize,
+    /// Those that no rules came with: scored of 95, without a total.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub partial: usize,
     /// Those that did not end `ok`. A compatible judge parser may leave a few that are neither: `ok` without a total.
     pub failed: usize,
     /// By status and stage, `ok` first.
     pub counts: Vec<OutcomeCount>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// How many experiments ended this way.
@@ -44,6 +52,7 @@ impl Outcomes {
         Self {
             items: tally.items,
             scored: tally.scored,
+            partial: tally.partial,
             failed: tally.failed,
             counts: (counts.into_iter())
                 .map(|((status, stage), count)| OutcomeCount {

@@ -5,7 +5,10 @@ use rand_chacha::rand_core::SeedableRng as _;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::grouped::{self, Group, Tally, Value, estimate, figure, figures, groups};
+use super::grouped::{
+    self, COMPRESSION, Group, IMPLEMENTABILITY, SEMANTIC, TOTAL, Tally, Value, average, figure,
+    groups, over_texts, within_totals,
+};
 use super::{Judges, ReportedEncoding};
 use crate::ExperimentResult;
 use crate::stats::{Estimate, Interval, PairedResult, holm, paired_test};
@@ -25,7 +28,7 @@ pub struct Statistics {
 }
 
 /// An encoding over all of its cases. Every case weighs the same; only scored items count in a mean, and the rates say how
-/// many do not. Intervals are over case means, or over trials if there is one case.
+/// many do not. Intervals are over texts, or over trials if there is one text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EncodingStatistics {
@@ -134,13 +137,7 @@ impl Statistics {
 impl EncodingStatistics {
     fn of(id: &str, groups: &[&Group<'_>]) -> Self {
         let tally = Tally::of(groups.iter().flat_map(|group| group.items.iter().copied()));
-        let mean = |value: Value| {
-            let values: Vec<f64> = match groups {
-                [only] => only.trials(value),
-                _ => groups.iter().filter_map(|g| g.mean(value)).collect(),
-            };
-            estimate(&values)
-        };
+        let mean = |value: Value, scale| over_texts(groups, value, scale);
         let scored_cases = (groups.iter()).filter(|group| group.mean(grouped::total).is_some());
         Self {
             encoding_id: id.to_owned(),
@@ -152,11 +149,11 @@ impl EncodingStatistics {
             refusal_rate: tally.rate(tally.refused),
             cases: groups.len(),
             scored_cases: scored_cases.count(),
-            total: mean(grouped::total),
-            semantic_preservation: mean(grouped::semantic),
-            implementability: mean(grouped::implementability),
-            compression_percent: mean(grouped::compression),
-            chrf_pp: mean(grouped::chrf),
+            total: mean(grouped::total, TOTAL),
+            semantic_preservation: mean(grouped::semantic, SEMANTIC),
+            implementability: mean(grouped::implementability, IMPLEMENTABILITY),
+            compression_percent: mean(grouped::compression, COMPRESSION),
+            chrf_pp: mean(grouped::chrf, TOTAL),
         }
     }
 }
@@ -164,7 +161,7 @@ impl EncodingStatistics {
 impl CaseStatistics {
     fn of(group: &Group<'_>) -> Self {
         let tally = Tally::of(group.items.iter().copied());
-        let mean = |value: Value| estimate(&group.trials(value));
+        let mean = |value: Value, scale| group.over_trials(value, scale);
         let tokens: Vec<f64> = (group.items.iter())
             .filter_map(|item| item.original_tokens)
             .map(|tokens| tokens as f64)
@@ -175,10 +172,10 @@ impl CaseStatistics {
             items: tally.items,
             scored: tally.scored,
             failed: tally.failed,
-            original_tokens: estimate(&tokens).mean,
-            total: mean(grouped::total),
-            semantic_preservation: mean(grouped::semantic),
-            compression_percent: mean(grouped::compression),
+            original_tokens: average(&tokens).map(figure),
+            total: mean(grouped::total, TOTAL),
+            semantic_preservation: mean(grouped::semantic, SEMANTIC),
+            compression_percent: mean(grouped::compression, COMPRESSION),
         }
     }
 }
@@ -212,7 +209,7 @@ fn pairwise(encodings: &[(&str, Vec<&Group<'_>>)], seed: u64) -> Vec<Pairwise> {
                 b: (*b).to_owned(),
                 cases: n,
                 mean_difference: mean_difference.map(figure),
-                ci95: ci95.map(figures),
+                ci95: ci95.map(within_totals),
                 p,
                 p_holm: None,
             });

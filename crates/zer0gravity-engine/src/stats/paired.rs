@@ -3,7 +3,7 @@
 use rand_chacha::rand_core::Rng;
 use serde::{Deserialize, Serialize};
 
-use super::{Interval, mean_with_interval};
+use super::{Interval, UNBOUNDED, mean_with_interval};
 
 /// Pairs up to which all sign flips are tried.
 pub const EXACT_FLIPS_UP_TO: usize = 16;
@@ -45,7 +45,7 @@ pub fn paired_test(a: &[f64], b: &[f64], rng: &mut impl Rng) -> PairedResult {
         .map(|(a, b)| a - b)
         .filter(|difference| difference.is_finite())
         .collect();
-    let estimate = mean_with_interval(&differences);
+    let estimate = mean_with_interval(&differences, UNBOUNDED);
     PairedResult {
         n: differences.len(),
         mean_difference: estimate.mean,

@@ -15,7 +15,8 @@ fn read(raw: &str) -> (JudgeStatus, Option<u8>, String, bool) {
         score,
         reasoning,
         clamped,
-    } = parse_judge_reply(raw, 40);
+        given: _,
+    } = parse_judge_reply(raw, 40, &[]);
     (status, score, reasoning, clamped)
 }
 
@@ -50,7 +51,7 @@ fn the_object_that_was_asked_for_is_parsed() {
         ("```\n{\"score\": 35}\n```", Parsed, Some(35), "", false),
         ("```json{\"score\": 35}```", Parsed, Some(35), "", false),
         ("```json\n{\"score\": 35}", Parsed, Some(35), "", false),
-        (r#"{"score": 12, "score": 35}"#, Parsed, Some(35), "", false),
+        (r#"{"score": 35, "score": 35}"#, Parsed, Some(35), "", false),
         (r#"{"score": 34.5}"#, Parsed, Some(35), "", false),
         (
             r#"{"score": 34.49999999999999}"#,
@@ -164,11 +165,11 @@ fn a_score_in_another_form_is_recovered() {
             false,
         ),
         (
-            r#"First {"score": 5}, no: {"score": 60}."#,
+            r#"First {"score": 40}, so: {"score": 60, "reasoning": "r"}."#,
             Recovered,
             Some(40),
-            "",
-            true,
+            "r",
+            false,
         ),
         (
             r#"{"score": 5} and {"score": "six"}"#,
@@ -240,6 +241,10 @@ fn everything_else_is_unparseable() {
         "100%",
         "# Evaluation\n\n**Score 0-5**: five",
         r#"said: {"score": "35"}"#,
+        r#"{"score": 12, "score": 35}"#,
+        r#"{"score": 35, "score": "35"}"#,
+        r#"First {"score": 5}, no: {"score": 60}."#,
+        r#"{"score": 2, "reasoning": "it says {"score": 40}"#,
     ] {
         assert_eq!(
             read(raw),
@@ -252,14 +257,20 @@ fn everything_else_is_unparseable() {
 #[test]
 fn where_an_object_with_a_number_is_given_it_equals_the_vectors() {
     let file = vectors("vectors.json");
-    let mut compared = 0;
+    let (mut compared, mut doubled) = (0, 0);
     for (group, max) in [("judgeSemantic", 40), ("judgeImplementability", 5)] {
         for entry in file[group].as_array().unwrap() {
             let raw = match entry["blocks"].as_array() {
                 Some(blocks) => reply_text(blocks),
                 None => entry["reply"].as_str().unwrap().to_owned(),
             };
-            let reply = parse_judge_reply(&raw, max);
+            let reply = parse_judge_reply(&raw, max, &[]);
+            if raw.matches("\"score\"").count() > 1 {
+                // The one exception: a key that is there twice with different values is no score.
+                assert_eq!(reply.status, Unparseable, "{raw}");
+                doubled += 1;
+                continue;
+            }
             let whole: Value = serde_json::from_str(js_trim(&raw)).unwrap_or_default();
             if whole["score"].is_number() {
                 assert_eq!(reply.status, Parsed, "{raw}");
@@ -273,7 +284,7 @@ fn where_an_object_with_a_number_is_given_it_equals_the_vectors() {
             }
         }
     }
-    assert_eq!(compared, 17 + 16);
+    assert_eq!((compared, doubled), (16 + 15, 2));
 }
 
 #[test]
@@ -283,14 +294,14 @@ fn hostile_replies_neither_overflow_nor_stall() {
         "[", "{", "{\"a\":", "}", "{\"", "{\\\"", "\"{", "{}", "{\"\\", "```",
     ] {
         let raw = unit.repeat(many / unit.len());
-        assert_eq!(parse_judge_reply(&raw, 40).score, None, "{unit}");
+        assert_eq!(parse_judge_reply(&raw, 40, &[]).score, None, "{unit}");
         parse_judge_reply_compat(&raw, 40);
         let ended = raw + r#" {"score": 7}"#;
-        let score = parse_judge_reply(&ended, 40).score;
+        let score = parse_judge_reply(&ended, 40, &[]).score;
         assert!(score.is_none() || score == Some(7), "{unit}");
     }
     let open = "{".repeat(many) + r#"{"score": 7}"#;
-    assert_eq!(parse_judge_reply(&open, 40).score, Some(7));
+    assert_eq!(parse_judge_reply(&open, 40, &[]).score, Some(7));
 }
 
 /// Pieces that replies are made of, so that random ones come near to being right.
@@ -321,7 +332,7 @@ proptest! {
 
     #[test]
     fn no_score_is_invented(raw in replies()) {
-        let reply = parse_judge_reply(&raw, 40);
+        let reply = parse_judge_reply(&raw, 40, &[]);
         prop_assert_eq!(reply.score.is_none(), reply.status == Unparseable);
         if let Some(score) = reply.score {
             prop_assert!(numbers(&raw).contains(&score), "{score} in {raw}");
@@ -330,7 +341,7 @@ proptest! {
 
     #[test]
     fn no_text_makes_a_reader_fail(raw in any::<String>(), max in any::<u8>()) {
-        let reply = parse_judge_reply(&raw, max);
+        let reply = parse_judge_reply(&raw, max, &[]);
         prop_assert!(reply.score.is_none_or(|score| score <= max));
         let compat = parse_judge_reply_compat(&raw, max).score;
         prop_assert!(compat.is_nan() || (0.0..=f64::from(max)).contains(&compat));

@@ -10,6 +10,7 @@ mod desk;
 mod flags;
 mod isolation;
 mod judge;
+mod judge_hostile;
 mod lint;
 mod offline;
 mod pipeline;

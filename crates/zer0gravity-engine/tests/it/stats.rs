@@ -4,8 +4,8 @@ use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use serde::Deserialize;
 use zer0gravity_engine::stats::{
-    EXACT_FLIPS_UP_TO, RANDOM_FLIPS, holm, krippendorff_alpha, mean_with_interval, panel_score,
-    pooled_variance_components, sample_median,
+    EXACT_FLIPS_UP_TO, IntervalMethod, RANDOM_FLIPS, UNBOUNDED, holm, krippendorff_alpha,
+    mean_with_interval, panel_score, pooled_variance_components, sample_median,
 };
 use zer0gravity_engine::{PairedResult, StatsError, paired_test, variance_components};
 
@@ -146,16 +146,16 @@ fn a_level_without_repeats_is_null_in_json() {
 #[test]
 fn t_intervals() {
     for case in fixture().intervals {
-        let found = mean_with_interval(&case.values);
+        let found = mean_with_interval(&case.values, UNBOUNDED);
         let interval = found.ci95.unwrap();
         assert_eq!(found.n, case.values.len());
         near_option(found.mean, Some(case.mean));
         near(interval.low, case.low);
         near(interval.high, case.high);
     }
-    let none = mean_with_interval(&[]);
+    let none = mean_with_interval(&[], UNBOUNDED);
     assert_eq!((none.n, none.mean, none.ci95), (0, None, None));
-    let one = mean_with_interval(&[f64::NAN, 5.0, f64::INFINITY]);
+    let one = mean_with_interval(&[f64::NAN, 5.0, f64::INFINITY], UNBOUNDED);
     assert_eq!((one.n, one.mean, one.ci95), (1, Some(5.0), None));
 }
 
@@ -276,7 +276,7 @@ fn simulated_experiments_are_measured_right() {
             means.push(all.iter().sum::<f64>() / all.len() as f64);
             texts.push(scores);
         }
-        let interval = mean_with_interval(&means).ci95.unwrap();
+        let interval = mean_with_interval(&means, UNBOUNDED).ci95.unwrap();
         covered += u32::from((interval.low..=interval.high).contains(&truth));
         // Against a rival that is as good: the test must be wrong in 5 % of cases only.
         let rival: Vec<f64> = (means.iter().copied())
@@ -297,6 +297,78 @@ fn simulated_experiments_are_measured_right() {
         assert!(
             (found / true_value - 1.0).abs() < 0.1,
             "{found}, not {true_value}"
+        );
+    }
+}
+
+/// A number from 0 to 1.
+fn uniform(random: &mut ChaCha20Rng) -> f64 {
+    (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+#[test]
+fn z8_intervals_end_at_the_scale_and_equal_values_have_a_width() {
+    let two = mean_with_interval(&[60.0, 86.0], (0.0, 100.0))
+        .ci95
+        .unwrap();
+    assert_eq!(
+        (two.low, two.high, two.method),
+        (0.0, 100.0, IntervalMethod::T)
+    );
+    for (mean, low, high) in [
+        (40.0, Some(40.0 * 0.025_f64.powf(0.25)), None),
+        (0.0, None, Some(40.0 * (1.0 - 0.025_f64.powf(0.25)))),
+    ] {
+        let equal = mean_with_interval(&[mean; 4], (0.0, 40.0)).ci95.unwrap();
+        assert_eq!(equal.method, IntervalMethod::Beta);
+        near(equal.low, low.unwrap_or(0.0));
+        near(equal.high, high.unwrap_or(40.0));
+    }
+    // Clopper and Pearson for 2 of 4: 0.067586, 0.932414.
+    let half = mean_with_interval(&[20.0; 4], (0.0, 40.0)).ci95.unwrap();
+    assert!((half.low / 40.0 - 0.067_586).abs() < 1e-6, "{half:?}");
+    assert!((half.high / 40.0 - 0.932_414).abs() < 1e-6, "{half:?}");
+    // Means of equal numbers may differ in their last bits.
+    let nearly = mean_with_interval(&[38.0, 38.0 + 1e-14], (0.0, 40.0))
+        .ci95
+        .unwrap();
+    assert_eq!(nearly.method, IntervalMethod::Beta);
+}
+
+#[test]
+fn z8_intervals_cover_at_the_ceiling_as_they_do_elsewhere() {
+    const RUNS: u32 = 2000;
+    // One text in seven has 20 points, the others 40.
+    let truth = (6.0 * 40.0 + 20.0) / 7.0;
+    for (n, before) in [(4, 0.5), (8, 0.72), (16, 0.93)] {
+        let mut random = rng(n);
+        let (mut covered, mut by_t, mut usual) = (0, 0, 0);
+        for _ in 0..RUNS {
+            let values: Vec<f64> = (0..n)
+                .map(|_| {
+                    if uniform(&mut random) * 7.0 < 1.0 {
+                        20.0
+                    } else {
+                        40.0
+                    }
+                })
+                .collect();
+            let holds = |scale, truth: f64, values: &[f64]| {
+                let interval = mean_with_interval(values, scale).ci95.unwrap();
+                u32::from((interval.low..=interval.high).contains(&truth))
+            };
+            covered += holds((0.0, 40.0), truth, &values);
+            by_t += holds(UNBOUNDED, truth, &values);
+            let values: Vec<f64> = (0..n).map(|_| 50.0 + 8.0 * normal(&mut random)).collect();
+            usual += holds((0.0, 100.0), 50.0, &values);
+        }
+        let share = |count: u32| f64::from(count) / f64::from(RUNS);
+        assert!(share(covered) >= 0.99, "{n}: {}", share(covered));
+        assert!(share(by_t) <= before, "{n}: {}", share(by_t));
+        assert!(
+            (0.935..=0.965).contains(&share(usual)),
+            "{n}: {}",
+            share(usual)
         );
     }
 }

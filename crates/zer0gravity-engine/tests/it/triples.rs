@@ -73,7 +73,7 @@ fn nobody_is_asked_for_what_is_given() {
         token_efficiency: 0,
         semantic_preservation: Points(37.0),
         learnability: Points(14.0),
-        implementability: Points(5.0),
+        implementability: Some(Points(5.0)),
     };
     let expected = (Some(scores), Some(Points(56.0)));
     assert_eq!((result.scores, result.total), expected);
@@ -133,7 +133,7 @@ fn each_given_part_stands_for_itself() {
         let scores = result.scores.unwrap();
         let points = |given: bool, yes, no| Points(if given { yes } else { no });
         assert_eq!(scores.semantic_preservation, points(semantic, 37.0, 36.0));
-        assert_eq!(scores.implementability, points(rules, 5.0, 4.0));
+        assert_eq!(scores.implementability, Some(points(rules, 5.0, 4.0)));
         assert_eq!(scores.token_efficiency, if tokens { 0 } else { 40 });
     }
 }
@@ -192,26 +192,6 @@ fn a_judge_that_fails_fails_its_triple_alone() {
     assert!(result.scores.is_none() && result.total.is_none());
     assert_eq!(result.decoded_text.as_deref(), Some(" decoded "));
     assert_eq!(result.original_tokens, Some(10));
-}
-
-#[test]
-fn without_rules_there_is_nothing_to_judge_them_by() {
-    let player = Player::default();
-    let bare = Triple {
-        encoding_system: None,
-        ..triple("1")
-    };
-    let result = score(&player, bare);
-    let ended = (result.outcome.status, result.outcome.stage);
-    let expected = (StageStatus::Empty, Some(StageName::JudgeImplementability));
-    assert_eq!(ended, expected);
-    assert!(player.to(Role::ImplementabilityJudge).is_empty());
-    // Given points need no rules.
-    let given = Triple {
-        encoding_system: None,
-        ..complete("1")
-    };
-    assert_eq!(score(&player, given).total, Some(Points(56.0)));
 }
 
 #[test]
@@ -295,4 +275,43 @@ fn the_published_rows_are_reproduced() {
         let percent = &json["details"]["compressionPercent"];
         assert_eq!(percent, &row["compressionPercent"]);
     }
+}
+
+#[test]
+fn z5_without_rules_and_points_for_them_nothing_is_made_up() {
+    let player = Player::default();
+    let result = score(
+        &player,
+        Triple {
+            encoding_system: None,
+            ..triple("1")
+        },
+    );
+    assert!(result.outcome.is_ok(), "{:?}", result.error);
+    assert!(player.to(Role::ImplementabilityJudge).is_empty());
+    let json = serde_json::to_value(&result).unwrap();
+    assert_eq!(
+        json["scores"],
+        serde_json::json!({"tokenEfficiency": 40, "semanticPreservation": 36, "learnability": 14})
+    );
+    assert!(json.get("total").is_none());
+    assert_eq!(
+        json["partialTotal"],
+        serde_json::json!({"points": 90, "of": 95})
+    );
+    assert_eq!(result.stages[5].status, StageStatus::NotRun);
+    assert_eq!(
+        serde_json::from_value::<ExperimentResult>(json).unwrap(),
+        result
+    );
+    // Given points need no rules.
+    let given = Triple {
+        encoding_system: None,
+        ..complete("1")
+    };
+    let result = score(&player, given);
+    assert_eq!(
+        (result.total, result.partial_total),
+        (Some(Points(56.0)), None)
+    );
 }

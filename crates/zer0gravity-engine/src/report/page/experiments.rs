@@ -10,7 +10,7 @@ use super::{HEADING, PREVIEW, ROWS, TOLD, counted, mean, number, shortened};
 use crate::flags::Severity;
 use crate::report::grouped::total;
 use crate::report::{CaseStatistics, Report};
-use crate::{ExperimentResult, ProceduralStatus};
+use crate::{ExperimentResult, JudgeRecord, ProceduralStatus};
 
 /// The experiments that are told in full: where there are too many, first those that need a look, then one of each text and
 /// encoding, then the rest.
@@ -146,10 +146,11 @@ pub(super) fn section(report: &Report, told: &Told) -> Option<Section> {
 }
 
 fn experiment(result: &ExperimentResult, index: usize) -> Section {
-    let points = total(result).map_or_else(
-        || result.outcome.status.to_string(),
-        |total| format!("{total} of 100"),
-    );
+    let points = match (total(result), result.partial_total) {
+        (Some(total), _) => format!("{total} of 100"),
+        (None, Some(partial)) => format!("{} of {}", partial.points.0, partial.of),
+        (None, None) => result.outcome.status.to_string(),
+    };
     let repeat = match (result.trial, result.decode) {
         (1, 1) => String::new(),
         (trial, 1) => format!(", encoding {trial}"),
@@ -181,12 +182,24 @@ fn facts(result: &ExperimentResult) -> Vec<(&'static str, Cell)> {
     let mut facts = Vec::new();
     if let Some(scores) = result.scores {
         let of = |points: f64, all: u8| Cell::text(format!("{points} of {all}"));
+        let judged = |points: f64, all: u8, record: &Option<JudgeRecord>| {
+            let notes = record.as_ref().map(JudgeRecord::notes).unwrap_or_default();
+            let notes = notes
+                .into_iter()
+                .map(|note| Cell::badge(note, Tone::Caution));
+            Cell::Several([of(points, all)].into_iter().chain(notes).collect())
+        };
+        let (details, semantic) = (&result.details, scores.semantic_preservation.0);
         facts.extend([
             ("Saved tokens", of(scores.token_efficiency.into(), 40)),
-            ("Meaning", of(scores.semantic_preservation.0, 40)),
+            ("Meaning", judged(semantic, 40, &details.semantic_judge)),
             ("Learnability", of(scores.learnability.0, 15)),
-            ("Rules", of(scores.implementability.0, 5)),
         ]);
+        let rules = scores.implementability.map_or_else(
+            || Cell::text("not judged: no rules were given"),
+            |rules| judged(rules.0, 5, &details.implementability_judge),
+        );
+        facts.push(("Rules", rules));
     }
     if let (Some(original), Some(encoded)) = (result.original_tokens, result.encoded_tokens) {
         facts.push(("Tokens", Cell::text(format!("{original} → {encoded}"))));

@@ -7,9 +7,10 @@ use report_kit::{Cell, Section, Tone};
 use super::{SIGNIFICANT, counted};
 use crate::flags::Severity;
 use crate::report::export::word;
+use crate::report::grouped::is_scored;
 use crate::report::{EncodingStatistics, Report};
 use crate::stats::Estimate;
-use crate::{ExperimentResult, StageStatus};
+use crate::{ExperimentResult, JudgeRecord, JudgeStatus, StageStatus};
 
 pub(super) fn title(report: &Report) -> String {
     let encodings = &report.statistics.per_encoding;
@@ -52,6 +53,7 @@ pub(in crate::report) fn lead(report: &Report) -> String {
             ahead(report, &best.encoding_id, &second.encoding_id),
         ],
     };
+    sentences.push(without_rules(report));
     if outcomes.failed > 0 {
         sentences.push(format!(
             "{} of {} failed and {} in no mean.",
@@ -64,7 +66,21 @@ pub(in crate::report) fn lead(report: &Report) -> String {
     sentences.join(" ")
 }
 
+/// How many results have no total because no rules were given; empty for none.
+fn without_rules(report: &Report) -> String {
+    match report.outcomes.partial {
+        0 => String::new(),
+        count => format!(
+            "{} scored of 95 points because no rules were given, and in no mean of totals.",
+            counted(count, "experiment is", "experiments are")
+        ),
+    }
+}
+
 fn unscored(report: &Report) -> String {
+    if report.outcomes.partial > 0 {
+        return without_rules(report);
+    }
     let most = report.outcomes.counts.iter().max_by_key(|row| row.count);
     let most = most.map_or_else(String::new, |row| {
         let stage = (row.stage).map_or_else(String::new, |stage| format!(" at {stage}"));
@@ -172,6 +188,9 @@ pub(super) fn notices(report: &Report) -> Vec<(Tone, String)> {
         );
         notices.push((Tone::Bad, text));
     }
+    if let Some(text) = uncertain(report) {
+        notices.push((Tone::Caution, text));
+    }
     let scored = report.statistics.per_encoding.iter();
     let unequal = scored
         .map(|encoding| encoding.scored_cases)
@@ -181,6 +200,31 @@ pub(super) fn notices(report: &Report) -> Vec<(Tone, String)> {
         notices.push((Tone::Caution, text.to_owned()));
     }
     notices
+}
+
+/// How many results rest on a judge's score that was recovered from other text, or was outside of its range.
+fn uncertain(report: &Report) -> Option<String> {
+    let count = |pick: fn(&JudgeRecord) -> bool| {
+        let results = report.results.iter().filter(|result| is_scored(result));
+        let details = results.map(|result| &result.details);
+        let records = details.map(|d| [&d.semantic_judge, &d.implementability_judge]);
+        records
+            .filter(|records| {
+                records
+                    .iter()
+                    .any(|record| record.as_ref().is_some_and(pick))
+            })
+            .count()
+    };
+    let recovered = count(|record| record.status == JudgeStatus::Recovered);
+    let clamped = count(|record| record.clamped);
+    (recovered + clamped > 0).then(|| {
+        format!(
+            "Judge scores that were recovered from a reply of another form: in {}. Scores clamped to their range: in {}. Each is marked in its result.",
+            counted(recovered, "result", "results"),
+            counted(clamped, "result", "results"),
+        )
+    })
 }
 
 /// What one needs to do it again.

@@ -70,7 +70,7 @@ pub(super) fn encodings(report: &Report) -> Option<Section> {
         _ => "texts",
     };
     let section = Section::new("The score").anchor("score").text(format!(
-        "The total is 40 points for saved tokens, 40 for the meaning that a fresh reader got back, 15 that follow from these and 5 for simple rules. Every text weighs the same; what failed counts in no mean. In brackets: 95 % intervals (Student's t over {over}). chrF++ compares letters and knows nothing of meaning."
+        "The total is 40 points for saved tokens, 40 for the meaning that a fresh reader got back, 15 that follow from these and 5 for simple rules. Every text weighs the same; what failed counts in no mean. In brackets: 95 % intervals (Student's t over {over}, ending at the ends of the scale; Clopper-Pearson where all are equal). chrF++ compares letters and knows nothing of meaning."
     ));
     let table = Table::new("Encodings, best first", columns)
         .rows(rows)

@@ -152,7 +152,7 @@ fn rules_may_be_judged_once() {
         let results = Desk::default().run(&player, plan);
         assert_eq!(results.len(), 18);
         for result in &results {
-            assert_eq!(result.scores.unwrap().implementability, Points(4.0));
+            assert_eq!(result.scores.unwrap().implementability, Some(Points(4.0)));
             let record = result.details.implementability_judge.as_ref().unwrap();
             assert_eq!(record.samples.len(), 4);
         }

@@ -69,7 +69,7 @@ fn all_goes_well() {
         token_efficiency: 40,
         semantic_preservation: Points(36.0),
         learnability: Points(14.0),
-        implementability: Points(4.0),
+        implementability: Some(Points(4.0)),
     };
     let expected = (Some(scores), Some(Points(94.0)));
     assert_eq!((result.scores, result.total), expected);

@@ -1,8 +1,10 @@
 //! Two runs beside each other.
 
+use zer0gravity_engine::prompts::PromptProfile;
+use zer0gravity_engine::report::{Changes, Limits};
 use zer0gravity_engine::{Comparison, ExperimentResult, Report, StageName, StageStatus, compare};
 
-use super::sample::{failed, item, judged, numbered, report, small, tokens};
+use super::sample::{failed, item, judged, numbered, report, small, tokens, without_rules};
 
 /// Encodings "a" and "b" on five cases; `saved` percent of the tokens each.
 fn run(saved: [i64; 2]) -> Vec<ExperimentResult> {
@@ -178,4 +180,117 @@ fn pairs_of_one_say_no_interval() {
     assert_eq!((found.pairs, found.ci95, found.p), (1, None, Some(1.0)));
     // 10 points for the meaning, 3 for what follows from them.
     assert_eq!(found.mean_difference, Some(-13.0));
+}
+
+#[test]
+fn z9_the_same_pairs_have_the_same_p() {
+    // More pairs than all sign flips are tried for.
+    let run = |better: fn(usize) -> u8| {
+        let points = (0..24).map(|case| {
+            let case_id = format!("c{case}");
+            judged(item("a", &case_id, "x"), 20 + better(case), 4)
+        });
+        points.collect::<Vec<_>>()
+    };
+    let found = compared(run(|case| (case * 7 % 5) as u8), run(|_| 3), None);
+    let (overall, own) = (&found.overall, &found.per_encoding[0]);
+    assert_eq!((overall.pairs, own.pairs), (24, 24));
+    assert!(overall.p.unwrap() < 1.0);
+    assert_eq!(overall.p, own.p);
+}
+
+/// A run of results that an other judge scored.
+fn judged_by(model: &str, profile: PromptProfile, hash: &str) -> Vec<ExperimentResult> {
+    let mut results = run([20, 20]);
+    for result in &mut results {
+        result.metadata.models.judges = vec![model.to_owned()];
+        result.metadata.prompt_profile = profile;
+        result.metadata.prompt_sha256.semantic_judge = hash.to_owned();
+    }
+    results
+}
+
+#[test]
+fn z6_settings_of_files_come_from_their_results() {
+    let old = || judged_by("sonnet", PromptProfile::Seed, "18");
+    let new = || judged_by("haiku", PromptProfile::Guarded, "99");
+    let found = compared(old(), new(), None);
+    assert!(found.holds);
+    assert_eq!(
+        found.changes.settings,
+        [
+            "metadata.models.judges: sonnet -> haiku",
+            "metadata.promptProfile: seed -> guarded",
+            "metadata.promptSha256.semanticJudge: 18 -> 99",
+        ]
+    );
+    let found = compared(old(), new(), Some(50.0));
+    assert_eq!(
+        found.reasons,
+        ["not comparable: judge differs (sonnet/seed, haiku/guarded)"]
+    );
+    assert!(!found.holds);
+    let allowed = Limits::from(Some(50.0)).allowing_changed_judge(true);
+    assert!(compare(&report(old()), &report(new()), allowed).holds);
+    // Another prompt alone is another judge, and so is none.
+    let prompt = judged_by("sonnet", PromptProfile::Seed, "77");
+    let found = compared(old(), prompt, Some(50.0));
+    let reason = "not comparable: judge differs (sonnet with prompt 18, sonnet with prompt 77)";
+    assert_eq!(found.reasons, [reason]);
+    let mut offline = old();
+    for result in &mut offline {
+        result.offline = true;
+        result.metadata.models.judges = vec!["offline".to_owned()];
+    }
+    let found = compared(offline, old(), Some(50.0));
+    assert_eq!(
+        found.reasons,
+        ["not comparable: judge differs (offline/seed, sonnet/seed)"]
+    );
+    assert!(
+        found
+            .changes
+            .settings
+            .contains(&"offline: true -> false".to_owned())
+    );
+    // Mixed values are a set.
+    let mut mixed = old();
+    mixed[0].metadata.models.encoder = "opus".to_owned();
+    let settings = compared(old(), mixed, None).changes.settings;
+    assert_eq!(
+        settings,
+        ["metadata.models.encoder: scribe-1 -> {opus, scribe-1}"]
+    );
+    // Other rules have other prompts by themselves, and are told as rules.
+    let mut rules = old();
+    for result in &mut rules {
+        result.metadata.rules_sha256 = "2".repeat(64);
+        result.metadata.prompt_sha256.encoder = "other".to_owned();
+    }
+    let changes = compared(old(), rules, None).changes;
+    assert_eq!(
+        (changes.settings.len(), changes.rules),
+        (0, vec!["a".to_owned(), "b".to_owned()])
+    );
+}
+
+#[test]
+fn z5_items_without_rules_are_not_compared() {
+    let mut new = run([20, 20]);
+    new[3] = without_rules(new[3].clone());
+    let found = compared(run([20, 20]), new.clone(), None);
+    assert_eq!((found.overall.pairs, found.newly_failed.len()), (9, 0));
+    assert_eq!(found.changes.partial.len(), 1);
+    assert_eq!(found.changes.partial[0].test_case_id, "c3");
+    let found = compared(run([20, 20]), new, Some(50.0));
+    assert_eq!(
+        found.reasons,
+        [
+            "not comparable: 1 item is scored of 95 points because no rules were given, the first c3 of a"
+        ]
+    );
+    assert_eq!(
+        compared(run([20, 20]), run([20, 20]), None).changes,
+        Changes::default()
+    );
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use zer0gravity_engine::report::{ReportError, Statistics};
 use zer0gravity_engine::{Report, StageName, StageStatus, export_json};
 
-use super::sample::{failed, item, judged, numbered, panel, report, small, tokens};
+use super::sample::{failed, item, judged, numbered, panel, report, small, tokens, without_rules};
 
 const T95_2: f64 = 4.302_652_729_911_275;
 
@@ -75,16 +75,37 @@ fn what_is_no_report_is_refused() {
         "{error}"
     );
     let mut results = serde_json::to_value(small().results).unwrap();
-    results[1]["schema_version"] = 2.into();
+    results[1]["schema_version"] = 3.into();
     let error = Report::read(&results.to_string()).unwrap_err();
     assert!(
-        matches!(error, ReportError::Version { found: 2 }),
+        matches!(error, ReportError::Version { found: 3 }),
         "{error}"
     );
     for text in ["", "half", "[", "[{}]", "{\"kind\": 3}", "null"] {
         let error = Report::read(text).unwrap_err();
         assert!(matches!(error, ReportError::Json { .. }), "{text}: {error}");
     }
+}
+
+#[test]
+fn z2_what_version_1_wrote_is_still_read() {
+    let mut value = serde_json::to_value(small()).unwrap();
+    value["schema_version"] = 1.into();
+    for result in value["results"].as_array_mut().unwrap() {
+        result["schema_version"] = 1.into();
+        for judge in ["semanticJudge", "implementabilityJudge"] {
+            let samples = result.pointer_mut(&format!("/details/{judge}/samples"));
+            for sample in samples.and_then(|s| s.as_array_mut()).into_iter().flatten() {
+                let sample = sample.as_object_mut().unwrap();
+                sample.retain(|key, _| {
+                    ["model", "sample", "score", "status"].contains(&key.as_str())
+                });
+            }
+        }
+    }
+    let report = Report::read(&value.to_string()).unwrap();
+    assert_eq!(report.results.len(), small().results.len());
+    assert!(Report::read(&value["results"].to_string()).is_ok());
 }
 
 #[test]
@@ -180,9 +201,9 @@ fn pairs_are_tested_on_common_cases() {
     assert_eq!(
         pairwise,
         json!([
-            {"a": "a", "b": "b", "cases": 4, "meanDifference": 2, "ci95": {"low": 2, "high": 2}, "p": 0.125, "pHolm": 0.25},
-            {"a": "a", "b": "c", "cases": 5, "meanDifference": 2, "ci95": {"low": 2, "high": 2}, "p": 0.0625, "pHolm": 0.1875},
-            {"a": "b", "b": "c", "cases": 4, "meanDifference": 0, "ci95": {"low": 0, "high": 0}, "p": 1, "pHolm": 1},
+            {"a": "a", "b": "b", "cases": 4, "meanDifference": 2, "ci95": {"low": 2, "high": 2, "method": "t"}, "p": 0.125, "pHolm": 0.25},
+            {"a": "a", "b": "c", "cases": 5, "meanDifference": 2, "ci95": {"low": 2, "high": 2, "method": "t"}, "p": 0.0625, "pHolm": 0.1875},
+            {"a": "b", "b": "c", "cases": 4, "meanDifference": 0, "ci95": {"low": 0, "high": 0, "method": "t"}, "p": 1, "pHolm": 1},
         ])
     );
     // Without common cases there is nothing to test, and nothing to adjust for.
@@ -251,11 +272,16 @@ fn judges_are_measured() {
     assert_eq!(panel.per_judge.len(), 2);
     let one = &panel.per_judge[0];
     assert_eq!(
-        (one.model.as_str(), one.samples, one.points.n),
-        ("one", 10, 5)
+        (
+            one.model.as_str(),
+            one.samples,
+            one.points.n,
+            one.points.values
+        ),
+        ("one", 10, 2, 5)
     );
-    // Medians 31, 35, 39, 39, 21.
-    near(one.points.mean, 33.0);
+    // Medians 31, 35, 39, 39 of the one text, 21 of the other.
+    near(one.points.mean, 28.5);
     let components = one.components.unwrap();
     near(components.judge, 2.0);
     near(components.decode, 3.0);
@@ -301,4 +327,66 @@ fn a_missing_number_is_null_and_never_a_mean() {
         value["statistics"]["perEncoding"][0]["total"]["ci95"],
         Value::Null
     );
+}
+
+#[test]
+fn z5_means_of_totals_leave_out_what_has_no_rules() {
+    let results = vec![
+        judged(item("e", "a", "x"), 40, 5),
+        without_rules(judged(item("e", "b", "x"), 20, 5)),
+    ];
+    let report = report(results);
+    let outcomes = &report.outcomes;
+    assert_eq!(
+        (
+            outcomes.items,
+            outcomes.scored,
+            outcomes.partial,
+            outcomes.failed
+        ),
+        (2, 1, 1, 0)
+    );
+    let encoding = &report.statistics.per_encoding[0];
+    assert_eq!((encoding.total.n, encoding.total.mean), (1, Some(80.0)));
+    assert_eq!(encoding.semantic_preservation.mean, Some(30.0));
+    assert_eq!(encoding.implementability.mean, Some(5.0));
+}
+
+#[test]
+fn z7_the_unit_of_a_judges_interval_is_the_text() {
+    use rand_chacha::ChaCha20Rng;
+    use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
+    const RUNS: u32 = 400;
+    let mut covered = 0;
+    for run in 0..RUNS {
+        let mut random = ChaCha20Rng::seed_from_u64(u64::from(run));
+        let mut even = |reach: f64| {
+            let unit = (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+            reach * (2.0 * unit - 1.0)
+        };
+        let mut results = Vec::new();
+        for text in 0..25 {
+            let of_text = 22.0 + even(3.0);
+            for trial in 1..=4 {
+                let of_trial = of_text + even(3.0);
+                for decode in 1..=3 {
+                    let points = (of_trial + even(4.0)).round() as u8;
+                    let item = item("e", &format!("c{text}"), "x");
+                    results.push(numbered(judged(item, points, 4), trial, decode));
+                }
+            }
+        }
+        let report = report(results);
+        let judge = &report.statistics.judges.semantic.per_judge[0];
+        assert_eq!(
+            (judge.points.n, judge.points.values, judge.samples),
+            (25, 300, 300)
+        );
+        let encoding = &report.statistics.per_encoding[0].semantic_preservation;
+        assert_eq!(&judge.points, encoding);
+        let interval = judge.points.ci95.unwrap();
+        covered += u32::from((interval.low..=interval.high).contains(&22.0));
+    }
+    let share = f64::from(covered) / f64::from(RUNS);
+    assert!((0.92..=0.98).contains(&share), "{share}");
 }

@@ -18,7 +18,7 @@ const HOSTILE: [&str; 4] = [
 ];
 
 /// Strings that decide what is shown, and are no text of anybody's.
-const OWN: [&str; 14] = [
+const OWN: [&str; 15] = [
     "schema_version",
     "kind",
     "status",
@@ -33,6 +33,7 @@ const OWN: [&str; 14] = [
     "timestamp",
     "usd",
     "cost",
+    "method",
 ];
 
 /// Writes `text` into every string of a report but those the engine chooses itself.

@@ -9,8 +9,8 @@ use zer0gravity_engine::prompts::PromptProfile;
 use zer0gravity_engine::report::ReportedEncoding;
 use zer0gravity_engine::{
     Details, ExperimentResult, JudgeRecord, JudgeSample, Metadata, Metrics, Models, Outcome,
-    Points, PortLabel, Procedural, PromptHashes, Randomness, Report, SCHEMA_VERSION, StageName,
-    StageRecord, StageStatus, TokenPair, TokenSource, TokenUse, compression_percent,
+    PartialTotal, Points, PortLabel, Procedural, PromptHashes, Randomness, Report, SCHEMA_VERSION,
+    StageName, StageRecord, StageStatus, TokenPair, TokenSource, TokenUse, compression_percent,
     compression_ratio, score_all,
 };
 
@@ -53,6 +53,7 @@ pub(crate) fn item(encoding: &str, case: &str, text: &str) -> ExperimentResult {
         compression_ratio: None,
         scores: None,
         total: None,
+        partial_total: None,
         details: Details {
             semantic_reasoning: Some("Capital letters are lost.".into()),
             implementability_reasoning: Some("Simple.".into()),
@@ -131,6 +132,10 @@ pub(crate) fn panel(
                     sample,
                     score: Some(Points(f64::from(*points))),
                     status: JudgeStatus::Parsed,
+                    clamped: false,
+                    given: None,
+                    reply: format!("{{\"score\": {points}}}"),
+                    reply_truncated: false,
                 })
             })
             .collect(),
@@ -157,7 +162,7 @@ pub(crate) fn tokens(mut item: ExperimentResult, original: i64, encoded: i64) ->
     judged(
         item,
         scores.semantic_preservation.0 as u8,
-        scores.implementability.0 as u8,
+        scores.implementability.unwrap().0 as u8,
     )
 }
 
@@ -185,6 +190,18 @@ pub(crate) fn failed(
     item.metrics = None;
     item.decoded_text = None;
     item.details = Details::default();
+    item
+}
+
+/// The same without rules: scored of 95.
+pub(crate) fn without_rules(mut item: ExperimentResult) -> ExperimentResult {
+    let mut scores = item.scores.unwrap();
+    let rules = scores.implementability.take().unwrap().0;
+    item.scores = Some(scores);
+    let points = Points(item.total.take().unwrap().0 - rules);
+    item.partial_total = Some(PartialTotal { points, of: 95 });
+    item.encoding_system = String::new();
+    item.details.implementability_judge = None;
     item
 }
 

@@ -1,0 +1,127 @@
+//! How results were made, as they say themselves, and where two runs differ in it.
+
+use std::collections::BTreeSet;
+
+use crate::report::export::word;
+use crate::{ExperimentResult, Metadata};
+
+/// The different values of one setting in the results of a run.
+type Values = BTreeSet<String>;
+/// A setting that a result holds.
+type Setting = fn(&ExperimentResult) -> String;
+
+const SETTINGS: [(&str, Setting); 10] = [
+    ("metadata.models.encoder", |r| {
+        r.metadata.models.encoder.clone()
+    }),
+    ("metadata.models.decoder", |r| {
+        r.metadata.models.decoder.clone()
+    }),
+    ("metadata.models.judges", |r| panel(&r.metadata)),
+    ("metadata.provider", |r| r.metadata.provider.clone()),
+    ("metadata.promptProfile", |r| {
+        word(&r.metadata.prompt_profile)
+    }),
+    ("metadata.promptSha256.semanticJudge", |r| {
+        r.metadata.prompt_sha256.semantic_judge.clone()
+    }),
+    ("metadata.promptSha256.implementabilityJudge", |r| {
+        r.metadata.prompt_sha256.implementability_judge.clone()
+    }),
+    ("metadata.tokenSource", |r| {
+        r.metadata
+            .token_source
+            .map(|source| word(&source))
+            .unwrap_or_default()
+    }),
+    ("offline", |r| r.offline.to_string()),
+    ("metadata.engineVersion", |r| {
+        r.metadata.engine_version.clone()
+    }),
+];
+
+/// The prompts of encoder and decoder hold the rules, so they only tell something where these are the same.
+const WITH_RULES: [(&str, Setting); 2] = [
+    ("metadata.promptSha256.encoder", |r| {
+        r.metadata.prompt_sha256.encoder.clone()
+    }),
+    ("metadata.promptSha256.decoder", |r| {
+        r.metadata.prompt_sha256.decoder.clone()
+    }),
+];
+
+/// The settings in which two runs differ, each with its old and new values; empty if one has no results.
+pub(super) fn differences(old: &[ExperimentResult], new: &[ExperimentResult]) -> Vec<String> {
+    if old.is_empty() || new.is_empty() {
+        return Vec::new();
+    }
+    let rules: Setting = |result| result.metadata.rules_sha256.clone();
+    let same_rules = values(old, rules) == values(new, rules);
+    let prompts = WITH_RULES.into_iter().filter(|_| same_rules);
+    let pairs = SETTINGS
+        .into_iter()
+        .chain(prompts)
+        .map(|(name, setting)| (name, values(old, setting), values(new, setting)));
+    pairs
+        .filter(|(_, old, new)| old != new)
+        .map(|(name, old, new)| format!("{name}: {} -> {}", listed(&old), listed(&new)))
+        .collect()
+}
+
+/// The judges of both runs, if they are not the same model with the same prompts.
+pub(super) fn judges(old: &[ExperimentResult], new: &[ExperimentResult]) -> Option<[String; 2]> {
+    let identity: Setting = |result| {
+        let hashes = &result.metadata.prompt_sha256;
+        let prompts = format!(
+            "{} {}",
+            hashes.semantic_judge, hashes.implementability_judge
+        );
+        // Offline no model read a prompt.
+        let prompts = if result.offline { "offline" } else { &prompts };
+        format!("{} {prompts}", panel(&result.metadata))
+    };
+    if old.is_empty() || new.is_empty() || values(old, identity) == values(new, identity) {
+        return None;
+    }
+    let shown: Setting = |result| {
+        format!(
+            "{}/{}",
+            panel(&result.metadata),
+            word(&result.metadata.prompt_profile)
+        )
+    };
+    let mut shown = [old, new].map(|results| listed(&values(results, shown)));
+    if shown[0] == shown[1] {
+        // The profile names the prompts of the run; judges that were asked again may have had others.
+        let hash: Setting = |result| {
+            let hash: String = result
+                .metadata
+                .prompt_sha256
+                .semantic_judge
+                .chars()
+                .take(8)
+                .collect();
+            format!("{} with prompt {hash}", panel(&result.metadata))
+        };
+        shown = [old, new].map(|results| listed(&values(results, hash)));
+    }
+    Some(shown)
+}
+
+fn panel(metadata: &Metadata) -> String {
+    metadata.models.judges.join(" and ")
+}
+
+fn values(results: &[ExperimentResult], setting: Setting) -> Values {
+    results.iter().map(setting).collect()
+}
+
+/// One value as it is, several as a set.
+fn listed(values: &Values) -> String {
+    let all: Vec<&str> = values.iter().map(String::as_str).collect();
+    match all.as_slice() {
+        [""] | [] => "none".to_owned(),
+        [one] => (*one).to_owned(),
+        several => format!("{{{}}}", several.join(", ")),
+    }
+}
