@@ -89,6 +89,7 @@ pub mod stats;
 pub mod store;
 mod text;
 mod tokens;
+mod visible;
 
 pub use codec::{Decoded, Lexicon, RuleCodec};
 pub use cost::{

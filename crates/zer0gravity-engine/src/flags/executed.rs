@@ -1,21 +1,14 @@
 //! Instructions that were carried out instead of encoded.
 
-use std::collections::HashSet;
-
-use super::words::{folded_words, skeleton};
+use super::words::folded_words;
 
 /// A part of the expected result is as good as the whole from so many characters on.
 const PART: usize = 8;
 /// More parts are not looked at.
 const PARTS: usize = 32;
-/// So many numbers that the instruction does not have are the steps of carrying it out.
-const STEPS: usize = 3;
 
-/// The piece of the expected result that `text` holds in the place of the instruction.
-///
-/// A text may hold these words by accident: an encoding that turns the order of words around holds the words of a reversed
-/// sentence. But then it holds the instruction too, and no steps. So a text that has at least half of the instruction's other
-/// words, and not three numbers of its own, is let go, unless it holds the whole result, which takes carrying it out.
+/// The piece of the expected result that `text` holds and the instruction does not: the result, or a part of it between colons that
+/// is long enough not to occur by chance.
 pub(super) fn executed_answer(text: &str, original: &str, expected: &str) -> Option<String> {
     let text_folded = collapsed(text);
     let original_folded = collapsed(original);
@@ -25,15 +18,12 @@ pub(super) fn executed_answer(text: &str, original: &str, expected: &str) -> Opt
         .filter(|part| part.chars().count() >= PART)
         .take(PARTS);
     let whole = expected.trim();
-    let piece = [whole].into_iter().chain(parts).find(|piece| {
+    let mut pieces = [whole].into_iter().chain(parts);
+    let piece = pieces.find(|piece| {
         let piece = collapsed(piece);
         occurs(&piece, &text_folded) && !occurs(&piece, &original_folded)
-    })?;
-    // A short result, such as a number, may stand anywhere.
-    if piece == whole && whole.chars().count() >= PART {
-        return Some(piece.to_owned());
-    }
-    (!holds_instruction(text, original, expected)).then(|| piece.to_owned())
+    });
+    piece.map(str::to_owned)
 }
 
 /// Case folded, white space collapsed.
@@ -63,38 +53,6 @@ fn occurs(piece: &str, text: &str) -> bool {
     let run = apart(piece);
     // One word alone was looked for already.
     run.trim().contains(' ') && apart(text).contains(&run)
-}
-
-/// Whether `text` says what the instruction says, apart from the words of its result.
-fn holds_instruction(text: &str, original: &str, expected: &str) -> bool {
-    let number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
-    let result: HashSet<String> = folded_words(expected).into_iter().collect();
-    let kept: HashSet<String> = folded_words(text).into_iter().collect();
-    let mut said: HashSet<String> = folded_words(original).into_iter().collect();
-    let steps = kept
-        .iter()
-        .filter(|word| number(word) && !said.contains(*word) && !result.contains(*word))
-        .count();
-    // Short words carry little, and most encodings drop them.
-    said.retain(|word| !result.contains(word) && (number(word) || word.chars().count() > 3));
-    let found = said.iter().filter(|word| is_kept(word, &kept)).count();
-    !said.is_empty() && 2 * found >= said.len() && steps < STEPS
-}
-
-/// Whether a word is there: as it is, without its vowels, or cut to three letters or more.
-fn is_kept(word: &str, kept: &HashSet<String>) -> bool {
-    // Beyond this an abbreviation is none.
-    const LONGEST: usize = 16;
-    let begins = |word: &str| {
-        kept.contains(word)
-            || word
-                .char_indices()
-                .map(|(at, _)| at)
-                .take(LONGEST)
-                .skip(3)
-                .any(|end| kept.contains(&word[..end]))
-    };
-    begins(word) || begins(&skeleton(word))
 }
 
 #[cfg(test)]

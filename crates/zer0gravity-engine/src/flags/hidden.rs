@@ -2,14 +2,16 @@
 
 use std::collections::HashSet;
 
+use crate::visible::is_ignorable;
+
 /// The first hidden character of `text` that does not stand in `original` too.
 pub(super) fn hidden_character(text: &str, original: &str) -> Option<char> {
-    let known: HashSet<char> = original.chars().filter(|char| is_hidden(*char)).collect();
+    let known: HashSet<char> = original.chars().filter(|c| is_ignorable(*c)).collect();
     let mut before = '\0';
     let mut rest = text.chars().peekable();
     while let Some(char) = rest.next() {
-        let used = joins(before, char, rest.peek().copied());
-        if is_hidden(char) && !used && !known.contains(&char) {
+        let used = is_used(before, char, rest.peek().copied());
+        if is_ignorable(char) && !used && !known.contains(&char) {
             return Some(char);
         }
         before = char;
@@ -17,21 +19,23 @@ pub(super) fn hidden_character(text: &str, original: &str) -> Option<char> {
     None
 }
 
-/// Zero-width, bidi and tag characters, and what else is blank and not white space.
-fn is_hidden(char: char) -> bool {
-    matches!(char,
-        '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{e0000}'..='\u{e01ef}')
-}
-
-/// Whether it is a joiner where writing needs one: in scripts that join letters, and in emoji made of several.
-fn joins(before: char, char: char, behind: Option<char>) -> bool {
-    let script = |char| matches!(char, '\u{600}'..='\u{dff}');
-    let emoji =
-        |char| matches!(char, '\u{2190}'..='\u{2bff}' | '\u{fe0f}' | '\u{1f000}'..='\u{1faff}');
+/// Whether writing needs it: a joiner between letters of scripts that join them or between emoji, and a variation selector
+/// behind an emoji.
+fn is_used(before: char, char: char, behind: Option<char>) -> bool {
+    let script = |char| matches!(char, '\u{600}'..='\u{dff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{18af}' | '\u{a840}'..='\u{a8ff}');
+    let emoji = |char| {
+        matches!(char, '\u{a9}' | '\u{ae}' | '\u{203c}' | '\u{2049}' | '\u{2122}' | '\u{2139}' | '\u{2190}'..='\u{2bff}'
+            | '\u{3030}' | '\u{303d}' | '\u{3297}' | '\u{3299}' | '\u{1f000}'..='\u{1faff}')
+    };
+    let keycap = |char: char| matches!(char, '0'..='9' | '#' | '*');
     match char {
         '\u{200c}' => script(before) && behind.is_some_and(script),
-        '\u{200d}' => script(before) || emoji(before) && behind.is_some_and(emoji),
+        '\u{200d}' => {
+            script(before)
+                && behind.is_none_or(|behind| script(behind) || !behind.is_alphanumeric())
+                || (emoji(before) || before == '\u{fe0f}') && behind.is_some_and(emoji)
+        }
+        '\u{fe0e}' | '\u{fe0f}' => emoji(before) || keycap(before) && behind == Some('\u{20e3}'),
         _ => false,
     }
 }
@@ -60,5 +64,35 @@ mod tests {
             hidden_character("\u{200b}\u{2060}", "\u{200b}"),
             Some('\u{2060}')
         );
+    }
+
+    #[test]
+    fn z32_every_ignorable_character_is_hidden_unless_writing_needs_it() {
+        for char in ('\u{fe00}'..='\u{fe0f}').chain([
+            '\u{34f}',
+            '\u{17b4}',
+            '\u{180e}',
+            '\u{e01ef}',
+            '\u{1d173}',
+        ]) {
+            assert_eq!(
+                hidden_character(&format!("a{char}b"), ""),
+                Some(char),
+                "{char:?}"
+            );
+        }
+        for text in [
+            "❤\u{fe0f}",
+            "1\u{fe0f}\u{20e3}",
+            "☎\u{fe0e}",
+            "©\u{fe0f}",
+            "🏳\u{fe0f}\u{200d}🌈",
+            "क\u{94d}\u{200d}ष",
+        ] {
+            assert_eq!(hidden_character(text, ""), None, "{text}");
+        }
+        for text in ["❤\u{fe01}", "1\u{fe0f}", "\u{fe0f}❤", "a\u{200c}b"] {
+            assert!(hidden_character(text, "").is_some(), "{text:?}");
+        }
     }
 }

@@ -6,7 +6,7 @@
 mod echo;
 mod executed;
 mod hidden;
-mod injection;
+pub(crate) mod injection;
 mod leak;
 mod phrases;
 mod talk;
@@ -55,6 +55,8 @@ pub enum FlagId {
     HiddenCharacters,
     /// Numbers, names or negations are lost.
     LiteralLoss,
+    /// The encoding is too short to hold what was decoded from it.
+    ImplausibleCompression,
 }
 
 /// How bad it is.
@@ -98,7 +100,7 @@ pub struct FlagInput<'a> {
 
 impl FlagId {
     /// Every rule, in order.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::IdentityEncoding,
         Self::Expansion,
         Self::ExecutedAnswer,
@@ -111,6 +113,7 @@ impl FlagId {
         Self::PossibleRefusalText,
         Self::HiddenCharacters,
         Self::LiteralLoss,
+        Self::ImplausibleCompression,
     ];
 
     /// As it is written in results, such as `executed_answer`.
@@ -128,6 +131,7 @@ impl FlagId {
             Self::PossibleRefusalText => "possible_refusal_text",
             Self::HiddenCharacters => "hidden_characters",
             Self::LiteralLoss => "literal_loss",
+            Self::ImplausibleCompression => "implausible_compression",
         }
     }
 
@@ -135,9 +139,10 @@ impl FlagId {
     pub fn severity(self) -> Severity {
         match self {
             Self::Expansion => Severity::Info,
-            Self::ExecutedAnswer | Self::RulesContainText | Self::JudgeInjection => {
-                Severity::Critical
-            }
+            Self::ExecutedAnswer
+            | Self::RulesContainText
+            | Self::JudgeInjection
+            | Self::ImplausibleCompression => Severity::Critical,
             _ => Severity::Warning,
         }
     }
@@ -170,7 +175,16 @@ impl FlagId {
             }),
             Self::ExecutedAnswer => {
                 let expected = input.expected_output?;
-                quoted(&|text| executed::executed_answer(text, original, expected))
+                // Whatever words it has, an encoding that gives the instruction back is no answer to it.
+                let carried: &[_] = if same_words(decoded, original) {
+                    &[]
+                } else {
+                    &carried
+                };
+                carried.iter().find_map(|(name, text)| {
+                    let piece = executed::executed_answer(text, original, expected)?;
+                    Some(format!("{name}: \"{piece}\""))
+                })
             }
             Self::JudgeMetricDisagreement => disagreement(input),
             Self::RulesContainText => leak::rules_contain_text(rules, original),
@@ -202,6 +216,7 @@ impl FlagId {
                 .literal_recall
                 .filter(|recall| *recall < 0.5)
                 .map(|recall| format!("literal recall {recall:.2}")),
+            Self::ImplausibleCompression => implausible(input),
         }
     }
 }
@@ -242,6 +257,19 @@ pub fn detect(input: &FlagInput<'_>) -> Vec<Flag> {
 /// Whether two texts differ in white space at most.
 fn same_words(a: &str, b: &str) -> bool {
     a.split_whitespace().eq(b.split_whitespace())
+}
+
+/// Whether the encoding has less than a bit for each character of a text that came back: then the text was somewhere else.
+fn implausible(input: &FlagInput<'_>) -> Option<String> {
+    // Below this a word that both sides know may stand for the text.
+    const CHARACTERS: usize = 24;
+    const SAME: f64 = 50.0;
+    let characters = input.original.chars().count();
+    let bits = 8 * input.encoding.len();
+    (characters >= CHARACTERS && input.chrf_pp >= SAME && bits < characters).then(|| {
+        let chrf = crate::number::rounded(input.chrf_pp, 1);
+        format!("{bits} bits for {characters} characters, chrF++ {chrf}")
+    })
 }
 
 fn disagreement(input: &FlagInput<'_>) -> Option<String> {

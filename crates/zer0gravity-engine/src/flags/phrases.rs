@@ -68,11 +68,14 @@ impl Phrases {
         Some(words[..length].join(" "))
     }
 
-    /// Every phrase among these words; labels are none.
-    pub(super) fn within<'a>(&self, words: &'a [String]) -> impl Iterator<Item = &'a [String]> {
+    /// Every phrase among these words with its place; labels are none.
+    pub(super) fn within<'a>(
+        &self,
+        words: &'a [String],
+    ) -> impl Iterator<Item = (usize, &'a [String])> {
         (0..words.len()).filter_map(|at| {
             let length = self.begins(&words[at..], None)?;
-            Some(&words[at..at + length])
+            Some((at, &words[at..at + length]))
         })
     }
 }
@@ -122,8 +125,11 @@ mod tests {
             assert_eq!(phrases.at_start(line).as_deref(), found, "{line}");
         }
         let words = folded_words("and here is the text, here's text");
-        let found: Vec<_> = phrases.within(&words).map(<[String]>::len).collect();
-        assert_eq!(found, [4, 3]);
+        let found: Vec<_> = phrases
+            .within(&words)
+            .map(|(at, phrase)| (at, phrase.len()))
+            .collect();
+        assert_eq!(found, [(1, 4), (5, 3)]);
         assert_eq!(phrases.within(&folded_words("encoded: x")).count(), 0);
     }
 }

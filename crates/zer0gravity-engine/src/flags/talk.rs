@@ -31,7 +31,7 @@ pub(super) fn refusal(decoded: &str, original: &str) -> Option<String> {
         folded_words(&start).into_iter().take(BEGINNING).collect()
     };
     let words = beginning(decoded);
-    let phrase = REFUSAL.within(&words).next()?;
+    let (_, phrase) = REFUSAL.within(&words).next()?;
     let own = REFUSAL.within(&folded_words(original)).next().is_some();
     (!own).then(|| phrase.join(" "))
 }

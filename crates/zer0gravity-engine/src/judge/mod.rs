@@ -16,6 +16,7 @@ use serde_json::Value;
 pub use coercion::js_number;
 pub use compat::{CompatReply, parse_judge_reply_compat};
 pub use reply::{JudgeReply, parse_judge_reply};
+pub(crate) use stated::objects_with_score;
 
 use crate::js_trim;
 use crate::text::is_js_space;

@@ -32,7 +32,7 @@ pub(super) fn stated(text: &str, judged: &[&str]) -> Option<Vec<Stated>> {
         let next = asides.partition_point(|aside| aside.end <= at);
         asides.get(next).is_some_and(|aside| aside.start <= at)
     };
-    let quoted = quotable(judged);
+    let quoted = objects_with_score(judged);
     let mut found: Vec<(usize, Stated)> = Vec::new();
     for (span, object) in objects {
         if object.get("score").is_none()
@@ -125,11 +125,11 @@ fn asides(text: &str, objects: &[(Range<usize>, Json)]) -> Vec<Range<usize>> {
     asides
 }
 
-/// The entries of every object with a score in the judged texts, at any depth, also inside of a JSON string.
-fn quotable(judged: &[&str]) -> Vec<Vec<(String, Value)>> {
+/// The entries of every object with a score in these texts, at any depth, also inside of a JSON string.
+pub(crate) fn objects_with_score(texts: &[&str]) -> Vec<Vec<(String, Value)>> {
     let mut seen = HashSet::new();
     let mut found = Vec::new();
-    for text in judged {
+    for text in texts {
         let unescaped = text.contains("\\\"").then(|| text.replace("\\\"", "\""));
         for text in [*text].into_iter().chain(unescaped.as_deref()) {
             let spans = every_balanced(text).into_iter();

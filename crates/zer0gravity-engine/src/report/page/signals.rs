@@ -94,6 +94,9 @@ fn meaning(id: FlagId) -> &'static str {
         FlagId::PossibleRefusalText => "The decode looks like a refusal.",
         FlagId::HiddenCharacters => "There are characters that nobody sees.",
         FlagId::LiteralLoss => "Numbers, names or negations are lost.",
+        FlagId::ImplausibleCompression => {
+            "The encoding is too short to hold the text: something else carried it."
+        }
     }
 }
 
