@@ -73,7 +73,7 @@ impl ModelPort for JudgesOnly {
     fn complete(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelReply, PortError>> {
         match request.role {
             Role::SemanticJudge | Role::ImplementabilityJudge => self.0.complete(request),
-            Role::Encoder | Role::Decoder | Role::Executor => ready(Err(unasked())).boxed(),
+            _ => ready(Err(unasked())).boxed(),
         }
     }
 

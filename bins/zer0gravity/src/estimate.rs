@@ -9,9 +9,9 @@ use llm_client::models::Model;
 use serde::Serialize;
 use zer0gravity_engine::plan::{Config, Costs, Encoding, Plan, PlannedCase};
 use zer0gravity_engine::prompts::{
-    MAX_EXECUTOR_TOKENS, MAX_JUDGE_TOKENS, Nonce, Role, RoleInput, render,
+    MAX_EXECUTOR_TOKENS, MAX_JUDGE_TOKENS, MAX_MEASURE_TOKENS, Nonce, Role, RoleInput, render,
 };
-use zer0gravity_engine::{Models, PortLabel, Tokenizers, estimated_message_tokens};
+use zer0gravity_engine::{Models, PortLabel, TokenCounter, Tokenizers};
 
 use crate::args::{Asking, Estimate};
 use crate::error::Error;
@@ -78,6 +78,8 @@ struct Calls {
     judge_semantic: u64,
     judge_implementability: u64,
     execute: u64,
+    /// That measure prompts, of a provider other than Anthropic, which may not count tokens.
+    measure: u64,
     total: u64,
 }
 
@@ -182,6 +184,7 @@ struct Bill {
 impl Bill {
     fn of(encodings: &[Encoding], cases: &[PlannedCase], config: &Config) -> Self {
         let counter = Tokenizers::default();
+        let local = TokenCounter::of(&config.models.encoder);
         let tokens = |input: RoleInput<'_>| {
             let prompt = render(config.prompt_profile, input, Nonce::default());
             let turns: String = prompt
@@ -189,7 +192,7 @@ impl Bill {
                 .into_iter()
                 .map(|turn| turn.content)
                 .collect();
-            estimated_message_tokens(&(prompt.system + &turns), &counter)
+            local.message_tokens(&(prompt.system + &turns), &counter)
         };
         let [trials, decodes, samples] =
             [config.trials, config.decodes, config.judge_samples].map(u64::from);
@@ -217,7 +220,7 @@ impl Bill {
         for Encoding { rules, .. } in encodings {
             for PlannedCase { case, .. } in cases {
                 let text = case.text.as_str();
-                let length = estimated_message_tokens(text, &counter);
+                let length = local.message_tokens(text, &counter);
                 // A prompt without the reply that it will hold, and the longest and the expected length of that reply.
                 let call =
                     |role, model: &String, calls, prompt: u64, holds: u64, reply: [u64; 2]| {
@@ -259,6 +262,7 @@ impl Bill {
                         bill.charge(call(Role::Executor, decoder, per_text, prompt, 1, carried));
                 }
             }
+            bill.measure(config, rules, tokens);
             let prompt = tokens(RoleInput::Implementability { rules });
             let times = if config.implementability_once {
                 1
@@ -273,8 +277,33 @@ impl Bill {
             + calls.decode
             + calls.judge_semantic
             + calls.judge_implementability
-            + calls.execute;
+            + calls.execute
+            + calls.measure;
         bill
+    }
+
+    /// Notes the two calls that measure the prompts of one set of rules, where the provider may not count tokens.
+    fn measure(&mut self, config: &Config, rules: &str, tokens: impl Fn(RoleInput<'_>) -> u64) {
+        let counts = config.port.provider == ProviderName::Anthropic.as_str();
+        if counts || config.no_measure_tokens {
+            return;
+        }
+        let (text, encoded) = ("a", "a");
+        let inputs = [
+            (Role::MeasureEncoder, RoleInput::Encode { rules, text }),
+            (Role::MeasureDecoder, RoleInput::Decode { rules, encoded }),
+        ];
+        for (role, input) in inputs {
+            let (prompt, reply) = (tokens(input), u64::from(MAX_MEASURE_TOKENS));
+            self.calls.measure += self.charge(Charge {
+                role,
+                model: config.models.encoder.clone(),
+                calls: 1,
+                prompt,
+                reply,
+                expected: Expected { prompt, reply },
+            });
+        }
     }
 
     /// Notes what judges say of rules.

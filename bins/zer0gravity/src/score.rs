@@ -1,14 +1,14 @@
 //! `zer0gravity score`: texts that were encoded and decoded somewhere else.
 
 use bin_support::{Exit, Failure, OutputTarget, ProviderName, Session};
-use zer0gravity_engine::{CaseFormat, parse_triples};
+use zer0gravity_engine::{CaseFormat, Report, parse_triples};
 
 use crate::args::{Repeats, Score};
 use crate::ask;
 use crate::error::Error;
 use crate::output::Show;
 use crate::summary::Summary;
-use crate::{experiment, output, selection, setup};
+use crate::{experiment, output, ranking, selection, setup};
 
 pub fn score(args: &Score, quiet: bool, session: &mut Session) -> Result<Exit, Failure> {
     let shown = args.file.display().to_string();
@@ -40,9 +40,17 @@ pub fn score(args: &Score, quiet: bool, session: &mut Session) -> Result<Exit, F
     let target = args.output.as_ref().unwrap_or(&OutputTarget::Stdout);
     let output = target.begin(inputs)?;
     let results = experiment::score(&config, &triples, &asked, session)?;
+    let first = triples.first().map(|triple| &triple.encoding_id);
+    let several = triples
+        .iter()
+        .any(|triple| Some(&triple.encoding_id) != first);
     let show = Show::of(args.json, args.output.as_ref(), session);
-    let summary = Summary::of_given(asked.port.label().offline, args.checks.verbose);
+    let summary = Summary::of_given(asked.port.label().offline, args.checks.verbose, several);
     output::results(show, output, &results, &summary, quiet, session)?;
+    if several && !quiet {
+        let report = Report::of_results(results.clone());
+        session.say(&format!("\n{}", ranking::text(&report).trim_end()));
+    }
     let checks = &args.checks;
     Ok(experiment::conclude(
         &results,

@@ -69,6 +69,7 @@ pub fn config(asking: &Asking, repeats: &Repeats, port: PortLabel, model: &str) 
         measure_wrapper: asking.measure_wrapper,
         compat_judge_parse: asking.compat_judge_parse,
         compat_token_fallback: asking.compat_token_fallback,
+        no_measure_tokens: asking.no_measure_tokens,
         seed: asking.seed.seed,
         ..Config::new(port, model)
     }

@@ -5,7 +5,9 @@ use std::io::{self, Write as _};
 
 use bin_support::printable;
 use zer0gravity_engine::plan::Plan;
-use zer0gravity_engine::{ExperimentResult, JudgeRecord, TokenPair, preview, round_half_up};
+use zer0gravity_engine::{
+    ExperimentResult, JudgeRecord, TokenPair, TokenSource, preview, round_half_up,
+};
 
 /// How results are told.
 #[expect(
@@ -33,11 +35,11 @@ impl Summary {
     }
 
     /// Of texts that came from elsewhere.
-    pub fn of_given(offline: bool, verbose: bool) -> Self {
+    pub fn of_given(offline: bool, verbose: bool, encodings: bool) -> Self {
         Self {
             offline,
             verbose,
-            encodings: false,
+            encodings,
             trials: false,
             decodes: false,
         }
@@ -125,9 +127,25 @@ impl Summary {
             ),
         );
         field(text, "Total:", total);
+        if self.verbose
+            || !result.offline && result.metadata.token_source == Some(TokenSource::Local)
+        {
+            field(text, "Tokens source:", source(result));
+        }
         if self.verbose {
             verbose(text, result);
         }
+    }
+}
+
+/// Who counted the tokens, and how far an estimate may be off.
+fn source(result: &ExperimentResult) -> String {
+    let metadata = &result.metadata;
+    match (metadata.token_source, &metadata.token_counter) {
+        (Some(TokenSource::Local), Some(counter)) if !result.offline => {
+            format!("local (estimate, error {})", counter.error)
+        }
+        (source, _) => source.map_or("none", TokenSource::as_str).to_owned(),
     }
 }
 
@@ -157,11 +175,6 @@ fn verbose(text: &mut String, result: &ExperimentResult) {
         let notes = notes(result.details.implementability_judge.as_ref());
         field(text, "Implementable:", format!("{}/5{notes}", rules.0));
     }
-    let source = result
-        .metadata
-        .token_source
-        .map_or("none", |source| source.as_str());
-    field(text, "Tokens source:", source);
     let flags: Vec<_> = result.flags.iter().map(|flag| flag.id.as_str()).collect();
     let flags = if flags.is_empty() {
         "none".to_owned()

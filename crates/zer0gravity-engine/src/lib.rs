@@ -93,7 +93,8 @@ mod visible;
 
 pub use codec::{Decoded, Lexicon, RuleCodec};
 pub use cost::{
-    Amortised, Cost, CostCurve, Messages, MoneySaved, Saving, amortised, known_wrapper_tokens,
+    Amortised, Cost, CostCurve, Messages, MoneySaved, OverheadSource, Saving, amortised,
+    known_wrapper_tokens,
 };
 pub use dataset::{
     Case, CaseError, CaseFormat, CaseProblem, MAX_TEXT_BYTES, RulesError, Triple, normalise_rules,
@@ -133,9 +134,7 @@ pub use score::{
 };
 pub use stats::{Components, PairedResult, StatsError, paired_test, variance_components};
 pub use text::{js_trim, preview};
-pub use tokens::{
-    LocalCounter, TokenSource, Tokenizers, estimated_message_tokens, estimated_text_tokens,
-};
+pub use tokens::{LocalCounter, TokenCounter, TokenSource, Tokenizers};
 
 /// The encoding system that is used when none is given.
 pub const DEFAULT_RULES: &str = include_str!("data/default_rules.txt");

@@ -109,6 +109,8 @@ fn replay_key(role: Role, repeat: &Repeat) -> String {
         Role::SemanticJudge => "judge_semantic",
         Role::ImplementabilityJudge => "judge_implementability",
         Role::Executor => "execute",
+        Role::MeasureEncoder => "measure_encoder",
+        Role::MeasureDecoder => "measure_decoder",
     };
     let Repeat {
         encoding,

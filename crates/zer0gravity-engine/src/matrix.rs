@@ -13,8 +13,7 @@ use crate::plan::{Config, Encoding, Item, Plan, PlannedCase};
 use crate::report::{Report, ReportedEncoding};
 use crate::result::timestamp;
 use crate::store::{StoreError, StoredPort};
-use crate::{ExperimentResult, MAX_LEARNABILITY};
-use crate::{estimated_message_tokens, round_half_up};
+use crate::{ExperimentResult, MAX_LEARNABILITY, TokenCounter, TokenSource, round_half_up};
 
 /// What happens in a run, as it happens.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -58,13 +57,21 @@ pub async fn run_matrix(
         pricing,
         spent,
     } = priced_results(ctx, plan, cancel, on_event).await?;
-    let encodings = plan.encodings.iter().map(|encoding| ReportedEncoding {
-        id: encoding.id.clone(),
-        path: encoding.path.clone(),
-        sha256: encoding.sha256.clone(),
-        rules_tokens: (pricing.rules_tokens(&encoding.sha256))
-            .or_else(|| Some(estimated_message_tokens(&encoding.rules, ctx.counter))),
-        lint: lint(&encoding.rules, ctx.counter),
+    let encodings = plan.encodings.iter().map(|encoding| {
+        let counted = pricing.rules_tokens(&encoding.sha256);
+        let (tokens, source) = counted.unwrap_or_else(|| {
+            let local = TokenCounter::of(&plan.config.models.encoder);
+            let tokens = local.message_tokens(&encoding.rules, ctx.counter);
+            (tokens, TokenSource::Local)
+        });
+        ReportedEncoding {
+            id: encoding.id.clone(),
+            path: encoding.path.clone(),
+            sha256: encoding.sha256.clone(),
+            rules_tokens: Some(tokens),
+            rules_tokens_source: Some(source),
+            lint: lint(&encoding.rules, ctx.counter),
+        }
     });
     let mut report = Report::new(
         Some(plan.config.clone()),
@@ -146,12 +153,9 @@ pub async fn score_triples(
     let mut known = HashMap::new();
     for triple in triples {
         let rules = triple.encoding_system.as_deref().unwrap_or_default();
-        let place = *known.entry(rules).or_insert_with(|| {
-            encodings.push(Encoding::new(
-                format!("given-{}", encodings.len() + 1),
-                None,
-                rules,
-            ));
+        let id = triple.encoding_id.as_str();
+        let place = *known.entry((id, rules)).or_insert_with(|| {
+            encodings.push(Encoding::new(id, None, rules));
             encodings.len() - 1
         });
         places.push(place);

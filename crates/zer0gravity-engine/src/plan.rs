@@ -96,6 +96,9 @@ pub struct Config {
     pub compat_judge_parse: bool,
     /// Counts a quarter of the UTF-16 units where the provider does not count.
     pub compat_token_fallback: bool,
+    /// Estimates token numbers where the provider does not count, without measuring prompts.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_measure_tokens: bool,
     /// Where random choices come from.
     pub seed: u64,
 }
@@ -136,6 +139,7 @@ impl Config {
             measure_wrapper: false,
             compat_judge_parse: false,
             compat_token_fallback: false,
+            no_measure_tokens: false,
             seed: 0,
         }
     }

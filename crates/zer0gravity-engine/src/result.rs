@@ -10,7 +10,7 @@ use crate::metrics;
 use crate::prompts::PromptProfile;
 use crate::{
     MAX_LEARNABILITY, MAX_SEMANTIC, MAX_TOKEN_EFFICIENCY, Outcome, Scores, StageRecord,
-    TokenSource, TokenUse,
+    TokenCounter, TokenSource, TokenUse,
 };
 
 /// The version of the form of results and reports.
@@ -299,6 +299,9 @@ pub struct Metadata {
     pub models: Models,
     /// Who counted the tokens; none if nobody did.
     pub token_source: Option<TokenSource>,
+    /// How tokens are counted on this machine for the encoder's model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token_counter: Option<TokenCounter>,
     /// Which prompts.
     pub prompt_profile: PromptProfile,
     /// The SHA-256 of each system prompt, rules included, in hex.

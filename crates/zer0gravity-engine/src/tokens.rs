@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use serde::{Deserialize, Serialize};
 use tiktoken_rs::CoreBPE;
 
 use crate::round_half_up;
@@ -41,20 +42,67 @@ impl LocalCounter for Tokenizers {
     }
 }
 
-/// An estimate of the tokens that a Claude model counts for a message of `text` alone.
-///
-/// Fitted to claude-sonnet-4-5 on 17 texts: mean error 3 %, worst 9 %.
-pub fn estimated_message_tokens(text: &str, counter: &dyn LocalCounter) -> u64 {
-    round_half_up(1.106 * counter.cl100k(text) as f64 + 7.55) as u64
+/// How tokens are counted on this machine for a model: by a public tokenizer, scaled where that was fitted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TokenCounter {
+    /// `cl100k` or `o200k`.
+    pub tokenizer: String,
+    /// A message of n tokens by the tokenizer counts `scale * n + offset`.
+    pub scale: f64,
+    /// What a message adds to its text.
+    #[serde(with = "crate::number::plain")]
+    pub offset: f64,
+    /// How far that may be off, for people.
+    pub error: String,
 }
 
-/// The same without what a message adds: for the part that a system prompt has in a prompt's tokens.
-pub fn estimated_text_tokens(text: &str, counter: &dyn LocalCounter) -> u64 {
-    round_half_up(1.106 * counter.cl100k(text) as f64) as u64
+/// The models whose tokenizer is `o200k`, by how their names begin.
+const O200K_MODELS: [&str; 6] = ["gpt-4o", "gpt-4.1", "gpt-5", "o1", "o3", "o4"];
+
+impl TokenCounter {
+    /// The counter for `model`. Claude's was fitted to claude-sonnet-4-5; offline, where no model is asked, it stands in for the
+    /// default model.
+    ///
+    /// ```
+    /// use zer0gravity_engine::{TokenCounter, Tokenizers};
+    /// let claude = TokenCounter::of("claude-sonnet-4-5");
+    /// assert_eq!(claude.message_tokens("Hello world!", &Tokenizers::default()), 11);
+    /// assert_eq!(TokenCounter::of("gpt-4o-mini").tokenizer, "o200k");
+    /// assert_eq!(TokenCounter::of("gpt-x").error, "unknown for this model");
+    /// ```
+    pub fn of(model: &str) -> Self {
+        let (tokenizer, scale, offset, error) = if model.contains("claude") || model == "offline" {
+            ("cl100k", 1.106, 7.55, "mean 3 %, worst 9 % (17 texts)")
+        } else if O200K_MODELS.iter().any(|begin| model.starts_with(begin)) {
+            (
+                "o200k",
+                1.0,
+                0.0,
+                "text exact, message overhead not counted",
+            )
+        } else {
+            ("cl100k", 1.0, 0.0, "unknown for this model")
+        };
+        Self {
+            tokenizer: tokenizer.to_owned(),
+            scale,
+            offset,
+            error: error.to_owned(),
+        }
+    }
+
+    /// The tokens of a message that holds `text` alone.
+    pub fn message_tokens(&self, text: &str, counter: &dyn LocalCounter) -> u64 {
+        let tokens = match self.tokenizer.as_str() {
+            "o200k" => counter.o200k(text),
+            _ => counter.cl100k(text),
+        };
+        round_half_up(self.scale * tokens as f64 + self.offset) as u64
+    }
 }
 
 /// Where the two token numbers of a result come from: one source for both.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TokenSource {
     /// The provider counted.
@@ -96,7 +144,5 @@ mod tests {
             ),
             (3, 3)
         );
-        assert_eq!(estimated_message_tokens("Hello world!", &counter), 11);
-        assert_eq!(estimated_text_tokens("Hello world!", &counter), 3);
     }
 }

@@ -78,7 +78,9 @@ fn joined(line: &str) -> String {
     let single = |at: usize| letter(at) && !letter(at + 1) && (at == 0 || !letter(at - 1));
     let (mut text, mut at) = (String::with_capacity(line.len()), 0);
     while at < chars.len() {
-        let run = (0..).take_while(|step| single(at + 2 * step)).count();
+        let run = (0..chars.len())
+            .take_while(|step| single(at + 2 * step))
+            .count();
         if run >= LEAST {
             text.extend((0..run).map(|step| chars[at + 2 * step]));
             at += 2 * run - 1;

@@ -73,6 +73,9 @@ pub struct Asking {
     /// Where the provider does not count, take a quarter of the text's length, as the reference does.
     #[arg(long)]
     pub compat_token_fallback: bool,
+    /// Estimate token numbers at once where the provider does not count, without two calls that measure the prompts.
+    #[arg(long)]
+    pub no_measure_tokens: bool,
     /// Run texts longer than 1 MiB too.
     #[arg(long)]
     pub allow_long: bool,

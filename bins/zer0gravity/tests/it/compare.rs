@@ -71,3 +71,38 @@ fn z26_an_estimate_says_what_is_expected_beside_the_most() {
     }
     assert_eq!(stub.stats().calls, 0);
 }
+
+#[test]
+fn z6_another_judge_is_not_compared_unless_allowed() {
+    let (place, stub) = (Place::new(), CompressionStub::start(StubMode::Ok));
+    place
+        .asking(&stub, &["run", "--all", "--output", "old.json"])
+        .exits(0);
+    let other = [
+        "run",
+        "--all",
+        "--judge-model",
+        "other",
+        "--output",
+        "new.json",
+    ];
+    place.asking(&stub, &other).exits(0);
+    let ran = place
+        .alone(&["compare", "old.json", "new.json", "--max-drop", "50"])
+        .exits(4);
+    assert!(
+        ran.stderr.contains("not comparable: judge differs ("),
+        "{}",
+        ran.stderr
+    );
+    let allowed = [
+        "compare",
+        "old.json",
+        "new.json",
+        "--max-drop",
+        "50",
+        "--allow-changed-judge",
+    ];
+    place.alone(&allowed).exits(0);
+    place.alone(&["compare", "old.json", "new.json"]).exits(0);
+}

@@ -73,3 +73,37 @@ fn what_saves_nothing_never_breaks_even() {
     let results = place.asking(&stub, &arguments).exits(0).results();
     assert_eq!(results[0]["cost"]["breakEvenMessages"], Value::Null);
 }
+
+#[test]
+fn z12_costs_say_who_counted() {
+    let sources = |mode, more: &[&str]| {
+        let (place, stub) = (Place::new(), CompressionStub::start(mode));
+        let results = place
+            .asking(&stub, &[&RUN[..], more].concat())
+            .exits(0)
+            .results();
+        let cost = &results[0]["cost"];
+        (
+            cost["rulesTokensSource"].clone(),
+            cost["wrapperTokensSource"].clone(),
+        )
+    };
+    assert_eq!(sources(StubMode::Ok, &[]), (json!("api"), json!("table")));
+    assert_eq!(
+        sources(StubMode::Ok, &["--measure-wrapper"]),
+        (json!("api"), json!("measured"))
+    );
+    assert_eq!(
+        sources(StubMode::Ok, &["--model", "another"]),
+        (json!("api"), json!("none"))
+    );
+    assert_eq!(
+        sources(StubMode::Count404, &[]),
+        (json!("local"), json!("table"))
+    );
+    // A wrong key ends the run, it does not become an estimate.
+    let (place, stub) = (Place::new(), CompressionStub::start(StubMode::E401));
+    let results = place.asking(&stub, &RUN).exits(1).results();
+    assert!(results.iter().all(|result| result.get("cost").is_none()));
+    assert_eq!(stub.stats().calls, 1);
+}

@@ -132,7 +132,7 @@ fn replies_that_are_none() {
 
 #[test]
 fn without_counts_the_replies_tell_the_tokens() {
-    row("count_404", "ok", 0, 5)
+    row("count_404", "ok", 0, 7)
         .with("/metadata/tokenSource", "usage")
         .with("/scores/semanticPreservation", 38)
         .check();

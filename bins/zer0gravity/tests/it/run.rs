@@ -16,14 +16,18 @@ const KEYS: &str = "testCaseId error originalText encodedText decodedText encodi
     details.implementabilityReasoning details.semanticJudge details.semanticJudge.status details.semanticJudge.asks \
     details.semanticJudge.clamped details.semanticJudge.samples details.semanticJudge.samples.model \
     details.semanticJudge.samples.sample details.semanticJudge.samples.score details.semanticJudge.samples.status \
+    details.semanticJudge.samples.clamped details.semanticJudge.samples.reply \
     details.implementabilityJudge details.implementabilityJudge.status details.implementabilityJudge.asks \
     details.implementabilityJudge.clamped details.implementabilityJudge.samples \
     details.implementabilityJudge.samples.model details.implementabilityJudge.samples.sample \
     details.implementabilityJudge.samples.score details.implementabilityJudge.samples.status \
+    details.implementabilityJudge.samples.clamped \
+    details.implementabilityJudge.samples.reply \
     details.learnabilityMeasured metadata metadata.model metadata.timestamp metadata.durationMs \
     metadata.totalApiCalls metadata.totalTokensUsed metadata.totalTokensUsed.input metadata.totalTokensUsed.output \
     metadata.retries metadata.provider metadata.models metadata.models.encoder metadata.models.decoder \
-    metadata.models.judges metadata.tokenSource metadata.promptProfile metadata.promptSha256 \
+    metadata.models.judges metadata.tokenSource metadata.tokenCounter metadata.tokenCounter.tokenizer \
+    metadata.tokenCounter.scale metadata.tokenCounter.offset metadata.tokenCounter.error metadata.promptProfile metadata.promptSha256 \
     metadata.promptSha256.encoder metadata.promptSha256.decoder metadata.promptSha256.semanticJudge \
     metadata.promptSha256.implementabilityJudge metadata.rulesSha256 metadata.engineVersion metadata.randomness \
     metadata.randomness.algorithm metadata.randomness.seed offline outcome outcome.status outcome.stage outcome.kind \

@@ -115,3 +115,49 @@ fn bad_lines_are_all_listed() {
         assert!(listed, "line {line}\n{}", ran.stderr);
     }
 }
+
+#[test]
+fn z5_without_rules_a_result_is_scored_of_95() {
+    let place = Place::new();
+    place.file(
+        "t.jsonl",
+        r#"{"id":"a","text":"The farmer sells eggs","encodedText":"frmr slls ggs","decodedText":"The farmer sells eggs"}"#,
+    );
+    let ran = place.alone(&["score", "t.jsonl", "--verbose"]).exits(0);
+    let result = &ran.results()[0];
+    assert!(result.get("total").is_none() && result["scores"].get("implementability").is_none());
+    assert_eq!(result["partialTotal"]["of"], 95);
+    let points = &result["partialTotal"]["points"];
+    let line = format!("  Total:       {points}/95 (no rules given)\n");
+    assert!(ran.stderr.contains(&line), "{}", ran.stderr);
+    let line = "Average:       none (0 of 1 scored, 1 left out: no rules given)\n";
+    assert!(ran.stderr.contains(line), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("Implementable"), "{}", ran.stderr);
+}
+
+#[test]
+fn z44_triples_of_two_systems_are_compared() {
+    let place = Place::new();
+    let line = |system: &str, id: u8, points: u8| {
+        json!({"id": id.to_string(), "text": "a text", "encodedText": "txt", "decodedText": "a text", "encodingId": system,
+            "originalTokens": 10, "encodedTokens": 5, "semanticScore": points, "implementabilityScore": 5}).to_string()
+    };
+    let lines = [
+        line("short", 1, 40),
+        line("short", 2, 38),
+        line("long", 1, 20),
+        line("long", 2, 22),
+    ];
+    place.file("t.jsonl", lines.join("\n"));
+    let ran = place.alone(&["score", "t.jsonl"]).exits(0);
+    assert_eq!(
+        column(&ran.results(), "/encodingId"),
+        ["short", "short", "long", "long"]
+    );
+    assert!(ran.stderr.contains("Case 1, short:"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains(" points above long ("),
+        "{}",
+        ran.stderr
+    );
+}

@@ -14,7 +14,7 @@ fn a_report_says_what_it_is() {
         .exits(0);
     let report = place.read_json("dir/report.json");
     for (name, value) in [
-        ("schema_version", json!(1)),
+        ("schema_version", json!(2)),
         ("kind", json!("zer0gravity.report")),
         ("offline", json!(false)),
     ] {

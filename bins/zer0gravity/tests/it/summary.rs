@@ -126,3 +126,37 @@ fn verbose_adds_lines_to_each_case() {
         assert_eq!(lines(start), 2, "{start}\n{}", ran.stderr);
     }
 }
+
+#[test]
+fn z2_a_recovered_score_is_marked() {
+    let ran = asked(StubMode::Prose, &["run", "--level", "3", "--verbose"]).exits(0);
+    assert!(
+        ran.stderr.contains("  Semantic:    38/40 (recovered)\n"),
+        "{}",
+        ran.stderr
+    );
+    assert!(
+        ran.stderr.contains("  Implementable: 4/5 (recovered)\n"),
+        "{}",
+        ran.stderr
+    );
+    let reply = ran.results()[0]["details"]["semanticJudge"]["samples"][0]["reply"].clone();
+    assert!(reply.as_str().unwrap().contains("0-40 scale"), "{reply}");
+}
+
+#[test]
+fn z3_an_estimate_names_its_error() {
+    let arguments = [
+        "run",
+        "--level",
+        "3",
+        "--model",
+        "gpt-x",
+        "--no-measure-tokens",
+    ];
+    let ran = asked(StubMode::Count404, &arguments).exits(0);
+    let line = "  Tokens source: local (estimate, error unknown for this model)\n";
+    assert!(ran.stderr.contains(line), "{}", ran.stderr);
+    let counter = &ran.results()[0]["metadata"]["tokenCounter"];
+    assert_eq!(counter["tokenizer"], "cl100k");
+}

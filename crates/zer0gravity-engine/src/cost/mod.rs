@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 pub use curve::{Amortised, CostCurve, Messages, amortised};
 
+use crate::TokenSource;
 use crate::number::rounded;
 
 /// The model for which it is known what a message adds to its text.
@@ -21,8 +22,14 @@ const MEASURED_WRAPPER: u64 = 7;
 pub struct Cost {
     /// Tokens of the rules.
     pub rules_tokens: u64,
+    /// Who counted them: the provider, or this machine by an estimate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rules_tokens_source: Option<TokenSource>,
     /// Tokens that a message has beyond its text, if that is known for the model.
     pub wrapper_tokens: Option<u64>,
+    /// Where that is known from.
+    #[serde(default)]
+    pub wrapper_tokens_source: OverheadSource,
     /// Of whole messages.
     pub gross: Saving,
     /// Of the texts in them; none if it is not known what a message adds.
@@ -38,6 +45,19 @@ pub struct Cost {
     pub usd: Option<i64>,
     /// What 1,000 messages save, one for each list of prices.
     pub per_1000_messages: Vec<MoneySaved>,
+}
+
+/// Where it is known from what a message adds to its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OverheadSource {
+    /// The provider counted a text of one token.
+    Measured,
+    /// It was measured once and for all, see [`known_wrapper_tokens`].
+    Table,
+    /// It is not known.
+    #[default]
+    None,
 }
 
 /// A text's tokens before and after.
@@ -81,7 +101,9 @@ impl Cost {
         } = amortised(o, e, rules);
         Self {
             rules_tokens: rules,
+            rules_tokens_source: None,
             wrapper_tokens: wrapper,
+            wrapper_tokens_source: OverheadSource::None,
             gross: Saving::new(signed(o), signed(e)),
             net: wrapper.map(signed).map(|wrapper| {
                 Saving::new(

@@ -43,24 +43,30 @@ pub struct Case {
 /// ]);
 /// ```
 pub fn parse_cases(bytes: &[u8], format: CaseFormat, name: &str) -> (Vec<Case>, Vec<CaseError>) {
-    read(bytes, format, name, &["id", "text"], |_, case| Ok(case))
+    let key = |case: &Case| case.id.clone();
+    read(bytes, format, name, &["id", "text"], key, |_, case| {
+        Ok(case)
+    })
+}
+
+/// An id that has a length for people to read and no control characters.
+pub(super) fn checked_id(field: &'static str, id: String) -> Result<String, CaseProblem> {
+    /// The longest id in characters.
+    const MAX_ID: usize = 128;
+    let length = id.chars().count();
+    if !(1..=MAX_ID).contains(&length) {
+        return Err(CaseProblem::IdLength { field, length });
+    }
+    if id.chars().any(char::is_control) {
+        return Err(CaseProblem::IdControl(field));
+    }
+    Ok(id)
 }
 
 impl Case {
-    /// The longest id in characters.
-    const MAX_ID: usize = 128;
-
     pub(super) fn read(record: &Record) -> Result<Self, CaseProblem> {
-        let id = record.required("id")?;
-        let length = id.chars().count();
-        if !(1..=Self::MAX_ID).contains(&length) {
-            return Err(CaseProblem::IdLength(length));
-        }
-        if id.chars().any(char::is_control) {
-            return Err(CaseProblem::IdControl);
-        }
         Ok(Self {
-            id,
+            id: checked_id("id", record.required("id")?)?,
             text: record.required("text")?,
             expected_output: record.text("expectedOutput")?,
             explanation: record.text("explanation")?,

@@ -59,11 +59,16 @@ pub enum CaseProblem {
         expected: &'static str,
     },
     /// An id has 1 to 128 characters.
-    #[error("`id` has {0} characters, not 1 to 128")]
-    IdLength(usize),
+    #[error("`{field}` has {length} characters, not 1 to 128")]
+    IdLength {
+        /// The field.
+        field: &'static str,
+        /// Its characters.
+        length: usize,
+    },
     /// An id has no control characters.
-    #[error("`id` holds a control character")]
-    IdControl,
+    #[error("`{0}` holds a control character")]
+    IdControl(&'static str),
     /// An id is unique in its file.
     #[error("id `{id}` again, first on line {first}")]
     DuplicateId {

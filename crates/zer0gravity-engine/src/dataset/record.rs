@@ -1,6 +1,8 @@
 //! The three forms of a dataset, brought to one: records of named values with the line they begin on.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::Hash;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -134,28 +136,32 @@ fn wrong(field: &'static str, value: &Value, expected: &'static str) -> Problem 
     }
 }
 
-/// Reads a whole file: what `make` makes of each record, and everything that is wrong, by line. Ids are unique among what is
-/// returned.
-pub(super) fn read<T>(
+/// Reads a whole file: what `make` makes of each record, and everything that is wrong, by line. The keys of what is returned are
+/// unique.
+pub(super) fn read<T, K: Eq + Hash>(
     bytes: &[u8],
     format: CaseFormat,
     name: &str,
     required: &[&'static str],
+    key: impl Fn(&T) -> K,
     make: impl Fn(&Record, Case) -> Result<T, Problem>,
 ) -> (Vec<T>, Vec<CaseError>) {
     let mut made = Vec::new();
     let mut bad = Vec::new();
-    let mut first_lines: HashMap<String, usize> = HashMap::new();
+    let mut first_lines: HashMap<K, usize> = HashMap::new();
     let mut take = |record: Result<Record, Bad>| {
         let checked = record.and_then(|record| {
             let line = record.line;
             let case = Case::read(&record).map_err(|problem| (line, problem))?;
             let id = case.id.clone();
             let item = make(&record, case).map_err(|problem| (line, problem))?;
-            if let Some(&first) = first_lines.get(&id) {
-                return Err((line, Problem::DuplicateId { id, first }));
-            }
-            first_lines.insert(id, line);
+            match first_lines.entry(key(&item)) {
+                Entry::Occupied(first) => {
+                    let first = *first.get();
+                    return Err((line, Problem::DuplicateId { id, first }));
+                }
+                Entry::Vacant(place) => place.insert(line),
+            };
             Ok(item)
         });
         match checked {

@@ -1,12 +1,18 @@
+use super::case::checked_id;
 use super::record::{Record, read};
 use super::{Case, CaseError, CaseFormat, CaseProblem};
 use crate::{MAX_IMPLEMENTABILITY, MAX_SEMANTIC, TokenPair};
+
+/// The system of triples that name none.
+const DEFAULT_ENCODING_ID: &str = "given";
 
 /// A text that was encoded and decoded somewhere else, to be scored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Triple {
     /// The text.
     pub case: Case,
+    /// The system that encoded it; the same text may come from several.
+    pub encoding_id: String,
     /// Its encoding.
     pub encoded_text: String,
     /// The text again.
@@ -22,8 +28,8 @@ pub struct Triple {
 }
 
 /// The triples of a file, and everything that is wrong with it; as [`parse_cases`](super::parse_cases) with the fields
-/// `encodedText`, `decodedText`, `encodingSystem`, `originalTokens`, `encodedTokens`, `semanticScore` and
-/// `implementabilityScore`.
+/// `encodedText`, `decodedText`, `encodingId` (`given` if it is absent), `encodingSystem`, `originalTokens`, `encodedTokens`,
+/// `semanticScore` and `implementabilityScore`. An id is unique within its `encodingId`.
 ///
 /// ```
 /// use zer0gravity_engine::{CaseFormat, TokenPair, parse_triples};
@@ -38,9 +44,11 @@ pub fn parse_triples(
     name: &str,
 ) -> (Vec<Triple>, Vec<CaseError>) {
     const REQUIRED: [&str; 4] = ["id", "text", "encodedText", "decodedText"];
-    read(bytes, format, name, &REQUIRED, |record, case| {
+    let key = |triple: &Triple| (triple.encoding_id.clone(), triple.case.id.clone());
+    read(bytes, format, name, &REQUIRED, key, |record, case| {
         Ok(Triple {
             case,
+            encoding_id: encoding_id(record)?,
             encoded_text: record.required("encodedText")?,
             decoded_text: record.required("decodedText")?,
             encoding_system: record.text("encodingSystem")?,
@@ -49,6 +57,14 @@ pub fn parse_triples(
             implementability_score: points(record, "implementabilityScore", MAX_IMPLEMENTABILITY)?,
         })
     })
+}
+
+fn encoding_id(record: &Record) -> Result<String, CaseProblem> {
+    let given = record.text("encodingId")?;
+    match given {
+        Some(id) => checked_id("encodingId", id),
+        None => Ok(DEFAULT_ENCODING_ID.to_owned()),
+    }
 }
 
 fn tokens(record: &Record) -> Result<Option<TokenPair>, CaseProblem> {

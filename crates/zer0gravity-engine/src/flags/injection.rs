@@ -116,7 +116,7 @@ fn said(text: &str, source: Source, original: &Original) -> Vec<Said> {
     for key in keys {
         add(line_of(key.at), key.quote);
     }
-    found.sort_by(|a, b| a.line.cmp(&b.line));
+    found.sort_by_key(|said| said.line);
     let mut seen = HashSet::new();
     found.retain(|said| seen.insert((said.line, said.words.clone())));
     found
@@ -175,14 +175,14 @@ impl Original {
             .collect();
         let known = strong.iter().filter(|word| self.has(word)).count();
         let own = dismissing.iter().all(|word| self.has(word));
-        let earlier = |word: &&&String| {
+        let earlier = |word: &String| {
             self.has(word)
                 || EARLIER.contains(&word.as_str()) && EARLIER.iter().any(|w| self.has(w))
         };
         if own {
             2 * known >= strong.len() && known + dismissing.len() > 0
         } else {
-            DISMISS.iter().any(|word| self.has(word)) && strong.iter().all(|word| earlier(&word))
+            DISMISS.iter().any(|word| self.has(word)) && strong.iter().all(|word| earlier(word))
         }
     }
 

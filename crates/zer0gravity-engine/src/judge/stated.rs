@@ -52,8 +52,10 @@ pub(super) fn stated(text: &str, judged: &[&str]) -> Option<Vec<Stated>> {
         found.extend(stated.map(|(score, object)| (span.start, Stated { score, object })));
     }
     let mut at = 0;
-    for span in spans.iter().cloned().chain([text.len()..text.len()]) {
-        for (place, score) in unclosed(&text[at..span.start]) {
+    let end = text.len();
+    let between = spans.iter().map(|span| (span.start, span.end));
+    for (start, next) in between.chain([(end, end)]) {
+        for (place, score) in unclosed(&text[at..start]) {
             if !aside(at + place) {
                 found.push((
                     at + place,
@@ -64,7 +66,7 @@ pub(super) fn stated(text: &str, judged: &[&str]) -> Option<Vec<Stated>> {
                 ));
             }
         }
-        at = span.end;
+        at = next;
     }
     found.sort_by_key(|(at, _)| *at);
     Some(found.into_iter().map(|(_, stated)| stated).collect())

@@ -10,7 +10,7 @@ use crate::prompts::{Nonce, PromptProfile, RoleInput, render};
 use crate::result::timestamp;
 use crate::{
     Cost, Details, ExperimentResult, Metadata, Metrics, Outcome, PartialTotal, Points,
-    PromptHashes, Randomness, ResultScores, SCHEMA_VERSION, TokenPair, TokenSource,
+    PromptHashes, Randomness, ResultScores, SCHEMA_VERSION, TokenCounter, TokenPair, TokenSource,
     compression_percent, compression_ratio, score_all_f64,
 };
 
@@ -159,6 +159,7 @@ impl Run<'_> {
             },
             models: config.models.clone(),
             token_source: self.tokens.map(|(_, source)| source).or(counted),
+            token_counter: Some(TokenCounter::of(&config.models.encoder)),
             prompt_profile: config.prompt_profile,
             prompt_sha256: hashes(
                 config.prompt_profile,

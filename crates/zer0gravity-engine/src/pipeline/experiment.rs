@@ -1,6 +1,6 @@
 //! One text, one encoding: the stages in order, until one does not end well.
 
-use futures_util::future::{OptionFuture, join3};
+use futures_util::future::{OptionFuture, join, join3};
 use jiff::Timestamp;
 
 use super::Context;
@@ -14,7 +14,7 @@ use crate::procedure::{self, Procedure};
 use crate::prompts::RoleInput;
 use crate::{
     ExperimentResult, JudgeRecord, Procedural, ProceduralStatus, Repeat, StageName, StageRecord,
-    StageStatus, TokenPair, TokenSource, js_trim,
+    StageStatus, TokenPair, TokenSource, TokenUse, js_trim,
 };
 
 /// Runs one experiment. It always gives a result: what failed is told in [`ExperimentResult::outcome`].
@@ -127,11 +127,12 @@ impl<'a> Run<'a> {
         let decoder_usage = stage.tally.usage;
         let decoded = self.take(StageName::Decode, stage)?;
         self.decoded = Some(decoded.text.clone());
+        let usage = [encoder_usage, decoder_usage];
         let evidence = Evidence {
             texts: [text, &encoded.text],
-            systems: [&encoded.system, &decoded.system],
+            prompts: self.measured(usage).await,
             counts: self.counts,
-            usage: [encoder_usage, decoder_usage],
+            usage,
         };
         self.tokens = Some(tokens::settle(&evidence, config, self.ctx.counter));
         Ok(decoded.text)
@@ -164,7 +165,7 @@ impl<'a> Run<'a> {
         self.skip(StageName::Decode);
         let evidence = Evidence {
             texts: [&triple.case.text, &triple.encoded_text],
-            systems: ["", ""],
+            prompts: [None, None],
             counts: self.counts,
             usage: [None, None],
         };
@@ -198,6 +199,34 @@ impl<'a> Run<'a> {
             self.skip(StageName::CountEncoded);
         }
         Ok(())
+    }
+
+    /// Measures the prompts of encoder and decoder, if the numbers are to come from what replies report. All experiments with these
+    /// prompts share the two calls.
+    async fn measured(&mut self, usage: [Option<TokenUse>; 2]) -> [Option<u64>; 2] {
+        const TOKEN: &str = "a";
+        let (item, config) = (self.item, self.item.config);
+        if !tokens::need_measuring(self.counts, usage, config) {
+            return [None, None];
+        }
+        let rules = &item.encoding.rules;
+        let cfg = item.role_config(&config.models.encoder);
+        let encoder = RoleInput::Encode { rules, text: TOKEN };
+        let decoder = RoleInput::Decode {
+            rules,
+            encoded: TOKEN,
+        };
+        let port = self.ctx.port;
+        let (encoder, decoder) = join(
+            roles::measure(port, &cfg, encoder),
+            roles::measure(port, &cfg, decoder),
+        )
+        .await;
+        self.waited_ms += encoder.tally.elapsed_ms.max(decoder.tally.elapsed_ms);
+        [encoder, decoder].map(|stage| {
+            self.total.beside(&stage.tally);
+            stage.value.ok().flatten()
+        })
     }
 
     fn decoder(&self) -> RoleConfig {
@@ -251,15 +280,12 @@ impl<'a> Run<'a> {
         self.waited_ms += judging.max(rules).max(executing);
         self.semantic_record = semantic.record;
         let semantic = self.note(StageName::JudgeSemantic, semantic.stage);
-        let implementability = match implementability {
-            Some(Panel { stage, record }) => {
-                self.implementability_record = record;
-                self.note(StageName::JudgeImplementability, stage).map(Some)
-            }
-            None => {
-                self.skip(StageName::JudgeImplementability);
-                Ok(None)
-            }
+        let implementability = if let Some(Panel { stage, record }) = implementability {
+            self.implementability_record = record;
+            self.note(StageName::JudgeImplementability, stage).map(Some)
+        } else {
+            self.skip(StageName::JudgeImplementability);
+            Ok(None)
         };
         // It decides no points, so its failure fails nothing else; the list of stages tells it.
         if let Some(stage) = executed {

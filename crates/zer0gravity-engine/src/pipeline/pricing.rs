@@ -2,11 +2,15 @@
 
 use std::collections::HashMap;
 
+use futures_util::future::{join, join_all};
+
 use super::Context;
 use super::stage::Tally;
 use super::tokens::count;
 use crate::plan::{Config, Costs, Encoding};
-use crate::{Cost, MoneySaved, TokenPair, estimated_message_tokens, known_wrapper_tokens};
+use crate::{
+    Cost, MoneySaved, OverheadSource, TokenCounter, TokenPair, TokenSource, known_wrapper_tokens,
+};
 
 /// What a prompt costs at one provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,16 +24,19 @@ pub struct PriceList {
 /// What the costs of a run are reckoned from.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Pricing {
-    /// Tokens of each set of rules, by their SHA-256.
-    rules: HashMap<String, u64>,
+    /// Tokens of each set of rules and who counted them, by their SHA-256.
+    rules: HashMap<String, (u64, TokenSource)>,
     /// What a message adds to its text, if that is known.
-    wrapper: Option<u64>,
+    overhead: Option<u64>,
+    overhead_source: OverheadSource,
     lists: Vec<PriceList>,
 }
 
 impl Pricing {
     /// Counts the rules, and what a message adds if that is to be measured; nothing where no costs are reckoned. Where the
-    /// provider does not count, an estimate stands in its place.
+    /// provider does not count, an estimate stands in its place, and says so.
+    ///
+    /// A failure that ends the run (a key, an account, a cap) ends it here too: the port sends nothing more.
     pub(crate) async fn measure(
         ctx: &Context<'_>,
         config: &Config,
@@ -38,38 +45,43 @@ impl Pricing {
         if config.cost == Costs::None {
             return Self::default();
         }
-        let mut rules = HashMap::new();
-        for encoding in encodings {
-            let counted = if config.cost == Costs::Counted {
-                count(ctx.port, config, &encoding.rules)
-                    .await
-                    .value
-                    .ok()
-                    .flatten()
+        let counted = async |wanted: bool, text: &str| {
+            if wanted {
+                count(ctx.port, config, text).await.value.ok().flatten()
             } else {
                 None
-            };
-            let tokens =
-                counted.unwrap_or_else(|| estimated_message_tokens(&encoding.rules, ctx.counter));
-            rules.insert(encoding.sha256.clone(), tokens);
-        }
-        let measured = if config.measure_wrapper {
-            // One letter is one token.
-            count(ctx.port, config, "a").await.value.ok().flatten()
-        } else {
-            None
+            }
+        };
+        let rules = encodings.iter().map(|encoding| async {
+            let tokens = counted(config.cost == Costs::Counted, &encoding.rules).await;
+            let tokens = tokens.map_or_else(
+                || {
+                    let local = TokenCounter::of(&config.models.encoder);
+                    let tokens = local.message_tokens(&encoding.rules, ctx.counter);
+                    (tokens, TokenSource::Local)
+                },
+                |tokens| (tokens, TokenSource::Api),
+            );
+            (encoding.sha256.clone(), tokens)
+        });
+        // One letter is one token.
+        let (rules, message) = join(join_all(rules), counted(config.measure_wrapper, "a")).await;
+        let known = known_wrapper_tokens(&config.models.encoder);
+        let (overhead, overhead_source) = match (message, known) {
+            (Some(tokens), _) => (Some(tokens.saturating_sub(1)), OverheadSource::Measured),
+            (None, Some(known)) => (Some(known), OverheadSource::Table),
+            (None, None) => (None, OverheadSource::None),
         };
         Self {
-            rules,
-            wrapper: measured
-                .map(|tokens| tokens.saturating_sub(1))
-                .or_else(|| known_wrapper_tokens(&config.models.encoder)),
+            rules: rules.into_iter().collect(),
+            overhead,
+            overhead_source,
             lists: ctx.prices.to_vec(),
         }
     }
 
-    /// Tokens of the rules with this hash.
-    pub(crate) fn rules_tokens(&self, sha256: &str) -> Option<u64> {
+    /// Tokens of the rules with this hash, and who counted them.
+    pub(crate) fn rules_tokens(&self, sha256: &str) -> Option<(u64, TokenSource)> {
         self.rules.get(sha256).copied()
     }
 
@@ -80,11 +92,14 @@ impl Pricing {
         let per_1000_messages = (self.lists.iter())
             .map(|list| MoneySaved::new(list.name.clone(), o, e, list.input_nanos))
             .collect();
+        let (rules, source) = self.rules_tokens(sha256)?;
         Some(Cost {
+            rules_tokens_source: Some(source),
+            wrapper_tokens_source: self.overhead_source,
             tokens_spent: usage.input.saturating_add(usage.output),
             usd: spent.usd(),
             per_1000_messages,
-            ..Cost::new(o, e, self.rules_tokens(sha256)?, self.wrapper)
+            ..Cost::new(o, e, rules, self.overhead)
         })
     }
 }

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::stage::{Failure, Stage, Tally};
 use crate::judge::{JudgeReply, JudgeStatus, parse_judge_reply, parse_judge_reply_compat};
 use crate::prompts::{
-    ASK_AGAIN, MAX_OUTPUT_TOKENS, Nonce, Prompt, PromptMessage, PromptProfile, Role, RoleInput,
-    render,
+    ASK_AGAIN, MAX_MEASURE_TOKENS, MAX_OUTPUT_TOKENS, Nonce, Prompt, PromptMessage, PromptProfile,
+    Role, RoleInput, render,
 };
 use crate::{
     MAX_IMPLEMENTABILITY, MAX_SEMANTIC, Material, ModelPort, ModelReply, ModelRequest, Repeat,
@@ -44,13 +44,11 @@ impl RoleConfig {
     }
 }
 
-/// An encoding, and what its prompt's system part was, which the token numbers of replies include.
+/// A text that the encoder or the decoder wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Encoded {
     /// The text, as it came or, from the decoder, trimmed.
     pub text: String,
-    /// The system prompt it came by.
-    pub system: String,
 }
 
 /// What a judge said. A score may be NaN with the compatible parser only.
@@ -100,6 +98,36 @@ pub async fn execute(port: &dyn ModelPort, cfg: &RoleConfig, decoded: &str) -> S
     let Stage { value, tally } = written(port, cfg, RoleInput::Execute { decoded }).await;
     Stage {
         value: value.map(|written| js_trim(&written.text).to_owned()),
+        tally,
+    }
+}
+
+/// Measures what the prompt of `input` has beyond its text, which must be one token: the tokens of the whole prompt as the reply reports
+/// them. `None` if no reply came, or one that does not report.
+pub(crate) async fn measure(
+    port: &dyn ModelPort,
+    cfg: &RoleConfig,
+    input: RoleInput<'_>,
+) -> Stage<Option<u64>> {
+    let mut tally = Tally::default();
+    let mut request = request(cfg, input);
+    request.prompt.max_tokens = MAX_MEASURE_TOKENS;
+    request.role = match request.role {
+        Role::Encoder => Role::MeasureEncoder,
+        _ => Role::MeasureDecoder,
+    };
+    let usage = match port.complete(request).await {
+        Ok(reply) => {
+            tally.add_reply(&reply);
+            reply.usage
+        }
+        Err(error) => {
+            tally.add_call(&error.call, false);
+            None
+        }
+    };
+    Stage {
+        value: Ok(usage.map(|usage| usage.input)),
         tally,
     }
 }
@@ -232,12 +260,8 @@ impl Verdict {
 async fn written(port: &dyn ModelPort, cfg: &RoleConfig, input: RoleInput<'_>) -> Stage<Encoded> {
     let mut tally = Tally::default();
     let request = request(cfg, input);
-    let system = request.prompt.system.clone();
     let value = match ask(port, request, &mut tally).await {
-        Ok(reply) => finished(&reply).map(|()| Encoded {
-            text: reply.text,
-            system,
-        }),
+        Ok(reply) => finished(&reply).map(|()| Encoded { text: reply.text }),
         Err(failure) => Err(failure),
     };
     Stage { value, tally }

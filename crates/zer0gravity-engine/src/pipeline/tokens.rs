@@ -4,8 +4,8 @@ use super::stage::{Failure, Stage, Tally};
 use crate::plan::Config;
 use crate::prompts::PromptProfile;
 use crate::{
-    CountRequest, LocalCounter, ModelPort, StageStatus, TokenPair, TokenSource, TokenUse,
-    estimated_message_tokens, estimated_text_tokens, fallback_tokens_chars4, js_trim,
+    CountRequest, LocalCounter, ModelPort, StageStatus, TokenCounter, TokenPair, TokenSource,
+    TokenUse, fallback_tokens_chars4, js_trim, known_wrapper_tokens,
 };
 
 /// A count, or none if the provider gave none and the experiment goes on without.
@@ -53,12 +53,28 @@ pub(crate) async fn count(port: &dyn ModelPort, config: &Config, text: &str) -> 
 /// What the numbers can be taken from; of the text first, then of its encoding.
 pub(crate) struct Evidence<'a> {
     pub texts: [&'a str; 2],
-    /// The system prompts of encoder and decoder.
-    pub systems: [&'a str; 2],
+    /// Tokens of the encoder's and the decoder's prompt with a text of one token.
+    pub prompts: [Option<u64>; 2],
     /// What the provider counted.
     pub counts: [Option<u64>; 2],
     /// What the encoder's and the decoder's reply report.
     pub usage: [Option<TokenUse>; 2],
+}
+
+/// Whether the numbers are to come from what replies report, and the prompts have to be measured for it.
+pub(crate) fn need_measuring(
+    counts: [Option<u64>; 2],
+    usage: [Option<TokenUse>; 2],
+    config: &Config,
+) -> bool {
+    counts.iter().any(Option::is_none)
+        && usage.iter().all(Option::is_some)
+        && !config.port.offline
+        && !config.compat_token_fallback
+        && !config.no_measure_tokens
+        && config.models.encoder == config.models.decoder
+        // In the other profiles the user's turn holds more than the text.
+        && config.prompt_profile == PromptProfile::Seed
 }
 
 /// The two numbers and where they come from.
@@ -68,37 +84,38 @@ pub(crate) fn settle(
     counter: &dyn LocalCounter,
 ) -> (TokenPair, TokenSource) {
     let texts = evidence.texts;
-    let (numbers, source) = match (evidence.counts, evidence.usage) {
-        ([Some(original), Some(encoded)], _) => ([original, encoded], TokenSource::Api),
-        (counts, _) if config.compat_token_fallback => {
+    let (numbers, source) = match evidence.counts {
+        [Some(original), Some(encoded)] => ([original, encoded], TokenSource::Api),
+        counts if config.compat_token_fallback => {
             let fall_back = |index: usize| {
                 counts[index].unwrap_or_else(|| fallback_tokens_chars4(texts[index]))
             };
             ([fall_back(0), fall_back(1)], TokenSource::Chars4)
         }
-        // In the other profiles the user's turn holds more than the text.
-        (_, [Some(encoder), Some(decoder)])
-            if config.models.encoder == config.models.decoder
-                && config.prompt_profile == PromptProfile::Seed =>
-        {
-            let beyond = |usage: TokenUse, system: &str| {
-                let system = estimated_text_tokens(system, counter);
-                usage.input.saturating_sub(system).max(1)
-            };
-            let [encoder_system, decoder_system] = evidence.systems;
-            let numbers = [
-                beyond(encoder, encoder_system),
-                beyond(decoder, decoder_system),
-            ];
-            (numbers, TokenSource::Usage)
-        }
-        _ => (
-            texts.map(|text| estimated_message_tokens(text, counter)),
-            TokenSource::Local,
+        _ => reported(evidence, &config.models.encoder).map_or_else(
+            || {
+                let tokens = TokenCounter::of(&config.models.encoder);
+                let numbers = texts.map(|text| tokens.message_tokens(text, counter));
+                (numbers, TokenSource::Local)
+            },
+            |numbers| (numbers, TokenSource::Usage),
         ),
     };
     let [original, encoded] = numbers.map(|number| i64::try_from(number).unwrap_or(i64::MAX));
     (TokenPair { original, encoded }, source)
+}
+
+/// The tokens of both texts by what replies report: those of the prompt, less what it has beyond its text, and with what a message
+/// adds to its text, as the provider would count it. `None` if a prompt was not measured, or leaves nothing for its text.
+fn reported(evidence: &Evidence<'_>, model: &str) -> Option<[u64; 2]> {
+    let message = known_wrapper_tokens(model).unwrap_or(0);
+    let tokens = |index: usize| {
+        // The measured prompt holds one token of text.
+        let beyond = evidence.prompts[index]?.checked_sub(1)?;
+        let text = evidence.usage[index]?.input.checked_sub(beyond)?;
+        (text > 0).then_some(text + message)
+    };
+    Some([tokens(0)?, tokens(1)?])
 }
 
 /// How a count stands in the list of stages: without a number it was an error, though the experiment goes on.

@@ -28,6 +28,8 @@ pub const MAX_OUTPUT_TOKENS: u32 = 4096;
 pub const MAX_JUDGE_TOKENS: u32 = 512;
 /// The longest reply of the executor in tokens.
 pub const MAX_EXECUTOR_TOKENS: u32 = 1024;
+/// The longest reply to a call that only measures a prompt: nothing in it is used.
+pub const MAX_MEASURE_TOKENS: u32 = 16;
 
 /// A set of prompts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -58,6 +60,10 @@ pub enum Role {
     ImplementabilityJudge,
     /// Carries out the decoded text.
     Executor,
+    /// The encoder's prompt with a text of one token: its reply tells how long the rest of that prompt is.
+    MeasureEncoder,
+    /// The same of the decoder.
+    MeasureDecoder,
 }
 
 /// What a role gets to see, and nothing else: a decoder has no field for the original.

@@ -2,8 +2,8 @@ use serde_json::json;
 
 use super::{
     DECODER, ENCODER, EXECUTOR, IMPLEMENTABILITY_JUDGE, MAX_EXECUTOR_TOKENS, MAX_JUDGE_TOKENS,
-    MAX_OUTPUT_TOKENS, Nonce, Prompt, PromptMessage, PromptProfile, Role, RoleInput,
-    SEMANTIC_JUDGE,
+    MAX_MEASURE_TOKENS, MAX_OUTPUT_TOKENS, Nonce, Prompt, PromptMessage, PromptProfile, Role,
+    RoleInput, SEMANTIC_JUDGE,
 };
 use crate::hash::sha256_hex;
 
@@ -48,6 +48,7 @@ pub fn render(profile: PromptProfile, input: RoleInput<'_>, nonce: Nonce) -> Pro
             Role::Encoder | Role::Decoder => MAX_OUTPUT_TOKENS,
             Role::SemanticJudge | Role::ImplementabilityJudge => MAX_JUDGE_TOKENS,
             Role::Executor => MAX_EXECUTOR_TOKENS,
+            Role::MeasureEncoder | Role::MeasureDecoder => MAX_MEASURE_TOKENS,
         },
         json_schema: (judge && profile == PromptProfile::Guarded).then(judge_schema),
     }

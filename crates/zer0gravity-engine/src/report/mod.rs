@@ -28,7 +28,7 @@ use crate::lint::LintReport;
 use crate::plan::{Config, PlannedCase};
 use crate::result::is_readable;
 use crate::store::CallsFile;
-use crate::{ExperimentResult, Randomness, SCHEMA_VERSION};
+use crate::{ExperimentResult, Randomness, SCHEMA_VERSION, TokenSource};
 
 pub use compare::{
     Changes, Comparison, Difference, ItemName, Limits, NewFailure, PairName, compare,
@@ -96,6 +96,9 @@ pub struct ReportedEncoding {
     pub sha256: String,
     /// Tokens of the rules, if they were counted.
     pub rules_tokens: Option<u64>,
+    /// Who counted them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rules_tokens_source: Option<TokenSource>,
     /// What can be said of the rules.
     pub lint: LintReport,
 }
@@ -170,6 +173,7 @@ impl Report {
                 path: None,
                 sha256: result.metadata.rules_sha256.clone(),
                 rules_tokens: None,
+                rules_tokens_source: None,
                 lint: LintReport::default(),
             })
             .collect();

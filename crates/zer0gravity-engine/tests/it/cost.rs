@@ -61,7 +61,7 @@ fn the_json_has_its_keys_in_their_order() {
         )
     };
     let text = concat!(
-        r#"{"rulesTokens":278,"wrapperTokens":7,"gross":{"o":86,"e":78,"percent":9.3},"net":{"o":79,"e":71,"percent":10.1},"#,
+        r#"{"rulesTokens":278,"wrapperTokens":7,"wrapperTokensSource":"none","gross":{"o":86,"e":78,"percent":9.3},"net":{"o":79,"e":71,"percent":10.1},"#,
         r#""amortised":[{"messages":1,"percent":-314},{"messages":10,"percent":-23},{"messages":100,"percent":6.1},"#,
         r#"{"messages":"inf","percent":9.3}],"breakEvenMessages":35,"tokensSpent":5000,"usd":"0.000123","#,
         r#""per1000Messages":[{"prices":"list 2026-01","usdSaved":"0.024"}]}"#

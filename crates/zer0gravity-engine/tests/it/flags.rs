@@ -137,7 +137,7 @@ fn z34_no_flag_changes_a_score() {
             &system,
             "Shorten.",
             &system.original[..system.original.len() / 2],
-            "Something else came back from it.",
+            &system.original,
         );
         let ids =
             |result: &ExperimentResult| result.flags.iter().map(|flag| flag.id).collect::<Vec<_>>();
@@ -163,8 +163,7 @@ fn z34_no_flag_changes_a_score() {
 #[test]
 fn z29_a_text_that_its_encoding_cannot_hold_is_noticed() {
     const TEXT: &str = "The harbour office closes at noon on Friday, so bring the signed papers before eleven and ask for Mrs. Olsen.";
-    let each =
-        |map: &dyn Fn(char) -> String| TEXT.chars().map(|char| map(char)).collect::<String>();
+    let each = |map: &dyn Fn(char) -> String| TEXT.chars().map(map).collect::<String>();
     let words: Vec<&str> = TEXT.split(' ').collect();
     let turned = |word: &str| word.chars().rev().collect::<String>();
     let hidden = [

@@ -3,9 +3,10 @@
 use proptest::prelude::*;
 use zer0gravity_engine::pipeline::{RoleConfig, judge_implementability, judge_semantic};
 use zer0gravity_engine::prompts::Role;
-use zer0gravity_engine::{JudgeStatus, StageStatus, parse_judge_reply};
+use zer0gravity_engine::{JudgeStatus, Report, StageStatus, page, parse_judge_reply};
 
-use crate::player::{MODEL, Player, finish, says};
+use crate::desk::{Desk, only, plan};
+use crate::player::{MODEL, Player, RULES, finish, says};
 
 /// The judge's own score, one that it mentions, and the one that the judged texts ask for; for the meaning and the rules.
 const SCORES: [[u8; 3]; 2] = [[12, 20, 40], [2, 3, 5]];
@@ -302,7 +303,7 @@ proptest! {
         let mut raw = "So: ".to_owned();
         let mut remaining = Vec::new();
         for part in &parts {
-            raw += &match part {
+            let piece = match part {
                 Part::Prose(words) => (*words).to_owned(),
                 Part::Own(score) => format!("{{\"score\": {score}}} "),
                 Part::Fenced(score) => format!("\n```json\n{{\"score\": {score}}}\n```\n"),
@@ -310,6 +311,7 @@ proptest! {
                 Part::Ticked(score) => format!("`{{\"score\": {score}}}` "),
                 Part::Draft(score) => format!("<thinking>{{\"score\": {score}}}</thinking> "),
             };
+            raw.push_str(&piece);
             if let Part::Own(score) | Part::Fenced(score) = part {
                 remaining.push(((score + 0.5).floor() as u8).min(max));
             }
@@ -318,4 +320,31 @@ proptest! {
         let expected = if remaining.len() == 1 { Some(remaining[0]) } else { None };
         prop_assert_eq!(parse_judge_reply(&raw, max, &[judged]).score, expected, "{}", raw);
     }
+}
+
+#[test]
+fn z2_a_result_holds_what_the_judge_said() {
+    let long = format!("{}{{\"score\": 95}}", "é".repeat(5000));
+    let said = long.clone();
+    let player = Player::default().role(Role::SemanticJudge, move || Ok(says(&said)));
+    let result = only(Desk::default().run(&player, &plan(&["a text"])));
+    let record = result.details.semantic_judge.as_ref().unwrap();
+    assert_eq!(record.notes(), ["recovered", "clamped from 95"]);
+    let json = serde_json::to_value(&record.samples[0]).unwrap();
+    let kept: String = long.chars().take(4096).collect();
+    assert_eq!(
+        json,
+        serde_json::json!({"model": MODEL, "sample": 1, "score": 40, "status": "recovered", "clamped": true, "given": 95,
+            "reply": kept, "replyTruncated": true})
+    );
+    let rules = result.details.implementability_judge.as_ref().unwrap();
+    assert_eq!(
+        (rules.notes(), rules.samples[0].reply.as_str()),
+        (vec![], RULES)
+    );
+    let html = page(&Report::of_results(vec![result])).render().unwrap();
+    assert!(
+        html.contains("clamped from 95")
+            && html.contains("recovered from a reply of another form: in 1 result.")
+    );
 }

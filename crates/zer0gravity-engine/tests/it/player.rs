@@ -75,6 +75,7 @@ pub fn usual(request: &ModelRequest) -> ModelReply {
         Role::SemanticJudge => says(SEMANTIC),
         Role::ImplementabilityJudge => says(RULES),
         Role::Executor => says("an answer"),
+        Role::MeasureEncoder | Role::MeasureDecoder => says("b"),
     }
 }
 
@@ -133,6 +134,25 @@ impl Player {
                 } else {
                     other(request)
                 }
+            }),
+            ..self
+        }
+    }
+
+    /// Answers one role as before, with a change.
+    pub fn role_with(
+        self,
+        role: Role,
+        change: impl Fn(&mut ModelReply) + Send + Sync + 'static,
+    ) -> Self {
+        let usual = self.reply;
+        Self {
+            reply: Box::new(move |request| {
+                let mut reply = usual(request)?;
+                if request.role == role {
+                    change(&mut reply);
+                }
+                Ok(reply)
             }),
             ..self
         }
@@ -237,6 +257,8 @@ impl Asked {
                 Role::SemanticJudge => StageName::JudgeSemantic,
                 Role::ImplementabilityJudge => StageName::JudgeImplementability,
                 Role::Executor => StageName::Execute,
+                // They belong to the count that failed.
+                Role::MeasureEncoder | Role::MeasureDecoder => StageName::CountEncoded,
             },
         }
     }

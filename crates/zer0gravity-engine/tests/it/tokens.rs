@@ -3,38 +3,28 @@
 use serde_json::json;
 use test_support::Canned;
 use tokio_util::sync::CancellationToken;
-use zer0gravity_engine::plan::Plan;
+use zer0gravity_engine::plan::{Config, Encoding, Plan};
 use zer0gravity_engine::prompts::{Nonce, PromptProfile, Role, RoleInput, render};
 use zer0gravity_engine::{
-    ExperimentResult, PortError, StageName, StageStatus, TokenSource, TokenUse,
+    ExperimentResult, ModelReply, PortError, StageName, StageStatus, TokenSource, TokenUse,
 };
 
 use crate::desk::{Desk, only, plan};
-use crate::player::{Player, fails, says, usual};
+use crate::player::{Player, fails, label, says, usual};
 use crate::wire::{COUNT, MESSAGES, Wire, counts, plays};
 
 /// Ten letters; its encoding has five.
 const TEXT: &str = "abcdefghij";
 const ENCODED: &str = "acegi";
-/// R(1.106 n + 7.55) of both.
-const LOCAL: [i64; 2] = [19, 13];
+/// The letters of both, by the tokenizer of the tests.
+const LOCAL: [i64; 2] = [10, 5];
 /// What encoder and decoder report as input in these tests.
 const INPUT: [u64; 2] = [1000, 900];
 
-/// R(1.106 n) of the system prompts, taken from what is reported.
-fn by_usage() -> [i64; 2] {
-    let plan = plan(&[TEXT]);
-    let rules = &plan.encodings[0].rules;
-    let beyond = |reported: u64, input| {
-        let system = render(PromptProfile::Seed, input, Nonce::default()).system;
-        let letters = system.chars().count() as f64;
-        reported as i64 - (1.106 * letters + 0.5).floor() as i64
-    };
-    [
-        beyond(INPUT[0], RoleInput::Encode { rules, text: "" }),
-        beyond(INPUT[1], RoleInput::Decode { rules, encoded: "" }),
-    ]
-}
+/// What the same prompts with a text of one token have.
+const MEASURED: [u64; 2] = [978, 884];
+/// What is reported, less what the prompts have beyond one token.
+const BY_USAGE: [i64; 2] = [23, 17];
 
 /// Reports [`INPUT`], but for the roles that are silent.
 fn reporting(silent: &'static [Role]) -> Player {
@@ -44,6 +34,8 @@ fn reporting(silent: &'static [Role]) -> Player {
             role if silent.contains(&role) => None,
             Role::Encoder => Some(input(INPUT[0])),
             Role::Decoder => Some(input(INPUT[1])),
+            Role::MeasureEncoder => Some(input(MEASURED[0])),
+            Role::MeasureDecoder => Some(input(MEASURED[1])),
             _ => reply.usage,
         };
         Ok(reply)
@@ -107,7 +99,7 @@ type Silence = (&'static [Role], fn(&mut Plan), (TokenSource, [i64; 2]));
 
 #[test]
 fn a_failed_count_is_made_up_for_by_one_other_source() {
-    let usage = (TokenSource::Usage, by_usage());
+    let usage = (TokenSource::Usage, BY_USAGE);
     let local = (TokenSource::Local, LOCAL);
     let same = |_: &mut Plan| {};
     let other_decoder = |plan: &mut Plan| plan.config.models.decoder = "model-2".to_owned();
@@ -144,18 +136,171 @@ fn a_failed_count_is_made_up_for_by_one_other_source() {
 fn without_the_first_count_the_second_is_not_asked_for() {
     let player = without(reporting(&[]), TEXT, fails("bad_request", 404));
     let result = only(Desk::default().run(&player, &plan(&[TEXT])));
-    assert_eq!(player.asked().len(), 5);
-    assert_eq!(result.metadata.total_api_calls, 5);
+    assert_eq!(player.asked().len(), 7);
+    assert_eq!(result.metadata.total_api_calls, 7);
     assert_eq!(result.stages[2].status, StageStatus::NotRun);
 }
 
 #[test]
-fn what_replies_report_is_at_least_one() {
-    let player = Player::default().counts(|_| Err(fails("server", 500)));
-    let result = only(Desk::default().run(&player, &plan(&[TEXT])));
-    // The system prompt alone is longer than the 10 tokens that are reported.
-    let expected = (Some(TokenSource::Usage), [Some(1), Some(1)]);
-    assert_eq!(numbers(&result), expected);
+fn z4_prompts_that_cannot_be_measured_leave_an_estimate() {
+    type Change = fn(&mut Plan);
+    type Measured = Result<Option<u64>, PortError>;
+    let nothing: Change = |_| {};
+    let not_wanted: Change = |plan| plan.config.no_measure_tokens = true;
+    let mut cases: Vec<(Role, Measured, Change, usize)> = vec![
+        // As long as the whole prompt, and longer.
+        (Role::MeasureEncoder, Ok(Some(INPUT[0] + 1)), nothing, 2),
+        (Role::MeasureDecoder, Ok(Some(5000)), nothing, 2),
+        (Role::MeasureDecoder, Ok(Some(0)), nothing, 2),
+        (Role::MeasureEncoder, Ok(None), nothing, 2),
+        (Role::MeasureEncoder, Ok(Some(900)), not_wanted, 0),
+    ];
+    cases.push((Role::MeasureDecoder, Err(fails("server", 500)), nothing, 2));
+    for (role, measured, change, calls) in cases {
+        let answer = measured.clone();
+        let player = reporting(&[]).role(role, move || {
+            let usage = answer.clone()?;
+            Ok(ModelReply {
+                usage: usage.map(input),
+                ..says("b")
+            })
+        });
+        let player = without(player, TEXT, fails("bad_request", 404));
+        let mut plan = plan(&[TEXT]);
+        change(&mut plan);
+        let result = only(Desk::default().run(&player, &plan));
+        let expected = (Some(TokenSource::Local), LOCAL.map(Some));
+        assert!(result.outcome.is_ok());
+        assert_eq!(numbers(&result), expected, "{role:?} {measured:?}");
+        let asked = [Role::MeasureEncoder, Role::MeasureDecoder].map(|role| player.to(role).len());
+        assert_eq!(asked.iter().sum::<usize>(), calls);
+    }
+}
+
+#[test]
+fn z4_prompts_are_measured_once_for_each_set_of_rules() {
+    let texts = ["first text", "second one", "and a third"];
+    let player = reporting(&[]).counts(|_| Err(fails("bad_request", 404)));
+    let mut plan = plan(&texts);
+    plan.config.trials = 2;
+    let desk = Desk::default();
+    let results = desk.run(&player, &plan);
+    assert_eq!(results.len(), 6);
+    let rules = &plan.encodings[0].rules;
+    for (role, input) in [
+        (Role::MeasureEncoder, RoleInput::Encode { rules, text: "a" }),
+        (
+            Role::MeasureDecoder,
+            RoleInput::Decode {
+                rules,
+                encoded: "a",
+            },
+        ),
+    ] {
+        let asked = player.to(role);
+        assert_eq!(asked.len(), 1);
+        let own = render(PromptProfile::Seed, input, Nonce::default());
+        assert_eq!(
+            (&asked[0].prompt.system, &asked[0].prompt.messages),
+            (&own.system, &own.messages)
+        );
+        assert_eq!(
+            (own.messages[0].content.as_str(), asked[0].prompt.max_tokens),
+            ("a", 16)
+        );
+    }
+    // They are kept and used again.
+    let before = player.asked().len();
+    let again = desk.run(&player, &plan);
+    assert_eq!(player.asked().len(), before);
+    assert_eq!(numbers(&again[0]), numbers(&results[0]));
+    // Where the provider counts, nothing is measured.
+    let player = reporting(&[]);
+    Desk::default().run(&player, &plan);
+    assert!(player.to(Role::MeasureEncoder).is_empty());
+}
+
+/// A server that counts no text but reports its prompts: system and text by the tokenizer of the tests.
+fn reports_prompts() -> Player {
+    Player::default()
+        .counts(|_| Err(fails("bad_request", 404)))
+        .replies(|request| {
+            let mut reply = usual(request);
+            let prompt = &request.prompt;
+            let text = &prompt.messages[0].content;
+            let tokens = |text: &str| text.chars().count() as u64;
+            reply.usage = Some(input(tokens(&prompt.system) + 3 + tokens(text)));
+            Ok(reply)
+        })
+}
+
+#[test]
+fn z3_the_length_of_the_rules_does_not_enter_the_numbers() {
+    for length in [15, 965, 3800] {
+        let player = reports_prompts().role_with(Role::Encoder, |reply| {
+            "x".repeat(17).clone_into(&mut reply.text);
+        });
+        let mut plan = plan(&["a text of 23 characters"]);
+        plan.encodings = vec![Encoding::new("rules", None, "r".repeat(length))];
+        let result = only(Desk::default().run(&player, &plan));
+        let expected = (Some(TokenSource::Usage), [Some(23), Some(17)]);
+        assert_eq!(numbers(&result), expected, "{length}");
+    }
+}
+
+#[test]
+fn z3_a_result_says_how_its_tokens_are_counted_here() {
+    for (model, tokenizer, numbers_of, error) in [
+        (
+            "claude-sonnet-4-5-20250929",
+            "cl100k",
+            [19, 13],
+            "mean 3 %, worst 9 % (17 texts)",
+        ),
+        (
+            "gpt-4o-mini",
+            "o200k",
+            [10, 5],
+            "text exact, message overhead not counted",
+        ),
+        (
+            "gpt-4.1",
+            "o200k",
+            [10, 5],
+            "text exact, message overhead not counted",
+        ),
+        (
+            "gpt-5-nano",
+            "o200k",
+            [10, 5],
+            "text exact, message overhead not counted",
+        ),
+        (
+            "o3-mini",
+            "o200k",
+            [10, 5],
+            "text exact, message overhead not counted",
+        ),
+        ("gpt-x", "cl100k", [10, 5], "unknown for this model"),
+    ] {
+        let player = Player::default().counts(|_| Err(fails("bad_request", 404)));
+        let mut plan = plan(&[TEXT]);
+        plan.config = Config {
+            no_measure_tokens: true,
+            ..Config::new(label(), model)
+        };
+        let result = only(Desk::default().run(&player, &plan));
+        assert_eq!(
+            numbers(&result),
+            (Some(TokenSource::Local), numbers_of.map(Some)),
+            "{model}"
+        );
+        let counter = result.metadata.token_counter.unwrap();
+        assert_eq!(
+            (counter.tokenizer.as_str(), counter.error.as_str()),
+            (tokenizer, error)
+        );
+    }
 }
 
 #[test]
@@ -255,7 +400,7 @@ fn a_provider_that_does_not_count_is_asked_once_in_a_run() {
         let calls: Vec<_> = (results.iter())
             .map(|result| (result.metadata.total_api_calls, result.metadata.retries))
             .collect();
-        assert_eq!(calls, [(5, 0), (4, 0), (4, 0), (4, 0)], "{error:?}");
+        assert_eq!(calls, [(7, 0), (6, 0), (6, 0), (6, 0)], "{error:?}");
     }
     // Of an encoding, too; what was counted before is not mixed in.
     let player = reporting(&[]).counts(move |request| {
@@ -343,7 +488,12 @@ async fn statuses_of_a_real_count_come_to_the_same() {
         let mut counted = 0;
         let wire = Wire::new(move |path, body| {
             if path != COUNT {
-                return plays(body, INPUT[0], INPUT[1]);
+                let [encoder, decoder] = if body["max_tokens"] == 16 {
+                    MEASURED
+                } else {
+                    INPUT
+                };
+                return plays(body, encoder, decoder);
             }
             counted += 1;
             match statuses[(counted - 1) % 2] {
@@ -359,7 +509,7 @@ async fn statuses_of_a_real_count_come_to_the_same() {
         let run = run.quietly(&wire.port, &plan, CancellationToken::new());
         let report = run.await.unwrap();
         for result in &report.results {
-            let expected = (Some(TokenSource::Usage), by_usage().map(Some));
+            let expected = (Some(TokenSource::Usage), BY_USAGE.map(Some));
             assert_eq!(numbers(result), expected, "{statuses:?}");
         }
         let sent = wire.sent();
@@ -398,13 +548,18 @@ async fn cached_tokens_of_a_prompt_are_tokens() {
         if path != MESSAGES {
             return (404, Canned::anthropic_error("not_found_error", "no route"));
         }
-        let (status, reply) = plays(body, 100, 50);
+        let [encoder, decoder] = if body["max_tokens"] == 16 {
+            [78, 34]
+        } else {
+            [100, 50]
+        };
+        let (status, reply) = plays(body, encoder, decoder);
         let mut reply: serde_json::Value = serde_json::from_str(&reply).unwrap();
         let input = reply["usage"]["input_tokens"].as_u64().unwrap();
         reply["usage"] = json!({
             "input_tokens": input,
             "cache_read_input_tokens": 700,
-            "cache_creation_input_tokens": if input == 100 { 200 } else { 150 },
+            "cache_creation_input_tokens": if input > 50 { 200 } else { 150 },
             "output_tokens": 5,
         });
         (status, reply.to_string())
@@ -413,6 +568,6 @@ async fn cached_tokens_of_a_prompt_are_tokens() {
     let run = Desk::default();
     let run = run.quietly(&wire.port, &plan, CancellationToken::new());
     let result = only(run.await.unwrap().results);
-    let expected = (Some(TokenSource::Usage), by_usage().map(Some));
+    let expected = (Some(TokenSource::Usage), BY_USAGE.map(Some));
     assert_eq!(numbers(&result), expected);
 }

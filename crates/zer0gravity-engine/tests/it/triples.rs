@@ -4,8 +4,8 @@ use tokio_util::sync::CancellationToken;
 use zer0gravity_engine::plan::Config;
 use zer0gravity_engine::prompts::Role;
 use zer0gravity_engine::{
-    Case, CaseFormat, Event, ExperimentResult, Points, ResultScores, StageName, StageStatus,
-    TokenPair, TokenSource, Triple, parse_triples, score_triples,
+    Case, CaseFormat, Event, ExperimentResult, Points, Report, ResultScores, StageName,
+    StageStatus, TokenPair, TokenSource, Triple, parse_triples, score_triples,
 };
 
 use crate::desk::{Desk, only};
@@ -19,6 +19,7 @@ fn triple(id: &str) -> Triple {
             text: "abcdefghij".to_owned(),
             ..Case::default()
         },
+        encoding_id: "given".to_owned(),
         encoded_text: "acegi".to_owned(),
         decoded_text: " decoded ".to_owned(),
         encoding_system: Some("every second letter".to_owned()),
@@ -149,9 +150,9 @@ fn counts_that_fail_are_estimated_both() {
             }
         });
         let result = score(&player, triple("1"));
-        // R(1.106 n + 7.55); replies of an encoder that would tell are not there.
+        // Letters, as the tokenizer of the tests counts; replies of an encoder that would tell are not there.
         let numbers = (result.original_tokens, result.encoded_tokens);
-        assert_eq!(numbers, (Some(19), Some(13)));
+        assert_eq!(numbers, (Some(10), Some(5)));
         assert_eq!(result.metadata.token_source, Some(TokenSource::Local));
     }
 }
@@ -236,7 +237,7 @@ fn results_come_in_the_order_of_the_triples() {
     let done: Vec<_> = told.iter().map(|(done, _)| *done).collect();
     assert_eq!(done, [1, 2, 3]);
     let encodings: Vec<_> = results.iter().map(|one| one.encoding_id.as_str()).collect();
-    assert_eq!(encodings, ["given-1", "given-2", "given-1"]);
+    assert_eq!(encodings, ["given", "given", "given"]);
     // Both counts are the same for all three.
     assert_eq!(player.counted().len(), 2);
 }
@@ -313,5 +314,50 @@ fn z5_without_rules_and_points_for_them_nothing_is_made_up() {
     assert_eq!(
         (result.total, result.partial_total),
         (Some(Points(56.0)), None)
+    );
+}
+
+#[test]
+fn z44_one_text_may_come_from_several_systems() {
+    let line = |system: &str, id: &str, points: u8| {
+        format!(
+            r#"{{"id":"{id}","text":"abcdefghij","encodedText":"acegi","decodedText":"abcdefghij","originalTokens":10,"encodedTokens":5,"encodingId":"{system}","semanticScore":{points},"implementabilityScore":5}}"#
+        )
+    };
+    let file = [
+        line("short", "1", 40),
+        line("short", "2", 38),
+        line("long", "1", 20),
+        line("long", "2", 21),
+    ]
+    .join("\n");
+    let (triples, errors) = parse_triples(file.as_bytes(), CaseFormat::JsonLines, "t.jsonl");
+    assert!(errors.is_empty(), "{errors:?}");
+    let results = scored_by(&Player::default(), &config(), &triples);
+    let report = Report::of_results(results);
+    let ids: Vec<_> = report
+        .statistics
+        .per_encoding
+        .iter()
+        .map(|one| one.encoding_id.as_str())
+        .collect();
+    assert_eq!(ids, ["short", "long"]);
+    let pair = &report.statistics.pairwise[0];
+    assert_eq!(
+        (pair.cases, pair.mean_difference.is_some_and(|by| by > 10.0)),
+        (2, true)
+    );
+    // The same id twice within a system is an error still, and the default system is one too.
+    let twice = [line("short", "1", 40), line("short", "1", 38)].join("\n");
+    let (_, errors) = parse_triples(twice.as_bytes(), CaseFormat::JsonLines, "t.jsonl");
+    assert_eq!(
+        errors[0].to_string(),
+        "t.jsonl:2: id `1` again, first on line 1"
+    );
+    let long = line(&"x".repeat(129), "1", 40);
+    let (_, errors) = parse_triples(long.as_bytes(), CaseFormat::JsonLines, "t.jsonl");
+    assert_eq!(
+        errors[0].to_string(),
+        "t.jsonl:1: `encodingId` has 129 characters, not 1 to 128"
     );
 }

@@ -3,6 +3,7 @@
 use report_kit::{Axis, Cell, Plot, Section, Series, Table};
 
 use super::{ROWS, SIGNS, number};
+use crate::TokenSource;
 use crate::number::rounded;
 use crate::report::Report;
 use crate::report::grouped::total;
@@ -20,6 +21,8 @@ struct Balance<'a> {
     encoding: &'a str,
     /// Of the rules.
     rules: u64,
+    /// They are an estimate.
+    estimated: bool,
     /// Scored results.
     texts: f64,
     original: f64,
@@ -47,6 +50,7 @@ fn balances(report: &Report) -> Vec<Balance<'_>> {
             let mut balance = Balance {
                 encoding: &encoding.id,
                 rules: encoding.rules_tokens?,
+                estimated: encoding.rules_tokens_source == Some(TokenSource::Local),
                 texts: 0.0,
                 original: 0.0,
                 encoded: 0.0,
@@ -91,7 +95,11 @@ pub(super) fn section(report: &Report) -> Option<Section> {
         });
         [
             Cell::text(balance.encoding),
-            balance.rules.into(),
+            if balance.estimated {
+                Cell::text(format!("{} (estimate)", balance.rules))
+            } else {
+                balance.rules.into()
+            },
             one,
             ten,
             hundred,
@@ -103,7 +111,7 @@ pub(super) fn section(report: &Report) -> Option<Section> {
         "Tokens saved, %, when so many messages share one copy of the rules",
         columns,
     );
-    let section = Section::new("What it saves").anchor("cost").text(
+    let section = Section::new("Token savings").anchor("cost").text(
         "A reader needs the rules too. Shares are of the tokens of all scored texts together; below zero the rules cost more than the encoding saves. It pays off after so many messages.",
     );
     let section = section.table(table.rows(rows).limit(ROWS));

@@ -28,10 +28,15 @@ pub(in crate::report) fn lead(report: &Report) -> String {
         .filter_map(|encoding| Some((encoding.total.mean?, encoding)))
         .collect();
     ranked.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    // If a critical flag is right, a score is worth nothing: such an encoding is not the best of several.
+    let (flagged, ranked): (Vec<_>, Vec<_>) = ranked
+        .into_iter()
+        .partition(|(_, encoding)| is_flagged(report, &encoding.encoding_id));
     let outcomes = &report.outcomes;
     let mut sentences = match ranked.as_slice() {
         [] if outcomes.items == 0 => return "There is no experiment in this report.".to_owned(),
-        [] => return unscored(report),
+        [] if flagged.is_empty() => return unscored(report),
+        [] => Vec::new(),
         [(total, only)] => vec![
             format!(
                 "{} scores {total:.1} of 100 points on {}{}.",
@@ -53,6 +58,7 @@ pub(in crate::report) fn lead(report: &Report) -> String {
             ahead(report, &best.encoding_id, &second.encoding_id),
         ],
     };
+    sentences.push(left_out(&flagged));
     sentences.push(without_rules(report));
     if outcomes.failed > 0 {
         sentences.push(format!(
@@ -64,6 +70,36 @@ pub(in crate::report) fn lead(report: &Report) -> String {
     }
     sentences.retain(|sentence| !sentence.is_empty());
     sentences.join(" ")
+}
+
+/// Whether a result of the encoding carries a critical flag.
+fn is_flagged(report: &Report, encoding: &str) -> bool {
+    let mut own = (report.results.iter()).filter(|result| result.encoding_id == encoding);
+    own.any(|result| {
+        let mut flags = result.flags.iter();
+        flags.any(|flag| flag.severity == Severity::Critical)
+    })
+}
+
+/// The encodings that are not ranked; empty for none.
+fn left_out(flagged: &[(f64, &EncodingStatistics)]) -> String {
+    const NAMED: usize = 5;
+    let scored = flagged.iter().take(NAMED);
+    let names: Vec<String> = scored
+        .map(|(total, encoding)| format!("{} ({total:.1})", encoding.encoding_id))
+        .collect();
+    let more = match flagged.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    match flagged.len() {
+        0 => String::new(),
+        count => format!(
+            "{}{more} {} not ranked: results carry critical flags.",
+            names.join(", "),
+            if count == 1 { "is" } else { "are" },
+        ),
+    }
 }
 
 /// How many results have no total because no rules were given; empty for none.
@@ -112,7 +148,7 @@ fn merits(encoding: &EncodingStatistics) -> String {
     )
 }
 
-/// Whether the best is told apart from the next.
+/// Whether the difference of the best and the next is significant.
 fn ahead(report: &Report, best: &str, second: &str) -> String {
     let pair =
         report.statistics.pairwise.iter().find(|pair| {
@@ -129,12 +165,12 @@ fn ahead(report: &Report, best: &str, second: &str) -> String {
         -difference
     };
     let verdict = if p <= SIGNIFICANT {
-        "more than chance gives"
+        "is significant"
     } else {
-        "no more than chance may give"
+        "is not significant"
     };
     format!(
-        "On their {} the difference is {difference:.1} points, {verdict} (p {}).",
+        "On their {} the difference of {difference:.1} points {verdict} (p {}).",
         counted(pair.cases, "common text", "common texts"),
         if p < 0.001 {
             probability(p)
@@ -183,7 +219,7 @@ pub(super) fn notices(report: &Report) -> Vec<(Tone, String)> {
     let critical = report.results.iter().filter(critical).count();
     if critical > 0 {
         let text = format!(
-            "{} a critical flag: if it is right, the score is worth nothing. See What to look at.",
+            "{} a critical flag: if it is right, the score is worth nothing. See Flags.",
             counted(critical, "result carries", "results carry")
         );
         notices.push((Tone::Bad, text));

@@ -18,7 +18,7 @@ pub(super) fn section(report: &Report) -> Option<Section> {
         sentences.push("Points for learnability follow from those for the meaning and were not measured apart. Flags change no total.".to_owned());
     }
     sentences.retain(|sentence| !sentence.is_empty());
-    let section = Section::new("What these numbers do not say").anchor("limits");
+    let section = Section::new("Limits").anchor("limits");
     Some(section.text(sentences.join(" ")))
 }
 
@@ -98,18 +98,30 @@ fn tokens(report: &Report) -> String {
             )
         }
     };
+    let local = report.results.iter().map(|result| &result.metadata);
+    let counters: BTreeSet<String> = local
+        .filter(|metadata| metadata.token_source == Some(TokenSource::Local))
+        .filter_map(|metadata| metadata.token_counter.as_ref())
+        .map(|counter| format!("{}, error {}", counter.tokenizer, counter.error))
+        .collect();
+    let estimates = if counters.is_empty() {
+        "are estimates by a tokenizer of another family".to_owned()
+    } else {
+        let counters: Vec<String> = counters.into_iter().collect();
+        format!(
+            "are estimates by a public tokenizer ({})",
+            counters.join("; ")
+        )
+    };
     let told = [
-        (
-            TokenSource::Local,
-            "are estimates by a tokenizer of another family (on 17 texts 3 % off on average, 9 % at worst)",
-        ),
+        (TokenSource::Local, estimates.as_str()),
         (
             TokenSource::Chars4,
             "are a quarter of the characters, a rough guess",
         ),
         (
             TokenSource::Usage,
-            "are derived from what the replies report, less an estimate of the prompt",
+            "are derived from what the replies report, less the measured rest of the prompt",
         ),
         (
             TokenSource::Given,

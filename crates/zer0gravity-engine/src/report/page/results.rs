@@ -108,7 +108,11 @@ pub(super) fn fidelity(report: &Report) -> Option<Section> {
         return None;
     }
     let x = || Axis::new("tokens saved, %").including(0.0);
-    let y = || Axis::new("points for the meaning, of 40").including(40.0);
+    let y = || {
+        Axis::new("points for the meaning, of 40")
+            .including(0.0)
+            .including(40.0)
+    };
     let mut section = Section::new("Meaning against compression").anchor("fidelity");
     if places.len() > 1 {
         let (names, front) = (front_names(report), front(report));
@@ -203,7 +207,7 @@ pub(super) fn head_to_head(report: &Report) -> Option<Section> {
     if most < needed {
         let most = counted(most, "common text", "common texts");
         let further =
-            format!(" With {most} no difference can be told from chance: that takes {needed}.");
+            format!(" With {most} no difference can be significant: that takes {needed}.");
         text.push_str(&further);
     }
     let columns = [
@@ -243,8 +247,8 @@ fn row(pair: &Pairwise) -> [Cell; 7] {
         told(pair.p),
         told(pair.p_holm),
         match pair.p_holm {
-            Some(p) if p <= SIGNIFICANT => Cell::badge("told apart", Tone::Good),
-            Some(_) => Cell::badge("not told apart", Tone::Neutral),
+            Some(p) if p <= SIGNIFICANT => Cell::badge("significant", Tone::Good),
+            Some(_) => Cell::badge("not significant", Tone::Neutral),
             None => Cell::Missing,
         },
     ]
@@ -280,7 +284,7 @@ pub(super) fn by_length(report: &Report) -> Option<Section> {
     let plot = Plot::xy(
         "Each text by its length",
         x,
-        Axis::new("total, of 100").including(100.0),
+        Axis::new("total, of 100").including(0.0).including(100.0),
     );
     let section = Section::new("Total by length of the text").anchor("length");
     Some(section.plot(by_encoding(plot, report, cases, point)))

@@ -35,7 +35,7 @@ pub(super) fn flags(report: &Report, told: &Told) -> Option<Section> {
             raised.count += 1;
         }
     }
-    let section = Section::new("What to look at").anchor("flags");
+    let section = Section::new("Flags").anchor("flags");
     if raised.is_empty() {
         return (!report.results.is_empty()).then(|| section.text("No result carries a flag."));
     }
@@ -59,7 +59,7 @@ pub(super) fn flags(report: &Report, told: &Told) -> Option<Section> {
             Cell::text(raised.evidence),
         ]
     });
-    let table = Table::new("Flags, worst first", columns);
+    let table = Table::new("Flags raised, worst first", columns);
     let section = section
         .text("Flags are found by rules, not by a model, and may be wrong. None changes a score.");
     Some(section.table(table.rows(rows).limit(ROWS)))
@@ -174,11 +174,7 @@ pub(super) fn judges(report: &Report) -> Option<Section> {
             rules.map_or(Cell::Missing, |rules| number(rules.points.mean, 1)),
         ]
     });
-    section = section.table(
-        Table::new("How mild each judge is", columns)
-            .rows(rows)
-            .limit(ROWS),
-    );
+    section = section.table(Table::new("Judge bias", columns).rows(rows).limit(ROWS));
     let repeated = |judge: &&JudgeStatistics| judge.components.is_some();
     if panel.per_judge.iter().any(|judge| repeated(&judge)) {
         section = section.text("Where repeats of the same text differ, in points of the 40 (standard deviations). A level that was not repeated has no number, and what it adds stands in the one above it.").table(spread(&panel.per_judge));
@@ -232,7 +228,7 @@ pub(super) fn lint(report: &Report) -> Option<Section> {
             Cell::code(&finding.evidence),
         ]
     });
-    let section = Section::new("What the rules promise").anchor("lint");
-    let section = section.text("Found by reading the rules, before anybody used them.");
+    let section = Section::new("Rule lint").anchor("lint");
+    let section = section.text("Found in the rules alone, before they were used.");
     Some(section.table(Table::new("Findings", columns).rows(rows).limit(ROWS)))
 }

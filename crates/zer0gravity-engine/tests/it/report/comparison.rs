@@ -205,7 +205,7 @@ fn judged_by(model: &str, profile: PromptProfile, hash: &str) -> Vec<ExperimentR
     for result in &mut results {
         result.metadata.models.judges = vec![model.to_owned()];
         result.metadata.prompt_profile = profile;
-        result.metadata.prompt_sha256.semantic_judge = hash.to_owned();
+        hash.clone_into(&mut result.metadata.prompt_sha256.semantic_judge);
     }
     results
 }

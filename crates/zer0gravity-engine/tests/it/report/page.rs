@@ -2,6 +2,7 @@
 
 use scraper::{ElementRef, Html, Selector};
 use serde_json::Value;
+use zer0gravity_engine::flags::{Flag, FlagId, Severity};
 use zer0gravity_engine::report::Report;
 use zer0gravity_engine::{ExperimentResult, StageName, StageStatus, TokenSource, page};
 
@@ -149,7 +150,9 @@ fn leads_say_the_result() {
         "{text}"
     );
     assert!(
-        text.ends_with("On their 8 common texts the difference is 13.0 points, more than chance gives (p = 0.008)."),
+        text.ends_with(
+            "On their 8 common texts the difference of 13.0 points is significant (p = 0.008)."
+        ),
         "{text}"
     );
     let apart = lead(vec![item("one", "a", "x"), item("two", "b", "y")]);
@@ -230,7 +233,7 @@ fn of_two_the_better_one_stands_first() {
         "13.0 [13.0, 13.0]",
         "0.008",
         "0.008",
-        "✓told apart",
+        "✓significant",
     ];
     assert_eq!(cells(results.clone()), row);
     results.reverse();
@@ -253,4 +256,55 @@ fn repeats_are_told_apart() {
             "e, encoding 2, decode 3: 74 of 100"
         ]
     );
+}
+
+#[test]
+fn z45_an_encoding_with_a_critical_flag_is_not_called_the_best() {
+    let mut results = Vec::new();
+    for case in 0..8 {
+        for (encoding, points) in [("cheat", 40), ("good", 34), ("plain", 20)] {
+            results.push(judged(item(encoding, &format!("c{case}"), "x"), points, 4));
+        }
+    }
+    let open = report(results.clone()).lead();
+    assert!(open.starts_with("cheat scores best"), "{open}");
+    results[0].flags.push(Flag {
+        id: FlagId::RulesContainText,
+        severity: Severity::Critical,
+        evidence: "the text".into(),
+    });
+    let lead = report(results).lead();
+    assert!(lead.starts_with("good scores best"), "{lead}");
+    assert!(lead.contains("plain follows"), "{lead}");
+    assert!(
+        lead.contains(" is not ranked: results carry critical flags."),
+        "{lead}"
+    );
+    assert!(
+        lead.contains("On their 8 common texts the difference of"),
+        "{lead}"
+    );
+}
+
+#[test]
+fn z45_headings_are_nouns_and_axes_have_the_whole_scale() {
+    let html = page(&small()).render().unwrap();
+    for heading in [
+        "Flags",
+        "Token savings",
+        "Rule lint",
+        "Judge bias",
+        "Limits",
+    ] {
+        assert!(html.contains(&format!(">{heading}<")), "{heading}");
+    }
+    for gone in [
+        "What to look at",
+        "What it saves",
+        "How mild",
+        "told apart",
+        "chance may give",
+    ] {
+        assert!(!html.contains(gone), "{gone}");
+    }
 }

@@ -76,6 +76,7 @@ pub(crate) fn item(encoding: &str, case: &str, text: &str) -> ExperimentResult {
                 judges: vec![MODEL.into()],
             },
             token_source: Some(TokenSource::Api),
+            token_counter: None,
             prompt_profile: PromptProfile::Seed,
             prompt_sha256: PromptHashes::default(),
             rules_sha256: format!("{:0>64}", encoding.len()),
@@ -248,6 +249,7 @@ pub(crate) fn small() -> Report {
         path: Some(format!("rules/{id}.txt")),
         sha256: "0".repeat(64),
         rules_tokens: tokens,
+        rules_tokens_source: None,
         lint: LintReport {
             findings,
             ..LintReport::default()
