@@ -73,16 +73,23 @@ impl Draws {
     }
 }
 
-/// Kills the process some time after it has made so many calls, unless it has ended. Whether it was killed.
-fn kill(mut child: Child, stub: &CompressionStub, calls: usize, later: Duration) -> bool {
+/// Ends the process by a signal some time after it has made so many calls, unless it has ended. Whether it was ended.
+fn end(
+    mut child: Child,
+    stub: &CompressionStub,
+    calls: usize,
+    later: Duration,
+    name: &str,
+) -> bool {
     stub.wait_calls(calls);
     let moment = Instant::now() + later;
     while Instant::now() < moment {
         thread::yield_now();
     }
     let alive = child.try_wait().unwrap().is_none();
-    child.kill().unwrap();
+    signal(child.id(), name);
     child.wait().unwrap();
+    stub.server().settle();
     alive
 }
 
@@ -106,12 +113,23 @@ fn kill_rounds(seed: u64, rounds: usize) -> Kills {
         let calls = draws.below(CALLS + 1);
         // Replies come 5 ms after their calls and are then stored: a little more than that.
         let later = Duration::from_micros(draws.next() % 9_000);
-        let killed = kill(place.start_asking(&stub, &MATRIX), &stub, calls, later);
+        let name = if round % 2 == 0 { "-KILL" } else { "-TERM" };
+        let killed = end(
+            place.start_asking(&stub, &MATRIX),
+            &stub,
+            calls,
+            later,
+            name,
+        );
         let kept = stored(&place);
         let made = stub.stats().calls;
         stub.reset(StubMode::Ok);
         let ran = go_on(&place, &stub);
-        let told = format!("round {round}: {calls} calls and {later:?}, {made} made, {kept} kept");
+        let told = format!(
+            "round {round}: {name} after {calls} calls and {later:?}, {made} made, {kept} kept"
+        );
+        // A signal that asks lets the calls under way end: what was paid is kept.
+        assert!(kept == made || kept < made && name == "-KILL", "{told}");
         assert_eq!(ran.code, Some(0), "{told}\n{}", ran.stderr);
         assert_eq!(stub.stats().calls, CALLS - kept, "{told}");
         assert_eq!(stored(&place), CALLS, "{told}");
@@ -131,33 +149,33 @@ fn kill_rounds(seed: u64, rounds: usize) -> Kills {
 // 25 rounds, in parts that run side by side.
 
 #[test]
-fn kill_9_at_any_instant_changes_nothing_1() {
+fn kills_at_any_instant_change_nothing_1() {
     kill_rounds(1, 5);
 }
 
 #[test]
-fn kill_9_at_any_instant_changes_nothing_2() {
+fn kills_at_any_instant_change_nothing_2() {
     kill_rounds(2, 5);
 }
 
 #[test]
-fn kill_9_at_any_instant_changes_nothing_3() {
+fn kills_at_any_instant_change_nothing_3() {
     kill_rounds(3, 5);
 }
 
 #[test]
-fn kill_9_at_any_instant_changes_nothing_4() {
+fn kills_at_any_instant_change_nothing_4() {
     kill_rounds(4, 5);
 }
 
 #[test]
-fn kill_9_at_any_instant_changes_nothing_5() {
+fn kills_at_any_instant_change_nothing_5() {
     kill_rounds(5, 5);
 }
 
 #[test]
 #[ignore = "minutes; the same with fewer rounds runs always"]
-fn kill_9_two_hundred_times() {
+fn kills_two_hundred_times() {
     let kills = kill_rounds(0, 200);
     assert!(kills["in the middle"] > 100, "{kills:?}");
 }

@@ -4,7 +4,8 @@ mod answer;
 mod connection;
 mod signal;
 
-use std::net::SocketAddr;
+use std::io::Read as _;
+use std::net::{Shutdown, SocketAddr};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -163,6 +164,16 @@ impl FaultServer {
             std::thread::yield_now();
         }
         assert_eq!(self.open(), n, "connections open");
+    }
+
+    /// Blocks the thread until every connection that was begun before is served to its end: for a client that is dead,
+    /// whose last requests may still be in the queue of the listener.
+    pub fn settle(&self) {
+        // Connections are accepted in their order, and one that sends nothing is closed at once.
+        let mut last = std::net::TcpStream::connect(self.address).unwrap();
+        last.shutdown(Shutdown::Write).unwrap();
+        last.read_to_end(&mut Vec::new()).unwrap();
+        self.block_until_open(0);
     }
 
     async fn wait_until(&self, what: &str, met: impl FnMut(&Counts) -> bool + Send + 'static) {

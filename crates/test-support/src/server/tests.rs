@@ -47,6 +47,18 @@ async fn requests_are_recorded_and_the_last_answer_is_repeated() {
     );
 }
 
+#[test]
+fn a_request_of_a_client_that_is_gone_is_answered_before_the_server_has_settled() {
+    let server = FaultServer::replies([Answer::json(200, "{}")]);
+    for gone in 1..=50 {
+        let mut stream = std::net::TcpStream::connect(server.address()).unwrap();
+        std::io::Write::write_all(&mut stream, POST.as_bytes()).unwrap();
+        drop(stream);
+        server.settle();
+        assert_eq!(server.requests().len(), gone);
+    }
+}
+
 #[tokio::test]
 async fn a_chunked_request_is_read_whole() {
     let server = FaultServer::play(|received| Answer::json(200, received.text()));
