@@ -1,13 +1,12 @@
 //! Runs a plan: the store, Ctrl-C, progress, and the exit code its results come to.
 
 use std::io::{self, Write as _};
-use std::sync::Mutex;
 
 use bin_support::{Exit, Failure, Interrupt, Session};
 use tokio_util::sync::CancellationToken;
 use zer0gravity_engine::plan::{Config, Plan};
 use zer0gravity_engine::report::Report;
-use zer0gravity_engine::store::{CallStore, MemoryStore};
+use zer0gravity_engine::store::{CallStore, MemoryStore, SharedStore};
 use zer0gravity_engine::{
     Context, Event, ExperimentResult, RunError, StageStatus, Triple, run_matrix, run_plan,
     score_triples,
@@ -21,7 +20,7 @@ use crate::clock::SystemClock;
 pub fn perform(
     plan: &Plan,
     asked: &Asked,
-    store: Box<dyn CallStore>,
+    store: impl CallStore + 'static,
     session: &Session,
 ) -> Result<Report, Failure> {
     let total = plan.items().count();
@@ -37,7 +36,7 @@ pub fn perform(
 pub fn results(
     plan: &Plan,
     asked: &Asked,
-    store: Box<dyn CallStore>,
+    store: impl CallStore + 'static,
     session: &Session,
 ) -> Result<Vec<ExperimentResult>, Failure> {
     let total = plan.items().count();
@@ -54,7 +53,7 @@ pub fn score(
     asked: &Asked,
     session: &Session,
 ) -> Result<Vec<ExperimentResult>, Failure> {
-    let store = Box::new(MemoryStore::default());
+    let store = MemoryStore::default();
     let work = async |context: &Context<'_>, cancel, show: &mut dyn FnMut(Event<'_>)| {
         score_triples(context, config, triples, cancel, show).await
     };
@@ -64,7 +63,7 @@ pub fn score(
 /// Does work in the engine with a bar that shows how far it is, until it ends or Ctrl-C ends it.
 fn watched<T>(
     asked: &Asked,
-    store: Box<dyn CallStore>,
+    store: impl CallStore + 'static,
     total: usize,
     session: &Session,
     work: impl AsyncFnOnce(
@@ -74,7 +73,7 @@ fn watched<T>(
     ) -> Result<T, RunError>,
 ) -> Result<T, Failure> {
     let cancel = cancelled_by(&Interrupt::on_signals()?);
-    let store = Mutex::new(store);
+    let store = SharedStore::new(store);
     let clock = SystemClock::new();
     let context = Context {
         port: asked.port.as_ref(),

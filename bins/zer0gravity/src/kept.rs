@@ -52,7 +52,7 @@ fn perform_after(
     session: &Session,
 ) -> Result<Report, Failure> {
     asked.keep_ledger(&directory.ledger())?;
-    let store = Box::new(directory.calls(session)?);
+    let store = directory.calls(session)?;
     let mut report = experiment::perform(plan, asked, store, session)?;
     directory.frozen_at().clone_into(&mut report.created_at);
     let mut calls = directory.calls_file()?;

@@ -48,7 +48,7 @@ pub fn run(args: &Run, quiet: bool, session: &mut Session) -> Result<Exit, Failu
     let show = Show::of(args.json, args.output.as_ref(), session);
     let summary = Summary::of(&plan, args.checks.verbose);
     let Some(path) = &args.run_dir else {
-        let store = Box::new(MemoryStore::default());
+        let store = MemoryStore::default();
         let results = experiment::results(&plan, &asked, store, session)?;
         output::results(show, output, &results, &summary, quiet, session)?;
         let checks = &args.checks;

@@ -5,11 +5,9 @@
 //! rules. The crate is the judge, not a contestant.
 //!
 //! ```
-//! use std::sync::Mutex;
-//!
 //! use zer0gravity_engine::dataset::Level;
 //! use zer0gravity_engine::plan::{Config, Encoding, Plan, PlannedCase};
-//! use zer0gravity_engine::store::{CallStore, MemoryStore};
+//! use zer0gravity_engine::store::{MemoryStore, SharedStore};
 //! use zer0gravity_engine::{Clock, Context, DEFAULT_RULES, ModelPort, OfflineModel, Tokenizers, run_matrix};
 //!
 //! /// Time comes from outside: a real clock in a program, one that stands still here.
@@ -33,7 +31,7 @@
 //!     config: Config::new(port.label(), OfflineModel::NAME),
 //! };
 //! // `JsonlStore` keeps calls on the disk instead: a run that stops is then resumed without paying twice.
-//! let store: Mutex<Box<dyn CallStore>> = Mutex::new(Box::new(MemoryStore::default()));
+//! let store = SharedStore::new(MemoryStore::default());
 //! let context = Context {
 //!     port: &port,
 //!     clock: &Still,
@@ -75,6 +73,7 @@ mod llm;
 mod matrix;
 pub mod metrics;
 mod number;
+mod off_thread;
 mod offline;
 mod outcome;
 pub mod pipeline;

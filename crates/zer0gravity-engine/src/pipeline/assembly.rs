@@ -4,7 +4,7 @@ use super::experiment::{EVERY, Ended, GIVEN, Run};
 use super::score::Judgement;
 use crate::codec::Lexicon;
 use crate::flags::{Flag, FlagInput, detect};
-use crate::metrics;
+use crate::off_thread::off_thread;
 use crate::plan::Costs;
 use crate::prompts::{Nonce, PromptProfile, RoleInput, render};
 use crate::result::timestamp;
@@ -15,7 +15,7 @@ use crate::{
 };
 
 impl Run<'_> {
-    pub(super) fn result(mut self, ended: Option<Ended>) -> ExperimentResult {
+    pub(super) async fn result(mut self, ended: Option<Ended>) -> ExperimentResult {
         for stage in EVERY.into_iter().skip(self.stages.len()) {
             self.skip(stage);
         }
@@ -35,16 +35,13 @@ impl Run<'_> {
             }
             _ => None,
         };
-        let flags = self.flags();
+        let (metrics, flags) = self.examined().await;
         let cost = self.cost(pair);
         ExperimentResult {
             test_case_id: case.id.clone(),
             error: outcome.sentence(),
             original_text: case.text.clone(),
-            metrics: self
-                .decoded
-                .as_deref()
-                .map(|decoded| Metrics::of(&case.text, decoded)),
+            metrics,
             encoding_system: item.encoding.rules.clone(),
             original_tokens: self.kept(0, pair.map(|pair| pair.original)),
             encoded_tokens: self.kept(1, pair.map(|pair| pair.encoded)),
@@ -94,34 +91,44 @@ impl Run<'_> {
         pricing.cost(&self.item.encoding.sha256, pair?, &self.total)
     }
 
-    fn flags(&self) -> Vec<Flag> {
-        let (Some(encoding), Some(decoded), Some((tokens, _))) =
-            (&self.encoded, &self.decoded, self.tokens)
-        else {
-            return Vec::new();
+    /// Measures the texts and looks for flags, off the thread of the calls: that takes seconds for texts of some MiB.
+    async fn examined(&self) -> (Option<Metrics>, Vec<Flag>) {
+        let Some(decoded) = self.decoded.clone() else {
+            return (None, Vec::new());
         };
-        let item = self.item;
-        let (case, rules) = (&item.case.case, &item.encoding.rules);
-        let prompt = render(
-            item.config.prompt_profile,
-            RoleInput::Encode { rules, text: "" },
-            Nonce::default(),
-        );
-        detect(&FlagInput {
-            rules,
-            encoder_prompt: &prompt.system,
-            original: &case.text,
-            encoding,
-            decoded,
-            expected_output: case.expected_output.as_deref(),
-            original_tokens: tokens.original,
-            encoded_tokens: tokens.encoded,
-            semantic: (self.semantic.as_ref())
-                .filter(|judgement| !judgement.points.is_nan())
-                .map(|judgement| judgement.points as u8),
-            chrf_pp: metrics::chrf_pp(&case.text, decoded),
-            literal_recall: metrics::literal_recall(&case.text, decoded),
+        let (encoded, tokens) = (self.encoded.clone(), self.tokens);
+        let semantic = (self.semantic.as_ref())
+            .filter(|judgement| !judgement.points.is_nan())
+            .map(|judgement| judgement.points as u8);
+        let (case, rules) = (&self.item.case.case, self.item.encoding.rules.clone());
+        let (original, expected) = (case.text.clone(), case.expected_output.clone());
+        let profile = self.item.config.prompt_profile;
+        off_thread(move || {
+            let metrics = Metrics::of(&original, &decoded);
+            let (Some(encoded), Some((tokens, _))) = (encoded, tokens) else {
+                return (Some(metrics), Vec::new());
+            };
+            let input = RoleInput::Encode {
+                rules: &rules,
+                text: "",
+            };
+            let prompt = render(profile, input, Nonce::default());
+            let flags = detect(&FlagInput {
+                rules: &rules,
+                encoder_prompt: &prompt.system,
+                original: &original,
+                encoding: &encoded,
+                decoded: &decoded,
+                expected_output: expected.as_deref(),
+                original_tokens: tokens.original,
+                encoded_tokens: tokens.encoded,
+                semantic,
+                chrf_pp: metrics.chrf_pp,
+                literal_recall: metrics.literal_recall,
+            });
+            (Some(metrics), flags)
         })
+        .await
     }
 
     fn details(&self, pair: Option<TokenPair>) -> Details {

@@ -21,7 +21,7 @@ use crate::{
 pub async fn run_experiment(ctx: &Context<'_>, item: &Item<'_>) -> ExperimentResult {
     let mut run = Run::new(ctx, item);
     let ended = run.stages().await;
-    run.result(ended.err())
+    run.result(ended.err()).await
 }
 
 /// What has come of an experiment so far.

@@ -16,9 +16,7 @@ pub use roles::{
 pub(crate) use stage::kind;
 pub use stage::{Failure, Stage, Tally};
 
-use std::sync::Mutex;
-
-use crate::store::CallStore;
+use crate::store::SharedStore;
 use crate::{Clock, LocalCounter, ModelPort};
 
 /// What experiments work with.
@@ -30,7 +28,7 @@ pub struct Context<'a> {
     /// Counts tokens where the provider does not.
     pub counter: &'a dyn LocalCounter,
     /// Where calls are kept, for [`crate::run_matrix`].
-    pub store: &'a Mutex<Box<dyn CallStore>>,
+    pub store: &'a SharedStore,
     /// Requests under way at the same time, at least 1, for [`crate::run_matrix`].
     pub concurrency: usize,
     /// What prompts cost, for [`crate::Cost::per_1000_messages`].

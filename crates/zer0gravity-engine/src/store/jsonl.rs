@@ -2,6 +2,7 @@ use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::Deserialize;
 
@@ -16,7 +17,7 @@ use super::{Answer, CallKey, CallRecord, CallStore, StoreError};
 pub struct JsonlStore {
     path: PathBuf,
     file: File,
-    calls: HashMap<CallKey, CallRecord>,
+    calls: Calls,
     /// Bytes of whole lines.
     length: u64,
 }
@@ -65,43 +66,44 @@ impl JsonlStore {
         Ok((store, torn))
     }
 
-    fn write(&mut self, line: &[u8]) -> io::Result<()> {
-        self.file.write_all(line)?;
+    fn write(&mut self, lines: &[u8]) -> io::Result<()> {
+        self.file.write_all(lines)?;
         self.file.sync_data()
     }
 }
 
 impl CallStore for JsonlStore {
-    fn get(&self, key: &CallKey) -> Option<CallRecord> {
+    fn get(&self, key: &CallKey) -> Option<Arc<CallRecord>> {
         self.calls.get(key).cloned()
     }
 
-    fn append(&mut self, record: &CallRecord) -> Result<(), StoreError> {
-        let failed = |verb, source| StoreError::Io {
-            verb,
-            path: self.path.clone(),
+    fn append(&mut self, records: &[Arc<CallRecord>]) -> Result<(), StoreError> {
+        let path = self.path.clone();
+        let failed = |source| StoreError::Io {
+            verb: "write",
+            path: path.clone(),
             source,
         };
-        let mut line = serde_json::to_vec(record).map_err(|error| failed("write", error.into()))?;
-        line.push(b'\n');
-        if let Err(error) = self.write(&line) {
+        let mut lines = Vec::new();
+        for record in records {
+            serde_json::to_writer(&mut lines, record.as_ref())
+                .map_err(|error| failed(error.into()))?;
+            lines.push(b'\n');
+        }
+        if let Err(error) = self.write(&lines) {
             // Half a line in the middle of the file would be damage; if it cannot be cut now, the next opening does.
             let _ = self.file.set_len(self.length);
-            return Err(StoreError::Io {
-                verb: "write",
-                path: self.path.clone(),
-                source: error,
-            });
+            return Err(failed(error));
         }
-        self.length += line.len() as u64;
-        if record.is_reusable() {
-            self.calls.insert(record.key.clone(), record.clone());
-        }
+        self.length += lines.len() as u64;
+        let reusable = records.iter().filter(|record| record.is_reusable());
+        let known = reusable.map(|record| (record.key.clone(), record.clone()));
+        self.calls.extend(known);
         Ok(())
     }
 }
 
-type Calls = HashMap<CallKey, CallRecord>;
+type Calls = HashMap<CallKey, Arc<CallRecord>>;
 
 /// The calls of a file, the length of its whole lines, and what stands behind them.
 fn read(bytes: &[u8], path: &Path) -> Result<(Calls, u64, Option<TornLine>), StoreError> {
@@ -119,7 +121,7 @@ fn read(bytes: &[u8], path: &Path) -> Result<(Calls, u64, Option<TornLine>), Sto
         };
         let record = parse(json, number, path)?;
         if record.is_reusable() {
-            calls.insert(record.key.clone(), record);
+            calls.insert(record.key.clone(), Arc::new(record));
         }
         length += line.len() as u64;
     }
@@ -128,7 +130,7 @@ fn read(bytes: &[u8], path: &Path) -> Result<(Calls, u64, Option<TornLine>), Sto
 
 /// Where no reply ever came, nobody was there to count either: all is asked again.
 fn settled(mut calls: Calls) -> Calls {
-    let replied = |record: &CallRecord| !matches!(record.answer, Answer::Error(_));
+    let replied = |record: &Arc<CallRecord>| !matches!(record.answer, Answer::Error(_));
     if !calls.values().any(replied) {
         calls.clear();
     }

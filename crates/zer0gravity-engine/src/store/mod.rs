@@ -6,9 +6,11 @@ mod key;
 mod memory;
 mod port;
 mod record;
+mod shared;
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub use calls_file::CallsFile;
 pub use jsonl::{JsonlStore, TornLine};
@@ -16,17 +18,23 @@ pub use key::CallKey;
 pub use memory::MemoryStore;
 pub(crate) use port::StoredPort;
 pub use record::{Answer, CallRecord, Endpoint};
+pub use shared::SharedStore;
 
 /// Keeps calls.
 pub trait CallStore: Send {
     /// The reply or count that was kept under `key`; failed calls are kept but never given.
-    fn get(&self, key: &CallKey) -> Option<CallRecord>;
+    fn get(&self, key: &CallKey) -> Option<Arc<CallRecord>>;
 
-    /// Keeps a call. When this returns it is as safe as the store makes it.
+    /// Keeps calls, in their order. When this returns they are as safe as the store makes them.
     ///
     /// # Errors
-    /// It is not kept.
-    fn append(&mut self, record: &CallRecord) -> Result<(), StoreError>;
+    /// None of them is kept.
+    fn append(&mut self, records: &[Arc<CallRecord>]) -> Result<(), StoreError>;
+}
+
+/// A panic elsewhere leaves a map as good as it was.
+fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Why calls cannot be kept or read.

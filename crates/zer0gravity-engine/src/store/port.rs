@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -10,7 +10,7 @@ use tokio::sync::{Notify, OnceCell, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use super::record::SCHEMA_VERSION;
-use super::{Answer, CallKey, CallRecord, CallStore, Endpoint, StoreError};
+use super::{Answer, CallKey, CallRecord, Endpoint, SharedStore, StoreError, lock};
 use crate::pipeline::{Tally, kind};
 use crate::prompts::Role;
 use crate::{
@@ -22,15 +22,14 @@ use crate::{
 pub(crate) struct StoredPort<'a> {
     inner: &'a dyn ModelPort,
     clock: &'a dyn Clock,
-    store: &'a Mutex<Box<dyn CallStore>>,
+    store: &'a SharedStore,
     limiter: Semaphore,
     /// Calls of this run, those under way too: two that ask the same share one.
-    calls: Mutex<HashMap<CallKey, Arc<OnceCell<Answer>>>>,
+    calls: Mutex<HashMap<CallKey, Arc<OnceCell<Arc<CallRecord>>>>>,
     /// Models whose provider does not count: asked once.
     uncounted: Mutex<HashMap<String, PortError>>,
     cancel: CancellationToken,
     stop: OnceLock<Stop>,
-    broken: Mutex<Option<StoreError>>,
     /// Calls under way.
     under_way: AtomicUsize,
     /// Calls that have ended.
@@ -79,7 +78,7 @@ impl<'a> StoredPort<'a> {
     pub fn new(
         inner: &'a dyn ModelPort,
         clock: &'a dyn Clock,
-        store: &'a Mutex<Box<dyn CallStore>>,
+        store: &'a SharedStore,
         concurrency: usize,
         cancel: CancellationToken,
     ) -> Self {
@@ -92,7 +91,6 @@ impl<'a> StoredPort<'a> {
             uncounted: Mutex::default(),
             cancel,
             stop: OnceLock::new(),
-            broken: Mutex::default(),
             under_way: AtomicUsize::new(0),
             ended: AtomicUsize::new(0),
             end_of_a_call: Notify::new(),
@@ -106,7 +104,12 @@ impl<'a> StoredPort<'a> {
             kind: kind::INTERRUPTED.to_owned(),
             message: "the run was interrupted".to_owned(),
         };
-        let stop = self.stop.get().cloned();
+        let unkept = |message| Stop {
+            kind: "store".to_owned(),
+            message,
+        };
+        let stop = self.store.failure().map(unkept);
+        let stop = stop.or_else(|| self.stop.get().cloned());
         stop.or_else(|| self.cancel.is_cancelled().then(interrupted))
     }
 
@@ -117,7 +120,7 @@ impl<'a> StoredPort<'a> {
 
     /// The error of the store that ended the run.
     pub fn broken(&self) -> Option<StoreError> {
-        lock(&self.broken).take()
+        self.store.take_failure()
     }
 
     /// The answer to a call: from the store, from the same call under way, or from a call made now.
@@ -125,41 +128,37 @@ impl<'a> StoredPort<'a> {
         &self,
         question: Question,
         ask: impl Fn() -> F,
-    ) -> Answer {
+    ) -> Result<Arc<CallRecord>, PortError> {
         let cell = lock(&self.calls)
             .entry(question.key.clone())
             .or_default()
             .clone();
         // Whoever waits when the first is dropped takes over.
         let answer = cell.get_or_try_init(|| async {
-            let known = lock(self.store).get(&question.key);
-            let answer = match known {
+            let record = match self.store.get(&question.key).await {
                 Some(known) => {
                     self.note_uncounted(&question, &known.answer);
-                    known.answer
+                    known
                 }
                 None => self.asked(&question, ask).await,
             };
-            match answer {
+            match &record.answer {
                 // It was not made: the next run may.
-                Answer::Error(error) if error.stopped => Err(error),
+                Answer::Error(error) if error.stopped => Err(error.clone()),
                 answer => {
-                    lock(&self.spent).add_answer(&answer);
-                    Ok(answer)
+                    lock(&self.spent).add_answer(answer);
+                    Ok(record)
                 }
             }
         });
-        match answer.await {
-            Ok(answer) => answer.clone(),
-            Err(error) => Answer::Error(error),
-        }
+        answer.await.cloned()
     }
 
     async fn asked<F: Future<Output = Answer>>(
         &self,
         question: &Question,
         ask: impl Fn() -> F,
-    ) -> Answer {
+    ) -> Arc<CallRecord> {
         let _permit = tokio::select! {
             biased;
             () = self.cancel.cancelled() => None,
@@ -169,17 +168,17 @@ impl<'a> StoredPort<'a> {
         if question.endpoint == Endpoint::CountTokens
             && let Some(error) = lock(&self.uncounted).get(&question.model)
         {
-            return Answer::Error(PortError {
+            return question.answered(Answer::Error(PortError {
                 call: CallFacts::default(),
                 ..error.clone()
-            });
+            }));
         }
         let (started_at, begun, mut answer) = loop {
             if let Some(stop) = self.stop() {
-                return Answer::Error(PortError {
+                return question.answered(Answer::Error(PortError {
                     stopped: true,
                     ..PortError::unsent(stop.kind, stop.message)
-                });
+                }));
             }
             let (started_at, begun) = (self.clock.now(), self.clock.monotonic_ms());
             let before = self.ended.load(Ordering::SeqCst);
@@ -207,10 +206,11 @@ impl<'a> StoredPort<'a> {
             self.note(error, question.endpoint);
         }
         self.note_uncounted(question, &answer);
-        self.keep(question, &answer);
+        let record = question.answered(answer);
+        self.store.keep(record.clone()).await;
         self.ended.fetch_add(1, Ordering::SeqCst);
         self.end_of_a_call.notify_waiters();
-        answer
+        record
     }
 
     /// Remembers a model whose provider does not count.
@@ -248,22 +248,19 @@ impl<'a> StoredPort<'a> {
             message: message.to_owned(),
         });
     }
+}
 
-    fn keep(&self, question: &Question, answer: &Answer) {
-        let record = CallRecord {
+impl Question {
+    fn answered(&self, answer: Answer) -> Arc<CallRecord> {
+        Arc::new(CallRecord {
             schema_version: SCHEMA_VERSION,
-            key: question.key.clone(),
-            endpoint: question.endpoint,
-            role: question.role,
-            model: question.model.clone(),
-            repeat: question.repeat.clone(),
-            answer: answer.clone(),
-        };
-        let kept = lock(self.store).append(&record);
-        if let Err(error) = kept {
-            self.end("store", &error.to_string());
-            lock(&self.broken).get_or_insert(error);
-        }
+            key: self.key.clone(),
+            endpoint: self.endpoint,
+            role: self.role,
+            model: self.model.clone(),
+            repeat: self.repeat.clone(),
+            answer,
+        })
     }
 }
 
@@ -312,9 +309,9 @@ impl ModelPort for StoredPort<'_> {
             }
         };
         async move {
-            match self.answer(question, ask).await {
-                Answer::Reply(reply) => Ok(reply),
-                Answer::Error(error) => Err(error),
+            match &self.answer(question, ask).await?.answer {
+                Answer::Reply(reply) => Ok(reply.clone()),
+                Answer::Error(error) => Err(error.clone()),
                 Answer::Count(_) => Err(PortError::unsent(
                     "store",
                     "a count is kept under a reply's key",
@@ -342,9 +339,9 @@ impl ModelPort for StoredPort<'_> {
             }
         };
         async move {
-            match self.answer(question, ask).await {
-                Answer::Count(count) => Ok(count),
-                Answer::Error(error) => Err(error),
+            match &self.answer(question, ask).await?.answer {
+                Answer::Count(count) => Ok(count.clone()),
+                Answer::Error(error) => Err(error.clone()),
                 Answer::Reply(_) => Err(PortError::unsent(
                     "store",
                     "a reply is kept under a count's key",
@@ -357,11 +354,6 @@ impl ModelPort for StoredPort<'_> {
     fn label(&self) -> PortLabel {
         self.inner.label()
     }
-}
-
-/// A panic elsewhere leaves a map as good as it was.
-fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex};
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 use zer0gravity_engine::plan::{Config, Encoding, Plan, PlannedCase};
-use zer0gravity_engine::store::{CallKey, CallRecord, CallStore, MemoryStore, StoreError};
+use zer0gravity_engine::store::{
+    CallKey, CallRecord, CallStore, MemoryStore, SharedStore, StoreError,
+};
 use zer0gravity_engine::{
     Case, Clock, Context, Event, ExperimentResult, LocalCounter, ModelPort, Report, RunError,
     run_matrix,
@@ -37,14 +39,15 @@ impl Ledger {
 }
 
 impl CallStore for Ledger {
-    fn get(&self, key: &CallKey) -> Option<CallRecord> {
+    fn get(&self, key: &CallKey) -> Option<Arc<CallRecord>> {
         self.0.lock().unwrap().store.get(key)
     }
 
-    fn append(&mut self, record: &CallRecord) -> Result<(), StoreError> {
+    fn append(&mut self, records: &[Arc<CallRecord>]) -> Result<(), StoreError> {
         let mut kept = self.0.lock().unwrap();
-        kept.records.push(record.clone());
-        kept.store.append(record)
+        kept.records
+            .extend(records.iter().map(|record| (**record).clone()));
+        kept.store.append(records)
     }
 }
 
@@ -114,17 +117,16 @@ impl Desk {
         port: &dyn ModelPort,
         work: impl AsyncFnOnce(&Context<'_>) -> T,
     ) -> T {
-        self.with_store(port, Box::new(self.ledger.clone()), work)
-            .await
+        self.with_store(port, self.ledger.clone(), work).await
     }
 
     async fn with_store<T>(
         &self,
         port: &dyn ModelPort,
-        store: Box<dyn CallStore>,
+        store: impl CallStore + 'static,
         work: impl AsyncFnOnce(&Context<'_>) -> T,
     ) -> T {
-        let store = Mutex::new(store);
+        let store = SharedStore::new(store);
         let context = Context {
             port,
             clock: &self.clock,
@@ -137,18 +139,28 @@ impl Desk {
         work(&context).await
     }
 
-    /// A whole run that keeps its calls elsewhere, with a player that holds nothing.
+    /// A whole run that keeps its calls elsewhere.
+    pub async fn stored(
+        &self,
+        port: &dyn ModelPort,
+        plan: &Plan,
+        store: impl CallStore + 'static,
+    ) -> Result<Report, RunError> {
+        let cancel = CancellationToken::new();
+        self.with_store(port, store, async |context| {
+            run_matrix(context, plan, cancel, &mut |_| ()).await
+        })
+        .await
+    }
+
+    /// The same with a player that holds nothing.
     pub fn run_stored(
         &self,
         player: &Player,
         plan: &Plan,
-        store: Box<dyn CallStore>,
+        store: impl CallStore + 'static,
     ) -> Result<Report, RunError> {
-        let cancel = CancellationToken::new();
-        let run = self.with_store(player, store, async |context| {
-            run_matrix(context, plan, cancel, &mut |_| ()).await
-        });
-        finish(run, player)
+        finish(self.stored(player, plan, store), player)
     }
 
     /// A run, told of by `on_event`.

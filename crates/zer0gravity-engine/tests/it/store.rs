@@ -1,18 +1,20 @@
 //! The file of calls: whatever its end looks like, what was whole is there and nothing else.
 
+mod group;
 mod keys;
 mod resume;
 mod sharing;
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use zer0gravity_engine::store::{
     Answer, CallKey, CallRecord, CallStore as _, Endpoint, JsonlStore, StoreError,
 };
 use zer0gravity_engine::{CallFacts, CountRequest, PortError, PortLabel, Repeat, TokenCount};
 
-fn count(text: &str, answer: Answer) -> CallRecord {
+fn count(text: &str, answer: Answer) -> Arc<CallRecord> {
     let label = PortLabel {
         provider: "anthropic".to_owned(),
         host: "127.0.0.1:1".to_owned(),
@@ -22,7 +24,7 @@ fn count(text: &str, answer: Answer) -> CallRecord {
         model: "m".to_owned(),
         text: text.to_owned(),
     };
-    CallRecord {
+    Arc::new(CallRecord {
         schema_version: 1,
         key: CallKey::of_count(&request, &label),
         endpoint: Endpoint::CountTokens,
@@ -30,10 +32,10 @@ fn count(text: &str, answer: Answer) -> CallRecord {
         model: "m".to_owned(),
         repeat: Repeat::default(),
         answer,
-    }
+    })
 }
 
-fn counted(text: &str, tokens: u64) -> CallRecord {
+fn counted(text: &str, tokens: u64) -> Arc<CallRecord> {
     let call = CallFacts {
         attempts: 1,
         ..CallFacts::default()
@@ -41,12 +43,10 @@ fn counted(text: &str, tokens: u64) -> CallRecord {
     count(text, Answer::Count(TokenCount { tokens, call }))
 }
 
-fn write(path: &Path, records: &[&CallRecord]) -> Vec<u8> {
+fn write(path: &Path, records: &[Arc<CallRecord>]) -> Vec<u8> {
     let (mut store, torn) = JsonlStore::open(path).unwrap();
     assert_eq!(torn, None);
-    for record in records {
-        store.append(record).unwrap();
-    }
+    store.append(records).unwrap();
     fs::read(path).unwrap()
 }
 
@@ -55,8 +55,8 @@ fn cut_at_every_byte_of_the_last_record_the_others_stay() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("calls.jsonl");
     let (first, last) = (counted("öne", 1), counted("zwei — „drei“", 2));
-    let before = write(&path, &[&first]);
-    let whole = write(&path, &[&last]);
+    let before = write(&path, std::slice::from_ref(&first));
+    let whole = write(&path, std::slice::from_ref(&last));
     for end in before.len()..whole.len() {
         fs::write(&path, &whole[..end]).unwrap();
         let (mut store, torn) = JsonlStore::open(&path).unwrap();
@@ -66,7 +66,7 @@ fn cut_at_every_byte_of_the_last_record_the_others_stay() {
         assert_eq!(store.get(&first.key).as_ref(), Some(&first), "{end}");
         assert_eq!(store.get(&last.key), None, "{end}");
         assert_eq!(fs::read(&path).unwrap(), before, "{end}");
-        store.append(&last).unwrap();
+        store.append(std::slice::from_ref(&last)).unwrap();
         assert_eq!(fs::read(&path).unwrap(), whole, "{end}");
     }
     let (store, torn) = JsonlStore::open(&path).unwrap();
@@ -77,10 +77,7 @@ fn cut_at_every_byte_of_the_last_record_the_others_stay() {
 fn damage_elsewhere_is_named_and_left_as_it_is() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("calls.jsonl");
-    let whole = write(
-        &path,
-        &[&counted("a", 1), &counted("b", 2), &counted("c", 3)],
-    );
+    let whole = write(&path, &[counted("a", 1), counted("b", 2), counted("c", 3)]);
     let line = whole.split_inclusive(|byte| *byte == b'\n').next().unwrap();
     let start = line.len();
     for at in start..start + line.len() - 1 {
@@ -100,7 +97,7 @@ fn damage_elsewhere_is_named_and_left_as_it_is() {
 fn another_version_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("calls.jsonl");
-    let text = String::from_utf8(write(&path, &[&counted("a", 1)])).unwrap();
+    let text = String::from_utf8(write(&path, &[counted("a", 1)])).unwrap();
     let newer = text.replace("\"schema_version\":1", "\"schema_version\":2");
     assert_ne!(newer, text);
     fs::write(&path, newer).unwrap();
@@ -116,13 +113,13 @@ fn failed_calls_are_kept_and_not_given() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("calls.jsonl");
     let failed = count("a", Answer::Error(PortError::unsent("network", "no route")));
-    let bytes = write(&path, &[&failed]);
+    let bytes = write(&path, std::slice::from_ref(&failed));
     assert!(String::from_utf8(bytes).unwrap().contains("no route"));
     let (mut store, _) = JsonlStore::open(&path).unwrap();
     assert_eq!(store.get(&failed.key), None);
     // Asked again, it has an answer, before and after it is read anew.
     let answered = counted("a", 3);
-    store.append(&answered).unwrap();
+    store.append(std::slice::from_ref(&answered)).unwrap();
     assert_eq!(store.get(&failed.key), Some(answered.clone()));
     drop(store);
     let (store, _) = JsonlStore::open(&path).unwrap();

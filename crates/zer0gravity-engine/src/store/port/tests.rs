@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 use tokio::sync::Notify;
 
 use super::*;
-use crate::store::MemoryStore;
+use crate::store::{CallStore, MemoryStore};
 
 /// Counts a text when it is told to.
 #[derive(Default)]
@@ -58,17 +58,17 @@ impl Clock for Still {
 #[derive(Default)]
 struct Counted {
     store: MemoryStore,
-    written: Arc<Mutex<u32>>,
+    written: Arc<Mutex<usize>>,
 }
 
 impl CallStore for Counted {
-    fn get(&self, key: &CallKey) -> Option<CallRecord> {
+    fn get(&self, key: &CallKey) -> Option<Arc<CallRecord>> {
         self.store.get(key)
     }
 
-    fn append(&mut self, record: &CallRecord) -> Result<(), StoreError> {
-        *lock(&self.written) += 1;
-        self.store.append(record)
+    fn append(&mut self, records: &[Arc<CallRecord>]) -> Result<(), StoreError> {
+        *lock(&self.written) += records.len();
+        self.store.append(records)
     }
 }
 
@@ -84,7 +84,7 @@ fn who_waits_takes_over_when_the_first_is_dropped() {
     let gate = Gate::default();
     let store = Counted::default();
     let written = store.written.clone();
-    let store: Mutex<Box<dyn CallStore>> = Mutex::new(Box::new(store));
+    let store = SharedStore::new(store);
     // One permit: if the dropped call kept it, nobody could take over.
     let port = StoredPort::new(&gate, &Still, &store, 1, CancellationToken::new());
     let mut context = Context::from_waker(Waker::noop());
@@ -114,7 +114,7 @@ fn who_waits_takes_over_when_the_first_is_dropped() {
 #[test]
 fn an_answer_reaches_all_who_wait() {
     let gate = Gate::default();
-    let store: Mutex<Box<dyn CallStore>> = Mutex::new(Box::new(MemoryStore::default()));
+    let store = SharedStore::new(MemoryStore::default());
     let port = StoredPort::new(&gate, &Still, &store, 8, CancellationToken::new());
     let mut context = Context::from_waker(Waker::noop());
     let mut waiting: Vec<_> = (0..3).map(|_| port.count_tokens(question())).collect();

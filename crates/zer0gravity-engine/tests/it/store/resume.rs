@@ -118,7 +118,7 @@ fn a_finished_run_is_resumed_without_a_call() {
     let run = |player: &Player| {
         let (store, torn) = JsonlStore::open(&path).unwrap();
         assert_eq!(torn, None);
-        let run = Desk::default().run_stored(player, &plan, Box::new(store));
+        let run = Desk::default().run_stored(player, &plan, store);
         run.unwrap()
     };
     let first = Player::default();

@@ -1,5 +1,7 @@
 //! Two items that ask the same share one call.
 
+use std::sync::Arc;
+
 use futures_util::FutureExt as _;
 use futures_util::future::select;
 use tokio::sync::oneshot;
@@ -98,19 +100,19 @@ struct Full {
 }
 
 impl CallStore for Full {
-    fn get(&self, _: &CallKey) -> Option<CallRecord> {
+    fn get(&self, _: &CallKey) -> Option<Arc<CallRecord>> {
         None
     }
 
-    fn append(&mut self, _: &CallRecord) -> Result<(), StoreError> {
-        if self.left == 0 {
+    fn append(&mut self, records: &[Arc<CallRecord>]) -> Result<(), StoreError> {
+        if self.left < records.len() {
             return Err(StoreError::Io {
                 verb: "write",
                 path: "calls.jsonl".into(),
                 source: std::io::ErrorKind::StorageFull.into(),
             });
         }
-        self.left -= 1;
+        self.left -= records.len();
         Ok(())
     }
 }
@@ -120,7 +122,7 @@ fn a_full_disk_ends_the_run() {
     let plan = plan(&["a text", "b text", "c text"]);
     for left in 0..18 {
         let player = Player::default();
-        let full = Box::new(Full { left });
+        let full = Full { left };
         let run = Desk::one_by_one().run_stored(&player, &plan, full);
         let error = run.unwrap_err();
         assert!(matches!(error, RunError::Store(StoreError::Io { .. })));
@@ -128,7 +130,7 @@ fn a_full_disk_ends_the_run() {
         assert_eq!(player.asked().len(), left + 1);
     }
     // With room for all it is no failure.
-    let full = Box::new(Full { left: 18 });
+    let full = Full { left: 18 };
     let run = Desk::one_by_one().run_stored(&Player::default(), &plan, full);
     assert!(run.is_ok());
 }

@@ -1,0 +1,77 @@
+//! One store for all calls of a run.
+
+use std::fmt;
+use std::mem::take;
+use std::sync::{Arc, Mutex};
+
+use super::{CallKey, CallRecord, CallStore, StoreError, lock};
+use crate::off_thread::off_thread;
+
+/// A store that all calls of a run write to. Calls that end while it is written to are kept together, by the next write;
+/// within a Tokio runtime it is written to by a thread of its pool. Clones share one store.
+#[derive(Clone)]
+pub struct SharedStore(Arc<Shared>);
+
+struct Shared {
+    store: Arc<tokio::sync::Mutex<Box<dyn CallStore>>>,
+    /// Calls that have ended and are not kept yet.
+    ended: Mutex<Vec<Arc<CallRecord>>>,
+    failed: Mutex<Option<StoreError>>,
+}
+
+impl SharedStore {
+    /// Shares `store`.
+    pub fn new(store: impl CallStore + 'static) -> Self {
+        Self(Arc::new(Shared {
+            store: Arc::new(tokio::sync::Mutex::new(Box::new(store))),
+            ended: Mutex::default(),
+            failed: Mutex::default(),
+        }))
+    }
+
+    /// What [`CallStore::get`] of the store gives.
+    pub(super) async fn get(&self, key: &CallKey) -> Option<Arc<CallRecord>> {
+        self.0.store.lock().await.get(key)
+    }
+
+    /// Returns when the call is kept, or could not be: see [`Self::failure`].
+    pub(super) async fn keep(&self, record: Arc<CallRecord>) {
+        lock(&self.0.ended).push(record);
+        let mut store = self.0.store.clone().lock_owned().await;
+        let records = take(&mut *lock(&self.0.ended));
+        // Another call has kept this one meanwhile.
+        if records.is_empty() {
+            return;
+        }
+        let shared = self.0.clone();
+        off_thread(move || {
+            if store.append(&records).is_ok() {
+                return;
+            }
+            // What there is room for is kept.
+            for record in records.chunks(1) {
+                if let Err(error) = store.append(record) {
+                    lock(&shared.failed).get_or_insert(error);
+                    return;
+                }
+            }
+        })
+        .await;
+    }
+
+    /// What went wrong when the store was written to, in words.
+    pub(super) fn failure(&self) -> Option<String> {
+        lock(&self.0.failed).as_ref().map(ToString::to_string)
+    }
+
+    /// Takes the error, so that another run may try again.
+    pub(super) fn take_failure(&self) -> Option<StoreError> {
+        lock(&self.0.failed).take()
+    }
+}
+
+impl fmt::Debug for SharedStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SharedStore").finish_non_exhaustive()
+    }
+}
