@@ -6,7 +6,7 @@
 use bin_support::{Exit, Failure, Session};
 use zer0gravity_engine::plan::Plan;
 use zer0gravity_engine::report::Report;
-use zer0gravity_engine::{ExperimentResult, PreviousScores, StageStatus};
+use zer0gravity_engine::{ExperimentResult, PreviousScores, StageName, StageStatus};
 
 use crate::args::Rescore;
 use crate::error::Error;
@@ -17,13 +17,18 @@ use crate::{ask, setup};
 pub fn rescore(args: &Rescore, quiet: bool, session: &mut Session) -> Result<Exit, Failure> {
     let mut directory = RunDir::open(&args.dir)?;
     let old = decoded_report(&directory)?;
+    if args.only_failed && !old.results.iter().any(unscored) {
+        session.notice("every judge that was asked gave a score, so none is asked again");
+        return Ok(conclude(args, &directory, &old, quiet, session));
+    }
     let plan = planned(&directory, args)?;
+    let only_failed = plan.config.judge_retries > directory.plan().config.judge_retries;
     let prices = args.prices.as_deref();
     let asked = setup::reopened(&mut directory, &plan, &args.model, prices, session)?;
     let mut report = kept::perform(&directory, &plan, &asked.judges_only(), session)?;
     for (new, old) in report.results.iter_mut().zip(&old.results) {
         // What failed before it was judged would be encoded again: it stays as it is.
-        if old.decoded_text.is_some() {
+        if old.decoded_text.is_some() && (unscored(old) || !only_failed) {
             // A judge that failed has no scores to leave behind: those before it stay.
             new.previous_scores = previous(old).or_else(|| old.previous_scores.clone());
         } else {
@@ -39,14 +44,25 @@ pub fn rescore(args: &Rescore, quiet: bool, session: &mut Session) -> Result<Exi
     } else {
         tell_unfinished(&report, missing, &directory, session);
     }
-    Ok(kept::conclude(
+    Ok(conclude(args, &directory, &report, quiet, session))
+}
+
+fn conclude(
+    args: &Rescore,
+    directory: &RunDir,
+    report: &Report,
+    quiet: bool,
+    session: &Session,
+) -> Exit {
+    let checks = &args.checks;
+    kept::conclude(
         Continued::Rescore,
-        &directory,
-        &report,
-        &args.checks,
+        directory,
+        report,
+        checks,
         quiet,
         session,
-    ))
+    )
 }
 
 /// The run's report, if every text of it was decoded or failed before: what was not run needs more than judges.
@@ -58,6 +74,13 @@ fn decoded_report(directory: &RunDir) -> Result<Report, Failure> {
             path: directory.path().to_owned(),
         })),
     }
+}
+
+/// A judge was asked and gave no score.
+fn unscored(result: &ExperimentResult) -> bool {
+    let judging = [StageName::JudgeSemantic, StageName::JudgeImplementability];
+    let stage = result.outcome.stage;
+    stage.is_some_and(|stage| judging.contains(&stage))
 }
 
 fn not_run(result: &ExperimentResult) -> bool {
@@ -81,6 +104,10 @@ fn planned(directory: &RunDir, args: &Rescore) -> Result<Plan, Failure> {
     let config = &mut plan.config;
     if !judges.is_empty() {
         config.models.judges.clone_from(judges);
+        config.judge_retries = 0;
+    }
+    if args.only_failed {
+        config.judge_retries += 1;
     }
     config.judge_profile = args.prompt_profile.map(Into::into).or(config.judge_profile);
     Ok(plan)

@@ -86,6 +86,9 @@ pub struct Config {
     pub judge_samples: u32,
     /// Lets an agent carry out the decoded text of cases that expect a result.
     pub execute: bool,
+    /// How often more a judge is asked whose replies held no score, twice each time: more than 0 after judging anew.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub judge_retries: u32,
     /// Judges each set of rules once and not for every case.
     pub implementability_once: bool,
     /// Reckons what the encodings save.
@@ -101,6 +104,11 @@ pub struct Config {
     pub no_measure_tokens: bool,
     /// Where random choices come from.
     pub seed: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// Whether it is reckoned what encodings save, and who counts their rules.
@@ -133,6 +141,7 @@ impl Config {
             trials: 1,
             decodes: 1,
             judge_samples: 1,
+            judge_retries: 0,
             execute: false,
             implementability_once: false,
             cost: Costs::None,
@@ -160,6 +169,7 @@ impl Item<'_> {
             seed: self.config.seed,
             repeat: Repeat::default(),
             compat_judge_parse: self.config.compat_judge_parse,
+            judge_retries: self.config.judge_retries,
         }
     }
 }

@@ -142,6 +142,9 @@ pub struct Rescore {
     /// The prompts that the judges get [default: the run's].
     #[arg(long, value_name = "PROFILE")]
     pub prompt_profile: Option<flags::Profile>,
+    /// Ask only the judges that gave no score, once more; all scores stay.
+    #[arg(long, conflicts_with_all = ["judge_model", "prompt_profile", "resume"])]
+    pub only_failed: bool,
     /// Continue the rescore that did not come to its end, with its judges.
     #[arg(long, conflicts_with_all = ["judge_model", "prompt_profile"])]
     pub resume: bool,

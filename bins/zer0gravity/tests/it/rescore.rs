@@ -261,3 +261,50 @@ fn z14_the_same_command_keeps_the_scores_of_before() {
     place.asking(&stub, &run).exits(0);
     assert_eq!(previous(), ["73", "72"]);
 }
+
+#[test]
+fn z23_a_panel_with_a_silent_judge_shows_the_other_score_and_the_silent_one_can_be_asked_again() {
+    let (place, stub) = (Place::new(), CompressionStub::start(StubMode::Ok));
+    let mute = CompressionStub::MUTE;
+    let run = ["run", "--level", "1", "--run-dir", "dir"];
+    let judges = ["--judge-model", "good", "--judge-model", mute];
+    let ran = place.asking(&stub, &[&run[..], &judges].concat()).exits(1);
+    let told = "unparseable at judge_semantic: mute (good: 38/40): no score can be read";
+    let summary = format!("Failed:      {told}");
+    assert!(ran.stderr.contains(&summary), "{}", ran.stderr);
+    let page = ["report", "dir", "--output", "page.html"];
+    place.alone(&page).exits(0);
+    assert!(place.read("page.html").contains(told));
+
+    stub.reset(StubMode::Fenced);
+    let again = ["rescore", "dir", "--only-failed"];
+    place.asking(&stub, &again).exits(0);
+    let models: Vec<_> = stub
+        .calls()
+        .into_iter()
+        .map(|call| call.body["model"].clone())
+        .collect();
+    // The meaning and the rules of two texts.
+    assert_eq!(models, [mute; 4]);
+    let results = place.read_json("dir/report.json")["results"].clone();
+    assert_eq!(
+        column(results.as_array().unwrap(), "/outcome/status"),
+        ["ok"; 2]
+    );
+
+    let before = place.read("dir/report.json");
+    stub.reset(StubMode::Fenced);
+    let ran = place.asking(&stub, &again).exits(0);
+    assert!(
+        ran.stderr
+            .contains("every judge that was asked gave a score"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(
+        (place.read("dir/report.json"), stub.stats().calls),
+        (before, 0)
+    );
+    place.asking(&stub, &["resume", "dir"]).exits(0);
+    assert_eq!(stub.stats().calls, 0);
+}

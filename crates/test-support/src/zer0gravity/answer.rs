@@ -117,6 +117,9 @@ impl State {
                 "U:essence reveals Compression".to_owned()
             }
             StubRole::Executor => "nothing to carry out".to_owned(),
+            _ if body["model"] == CompressionStub::MUTE && mode != StubMode::Fenced => {
+                judged(StubMode::NoJson, role)
+            }
             _ => judged(mode, role),
         };
         if mode == StubMode::MaxTokens {

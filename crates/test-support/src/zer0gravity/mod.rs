@@ -99,6 +99,9 @@ impl CompressionStub {
     /// A call that holds this in its messages is not answered before [`Self::release`].
     pub const HELD: &str = "[hold]";
 
+    /// A judge of this model says no object, but in the mode [`StubMode::Fenced`].
+    pub const MUTE: &str = "mute";
+
     /// A stub that goes wrong in this way.
     pub fn start(mode: StubMode) -> Self {
         let shared = Arc::<Shared>::default();

@@ -28,6 +28,8 @@ pub struct RoleConfig {
     pub repeat: Repeat,
     /// Reads judges as the reference does.
     pub compat_judge_parse: bool,
+    /// How often more a judge is asked whose replies held no score.
+    pub judge_retries: u32,
 }
 
 impl RoleConfig {
@@ -40,6 +42,7 @@ impl RoleConfig {
             seed: 0,
             repeat: Repeat::default(),
             compat_judge_parse: false,
+            judge_retries: 0,
         }
     }
 }
@@ -175,15 +178,28 @@ impl Stage<Verdict> {
     }
 }
 
-/// Asks a judge, and once more if no score can be read.
-pub(crate) async fn judge(port: &dyn ModelPort, cfg: &RoleConfig, input: RoleInput<'_>) -> Heard {
-    let max = match input.role() {
+/// The most points that a judge in this role can give.
+pub(super) fn max_points(role: Role) -> u8 {
+    match role {
         Role::ImplementabilityJudge => MAX_IMPLEMENTABILITY,
         _ => MAX_SEMANTIC,
-    };
+    }
+}
+
+/// Asks a judge, and once more if no score can be read; all of it again as often as `cfg` says.
+pub(crate) async fn judge(port: &dyn ModelPort, cfg: &RoleConfig, input: RoleInput<'_>) -> Heard {
+    let max = max_points(input.role());
     let mut tally = Tally::default();
     let mut reply = None;
-    let value = judged(port, cfg, input, max, &mut tally, &mut reply).await;
+    let mut retry = 0;
+    let value = loop {
+        let asks = 2 * retry;
+        let value = judged(port, cfg, input, max, asks, &mut tally, &mut reply).await;
+        match value {
+            Err(failure) if retry < cfg.judge_retries && failure.is_of_a_reply() => retry += 1,
+            ended => break ended,
+        }
+    };
     Heard {
         stage: Stage { value, tally },
         reply,
@@ -195,6 +211,7 @@ async fn judged(
     cfg: &RoleConfig,
     input: RoleInput<'_>,
     max: u8,
+    asks: u32,
     tally: &mut Tally,
     said: &mut Option<String>,
 ) -> Result<Verdict, Failure> {
@@ -202,7 +219,7 @@ async fn judged(
     let material = request.material.clone();
     let texts = material.texts.iter().chain([&material.rules]);
     let judged: Vec<&str> = texts.map(String::as_str).collect();
-    request.repeat.ask = Some(1);
+    request.repeat.ask = Some(asks + 1);
     let reply = ask(port, request.clone(), tally).await?;
     *said = Some(reply.text.clone());
     if cfg.compat_judge_parse {
@@ -218,7 +235,7 @@ async fn judged(
         ];
         request.prompt.messages.extend(turns);
     }
-    request.repeat.ask = Some(2);
+    request.repeat.ask = Some(asks + 2);
     let reply = ask(port, request, tally).await?;
     *said = Some(reply.text.clone());
     if let Some(verdict) = Verdict::read(&reply.text, max, &judged) {

@@ -4,7 +4,7 @@ use futures_util::future::join_all;
 use serde_json::Value;
 
 use super::Context;
-use super::roles::{Heard, RoleConfig, Verdict, judge};
+use super::roles::{Heard, RoleConfig, Verdict, judge, max_points};
 use super::stage::{Failure, Stage, Tally};
 use crate::judge::JudgeStatus;
 use crate::plan::Item;
@@ -77,7 +77,7 @@ pub(crate) async fn panel(
     let mut spoken = Vec::new();
     let mut samples = Vec::new();
     let mut clamped = false;
-    let mut failure = None;
+    let mut failed = Vec::new();
     for (model, sample, Heard { stage, reply }) in join_all(asked).await {
         tally.beside(&stage.tally);
         let read = |verdict: Option<&Verdict>| {
@@ -105,25 +105,58 @@ pub(crate) async fn panel(
                 if one.status == StageStatus::Unparseable {
                     samples.push(read(None));
                 }
-                failure = failure.or(Some(one));
+                failed.push((model.as_str(), sample, one));
             }
         }
     }
-    let record = samples
-        .iter()
-        .map(|sample| sample.status)
-        .max()
-        .map(|status| JudgeRecord {
-            status,
-            asks: tally.calls,
-            clamped,
-            samples,
-        });
-    let value = failure.map_or_else(|| Ok(judgement(&spoken)), Err::<_, Failure>);
+    let value = match failure(failed, &samples, max_points(input.role())) {
+        None => Ok(judgement(&spoken)),
+        Some(failure) => Err(failure),
+    };
+    let worst = samples.iter().map(|sample| sample.status).max();
+    let record = worst.map(|status| JudgeRecord {
+        status,
+        asks: tally.calls,
+        clamped,
+        samples,
+    });
     Panel {
         stage: Stage { value, tally },
         record,
     }
+}
+
+/// The first failure of a panel. Of several judges or samples it names those that gave no score, and the scores of the
+/// others.
+fn failure(failed: Vec<(&str, u32, Failure)>, samples: &[JudgeSample], max: u8) -> Option<Failure> {
+    let scored = samples.iter().filter_map(|one| Some((one, one.score?)));
+    let alone = failed.len() == 1 && scored.clone().next().is_none();
+    let repeats = (samples.iter().map(|one| one.sample))
+        .chain(failed.iter().map(|(_, sample, _)| *sample))
+        .any(|sample| sample > 1);
+    let name = |model: &str, sample: u32| {
+        if repeats {
+            format!("{model} sample {sample}")
+        } else {
+            model.to_owned()
+        }
+    };
+    let scores: Vec<_> = scored
+        .map(|(one, points)| format!("{}: {}/{max}", name(&one.model, one.sample), points.0))
+        .collect();
+    let others = match scores.as_slice() {
+        [] => String::new(),
+        scores => format!(" ({})", scores.join(", ")),
+    };
+    let silent: Vec<_> = failed
+        .iter()
+        .map(|(model, sample, _)| name(model, *sample))
+        .collect();
+    let (_, _, mut first) = failed.into_iter().next()?;
+    if !alone {
+        first.detail = format!("{}{others}: {}", silent.join(", "), first.detail);
+    }
+    Some(first)
 }
 
 /// The part of a reply that a result keeps, and whether that is not all of it.

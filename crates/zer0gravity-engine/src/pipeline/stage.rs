@@ -67,6 +67,19 @@ impl Failure {
     }
 }
 
+impl Failure {
+    /// The model replied, and the reply is of no use.
+    pub(super) fn is_of_a_reply(&self) -> bool {
+        match self.status {
+            StageStatus::Refused
+            | StageStatus::Truncated
+            | StageStatus::Empty
+            | StageStatus::Unparseable => true,
+            StageStatus::Ok | StageStatus::ApiError | StageStatus::NotRun => false,
+        }
+    }
+}
+
 impl From<PortError> for Failure {
     fn from(error: PortError) -> Self {
         let stopped = error.stops_unsent();
