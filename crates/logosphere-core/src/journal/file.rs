@@ -1,6 +1,10 @@
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use futures_util::future::{BoxFuture, FutureExt as _};
 
 use super::line::encode;
 use super::{JournalError, JournalSink, Spooled};
@@ -21,9 +25,11 @@ pub struct FileJournal {
 #[derive(Debug)]
 struct Appended {
     path: PathBuf,
-    file: File,
+    file: Arc<File>,
     /// Bytes that are written to their end.
     len: u64,
+    /// Those of them that outlive the machine.
+    synced: u64,
 }
 
 impl FileJournal {
@@ -71,7 +77,7 @@ impl JournalSink for FileJournal {
         }
         self.line.clear();
         let chain = encode(&mut self.line, timestamp, self.seq, event, &self.chain);
-        self.journal.write(&self.line, self.durability)?;
+        self.journal.write(&self.line)?;
         self.chain = chain;
         self.seq += 1;
         Ok(())
@@ -82,7 +88,18 @@ impl JournalSink for FileJournal {
         // A Vec takes everything, and an answer has no maps.
         let _ = serde_json::to_writer(&mut self.line, answer);
         self.line.push(b'\n');
-        self.spool.write(&self.line, self.durability)
+        self.spool.write(&self.line)
+    }
+
+    fn sync(&mut self) -> BoxFuture<'_, Result<(), JournalError>> {
+        async {
+            if self.durability == Durability::Fsync {
+                self.journal.sync().await?;
+                self.spool.sync().await?;
+            }
+            Ok(())
+        }
+        .boxed()
     }
 
     fn settle(&mut self) -> Result<(), JournalError> {
@@ -103,8 +120,9 @@ impl Appended {
             .len();
         Ok(Self {
             path: path.to_owned(),
-            file,
+            file: Arc::new(file),
             len,
+            synced: len,
         })
     }
 
@@ -114,28 +132,40 @@ impl Appended {
             .and_then(|mut file| whole_lines(&mut file))
             .and_then(|(whole, _)| self.file.set_len(whole).map(|()| whole));
         self.len = cut.map_err(|source| failed(&self.path, source))?;
+        self.synced = self.len;
         Ok(self)
     }
 
     /// One write: a process that dies leaves the whole line, or its beginning.
-    fn write(&mut self, line: &[u8], durability: Durability) -> Result<(), JournalError> {
+    fn write(&mut self, line: &[u8]) -> Result<(), JournalError> {
         self.here().map_err(|source| failed(&self.path, source))?;
-        let written = self.file.write_all(line);
-        let written = written.and_then(|()| match durability {
-            Durability::Fsync => self.file.sync_data(),
-            Durability::Flush => Ok(()),
-        });
-        match written {
-            Ok(()) => {
-                self.len += line.len() as u64;
-                Ok(())
-            }
-            Err(source) => {
-                // Half a line would spoil what is written after it. Where this fails too, `resume` sets it aside.
-                let _ = self.file.set_len(self.len);
-                Err(failed(&self.path, source))
-            }
+        if let Err(source) = (&*self.file).write_all(line) {
+            // Half a line would spoil what is written after it. Where this fails too, `resume` sets it aside.
+            let _ = self.file.set_len(self.len);
+            return Err(failed(&self.path, source));
         }
+        self.len += line.len() as u64;
+        Ok(())
+    }
+
+    /// On a thread that may wait: calls go on meanwhile.
+    async fn sync(&mut self) -> Result<(), JournalError> {
+        if self.synced == self.len {
+            return Ok(());
+        }
+        let file = self.file.clone();
+        let synced = tokio::task::spawn_blocking(move || file.sync_data()).await;
+        let synced = synced.unwrap_or_else(|error| match error.try_into_panic() {
+            Ok(panic) => resume_unwind(panic),
+            Err(error) => Err(io::Error::other(error)),
+        });
+        if let Err(source) = synced {
+            let _ = self.file.set_len(self.synced);
+            self.len = self.synced;
+            return Err(failed(&self.path, source));
+        }
+        self.synced = self.len;
+        Ok(())
     }
 
     /// A file that was deleted or replaced takes what is written and loses it, and one that others write to is spoilt.
@@ -151,9 +181,9 @@ impl Appended {
 
     fn empty(&mut self) -> Result<(), JournalError> {
         let emptied = self.file.set_len(0);
-        let emptied = emptied.and_then(|()| self.file.seek(SeekFrom::Start(0)));
+        let emptied = emptied.and_then(|()| (&*self.file).seek(SeekFrom::Start(0)));
         emptied.map_err(|source| failed(&self.path, source))?;
-        self.len = 0;
+        (self.len, self.synced) = (0, 0);
         Ok(())
     }
 }

@@ -8,6 +8,8 @@ mod spool;
 use std::io;
 use std::path::PathBuf;
 
+use futures_util::future::{self, BoxFuture, FutureExt as _};
+
 pub use file::FileJournal;
 pub(crate) use file::whole_lines;
 pub(crate) use line::encode;
@@ -21,22 +23,31 @@ pub const SCHEMA_VERSION: u32 = 2;
 
 /// Where events go.
 pub trait JournalSink {
-    /// Writes an event. It is as durable as the sink makes it when this returns.
+    /// Writes an event. It outlives the process when this returns, and the machine after [`Self::sync`].
     ///
     /// # Errors
     /// The event is not written, and nothing may follow it.
     fn append(&mut self, timestamp: &str, event: &Event) -> Result<(), JournalError>;
 
-    /// Keeps an answer safe until its event is written.
+    /// Makes what was written outlive the machine, as far as the sink does that. A run waits for this before it asks
+    /// what depends on what was written.
     ///
     /// # Errors
-    /// It is not safe.
+    /// What was written since the last time may be lost, and nothing may follow it.
+    fn sync(&mut self) -> BoxFuture<'_, Result<(), JournalError>> {
+        future::ok(()).boxed()
+    }
+
+    /// Keeps an answer until its event is written; as safe as an event.
+    ///
+    /// # Errors
+    /// It is not kept.
     fn spool(&mut self, answer: &Spooled) -> Result<(), JournalError> {
         let _ = answer;
         Ok(())
     }
 
-    /// Says that all answers have their events.
+    /// Says that all answers have their events, and that these are safe.
     ///
     /// # Errors
     /// What was kept for them cannot be given up.

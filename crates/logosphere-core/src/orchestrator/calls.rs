@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 use std::future::pending;
 
+use futures_util::FutureExt as _;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 
 use super::{Book, Orchestrator, PATIENCE, Progress, RunError, Stop};
@@ -15,6 +16,24 @@ struct Returned {
     planned: Planned,
     answer: Result<MindReply, MindError>,
     latency_ms: u64,
+    /// It waits in the spool.
+    spooled: bool,
+}
+
+/// What has come back in a round, and what that means for the rest of it.
+#[derive(Default)]
+struct Back {
+    /// Calls that nothing is written of yet.
+    arrived: Vec<Returned>,
+    /// Calls whose turn has not come, by their minds.
+    returned: BTreeMap<u32, Returned>,
+    /// Something was written that the machine may still lose.
+    unsafe_now: bool,
+    stop: Option<Stop>,
+    /// A call has stopped the run: it is asked again by whoever resumes, and what came back behind it waits in the spool.
+    closed: bool,
+    /// A call has come back that will stop the run when its turn comes.
+    halted: bool,
 }
 
 impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
@@ -41,30 +60,27 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
         };
         let cancel = book.control.cancel.clone();
         let mut flying = FuturesUnordered::new();
-        let mut returned = BTreeMap::new();
-        let mut stop = None;
-        // A call has stopped the run: it is asked again by whoever resumes, and what came back behind it waits in the spool.
-        let mut closed = false;
-        // A call has come back that will stop the run when its turn comes.
-        let mut halted = false;
+        let mut back = Back::default();
         let mut patience = None;
         loop {
-            while !closed
-                && let Step::Call { mind } = book.state.next()
-                && let Some(call) = returned.remove(&mind)
-            {
-                if let Some(cause) = book.settle_call(call, show)? {
-                    closed = true;
-                    stop = Some(cause);
-                }
+            let told = book.write_down(&mut back)?;
+            if back.unsafe_now {
+                book.wait_for_the_disk(&mut back, &mut flying).await?;
             }
-            stop = stop.or_else(|| book.stop_cause());
+            for event in &told {
+                book.show(event, show);
+            }
+            if !back.arrived.is_empty() {
+                continue;
+            }
+            let stop = back.stop.take();
+            back.stop = stop.or_else(|| book.stop_cause());
             // With a width of 1 a call begins when the one before it is written, so a mind reads what that one sent.
-            while stop.is_none()
-                && !halted
+            while back.stop.is_none()
+                && !back.halted
                 && launch < minds
                 && flying.len() < width
-                && (width > 1 || returned.is_empty())
+                && (width > 1 || back.returned.is_empty())
             {
                 let planned = book.state.plan(launch);
                 book.check(&planned, mind)?;
@@ -74,8 +90,9 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
                             planned,
                             latency_ms: answer.latency_ms,
                             answer: Ok(answer.into_reply()),
+                            spooled: true,
                         };
-                        returned.insert(launch, call);
+                        back.returned.insert(launch, call);
                     }
                     _ => flying.push(ask(&*mind, &**clock, seed, planned)),
                 }
@@ -83,17 +100,16 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
             }
             if flying.is_empty() {
                 match book.state.next() {
-                    _ if stop.is_some() => return Ok(stop),
-                    Step::Call { mind } if launch < minds || returned.contains_key(&mind) => {
+                    _ if back.stop.is_some() => return Ok(back.stop),
+                    Step::Call { mind } if launch < minds || back.returned.contains_key(&mind) => {
                         continue;
                     }
                     _ => return Ok(None),
                 }
             }
             // A call that failed is waited behind for as long as the others take: they are paid.
-            let hurried = stop
-                .as_ref()
-                .is_some_and(|stop: &Stop| stop.cause != "error" && stop.cause != "cap");
+            let hurried = (back.stop.as_ref())
+                .is_some_and(|stop| stop.cause != "error" && stop.cause != "cap");
             if (hurried || cancel.is_cancelled()) && patience.is_none() {
                 patience = Some(Box::pin(tokio::time::sleep(PATIENCE)));
             }
@@ -103,7 +119,7 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
                     None => pending().await,
                 }
             };
-            let time_left = book.time_left().filter(|_| stop.is_none());
+            let time_left = book.time_left().filter(|_| back.stop.is_none());
             let time_is_up = async {
                 match time_left {
                     Some(left) => tokio::time::sleep(left).await,
@@ -112,14 +128,14 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
             };
             tokio::select! {
                 Some(call) = flying.next() => {
-                    let call: Returned = call;
-                    book.keep(&call)?;
-                    halted |= call.answer.as_ref().is_err_and(|error| error.fatal || error.class == MindError::CAP);
-                    returned.insert(call.planned.mind, call);
+                    back.arrived.push(call);
+                    while let Some(Some(call)) = flying.next().now_or_never() {
+                        back.arrived.push(call);
+                    }
                 }
                 () = cancel.cancelled(), if !cancel.is_cancelled() => {}
                 () = time_is_up => {}
-                () = out_of_patience => return Ok(stop),
+                () = out_of_patience => return Ok(back.stop),
             }
         }
     }
@@ -133,6 +149,7 @@ async fn ask<M: Mind, C: Clock>(mind: &M, clock: &C, seed: u64, planned: Planned
         planned,
         answer,
         latency_ms: clock.monotonic_ms().saturating_sub(begun),
+        spooled: false,
     }
 }
 
@@ -160,11 +177,67 @@ impl<J: JournalSink, C: Clock> Book<J, C> {
         Ok(())
     }
 
-    /// Keeps an answer safe: it is paid for.
-    fn keep(&mut self, call: &Returned) -> Result<(), RunError> {
+    /// Writes down the calls whose turn has come, and keeps the answers of the others. What was written, to be shown.
+    fn write_down(&mut self, back: &mut Back) -> Result<Vec<Event>, RunError> {
+        for call in back.arrived.drain(..) {
+            let stops = |error: &MindError| error.fatal || error.class == MindError::CAP;
+            back.halted |= call.answer.as_ref().is_err_and(stops);
+            back.returned.insert(call.planned.mind, call);
+        }
+        let mut told = Vec::new();
+        while !back.closed
+            && let Step::Call { mind } = self.state.next()
+            && let Some(call) = back.returned.remove(&mind)
+        {
+            if let Some(cause) = self.settle_call(call, &mut told)? {
+                back.closed = true;
+                back.stop = Some(cause);
+            }
+        }
+        back.unsafe_now |= !told.is_empty();
+        for call in back.returned.values_mut() {
+            back.unsafe_now |= self.keep(call)?;
+        }
+        Ok(told)
+    }
+
+    /// Nothing is asked that depends on what could still be lost; calls under way go on.
+    async fn wait_for_the_disk(
+        &mut self,
+        back: &mut Back,
+        flying: &mut FuturesUnordered<impl Future<Output = Returned>>,
+    ) -> Result<(), RunError> {
+        let mut synced = self.journal.sync();
+        loop {
+            tokio::select! {
+                biased;
+                done = &mut synced => break done?,
+                Some(call) = flying.next() => back.arrived.push(call),
+            }
+        }
+        back.unsafe_now = false;
+        Ok(())
+    }
+
+    fn show(&self, event: &Event, show: &mut impl FnMut(Progress<'_>)) {
+        match event {
+            Event::Error(error) => show(Progress::Failed(error)),
+            Event::MindInvocation(call) => {
+                show(Progress::Called(call, self.state.meter_key(call)));
+            }
+            _ => {}
+        }
+    }
+
+    /// Keeps an answer whose turn has not come: it is paid for. Whether that took a write.
+    fn keep(&mut self, call: &mut Returned) -> Result<bool, RunError> {
         let Ok(reply) = &call.answer else {
-            return Ok(());
+            return Ok(false);
         };
+        if call.spooled {
+            return Ok(false);
+        }
+        (call.spooled, self.spooled) = (true, true);
         self.journal.spool(&Spooled {
             round: call.planned.round,
             mind_id: call.planned.mind,
@@ -173,14 +246,14 @@ impl<J: JournalSink, C: Clock> Book<J, C> {
             attempts: reply.attempts.clone(),
             reply: reply.clone(),
         })?;
-        Ok(())
+        Ok(true)
     }
 
-    /// Writes down the call that is next, or says why the run stops before it.
+    /// Writes down the call that is next, and adds what is to be shown of it to `told`; or says why the run stops before it.
     fn settle_call(
         &mut self,
         call: Returned,
-        show: &mut impl FnMut(Progress<'_>),
+        told: &mut Vec<Event>,
     ) -> Result<Option<Stop>, RunError> {
         let outcome = match call.answer {
             Ok(reply) => Outcome::Reply(reply),
@@ -189,7 +262,7 @@ impl<J: JournalSink, C: Clock> Book<J, C> {
             }
             Err(error) => {
                 let stop = self.stop_after(&error);
-                let told = Event::Error(CallError {
+                let failed = Event::Error(CallError {
                     round: call.planned.round,
                     mind_id: call.planned.mind,
                     class: error.class,
@@ -197,10 +270,8 @@ impl<J: JournalSink, C: Clock> Book<J, C> {
                     attempts: error.attempts.clone(),
                     fatal: error.fatal,
                 });
-                self.commit(&told)?;
-                if let Event::Error(error) = &told {
-                    show(Progress::Failed(error));
-                }
+                self.commit(&failed)?;
+                told.push(failed);
                 if stop.is_some() {
                     return Ok(stop);
                 }
@@ -212,9 +283,7 @@ impl<J: JournalSink, C: Clock> Book<J, C> {
             .invocation(call.planned, outcome, call.latency_ms);
         let event = Event::MindInvocation(Box::new(event));
         self.commit(&event)?;
-        if let Event::MindInvocation(event) = &event {
-            show(Progress::Called(event, self.state.meter_key(event)));
-        }
+        told.push(event);
         Ok(None)
     }
 

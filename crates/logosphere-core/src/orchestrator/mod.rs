@@ -161,6 +161,7 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
             .collect();
         (resumed.round, resumed.next_mind) = next;
         resumed.reused_calls = begun.usable() as u64;
+        begun.book.spooled = !begun.spooled.is_empty();
         begun.book.commit(&Event::RunResumed(resumed))?;
         Ok(begun)
     }
@@ -176,6 +177,7 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
                 state,
                 control,
                 headers: None,
+                spooled: false,
             },
             clock,
             spooled: BTreeMap::new(),
@@ -225,7 +227,10 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
             // For whoever reads the journal; the error itself is what is reported, also where this cannot be written.
             let _ = self.book.interrupt(Stop::new("error", error.to_string()));
         }
-        done
+        let synced = self.book.journal.sync().await;
+        let done = done?;
+        synced?;
+        Ok(done)
     }
 
     async fn rounds(
@@ -240,12 +245,10 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
                     self.book.commit(&Event::ExperimentEnd(Box::new(end)))?;
                     reason.to_owned()
                 }
-                Step::Begin | Step::Call { .. } | Step::EndRound => {
-                    match self.run_round(show).await? {
-                        RoundSummary::Ended(_) => continue,
-                        RoundSummary::Interrupted(why) => return Ok(RunSummary::Interrupted(why)),
-                    }
-                }
+                Step::Begin | Step::Call { .. } | Step::EndRound => match self.round(show).await? {
+                    RoundSummary::Ended(_) => continue,
+                    RoundSummary::Interrupted(why) => return Ok(RunSummary::Interrupted(why)),
+                },
             };
             return Ok(RunSummary::Ended {
                 stop_reason,
@@ -262,6 +265,17 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
         &mut self,
         show: &mut impl FnMut(Progress<'_>),
     ) -> Result<RoundSummary, RunError> {
+        let done = self.round(show).await;
+        let synced = self.book.journal.sync().await;
+        let done = done?;
+        synced?;
+        Ok(done)
+    }
+
+    async fn round(
+        &mut self,
+        show: &mut impl FnMut(Progress<'_>),
+    ) -> Result<RoundSummary, RunError> {
         if self.book.state.next() == Step::Begin {
             if let Some(stop) = self.book.stop_cause() {
                 return Ok(RoundSummary::Interrupted(self.book.interrupt(stop)?));
@@ -274,7 +288,11 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
         }
         let end = self.book.state.round_end();
         self.book.commit(&Event::RoundEnd(end.clone()))?;
-        self.book.journal.settle()?;
+        if self.book.spooled {
+            self.book.journal.sync().await?;
+            self.book.journal.settle()?;
+            self.book.spooled = false;
+        }
         show(Progress::Round(&end, &self.book.state));
         Ok(RoundSummary::Ended(end))
     }
@@ -291,6 +309,8 @@ struct Book<J, C> {
     headers: Option<Vec<(String, String)>>,
     /// When this process began, by the clock.
     begun_ms: u64,
+    /// Answers wait in the spool, or are left there of a round that has ended.
+    spooled: bool,
 }
 
 impl<J: JournalSink, C: Clock> Book<J, C> {

@@ -42,4 +42,5 @@ mod resume_settings;
 mod sampler;
 mod scheduling;
 mod scripted_run;
+mod syncs;
 mod versions;
