@@ -2,18 +2,15 @@
 
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
 
 use bin_support::{Exit, Failure, Output, OutputTarget, Session, printable};
-use zer0gravity_engine::report::{Limits, Report};
 use zer0gravity_engine::{
-    DEFAULT_RULES, LintFinding, LintReport, Tokenizers, compare as compare_runs, export_csv,
-    export_json, page,
+    DEFAULT_RULES, LintFinding, LintReport, Tokenizers, export_csv, export_json, page,
 };
 
-use crate::args::{Compare, Export, Format, Lint, ShowReport};
-use crate::error::Error;
-use crate::{output, run_dir, selection};
+use crate::args::{Export, Format, Lint, ShowReport};
+use crate::source::Source;
+use crate::{output, selection};
 
 pub fn lint(args: &Lint, session: &mut Session) -> Result<Exit, Failure> {
     let counter = Tokenizers::default();
@@ -101,70 +98,4 @@ pub fn export(args: &Export, session: &mut Session) -> Result<Exit, Failure> {
     let text = text(&source.read()?);
     output.finish(session, |out| out.write_all(text.as_bytes()))?;
     Ok(Exit::Done)
-}
-
-pub fn compare(args: &Compare, session: &mut Session) -> Result<Exit, Failure> {
-    let old = Source::of(&args.old).read()?;
-    let new = Source::of(&args.new).read()?;
-    let comparison = compare_runs(
-        &old,
-        &new,
-        Limits::from(args.max_drop).allowing_changed_judge(args.allow_changed_judge),
-    );
-    output::json(Output::Stdout, &comparison, session)?;
-    for reason in &comparison.reasons {
-        session.notice(reason);
-    }
-    Ok(if comparison.holds {
-        Exit::Done
-    } else {
-        Exit::CheckFailed
-    })
-}
-
-/// A run's directory, a report, or an array of results.
-struct Source {
-    file: PathBuf,
-    directory: Option<PathBuf>,
-}
-
-impl Source {
-    fn of(path: &Path) -> Self {
-        if path.is_dir() {
-            Self {
-                file: path.join("report.json"),
-                directory: Some(path.to_owned()),
-            }
-        } else {
-            Self {
-                file: path.to_owned(),
-                directory: None,
-            }
-        }
-    }
-
-    /// What it consists of, and no output may replace.
-    fn files(&self) -> Vec<PathBuf> {
-        let beside = self
-            .directory
-            .iter()
-            .flat_map(|folder| run_dir::files(folder));
-        beside.chain([self.file.clone()]).collect()
-    }
-
-    fn read(&self) -> Result<Report, Failure> {
-        let bytes = selection::read(&self.file).map_err(Failure::usage)?;
-        let form = |message: String| Error::Form {
-            path: self.file.clone(),
-            what: "results",
-            message,
-        };
-        let text = String::from_utf8(bytes).map_err(|error| form(error.to_string()))?;
-        let report =
-            Report::read(&text).map_err(|error| Failure::usage(form(error.to_string())))?;
-        if let Some(folder) = &self.directory {
-            run_dir::check_calls(folder, &report)?;
-        }
-        Ok(report)
-    }
 }

@@ -10,6 +10,8 @@
 mod args;
 mod ask;
 mod clock;
+mod columns;
+mod compare;
 mod error;
 mod estimate;
 mod experiment;
@@ -24,6 +26,7 @@ mod run_dir;
 mod score;
 mod selection;
 mod setup;
+mod source;
 mod summary;
 
 use std::process::ExitCode;
@@ -46,7 +49,7 @@ fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
         Command::Lint(args) => inspect::lint(args, session),
         Command::Report(args) => inspect::report(args, session),
         Command::Export(args) => inspect::export(args, session),
-        Command::Compare(args) => inspect::compare(args, session),
+        Command::Compare(args) => compare::compare(args, session),
         Command::Estimate(args) => estimate::estimate(args, session),
     }
 }

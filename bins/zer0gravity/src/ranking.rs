@@ -6,6 +6,8 @@ use bin_support::printable;
 use zer0gravity_engine::report::{EncodingStatistics, Pairwise, Report};
 use zer0gravity_engine::stats::Estimate;
 
+use crate::columns;
+
 /// The adjusted p up to which a difference is significant.
 const SIGNIFICANT: f64 = 0.05;
 
@@ -18,17 +20,7 @@ pub fn text(report: &Report) -> String {
     let head = ["encoding", "total", "saved", "meaning", "texts", "failed"];
     let mut rows = vec![head.map(str::to_owned)];
     rows.extend(encodings.into_iter().map(row));
-    let widths: Vec<_> = (0..head.len())
-        .filter_map(|column| rows.iter().map(|row| row[column].chars().count()).max())
-        .collect();
-    let mut text = format!("{}\n\n", printable(&report.lead()));
-    for row in rows {
-        let cells = row.iter().zip(&widths);
-        let cells: Vec<_> = cells
-            .map(|(cell, width)| format!("{cell:<width$}"))
-            .collect();
-        let _ = writeln!(text, "{}", cells.join("  ").trim_end());
-    }
+    let mut text = format!("{}\n\n{}", printable(&report.lead()), columns::text(&rows));
     for pair in &statistics.pairwise {
         if let Some(line) = difference(pair) {
             let _ = writeln!(text, "{line}");

@@ -227,9 +227,15 @@ pub struct Compare {
     /// The later one.
     #[arg(value_name = "NEW")]
     pub new: PathBuf,
-    /// End with 4 if an encoding's mean total is lower by more than so many points, or a text is not scored any more.
+    /// End with 4 if an encoding's mean total is significantly lower, by more than so many points, or a text is not scored any more.
     #[arg(long, value_name = "POINTS", value_parser = flags::points, allow_negative_numbers = true)]
     pub max_drop: Option<f64>,
+    /// End with 4 on every drop beyond --max-drop, even if chance may give it.
+    #[arg(long, requires = "max_drop")]
+    pub strict: bool,
+    /// Print the comparison as JSON.
+    #[arg(long)]
+    pub json: bool,
     /// Compare runs that different judges, or judges with different prompts, have scored.
     #[arg(long)]
     pub allow_changed_judge: bool,

@@ -30,10 +30,47 @@ fn a_drop_beyond_what_is_allowed_is_4() {
             .alone(&["compare", old, new, "--max-drop", drop])
             .exits(code);
     }
-    place.alone(&["compare", "old.json", "new.json"]).exits(0);
+    let ran = place.alone(&["compare", "old.json", "new.json"]).exits(0);
+    let expected = "\
+default: 71.8 -> 61.8 (-10.0, p = 0.000): significant drop
+
+encoding  texts  old   new   difference
+default   4      71.8  61.8  -10.0 [-10.0, -10.0]
+";
+    assert_eq!(ran.stdout, expected);
     place
         .alone(&["compare", "old.json", "missing.json"])
         .exits(2);
+}
+
+#[test]
+fn z37_a_drop_that_chance_may_give_passes_unless_strict() {
+    let (place, stub) = (Place::new(), CompressionStub::start(StubMode::Ok));
+    place
+        .asking(&stub, &["run", "--all", "--output", "old.json"])
+        .exits(0);
+    let worse = place
+        .read("old.json")
+        .replace("\"total\": 73", "\"total\": 60");
+    place.file("new.json", worse);
+    let compare = ["compare", "old.json", "new.json", "--max-drop", "2"];
+    let ran = place.alone(&compare).exits(0);
+    let told =
+        "drop 3.2 points, not significant (n = 4; about 13 texts would tell): --strict fails on it";
+    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    assert!(
+        ran.stdout.contains("no significant change"),
+        "{}",
+        ran.stdout
+    );
+    place
+        .alone(&[&compare[..], &["--strict"]].concat())
+        .exits(4);
+    let json = place
+        .alone(&[&compare[..], &["--json"]].concat())
+        .exits(0)
+        .json();
+    assert!(json["notSignificant"][0].as_str().unwrap().contains(told));
 }
 
 #[test]

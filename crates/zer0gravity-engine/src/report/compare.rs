@@ -1,21 +1,18 @@
 //! What has changed from one run to the next, and whether that may pass.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
 
 use super::Report;
+use super::changes::{Changes, ItemName};
 use super::grouped::{Group, figure, groups, is_scored, total, within_totals};
-use super::settings;
 use super::statistics::random;
-use crate::plan::{Config, Plan};
-use crate::stats::{Interval, PairedResult, paired_test};
-use crate::{ExperimentResult, Outcome, SCHEMA_VERSION};
+use crate::stats::{DROP_ERROR, Interval, PairedResult, drop_p, holm, paired_test, texts_needed};
+use crate::{Outcome, SCHEMA_VERSION};
 
 /// The `kind` of a comparison's JSON.
 const KIND: &str = "zer0gravity.comparison";
-/// Two drops on paper equal may differ in the last bits.
-const SLACK: f64 = 1e-9;
 
 /// Two runs, on the pairs of encoding and case that both have a scored item of. Encodings are matched by id, cases by id
 /// and text. All differences are new minus old, of the total.
@@ -31,6 +28,9 @@ pub struct Comparison {
     pub holds: bool,
     /// Why it may not, a sentence each; empty if it holds.
     pub reasons: Vec<String>,
+    /// Drops beyond the limit that chance may give and that therefore pass, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_significant: Vec<String>,
     /// The largest drop of an encoding's mean that may pass, in points.
     #[serde(with = "crate::number::plain_option")]
     pub max_drop: Option<f64>,
@@ -74,6 +74,16 @@ pub struct Difference {
     /// Two-sided p of the sign-flip test, not adjusted.
     #[serde(with = "crate::number::plain_option")]
     pub p: Option<f64>,
+    /// One-sided p of a drop by Student's t, adjusted after Holm over all encodings; of encodings with 2 pairs and more.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "crate::number::plain_option"
+    )]
+    pub drop_p: Option<f64>,
+    /// How many texts would show a drop of this size with this spread; of encodings that dropped without showing it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub texts_needed: Option<usize>,
 }
 
 /// A pair of encoding and case.
@@ -86,20 +96,6 @@ pub struct PairName {
     pub test_case_id: String,
 }
 
-/// An experiment.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ItemName {
-    /// The encoding.
-    pub encoding_id: String,
-    /// The case.
-    pub test_case_id: String,
-    /// Which encoding of the text, from 1.
-    pub trial: u32,
-    /// Which decoding of that, from 1.
-    pub decode: u32,
-}
-
 /// An experiment that failed now and did not before.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -109,117 +105,6 @@ pub struct NewFailure {
     pub item: ItemName,
     /// How it ended.
     pub outcome: Outcome,
-}
-
-/// What else is not the same in two runs.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Changes {
-    /// Paths in the configuration, such as `config.models.judges.0`. If one run has no configuration, what the results say
-    /// instead, such as `metadata.models.judges: a -> b`; mixed values are listed in braces.
-    pub settings: Vec<String>,
-    /// Encodings with the same id and other rules.
-    pub rules: Vec<String>,
-    /// Cases with the same id and another text; their pairs are not compared.
-    pub texts: Vec<String>,
-    /// Versions of this crate, old and new, if they differ.
-    pub engine_versions: Option<[String; 2]>,
-    /// The judges of both runs, old and new, if another model judged, or with another prompt, or none did.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub judges: Option<[String; 2]>,
-    /// Items of either run that are scored of 95 because no rules were given; they are not compared.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub partial: Vec<ItemName>,
-}
-
-/// What a new run must keep to.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-#[non_exhaustive]
-pub struct Limits {
-    /// The largest drop of an encoding's mean that may pass, in points; `None` asks for no verdict.
-    pub max_drop: Option<f64>,
-    /// Lets a run pass that another judge has scored.
-    pub allow_changed_judge: bool,
-}
-
-impl From<Option<f64>> for Limits {
-    fn from(max_drop: Option<f64>) -> Self {
-        Self {
-            max_drop,
-            ..Self::default()
-        }
-    }
-}
-
-impl Limits {
-    /// The same, and another judge may have scored the new run.
-    #[must_use]
-    pub fn allowing_changed_judge(self, allow: bool) -> Self {
-        Self {
-            allow_changed_judge: allow,
-            ..self
-        }
-    }
-}
-
-/// Compares two runs. A `max_drop` (points, 0 and more) asks for a verdict: the new run holds if no encoding's mean over common
-/// cases drops by more, no item newly failed, nothing that had a score is missing, the same judge scored both, and there is
-/// something to compare at all.
-/// The verdict looks at the means and not at p, so that it is the same however few cases there are.
-///
-/// ```
-/// use zer0gravity_engine::{Report, compare};
-/// let nothing = Report::read("[]").unwrap();
-/// assert!(compare(&nothing, &nothing, None).holds);
-/// assert!(!compare(&nothing, &nothing, Some(2.0)).holds);
-/// ```
-pub fn compare(old: &Report, new: &Report, limits: impl Into<Limits>) -> Comparison {
-    let limits = limits.into();
-    let (old_groups, new_groups) = (groups(&old.results), groups(&new.results));
-    let before: HashMap<_, _> = old_groups.iter().map(|g| (key(g), g)).collect();
-    let now: HashMap<_, _> = new_groups.iter().map(|g| (key(g), g)).collect();
-    let pairs: Vec<Pair<'_>> = (new_groups.iter())
-        .filter_map(|group| {
-            Some(Pair {
-                encoding: group.encoding,
-                case: group.case,
-                old: before.get(&key(group))?.mean(total)?,
-                new: group.mean(total)?,
-            })
-        })
-        .collect();
-    let seed = new.randomness.seed;
-    let mut comparison = Comparison {
-        schema_version: SCHEMA_VERSION,
-        kind: KIND.to_owned(),
-        holds: true,
-        reasons: Vec::new(),
-        max_drop: limits.max_drop,
-        overall: Difference::of("all", &pairs, flips(seed)),
-        per_encoding: differences(&pairs, |pair| pair.encoding, seed),
-        per_case: differences(&pairs, |pair| pair.case, seed),
-        newly_failed: Vec::new(),
-        recovered: Vec::new(),
-        missing: (old_groups.iter())
-            .filter(|group| !now.contains_key(&key(group)) && group.mean(total).is_some())
-            .map(PairName::of)
-            .collect(),
-        added: (new_groups.iter())
-            .filter(|group| !before.contains_key(&key(group)))
-            .map(PairName::of)
-            .collect(),
-        changes: Changes::of(old, new),
-    };
-    for group in &new_groups {
-        if let Some(before) = before.get(&key(group)) {
-            comparison.turns(before, group);
-        }
-    }
-    if let Some(max_drop) = limits.max_drop {
-        comparison.reasons = comparison.reasons(max_drop, limits.allow_changed_judge);
-        comparison.holds = comparison.reasons.is_empty();
-    }
-    comparison
 }
 
 /// A pair of encoding and case that both runs have a score of.
@@ -256,7 +141,32 @@ fn differences(
         .collect()
 }
 
+/// Adds to the differences of encodings how sure their drops are.
+fn with_drops(mut encodings: Vec<Difference>, pairs: &[Pair<'_>]) -> Vec<Difference> {
+    let (mut tested, mut p) = (Vec::new(), Vec::new());
+    for encoding in &mut encodings {
+        let own = pairs.iter().filter(|pair| pair.encoding == encoding.id);
+        let differences: Vec<f64> = own.map(|pair| pair.new - pair.old).collect();
+        let Some(sure) = drop_p(&differences) else {
+            continue;
+        };
+        encoding.texts_needed = texts_needed(&differences);
+        tested.push(encoding);
+        p.push(sure);
+    }
+    for (encoding, p) in tested.into_iter().zip(holm(&p)) {
+        encoding.drop_p = Some(figure(p));
+        encoding.texts_needed = encoding.texts_needed.filter(|_| p > DROP_ERROR);
+    }
+    encodings
+}
+
 impl Difference {
+    /// Whether chance alone gives such a drop in at most 5 % of comparisons.
+    pub fn is_significant_drop(&self) -> bool {
+        self.drop_p.is_some_and(|p| p <= DROP_ERROR)
+    }
+
     fn of<'a>(
         id: &str,
         pairs: impl IntoIterator<Item = &'a Pair<'a>>,
@@ -281,6 +191,8 @@ impl Difference {
             mean_difference: mean_difference.map(figure),
             ci95: ci95.map(within_totals),
             p: p.map(figure),
+            drop_p: None,
+            texts_needed: None,
         }
     }
 }
@@ -294,18 +206,53 @@ impl PairName {
     }
 }
 
-impl ItemName {
-    fn of(item: &ExperimentResult) -> Self {
-        Self {
-            encoding_id: item.encoding_id.clone(),
-            test_case_id: item.test_case_id.clone(),
-            trial: item.trial,
-            decode: item.decode,
-        }
-    }
-}
-
 impl Comparison {
+    /// Compares two runs, without a verdict.
+    pub(super) fn of(old: &Report, new: &Report) -> Self {
+        let (old_groups, new_groups) = (groups(&old.results), groups(&new.results));
+        let before: HashMap<_, _> = old_groups.iter().map(|g| (key(g), g)).collect();
+        let now: HashMap<_, _> = new_groups.iter().map(|g| (key(g), g)).collect();
+        let pairs: Vec<Pair<'_>> = (new_groups.iter())
+            .filter_map(|group| {
+                Some(Pair {
+                    encoding: group.encoding,
+                    case: group.case,
+                    old: before.get(&key(group))?.mean(total)?,
+                    new: group.mean(total)?,
+                })
+            })
+            .collect();
+        let seed = new.randomness.seed;
+        let mut comparison = Comparison {
+            schema_version: SCHEMA_VERSION,
+            kind: KIND.to_owned(),
+            holds: true,
+            reasons: Vec::new(),
+            not_significant: Vec::new(),
+            max_drop: None,
+            overall: Difference::of("all", &pairs, flips(seed)),
+            per_encoding: with_drops(differences(&pairs, |pair| pair.encoding, seed), &pairs),
+            per_case: differences(&pairs, |pair| pair.case, seed),
+            newly_failed: Vec::new(),
+            recovered: Vec::new(),
+            missing: (old_groups.iter())
+                .filter(|group| !now.contains_key(&key(group)) && group.mean(total).is_some())
+                .map(PairName::of)
+                .collect(),
+            added: (new_groups.iter())
+                .filter(|group| !before.contains_key(&key(group)))
+                .map(PairName::of)
+                .collect(),
+            changes: Changes::of(old, new),
+        };
+        for group in &new_groups {
+            if let Some(before) = before.get(&key(group)) {
+                comparison.turns(before, group);
+            }
+        }
+        comparison
+    }
+
     /// Notes which items of a common pair turned from scored to failed and back.
     fn turns(&mut self, before: &Group<'_>, now: &Group<'_>) {
         let known: HashMap<_, _> = (before.items.iter())
@@ -325,118 +272,5 @@ impl Comparison {
                 _ => {}
             }
         }
-    }
-
-    fn reasons(&self, max_drop: f64, allow_changed_judge: bool) -> Vec<String> {
-        let mut reasons = Vec::new();
-        if let Some([old, new]) = self
-            .changes
-            .judges
-            .as_ref()
-            .filter(|_| !allow_changed_judge)
-        {
-            reasons.push(format!("not comparable: judge differs ({old}, {new})"));
-        }
-        if let Some(first) = self.changes.partial.first() {
-            reasons.push(format!(
-                "not comparable: {} scored of 95 points because no rules were given, the first {} of {}",
-                counted(self.changes.partial.len(), "item is", "items are"),
-                first.test_case_id,
-                first.encoding_id,
-            ));
-        }
-        for encoding in &self.per_encoding {
-            let drop = -encoding.mean_difference.unwrap_or_default();
-            // So written, a limit that is no number lets nothing pass.
-            let passes = drop <= max_drop + SLACK;
-            if !passes {
-                reasons.push(format!(
-                    "{} drops by {drop:.2} points over {}; {max_drop} may pass",
-                    encoding.id,
-                    counted(encoding.pairs, "common case", "common cases"),
-                ));
-            }
-        }
-        if let Some(first) = self.newly_failed.first() {
-            let (item, outcome) = (&first.item, &first.outcome);
-            let stage = outcome.stage.map_or("", |stage| stage.as_str());
-            reasons.push(format!(
-                "{} failed that did not before, the first {} of {}: {} at {stage}",
-                counted(self.newly_failed.len(), "item", "items"),
-                item.test_case_id,
-                item.encoding_id,
-                outcome.status,
-            ));
-        }
-        if let Some(first) = self.missing.first() {
-            reasons.push(format!(
-                "{} had a score and {} not in the new run, the first {} of {}",
-                counted(
-                    self.missing.len(),
-                    "pair of encoding and case",
-                    "pairs of encoding and case",
-                ),
-                if self.missing.len() == 1 { "is" } else { "are" },
-                first.test_case_id,
-                first.encoding_id,
-            ));
-        }
-        if self.overall.pairs == 0 {
-            reasons.push("the runs have no scored pair of encoding and case in common".to_owned());
-        }
-        reasons
-    }
-}
-
-fn counted(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
-}
-
-impl Changes {
-    fn of(old: &Report, new: &Report) -> Self {
-        let settings = match (&old.config, &new.config) {
-            (Some(old), Some(new)) => plan(old).differences(&plan(new)),
-            _ => settings::differences(&old.results, &new.results),
-        };
-        let partial = old.results.iter().chain(&new.results);
-        let partial = partial.filter(|result| result.partial_total.is_some());
-        let rules: BTreeMap<_, _> = (old.encodings.iter())
-            .map(|encoding| (&encoding.id, &encoding.sha256))
-            .collect();
-        let texts: BTreeMap<_, _> = (old.cases.iter())
-            .map(|case| (&case.case.id, &case.case.text))
-            .collect();
-        let versions = [&old.engine_version, &new.engine_version].map(String::clone);
-        Self {
-            settings,
-            rules: (new.encodings.iter())
-                .filter(|e| rules.get(&e.id).is_some_and(|sha256| **sha256 != e.sha256))
-                .map(|encoding| encoding.id.clone())
-                .collect(),
-            texts: (new.cases.iter())
-                .filter(|c| {
-                    texts
-                        .get(&c.case.id)
-                        .is_some_and(|text| **text != c.case.text)
-                })
-                .map(|case| case.case.id.clone())
-                .collect(),
-            engine_versions: (versions[0] != versions[1]).then_some(versions),
-            judges: settings::judges(&old.results, &new.results),
-            partial: partial
-                .map(ItemName::of)
-                .collect::<BTreeSet<_>>()
-                .into_iter()
-                .collect(),
-        }
-    }
-}
-
-/// The plan that is nothing but its configuration.
-fn plan(config: &Config) -> Plan {
-    Plan {
-        encodings: Vec::new(),
-        cases: Vec::new(),
-        config: config.clone(),
     }
 }

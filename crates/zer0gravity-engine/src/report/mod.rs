@@ -7,6 +7,7 @@
 //! Next: [`Statistics`] for means, intervals and tests, [`compare`] for two runs, [`export_csv`] for a spreadsheet, `page`
 //! for one HTML file.
 
+mod changes;
 mod compare;
 mod export;
 mod grouped;
@@ -17,6 +18,7 @@ mod page;
 mod settings;
 mod spent;
 mod statistics;
+mod verdict;
 
 use std::collections::HashSet;
 
@@ -30,9 +32,8 @@ use crate::result::is_readable;
 use crate::store::CallsFile;
 use crate::{ExperimentResult, Randomness, SCHEMA_VERSION, TokenSource};
 
-pub use compare::{
-    Changes, Comparison, Difference, ItemName, Limits, NewFailure, PairName, compare,
-};
+pub use changes::{Changes, ItemName};
+pub use compare::{Comparison, Difference, NewFailure, PairName};
 pub use export::{CSV_COLUMNS, export_csv, export_json};
 pub use judges::{JudgeStatistics, Judges, Panel};
 pub use outcomes::{OutcomeCount, Outcomes};
@@ -40,6 +41,7 @@ pub use outcomes::{OutcomeCount, Outcomes};
 pub use page::page;
 pub use spent::{EncodingCost, RunCost};
 pub use statistics::{CaseStatistics, EncodingStatistics, Pairwise, Statistics};
+pub use verdict::{Limits, compare};
 
 /// The `kind` of a report's JSON.
 pub const KIND: &str = "zer0gravity.report";

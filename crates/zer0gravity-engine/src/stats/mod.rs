@@ -3,11 +3,12 @@
 //! Every sum runs in the order of its input, so the same input gives the same bits. Random flips come from the generator
 //! that is handed in.
 //!
-//! Next: [`mean_with_interval`] for one mean, [`paired_test`] and [`holm`] for differences, [`variance_components`] for
+//! Next: [`mean_with_interval`] for one mean, [`paired_test`], [`drop_p`] and [`holm`] for differences, [`variance_components`] for
 //! repeats, [`panel_score`] and [`krippendorff_alpha`] for judges.
 
 mod agreement;
 mod components;
+mod drop;
 mod holm;
 mod interval;
 mod median;
@@ -15,6 +16,7 @@ mod paired;
 
 pub use agreement::krippendorff_alpha;
 pub use components::{Components, StatsError, pooled_variance_components, variance_components};
+pub use drop::{DROP_ERROR, drop_p, texts_needed};
 pub use holm::holm;
 pub use interval::{Estimate, Interval, IntervalMethod, UNBOUNDED, mean_with_interval};
 pub use median::{panel_score, sample_median};

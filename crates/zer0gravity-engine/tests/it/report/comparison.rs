@@ -1,8 +1,13 @@
 //! Two runs beside each other.
 
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
+use statrs::distribution::{ContinuousCDF as _, Normal};
 use zer0gravity_engine::prompts::PromptProfile;
 use zer0gravity_engine::report::{Changes, Limits};
-use zer0gravity_engine::{Comparison, ExperimentResult, Report, StageName, StageStatus, compare};
+use zer0gravity_engine::{
+    Comparison, ExperimentResult, Points, Report, StageName, StageStatus, compare,
+};
 
 use super::sample::{failed, item, judged, numbered, report, small, tokens, without_rules};
 
@@ -293,4 +298,91 @@ fn z5_items_without_rules_are_not_compared() {
         compared(run([20, 20]), run([20, 20]), None).changes,
         Changes::default()
     );
+}
+
+/// A run of these totals, one list for each encoding, one number for each case.
+fn totals(template: &Report, totals: &[Vec<f64>]) -> Report {
+    let sample = &template.results[0];
+    let results = totals.iter().enumerate().flat_map(|(encoding, totals)| {
+        totals.iter().enumerate().map(move |(case, total)| {
+            let mut result = sample.clone();
+            result.encoding_id = encoding.to_string();
+            result.test_case_id = case.to_string();
+            result.total = Some(Points(*total));
+            result
+        })
+    });
+    Report {
+        results: results.collect(),
+        ..template.clone()
+    }
+}
+
+/// The share of comparisons that fail at `--max-drop 2`, of `runs` in which judges give points with a deviation of 4, if
+/// each of the encodings truly drops by so much: first by the strict rule, then by ours.
+fn failing(runs: u32, encodings: usize, texts: usize, drop: f64) -> [f64; 2] {
+    let mut rng = ChaCha20Rng::seed_from_u64(37);
+    let normal = Normal::new(0.0, 4.0).unwrap();
+    let template = report(vec![item("a", "c", "x")]);
+    let mut failed = [0; 2];
+    for _ in 0..runs {
+        let mut noisy = |mean: f64| {
+            let mut one =
+                || normal.inverse_cdf((f64::from(rng.next_u32()) + 0.5) / 4_294_967_296.0);
+            let lists = (0..encodings).map(|_| (0..texts).map(|_| mean + one()).collect());
+            totals(&template, &lists.collect::<Vec<Vec<f64>>>())
+        };
+        let (old, new) = (noisy(60.0), noisy(60.0 - drop));
+        for (failed, strict) in failed.iter_mut().zip([true, false]) {
+            let limits = Limits::from(Some(2.0)).strict(strict);
+            *failed += u32::from(!compare(&old, &new, limits).holds);
+        }
+    }
+    failed.map(|failed| f64::from(failed) / f64::from(runs))
+}
+
+#[test]
+fn z37_an_unchanged_encoding_seldom_fails_and_a_real_drop_mostly_does() {
+    for (encodings, texts) in [(1, 4), (1, 8), (3, 4)] {
+        let [strict, ours] = failing(2000, encodings, texts, 0.0);
+        assert!(ours <= 0.06, "{encodings} x {texts}: {ours}");
+        assert!(strict > 0.15, "{encodings} x {texts}: {strict}");
+    }
+    let [_, ours] = failing(1000, 1, 8, 8.0);
+    assert!(ours >= 0.95, "{ours}");
+}
+
+#[test]
+fn z37_a_drop_that_chance_may_give_passes_and_says_what_would_tell() {
+    let template = report(vec![item("a", "c", "x")]);
+    let old = totals(&template, &[vec![60.0; 4]]);
+    let new = totals(&template, &[vec![51.0, 63.0, 54.0, 59.6]]);
+    let found = compare(&old, &new, Some(2.0));
+    assert!(found.holds, "{:?}", found.reasons);
+    assert_eq!(
+        found.not_significant,
+        [
+            "0: drop 3.1 points, not significant (n = 4; about 11 texts would tell): --strict fails on it"
+        ]
+    );
+    let strict = compare(&old, &new, Limits::from(Some(2.0)).strict(true));
+    assert_eq!(
+        (strict.holds, strict.reasons, strict.not_significant.len()),
+        (
+            false,
+            vec!["0 drops by 3.10 points over 4 common cases; 2 may pass".to_owned()],
+            0
+        )
+    );
+    // One text says nothing of its own spread.
+    let (old, new) = (
+        totals(&template, &[vec![60.0]]),
+        totals(&template, &[vec![10.0]]),
+    );
+    let found = compare(&old, &new, Some(2.0));
+    assert!(found.holds);
+    assert!(found.not_significant[0].contains("(n = 1; at least 2 texts are needed to tell)"));
+    // Below the limit nothing is said.
+    let new = totals(&template, &[vec![58.5]]);
+    assert_eq!(compare(&old, &new, Some(2.0)).not_significant.len(), 0);
 }

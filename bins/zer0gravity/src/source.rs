@@ -1,0 +1,57 @@
+//! A run that is read and not continued.
+
+use std::path::{Path, PathBuf};
+
+use bin_support::Failure;
+use zer0gravity_engine::report::Report;
+
+use crate::error::Error;
+use crate::{run_dir, selection};
+
+/// A run's directory, a report, or an array of results.
+pub struct Source {
+    /// The file that is read.
+    pub file: PathBuf,
+    directory: Option<PathBuf>,
+}
+
+impl Source {
+    pub fn of(path: &Path) -> Self {
+        if path.is_dir() {
+            Self {
+                file: path.join("report.json"),
+                directory: Some(path.to_owned()),
+            }
+        } else {
+            Self {
+                file: path.to_owned(),
+                directory: None,
+            }
+        }
+    }
+
+    /// What it consists of, and no output may replace.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let beside = self
+            .directory
+            .iter()
+            .flat_map(|folder| run_dir::files(folder));
+        beside.chain([self.file.clone()]).collect()
+    }
+
+    pub fn read(&self) -> Result<Report, Failure> {
+        let bytes = selection::read(&self.file).map_err(Failure::usage)?;
+        let form = |message: String| Error::Form {
+            path: self.file.clone(),
+            what: "results",
+            message,
+        };
+        let text = String::from_utf8(bytes).map_err(|error| form(error.to_string()))?;
+        let report =
+            Report::read(&text).map_err(|error| Failure::usage(form(error.to_string())))?;
+        if let Some(folder) = &self.directory {
+            run_dir::check_calls(folder, &report)?;
+        }
+        Ok(report)
+    }
+}

@@ -1,0 +1,104 @@
+//! What else differs between two runs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Report, settings};
+use crate::ExperimentResult;
+use crate::plan::{Config, Plan};
+
+/// An experiment.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ItemName {
+    /// The encoding.
+    pub encoding_id: String,
+    /// The case.
+    pub test_case_id: String,
+    /// Which encoding of the text, from 1.
+    pub trial: u32,
+    /// Which decoding of that, from 1.
+    pub decode: u32,
+}
+
+/// What else is not the same in two runs.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Changes {
+    /// Paths in the configuration, such as `config.models.judges.0`. If one run has no configuration, what the results say
+    /// instead, such as `metadata.models.judges: a -> b`; mixed values are listed in braces.
+    pub settings: Vec<String>,
+    /// Encodings with the same id and other rules.
+    pub rules: Vec<String>,
+    /// Cases with the same id and another text; their pairs are not compared.
+    pub texts: Vec<String>,
+    /// Versions of this crate, old and new, if they differ.
+    pub engine_versions: Option<[String; 2]>,
+    /// The judges of both runs, old and new, if another model judged, or with another prompt, or none did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judges: Option<[String; 2]>,
+    /// Items of either run that are scored of 95 because no rules were given; they are not compared.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub partial: Vec<ItemName>,
+}
+
+impl ItemName {
+    pub(super) fn of(item: &ExperimentResult) -> Self {
+        Self {
+            encoding_id: item.encoding_id.clone(),
+            test_case_id: item.test_case_id.clone(),
+            trial: item.trial,
+            decode: item.decode,
+        }
+    }
+}
+
+impl Changes {
+    pub(super) fn of(old: &Report, new: &Report) -> Self {
+        let settings = match (&old.config, &new.config) {
+            (Some(old), Some(new)) => plan(old).differences(&plan(new)),
+            _ => settings::differences(&old.results, &new.results),
+        };
+        let partial = old.results.iter().chain(&new.results);
+        let partial = partial.filter(|result| result.partial_total.is_some());
+        let rules: BTreeMap<_, _> = (old.encodings.iter())
+            .map(|encoding| (&encoding.id, &encoding.sha256))
+            .collect();
+        let texts: BTreeMap<_, _> = (old.cases.iter())
+            .map(|case| (&case.case.id, &case.case.text))
+            .collect();
+        let versions = [&old.engine_version, &new.engine_version].map(String::clone);
+        Self {
+            settings,
+            rules: (new.encodings.iter())
+                .filter(|e| rules.get(&e.id).is_some_and(|sha256| **sha256 != e.sha256))
+                .map(|encoding| encoding.id.clone())
+                .collect(),
+            texts: (new.cases.iter())
+                .filter(|c| {
+                    texts
+                        .get(&c.case.id)
+                        .is_some_and(|text| **text != c.case.text)
+                })
+                .map(|case| case.case.id.clone())
+                .collect(),
+            engine_versions: (versions[0] != versions[1]).then_some(versions),
+            judges: settings::judges(&old.results, &new.results),
+            partial: partial
+                .map(ItemName::of)
+                .collect::<BTreeSet<_>>()
+                .into_iter()
+                .collect(),
+        }
+    }
+}
+
+/// The plan that is nothing but its configuration.
+fn plan(config: &Config) -> Plan {
+    Plan {
+        encodings: Vec::new(),
+        cases: Vec::new(),
+        config: config.clone(),
+    }
+}
