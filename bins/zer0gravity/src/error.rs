@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use bin_support::printable;
 use llm_client::Usd;
 use zer0gravity_engine::RulesError;
-use zer0gravity_engine::dataset::CaseError;
+use zer0gravity_engine::dataset::{CaseError, CaseFormat};
 
 /// What is wrong with an input, an output or flags. Every message names what it is about.
 #[derive(Debug, thiserror::Error)]
@@ -28,8 +28,24 @@ pub enum Error {
         #[source]
         source: RulesError,
     },
-    #[error("{}: the ending says no format; use .json, .jsonl or .csv", name(path))]
+    #[error("{}: the ending says no format; use {}", name(path), endings(" or "))]
     Format { path: PathBuf },
+    #[error(
+        "{}: the folder holds no file that ends in {}",
+        name(path),
+        endings(" or ")
+    )]
+    NoFile { path: PathBuf },
+    #[error(
+        "id {id:?} is in {} and in {}; ids are unique over all files: rename one of them",
+        name(first),
+        name(second)
+    )]
+    SameId {
+        id: String,
+        first: PathBuf,
+        second: PathBuf,
+    },
     /// Every bad line was reported before.
     #[error(
         "{}: {} cannot be used; fix them, or leave them out with --skip-bad",
@@ -39,7 +55,9 @@ pub enum Error {
     BadLines { path: PathBuf, lines: usize },
     #[error(transparent)]
     Case(#[from] CaseError),
-    #[error("no texts: give --level N (1, 2 or 3), --all or --dataset FILE")]
+    #[error(
+        "no texts: give --level N (1, 2 or 3; `zer0gravity levels` lists them), --all or --dataset PATH"
+    )]
     NoTexts,
     #[error(
         "case {id}: the text has {bytes} bytes, more than 1 MiB; --allow-long runs it all the same"
@@ -123,6 +141,12 @@ pub enum Error {
 /// A path as a message shows it.
 fn name(path: &std::path::Path) -> String {
     printable(&path.display().to_string())
+}
+
+/// The endings of datasets, such as `.json, .jsonl or .csv`.
+fn endings(last: &str) -> String {
+    let [others @ .., end] = CaseFormat::ENDINGS.map(|ending| format!(".{ending}"));
+    format!("{}{last}{end}", others.join(", "))
 }
 
 fn plural(count: usize, noun: &str) -> String {

@@ -4,11 +4,12 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 
 use bin_support::{Exit, Failure, Output, OutputTarget, Session, printable};
+use zer0gravity_engine::dataset::{LEVELS, Level};
 use zer0gravity_engine::{
     DEFAULT_RULES, LintFinding, LintReport, Tokenizers, export_csv, export_json, page,
 };
 
-use crate::args::{Export, Format, Lint, ShowReport};
+use crate::args::{Export, Format, Levels, Lint, ShowReport};
 use crate::source::Source;
 use crate::{output, selection};
 
@@ -66,6 +67,21 @@ fn findings(name: &str, report: &LintReport) -> String {
         tokens.cl100k, tokens.o200k
     );
     text
+}
+
+pub fn levels(args: &Levels, session: &mut Session) -> Result<Exit, Failure> {
+    if args.json {
+        let cases: Vec<_> = LEVELS.iter().flat_map(Level::cases).collect();
+        output::json(Output::Stdout, &cases, session)?;
+        return Ok(Exit::Done);
+    }
+    for level in &LEVELS {
+        writeln!(session.results, "level {}", level.number)?;
+        for case in level.cases() {
+            writeln!(session.results, "  {}  {}", case.id, case.text)?;
+        }
+    }
+    Ok(Exit::Done)
 }
 
 pub fn report(args: &ShowReport, session: &mut Session) -> Result<Exit, Failure> {

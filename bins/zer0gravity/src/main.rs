@@ -47,6 +47,7 @@ fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
         Command::Rescore(args) => rescore::rescore(args, quiet, session),
         Command::Score(args) => score::score(args, quiet, session),
         Command::Lint(args) => inspect::lint(args, session),
+        Command::Levels(args) => inspect::levels(args, session),
         Command::Report(args) => inspect::report(args, session),
         Command::Export(args) => inspect::export(args, session),
         Command::Compare(args) => compare::compare(args, session),

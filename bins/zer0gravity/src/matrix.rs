@@ -14,8 +14,8 @@ pub fn matrix(args: &Matrix, quiet: bool, session: &mut Session) -> Result<Exit,
     let asking = &args.asking;
     let Selected { cases, left_out } =
         selection::texts(&args.texts, asking.skip_bad, asking.allow_long, session)?;
-    let read = args.encoding.iter().chain(&args.texts.dataset);
-    let read = read.chain(&asking.prices).cloned();
+    let read = args.encoding.iter().chain(&asking.prices).cloned();
+    let read = read.chain(selection::files(&args.texts));
     ask::spare(&asking.model, read.chain(run_dir::files(&args.run_dir)))?;
     let asked = setup::asked(asking, Some(&args.run_dir), session)?;
     let mut config = setup::config(asking, &args.repeats, asked.port.label(), &asked.model);

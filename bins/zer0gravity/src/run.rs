@@ -68,12 +68,13 @@ pub fn run(args: &Run, quiet: bool, session: &mut Session) -> Result<Exit, Failu
 
 /// The files that a run reads, and those of its directory: neither results nor records may take their place.
 fn read(args: &Run) -> Vec<PathBuf> {
-    let given = [&args.encoding, &args.texts.dataset, &args.asking.prices];
+    let given = args.encoding.iter().chain(&args.asking.prices).cloned();
+    let given = given.chain(selection::files(&args.texts));
     let kept = args
         .run_dir
         .iter()
         .flat_map(|folder| run_dir::files(folder));
-    given.into_iter().flatten().cloned().chain(kept).collect()
+    given.chain(kept).collect()
 }
 
 /// Prints what each role would be told, with the places of texts named.

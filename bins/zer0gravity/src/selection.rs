@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use bin_support::{Failure, Session};
 use zer0gravity_engine::DEFAULT_RULES;
 use zer0gravity_engine::dataset::{
-    Case, CaseError, CaseFormat, LEVELS, Level, MAX_TEXT_BYTES, normalise_rules, parse_cases,
+    CaseError, CaseFormat, LEVELS, Level, MAX_TEXT_BYTES, ParsedCases, normalise_rules, parse_cases,
 };
 use zer0gravity_engine::plan::{Encoding, PlannedCase};
 
@@ -68,10 +69,10 @@ pub fn texts(
     allow_long: bool,
     session: &Session,
 ) -> Result<Selected, Failure> {
-    let selected = match (&flags.dataset, flags.level) {
-        (Some(path), _) => dataset(path, skip_bad, session)?,
-        (None, None) if !flags.all => return Err(Failure::usage(Error::NoTexts)),
-        (None, level) => Selected {
+    let selected = match (flags.dataset.as_slice(), flags.level) {
+        (paths @ [_, ..], _) => dataset(paths, skip_bad, session)?,
+        ([], None) if !flags.all => return Err(Failure::usage(Error::NoTexts)),
+        ([], level) => Selected {
             cases: levels(level),
             left_out: 0,
         },
@@ -101,19 +102,81 @@ fn levels(number: Option<u32>) -> Vec<PlannedCase> {
         .collect()
 }
 
-fn dataset(path: &Path, skip_bad: bool, session: &Session) -> Result<Selected, Failure> {
-    let shown = path.display().to_string();
-    let format = CaseFormat::of(&shown).ok_or_else(|| Error::Format {
+/// The cases of all files, in their order.
+fn dataset(paths: &[PathBuf], skip_bad: bool, session: &Session) -> Result<Selected, Failure> {
+    let mut files = Vec::new();
+    for path in paths {
+        files.extend(files_of(path).map_err(Failure::usage)?);
+    }
+    let mut selected = Selected {
+        cases: Vec::new(),
+        left_out: 0,
+    };
+    let mut known = HashMap::new();
+    for path in files {
+        let shown = path.display().to_string();
+        let format = || Error::Format { path: path.clone() };
+        let format = CaseFormat::of(&shown).ok_or_else(format);
+        let format = format.map_err(Failure::usage)?;
+        let bytes = read(&path).map_err(Failure::usage)?;
+        let ParsedCases {
+            cases,
+            errors,
+            text_field,
+            ..
+        } = parse_cases(&bytes, format, &shown);
+        report_bad_lines(&path, &errors, skip_bad && !cases.is_empty(), session)?;
+        if text_field != "text" {
+            let shown = bin_support::printable(&shown);
+            session.notice(&format!("{shown}: the texts are taken from `{text_field}`"));
+        }
+        selected.left_out += errors.len();
+        for case in cases {
+            if let Some(first) = known.insert(case.id.clone(), path.clone()) {
+                return Err(Failure::usage(Error::SameId {
+                    id: case.id,
+                    first,
+                    second: path,
+                }));
+            }
+            selected.cases.push(PlannedCase { level: None, case });
+        }
+    }
+    Ok(selected)
+}
+
+/// The files that texts come from: an output may replace none of them. A folder that cannot be read has none.
+pub fn files(flags: &Texts) -> Vec<PathBuf> {
+    let files = flags.dataset.iter().flat_map(|path| files_of(path));
+    files.flatten().collect()
+}
+
+/// A file itself; of a folder the files in it that have a format, by name, without hidden ones and folders.
+fn files_of(path: &Path) -> Result<Vec<PathBuf>, Error> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let failed = |source| Error::Read {
         path: path.to_owned(),
-    });
-    let bytes = read(path).map_err(Failure::usage)?;
-    let (cases, errors) = parse_cases(&bytes, format.map_err(Failure::usage)?, &shown);
-    report_bad_lines(path, &errors, skip_bad && !cases.is_empty(), session)?;
-    let planned = |case: Case| PlannedCase { level: None, case };
-    Ok(Selected {
-        cases: cases.into_iter().map(planned).collect(),
-        left_out: errors.len(),
-    })
+        source,
+    };
+    let mut files = Vec::new();
+    for entry in fs::read_dir(path).map_err(failed)? {
+        let file = entry.map_err(failed)?.path();
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        // A folder, a device or a pipe is none; a link that leads nowhere is an error when it is read.
+        let other = fs::metadata(&file).is_ok_and(|found| !found.is_file());
+        if !name.starts_with('.') && CaseFormat::of(&name).is_some() && !other {
+            files.push(file);
+        }
+    }
+    files.sort();
+    if files.is_empty() {
+        return Err(Error::NoFile {
+            path: path.to_owned(),
+        });
+    }
+    Ok(files)
 }
 
 /// Reports every line that cannot be used; they end the command unless they are to be left out.
@@ -141,9 +204,12 @@ pub fn read(path: &Path) -> Result<Vec<u8>, Error> {
         path: path.to_owned(),
         source,
     };
-    let length = fs::metadata(path).map_err(failed)?.len();
-    if length > READ_LIMIT {
+    let file = fs::File::open(path).map_err(failed)?;
+    let mut bytes = Vec::new();
+    // A device has no length, and no end.
+    (file.take(READ_LIMIT + 1).read_to_end(&mut bytes)).map_err(failed)?;
+    if bytes.len() as u64 > READ_LIMIT {
         return Err(failed(std::io::ErrorKind::FileTooLarge.into()));
     }
-    fs::read(path).map_err(failed)
+    Ok(bytes)
 }

@@ -38,6 +38,11 @@ Examples:
   zer0gravity lint
   zer0gravity lint rules.txt --deny ZG001";
 
+pub const LEVELS: &str = "\
+Examples:
+  zer0gravity levels
+  zer0gravity levels --json";
+
 pub const REPORT: &str = "\
 Examples:
   zer0gravity report runs/first

@@ -21,9 +21,9 @@ pub struct Texts {
     /// The texts of all three levels.
     #[arg(long, group = "texts")]
     pub all: bool,
-    /// The texts of a .json, .jsonl or .csv file.
-    #[arg(long, value_name = "FILE", group = "texts")]
-    pub dataset: Option<PathBuf>,
+    /// The texts of files (.json, .jsonl, .csv, and .txt or .md with one text each) and of the files in folders.
+    #[arg(long, value_name = "PATH", num_args = 1.., group = "texts")]
+    pub dataset: Vec<PathBuf>,
 }
 
 fn level(text: &str) -> Result<u32, String> {

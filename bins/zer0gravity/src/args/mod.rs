@@ -51,6 +51,9 @@ pub enum Command {
     /// Check an encoding system for faults
     #[command(after_help = examples::LINT)]
     Lint(Lint),
+    /// List the texts of the three levels
+    #[command(after_help = examples::LEVELS)]
+    Levels(Levels),
     /// Write results as one page for a browser, without a network
     #[command(after_help = examples::REPORT)]
     Report(ShowReport),
@@ -217,6 +220,13 @@ pub struct Export {
     /// The former name of `--format json --output OUT`.
     #[arg(long, value_name = "OUT", hide = true, conflicts_with_all = ["format", "output", "csv"])]
     pub json: Option<OutputTarget>,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Levels {
+    /// Print the cases as a JSON array, a dataset for --dataset.
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, clap::Args)]

@@ -155,12 +155,12 @@ fn lines_of_a_dataset_are_all_listed_and_can_be_skipped() {
         2,
         &["set.jsonl"],
     );
-    for line in 2..=9 {
+    for line in (2..=9).filter(|line| *line != 3) {
         let named = [format!("line {line}"), format!(":{line}")];
         let listed = named.iter().any(|named| ran.stderr.contains(named));
         assert!(listed, "line {line}\n{}", ran.stderr);
     }
-    for line in [1, 10] {
+    for line in [1, 3, 10] {
         assert!(
             !ran.stderr.contains(&format!("line {line}:")),
             "{}",
@@ -170,8 +170,11 @@ fn lines_of_a_dataset_are_all_listed_and_can_be_skipped() {
     let stub = CompressionStub::start(StubMode::Ok);
     let arguments = ["run", "--dataset", "set.jsonl", "--skip-bad"];
     let ran = place.asking(&stub, &arguments).exits(3);
-    assert_eq!(column(&ran.results(), "/testCaseId"), ["good", "last"]);
-    assert_eq!(column(&ran.results(), "/outcome/status"), ["ok", "ok"]);
+    assert_eq!(
+        column(&ran.results(), "/testCaseId"),
+        ["good", "line-3", "last"]
+    );
+    assert_eq!(column(&ran.results(), "/outcome/status"), ["ok"; 3]);
 }
 
 #[cfg(unix)]
@@ -312,4 +315,88 @@ fn a_full_disk_under_stdout_is_a_failure() {
         .args(crate::program::server(&stub.url()))
         .stdout(full);
     finish(start(&mut command)).exits(1);
+}
+
+#[test]
+fn z38_datasets_are_files_of_five_kinds_and_folders() {
+    let place = Place::new();
+    place.file("texts/b.md", "The second text.\n");
+    place.file("texts/a.txt", "The first text.\n");
+    place.file("texts/c.csv", "prompt\nThe third text.\n");
+    place.file("texts/.hidden.txt", "Nobody sees this.");
+    place.file("texts/picture.png", "no text");
+    place.file("texts/more.txt/d.txt", "A folder in the folder.");
+    place.file(
+        "e.jsonl",
+        "{\"id\": \"e\", \"text\": \"The fifth text.\"}\n",
+    );
+    let run = [
+        "run",
+        "--dataset",
+        "texts",
+        "e.jsonl",
+        "--provider",
+        "offline",
+        "--run-dir",
+        "dir",
+    ];
+    let ran = place.alone(&run).exits(0);
+    assert_eq!(
+        column(&ran.results(), "/testCaseId"),
+        ["a", "b", "row-1", "e"]
+    );
+    assert_eq!(ran.results()[0]["originalText"], "The first text.");
+    assert!(
+        ran.stderr
+            .contains("texts/c.csv: the texts are taken from `prompt`"),
+        "{}",
+        ran.stderr
+    );
+    // The run holds its texts itself.
+    std::fs::remove_dir_all(place.path("texts")).unwrap();
+    std::fs::remove_file(place.path("dir/report.json")).unwrap();
+    place.alone(&["resume", "dir"]).exits(0);
+    let results = place.read_json("dir/report.json")["results"].clone();
+    assert_eq!(results.as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn z38_folders_and_ids_that_cannot_be_used_are_named() {
+    let place = Place::new();
+    place.file("none/picture.png", "");
+    place.file("one/a.txt", "one");
+    place.file("two/a.md", "two");
+    place.file("bad/a.txt", b"\xff");
+    place.file("full/a.txt", "full");
+    let none = ["none", "holds no file", ".json, .jsonl, .csv, .txt or .md"];
+    refuses(&place, &["run", "--dataset", "none"], 2, &none);
+    let same = ["\"a\"", "one/a.txt", "two/a.md"];
+    refuses(&place, &["run", "--dataset", "one", "two"], 2, &same);
+    refuses(
+        &place,
+        &["run", "--dataset", "bad"],
+        2,
+        &["bad/a.txt", "UTF-8"],
+    );
+    let output = ["run", "--dataset", "full", "--output", "full/a.txt"];
+    refuses(&place, &output, 2, &["full/a.txt"]);
+    assert_eq!(place.read("full/a.txt"), "full");
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("/dev/zero", place.path("none/endless.txt")).unwrap();
+        refuses(&place, &["run", "--dataset", "none"], 2, &none);
+        std::os::unix::fs::symlink("loop.txt", place.path("none/loop.txt")).unwrap();
+        refuses(&place, &["run", "--dataset", "none"], 2, &["loop.txt"]);
+    }
+    refuses(&place, &["run"], 2, &["zer0gravity levels"]);
+    let levels = place.alone(&["levels"]).exits(0);
+    assert!(
+        levels.stdout.starts_with("level 1\n  1a  Hello world!\n"),
+        "{}",
+        levels.stdout
+    );
+    let cases = place.alone(&["levels", "--json"]).exits(0);
+    place.file("levels.json", &cases.stdout);
+    let run = ["run", "--dataset", "levels.json", "--provider", "offline"];
+    assert_eq!(place.alone(&run).exits(0).results().len(), 4);
 }

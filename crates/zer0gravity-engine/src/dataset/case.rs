@@ -1,3 +1,5 @@
+use std::cell::Cell;
+
 use serde::{Deserialize, Serialize};
 
 use super::record::{Record, read};
@@ -28,25 +30,48 @@ pub struct Case {
 /// The cases of a dataset, and everything that is wrong with it: all bad lines, in their order. With no error the cases are the
 /// whole file; with an error of the file itself (not UTF-8, broken JSON, no case) there are none.
 ///
-/// `name` is what the errors call the file. A BOM is allowed, fields that no case has are ignored, null is a missing value, and a
+/// `name` is what the errors call the file. A case without `id` is called after its place: `line-7`, `row-3` of a CSV file (the
+/// header row not counted), `case-2` of an array. Texts may also be in a field `input`, `prompt` or `content`. A BOM is allowed, fields that no case has are ignored, null is a missing value, and a
 /// blank text is a text.
 ///
 /// ```
 /// use zer0gravity_engine::{CaseFormat, parse_cases};
 /// let file = b"{\"id\": \"a\", \"text\": \"x\"}\n{\"id\": \"a\", \"text\": \"y\"}\n{\"id\": \"b\"}";
-/// let (cases, errors) = parse_cases(file, CaseFormat::JsonLines, "texts.jsonl");
-/// assert_eq!(cases.len(), 1);
-/// let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
+/// let parsed = parse_cases(file, CaseFormat::JsonLines, "texts.jsonl");
+/// assert_eq!(parsed.cases.len(), 1);
+/// let errors: Vec<_> = parsed.errors.iter().map(ToString::to_string).collect();
 /// assert_eq!(errors, [
 ///     "texts.jsonl:2: id `a` again, first on line 1",
 ///     "texts.jsonl:3: no `text`",
 /// ]);
 /// ```
-pub fn parse_cases(bytes: &[u8], format: CaseFormat, name: &str) -> (Vec<Case>, Vec<CaseError>) {
+pub fn parse_cases(bytes: &[u8], format: CaseFormat, name: &str) -> ParsedCases {
     let key = |case: &Case| case.id.clone();
-    read(bytes, format, name, &["id", "text"], key, |_, case| {
+    let alias = Cell::new(None);
+    let (cases, errors) = read(bytes, format, name, &["text"], key, |record, case| {
+        let field = record.text_field();
+        if field != "text" {
+            alias.set(Some(field));
+        }
         Ok(case)
-    })
+    });
+    ParsedCases {
+        cases,
+        errors,
+        text_field: alias.get().unwrap_or("text"),
+    }
+}
+
+/// What [`parse_cases`] finds in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ParsedCases {
+    /// The cases, in their order.
+    pub cases: Vec<Case>,
+    /// What is wrong, by line.
+    pub errors: Vec<CaseError>,
+    /// The field that the texts were taken from: `text`, or what it is called here.
+    pub text_field: &'static str,
 }
 
 /// An id that has a length for people to read and no control characters.
@@ -66,8 +91,11 @@ pub(super) fn checked_id(field: &'static str, id: String) -> Result<String, Case
 impl Case {
     pub(super) fn read(record: &Record) -> Result<Self, CaseProblem> {
         Ok(Self {
-            id: checked_id("id", record.required("id")?)?,
-            text: record.required("text")?,
+            id: checked_id(
+                "id",
+                record.text("id")?.unwrap_or_else(|| record.place.clone()),
+            )?,
+            text: record.required(record.text_field())?,
             expected_output: record.text("expectedOutput")?,
             explanation: record.text("explanation")?,
             genre: record.text("genre")?,

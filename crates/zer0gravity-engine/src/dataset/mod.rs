@@ -7,7 +7,7 @@ mod record;
 mod rules;
 mod triple;
 
-pub use case::{Case, parse_cases};
+pub use case::{Case, ParsedCases, parse_cases};
 pub use error::{CaseError, CaseProblem};
 pub use level::{LEVELS, Level};
 pub use record::CaseFormat;

@@ -21,15 +21,21 @@ pub enum CaseFormat {
     /// RFC 4180 with a header row. An empty cell is a missing value unless the column is a required one; tags are separated by
     /// semicolons.
     Csv,
+    /// The whole file is one text, its id the file's name without its ending; line breaks at its end go.
+    Text,
 }
 
 impl CaseFormat {
-    /// The format of a file by its name's ending: `.json`, `.jsonl` or `.csv`, in any case.
+    /// The endings of names that have a format.
+    pub const ENDINGS: [&str; 5] = ["json", "jsonl", "csv", "txt", "md"];
+
+    /// The format of a file by its name's ending, one of [`Self::ENDINGS`], in any case.
     ///
     /// ```
     /// use zer0gravity_engine::CaseFormat;
     /// assert_eq!(CaseFormat::of("a/texts.JSONL"), Some(CaseFormat::JsonLines));
-    /// assert_eq!(CaseFormat::of("texts.txt"), None);
+    /// assert_eq!(CaseFormat::of("a/first.txt"), Some(CaseFormat::Text));
+    /// assert_eq!(CaseFormat::of("texts.yaml"), None);
     /// ```
     pub fn of(name: &str) -> Option<Self> {
         let (stem, ending) = name.rsplit_once('.')?;
@@ -38,10 +44,14 @@ impl CaseFormat {
             "json" if named => Some(Self::Json),
             "jsonl" if named => Some(Self::JsonLines),
             "csv" if named => Some(Self::Csv),
+            "txt" | "md" if named => Some(Self::Text),
             _ => None,
         }
     }
 }
+
+/// The field that holds the text, and the names that other tools give it.
+const TEXT: [&str; 4] = ["text", "input", "prompt", "content"];
 
 /// A line or a file's problem.
 type Bad = (usize, Problem);
@@ -49,6 +59,8 @@ type Bad = (usize, Problem);
 /// One case before it is looked at.
 pub(super) struct Record {
     line: usize,
+    /// The id of a record that has none.
+    pub(super) place: String,
     values: Map<String, Value>,
     /// The values are cells of a CSV file: all text.
     cells: bool,
@@ -62,6 +74,12 @@ impl Record {
             Some(Value::String(text)) => Ok(text.clone()),
             Some(other) => Err(wrong(field, other, "a text")),
         }
+    }
+
+    /// The field that the text is in: `text`, or the first other name for it that is there.
+    pub(super) fn text_field(&self) -> &'static str {
+        let there = |field: &&str| self.values.contains_key(*field);
+        TEXT.into_iter().find(there).unwrap_or(TEXT[0])
     }
 
     /// A value that may be missing; null is missing.
@@ -176,6 +194,7 @@ pub(super) fn read<T, K: Eq + Hash>(
                 CaseFormat::Json => json(text, &mut take),
                 CaseFormat::JsonLines => json_lines(text, &mut take),
                 CaseFormat::Csv => csv(text, required, &mut take),
+                CaseFormat::Text => take(Ok(whole(text, name))),
             }
         }
         Err(error) => {
@@ -208,10 +227,11 @@ fn not_json(error: &serde_json::Error) -> Problem {
     Problem::NotJson(words[..end].to_owned())
 }
 
-fn object(line: usize, json: &str) -> Result<Record, Bad> {
+fn object(line: usize, place: String, json: &str) -> Result<Record, Bad> {
     match serde_json::from_str(json) {
         Ok(Value::Object(values)) => Ok(Record {
             line,
+            place,
             values,
             cells: false,
         }),
@@ -238,20 +258,33 @@ fn json(text: &str, take: Take<'_>) {
         Err(error) => return take(Err((error.line(), not_json(&error)))),
     };
     let (mut line, mut counted) = (1, 0);
-    for case in cases {
+    for (index, case) in cases.into_iter().enumerate() {
         // The value is a piece of `text`; its address says which.
         let at = case.get().as_ptr().addr() - text.as_ptr().addr();
         line += line_breaks(&text[counted..at]);
         counted = at;
-        take(object(line, case.get()));
+        take(object(line, format!("case-{}", index + 1), case.get()));
     }
 }
 
 fn json_lines(text: &str, take: Take<'_>) {
     for (index, line) in text.lines().enumerate() {
         if !line.trim().is_empty() {
-            take(object(index + 1, line));
+            take(object(index + 1, format!("line-{}", index + 1), line));
         }
+    }
+}
+
+/// A file that is one text.
+fn whole(text: &str, name: &str) -> Record {
+    let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
+    let text = text.trim_end_matches(['\r', '\n']);
+    Record {
+        line: 1,
+        place: stem.to_owned(),
+        values: Map::from_iter([("text".to_owned(), Value::from(text))]),
+        cells: false,
     }
 }
 
@@ -261,6 +294,7 @@ fn csv(text: &str, required: &[&'static str], take: Take<'_>) {
         .flexible(true)
         .from_reader(text.as_bytes());
     let mut header: Option<Vec<String>> = None;
+    let mut rows = 0;
     let mut row = ::csv::StringRecord::new();
     // Reading from memory, of text that is UTF-8, with rows of any length: there is no error to come.
     while let Ok(true) = reader.read_record(&mut row) {
@@ -286,8 +320,10 @@ fn csv(text: &str, required: &[&'static str], take: Take<'_>) {
             Err((line, Problem::OpenQuote))
         } else if row.len() == header.len() {
             let cells = row.iter().map(|cell| Value::String(cell.to_owned()));
+            rows += 1;
             Ok(Record {
                 line,
+                place: format!("row-{rows}"),
                 values: header.iter().cloned().zip(cells).collect(),
                 cells: true,
             })
@@ -300,14 +336,13 @@ fn csv(text: &str, required: &[&'static str], take: Take<'_>) {
 
 fn header_problem(names: &[String], required: &[&'static str]) -> Option<Problem> {
     let mut seen = std::collections::HashSet::new();
+    let aliased = names.iter().any(|name| TEXT.contains(&name.as_str()));
     if let Some(twice) = names
         .iter()
         .find(|name| !name.is_empty() && !seen.insert(name.as_str()))
     {
         return Some(Problem::DoubledColumn(twice.clone()));
     }
-    required
-        .iter()
-        .find(|column| !seen.contains(**column))
-        .map(|column| Problem::MissingColumn(column))
+    let has = |column: &str| seen.contains(column) || column == TEXT[0] && aliased;
+    (required.iter().find(|column| !has(column))).map(|column| Problem::MissingColumn(column))
 }

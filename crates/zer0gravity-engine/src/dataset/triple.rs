@@ -43,7 +43,7 @@ pub fn parse_triples(
     format: CaseFormat,
     name: &str,
 ) -> (Vec<Triple>, Vec<CaseError>) {
-    const REQUIRED: [&str; 4] = ["id", "text", "encodedText", "decodedText"];
+    const REQUIRED: [&str; 3] = ["text", "encodedText", "decodedText"];
     let key = |triple: &Triple| (triple.encoding_id.clone(), triple.case.id.clone());
     read(bytes, format, name, &REQUIRED, key, |record, case| {
         Ok(Triple {

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use zer0gravity_engine::CaseFormat::{Csv, Json, JsonLines};
+use zer0gravity_engine::dataset::ParsedCases;
 use zer0gravity_engine::{Case, CaseError, CaseFormat, TokenPair, parse_cases, parse_triples};
 
 fn case(id: &str, text: &str) -> Case {
@@ -21,7 +22,7 @@ fn lines(errors: &[CaseError]) -> Vec<String> {
 
 /// The ids that are read, and what is wrong by line.
 fn cases(file: &str, format: CaseFormat) -> (Vec<String>, Vec<String>) {
-    let (cases, errors) = parse_cases(file.as_bytes(), format, "file");
+    let ParsedCases { cases, errors, .. } = parse_cases(file.as_bytes(), format, "file");
     let ids = cases.into_iter().map(|case| case.id).collect();
     (ids, lines(&errors))
 }
@@ -49,7 +50,7 @@ fn the_three_forms_hold_the_same() {
     ] {
         for bom in ["", "\u{feff}"] {
             let file = format!("{bom}{file}");
-            let (cases, errors) = parse_cases(file.as_bytes(), format, "file");
+            let ParsedCases { cases, errors, .. } = parse_cases(file.as_bytes(), format, "file");
             assert_eq!((lines(&errors), cases), (Vec::new(), expected.clone()));
         }
     }
@@ -79,13 +80,12 @@ not json
 {{"id":"j","text":"z"}}"#
     );
     let (ids, errors) = cases(&file, JsonLines);
-    assert_eq!(ids, ["a", "j"]);
+    assert_eq!(ids, ["a", "line-5", "line-17", "j"]);
     assert_eq!(
         errors,
         [
             "2: id `a` again, first on line 1",
             "3: `id` is a number, not a text",
-            "5: no `id`",
             "6: no `text`",
             "7: `text` is a list, not a text",
             "8: `id` has 0 characters, not 1 to 128",
@@ -97,7 +97,6 @@ not json
             "14: not JSON: expected ident",
             "15: not JSON: EOF while parsing an object",
             "16: not JSON: unexpected end of hex escape",
-            "17: no `id`",
         ]
     );
     assert_eq!(
@@ -155,13 +154,12 @@ fn rows_of_a_csv_file_have_lines() {
     assert_eq!(
         cases(file, Csv),
         (
-            vec!["a".to_owned(), "f".to_owned()],
+            vec!["a".to_owned(), "row-3".to_owned(), "f".to_owned()],
             vec![
                 "5: 3 cells, the header row has 2".to_owned(),
                 "6: id `a` again, first on line 2".to_owned(),
                 "7: a quotation mark without its partner".to_owned(),
                 "9: 1 cells, the header row has 2".to_owned(),
-                "10: `id` has 0 characters, not 1 to 128".to_owned(),
                 "12: a quotation mark without its partner".to_owned(),
             ]
         )
@@ -183,7 +181,8 @@ fn rows_of_a_csv_file_have_lines() {
 #[test]
 fn a_file_that_is_not_utf8_holds_no_case() {
     for format in [Json, JsonLines, Csv] {
-        let (cases, errors) = parse_cases(b"id,text\na,b\nb,\xff\n", format, "file");
+        let ParsedCases { cases, errors, .. } =
+            parse_cases(b"id,text\na,b\nb,\xff\n", format, "file");
         assert_eq!(
             (cases, lines(&errors)),
             (vec![], vec!["3: not UTF-8".to_owned()])
@@ -283,7 +282,7 @@ proptest! {
     ) {
         let last = bytes.split(|byte| *byte == b'\n').count();
         for format in [Json, JsonLines, Csv] {
-            let (cases, errors) = parse_cases(&bytes, format, "file");
+            let ParsedCases { cases, errors, .. } = parse_cases(&bytes, format, "file");
             prop_assert!(!cases.is_empty() || !errors.is_empty());
             prop_assert!(errors.iter().all(|error| (1..=last).contains(&error.line)), "{:?}", errors);
             parse_triples(&bytes, format, "file");
@@ -300,7 +299,71 @@ proptest! {
             .collect();
         let file = format!("id,text\r\n{lines}");
         let expected: Vec<_> = rows.iter().map(|(id, text)| case(id, text)).collect();
-        let (cases, errors) = parse_cases(file.as_bytes(), Csv, "file");
+        let ParsedCases { cases, errors, .. } = parse_cases(file.as_bytes(), Csv, "file");
         prop_assert_eq!((cases, errors), (expected, vec![]));
     }
+}
+
+#[test]
+fn z38_a_case_without_an_id_is_called_after_its_place() {
+    let found = |file: &str, format| {
+        let (ids, errors) = cases(file, format);
+        assert_eq!(errors, Vec::<String>::new());
+        ids
+    };
+    let lines = "{\"text\":\"x\"}\n\n{\"id\":\"own\",\"text\":\"y\"}\n{\"id\":null,\"text\":\"z\"}";
+    assert_eq!(found(lines, JsonLines), ["line-1", "own", "line-4"]);
+    assert_eq!(
+        found(r#"[{"text":"x"}, {"text":"y"}]"#, Json),
+        ["case-1", "case-2"]
+    );
+    assert_eq!(
+        found("text\nx\n\"y\nz\"\nlast\n", Csv),
+        ["row-1", "row-2", "row-3"]
+    );
+    assert_eq!(found("id,text\n,x\nown,y\n", Csv), ["row-1", "own"]);
+    // A name that is taken is taken.
+    let (_, errors) = cases(
+        "{\"id\":\"line-2\",\"text\":\"x\"}\n{\"text\":\"y\"}",
+        JsonLines,
+    );
+    assert_eq!(errors, ["2: id `line-2` again, first on line 1"]);
+}
+
+#[test]
+fn z38_texts_may_have_another_name() {
+    for field in ["input", "prompt", "content"] {
+        let file = format!("{{\"id\":\"a\",\"{field}\":\"x\"}}");
+        let parsed = parse_cases(file.as_bytes(), JsonLines, "file");
+        assert_eq!(
+            (parsed.cases, parsed.text_field),
+            (vec![case("a", "x")], field)
+        );
+        let parsed = parse_cases(format!("id,{field}\na,x\n").as_bytes(), Csv, "file");
+        assert_eq!(
+            (parsed.cases, parsed.text_field),
+            (vec![case("a", "x")], field)
+        );
+    }
+    // The field `text` is the text, whatever else there is.
+    let both = b"{\"id\":\"a\",\"input\":\"y\",\"text\":\"x\"}";
+    let parsed = parse_cases(both, JsonLines, "file");
+    assert_eq!(
+        (parsed.cases, parsed.text_field),
+        (vec![case("a", "x")], "text")
+    );
+}
+
+#[test]
+fn z38_a_text_file_is_one_case() {
+    let parsed = parse_cases(
+        "\u{feff}one\n\ntwo \r\n\n".as_bytes(),
+        CaseFormat::Text,
+        "a/b.c.md",
+    );
+    assert_eq!(parsed.cases, [case("b.c", "one\n\ntwo ")]);
+    let (_, errors) = cases("x", CaseFormat::Text);
+    assert_eq!(errors, Vec::<String>::new());
+    let parsed = parse_cases(b"\xff", CaseFormat::Text, "a.txt");
+    assert_eq!(lines(&parsed.errors), ["1: not UTF-8"]);
 }
