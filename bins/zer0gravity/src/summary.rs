@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use bin_support::printable;
 use zer0gravity_engine::plan::Plan;
 use zer0gravity_engine::{
-    ExperimentResult, JudgeRecord, TokenPair, TokenSource, preview, round_half_up,
+    ExperimentResult, JudgeRecord, StageStatus, TokenPair, TokenSource, preview, round_half_up,
 };
 
 /// How results are told.
@@ -99,12 +99,17 @@ impl Summary {
         let (Some(scores), Some(total)) = (result.scores, total) else {
             let outcome = &result.outcome;
             let stage = outcome.stage.map_or("", |stage| stage.as_str());
+            let failed = format!("{} at {stage}", outcome.status);
             let detail = printable(outcome.detail.as_deref().unwrap_or_default());
-            field(
-                text,
-                "Failed:",
-                format!("{} at {stage}: {detail}", outcome.status),
-            );
+            // The rules are to blame, whatever the text: once is enough.
+            let told = outcome.status == StageStatus::UnsupportedOffline
+                && text.contains(&format!("{failed}: {detail}"));
+            let failed = if told {
+                format!("{failed}, see above")
+            } else {
+                format!("{failed}: {detail}")
+            };
+            field(text, "Failed:", failed);
             return;
         };
         let (Some(original), Some(encoded)) = (result.original_tokens, result.encoded_tokens)

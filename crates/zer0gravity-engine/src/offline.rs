@@ -4,6 +4,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, ready};
 
 use crate::codec::{LexicalVerdict, Lexicon, RuleCodec, lexical_semantic, rule_implementability};
+use crate::pipeline::kind;
 use crate::prompts::Role;
 use crate::{
     CallFacts, CountRequest, Material, ModelPort, ModelReply, ModelRequest, PortError, PortLabel,
@@ -60,7 +61,7 @@ fn verdict(verdict: &LexicalVerdict) -> String {
 }
 
 fn unsupported(message: String) -> PortError {
-    PortError::unsent("unsupported_offline", message)
+    PortError::unsent(kind::UNSUPPORTED_OFFLINE, message)
 }
 
 impl ModelPort for OfflineModel {

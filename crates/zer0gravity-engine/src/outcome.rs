@@ -40,6 +40,8 @@ pub enum StageStatus {
     Unparseable,
     /// The call failed.
     ApiError,
+    /// Without a model it cannot be done: the rules are not of the kind that a program can carry out.
+    UnsupportedOffline,
     /// It was not its turn any more.
     NotRun,
 }
@@ -69,6 +71,7 @@ impl StageStatus {
             Self::Empty => "empty",
             Self::Unparseable => "unparseable",
             Self::ApiError => "api_error",
+            Self::UnsupportedOffline => "unsupported_offline",
             Self::NotRun => "not_run",
         }
     }
@@ -94,7 +97,7 @@ pub struct Outcome {
     /// Where, unless it is `ok`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stage: Option<StageName>,
-    /// The class of an `api_error` (`auth`, `rate_limit`, `unsupported_offline`), or why it was `not_run`.
+    /// The class of an `api_error` (`auth`, `rate_limit`) or `unsupported_offline`, or why it was `not_run`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     /// What happened, for people.
@@ -120,9 +123,8 @@ impl Outcome {
     pub fn sentence(&self) -> Option<String> {
         let stage = self.stage?;
         let detail = self.detail.as_deref().unwrap_or_default();
-        let kind = self
-            .kind
-            .as_ref()
+        let kind = (self.kind.as_deref())
+            .filter(|kind| *kind != self.status.as_str())
             .map(|kind| format!(" ({kind})"))
             .unwrap_or_default();
         Some(format!("{} at {stage}{kind}: {detail}", self.status))

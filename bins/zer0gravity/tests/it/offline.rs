@@ -83,7 +83,7 @@ fn the_same_input_gives_the_same_bytes() {
 }
 
 #[test]
-fn rules_that_are_no_rules_fail_and_name_their_lines() {
+fn z42_rules_that_are_no_rules_fail_and_name_their_lines_once() {
     let place = Place::new();
     place.file("style.txt", "Make it short and beautiful.\n'the'→'θ'\n");
     place.file("own.txt", "'the'→'θ'\n");
@@ -96,13 +96,26 @@ fn rules_that_are_no_rules_fail_and_name_their_lines() {
         "own.txt",
     ];
     let offline = ["--run-dir", "dir", "--provider", "offline"];
-    place.alone(&[&matrix[..], &offline].concat()).exits(3);
+    let ran = place.alone(&[&matrix[..], &offline].concat()).exits(3);
+    // Two texts, one sentence.
+    assert_eq!(
+        ran.stderr.matches("these rules need a model").count(),
+        1,
+        "{}",
+        ran.stderr
+    );
+    assert!(
+        ran.stderr
+            .contains("Failed:      unsupported_offline at encode, see above"),
+        "{}",
+        ran.stderr
+    );
     let results = place.read_json("dir/report.json")["results"].clone();
     let results = results.as_array().unwrap();
     let (failed, scored) = results.split_at(results.len() / 2);
     assert_eq!(column(scored, "/outcome/status"), ["ok"; 2]);
     for result in failed {
-        assert_eq!(result["outcome"]["status"], "api_error");
+        assert_eq!(result["outcome"]["status"], "unsupported_offline");
         assert_eq!(result["outcome"]["kind"], "unsupported_offline");
         let detail = result["outcome"]["detail"].as_str().unwrap();
         let named = detail.contains("line 1") && !detail.contains("line 2");

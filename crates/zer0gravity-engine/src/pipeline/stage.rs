@@ -55,6 +55,8 @@ pub(crate) mod kind {
     pub const BUDGET: &str = "budget";
     /// A cap in dollars is set, and the model has no known price.
     pub const PRICE_UNKNOWN: &str = "price_unknown";
+    /// No program can do without a model what was asked.
+    pub const UNSUPPORTED_OFFLINE: &str = "unsupported_offline";
 }
 
 impl Failure {
@@ -75,17 +77,21 @@ impl Failure {
             | StageStatus::Truncated
             | StageStatus::Empty
             | StageStatus::Unparseable => true,
-            StageStatus::Ok | StageStatus::ApiError | StageStatus::NotRun => false,
+            StageStatus::Ok
+            | StageStatus::ApiError
+            | StageStatus::UnsupportedOffline
+            | StageStatus::NotRun => false,
         }
     }
 }
 
 impl From<PortError> for Failure {
     fn from(error: PortError) -> Self {
-        let stopped = error.stops_unsent();
         Self {
-            status: if stopped {
+            status: if error.stops_unsent() {
                 StageStatus::NotRun
+            } else if error.kind == kind::UNSUPPORTED_OFFLINE {
+                StageStatus::UnsupportedOffline
             } else {
                 StageStatus::ApiError
             },

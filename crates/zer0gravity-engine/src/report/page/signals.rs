@@ -146,7 +146,10 @@ pub(super) fn tone(status: StageStatus) -> Tone {
         StageStatus::Ok => Tone::Good,
         StageStatus::NotRun => Tone::Neutral,
         StageStatus::Refused | StageStatus::Truncated => Tone::Caution,
-        StageStatus::Empty | StageStatus::Unparseable | StageStatus::ApiError => Tone::Bad,
+        StageStatus::Empty
+        | StageStatus::Unparseable
+        | StageStatus::ApiError
+        | StageStatus::UnsupportedOffline => Tone::Bad,
     }
 }
 
