@@ -134,6 +134,11 @@ pub enum Error {
         name(run)
     )]
     CallsChanged { path: PathBuf, run: PathBuf },
+    #[error(
+        "{}: no reply in it tells its tokens, so no length can be expected",
+        name(path)
+    )]
+    NoReplies { path: PathBuf },
     #[error("a file of prices")]
     Prices(#[source] llm_client::ConfigError),
 }

@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 use std::io::Write as _;
+use std::path::Path;
 
-use bin_support::{Exit, Failure, Output, ProviderName, Session};
+use bin_support::{Exit, Failure, Output, ProviderName, Session, printable};
 use llm_client::Usd;
 use llm_client::models::Model;
 use serde::Serialize;
@@ -11,12 +12,13 @@ use zer0gravity_engine::plan::{Config, Costs, Encoding, Plan, PlannedCase};
 use zer0gravity_engine::prompts::{
     MAX_EXECUTOR_TOKENS, MAX_JUDGE_TOKENS, MAX_MEASURE_TOKENS, Nonce, Role, RoleInput, render,
 };
-use zer0gravity_engine::{Models, PortLabel, TokenCounter, Tokenizers};
+use zer0gravity_engine::store::{Answer, CallRecord};
+use zer0gravity_engine::{ModelReply, Models, PortLabel, TokenCounter, Tokenizers};
 
 use crate::args::{Asking, Estimate};
 use crate::error::Error;
 use crate::selection::Selected;
-use crate::{ask, output, selection, setup};
+use crate::{ask, output, run_dir, selection, setup};
 
 /// What a run would take. Calls that turn out to ask the same are made once, and judges are asked again for what cannot be
 /// read: the first makes it less, the second more.
@@ -34,10 +36,13 @@ struct Estimated {
     reply_tokens_at_most: u64,
     /// Both at the model's prices; null if they are not known.
     usd_at_most: Option<String>,
-    /// With encodings and decodings as long as their texts, and 120 tokens of each judge.
+    /// With encodings and decodings as long as their texts, and 120 tokens of each judge; or with replies as in another run.
     prompt_tokens_expected: u64,
     reply_tokens_expected: u64,
     usd_expected: Option<String>,
+    /// The run whose replies tell how long replies will be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    like: Option<String>,
     prices_of: String,
 }
 
@@ -45,9 +50,15 @@ impl Estimated {
     fn text(&self) -> String {
         let unknown = || format!("price of {} not known", self.model);
         let calls = &self.calls;
+        let expected = match &self.like {
+            None => {
+                format!("if a text stays as long as it is and a judge writes {JUDGE_REPLY}")
+            }
+            Some(run) => format!("if replies are as long as in {}", printable(run)),
+        };
         format!(
             "{} experiments, {} calls: {} counts, {} encodings, {} decodings, {} judgements, {} executions\n\
-             expected: {} ({} tokens of prompts, {} of replies, if a text stays as long as it is and a judge writes {JUDGE_REPLY})\n\
+             expected: {} ({} tokens of prompts, {} of replies, {expected})\n\
              at most:  {} ({} tokens of prompts, {} of replies)\n\
              model: {}, prices of {}; nothing was sent\n",
             self.experiments,
@@ -102,7 +113,10 @@ pub fn estimate(args: &Estimate, session: &mut Session) -> Result<Exit, Failure>
     let config = setup::config(asking, &args.repeats, port, &model);
     let table = ask::table(asking.prices.as_deref())?;
     let known = |id: &str| table.find(provider.as_str(), id);
-    let bill = Bill::of(&encodings, &cases, &config);
+    let mut bill = Bill::of(&encodings, &cases, &config);
+    if let Some(run) = &args.like {
+        bill.expect(&reply_lengths(run).map_err(Failure::usage)?);
+    }
     let estimated = Estimated {
         schema_version: 1,
         experiments: bill.experiments,
@@ -113,6 +127,7 @@ pub fn estimate(args: &Estimate, session: &mut Session) -> Result<Exit, Failure>
         reply_tokens_expected: bill.sum(|charge| charge.expected.reply),
         usd_expected: bill.usd_expected(known).map(|usd| usd.to_string()),
         calls: bill.calls,
+        like: args.like.as_ref().map(|run| run.display().to_string()),
         model,
         prices_of: table.read_on().to_string(),
     };
@@ -122,6 +137,43 @@ pub fn estimate(args: &Estimate, session: &mut Session) -> Result<Exit, Failure>
         session.results.write_all(estimated.text().as_bytes())?;
     }
     Ok(Exit::Done)
+}
+
+/// The mean tokens of replies by role, as the calls of a run report them.
+fn reply_lengths(run: &Path) -> Result<Vec<(Role, u64)>, Error> {
+    let path = run_dir::calls(run);
+    let mut sums: Vec<(Role, u64, u64)> = Vec::new();
+    let bytes = selection::read(&path)?;
+    // A last line without its end is of a run that is not finished.
+    let whole = bytes.split_inclusive(|byte| *byte == b'\n');
+    for line in whole.filter(|line| line.ends_with(b"\n")) {
+        let record: CallRecord = serde_json::from_slice(line).map_err(|error| Error::Form {
+            path: path.clone(),
+            what: "calls",
+            message: error.to_string(),
+        })?;
+        let Answer::Reply(ModelReply {
+            usage: Some(usage), ..
+        }) = record.answer
+        else {
+            continue;
+        };
+        let Some(role) = record.role else { continue };
+        match sums.iter_mut().find(|(known, ..)| *known == role) {
+            Some((_, tokens, replies)) => {
+                *tokens = tokens.saturating_add(usage.output);
+                *replies += 1;
+            }
+            None => sums.push((role, usage.output, 1)),
+        }
+    }
+    if sums.is_empty() {
+        return Err(Error::NoReplies { path });
+    }
+    let means = sums.into_iter();
+    Ok(means
+        .map(|(role, tokens, replies)| (role, tokens.div_ceil(replies)))
+        .collect())
 }
 
 /// Refuses a cap that not even the first calls fit under, those that encode.
@@ -280,6 +332,16 @@ impl Bill {
             + calls.execute
             + calls.measure;
         bill
+    }
+
+    /// Expects other lengths of replies; of roles that are not named, those of before.
+    fn expect(&mut self, lengths: &[(Role, u64)]) {
+        for charge in &mut self.charges {
+            let length = lengths.iter().find(|(role, _)| *role == charge.role);
+            if let Some((_, tokens)) = length {
+                charge.expected.reply = *tokens;
+            }
+        }
     }
 
     /// Notes the two calls that measure the prompts of one set of rules, where the provider may not count tokens.

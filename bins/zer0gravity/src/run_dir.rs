@@ -17,6 +17,11 @@ use crate::error::Error;
 
 const SCHEMA_VERSION: u64 = 2;
 
+/// The file of a run's calls.
+pub fn calls(folder: &Path) -> PathBuf {
+    folder.join("calls.jsonl")
+}
+
 /// What a run's directory consists of.
 pub fn files(folder: &Path) -> impl Iterator<Item = PathBuf> {
     let parts = [
@@ -132,7 +137,7 @@ impl RunDir {
             directory.keep_cap(flags.max_usd)?;
             return Ok(directory);
         }
-        if fs::metadata(path.join("calls.jsonl")).is_ok_and(|found| found.len() > 0) {
+        if fs::metadata(calls(path)).is_ok_and(|found| found.len() > 0) {
             return Err(Failure::usage(Error::ForeignCalls {
                 path: path.to_owned(),
             }));
@@ -254,7 +259,7 @@ impl RunDir {
 
     /// The calls so far; a notice tells of a torn last line.
     pub fn calls(&self, session: &Session) -> Result<JsonlStore, Failure> {
-        let path = self.path.join("calls.jsonl");
+        let path = calls(&self.path);
         let opened = JsonlStore::open(&path).map_err(|error| match error {
             StoreError::SchemaVersion { .. } => Failure::usage(error),
             other => other.into(),
@@ -290,7 +295,7 @@ impl RunDir {
 
     /// The calls so far, as a report names them.
     pub fn calls_file(&self) -> Result<CallsFile, Failure> {
-        let path = self.path.join("calls.jsonl");
+        let path = calls(&self.path);
         let read = CallsFile::read(&path);
         Ok(read.map_err(|source| Error::Read { path, source })?)
     }
@@ -313,7 +318,7 @@ impl Record {
 
 /// Refuses a report in `folder` that was made of other calls than those that are there now.
 pub fn check_calls(folder: &Path, report: &Report) -> Result<(), Failure> {
-    let path = folder.join("calls.jsonl");
+    let path = calls(folder);
     let held = report.calls_file.as_ref().map(|calls| calls.holds(&path));
     match held.transpose() {
         Ok(None | Some(true)) => Ok(()),

@@ -260,6 +260,9 @@ pub struct Estimate {
     pub texts: Texts,
     #[command(flatten)]
     pub asking: Asking,
+    /// Expect replies as long as those of the run in this directory, by their roles.
+    #[arg(long, value_name = "DIR")]
+    pub like: Option<PathBuf>,
     /// Print the estimate as JSON.
     #[arg(long)]
     pub json: bool,

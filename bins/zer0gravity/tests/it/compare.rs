@@ -110,6 +110,40 @@ fn z26_an_estimate_says_what_is_expected_beside_the_most() {
 }
 
 #[test]
+fn z26_an_estimate_can_expect_the_replies_of_another_run() {
+    let (place, stub) = (Place::new(), CompressionStub::start(StubMode::Ok));
+    place
+        .asking(&stub, &["run", "--all", "--run-dir", "dir"])
+        .exits(0);
+    let mut lengths = std::collections::BTreeMap::<String, Vec<u64>>::new();
+    for line in place.read("dir/calls.jsonl").lines() {
+        let call: serde_json::Value = serde_json::from_str(line).unwrap();
+        if let Some(tokens) = call["reply"]["usage"]["output"].as_u64() {
+            let role = call["role"].as_str().unwrap().to_owned();
+            lengths.entry(role).or_default().push(tokens);
+        }
+    }
+    let estimate = ["estimate", "--all", "--like", "dir", "--json"];
+    let found = place.asking(&stub, &estimate).exits(0).json();
+    // Four of each: encodings, decodings, judgements of the meaning and of the rules.
+    let means = lengths
+        .values()
+        .map(|tokens| tokens.iter().sum::<u64>().div_ceil(4));
+    assert_eq!(found["replyTokensExpected"], 4 * means.sum::<u64>());
+    assert_eq!(found["like"], "dir");
+    let text = place.asking(&stub, &estimate[..4]).exits(0).stdout;
+    assert!(text.contains("if replies are as long as in dir"), "{text}");
+    place.file("none/calls.jsonl", "");
+    let none = ["estimate", "--all", "--like", "none"];
+    let ran = place.asking(&stub, &none).exits(2);
+    assert!(
+        ran.stderr.contains("none/calls.jsonl: no reply"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
 fn z6_another_judge_is_not_compared_unless_allowed() {
     let (place, stub) = (Place::new(), CompressionStub::start(StubMode::Ok));
     place
