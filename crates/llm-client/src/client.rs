@@ -1,4 +1,4 @@
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -214,6 +214,20 @@ impl Client {
             Answer::Reply(reply) => Ok(*reply),
             _ => Err(pipeline::other_form()),
         }
+    }
+
+    /// Asks for a whole reply; while the call is under way, `attempt` holds the number of its attempt, from 1.
+    ///
+    /// # Errors
+    /// As of [`Client::complete`].
+    pub async fn complete_counting(
+        &self,
+        request: &Request,
+        attempt: Arc<AtomicU32>,
+    ) -> Result<Reply, Error> {
+        pipeline::ATTEMPT
+            .scope(attempt, self.complete(request))
+            .await
     }
 
     /// Asks for a reply in pieces. Answers when the first piece is there; until then failures are retried.

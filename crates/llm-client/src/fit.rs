@@ -76,7 +76,7 @@ impl Inner {
                 reply.usage.output = tokens::estimate_content(&reply.content);
             }
         }
-        reply.warnings.clone_from(&fitted.warnings);
+        reply.warnings.extend_from_slice(&fitted.warnings);
         if let Some(source) = source {
             reply.source = source;
         }

@@ -1,7 +1,7 @@
 //! One call from the caller to the wire and back, through the layers in their order.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
@@ -55,6 +55,11 @@ pub(crate) async fn run(
         Err(error) => trace::failed(&span, error),
     }
     result
+}
+
+tokio::task_local! {
+    /// The number of the attempt that the call is at, from 1, for a caller that wants to see it.
+    pub(crate) static ATTEMPT: Arc<AtomicU32>;
 }
 
 /// The error of a provider whose answer is not one to the route.
@@ -181,6 +186,8 @@ impl Flight {
         let mut n = 0;
         loop {
             let began = inner.clock.instant();
+            // Only some callers count.
+            let _ = ATTEMPT.try_with(|attempt| attempt.store(n + 1, Ordering::Relaxed));
             let mut traces = Traces {
                 tape: None,
                 pass: None,

@@ -129,13 +129,27 @@ pub struct Attempt {
     pub charge: Charge,
 }
 
-/// Something of the request that was changed, or could not be used.
+/// Something of the request or the response that was changed, or could not be used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Warning {
-    /// The field of the request.
+    /// The field of the request, or [`Warning::UTF8_REPAIRED`].
     pub field: String,
     /// What was done to it and why.
     pub message: String,
+}
+
+impl Warning {
+    /// The field of a warning about a response whose bytes or escapes are not Unicode text.
+    pub const UTF8_REPAIRED: &str = "utf8_repaired";
+
+    /// The warning about a body that was read as other bytes, if it was.
+    pub(crate) fn of_repaired(body: &[u8], read: &[u8]) -> Option<Self> {
+        (body != read).then(|| Self {
+            field: Self::UTF8_REPAIRED.to_owned(),
+            message: "parts of the response that are not Unicode text were replaced by U+FFFD"
+                .to_owned(),
+        })
+    }
 }
 
 /// Where a reply comes from. It belongs into every result.

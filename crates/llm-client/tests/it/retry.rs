@@ -1,5 +1,7 @@
 //! Waits between attempts: by chance, and the same for the same seed.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -142,4 +144,15 @@ async fn as_many_attempts_are_made_as_the_policy_says() {
         let error = busy(0, retries).complete(&request()).await.unwrap_err();
         assert_eq!(error.attempts().len(), 1 + retries as usize);
     }
+}
+
+#[tokio::test]
+async fn l16_the_attempt_that_a_call_is_at_can_be_read_while_it_is_under_way() {
+    let client = busy(7, 2);
+    let attempt = Arc::new(AtomicU32::new(0));
+    let question = request();
+    let call = client.complete_counting(&question, attempt.clone());
+    let error = call.await.unwrap_err();
+    assert_eq!(error.attempts().len(), 3);
+    assert_eq!(attempt.load(Ordering::Relaxed), 3);
 }

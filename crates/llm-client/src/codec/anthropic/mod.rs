@@ -19,7 +19,7 @@ use super::{Endpoint, LONGEST_REPLY, events, fault, readable};
 use crate::provider::{Answer, Call, Caps, Provider, Route, Structure};
 use crate::transport::{HttpRequest, HttpResponse, Method};
 use crate::types::{Request, Target};
-use crate::{ConfigError, Error};
+use crate::{ConfigError, Error, Warning};
 
 /// Models behind the Anthropic Messages API.
 ///
@@ -192,7 +192,9 @@ async fn ask(mut exchange: Exchange, call: Call) -> Result<Answer, Error> {
         Route::Count => decode::count(&exchange, &body).map(Answer::Count),
         Route::Models => decode::models(&exchange, &body).map(Answer::Models),
         Route::Whole | Route::Stream => {
-            let reply = decode::reply(&exchange, &readable(&body))?;
+            let read = readable(&body);
+            let mut reply = decode::reply(&exchange, &read)?;
+            reply.warnings.extend(Warning::of_repaired(&body, &read));
             Ok(Answer::Reply(Box::new(reply)))
         }
     })

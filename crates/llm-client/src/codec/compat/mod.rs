@@ -22,7 +22,7 @@ use super::{Endpoint, LONGEST_REPLY, events, readable};
 use crate::provider::{Answer, Call, Caps, Provider, Route};
 use crate::transport::{HeaderText, HttpRequest, HttpResponse, Method, Transport};
 use crate::types::{Origin, Request, Target};
-use crate::{Error, Redactor};
+use crate::{Error, Redactor, Warning};
 
 pub use dialect::{
     Dialect, MaxTokensField, ReasoningField, StreamUsage, SystemRole, ThinkingField, ToolIndex,
@@ -221,7 +221,9 @@ impl Provider for Compat {
             if call.route == Route::Models {
                 return decode::models(&asking, &body).map(Answer::Models);
             }
-            let reply = decode::reply(&asking, &readable(&body))?;
+            let read = readable(&body);
+            let mut reply = decode::reply(&asking, &read)?;
+            reply.warnings.extend(Warning::of_repaired(&body, &read));
             Ok(Answer::Reply(Box::new(reply)))
         }
         .boxed()
