@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 
 use bin_support::{Exit, Failure, Session, printable};
-use logosphere_core::metrics::{Interval, SeedExit, Trend, Volume, Window};
+use logosphere_core::metrics::{Interval, Metric, SeedExit, Trend, Volume, Window};
 use logosphere_core::nulls::{Null, NullBand};
 use logosphere_core::{Analysis, AnalysisPlan, Scheduling};
 
@@ -27,15 +27,96 @@ pub fn execute(args: &cli::Analyze, session: &mut Session) -> Result<Exit, Failu
     if args.json {
         return recorded.print_json(&analysis, session);
     }
-    let mut text = heading(&analysis);
+    let mut text = String::new();
+    if let Some(sentence) = analysis.sentence() {
+        text.push_str(&wrapped(&sentence));
+        text.push('\n');
+    }
+    text.push_str(&wrapped(&heading(&analysis)));
     text.push('\n');
-    text.push_str(&table(&analysis));
+    if args.all {
+        text.push_str(&table(&analysis));
+        text.push_str(LEGEND);
+    } else {
+        text.push_str(&short_table(&analysis));
+    }
     text.push('\n');
-    text.push_str(&volume(&analysis.volume));
-    text.push_str(&seed_exit(analysis.seed_exit));
-    text.push_str(&lineage::numbers(&analysis.lineage));
+    text.push_str(&wrapped(&volume(&analysis.volume)));
+    text.push_str(&wrapped(&seed_exit(analysis.seed_exit)));
+    text.push_str(&wrapped(&lineage::numbers(&analysis.lineage)));
     session.results.write_all(text.as_bytes())?;
     Ok(Exit::Done)
+}
+
+/// Columns of a terminal.
+const WIDTH: usize = 80;
+
+/// The measures that are shown without `--all`.
+const SHORT: [Metric; 8] = [
+    Metric::TfidfSimilarity,
+    Metric::WithinRoundSimilarity,
+    Metric::InputSimilarity,
+    Metric::PairIdentity,
+    Metric::Turnover,
+    Metric::Distinct2,
+    Metric::SeedEcho,
+    Metric::LostShare,
+];
+
+const LEGEND: &str = "
+rounds: rounds with a value; mean: of these rounds; 95 % interval: of the mean,
+by a bootstrap over blocks of rounds; trend: rank correlation with the round, and
+its p. Definitions are in --json.
+";
+
+/// A line a measure, in words and in 80 columns: with its trend, or with its null model.
+fn short_table(analysis: &Analysis) -> String {
+    let with_null = analysis.null.is_some();
+    let mut rows = vec![if with_null {
+        vec!["measure", "mean", "null median", "95 % of null", "p"]
+    } else {
+        vec!["measure", "mean", "95 % interval", "trend", "p"]
+    }];
+    let found: Vec<Vec<String>> = (SHORT.into_iter())
+        .filter_map(|metric| analysis.metric(metric))
+        .map(|measured| {
+            let mut row = vec![measured.name.title().to_owned(), number(measured.mean)];
+            if with_null {
+                row.extend(band(measured.null));
+            } else {
+                row.push(interval(measured.interval));
+                row.extend(trend(measured.trend));
+            }
+            row
+        })
+        .collect();
+    let mut rows: Vec<Vec<String>> = (rows.drain(..))
+        .map(|row| row.into_iter().map(str::to_owned).collect())
+        .collect();
+    rows.extend(found);
+    columns(&rows)
+}
+
+/// A text in lines of 80 columns.
+fn wrapped(text: &str) -> String {
+    let mut lines = String::new();
+    for line in text.lines() {
+        let mut width = 0;
+        for word in line.split(' ') {
+            let letters = word.chars().count();
+            if width > 0 && width + 1 + letters > WIDTH {
+                lines.push('\n');
+                width = 0;
+            } else if width > 0 {
+                lines.push(' ');
+                width += 1;
+            }
+            lines.push_str(word);
+            width += letters;
+        }
+        lines.push('\n');
+    }
+    lines
 }
 
 /// The null model of this name, with the run's own share of innovations.

@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bin_support::{Exit, Failure, Interrupt, Session, printable, shortened};
 use llm_client::Usd;
@@ -22,6 +22,10 @@ pub type Run = Orchestrator<Box<dyn Mind>, FileJournal, SystemClock>;
 /// Answers after which it is worth saying that many were lost, and the share that is many.
 const ENOUGH: u64 = 20;
 const MANY: f64 = 0.1;
+
+/// Seconds between two lines about a call that does not come back, where there is no bar.
+const EVERY: u64 = 30;
+const LABEL: &str = "calls";
 
 /// A run that Ctrl-C stops.
 pub fn control(check_leaks: bool, spent_ms: u64) -> Result<Control, Failure> {
@@ -60,7 +64,7 @@ pub fn drive(
     let bar = {
         let settings = run.state().settings();
         let calls = settings.n_minds as usize * settings.max_rounds as usize;
-        session.progress.bar("calls", calls)
+        session.progress.bar(LABEL, calls)
     };
     let (round, mind) = run.state().next_call();
     let minds = run.state().settings().n_minds;
@@ -68,7 +72,27 @@ pub fn drive(
     let outcome = bin_support::block_on(run.run(&mut |progress| match progress {
         Progress::Called(call, key) => {
             bar.inc(1);
+            bar.set_message(LABEL);
+            shown.waited = 0;
             shown.call(call, key);
+        }
+        Progress::Waiting {
+            round,
+            mind,
+            since,
+            attempt,
+        } => {
+            let waiting = format!(
+                "waiting for mind {mind} of round {round} since {} s, attempt {attempt}",
+                since.as_secs()
+            );
+            if bar.is_hidden() {
+                if shown.is_worth_a_line(since) {
+                    session.say(&waiting);
+                }
+            } else {
+                bar.set_message(waiting);
+            }
         }
         Progress::Failed(error) => shown.failure(error),
         Progress::Round(end, state) => shown.round(end, state, session),
@@ -134,6 +158,8 @@ struct Shown {
     /// The first call that failed.
     failed: Option<String>,
     warned: bool,
+    /// Lines that were written about the call that is waited for.
+    waited: u64,
 }
 
 impl Shown {
@@ -144,7 +170,16 @@ impl Shown {
             lost: None,
             failed: None,
             warned: false,
+            waited: 0,
         }
+    }
+
+    /// Whether a call has been waited for long enough for the next line.
+    fn is_worth_a_line(&mut self, since: Duration) -> bool {
+        let lines = since.as_secs() / EVERY;
+        let is_due = lines > self.waited;
+        self.waited = lines;
+        is_due
     }
 
     fn failure(&mut self, error: &CallError) {
@@ -249,5 +284,30 @@ pub fn time(seconds: f64) -> String {
         (0, 0, s) => format!("{s}s"),
         (0, m, s) => format!("{m}m{s:02}s"),
         (h, m, _) => format!("{h}h{m:02}m"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn l16_without_a_bar_a_call_that_is_waited_for_has_a_line_every_half_minute() {
+        let mut shown = Shown {
+            begun: Instant::now(),
+            before: 0,
+            lost: None,
+            failed: None,
+            warned: false,
+            waited: 0,
+        };
+        let lines = |shown: &mut Shown, seconds: u64| {
+            let due =
+                (1..=seconds).filter(|second| shown.is_worth_a_line(Duration::from_secs(*second)));
+            due.collect::<Vec<_>>()
+        };
+        assert_eq!(lines(&mut shown, 100), [30, 60, 90]);
+        shown.waited = 0;
+        assert!(lines(&mut shown, 29).is_empty());
     }
 }

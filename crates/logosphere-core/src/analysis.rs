@@ -148,7 +148,7 @@ impl Analysis {
             .matched
             .then(|| Match::of(&[run], plan.window))
             .flatten();
-        let series = measure(run, plan.window, &Metric::ALL, matched);
+        let series = measure(run, plan.window, Metric::ALL, matched);
         let mut metrics: Vec<Measured> = (series.into_iter())
             .map(|series| Measured::of(series, run.seed))
             .collect();

@@ -95,6 +95,7 @@ mod stamp;
 mod state;
 mod template;
 mod transcript;
+mod verdict;
 
 pub use analysis::{Analysis, AnalysisPlan, Measured, MeasuredPoint, NullFacts};
 pub use clock::Clock;

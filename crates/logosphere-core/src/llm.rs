@@ -1,7 +1,7 @@
 //! Language models behind `llm-client` as minds.
 
 use async_trait::async_trait;
-use llm_client::{Block, Client, Error, Request, Sampling, StopReason};
+use llm_client::{Block, Client, Error, Request, Sampling, StopReason, Warning};
 
 use crate::mind::TokenUse;
 use crate::{AttemptFacts, Mind, MindError, MindInput, MindReply, Side, WireRequest};
@@ -50,7 +50,8 @@ impl Mind for LlmMind {
             replay_key: Some(side.call_key().to_owned()),
             ..wire(input)
         };
-        let reply = self.client.complete(&request).await;
+        let counter = side.attempt().clone();
+        let reply = self.client.complete_counting(&request, counter).await;
         let reply = reply.map_err(|error| mind_error(&error))?;
         let usage = &reply.usage;
         let mut attempts: Vec<_> = reply.attempts.iter().map(attempt).collect();
@@ -66,6 +67,12 @@ impl Mind for LlmMind {
             && let Some(last) = attempts.last_mut()
         {
             last.notes.push("absurd_usage".to_owned());
+        }
+        let repaired = |warning: &Warning| warning.field == Warning::UTF8_REPAIRED;
+        if reply.warnings.iter().any(repaired)
+            && let Some(last) = attempts.last_mut()
+        {
+            last.notes.push(Warning::UTF8_REPAIRED.to_owned());
         }
         Ok(MindReply {
             text,

@@ -1,6 +1,7 @@
 //! Who answers: what a mind is asked, what it says, and what goes wrong.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -72,10 +73,11 @@ impl MindInput {
 }
 
 /// What stays on this side of a call.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Side {
     nonce: [u8; 32],
     call_key: String,
+    attempt: Arc<AtomicU32>,
 }
 
 impl Side {
@@ -86,6 +88,7 @@ impl Side {
         Self {
             nonce: hash.finalize().into(),
             call_key: format!("{round}/{mind}"),
+            attempt: Arc::new(AtomicU32::new(1)),
         }
     }
 
@@ -98,6 +101,11 @@ impl Side {
     /// `round/mind`: tells equal requests apart in a recording.
     pub fn call_key(&self) -> &str {
         &self.call_key
+    }
+
+    /// The number of the attempt that the call is at, from 1, kept by a mind that tries more than once.
+    pub fn attempt(&self) -> &Arc<AtomicU32> {
+        &self.attempt
     }
 }
 

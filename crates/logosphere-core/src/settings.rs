@@ -122,7 +122,7 @@ impl Settings {
 
 impl Settings {
     /// Settings that a resumed run may change.
-    pub const CHANGEABLE: [&str; 6] = [
+    pub const CHANGEABLE: &[&str] = &[
         "max_rounds",
         "stop",
         "caps",

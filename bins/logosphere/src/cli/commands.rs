@@ -146,6 +146,9 @@ pub struct Diff {
 pub struct Analyze {
     #[command(flatten)]
     pub subject: Subject,
+    /// Show every measure, by the names of --json and of exports.
+    #[arg(long)]
+    pub all: bool,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

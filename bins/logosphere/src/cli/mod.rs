@@ -131,6 +131,7 @@ pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
 #[cfg(test)]
 mod tests {
     use clap::{FromArgMatches as _, Parser as _};
+    use logosphere_core::{Durability, Impersonation, Layer, OnError, ParseMode, Scheduling};
 
     use super::*;
 
@@ -191,21 +192,35 @@ mod tests {
     }
 
     #[test]
-    fn every_setting_that_a_flag_names_is_in_the_layer() {
+    fn l40_every_setting_that_a_flag_names_is_in_the_layer() {
         let line = "--rounds 0 --minds 1 --samples 0 --active 1 --token-limit 9 --scheduling snapshot --parse-mode strict \
             --impersonation discard --no-stamp --seed 5 --mind silent --max-tokens 6 --max-wall 7 --on-error stop \
             --durability flush --provider vllm --base-url http://h/v1 --model m --max-usd 0.25 --concurrency 8";
         let layer = parse(line).run.settings.layer();
-        let settings = layer.clone().over(logosphere_core::Layer::default());
-        let expected = "Layer { schema_version: None, n_minds: Some(1), k_samples: Some(0), m_active_pool: Some(1), \
-            max_rounds: Some(0), token_limit: Some(9), provider: Some(\"vllm\"), model: Some(\"m\"), \
-            api_base_url: Some(\"http://h/v1\"), system_prompt: None, init_signature: None, seed: Some(5), \
-            scheduling: Some(Snapshot), parse_mode: Some(Strict), impersonation: Some(Discard), stamp_seeds: Some(false), \
-            allow_zero_seeds: None, keep: None, concurrency: Some(8), on_error: Some(Stop), silence_rounds: None, \
-            loss_above: None, fixed_pool: None, max_usd: Some(0.25), max_tokens: Some(6), max_wall: Some(7), \
-            temperature: None, top_p: None, option_seed: None, reasoning: None, system_role: None, \
-            durability: Some(Flush), mind: Some(\"silent\") }";
-        assert_eq!(format!("{settings:?}"), expected);
+        let expected = Layer {
+            n_minds: Some(1),
+            k_samples: Some(0),
+            m_active_pool: Some(1),
+            max_rounds: Some(0),
+            token_limit: Some(9),
+            provider: Some("vllm".to_owned()),
+            model: Some("m".to_owned()),
+            api_base_url: Some("http://h/v1".to_owned()),
+            seed: Some(5),
+            scheduling: Some(Scheduling::Snapshot),
+            parse_mode: Some(ParseMode::Strict),
+            impersonation: Some(Impersonation::Discard),
+            stamp_seeds: Some(false),
+            concurrency: Some(8),
+            on_error: Some(OnError::Stop),
+            max_usd: Some(0.25),
+            max_tokens: Some(6),
+            max_wall: Some(7),
+            durability: Some(Durability::Flush),
+            mind: Some("silent".to_owned()),
+            ..Layer::default()
+        };
+        assert_eq!(layer, expected);
     }
 
     #[test]

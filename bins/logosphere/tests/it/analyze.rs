@@ -21,7 +21,7 @@ fn json(ran: &Ran) -> Value {
 #[test]
 fn analyze_tells_every_metric() {
     let place = run();
-    let ran = place.alone(&["analyze", "E"]).exits(0);
+    let ran = place.alone(&["analyze", "E", "--all"]).exits(0);
     let analysis = json(&place.alone(&["analyze", "E", "--json"]).exits(0));
     let metrics = analysis["metrics"].as_array().unwrap();
     assert!(metrics.len() >= 16);
@@ -58,7 +58,7 @@ fn analyze_tells_every_metric() {
     assert_eq!(analysis["run"]["run_id"], start["run_id"]);
     // The journal alone says the same.
     let journal = place
-        .alone(&["analyze", "E/logs/experiment.jsonl"])
+        .alone(&["analyze", "E/logs/experiment.jsonl", "--all"])
         .exits(0);
     assert_eq!(journal.stdout, ran.stdout);
 }
@@ -314,4 +314,45 @@ fn a_run_of_the_old_program_is_measured() {
     );
     std::fs::remove_file(place.path("E/init.md")).unwrap();
     place.alone(&["lineage", "E"]).exits(2).tells(&["init.md"]);
+}
+
+#[test]
+fn l27_analyze_begins_with_the_sentence_of_the_page_and_fits_a_terminal() {
+    let place = run();
+    place.alone(&["report", "E"]).exits(0);
+    let page = place.read("E/report.html");
+    for null in [&[][..], &["--null", "random-copy"]] {
+        let text = place
+            .alone(&[&["analyze", "E"], null].concat())
+            .exits(0)
+            .stdout;
+        assert!(
+            text.lines().all(|line| line.chars().count() <= 80),
+            "{text}"
+        );
+        let sentence = text.replace('\n', " ");
+        let sentence = sentence.split(". Null").next().unwrap();
+        let sentence = sentence.split(".  ").next().unwrap();
+        let sentence = sentence.split("rounds, 3 minds").next().unwrap();
+        let start = sentence.get(..70).unwrap();
+        assert!(page.contains(start), "{start}");
+        let rows = text
+            .lines()
+            .skip_while(|line| !line.starts_with("measure "))
+            .skip(1);
+        assert_eq!(
+            rows.take_while(|line| !line.is_empty()).count(),
+            8,
+            "{text}"
+        );
+        assert!(
+            text.contains("similarity to what was read") && !text.contains("input_similarity"),
+            "{text}"
+        );
+    }
+    let all = place.alone(&["analyze", "E", "--all"]).exits(0).stdout;
+    assert!(
+        all.contains("input_similarity") && all.contains("95 % interval: of the mean"),
+        "{all}"
+    );
 }

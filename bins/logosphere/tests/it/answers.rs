@@ -176,3 +176,33 @@ fn l23_a_refusal_has_a_key_of_the_meter() {
     assert_eq!(*meter, expected);
     place.alone(&["verify", "E"]).exits(0);
 }
+
+#[test]
+fn l12_bytes_that_are_no_text_are_noted() {
+    let answer = |text: &[u8]| {
+        let body = json!({"id": "r", "model": "m", "choices": [{"index": 0, "finish_reason": "stop",
+            "message": {"role": "assistant", "content": "t\n---\nBYTES\n---\n\n---\n"}}], "usage": usage()});
+        let body = body.to_string();
+        let (before, after) = body.split_once("BYTES").unwrap();
+        [before.as_bytes(), text, after.as_bytes()].concat()
+    };
+    for (bytes, notes) in [
+        (&b"\xff\xfe\xc3\x28"[..], json!(["utf8_repaired"])),
+        ("\u{fffd} as it came".as_bytes(), Value::Null),
+    ] {
+        let server = FaultServer::replies([Answer::json(200, answer(bytes))]);
+        let place = Place::new();
+        run(&place, &server.url("/v1"), &["--rounds", "1"]).exits(0);
+        for call in calls(&events(&place, "E")) {
+            assert!(call["raw_output"].as_str().unwrap().contains('\u{fffd}'));
+            assert_eq!(
+                call["attempts"][0]
+                    .get("notes")
+                    .cloned()
+                    .unwrap_or_default(),
+                notes
+            );
+        }
+        place.alone(&["verify", "E"]).exits(0);
+    }
+}

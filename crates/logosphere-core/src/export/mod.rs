@@ -80,7 +80,7 @@ pub enum ExportError {
 
 impl ExportKind {
     /// Everything that can be written.
-    pub const ALL: [Self; 4] = [Self::Lineage, Self::Exposure, Self::Messages, Self::Metrics];
+    pub const ALL: &[Self] = &[Self::Lineage, Self::Exposure, Self::Messages, Self::Metrics];
 
     /// The forms that it can be written in.
     pub fn formats(self) -> &'static [ExportFormat] {

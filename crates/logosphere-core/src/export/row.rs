@@ -154,7 +154,7 @@ pub(super) fn messages(run: &Transcript) -> Rows<'_> {
 
 /// A row for each metric and round.
 pub(super) fn metrics(run: &Transcript) -> Rows<'static> {
-    let series = measure(run, Window::Active, &Metric::ALL, None);
+    let series = measure(run, Window::Active, Metric::ALL, None);
     let values = series.into_iter().flat_map(|series| {
         let metric = series.metric;
         let window = if series.window == "round" {

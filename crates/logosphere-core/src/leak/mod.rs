@@ -62,10 +62,16 @@ pub enum LeakError {
 /// A search for leaks: the journal first, then what was captured.
 ///
 /// ```
-/// # fn search(journal: &[u8]) -> Result<(), logosphere_core::leak::LeakError> {
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/two_rounds.rs"));
 /// use logosphere_core::leak::{Captured, LeakCheck};
 ///
-/// let mut check = LeakCheck::read(journal, &["2026-01-02-first-run".to_owned()])?;
+/// # fn main() -> Result<(), logosphere_core::leak::LeakError> {
+/// let journal = two_rounds();
+/// let names = ["2026-01-02-first-run".to_owned()];
+/// let check = LeakCheck::read(&journal[..], &names)?;
+/// assert!(check.finish().holds);
+///
+/// let mut check = LeakCheck::read(&journal[..], &names)?;
 /// check.captured(Captured { name: "1.json".to_owned(), body: Some(b"{}".to_vec()), headers: None });
 /// assert!(!check.finish().holds);
 /// # Ok(())

@@ -54,7 +54,7 @@ pub(crate) enum Unit {
 
 impl Metric {
     /// All, in the order of results.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: &[Self] = &[
         Self::TfidfSimilarity,
         Self::WithinRoundSimilarity,
         Self::NearSimilarity,
@@ -99,7 +99,30 @@ impl Metric {
 
     /// The metric of this name.
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|metric| metric.name() == name)
+        (Self::ALL.iter().copied()).find(|metric| metric.name() == name)
+    }
+
+    /// Its name in words, for people.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::TfidfSimilarity => "similarity of the texts",
+            Self::WithinRoundSimilarity => "similarity within a round",
+            Self::NearSimilarity => "similarity to ten rounds before",
+            Self::FarSimilarity => "similarity to 50 rounds before",
+            Self::InputSimilarity => "similarity to what was read",
+            Self::CompressionRatio => "compression ratio",
+            Self::Distinct1 => "different words",
+            Self::Distinct2 => "different pairs of words",
+            Self::Distinct3 => "different runs of 3 words",
+            Self::Reuse5gram => "reused runs of 5 words",
+            Self::PairIdentity => "equal pairs of texts",
+            Self::Turnover => "new texts in the window",
+            Self::SeedEcho => "similarity to a seed",
+            Self::Messages => "messages of a round",
+            Self::CharsMean => "characters of a text, mean",
+            Self::CharsMedian => "characters of a text, median",
+            Self::LostShare => "share of lost answers",
+        }
     }
 
     /// What is measured, in words.

@@ -37,7 +37,7 @@ pub enum Null {
 
 impl Null {
     /// Every model, with the innovation of the run.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: &[Self] = &[
         Self::RandomCopy { mu: None },
         Self::SeedsOnly { mu: None },
         Self::Shuffle,
@@ -97,7 +97,7 @@ impl FromStr for Null {
     type Err = UnknownNull;
 
     fn from_str(name: &str) -> Result<Self, UnknownNull> {
-        let known = Self::ALL.into_iter().find(|null| null.name() == name);
+        let known = (Self::ALL.iter().copied()).find(|null| null.name() == name);
         known.ok_or_else(|| UnknownNull {
             name: name.to_owned(),
         })

@@ -1,10 +1,13 @@
 use std::collections::BTreeMap;
 use std::future::pending;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 
-use super::{Book, Orchestrator, PATIENCE, Progress, RunError, Stop};
+use super::{Book, Orchestrator, PATIENCE, Progress, RunError, Stop, TICK};
 use crate::journal::{JournalSink, Spooled};
 use crate::state::{Outcome, Planned, Step};
 use crate::{
@@ -61,6 +64,8 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
         let cancel = book.control.cancel.clone();
         let mut flying = FuturesUnordered::new();
         let mut back = Back::default();
+        // When each call in flight began.
+        let mut begun = Begun::new();
         let mut patience = None;
         loop {
             let told = book.write_down(&mut back)?;
@@ -94,7 +99,11 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
                         };
                         back.returned.insert(launch, call);
                     }
-                    _ => flying.push(ask(&*mind, &**clock, seed, planned)),
+                    _ => {
+                        let side = Side::new(seed, planned.round, launch);
+                        begun.insert(launch, (clock.monotonic_ms(), side.attempt().clone()));
+                        flying.push(ask(&*mind, &**clock, side, planned));
+                    }
                 }
                 launch += 1;
             }
@@ -119,31 +128,51 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
                     None => pending().await,
                 }
             };
-            let time_left = book.time_left().filter(|_| back.stop.is_none());
-            let time_is_up = async {
-                match time_left {
-                    Some(left) => tokio::time::sleep(left).await,
-                    None => pending().await,
-                }
-            };
+            let time_is_up = after(book.time_left().filter(|_| back.stop.is_none()));
             tokio::select! {
                 Some(call) = flying.next() => {
                     back.arrived.push(call);
                     while let Some(Some(call)) = flying.next().now_or_never() {
                         back.arrived.push(call);
                     }
+                    back.arrived.iter().for_each(|call| drop(begun.remove(&call.planned.mind)));
                 }
                 () = cancel.cancelled(), if !cancel.is_cancelled() => {}
                 () = time_is_up => {}
+                () = tokio::time::sleep(TICK) => {
+                    let waiting = oldest(&begun, &**clock, book.state.next_call().0);
+                    waiting.into_iter().for_each(&mut *show);
+                }
                 () = out_of_patience => return Ok(back.stop),
             }
         }
     }
 }
 
-async fn ask<M: Mind, C: Clock>(mind: &M, clock: &C, seed: u64, planned: Planned) -> Returned {
+/// When each call in flight began, and the number of its attempt, by mind.
+type Begun = BTreeMap<u32, (u64, Arc<AtomicU32>)>;
+
+/// The call of this round that has been in flight for longest.
+fn oldest(begun: &Begun, clock: &impl Clock, round: u32) -> Option<Progress<'static>> {
+    let (mind, (begun, attempt)) = begun.iter().min_by_key(|(_, (begun, _))| *begun)?;
+    Some(Progress::Waiting {
+        round,
+        mind: *mind,
+        since: Duration::from_millis(clock.monotonic_ms().saturating_sub(*begun)),
+        attempt: attempt.load(Ordering::Relaxed),
+    })
+}
+
+/// Waits for this time, or for ever.
+async fn after(time: Option<Duration>) {
+    match time {
+        Some(time) => tokio::time::sleep(time).await,
+        None => pending().await,
+    }
+}
+
+async fn ask<M: Mind, C: Clock>(mind: &M, clock: &C, side: Side, planned: Planned) -> Returned {
     let begun = clock.monotonic_ms();
-    let side = Side::new(seed, planned.round, planned.mind);
     let answer = mind.respond(&planned.input, &side).await;
     Returned {
         planned,

@@ -19,6 +19,9 @@ use crate::{
 /// How long calls under way are waited for after a signal, or when the time is up.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How often a call that does not come back is shown.
+const TICK: Duration = Duration::from_secs(1);
+
 /// Runs an experiment: asks its minds and writes its journal.
 ///
 /// Minds, journal and clock are passed in; nothing else is touched. Drop the future at any moment: what was written
@@ -86,6 +89,17 @@ pub enum Progress<'a> {
     Failed(&'a CallError),
     /// A call was written down; with it its key in the protocol meter.
     Called(&'a MindInvocation, Reason),
+    /// No call has come back for a second or more.
+    Waiting {
+        /// The round of the oldest call in flight.
+        round: u32,
+        /// Its mind.
+        mind: u32,
+        /// The time since it began.
+        since: Duration,
+        /// The number of its attempt, from 1.
+        attempt: u32,
+    },
     /// A round was.
     Round(&'a RoundEnd, &'a State),
 }

@@ -3,15 +3,12 @@
 use report_kit::{Cell, Tone};
 
 use super::{ReportData, RunEnd, counted, percent};
-use crate::metrics::Metric;
 use crate::stamp::without_stamp;
 use crate::{Note, Scheduling};
 
 /// Answers from which on a loss is worth a warning, and the share of them that is.
 const ENOUGH: u64 = 20;
 const MANY: f64 = 0.1;
-/// Up to this p a trend is called one.
-const SIGNIFICANT: f64 = 0.05;
 
 pub(super) fn title(data: &ReportData) -> String {
     let settings = &data.facts.settings;
@@ -40,7 +37,7 @@ pub(super) fn lead(data: &ReportData) -> String {
         counted(written, "message", "messages"),
         counted(run.seeds as u64, "seed", "seeds"),
     )];
-    sentences.extend(similarity(data));
+    sentences.extend(data.analysis.sentence());
     if written > 0 {
         let summary = &data.analysis.lineage;
         sentences.push(format!(
@@ -55,26 +52,6 @@ pub(super) fn lead(data: &ReportData) -> String {
         None => "Some seeds could be read to the end.".to_owned(),
     });
     sentences.join(" ")
-}
-
-/// Whether texts became alike.
-fn similarity(data: &ReportData) -> Option<String> {
-    let measure = data.analysis.metric(Metric::TfidfSimilarity)?;
-    let mean = measure.mean?;
-    let trend = match measure.trend {
-        Some(trend) if trend.p <= SIGNIFICANT && trend.rho > 0.0 => ", and rises with the rounds",
-        Some(trend) if trend.p <= SIGNIFICANT => ", and falls with the rounds",
-        Some(_) => ", without a trend",
-        None => "",
-    };
-    // The null model takes every variant of a text for a new one, so nothing follows from a distance to it.
-    let compared = measure.null.map_or(
-        "",
-        |_| " Null model of copying: variants count as new texts; no verdict.",
-    );
-    Some(format!(
-        "The similarity of the texts that can be read is {mean:.2} on average{trend}.{compared}"
-    ))
 }
 
 /// What a reader should know before believing the rest.

@@ -1,11 +1,15 @@
 //! A run as one page for a browser: what came out first, what it rests on after it, every message at the end.
 //!
 //! ```
+//! # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/two_rounds.rs"));
 //! use logosphere_core::report::{ReportData, page};
 //!
-//! let nothing = ReportData::read(&b""[..], 0);
-//! assert_eq!(nothing.unwrap_err().to_string(), "the journal is empty");
-//! # let _ = |data: &ReportData| page(data);
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let data = ReportData::read(&two_rounds()[..], 0)?;
+//! let html = page(&data).render()?;
+//! assert!(html.contains("Logosphere: 3 minds, 2 rounds, copier"));
+//! # Ok(())
+//! # }
 //! ```
 
 mod cost;

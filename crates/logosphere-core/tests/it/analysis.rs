@@ -34,7 +34,13 @@ fn the_result_says_what_it_is_and_repeats() {
         .iter()
         .map(|metric| metric["name"].as_str().unwrap())
         .collect();
-    assert_eq!(names, Metric::ALL.map(Metric::name));
+    assert_eq!(
+        names,
+        Metric::ALL
+            .iter()
+            .map(|metric| metric.name())
+            .collect::<Vec<_>>()
+    );
     let similarity = &metrics[0];
     assert_eq!(similarity["encoder"], "tfidf");
     assert_eq!(similarity["window"], "active");
@@ -169,7 +175,7 @@ fn windows_and_matching_reach_the_metrics() {
     };
     let analysis = Analysis::of(&run, &plan);
     assert!(analysis.matched.is_some());
-    let expected = measure(&run, plan.window, &Metric::ALL, analysis.matched);
+    let expected = measure(&run, plan.window, Metric::ALL, analysis.matched);
     for (measured, series) in analysis.metrics.iter().zip(expected) {
         assert_eq!(
             (measured.name, &measured.window),

@@ -243,7 +243,7 @@ fn metrics_are_a_row_a_value() {
         ExportFormat::Csv,
         false,
     ));
-    let series = measure(&run, Window::Active, &Metric::ALL, None);
+    let series = measure(&run, Window::Active, Metric::ALL, None);
     let points =
         (series.iter()).flat_map(|series| series.points.iter().map(move |point| (series, point)));
     let expected: Vec<Vec<String>> = points
@@ -329,7 +329,7 @@ fn there_is_a_form_for_everything_or_an_error_that_says_which() {
         ExportFormat::Jsonl,
     ];
     let run = hostile_run();
-    for kind in ExportKind::ALL {
+    for kind in ExportKind::ALL.iter().copied() {
         for format in all {
             let mut out = Vec::new();
             match export(&run, kind, format, false, &mut out) {
@@ -364,7 +364,7 @@ impl Write for Full {
 #[test]
 fn an_output_that_is_full_is_an_error() {
     let run = hostile_run();
-    for kind in ExportKind::ALL {
+    for kind in ExportKind::ALL.iter().copied() {
         for &format in kind.formats() {
             let whole = written(&run, kind, format, false).len();
             assert!(export(&run, kind, format, false, Full(whole)).is_ok());

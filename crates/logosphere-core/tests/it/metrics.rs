@@ -68,7 +68,7 @@ fn similarity_by_hand() {
 fn one_message_has_no_value() {
     let long = "word ".repeat(600);
     let run = ScriptedRun::new(15, &[]).texts(&[&long]).0;
-    for metric in Metric::ALL {
+    for metric in Metric::ALL.iter().copied() {
         let has_one = matches!(
             metric,
             Metric::Messages | Metric::CharsMean | Metric::CharsMedian | Metric::LostShare
@@ -234,7 +234,7 @@ fn every_metric_is_what_plain_loops_find() {
     for seed in 0..5 {
         let run = random_run(seed, 64);
         for window in windows {
-            let found = measure(&run, window, &Metric::ALL, None);
+            let found = measure(&run, window, Metric::ALL, None);
             // What a round added is the same in every window.
             let again = |series: &&Series| window == windows[0] || series.window != "round";
             for series in found.iter().filter(again) {
@@ -256,7 +256,7 @@ fn every_metric_is_what_plain_loops_find() {
         }
     }
     for metric in Metric::ALL {
-        assert!(measured[&metric] > 50, "{metric}: {}", measured[&metric]);
+        assert!(measured[metric] > 50, "{metric}: {}", measured[metric]);
     }
 }
 
@@ -400,7 +400,7 @@ fn windows_have_names() {
     for name in ["", "rounds", "rounds:0", "rounds:-1", "Active"] {
         assert!(name.parse::<Window>().is_err(), "{name}");
     }
-    for metric in Metric::ALL {
+    for metric in Metric::ALL.iter().copied() {
         assert_eq!(Metric::named(metric.name()), Some(metric));
     }
 }

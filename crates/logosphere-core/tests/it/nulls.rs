@@ -127,7 +127,7 @@ fn the_innovation_of_a_simulation_is_found_again() {
 #[test]
 fn every_null_model_keeps_calls_and_numbers_of_messages() {
     let run = uneven();
-    for null in Null::ALL {
+    for null in Null::ALL.iter().copied() {
         let model = NullModel::new(&run, null, 7);
         let made = model.run(0);
         assert_eq!(shape(&made), shape(&run), "{null}");
@@ -324,7 +324,7 @@ fn selection_lies_outside_the_band_of_drift() {
 
 #[test]
 fn a_null_model_is_asked_for_by_name() {
-    for null in Null::ALL {
+    for null in Null::ALL.iter().copied() {
         assert_eq!(null.name().parse::<Null>().unwrap(), null);
     }
     assert_eq!(

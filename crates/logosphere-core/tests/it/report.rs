@@ -111,7 +111,13 @@ fn every_measure_has_a_row_and_a_plot_beside_its_null_model() {
     let page = Html::parse_document(&page(&data).render().unwrap());
     let table = rows(&page, "All measures");
     let names: Vec<_> = table.iter().map(|row| row[0].as_str()).collect();
-    assert_eq!(names, Metric::ALL.map(Metric::name));
+    assert_eq!(
+        names,
+        Metric::ALL
+            .iter()
+            .map(|metric| metric.name())
+            .collect::<Vec<_>>()
+    );
     for (measure, row) in data.analysis.metrics.iter().zip(&table) {
         let name = measure.name.name();
         let section = format!("#at-measure-{name}");

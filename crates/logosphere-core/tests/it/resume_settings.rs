@@ -98,7 +98,7 @@ fn l02_resume_accepts_a_setting_if_and_only_if_verify_holds_afterwards() {
             vec![json!("http://127.0.0.1:1/v1"), json!("nonsense")],
         ),
     ];
-    for name in Settings::CHANGEABLE {
+    for name in Settings::CHANGEABLE.iter().copied() {
         assert!(
             values
                 .iter()

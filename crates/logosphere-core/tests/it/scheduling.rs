@@ -1,6 +1,13 @@
 //! Who reads what of the same round.
 
-use logosphere_core::{Scheduling, Settings};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use logosphere_core::{
+    Clock, Control, LocalMind, MemJournal, Mind, MindError, MindInput, MindReply, Orchestrator,
+    Progress, Scheduling, Settings, Side,
+};
 use serde_json::Value;
 
 use crate::desk;
@@ -65,4 +72,71 @@ fn a_pool_that_forgets_gives_the_same_run() {
         };
         assert_eq!(inputs(&all), inputs(&active));
     }
+}
+
+/// A mind whose first answer takes two minutes.
+struct Late(LocalMind, AtomicBool);
+
+#[async_trait]
+impl Mind for Late {
+    fn label(&self) -> &str {
+        self.0.label()
+    }
+
+    async fn respond(&self, input: &MindInput, side: &Side) -> Result<MindReply, MindError> {
+        if !self.1.swap(true, Ordering::SeqCst) {
+            tokio::time::sleep(Duration::from_mins(1)).await;
+            side.attempt().store(2, Ordering::SeqCst);
+            tokio::time::sleep(Duration::from_mins(1)).await;
+        }
+        self.0.respond(input, side).await
+    }
+}
+
+/// The time of the runtime, which does not wait.
+struct Paused(tokio::time::Instant);
+
+impl Clock for Paused {
+    fn now(&self) -> jiff::Timestamp {
+        jiff::Timestamp::UNIX_EPOCH
+    }
+
+    fn monotonic_ms(&self) -> u64 {
+        u64::try_from(self.0.elapsed().as_millis()).unwrap()
+    }
+}
+
+#[test]
+fn l16_a_call_that_does_not_come_back_is_shown_each_second() {
+    let settings = desk::settings(Scheduling::Sequential);
+    let mut waits = Vec::new();
+    desk::wait(async {
+        let mind = Late(desk::mind(&settings), AtomicBool::new(false));
+        let start = desk::start(&settings, &mind);
+        let clock = Paused(tokio::time::Instant::now());
+        let journal = MemJournal::default();
+        let mut run = Orchestrator::start(start, mind, journal, clock, Control::default()).unwrap();
+        run.run(&mut |progress| {
+            if let Progress::Waiting {
+                round,
+                mind,
+                since,
+                attempt,
+            } = progress
+            {
+                waits.push((round, mind, since.as_secs(), attempt));
+            }
+        })
+        .await
+        .unwrap();
+    });
+    let expected: Vec<_> = (1..120)
+        .filter(|second| *second != 60)
+        .map(|second| (1, 0, second, if second < 60 { 1 } else { 2 }))
+        .collect();
+    waits.retain(|(_, _, second, _)| *second != 60);
+    assert!(
+        waits.starts_with(&expected) && waits.len() <= 120,
+        "{waits:?}"
+    );
 }

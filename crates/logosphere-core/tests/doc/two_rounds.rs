@@ -1,0 +1,41 @@
+/// The journal of an offline run of two rounds, for examples of the documentation.
+fn two_rounds() -> Vec<u8> {
+    use logosphere_core::{
+        Clock, Control, Effective, ExperimentStart, MemJournal, Orchestrator, RequestTemplate,
+        Settings, local_mind,
+    };
+
+    struct Noon;
+    impl Clock for Noon {
+        fn now(&self) -> jiff::Timestamp {
+            jiff::Timestamp::UNIX_EPOCH
+        }
+        fn monotonic_ms(&self) -> u64 {
+            0
+        }
+    }
+
+    let settings = Settings {
+        provider: "offline".into(),
+        model: "copier".into(),
+        mind: Some("copier".into()),
+        max_rounds: 2,
+        ..Settings::default()
+    };
+    let mind = local_mind("copier", &settings.prompt()).unwrap();
+    let template = RequestTemplate::of(&mind, &settings, "local").unwrap();
+    let seeds = ["Who reads this?\n\n~init", "Say it again.\n\n~init"].map(str::to_owned);
+    let start = ExperimentStart::new(
+        Effective::new(settings, "example"),
+        "run-1".into(),
+        seeds.into_iter(),
+        template,
+    );
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let journal = MemJournal::default();
+        let mut run = Orchestrator::start(start, mind, journal, Noon, Control::default()).unwrap();
+        run.run(&mut |_| {}).await.unwrap();
+        run.into_journal().bytes
+    })
+}
