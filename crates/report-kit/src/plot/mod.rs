@@ -1,6 +1,7 @@
 //! Plots: numbers drawn as SVG, with the same numbers in a table behind them.
 
 mod bars;
+mod beside;
 mod figure;
 mod scale;
 mod xy;

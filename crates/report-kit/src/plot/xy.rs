@@ -1,7 +1,10 @@
 //! Lines, points and bands over two axes.
 
+use std::iter::repeat;
+
 use maud::{Markup, html};
 
+use super::beside::{self, Label, NAMED};
 use super::figure::{Drawing, Figure, Frame, HEIGHT, LABEL, hue, left_out};
 use super::scale::Scale;
 use super::{Axis, Point, Series, Shape};
@@ -42,13 +45,23 @@ pub(super) fn draw(x: &Axis, y: &Axis, series: &[Series]) -> Figure {
     let up = Scale::over(y, drawn.iter().flat_map(|drawn| drawn.extent().1));
     let drawing = across.zip(up).map(|(across, up)| {
         let frame = Frame::new(across, up);
+        let clouds: Vec<_> = drawn.iter().map(|drawn| drawn.cloud(&frame)).collect();
+        let shifts = beside::shifts(&clouds);
+        let named = labels(&drawn, &shifts, &frame);
+        if shifts.iter().flatten().any(|shift| *shift > 0.0) {
+            notes.push("Points at one place stand side by side.".to_owned());
+        }
         Drawing {
             height: HEIGHT,
             description: description(x, y, series, lost),
             content: html! {
                 @for drawn in drawn.iter().filter(|drawn| drawn.is_band()) { (drawn.band(&frame)) }
                 (frame.axes(x, y))
-                @for drawn in &drawn { (drawn.marks(&frame)) }
+                @for (drawn, shifts) in drawn.iter().zip(&shifts) { (drawn.marks(&frame, shifts)) }
+                @for label in &named {
+                    text class="label" text-anchor=[label.ends.then_some("end")]
+                        x=(coordinate(label.x)) y=(coordinate(label.y)) { (label.name) }
+                }
             },
         }
     });
@@ -63,6 +76,22 @@ pub(super) fn draw(x: &Axis, y: &Axis, series: &[Series]) -> Figure {
             .into(),
         rows: series.iter().flat_map(rows).collect(),
     }
+}
+
+/// The names of points, where there are few: those of a plot whose points have one.
+fn labels(drawn: &[Drawn<'_>], shifts: &[Vec<f64>], frame: &Frame) -> Vec<Label> {
+    let marks = drawn.iter().zip(shifts).flat_map(|(drawn, shifts)| {
+        let points = drawn.points().iter().zip(shifts.iter().chain(repeat(&0.0)));
+        points
+            .filter(|(point, _)| drawn.takes(point))
+            .map(|(point, shift)| {
+                let name = point.name.as_deref()?;
+                Some((frame.across(point.x) + shift, frame.up(point.y), name))
+            })
+    });
+    let marks: Option<Vec<_>> = marks.take(NAMED + 1).collect();
+    let few = marks.filter(|marks| marks.len() <= NAMED);
+    few.map(|marks| beside::labels(&marks)).unwrap_or_default()
 }
 
 fn description(x: &Axis, y: &Axis, series: &[Series], lost: usize) -> String {
@@ -214,7 +243,21 @@ impl Drawn<'_> {
         html! { path class={ "band " (hue(self.index)) } d={ (path) "Z" } {} }
     }
 
-    fn marks(&self, frame: &Frame) -> Markup {
+    /// The places of points that stand for themselves, if they are few enough to be told apart: those of a line stay on it.
+    /// `None` for a point without a place.
+    fn cloud(&self, frame: &Frame) -> Vec<Option<(f64, f64)>> {
+        let points = match &self.series.shape {
+            Shape::Points(points) if points.len() <= TOLD => points.as_slice(),
+            _ => &[],
+        };
+        let place = |point: &Point| {
+            let place = (frame.across(point.x), frame.up(point.y));
+            self.takes(point).then_some(place)
+        };
+        points.iter().map(place).collect()
+    }
+
+    fn marks(&self, frame: &Frame, shifts: &[f64]) -> Markup {
         let joined = matches!(self.series.shape, Shape::Line(_));
         let points: Vec<&Point> = self.points().iter().step_by(self.stride()).collect();
         // A long line is a line; a short one shows what it was measured at.
@@ -227,12 +270,13 @@ impl Drawn<'_> {
                         path class="line" stroke-dasharray=(DASHES[self.index % 6])
                             d=(self.path(frame, &points)) {}
                     }
-                    @for point in points.iter().filter(|point| self.takes(point)) {
+                    @for (point, shift) in points.iter().zip(shifts.iter().chain(repeat(&0.0))).filter(|(point, _)| self.takes(point)) {
+                        @let across = frame.across(point.x) + shift;
                         @if let Some((low, high)) = self.interval(point) {
-                            (whisker(frame.across(point.x), frame.up(low), frame.up(high)))
+                            (whisker(across, frame.up(low), frame.up(high)))
                         }
                         @if dotted {
-                            path class="mark" d=(shape(self.index, frame.across(point.x), frame.up(point.y))) {
+                            path class="mark" d=(shape(self.index, across, frame.up(point.y))) {
                                 @if told { title { (self.tell(point)) } }
                             }
                         }
