@@ -125,6 +125,24 @@ impl Metric {
         }
     }
 
+    /// The reason for which a round has no value.
+    pub fn missing(self) -> &'static str {
+        match self {
+            Self::TfidfSimilarity | Self::WithinRoundSimilarity | Self::PairIdentity => {
+                "fewer than two texts"
+            }
+            Self::NearSimilarity | Self::FarSimilarity => "no texts so far apart",
+            Self::InputSimilarity => "no text whose writer had read one",
+            Self::CompressionRatio => "fewer than 2 000 bytes",
+            Self::Distinct1 | Self::Distinct2 | Self::Distinct3 => "fewer than 200 tokens",
+            Self::Reuse5gram => "no text of 5 tokens",
+            Self::Turnover => "no text in the window",
+            Self::SeedEcho => "no seed, or no other text",
+            Self::Messages | Self::CharsMean | Self::CharsMedian => "no message",
+            Self::LostShare => "no answer",
+        }
+    }
+
     /// What is measured, in words.
     pub fn definition(self) -> &'static str {
         match self {

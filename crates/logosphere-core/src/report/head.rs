@@ -1,6 +1,6 @@
 //! What stands at the top: what came out, and what to know before believing it.
 
-use report_kit::{Cell, Tone};
+use report_kit::{Cell, Section, Tone};
 
 use super::{ReportData, RunEnd, counted, percent};
 use crate::stamp::without_stamp;
@@ -14,7 +14,12 @@ pub(super) fn title(data: &ReportData) -> String {
     let settings = &data.facts.settings;
     let minds = counted(settings.n_minds.into(), "mind", "minds");
     let rounds = counted(data.transcript.rounds.len() as u64, "round", "rounds");
-    format!("Logosphere: {minds}, {rounds}, {}", who(data))
+    let offline = if data.facts.start.offline {
+        " (offline)"
+    } else {
+        ""
+    };
+    format!("Logosphere: {minds}, {rounds}, {}{offline}", who(data))
 }
 
 /// Who answered.
@@ -30,14 +35,14 @@ fn who(data: &ReportData) -> &str {
 pub(super) fn lead(data: &ReportData) -> String {
     let (facts, run) = (&data.facts, &data.transcript);
     let written = (run.messages.len() - run.seeds) as u64;
-    let mut sentences = vec![format!(
+    let mut sentences: Vec<_> = data.analysis.sentence().into_iter().collect();
+    sentences.push(format!(
         "{} to {} brought {} into a pool of {}.",
         counted(facts.answers(), "answer", "answers"),
         counted(run.calls.len() as u64, "call", "calls"),
         counted(written, "message", "messages"),
         counted(run.seeds as u64, "seed", "seeds"),
-    )];
-    sentences.extend(data.analysis.sentence());
+    ));
     if written > 0 {
         let summary = &data.analysis.lineage;
         sentences.push(format!(
@@ -54,8 +59,17 @@ pub(super) fn lead(data: &ReportData) -> String {
     sentences.join(" ")
 }
 
-/// What a reader should know before believing the rest.
-pub(super) fn notices(data: &ReportData) -> Vec<(Tone, String)> {
+/// The section of what a reader should know before believing the rest, if there is anything.
+pub(super) fn caveats(data: &ReportData) -> Option<Section> {
+    let notices = notices(data);
+    let section = Section::new("Caveats").anchor("caveats");
+    (!notices.is_empty()).then(|| {
+        let notices = notices.into_iter();
+        notices.fold(section, |section, (tone, text)| section.notice(tone, text))
+    })
+}
+
+fn notices(data: &ReportData) -> Vec<(Tone, String)> {
     let facts = &data.facts;
     let mut notices = Vec::new();
     if facts.start.offline {

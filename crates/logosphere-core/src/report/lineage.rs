@@ -1,8 +1,8 @@
 //! Who comes from whom.
 
-use report_kit::{Axis, Cell, Plot, Section, Series, Table};
+use report_kit::{Axis, Cell, Plot, Section, Series};
 
-use super::{Messages, ReportData, drawn, number};
+use super::{Messages, ReportData, drawn, filled, number};
 
 pub(super) fn section(data: &ReportData, messages: &Messages) -> Section {
     let summary = &data.analysis.lineage;
@@ -35,8 +35,8 @@ pub(super) fn section(data: &ReportData, messages: &Messages) -> Section {
             ("Their share", number(summary.innovation_share, 3)),
             ("Longest line, in steps", summary.deepest.into()),
             ("Half of the lines ended within rounds", summary.half_life.into()),
-        ])
-        .table(Table::new("The messages that most come from", columns).rows(rows));
+        ]);
+    let section = filled(section, "The messages that most come from", columns, rows);
     if summary.survival.is_empty() {
         return section.text("No line of descent was seen to end.");
     }

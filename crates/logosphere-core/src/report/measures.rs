@@ -7,9 +7,6 @@ use super::{ReportData, drawn, number, stride};
 use crate::analysis::Measured;
 use crate::metrics::Metric;
 
-/// Measures that are open; those after them are folded.
-const OPEN: usize = 4;
-
 /// The similarity of the texts by round with its null band, if there was enough to measure.
 pub(super) fn similarity(data: &ReportData) -> Option<Plot> {
     let measured = data.analysis.metric(Metric::TfidfSimilarity)?;
@@ -19,15 +16,14 @@ pub(super) fn similarity(data: &ReportData) -> Option<Plot> {
 pub(super) fn section(data: &ReportData) -> Section {
     let analysis = &data.analysis;
     let section = Section::new("Measures").anchor("measures").text(format!(
-        "All are measured at the end of each round, stamps removed, on the {} messages that can be read or on what the round added. Means have 95 % intervals of a bootstrap over blocks of rounds; trends are rank correlations with the round.",
+        "All are measured at the end of each round, stamps removed, on the {} messages that can be read or on what the round added.",
         analysis.active
     ));
     let section = match &analysis.null {
         None => section.text("No null model was made beside them."),
         Some(null) => section.text(format!(
-            "Beside them stand {} runs of a null model with the same minds, rounds and numbers of messages. random-copy: minds copy one of the texts they read and, with probability {:.3} as in the run itself, write something new, which is one of the run's own new texts. shuffle: each text that was read is replaced by one of like length from another round. permutation: the messages change rounds. The band holds 95 % of these runs; p is the share of them that are as far from their median as this run, or farther.",
-            null.runs,
-            null.mu.unwrap_or(0.0),
+            "The null model of each measure was run {} times; the definitions say how.",
+            null.runs
         )),
     };
     let section = section.table(overview(&analysis.metrics));
@@ -37,11 +33,8 @@ pub(super) fn section(data: &ReportData) -> Section {
             "Curves over rounds show one round in {stride}. `logosphere export DIR --what metrics --format csv` writes all."
         )),
     };
-    let measures = analysis.metrics.iter().enumerate();
-    measures.fold(section, |section, (index, measured)| {
-        let one = one(measured);
-        section.section(if index < OPEN { one } else { one.folded() })
-    })
+    let measures = analysis.metrics.iter();
+    measures.fold(section, |section, measured| section.section(one(measured)))
 }
 
 fn overview(metrics: &[Measured]) -> Table {
@@ -58,7 +51,7 @@ fn overview(metrics: &[Measured]) -> Table {
         let digits = digits(measured.name);
         let null = measured.null;
         [
-            Cell::link(measured.name.name(), anchor(measured.name)),
+            Cell::link(title(measured.name), anchor(measured.name)),
             mean(measured),
             number(measured.trend.map(|trend| trend.rho), 2),
             number(measured.trend.map(|trend| trend.p), 4),
@@ -95,41 +88,43 @@ fn anchor(metric: Metric) -> String {
 }
 
 fn one(measured: &Measured) -> Section {
-    let encoder =
-        (measured.encoder).map_or_else(String::new, |encoder| format!(" Encoder: {encoder}."));
     let texts = || measured.points.iter().map(|point| point.n);
     let sizes = match (texts().min(), texts().max()) {
         (Some(least), Some(most)) if least == most => format!(" n = {least}."),
         (Some(least), Some(most)) => format!(" n = {least} to {most}."),
         _ => String::new(),
     };
-    let section = Section::new(measured.name.name())
+    let section = Section::new(title(measured.name))
         .anchor(anchor(measured.name))
-        .text(format!(
-            "{}. Window: {}.{sizes}{encoder}",
-            capital(measured.definition),
-            measured.window
-        ));
+        .text(format!("Window: {}.{sizes}", measured.window));
     if measured.n == 0 {
-        return section.text("There was too little to measure in every round.");
+        return section.text(format!(
+            "There was nothing to measure in any round: {}.",
+            measured.name.missing()
+        ));
     }
     section.plot(plot(measured))
 }
 
 fn plot(measured: &Measured) -> Plot {
-    let name = measured.name.name();
     // A value that is missing breaks the line.
     let points = drawn(&measured.points).map(|point| {
         let value = point.value.unwrap_or(f64::NAN);
         (f64::from(point.round), value)
     });
-    let y = Axis::new(name).including(0.0);
-    let mut plot = Plot::xy(format!("{name} by round"), Axis::new("round"), y)
-        .with(Series::line("this run", points));
+    let metric = measured.name;
+    let y = Axis::new(metric.title())
+        .including(0.0)
+        .including(1.0)
+        .missing(metric.missing());
     let banded: Vec<_> = drawn(&measured.points)
         .filter_map(|point| Some((f64::from(point.round), point.null?)))
         .collect();
-    if let (Some(null), false) = (null_of(measured.name), banded.is_empty()) {
+    let null = null_of(metric).filter(|_| !banded.is_empty());
+    let against = null.map_or_else(String::new, |null| format!(", with null model {null}"));
+    let title = format!("{} by round{against}", title(metric));
+    let mut plot = Plot::xy(title, Axis::new("round"), y).with(Series::line("this run", points));
+    if let Some(null) = null {
         let band = banded
             .iter()
             .map(|(round, band)| (*round, band.low, band.high));
@@ -138,18 +133,16 @@ fn plot(measured: &Measured) -> Plot {
             .with(Series::band(format!("95 % of the runs of {null}"), band))
             .with(Series::line(format!("median of {null}"), median));
     }
-    if let (Some(interval), [first, .., last]) = (measured.interval, &measured.points[..]) {
-        let at = |round: u32| (f64::from(round), interval.low, interval.high);
-        plot = plot.with(Series::band(
-            "95 % interval of the run's mean",
-            [at(first.round), at(last.round)],
-        ));
-    }
     plot
 }
 
-/// With a large first letter.
-fn capital(text: &str) -> String {
+/// The name of a measure in words, with its name in results.
+pub(super) fn title(metric: Metric) -> String {
+    format!("{} ({metric})", capital(metric.title()))
+}
+
+/// The text with a large first letter.
+pub(super) fn capital(text: &str) -> String {
     let mut chars = text.chars();
     let first = chars.next().map(char::to_uppercase);
     first.into_iter().flatten().chain(chars).collect()

@@ -13,6 +13,7 @@
 //! ```
 
 mod cost;
+mod definitions;
 mod facts;
 mod head;
 mod lineage;
@@ -25,7 +26,7 @@ mod settings;
 
 use std::io::BufRead;
 
-use report_kit::{Cell, Page, Section};
+use report_kit::{Cell, Page, Section, Table};
 
 use crate::lineage::Lineage;
 use crate::resume::ResumeError;
@@ -78,18 +79,19 @@ impl ReportData {
 pub fn page(data: &ReportData) -> Page {
     let messages = Messages::of(data);
     let mut page = Page::new(head::title(data)).lead(head::lead(data));
-    for (tone, notice) in head::notices(data) {
-        page = page.notice(tone, notice);
-    }
     if let Some(plot) = measures::similarity(data) {
         page = page.plot(plot);
     }
+    if let Some(caveats) = head::caveats(data) {
+        page = page.section(caveats);
+    }
     page.section(seeds::section(data, &messages))
         .section(lineage::section(data, &messages))
-        .section(measures::section(data))
         .section(protocol::section(data, &messages))
-        .section(cost::section(data))
-        .section(messages.section())
+        .section(measures::section(data).folded())
+        .section(cost::section(data).folded())
+        .section(messages.section().folded())
+        .section(definitions::section(&data.analysis).folded())
         .provenance(
             Section::new("Provenance")
                 .anchor("provenance")
@@ -124,6 +126,20 @@ fn percent(part: u64, whole: u64) -> String {
     let share = 100.0 * part as f64 / whole as f64;
     let digits = usize::from(share > 0.0 && share < 10.0);
     format!("{share:.digits$} %")
+}
+
+/// The section with a table, if the table has rows.
+fn filled<const N: usize>(
+    section: Section,
+    title: &str,
+    columns: [&str; N],
+    rows: impl IntoIterator<Item = [Cell; N]>,
+) -> Section {
+    let mut rows = rows.into_iter().peekable();
+    if rows.peek().is_none() {
+        return section;
+    }
+    section.table(Table::new(title, columns).rows(rows))
 }
 
 /// A number, if there is one.

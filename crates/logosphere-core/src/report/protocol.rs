@@ -1,25 +1,28 @@
 //! The protocol meter: how well answers kept to the format, and what was lost.
 
-use report_kit::{Axis, Cell, Plot, Section, Series, Table, Tone};
+use report_kit::{Axis, Cell, Plot, Section, Series, Tone};
 
-use super::{Messages, ReportData, drawn, percent};
+use super::{Messages, ReportData, drawn, filled, percent};
 use crate::{Note, Protocol, Reason};
 
 pub(super) fn section(data: &ReportData, messages: &Messages) -> Section {
     let facts = &data.facts;
-    Section::new("Protocol")
+    let section = Section::new("Protocol")
         .anchor("protocol")
         .text(format!(
             "{}. An answer is ok when it ends as minds are told, tolerated when it nearly does, and lost when nothing of it was sent because of its form. Calls without an answer are in no share.",
             facts.protocol
-        ))
-        .table(models(data))
-        .table(reasons(data, messages))
-        .table(notes(data, messages))
-        .plot(by_round(data))
+        ));
+    let section = models(section, data);
+    let section = reasons(section, data, messages);
+    let section = notes(section, data, messages);
+    match by_round(data) {
+        Some(plot) => section.plot(plot),
+        None => section,
+    }
 }
 
-fn models(data: &ReportData) -> Table {
+fn models(section: Section, data: &ReportData) -> Section {
     let columns = [
         "Model",
         "Answers",
@@ -40,14 +43,14 @@ fn models(data: &ReportData) -> Table {
             failed.unwrap_or(0).into(),
         ]
     });
-    Table::new("By model", columns).rows(rows)
+    filled(section, "By model", columns, rows)
 }
 
 fn answers(protocol: &Protocol) -> u64 {
     protocol.compliant + protocol.tolerated + protocol.lost
 }
 
-fn reasons(data: &ReportData, messages: &Messages) -> Table {
+fn reasons(section: Section, data: &ReportData, messages: &Messages) -> Section {
     let calls = data.transcript.calls.len() as u64;
     let rows = data.facts.protocol.by_reason.iter().map(|(reason, count)| {
         let tone = match reason {
@@ -69,11 +72,8 @@ fn reasons(data: &ReportData, messages: &Messages) -> Table {
             example.map_or(Cell::Missing, |call| messages.link_call(data, call)),
         ]
     });
-    Table::new(
-        "What became of each call",
-        ["Reason", "Calls", "Share", "Meaning", "Example"],
-    )
-    .rows(rows)
+    let columns = ["Reason", "Calls", "Share", "Meaning", "Example"];
+    filled(section, "What became of each call", columns, rows)
 }
 
 fn meaning(reason: Reason) -> &'static str {
@@ -93,7 +93,7 @@ fn meaning(reason: Reason) -> &'static str {
     }
 }
 
-fn notes(data: &ReportData, messages: &Messages) -> Table {
+fn notes(section: Section, data: &ReportData, messages: &Messages) -> Section {
     let rows = data.facts.notes.iter().map(|(note, count)| {
         let calls = &data.transcript.calls;
         let example = calls.iter().position(|call| call.notes.contains(note));
@@ -104,11 +104,8 @@ fn notes(data: &ReportData, messages: &Messages) -> Table {
             example.map_or(Cell::Missing, |call| messages.link_call(data, call)),
         ]
     });
-    Table::new(
-        "What is remarkable about answers",
-        ["Note", "Answers", "Meaning", "Example"],
-    )
-    .rows(rows)
+    let columns = ["Note", "Answers", "Meaning", "Example"];
+    filled(section, "Parser notes", columns, rows)
 }
 
 fn remark(note: Note) -> &'static str {
@@ -124,7 +121,8 @@ fn remark(note: Note) -> &'static str {
     }
 }
 
-fn by_round(data: &ReportData) -> Plot {
+/// The meter by round, if it changes.
+fn by_round(data: &ReportData) -> Option<Plot> {
     let share = |part: fn(&Protocol) -> u64| {
         let rounds = drawn(&data.facts.rounds);
         let points = rounds.filter_map(move |round| {
@@ -137,11 +135,21 @@ fn by_round(data: &ReportData) -> Plot {
     let y = Axis::new("% of the answers")
         .including(0.0)
         .including(100.0);
-    Plot::xy("Answers by round", Axis::new("round"), y)
-        .with(Series::line("ok", share(|protocol| protocol.compliant)))
-        .with(Series::line(
-            "tolerated",
-            share(|protocol| protocol.tolerated),
-        ))
-        .with(Series::line("lost", share(|protocol| protocol.lost)))
+    let parts = [
+        ("ok", share(|protocol| protocol.compliant)),
+        ("tolerated", share(|protocol| protocol.tolerated)),
+        ("lost", share(|protocol| protocol.lost)),
+    ];
+    let changes = |points: &[(f64, f64)]| {
+        points
+            .windows(2)
+            .any(|pair| (pair[0].1 - pair[1].1).abs() > 1e-9)
+    };
+    parts.iter().any(|(_, points)| changes(points)).then(|| {
+        let plot = Plot::xy("Answers by round", Axis::new("round"), y);
+        let parts = parts.into_iter();
+        parts.fold(plot, |plot, (name, points)| {
+            plot.with(Series::line(name, points))
+        })
+    })
 }

@@ -11,7 +11,7 @@ const CURVES: usize = 6;
 const ROWS: usize = 100;
 
 pub(super) fn section(data: &ReportData, messages: &Messages) -> Section {
-    let section = Section::new("What became of the seeds").anchor("seeds");
+    let section = Section::new("Seeds that survived").anchor("seeds");
     let (exit, seeds) = (&data.analysis.seed_exit, &data.analysis.lineage.seeds);
     if seeds.is_empty() {
         return section.text("There were no seeds.");
@@ -59,7 +59,8 @@ fn curves(data: &ReportData) -> Plot {
         .collect();
     let y = Axis::new("share of what can be read")
         .including(0.0)
-        .including(1.0);
+        .including(1.0)
+        .missing("no text can be read");
     let title = if data.transcript.seeds > CURVES {
         format!("The {CURVES} seeds that most comes from, with what comes from them")
     } else {

@@ -111,13 +111,12 @@ fn every_measure_has_a_row_and_a_plot_beside_its_null_model() {
     let page = Html::parse_document(&page(&data).render().unwrap());
     let table = rows(&page, "All measures");
     let names: Vec<_> = table.iter().map(|row| row[0].as_str()).collect();
-    assert_eq!(
-        names,
-        Metric::ALL
-            .iter()
-            .map(|metric| metric.name())
-            .collect::<Vec<_>>()
-    );
+    assert_eq!(names.len(), Metric::ALL.len());
+    for (name, metric) in names.iter().zip(Metric::ALL) {
+        // In words, with the code name in brackets.
+        assert!(name.ends_with(&format!(" ({metric})")), "{name}");
+        assert!(name.starts_with(char::is_uppercase), "{name}");
+    }
     for (measure, row) in data.analysis.metrics.iter().zip(&table) {
         let name = measure.name.name();
         let section = format!("#at-measure-{name}");
@@ -355,4 +354,73 @@ fn money_models_and_failures_are_told() {
     );
     let columns = browser(&page)["columns"].clone();
     assert!(columns.as_array().unwrap().contains(&Value::from("model")));
+}
+
+/// The headings of the sections that are open, then of those that are folded.
+fn headings(page: &Html) -> [Vec<String>; 2] {
+    let folded = "main > section > details > summary > h2";
+    [texts(page, "main > section > h2"), texts(page, folded)]
+}
+
+#[test]
+fn l26_the_page_answers_first_and_folds_the_details() {
+    let data = ReportData::read(&journal("mutator:p=0.1", 8)[..], 200).unwrap();
+    let html = page(&data).render().unwrap();
+    let page = Html::parse_document(&html);
+    let [open, folded] = headings(&page);
+    assert_eq!(
+        open,
+        ["Caveats", "Seeds that survived", "Lineage", "Protocol"]
+    );
+    assert_eq!(
+        folded,
+        ["Measures", "Cost", "Messages", "Definitions", "Provenance"]
+    );
+    // The sentence is first, then the one figure, then what to know before believing it.
+    let sentence = data.analysis.sentence().unwrap();
+    assert!(texts(&page, "header > .text")[0].starts_with(&sentence));
+    let place = |part: &str| html.find(part).unwrap();
+    assert!(place("<figure") < place("Offline: no model was asked"));
+    // One null model a figure, named in its title, and no band but that of it.
+    let figures = texts(&page, "figure.plot figcaption");
+    let title = "Similarity of the texts (tfidf_similarity) by round, with null model random-copy";
+    assert_eq!(figures[0], title);
+    for figure in found(&page, "figure.plot") {
+        let text: String = figure.text().collect();
+        let models = ["random-copy", "shuffle", "permutation"];
+        let named = models.iter().filter(|null| text.contains(*null)).count();
+        assert!(named <= 1, "{text}");
+        assert!(!text.contains("interval of the run's mean"));
+    }
+    let definitions = texts(&page, "#at-definitions").concat();
+    assert!(definitions.contains("Mean cosine of all pairs of texts of the window"));
+    assert!(!texts(&page, "#at-measures").concat().contains("ean cosine"));
+}
+
+#[test]
+fn l26_what_says_nothing_is_not_drawn_and_what_is_missing_has_a_reason() {
+    let page = Html::parse_document(&html(&journal("copier", 4), 0));
+    // The meter is at 100 % in every round, and no answer has a note.
+    assert!(found(&page, "#at-protocol figure").is_empty());
+    assert!(
+        texts(&page, "table caption")
+            .iter()
+            .all(|caption| caption != "Parser notes")
+    );
+    assert!(found(&page, "table").iter().all(|table| {
+        let rows = Selector::parse("tbody tr").unwrap();
+        table.select(&rows).next().is_some()
+    }));
+    let page = Html::parse_document(&html(&journal("disobedient", 12), 0));
+    assert!(!found(&page, "#at-protocol figure").is_empty());
+    let lost = texts(&page, "#at-measure-lost_share svg").concat();
+    assert!(!lost.contains("-1") && lost.contains('1'), "{lost}");
+    // There is nothing that a first round could be compared with.
+    let near = texts(&page, "#at-measure-near_similarity .note").concat();
+    assert_eq!(near, "Left out: 1 point (no texts so far apart).");
+    let far = texts(&page, "#at-measure-far_similarity").concat();
+    assert!(
+        far.contains("nothing to measure in any round: no texts so far apart"),
+        "{far}"
+    );
 }

@@ -28,14 +28,14 @@ pub(super) fn draw(axis: &Axis, bars: &[Bar]) -> Figure {
     let taken: Vec<&Bar> = bars.iter().filter(|bar| axis.takes(bar.value)).collect();
     let interval =
         |bar: &Bar| (bar.interval).filter(|(low, high)| axis.takes(*low) && axis.takes(*high));
-    let mut notes: Vec<String> = left_out(bars.len() - taken.len(), "bar", false)
+    let mut notes: Vec<String> = left_out(bars.len() - taken.len(), "bar", &axis, false)
         .into_iter()
         .collect();
     let unsure = taken
         .iter()
         .filter(|bar| bar.interval.is_some() && interval(bar).is_none())
         .count();
-    notes.extend(left_out(unsure, "interval", false));
+    notes.extend(left_out(unsure, "interval", &axis, false));
     if taken.len() > DRAWN {
         notes.push(format!(
             "The first {DRAWN} of {} bars are drawn.",

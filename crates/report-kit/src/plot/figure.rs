@@ -165,11 +165,11 @@ fn name(axis: &Axis) -> String {
 }
 
 /// What stands under a plot that could not show everything.
-pub(super) fn left_out(count: usize, thing: &str, log: bool) -> Option<String> {
-    let why = if log {
-        "not finite, or not positive on a logarithmic axis"
-    } else {
-        "not finite"
+pub(super) fn left_out(count: usize, thing: &str, axis: &Axis, log: bool) -> Option<String> {
+    let why = match &axis.missing {
+        Some(reason) => &text::label(reason, LABEL),
+        None if log => "not finite, or not positive on a logarithmic axis",
+        None => "not finite",
     };
     (count > 0).then(|| format!("Left out: {} ({why}).", counted(count, thing)))
 }

@@ -104,6 +104,7 @@ pub struct Axis {
     label: String,
     log: bool,
     included: Vec<f64>,
+    missing: Option<String>,
 }
 
 impl Axis {
@@ -113,6 +114,7 @@ impl Axis {
             label: label.into(),
             log: false,
             included: Vec::new(),
+            missing: None,
         }
     }
 
@@ -127,6 +129,13 @@ impl Axis {
     #[must_use]
     pub fn including(mut self, value: f64) -> Self {
         self.included.push(value);
+        self
+    }
+
+    /// Names the reason for which a value may be missing, for the note that counts the points left out.
+    #[must_use]
+    pub fn missing(mut self, reason: impl Into<String>) -> Self {
+        self.missing = Some(reason.into());
         self
     }
 

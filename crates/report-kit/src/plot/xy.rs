@@ -29,11 +29,11 @@ pub(super) fn draw(x: &Axis, y: &Axis, series: &[Series]) -> Figure {
         })
         .collect();
     let lost: usize = drawn.iter().map(Drawn::lost).sum();
-    let mut notes: Vec<String> = left_out(lost, "point", x.log || y.log)
+    let mut notes: Vec<String> = left_out(lost, "point", y, x.log || y.log)
         .into_iter()
         .collect();
     let unsure: usize = drawn.iter().map(Drawn::lost_intervals).sum();
-    notes.extend(left_out(unsure, "interval", y.log));
+    notes.extend(left_out(unsure, "interval", y, y.log));
     for thinned in drawn.iter().filter(|drawn| drawn.stride() > 1) {
         notes.push(format!(
             "{}: one point in {} is drawn.",
