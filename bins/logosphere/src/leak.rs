@@ -42,14 +42,9 @@ pub fn execute(args: &cli::Leak, session: &mut Session) -> Result<Exit, Failure>
 /// lies now: the rest of such a journal has none.
 pub fn of_start(given: &Path) -> Result<Vec<Finding>, Failure> {
     let path = journal::path(given);
-    let (entry, start) = (Reader::new(journal::open(given)?).start())
+    let (_, start) = (Reader::new(journal::open(given)?).start())
         .map_err(|source| Failure::new(Exit::CheckFailed, Error::Journal { path, source }))?;
-    let day = entry.line.map(|line| line.timestamp).unwrap_or_default();
-    Ok(leaks(check_start(
-        &start,
-        day.get(..10).unwrap_or_default(),
-        &[],
-    )))
+    Ok(leaks(check_start(&start, &[])))
 }
 
 fn leaks(mut findings: Vec<Finding>) -> Vec<Finding> {
@@ -204,21 +199,10 @@ fn header_list(text: &str) -> Vec<(String, String)> {
 }
 
 /// Says what every request of a run that begins now will tell.
-pub fn warn(
-    start: &ExperimentStart,
-    experiment: &Experiment,
-    clock: &SystemClock,
-    session: &Session,
-) {
+pub fn warn(start: &ExperimentStart, experiment: &Experiment, session: &Session) {
     let path = experiment.path();
     let folder = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let day = clock.now().to_string();
-    let findings = check_start(
-        start,
-        day.get(..10).unwrap_or_default(),
-        &of_folder(&folder),
-    );
-    for leak in leaks(findings) {
+    for leak in leaks(check_start(start, &of_folder(&folder))) {
         session.notice(&printable(&leak.to_string()));
     }
 }

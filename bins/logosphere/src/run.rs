@@ -245,7 +245,7 @@ fn begin(
     };
     let check_leaks = flags.canary || flags.check_leaks == cli::Switch::On;
     if check_leaks {
-        leak::warn(&start, experiment, &clock, session);
+        leak::warn(&start, experiment, session);
     }
     let journal = FileJournal::create(&experiment.journal(), &experiment.spool(), durability)?;
     let control = running::control(check_leaks, 0)?;

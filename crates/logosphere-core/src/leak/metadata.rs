@@ -20,19 +20,7 @@ pub(super) struct Facts {
     samples: u64,
     active: u64,
     token_limit: u64,
-    /// Of the pool.
-    pub messages: u64,
-    /// The days on which the run wrote its journal.
-    pub days: BTreeSet<String>,
-}
-
-/// Which numbers count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Numbers {
-    /// Every round, mind and time: nothing else in that place has any.
-    All,
-    /// Those of this run: texts may speak of other rounds and days.
-    OfRun,
+    seeds: u64,
 }
 
 /// A run of letters or of digits.
@@ -96,19 +84,23 @@ impl Facts {
             samples: settings.k_samples as u64,
             active: settings.m_active_pool as u64,
             token_limit: settings.token_limit.into(),
-            messages: start.seeds.len() as u64,
-            days: BTreeSet::new(),
+            seeds: start.seeds.len() as u64,
         }
     }
 
-    /// What a text tells, in order.
-    pub fn told(&self, text: &str, numbers: Numbers) -> Vec<(LeakKind, Range<usize>)> {
-        let mut found = self.named(text, &self.names);
+    /// The names and models in a text.
+    pub fn in_text(&self, text: &str) -> Vec<(LeakKind, Range<usize>)> {
+        self.named(text, &self.names)
+    }
+
+    /// The names, models and numbers of the run in the system prompt, in order.
+    pub fn in_system_prompt(&self, text: &str) -> Vec<(LeakKind, Range<usize>)> {
+        let mut found = self.in_text(text);
         let tokens: Vec<_> = tokens(text).collect();
         for place in 0..tokens.len() {
             let token = tokens[place];
             if token.text.as_bytes()[0].is_ascii_digit() {
-                let told = self.numbered(&tokens, place, numbers);
+                let told = self.numbered(&tokens, place);
                 found.extend(told.map(|kind| (kind, token.at..token.at + token.text.len())));
             }
         }
@@ -145,18 +137,16 @@ impl Facts {
     }
 
     /// What the number at `place` tells, if anything.
-    fn numbered(&self, tokens: &[Token<'_>], place: usize, numbers: Numbers) -> Option<LeakKind> {
-        let all = numbers == Numbers::All;
+    fn numbered(&self, tokens: &[Token<'_>], place: usize) -> Option<LeakKind> {
         let number = tokens[place].text.parse::<u64>().ok()?;
-        if let Some(told) = self.time(tokens, place) {
-            return (all || told).then_some(LeakKind::Time);
+        if is_time(tokens, place) {
+            return Some(LeakKind::Time);
         }
         let is_set = tokens[place].gap.contains('=');
-        let within = |range: Range<u64>| all || range.contains(&number);
         let told = match before(tokens, place).as_str() {
-            "round" | "rounds" if within(0..self.rounds + 1) => Some(LeakKind::Round),
-            "mind" | "agent" if within(0..self.minds + 1) => Some(LeakKind::Mind),
-            "message" | "msg" if number <= self.messages => Some(LeakKind::Message),
+            "round" | "rounds" => Some(LeakKind::Round),
+            "mind" | "agent" => Some(LeakKind::Mind),
+            "message" | "msg" if number <= self.seeds => Some(LeakKind::Message),
             "attempt" | "retry" if number <= 100 => Some(LeakKind::Retry),
             "token" | "tokens" if number == self.token_limit => Some(LeakKind::Cost),
             "n" if is_set && number == self.minds => Some(LeakKind::Count),
@@ -177,65 +167,42 @@ impl Facts {
             let line = gap.rsplit('\n').next().unwrap_or_default().trim_start();
             let begins = place == 0 || gap.contains('\n');
             let label = begins && matches!(line, "[" | "#" | "(#");
-            (label && (all || number <= self.messages)).then_some(LeakKind::Message)
+            label.then_some(LeakKind::Message)
         };
         told.or_else(counted).or_else(labelled)
     }
+}
 
-    /// Whether a number is a part of a date or a time, and then whether that is one of the run's days.
-    fn time(&self, tokens: &[Token<'_>], place: usize) -> Option<bool> {
-        let token = tokens[place];
-        let digits = |at: usize, gap: &str, count: usize| {
-            tokens.get(at).is_some_and(|next| {
-                next.gap == gap && next.text.len() == count && next.text.parse::<u64>().is_ok()
-            })
-        };
-        // 2026-01-02
-        if token.text.len() == 4 && digits(place + 1, "-", 2) && digits(place + 2, "-", 2) {
-            let [month, day] = [tokens[place + 1].text, tokens[place + 2].text];
-            let date = format!("{}-{month}-{day}", token.text);
-            return Some(self.days.contains(&date));
-        }
-        // 3:04
-        let clock = (1..=2).contains(&token.text.len()) && digits(place + 1, ":", 2);
-        if clock && token.gap != ":" {
-            return Some(false);
-        }
-        // 2 January 2026, January 2, 2026
-        let month = |at: Option<usize>| {
-            let word = tokens.get(at?)?.text.to_lowercase();
-            (1..)
-                .zip(MONTHS)
-                .find(|(_, month)| word.starts_with(month))
-                .map(|(month, _)| month)
-        };
-        let year = |at: usize| {
-            tokens
-                .get(at)
-                .filter(|token| token.text.len() == 4)?
-                .text
-                .parse::<u64>()
-                .ok()
-        };
-        let written = match (month(place.checked_sub(1)), month(Some(place + 1))) {
-            (Some(month), _) => year(place + 1).map(|year| (year, month)),
-            (_, Some(month)) => year(place + 2).map(|year| (year, month)),
-            _ => None,
-        };
-        if let Some((year, month)) = written.filter(|_| token.text.len() <= 2) {
-            let day: u64 = token.text.parse().ok()?;
-            return Some(
-                self.days
-                    .contains(&format!("{year:04}-{month:02}-{day:02}")),
-            );
-        }
-        // Seconds or milliseconds since 1970: 2017 to 2033.
-        let epoch = matches!(token.text.len(), 10 | 13);
-        if epoch && ("15".."20").contains(&&token.text[..2]) {
-            return Some(false);
-        }
-        None
-    }
+/// Whether a number is a part of a date or a time.
+fn is_time(tokens: &[Token<'_>], place: usize) -> bool {
+    let token = tokens[place];
+    let digits = |at: usize, gap: &str, count: usize| {
+        tokens.get(at).is_some_and(|next| {
+            next.gap == gap && next.text.len() == count && next.text.parse::<u64>().is_ok()
+        })
+    };
+    let month = |at: Option<usize>| {
+        let word = at.and_then(|at| tokens.get(at));
+        let word = word.map(|token| token.text.to_lowercase());
+        word.is_some_and(|word| MONTHS.iter().any(|month| word.starts_with(month)))
+    };
+    let year = |at: usize| {
+        let token = tokens.get(at).filter(|token| token.text.len() == 4);
+        token.is_some_and(|token| token.text.parse::<u64>().is_ok())
+    };
+    // 2026-01-02
+    let date = token.text.len() == 4 && digits(place + 1, "-", 2) && digits(place + 2, "-", 2);
+    // 3:04
+    let clock = token.text.len() <= 2 && digits(place + 1, ":", 2) && token.gap != ":";
+    // 2 January 2026, January 2, 2026
+    let written = match (month(place.checked_sub(1)), month(Some(place + 1))) {
+        (true, _) => year(place + 1),
+        (_, true) => year(place + 2),
+        _ => false,
+    };
+    // Seconds or milliseconds since 1970: 2017 to 2033.
+    let epoch = matches!(token.text.len(), 10 | 13) && ("15".."20").contains(&&token.text[..2]);
+    date || clock || (written && token.text.len() <= 2) || epoch
 }
 
 /// Runs of letters and runs of digits.

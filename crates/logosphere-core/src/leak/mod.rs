@@ -20,7 +20,7 @@ use difference::{Difference, differences, likeness, longest_text, of_prompts};
 use finding::Findings;
 pub use finding::{Finding, LeakKind, LeakReport, Severity};
 use headers::HeaderLists;
-use metadata::{Facts, Numbers, around};
+use metadata::{Facts, around};
 use request::check_template;
 
 use crate::journal::{Damage, Reader};
@@ -113,12 +113,10 @@ const EXPLAINED: usize = 100;
 /// Calls among which the nearest one is looked for.
 const NEAR: usize = 1000;
 
-/// What is found in the first event alone, before any request is made: in the constant part of requests, the system
-/// prompt and the seeds. `day` is that of the event, as `2026-01-02`; `names` are what the experiment is called and where
-/// it lies.
-pub fn check_start(start: &ExperimentStart, day: &str, names: &[String]) -> Vec<Finding> {
-    let mut facts = Facts::new(start, names);
-    facts.days.insert(day.to_owned());
+/// The findings in the first event alone, before any request is made: in the constant part of requests, the system
+/// prompt and the seeds. `names` are what the experiment is called and where it lies.
+pub fn check_start(start: &ExperimentStart, names: &[String]) -> Vec<Finding> {
+    let facts = Facts::new(start, names);
     let mut found = Findings::default();
     search_start(start, &facts, &mut found);
     found.sorted()
@@ -128,7 +126,7 @@ fn search_start(start: &ExperimentStart, facts: &Facts, found: &mut Findings) {
     let (template, settings) = (&start.request_template, &start.effective.settings);
     check_template(template, settings, found);
     let place = "system_prompt";
-    for (kind, range) in facts.told(&start.system_prompt, Numbers::All) {
+    for (kind, range) in facts.in_system_prompt(&start.system_prompt) {
         // How much to write is for minds to know, and the numbers may be the same by chance.
         let severity = match kind {
             LeakKind::Amount | LeakKind::Cost => Severity::ByDesign,
@@ -147,13 +145,8 @@ fn search_start(start: &ExperimentStart, facts: &Facts, found: &mut Findings) {
             );
             found.add(Severity::ByDesign, LeakKind::Stamp, "seed", &place, detail);
         }
-        for (kind, range) in facts.told(text, Numbers::OfRun) {
-            // A seed may speak of rounds and numbers that are its own.
-            let severity = match kind {
-                LeakKind::Name | LeakKind::Model | LeakKind::Time => Severity::Leak,
-                _ => Severity::ByDesign,
-            };
-            found.add(severity, kind, "seed", &place, around(text, range));
+        for (kind, range) in facts.in_text(text) {
+            found.add(Severity::Leak, kind, "seed", &place, around(text, range));
         }
     }
 }
@@ -186,10 +179,6 @@ impl LeakCheck {
         let mut entry = Some(entry);
         while let Some(found) = entry {
             if let Some(line) = found.line {
-                check
-                    .facts
-                    .days
-                    .extend(line.timestamp.get(..10).map(str::to_owned));
                 check
                     .take(&line.event, found.number)
                     .map_err(at(found.number))?;
@@ -282,10 +271,9 @@ impl LeakCheck {
     fn search(&mut self) {
         search_start(&self.start, &self.facts, &mut self.found);
         let pool = self.state.pool();
-        self.facts.messages = pool.len();
         for id in pool.seeds()..pool.len() {
             let text = pool.text(id).unwrap_or_default();
-            for (kind, range) in self.facts.told(text, Numbers::OfRun) {
+            for (kind, range) in self.facts.in_text(text) {
                 let place = format!("message {id}");
                 let detail = around(text, range);
                 self.found

@@ -142,7 +142,7 @@ fn without_a_stamp_nothing_is_reported() {
     for seed in &mut start.seeds {
         seed.text.truncate(seed.text.find("\n\n").unwrap());
     }
-    assert_eq!(check_start(&start, "2026-01-02", &[]), []);
+    assert_eq!(check_start(&start, &[]), []);
 }
 
 #[test]
@@ -192,17 +192,12 @@ fn what_minds_write_about_the_run_is_no_leak() {
         .filter(|finding| finding.severity == Severity::Minded)
         .map(|finding| (finding.kind, finding.place.as_str(), finding.times))
         .collect();
-    let expected = [
-        LeakKind::Round,
-        LeakKind::Model,
-        LeakKind::Mind,
-        LeakKind::Count,
-    ];
-    assert_eq!(minded, expected.map(|kind| (kind, "message 5", 20)));
+    // It is by its requests, not by its numbers, that a leak is known.
+    assert_eq!(minded, [(LeakKind::Model, "message 5", 20)]);
 }
 
 #[test]
-fn seeds_may_speak_of_numbers_but_not_of_the_run_itself() {
+fn l34_seeds_may_speak_of_numbers_and_days_but_not_of_the_run_itself() {
     let settings = Settings {
         model: "maker/model-7b".to_owned(),
         ..desk::settings(Scheduling::Sequential)
@@ -215,16 +210,14 @@ fn seeds_may_speak_of_numbers_but_not_of_the_run_itself() {
         let found = report.findings.iter().find(about);
         found.map(|finding| (finding.severity, finding.kind))
     };
-    assert_eq!(
-        of("Round 3 of the fight."),
-        Some((Severity::ByDesign, LeakKind::Round))
-    );
-    assert_eq!(of("Round 30 of the fight, at 3:04 on 1999-12-31."), None);
-    assert_eq!(
-        of("We are 4 minds."),
-        Some((Severity::ByDesign, LeakKind::Count))
-    );
-    assert_eq!(of("We are 40 minds."), None);
+    for text in [
+        "Round 3 of the fight.",
+        "We are 4 minds.",
+        "Written on 2026-01-02, at 3:04.",
+        "[1] is the first message.",
+    ] {
+        assert_eq!(of(text), None, "{text}");
+    }
     assert_eq!(
         of("You are Model-7B, they say."),
         Some((Severity::Leak, LeakKind::Model))
@@ -233,19 +226,5 @@ fn seeds_may_speak_of_numbers_but_not_of_the_run_itself() {
     assert_eq!(
         of("In 2026-01-02-first-run"),
         Some((Severity::Leak, LeakKind::Name))
-    );
-    // The day on which the run's clock begins.
-    assert_eq!(
-        of("Written on 2026-01-02."),
-        Some((Severity::Leak, LeakKind::Time))
-    );
-    assert_eq!(of("Written on January 2nd, 2026."), None);
-    assert_eq!(
-        of("Written on January 2, 2026."),
-        Some((Severity::Leak, LeakKind::Time))
-    );
-    assert_eq!(
-        of("Written on 2 Jan 2026."),
-        Some((Severity::Leak, LeakKind::Time))
     );
 }

@@ -316,7 +316,6 @@ fn in_start(settings: &Settings, change: impl FnOnce(&mut RequestTemplate)) -> V
     }
     check_start(
         &start,
-        "2026-01-02",
         &["/home/somebody/experiments/2026-01-02-first-run".to_owned()],
     )
 }

@@ -198,11 +198,7 @@ fn no_dialect_of_the_client_adds_anything() {
                 let effective = Effective::new(settings, "test");
                 let seeds = ["a text".to_owned()].into_iter();
                 let start = ExperimentStart::new(effective, "run".to_owned(), seeds, template);
-                assert_eq!(
-                    check_start(&start, "2026-01-02", &[]),
-                    [],
-                    "{name} {options}"
-                );
+                assert_eq!(check_start(&start, &[]), [], "{name} {options}");
             }
         }
     }
