@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use test_support::fixture;
+use test_support::{MindScript, MindStub, fixture};
 
 use crate::program::Place;
 
@@ -99,4 +99,43 @@ fn the_experiment_that_is_kept_holds() {
             fs::read_to_string(kept.join("random-copy.txt")).unwrap()
         );
     }
+}
+
+/// As written, in the order of the guide, without a key: offline. A run that names a provider or a model, or a directory
+/// that has a run, is one of another directory that asks the stub.
+#[test]
+fn the_commands_of_the_guide_run() {
+    let (guide, place) = (guide(), Place::new());
+    let stub = MindStub::start(MindScript::default());
+    for name in ["DIR", "OTHER"] {
+        let begin = ["run", "--output-dir", name, "--rounds", "2", "--seed", "1"];
+        place.alone(&begin).exits(0);
+    }
+    let mut walked = 0;
+    for line in blocks(&guide, "sh").join("").lines() {
+        let Some(command) = line.strip_prefix("logosphere ") else {
+            let elsewhere = ["cargo build", "export "];
+            let named = elsewhere.iter().any(|begin| line.starts_with(begin));
+            assert!(named, "{line}");
+            continue;
+        };
+        let command = command.split(" #").next().unwrap();
+        let words: Vec<_> = command.split(' ').filter(|word| !word.is_empty()).collect();
+        let asks = (words.iter()).position(|word| ["--provider", "--model"].contains(word));
+        let ran = match words[0] {
+            "run" if asks.is_some() || words[1] == "DIR" => {
+                let flags = &words[2..asks.unwrap_or(words.len())];
+                let name = format!("asked-{walked}");
+                place.asking(&stub, &[&["run", place.experiment(&name)], flags].concat())
+            }
+            // There is no journal of the first program here.
+            "verify" if words.contains(&"--legacy") => continue,
+            _ => place.alone(&words),
+        };
+        // The run in DIR was continued, the one in OTHER was not.
+        let expected = if words[0] == "diff" { 4 } else { 0 };
+        assert_eq!(ran.code, Some(expected), "{command}: {}", ran.stderr);
+        walked += 1;
+    }
+    assert!(walked >= 20, "{walked}");
 }
