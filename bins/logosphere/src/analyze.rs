@@ -8,11 +8,11 @@ use logosphere_core::metrics::{Interval, Metric, SeedExit, Trend, Volume, Window
 use logosphere_core::nulls::{Null, NullBand};
 use logosphere_core::{Analysis, AnalysisPlan, Scheduling};
 
-use crate::cli::{self, NullKind};
+use crate::args::{self, NullKind};
 use crate::lineage;
 use crate::recorded::Recorded;
 
-pub fn execute(args: &cli::Analyze, session: &mut Session) -> Result<Exit, Failure> {
+pub fn execute(args: &args::Analyze, session: &mut Session) -> Result<Exit, Failure> {
     let recorded = Recorded::read(&args.subject.find(session)?)?;
     let plan = AnalysisPlan {
         window: window(args.window),

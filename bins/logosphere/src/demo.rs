@@ -6,29 +6,29 @@ use bin_support::{Exit, Failure, Session, printable};
 
 use crate::run::{Place, run_in};
 use crate::subject::Subject;
-use crate::{cli, journal, report};
+use crate::{args, journal, report};
 
 /// Twelve minds that get a word in ten wrong, thirty rounds, and a pool that no round can fill.
 const MINDS: u32 = 12;
 const ROUNDS: u32 = 30;
 const ACTIVE: usize = 30;
 
-pub fn execute(args: &cli::Demo, session: &mut Session) -> Result<Exit, Failure> {
+pub fn execute(args: &args::Demo, session: &mut Session) -> Result<Exit, Failure> {
     let place = match &args.output_dir {
         Some(path) => Place::Directory(path),
         None => Place::New("demo"),
     };
-    let flags = cli::RunFlags {
-        settings: cli::SettingFlags {
+    let flags = args::RunFlags {
+        settings: args::SettingFlags {
             rounds: Some(ROUNDS),
             minds: Some(MINDS),
             active: Some(ACTIVE),
             seed: Some(1),
             mind: Some("mutator:p=0.1".to_owned()),
-            durability: Some(cli::Hardness::Flush),
-            ..cli::SettingFlags::default()
+            durability: Some(args::Hardness::Flush),
+            ..args::SettingFlags::default()
         },
-        ..cli::RunFlags::default()
+        ..args::RunFlags::default()
     };
     writeln!(session.results, "run, by a program: no model is asked")?;
     let (ran, experiment) = run_in(place, &flags, session)?;
@@ -42,7 +42,7 @@ pub fn execute(args: &cli::Demo, session: &mut Session) -> Result<Exit, Failure>
     let subject = Subject {
         experiment: Some(experiment.path().to_owned()),
     };
-    let verify = cli::Verify {
+    let verify = args::Verify {
         subject: subject.clone(),
         legacy: false,
         init: None,
@@ -54,7 +54,7 @@ pub fn execute(args: &cli::Demo, session: &mut Session) -> Result<Exit, Failure>
         session.results,
         "\nreport: every measure beside what copying at random gives, 200 times"
     )?;
-    let made = cli::Report { subject, out: None };
+    let made = args::Report { subject, out: None };
     report::execute(&made, session)?;
     let page = printable(&experiment.report().display().to_string());
     writeln!(session.results, "\nopen {page} in a browser")?;

@@ -11,9 +11,9 @@ use logosphere_core::export::{ExportError, ExportFormat, ExportKind, export};
 use crate::error::Error;
 use crate::recorded::Recorded;
 use crate::subject::Subject;
-use crate::{cli, journal};
+use crate::{args, journal};
 
-pub fn execute(args: &cli::Export, session: &mut Session) -> Result<Exit, Failure> {
+pub fn execute(args: &args::Export, session: &mut Session) -> Result<Exit, Failure> {
     let (experiment, file) = names(args);
     let (kind, format) = form(args, file.as_deref())?;
     if !kind.formats().contains(&format) {
@@ -38,7 +38,7 @@ pub fn execute(args: &cli::Export, session: &mut Session) -> Result<Exit, Failur
 }
 
 /// The experiment and the file of the command line. With both flags a single name is the experiment's.
-fn names(args: &cli::Export) -> (Option<PathBuf>, Option<PathBuf>) {
+fn names(args: &args::Export) -> (Option<PathBuf>, Option<PathBuf>) {
     let flagged = args.what.is_some() && args.format.is_some();
     match &args.names[..] {
         [] => (None, None),
@@ -57,15 +57,16 @@ fn target(file: PathBuf) -> OutputTarget {
 }
 
 /// What to write in which form: as the flags say, else as the file's name does (`lineage.graphml`).
-fn form(args: &cli::Export, file: Option<&Path>) -> Result<(ExportKind, ExportFormat), Failure> {
+fn form(args: &args::Export, file: Option<&Path>) -> Result<(ExportKind, ExportFormat), Failure> {
     let named = args.out.as_ref().and_then(|out| out.file()).or(file);
     let part = |part: fn(&Path) -> Option<&OsStr>| {
         let part = named.and_then(part).and_then(OsStr::to_str);
         part.unwrap_or_default()
     };
-    let kind = (args.what).or_else(|| cli::ExportKind::from_str(part(Path::file_stem), false).ok());
+    let kind =
+        (args.what).or_else(|| args::ExportKind::from_str(part(Path::file_stem), false).ok());
     let format =
-        (args.format).or_else(|| cli::ExportFormat::from_str(part(Path::extension), false).ok());
+        (args.format).or_else(|| args::ExportFormat::from_str(part(Path::extension), false).ok());
     match (kind, format) {
         (Some(what), Some(form)) => Ok((self::kind(what), self::format(form))),
         _ => Err(Failure::usage(Error::NoForm)),
@@ -81,20 +82,20 @@ pub fn pairs() -> String {
     kinds.collect::<Vec<_>>().join("; ")
 }
 
-fn kind(kind: cli::ExportKind) -> ExportKind {
+fn kind(kind: args::ExportKind) -> ExportKind {
     match kind {
-        cli::ExportKind::Lineage => ExportKind::Lineage,
-        cli::ExportKind::Exposure => ExportKind::Exposure,
-        cli::ExportKind::Messages => ExportKind::Messages,
-        cli::ExportKind::Metrics => ExportKind::Metrics,
+        args::ExportKind::Lineage => ExportKind::Lineage,
+        args::ExportKind::Exposure => ExportKind::Exposure,
+        args::ExportKind::Messages => ExportKind::Messages,
+        args::ExportKind::Metrics => ExportKind::Metrics,
     }
 }
 
-fn format(format: cli::ExportFormat) -> ExportFormat {
+fn format(format: args::ExportFormat) -> ExportFormat {
     match format {
-        cli::ExportFormat::Graphml => ExportFormat::Graphml,
-        cli::ExportFormat::Dot => ExportFormat::Dot,
-        cli::ExportFormat::Csv => ExportFormat::Csv,
-        cli::ExportFormat::Jsonl => ExportFormat::Jsonl,
+        args::ExportFormat::Graphml => ExportFormat::Graphml,
+        args::ExportFormat::Dot => ExportFormat::Dot,
+        args::ExportFormat::Csv => ExportFormat::Csv,
+        args::ExportFormat::Jsonl => ExportFormat::Jsonl,
     }
 }

@@ -12,10 +12,10 @@ use logosphere_core::{
 use serde::Serialize;
 
 use crate::population::{DEFAULTS, asks_nobody, prices};
-use crate::run::{failure, seeds, template};
-use crate::{cli, journal};
+use crate::setup::{failure, seeds, template};
+use crate::{args, journal};
 
-pub fn execute(args: &cli::Forecast, session: &mut Session) -> Result<Exit, Failure> {
+pub fn execute(args: &args::Forecast, session: &mut Session) -> Result<Exit, Failure> {
     let experiment = Experiment::open(&args.subject.find(session)?).map_err(failure)?;
     let asked = Asked {
         flags: &args.settings,
@@ -35,7 +35,7 @@ pub fn execute(args: &cli::Forecast, session: &mut Session) -> Result<Exit, Fail
 /// Tells what `run` would take, in a directory that need not be there.
 pub fn dry_run(
     directory: Option<&Path>,
-    flags: &cli::SettingFlags,
+    flags: &args::SettingFlags,
     session: &mut Session,
 ) -> Result<Exit, Failure> {
     let experiment = match directory.map(Experiment::open) {
@@ -57,7 +57,7 @@ pub fn dry_run(
 pub fn brief(
     settings: &Settings,
     stored: &[usize],
-    flags: &cli::SettingFlags,
+    flags: &args::SettingFlags,
 ) -> Result<String, Failure> {
     let asked = Asked {
         flags,
@@ -96,7 +96,7 @@ fn assumed(told: &Told) -> String {
 
 /// What is to be forecast.
 struct Asked<'a> {
-    flags: &'a cli::SettingFlags,
+    flags: &'a args::SettingFlags,
     answer_tokens: Option<u32>,
     /// What has no seeds is given those of the template.
     template: bool,

@@ -8,10 +8,10 @@ use bin_support::{Exit, Failure, Session, printable};
 use logosphere_core::{Experiment, Init, Layer, Settings, parse_init};
 use serde::Serialize;
 
-use crate::cli;
+use crate::args;
 use crate::error::Error;
 use crate::parse::word;
-use crate::run::failure;
+use crate::setup::failure;
 
 /// What is found.
 #[derive(Serialize)]
@@ -31,7 +31,7 @@ struct Seed {
     text: String,
 }
 
-pub fn execute(args: &cli::InitCheck, session: &mut Session) -> Result<Exit, Failure> {
+pub fn execute(args: &args::InitCheck, session: &mut Session) -> Result<Exit, Failure> {
     let path = if args.file.is_dir() {
         args.file.join("init.md")
     } else {
@@ -60,7 +60,7 @@ pub fn execute(args: &cli::InitCheck, session: &mut Session) -> Result<Exit, Fai
 }
 
 /// Those that a run in the file's directory would have.
-fn settings(args: &cli::InitCheck, path: &Path) -> Result<Settings, Failure> {
+fn settings(args: &args::InitCheck, path: &Path) -> Result<Settings, Failure> {
     let flags = Layer {
         parse_mode: args.parse_mode.map(Into::into),
         stamp_seeds: args.no_stamp.then_some(false),

@@ -13,7 +13,7 @@ use logosphere_core::{
 
 use crate::error::Error;
 use crate::subject::look_up;
-use crate::{cli, leak};
+use crate::{args, leak};
 
 /// The journal that is meant: a file, or that of an experiment's directory.
 pub fn path(given: &Path) -> PathBuf {
@@ -47,7 +47,7 @@ pub fn open(given: &Path) -> Result<BufReader<File>, Failure> {
     Ok(BufReader::new(file))
 }
 
-pub fn replay(args: &cli::Replay, session: &mut Session) -> Result<Exit, Failure> {
+pub fn replay(args: &args::Replay, session: &mut Session) -> Result<Exit, Failure> {
     let given = args.subject.find(session)?;
     let journal = open(&given)?;
     let replayed = match &args.out {
@@ -97,7 +97,7 @@ pub fn exit_of(error: &ReadError) -> Exit {
     }
 }
 
-pub fn verify(args: &cli::Verify, session: &mut Session) -> Result<Exit, Failure> {
+pub fn verify(args: &args::Verify, session: &mut Session) -> Result<Exit, Failure> {
     let given = args.subject.find(session)?;
     if let (true, Some(init)) = (args.legacy, &args.init) {
         return legacy(&given, args.json, init, session);
@@ -239,7 +239,7 @@ impl Verified {
     }
 }
 
-pub fn diff(args: &cli::Diff, session: &mut Session) -> Result<Exit, Failure> {
+pub fn diff(args: &args::Diff, session: &mut Session) -> Result<Exit, Failure> {
     let sides = [look_up(&args.left)?, look_up(&args.right)?];
     let compared = compare(open(&sides[0])?, open(&sides[1])?).map_err(|(side, source)| {
         let path = path(&sides[side]);

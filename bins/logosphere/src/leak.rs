@@ -13,9 +13,9 @@ use logosphere_core::{Clock as _, Experiment, ExperimentStart, Mind, Reader};
 
 use crate::clock::SystemClock;
 use crate::error::Error;
-use crate::{cli, journal};
+use crate::{args, journal};
 
-pub fn execute(args: &cli::Leak, session: &mut Session) -> Result<Exit, Failure> {
+pub fn execute(args: &args::Leak, session: &mut Session) -> Result<Exit, Failure> {
     let given = args.subject.find(session)?;
     let mut check = read(&given, &names(&journal::path(&given)))?;
     if let Some(directory) = &args.bodies {

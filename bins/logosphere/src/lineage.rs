@@ -7,7 +7,7 @@ use bin_support::{Exit, Failure, Session, shortened};
 use logosphere_core::lineage::{Lineage, LineageSummary};
 
 use crate::analyze::{columns, number};
-use crate::cli;
+use crate::args;
 use crate::recorded::Recorded;
 
 /// Characters of a text that a line shows.
@@ -16,7 +16,7 @@ const SHOWN: usize = 60;
 /// Seeds that are shown one by one.
 const MOST_SEEDS: usize = 20;
 
-pub fn execute(args: &cli::Lineage, session: &mut Session) -> Result<Exit, Failure> {
+pub fn execute(args: &args::Lineage, session: &mut Session) -> Result<Exit, Failure> {
     let recorded = Recorded::read(&args.subject.find(session)?)?;
     let summary = Lineage::of(&recorded.run).summary(&recorded.run, args.top);
     if args.json {

@@ -6,11 +6,11 @@ use std::path::Path;
 use bin_support::{Exit, Failure, Session, printable};
 use logosphere_core::Experiment;
 
-use crate::cli;
-use crate::run::{EXPERIMENTS, failure, provide_init, today};
-use crate::subject::look_up;
+use crate::args;
+use crate::setup::{failure, provide_init, today};
+use crate::subject::{EXPERIMENTS, look_up};
 
-pub fn execute(args: &cli::New, session: &mut Session) -> Result<Exit, Failure> {
+pub fn execute(args: &args::New, session: &mut Session) -> Result<Exit, Failure> {
     let make = || Experiment::create(Path::new(EXPERIMENTS), &args.name, today());
     let made = if let Some(from) = &args.from {
         let from = Experiment::open(&look_up(from)?).map_err(failure)?;

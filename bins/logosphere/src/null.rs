@@ -8,7 +8,7 @@ use logosphere_core::{Analysis, AnalysisPlan, Measured, NullFacts};
 use serde::Serialize;
 
 use crate::analyze::{band, columns, heading, null_model, number};
-use crate::cli::{self, Innovation};
+use crate::args::{self, Innovation};
 use crate::recorded::Recorded;
 
 /// What a null model says about a run.
@@ -21,7 +21,7 @@ struct Compared<'a> {
     metrics: Vec<&'a Measured>,
 }
 
-pub fn execute(args: &cli::Null, session: &mut Session) -> Result<Exit, Failure> {
+pub fn execute(args: &args::Null, session: &mut Session) -> Result<Exit, Failure> {
     let recorded = Recorded::read(&args.subject.find(session)?)?;
     let mu = match args.mu {
         Innovation::Auto => None,

@@ -9,7 +9,7 @@ use bin_support::{Exit, Failure, Session, shortened};
 use logosphere_core::{Note, Parsed, Reason, parse_signed};
 use serde::Serialize;
 
-use crate::cli;
+use crate::args;
 use crate::error::Error;
 
 /// How much of a part is shown, in characters.
@@ -41,7 +41,7 @@ struct Spans<'a> {
     rest: &'a Option<Range<usize>>,
 }
 
-pub fn execute(args: &cli::Parse, session: &mut Session) -> Result<Exit, Failure> {
+pub fn execute(args: &args::Parse, session: &mut Session) -> Result<Exit, Failure> {
     let bytes = read(args.file.as_deref())?;
     let text = String::from_utf8_lossy(&bytes);
     if text.as_bytes() != bytes {

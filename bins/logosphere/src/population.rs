@@ -8,7 +8,7 @@ use clap::ValueEnum as _;
 use llm_client::{Client, LedgerFile, ModelTable, RetryPolicy, Usd};
 use logosphere_core::{Experiment, Layer, LlmMind, LocalMind, Mind, Settings, local_mind};
 
-use crate::cli::SettingFlags;
+use crate::args::SettingFlags;
 use crate::error::Error;
 
 pub const DEFAULTS: ModelDefaults = ModelDefaults {

@@ -8,9 +8,9 @@ use logosphere_core::report::{ReportData, page};
 
 use crate::error::Error;
 use crate::recorded::is_old;
-use crate::{cli, journal};
+use crate::{args, journal};
 
-pub fn execute(args: &cli::Report, session: &mut Session) -> Result<Exit, Failure> {
+pub fn execute(args: &args::Report, session: &mut Session) -> Result<Exit, Failure> {
     let given = args.subject.find(session)?;
     let path = journal::path(&given);
     let input = journal::open(&given)?;

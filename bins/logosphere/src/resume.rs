@@ -14,10 +14,10 @@ use crate::clock::SystemClock;
 use crate::error::Error;
 use crate::journal::exit_of;
 use crate::population::Population;
-use crate::run::{SOFTWARE, failure, spare};
-use crate::{cli, running};
+use crate::setup::{SOFTWARE, failure, spare};
+use crate::{args, running};
 
-pub fn execute(args: &cli::Resume, session: &mut Session) -> Result<Exit, Failure> {
+pub fn execute(args: &args::Resume, session: &mut Session) -> Result<Exit, Failure> {
     let experiment = Experiment::open(&args.subject.find(session)?).map_err(failure)?;
     if !experiment.journal().exists() {
         let path = experiment.path().to_owned();
@@ -69,7 +69,7 @@ pub fn execute(args: &cli::Resume, session: &mut Session) -> Result<Exit, Failur
         lines,
         chain,
     )?;
-    let control = running::control(args.check_leaks == cli::Switch::On, resumption.spent_ms)?;
+    let control = running::control(args.check_leaks == args::Switch::On, resumption.spent_ms)?;
     let clock = SystemClock::new();
     let run = Orchestrator::resume(resumption, resumed, mind, file, clock, control)?;
     let (round, mind) = run.state().next_call();
@@ -143,7 +143,7 @@ fn changes(
 fn population(
     settings: &Settings,
     journal: &Path,
-    args: &cli::Resume,
+    args: &args::Resume,
     session: &Session,
 ) -> Result<Population, Failure> {
     let offline = settings.provider == ProviderName::Offline.as_str();

@@ -9,7 +9,9 @@ use logosphere_core::Experiment;
 use strsim::levenshtein;
 
 use crate::error::Error;
-use crate::run::EXPERIMENTS;
+
+/// Where experiments are made, from the working directory.
+pub const EXPERIMENTS: &str = "experiments";
 
 /// What a command reads. Flattened into the commands that may do without.
 #[derive(Debug, Clone, Default, clap::Args)]

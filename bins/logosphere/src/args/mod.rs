@@ -1,21 +1,15 @@
-//! The command line: every flag, and which function a command is.
+//! The command line: every command and every flag.
 
 mod commands;
 mod examples;
 mod flags;
 
-use std::path::PathBuf;
-
-use bin_support::{Exit, Failure, Place, Program, Session};
+use bin_support::{Failure, Place, Program};
 use clap::ArgMatches;
 
 pub use self::commands::*;
 pub use self::flags::{Hardness, SettingFlags, Switch};
-use crate::error::Error;
-use crate::{
-    analyze, demo, export, forecast, init_check, journal, leak, lineage, minds, new, null, parse,
-    report, resume, run,
-};
+use crate::subject::EXPERIMENTS;
 
 /// Run minds that share a pool of anonymous messages
 ///
@@ -26,19 +20,19 @@ use crate::{
 #[command(name = "logosphere", version, after_help = examples::PROGRAM)]
 pub struct Cli {
     #[command(flatten)]
-    run: RunFlags,
+    pub run: RunFlags,
     #[command(subcommand)]
-    command: Option<Command>,
+    pub command: Option<Command>,
 }
 
 impl Program for Cli {
     fn places(_: &ArgMatches) -> Result<Vec<Place>, Failure> {
-        Ok(vec![Place::new("experiments", run::EXPERIMENTS)])
+        Ok(vec![Place::new("experiments", EXPERIMENTS)])
     }
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+pub enum Command {
     /// Make the directory of a new experiment
     #[command(after_help = examples::NEW)]
     New(New),
@@ -98,34 +92,6 @@ enum Command {
     /// Show a run, its check, null models and report, offline
     #[command(after_help = examples::DEMO)]
     Demo(Demo),
-}
-
-pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
-    if cli.command.is_some() && cli.run.any() {
-        return Err(Failure::usage(Error::BeforeCommand));
-    }
-    match &cli.command {
-        None => run::execute(cli.run.output_dir.as_deref(), &cli.run, session),
-        Some(Command::New(args)) => new::execute(args, session),
-        Some(Command::InitCheck(args)) => init_check::execute(args, session),
-        Some(Command::Run(args)) => {
-            run::execute(args.directory().map(PathBuf::as_path), &args.flags, session)
-        }
-        Some(Command::Resume(args)) => resume::execute(args, session),
-        Some(Command::Replay(args)) => journal::replay(args, session),
-        Some(Command::Verify(args)) => journal::verify(args, session),
-        Some(Command::Leak(args)) => leak::execute(args, session),
-        Some(Command::Diff(args)) => journal::diff(args, session),
-        Some(Command::Analyze(args)) => analyze::execute(args, session),
-        Some(Command::Export(args)) => export::execute(args, session),
-        Some(Command::Lineage(args)) => lineage::execute(args, session),
-        Some(Command::Null(args)) => null::execute(args, session),
-        Some(Command::Forecast(args)) => forecast::execute(args, session),
-        Some(Command::Parse(args)) => parse::execute(args, session),
-        Some(Command::Report(args)) => report::execute(args, session),
-        Some(Command::Minds) => minds::execute(session),
-        Some(Command::Demo(args)) => demo::execute(args, session),
-    }
 }
 
 #[cfg(test)]
