@@ -5,10 +5,10 @@ use std::io::Write as _;
 
 use bin_support::{Exit, Failure, Session, printable};
 use logosphere_core::metrics::{Interval, Metric, SeedExit, Trend, Volume, Window};
-use logosphere_core::nulls::{Null, NullBand};
+use logosphere_core::nulls::NullBand;
 use logosphere_core::{Analysis, AnalysisPlan, Scheduling};
 
-use crate::args::{self, NullKind};
+use crate::args;
 use crate::lineage;
 use crate::recorded::Recorded;
 
@@ -17,7 +17,7 @@ pub fn execute(args: &args::Analyze, session: &mut Session) -> Result<Exit, Fail
     let plan = AnalysisPlan {
         window: window(args.window),
         matched: args.matched,
-        null: args.null.map(null_model),
+        null: args.null,
         ..AnalysisPlan::default()
     };
     let analysis = Analysis::of(&recorded.run, &plan);
@@ -117,16 +117,6 @@ fn wrapped(text: &str) -> String {
         lines.push('\n');
     }
     lines
-}
-
-/// The null model of this name, with the run's own share of innovations.
-pub fn null_model(kind: NullKind) -> Null {
-    match kind {
-        NullKind::RandomCopy => Null::RandomCopy { mu: None },
-        NullKind::SeedsOnly => Null::SeedsOnly { mu: None },
-        NullKind::Shuffle => Null::Shuffle,
-        NullKind::Permutation => Null::Permutation,
-    }
 }
 
 /// No rounds are the messages that can be read.

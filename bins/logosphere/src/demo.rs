@@ -3,6 +3,7 @@
 use std::io::Write as _;
 
 use bin_support::{Exit, Failure, Session, printable};
+use logosphere_core::Durability;
 
 use crate::run::{Place, run_in};
 use crate::subject::Subject;
@@ -25,7 +26,7 @@ pub fn execute(args: &args::Demo, session: &mut Session) -> Result<Exit, Failure
             active: Some(ACTIVE),
             seed: Some(1),
             mind: Some("mutator:p=0.1".to_owned()),
-            durability: Some(args::Hardness::Flush),
+            durability: Some(Durability::Flush),
             ..args::SettingFlags::default()
         },
         ..args::RunFlags::default()

@@ -5,7 +5,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use bin_support::{Exit, Failure, OutputTarget, Session};
-use clap::ValueEnum as _;
 use logosphere_core::export::{ExportError, ExportFormat, ExportKind, export};
 
 use crate::error::Error;
@@ -63,12 +62,10 @@ fn form(args: &args::Export, file: Option<&Path>) -> Result<(ExportKind, ExportF
         let part = named.and_then(part).and_then(OsStr::to_str);
         part.unwrap_or_default()
     };
-    let kind =
-        (args.what).or_else(|| args::ExportKind::from_str(part(Path::file_stem), false).ok());
-    let format =
-        (args.format).or_else(|| args::ExportFormat::from_str(part(Path::extension), false).ok());
+    let kind = (args.what).or_else(|| part(Path::file_stem).parse().ok());
+    let format = (args.format).or_else(|| part(Path::extension).parse().ok());
     match (kind, format) {
-        (Some(what), Some(form)) => Ok((self::kind(what), self::format(form))),
+        (Some(what), Some(form)) => Ok((what, form)),
         _ => Err(Failure::usage(Error::NoForm)),
     }
 }
@@ -80,22 +77,4 @@ pub fn pairs() -> String {
         format!("{kind}: {}", formats.join(", "))
     });
     kinds.collect::<Vec<_>>().join("; ")
-}
-
-fn kind(kind: args::ExportKind) -> ExportKind {
-    match kind {
-        args::ExportKind::Lineage => ExportKind::Lineage,
-        args::ExportKind::Exposure => ExportKind::Exposure,
-        args::ExportKind::Messages => ExportKind::Messages,
-        args::ExportKind::Metrics => ExportKind::Metrics,
-    }
-}
-
-fn format(format: args::ExportFormat) -> ExportFormat {
-    match format {
-        args::ExportFormat::Graphml => ExportFormat::Graphml,
-        args::ExportFormat::Dot => ExportFormat::Dot,
-        args::ExportFormat::Csv => ExportFormat::Csv,
-        args::ExportFormat::Jsonl => ExportFormat::Jsonl,
-    }
 }

@@ -7,7 +7,7 @@ use logosphere_core::metrics::Window;
 use logosphere_core::{Analysis, AnalysisPlan, Measured, NullFacts};
 use serde::Serialize;
 
-use crate::analyze::{band, columns, heading, null_model, number};
+use crate::analyze::{band, columns, heading, number};
 use crate::args::{self, Innovation};
 use crate::recorded::Recorded;
 
@@ -28,7 +28,7 @@ pub fn execute(args: &args::Null, session: &mut Session) -> Result<Exit, Failure
         Innovation::Share(mu) => Some(mu),
     };
     let plan = AnalysisPlan {
-        null: Some(null_model(args.kind).with_mu(mu)),
+        null: Some(args.kind.with_mu(mu)),
         null_runs: args.runs,
         null_seed: args.seed.seed,
         ..AnalysisPlan::default()
@@ -48,7 +48,7 @@ pub fn execute(args: &args::Null, session: &mut Session) -> Result<Exit, Failure
     }
     let columns_of = ["metric", "run", "null median", "95 % of null", "p"];
     let mut rows = vec![columns_of.map(str::to_owned).to_vec()];
-    let null = null_model(args.kind);
+    let null = args.kind;
     let moved: Vec<_> = (compared.metrics.into_iter())
         .filter(|measured| null.moves(measured.name))
         .collect();

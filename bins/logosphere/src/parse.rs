@@ -47,7 +47,7 @@ pub fn execute(args: &args::Parse, session: &mut Session) -> Result<Exit, Failur
     if text.as_bytes() != bytes {
         session.notice("the text is not UTF-8; what is none of it was replaced by U+FFFD");
     }
-    let mode = args.mode.into();
+    let mode = args.mode;
     let parsed = parse_signed(&text, mode, &args.init_signature);
     if args.json {
         let reading = Reading {

@@ -96,6 +96,7 @@ mod state;
 mod template;
 mod transcript;
 mod verdict;
+mod words;
 
 pub use analysis::{Analysis, AnalysisPlan, Measured, MeasuredPoint, NullFacts};
 pub use clock::Clock;

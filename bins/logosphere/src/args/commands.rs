@@ -3,9 +3,44 @@
 use std::path::PathBuf;
 
 use bin_support::OutputTarget;
+use logosphere_core::export::{ExportFormat, ExportKind};
+use logosphere_core::{ParseMode, nulls};
 
-use super::flags::{Mode, RunMode, SettingFlags, Switch};
+use super::flags::{MODES, RUN_MODES, SettingFlags, Switch, words};
 use crate::subject::Subject;
+
+const KINDS: &[(&str, &str)] = &[
+    (
+        "lineage",
+        "Messages and the one that each most likely comes from",
+    ),
+    ("exposure", "Messages and all that their writers had read"),
+    ("messages", "Every message"),
+    ("metrics", "Every measure of every round"),
+];
+
+const FORMATS: &[(&str, &str)] = &[
+    ("graphml", "For graph programs"),
+    ("dot", "For Graphviz"),
+    ("csv", "A table"),
+    ("jsonl", "One JSON object a line"),
+];
+
+const NULLS: &[(&str, &str)] = &[
+    (
+        "random-copy",
+        "Minds send one of the messages they read, or something new",
+    ),
+    (
+        "seeds-only",
+        "Minds read seeds only: they do not read each other",
+    ),
+    (
+        "shuffle",
+        "Each message read is replaced by one of another round and a like length",
+    ),
+    ("permutation", "Messages change rounds"),
+];
 
 /// Flags of a run, with or without the word `run`.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -56,8 +91,8 @@ pub struct InitCheck {
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// The rules that it is read by [default: those of config.json, else lenient].
-    #[arg(long, value_enum, value_name = "MODE")]
-    pub parse_mode: Option<RunMode>,
+    #[arg(long, value_parser = words::<ParseMode>(RUN_MODES), value_name = "MODE")]
+    pub parse_mode: Option<ParseMode>,
     /// Append no signature to the seeds.
     #[arg(long)]
     pub no_stamp: bool,
@@ -153,8 +188,8 @@ pub struct Analyze {
     #[arg(long)]
     pub json: bool,
     /// Beside each measure, its band in this null model.
-    #[arg(long, value_enum, value_name = "KIND")]
-    pub null: Option<NullKind>,
+    #[arg(long, value_parser = words::<nulls::Null>(NULLS), value_name = "KIND")]
+    pub null: Option<nulls::Null>,
     /// Compare equal numbers of texts of equal lengths only.
     #[arg(long = "match")]
     pub matched: bool,
@@ -192,10 +227,10 @@ pub struct Export {
     #[arg(value_name = "EXP> <FILE", num_args = 0..=2)]
     pub names: Vec<PathBuf>,
     /// What of it [default: as the file's name says].
-    #[arg(long, value_enum, value_name = "WHAT")]
+    #[arg(long, value_parser = words::<ExportKind>(KINDS), value_name = "WHAT")]
     pub what: Option<ExportKind>,
     /// In which form [default: as the file's name says].
-    #[arg(long, value_enum, value_name = "FORMAT")]
+    #[arg(long, value_parser = words::<ExportFormat>(FORMATS), value_name = "FORMAT")]
     pub format: Option<ExportFormat>,
     /// Write CSV cells as they are, also those that a spreadsheet takes for formulas.
     #[arg(long)]
@@ -203,32 +238,6 @@ pub struct Export {
     /// File to write; - for stdout [default: -].
     #[arg(long, value_name = "FILE")]
     pub out: Option<OutputTarget>,
-}
-
-/// What can be exported.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum ExportKind {
-    /// Messages and the one that each most likely comes from.
-    Lineage,
-    /// Messages and all that their writers had read.
-    Exposure,
-    /// Every message.
-    Messages,
-    /// Every measure of every round.
-    Metrics,
-}
-
-/// Forms of exports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum ExportFormat {
-    /// For graph programs.
-    Graphml,
-    /// For Graphviz.
-    Dot,
-    /// A table.
-    Csv,
-    /// One JSON object a line.
-    Jsonl,
 }
 
 #[derive(Debug, clap::Args)]
@@ -262,8 +271,8 @@ pub struct Null {
     #[command(flatten)]
     pub subject: Subject,
     /// The null model.
-    #[arg(long, value_enum, value_name = "KIND", default_value_t = NullKind::RandomCopy)]
-    pub kind: NullKind,
+    #[arg(long, value_parser = words::<nulls::Null>(NULLS), value_name = "KIND", default_value = "random-copy")]
+    pub kind: nulls::Null,
     /// How many runs are made of it, at least 200.
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(200..))]
     pub runs: u32,
@@ -275,19 +284,6 @@ pub struct Null {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
-}
-
-/// Runs in which nothing is selected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum NullKind {
-    /// Minds send one of the messages they read, or something new.
-    RandomCopy,
-    /// Minds read seeds only: nobody hears anybody.
-    SeedsOnly,
-    /// Each message read is replaced by one of another round and a like length.
-    Shuffle,
-    /// Messages change rounds.
-    Permutation,
 }
 
 /// How often something new is written.
@@ -315,8 +311,8 @@ pub struct Parse {
     #[arg(value_name = "FILE")]
     pub file: Option<PathBuf>,
     /// The rules that it is read by.
-    #[arg(long, value_enum, value_name = "MODE", default_value_t = Mode::Lenient)]
-    pub mode: Mode,
+    #[arg(long, value_parser = words::<ParseMode>(MODES), value_name = "MODE", default_value = "lenient")]
+    pub mode: ParseMode,
     /// What the run's seeds are signed with.
     #[arg(long, value_name = "SIGNATURE", default_value = "~init", value_parser = signature)]
     pub init_signature: String,
@@ -336,4 +332,30 @@ pub struct Demo {
     /// Where the experiment goes [default: experiments/DATE-demo].
     #[arg(long, value_name = "PATH")]
     pub output_dir: Option<PathBuf>,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Display;
+    use std::str::FromStr;
+
+    use super::*;
+
+    fn are_all<T: FromStr + Display>(words: &[(&str, &str)], all: &[T]) {
+        let all: Vec<_> = all.iter().map(ToString::to_string).collect();
+        assert!(words.iter().map(|(word, _)| *word).eq(all));
+        assert!(words.iter().all(|(word, _)| word.parse::<T>().is_ok()));
+    }
+
+    #[test]
+    fn l39_the_words_of_flags_are_those_of_the_core() {
+        are_all(KINDS, ExportKind::ALL);
+        are_all(FORMATS, ExportFormat::ALL);
+        are_all(NULLS, nulls::Null::ALL);
+        assert!("Csv".parse::<ExportFormat>().is_err());
+        for (word, _) in MODES {
+            assert!(word.parse::<ParseMode>().is_ok(), "{word}");
+        }
+        assert!(RUN_MODES.iter().all(|(word, _)| *word != "legacy"));
+    }
 }

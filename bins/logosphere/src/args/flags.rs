@@ -1,8 +1,10 @@
 //! Groups of flags that several commands take.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use bin_support::ModelFlags;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use logosphere_core::{Durability, Impersonation, Layer, OnError, ParseMode, Scheduling};
 
 /// The settings of a run that flags can give. They go over `config.json`.
@@ -25,14 +27,14 @@ pub struct SettingFlags {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub token_limit: Option<u32>,
     /// Whether minds of a round read what others wrote in it [default: sequential].
-    #[arg(long, value_enum, value_name = "ORDER")]
-    pub scheduling: Option<Order>,
+    #[arg(long, value_parser = words::<Scheduling>(ORDERS), value_name = "ORDER")]
+    pub scheduling: Option<Scheduling>,
     /// How answers are read [default: lenient].
-    #[arg(long, value_enum, value_name = "MODE")]
-    pub parse_mode: Option<RunMode>,
+    #[arg(long, value_parser = words::<ParseMode>(RUN_MODES), value_name = "MODE")]
+    pub parse_mode: Option<ParseMode>,
     /// What becomes of answers that are signed as the seeds are [default: keep].
-    #[arg(long, value_enum, value_name = "WHAT")]
-    pub impersonation: Option<Impersonators>,
+    #[arg(long, value_parser = words::<Impersonation>(IMPERSONATIONS), value_name = "WHAT")]
+    pub impersonation: Option<Impersonation>,
     /// Append no signature to the seeds.
     #[arg(long)]
     pub no_stamp: bool,
@@ -58,11 +60,11 @@ pub struct SettingFlags {
     #[arg(long, value_enum, value_name = "SWITCH")]
     pub fixed_pool: Option<Switch>,
     /// What a call that fails for good does to the run [default: skip].
-    #[arg(long, value_enum, value_name = "WHAT")]
-    pub on_error: Option<Failing>,
+    #[arg(long, value_parser = words::<OnError>(FAILURES), value_name = "WHAT")]
+    pub on_error: Option<OnError>,
     /// How hard events are written [default: fsync].
-    #[arg(long, value_enum, value_name = "HOW")]
-    pub durability: Option<Hardness>,
+    #[arg(long, value_parser = words::<Durability>(DURABILITIES), value_name = "HOW")]
+    pub durability: Option<Durability>,
     /// A table of prices that goes before the built-in one.
     #[arg(long, value_name = "FILE")]
     pub prices: Option<PathBuf>,
@@ -84,19 +86,19 @@ impl SettingFlags {
             model: model.model.clone(),
             api_base_url: model.base_url.clone(),
             seed: self.seed,
-            scheduling: self.scheduling.map(Into::into),
-            parse_mode: self.parse_mode.map(Into::into),
-            impersonation: self.impersonation.map(Into::into),
+            scheduling: self.scheduling,
+            parse_mode: self.parse_mode,
+            impersonation: self.impersonation,
             stamp_seeds: self.no_stamp.then_some(false),
             concurrency: model.concurrency.map(usize::from),
             silence_rounds: self.silence_rounds,
             loss_above: self.loss_above,
             fixed_pool: self.fixed_pool.map(|switch| switch == Switch::On),
-            on_error: self.on_error.map(Into::into),
+            on_error: self.on_error,
             max_usd: model.max_usd.map(|usd| usd.0 as f64 / 1e9),
             max_tokens: self.max_tokens,
             max_wall: self.max_wall,
-            durability: self.durability.map(Into::into),
+            durability: self.durability,
             mind: self.mind.clone(),
             ..Layer::default()
         }
@@ -114,86 +116,58 @@ fn at_least_one(text: &str) -> Result<usize, String> {
     number.ok_or_else(|| "it is a whole number of at least 1".to_owned())
 }
 
-/// Makes a flag's words of a setting's.
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident for $setting:ident { $($(#[$word_doc:meta])* $word:ident,)* }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-        pub enum $name {
-            $($(#[$word_doc])* $word,)*
-        }
-
-        impl From<$name> for $setting {
-            fn from(word: $name) -> Self {
-                match word {
-                    $($name::$word => Self::$word,)*
-                }
-            }
-        }
-    };
+/// The words of a flag with their help, read as the setting that they name.
+pub fn words<T>(words: &'static [(&'static str, &'static str)]) -> impl TypedValueParser<Value = T>
+where
+    T: FromStr<Err: std::error::Error + Send + Sync + 'static> + Clone + Send + Sync + 'static,
+{
+    let values = words
+        .iter()
+        .map(|(word, help)| PossibleValue::new(*word).help(*help));
+    PossibleValuesParser::new(values).try_map(|word| word.parse())
 }
 
-words! {
-    /// In which order minds read and write.
-    Order for Scheduling {
-        /// One after another: each may read what those before it wrote in the same round.
-        Sequential,
-        /// All read the pool as it stood when the round began.
-        Snapshot,
-    }
-}
+const ORDERS: &[(&str, &str)] = &[
+    (
+        "sequential",
+        "One after another: each may read what those before it wrote in the same round",
+    ),
+    (
+        "snapshot",
+        "All read the pool as it stood when the round began",
+    ),
+];
 
-words! {
-    /// Rules that a run can be held by.
-    RunMode for ParseMode {
-        /// Forgives spaces behind a delimiter and a missing last one, and takes signatures.
-        Lenient,
-        /// The requirement, word for word.
-        Strict,
-    }
-}
+/// The rules that an answer can be read by; a run takes all but the last.
+pub const MODES: &[(&str, &str)] = &[
+    (
+        "lenient",
+        "Forgives spaces behind a delimiter and a missing last one, and takes signatures",
+    ),
+    ("strict", "The requirement, word for word"),
+    ("legacy", "The program of 2026-01-02"),
+];
 
-words! {
-    /// Rules that one answer can be read by.
-    Mode for ParseMode {
-        /// Forgives spaces behind a delimiter and a missing last one, and takes signatures.
-        Lenient,
-        /// The requirement, word for word.
-        Strict,
-        /// The program of 2026-01-02.
-        Legacy,
-    }
-}
+/// The rules that a run can be held by.
+pub const RUN_MODES: &[(&str, &str)] = MODES.split_at(2).0;
 
-words! {
-    /// What becomes of answers that are signed as the seeds are.
-    Impersonators for Impersonation {
-        /// They are sent, and noted.
-        Keep,
-        /// They are not sent.
-        Discard,
-    }
-}
+const IMPERSONATIONS: &[(&str, &str)] = &[
+    ("keep", "They are sent, and noted"),
+    ("discard", "They are not sent"),
+];
 
-words! {
-    /// What a call that fails for good does to the run.
-    Failing for OnError {
-        /// The mind is silent in this round.
-        Skip,
-        /// The run is interrupted.
-        Stop,
-    }
-}
+const FAILURES: &[(&str, &str)] = &[
+    ("skip", "The mind is silent in this round"),
+    ("stop", "The run is interrupted"),
+];
 
-words! {
-    /// How hard events are written.
-    Hardness for Durability {
-        /// Each event is on the disk before anything depends on it.
-        Fsync,
-        /// Each event is with the operating system.
-        Flush,
-    }
-}
+const DURABILITIES: &[(&str, &str)] = &[
+    (
+        "fsync",
+        "Each event is on the disk before anything depends on it",
+    ),
+    ("flush", "Each event is with the operating system"),
+];
 
 /// On or off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]

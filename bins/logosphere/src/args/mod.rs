@@ -8,7 +8,7 @@ use bin_support::{Failure, Place, Program};
 use clap::ArgMatches;
 
 pub use self::commands::*;
-pub use self::flags::{Hardness, SettingFlags, Switch};
+pub use self::flags::{SettingFlags, Switch};
 use crate::subject::EXPERIMENTS;
 
 /// Run minds that share a pool of anonymous messages

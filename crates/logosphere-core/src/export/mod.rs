@@ -30,6 +30,7 @@ mod table;
 
 use std::fmt;
 use std::io::{self, Write};
+use std::str::FromStr;
 
 use crate::Transcript;
 use crate::lineage::Lineage;
@@ -61,6 +62,14 @@ pub enum ExportFormat {
     Jsonl,
 }
 
+/// The error of a name that is neither a kind nor a format of exports.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{name}` is neither a kind nor a format of exports")]
+pub struct UnknownExport {
+    /// The name.
+    pub name: String,
+}
+
 /// Why nothing, or not all, was written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -90,6 +99,34 @@ impl ExportKind {
             Self::Messages | Self::Metrics => &[Csv, Jsonl],
         }
     }
+}
+
+impl ExportFormat {
+    /// Every form, in the order of help texts.
+    pub const ALL: &[Self] = &[Self::Graphml, Self::Dot, Self::Csv, Self::Jsonl];
+}
+
+impl FromStr for ExportKind {
+    type Err = UnknownExport;
+
+    fn from_str(name: &str) -> Result<Self, UnknownExport> {
+        named(Self::ALL, name)
+    }
+}
+
+impl FromStr for ExportFormat {
+    type Err = UnknownExport;
+
+    fn from_str(name: &str) -> Result<Self, UnknownExport> {
+        named(Self::ALL, name)
+    }
+}
+
+fn named<T: Copy + fmt::Display>(all: &[T], name: &str) -> Result<T, UnknownExport> {
+    let known = all.iter().find(|known| known.to_string() == name);
+    known.copied().ok_or_else(|| UnknownExport {
+        name: name.to_owned(),
+    })
 }
 
 impl fmt::Display for ExportKind {
