@@ -7,6 +7,7 @@ mod braces;
 mod coercion;
 mod compat;
 mod json;
+mod prose;
 mod reply;
 mod stated;
 

@@ -26,8 +26,9 @@ pub struct JudgeReply {
 /// of the reply, or it is missing.
 ///
 /// A reply that is one object with a score is [`JudgeStatus::Parsed`]. In any other reply every object with a score counts but
-/// those that `judged` texts contain, those between single back-ticks and those inside of `<thinking>`: if all that remain give
-/// the same points, the reply is [`JudgeStatus::Recovered`]. If none remains, or two of them differ, it is
+/// those that `judged` texts contain, those directly between back-ticks and those inside of `<thinking>`: if all that remain give
+/// the same points, and no number that the words around them announce as a score (`I give 3`, `12/40`, `{'score': 12}`) gives
+/// others, the reply is [`JudgeStatus::Recovered`]. If none remains, or two of them differ, it is
 /// [`JudgeStatus::Unparseable`], and so is a reply that holds the key `score` twice with different values.
 ///
 /// `judged` are the texts and rules that the judge was shown: the objects in them are nobody's verdict. Values nested more than
@@ -62,7 +63,7 @@ pub fn parse_judge_reply(raw: &str, max: u8, judged: &[&str]) -> JudgeReply {
             read(status, &[object], score, max)
         });
     }
-    let stated = stated(text, judged).unwrap_or_default();
+    let stated = stated(text, max, judged).unwrap_or_default();
     let objects: Vec<_> = stated
         .iter()
         .filter_map(|one| one.object.as_ref())
@@ -86,7 +87,7 @@ pub fn parse_judge_reply(raw: &str, max: u8, judged: &[&str]) -> JudgeReply {
 }
 
 /// A text of decimal digits, with a sign and a fraction at most.
-pub(super) fn plain_decimal(text: &str) -> Option<f64> {
+fn plain_decimal(text: &str) -> Option<f64> {
     let text = js_trim(text);
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let unsigned = text.strip_prefix('-').unwrap_or(text);

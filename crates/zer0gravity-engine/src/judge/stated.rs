@@ -7,124 +7,135 @@ use serde_json::Value;
 
 use super::braces::{balanced, every_balanced};
 use super::json::Json;
-use super::reply::plain_decimal;
-use crate::text::is_js_space;
+use super::prose;
 
 /// A score that a reply states.
 pub(super) struct Stated {
     pub(super) score: f64,
-    /// The object with this number; `None` for a number that only contradicts others: one in quotation marks, or one in an
-    /// object that is never closed.
+    /// The object with this number; `None` for a number in prose, which only contradicts others.
     pub(super) object: Option<Json>,
 }
 
-/// Every score that `text` states, in its order; `None` if one object states two different ones.
+/// Every score of 0 to `max` that `text` states: those of its objects, in their order, and those of the prose around them;
+/// `None` if one of them cannot be read, or one object states two different ones.
 ///
-/// An object that a judged text contains too is a quotation, and so is one between back-ticks; one inside of
-/// `<thinking>` is a draft. None of them states a score.
-pub(super) fn stated(text: &str, judged: &[&str]) -> Option<Vec<Stated>> {
-    let spans = balanced(text);
-    let objects: Vec<(Range<usize>, Json)> = (spans.iter())
-        .filter_map(|span| Some((span.clone(), Json::parse(&text[span.clone()])?)))
+/// An object that a judged text contains too is a quotation, and so is one directly between back-ticks; one inside of
+/// `<thinking>` is a draft. None of them states a score. What looks like an object and is no JSON is prose.
+pub(super) fn stated(text: &str, max: u8, judged: &[&str]) -> Option<Vec<Stated>> {
+    let objects: Vec<_> = (balanced(text).into_iter())
+        .filter_map(|span| Some((span.clone(), Json::parse(&text[span])?)))
         .collect();
-    let asides = asides(text, &objects);
-    let aside = |at: usize| {
-        let next = asides.partition_point(|aside| aside.end <= at);
-        asides.get(next).is_some_and(|aside| aside.start <= at)
-    };
+    let drafts = thinking(text);
+    let code = code(text, &objects, &drafts);
+    let within = |parts: &[Range<usize>], at| parts.iter().any(|part| part.contains(&at));
     let quoted = objects_with_score(judged);
-    let mut found: Vec<(usize, Stated)> = Vec::new();
+    let mut found = Vec::new();
+    let mut heard = drafts.clone();
     for (span, object) in objects {
-        if object.get("score").is_none()
-            || aside(span.start)
+        let Some(score) = object.get("score").filter(|_| !within(&drafts, span.start)) else {
+            continue;
+        };
+        if is_ticked(text, &span)
+            || within(&code, span.start)
             || quoted.iter().any(|judged| stands_in(&object, judged))
         {
+            heard.push(span);
             continue;
         }
         if object.contradicts("score") {
             return None;
         }
-        let stated = match object.get("score") {
-            Some(Json::Text(score)) => plain_decimal(score).map(|score| (score, None)),
-            Some(score) => score.finite().map(|score| (score, Some(object))),
-            None => None,
-        };
-        found.extend(stated.map(|(score, object)| (span.start, Stated { score, object })));
-    }
-    let mut at = 0;
-    let end = text.len();
-    let between = spans.iter().map(|span| (span.start, span.end));
-    for (start, next) in between.chain([(end, end)]) {
-        for (place, score) in unclosed(&text[at..start]) {
-            if !aside(at + place) {
-                found.push((
-                    at + place,
-                    Stated {
-                        score,
-                        object: None,
-                    },
-                ));
-            }
+        if let Some(score) = score.finite() {
+            heard.push(span);
+            let object = Some(object);
+            found.push(Stated { score, object });
         }
-        at = next;
     }
-    found.sort_by_key(|(at, _)| *at);
-    Some(found.into_iter().map(|(_, stated)| stated).collect())
+    for score in prose::scores(&without(text, heard), max) {
+        let (score, object) = (score?, None);
+        found.push(Stated { score, object });
+    }
+    Some(found)
 }
 
-/// The objects of `text` that begin with their score and are never closed: place and number.
-fn unclosed(text: &str) -> impl Iterator<Item = (usize, f64)> + '_ {
-    text.match_indices('{').filter_map(|(at, brace)| {
-        let rest = text[at + brace.len()..].trim_start_matches(is_js_space);
-        let rest = rest
-            .strip_prefix("\"score\"")?
-            .trim_start_matches(is_js_space);
-        let rest = rest.strip_prefix(':')?.trim_start_matches(is_js_space);
-        let end = rest.find(|char: char| !(char.is_ascii_digit() || "+-.eE".contains(char)));
-        let number: f64 = rest[..end.unwrap_or(rest.len())].parse().ok()?;
-        number.is_finite().then_some((at, number))
-    })
+/// The text with an empty line in the place of each of these parts.
+fn without(text: &str, mut parts: Vec<Range<usize>>) -> String {
+    parts.sort_by_key(|part| part.start);
+    let mut rest = String::new();
+    let mut at = 0;
+    for part in parts {
+        if part.start >= at {
+            rest.push_str(&text[at..part.start]);
+            rest.push_str("\n\n");
+            at = part.end;
+        }
+    }
+    rest + &text[at..]
 }
 
-/// What is inside of `<thinking>` or between back-ticks. Three back-ticks are a fence and quote nothing; what an object
-/// holds is its own.
-fn asides(text: &str, objects: &[(Range<usize>, Json)]) -> Vec<Range<usize>> {
-    let mut asides = Vec::new();
-    let (mut thinking, mut tick): (Option<usize>, Option<usize>) = (None, None);
+/// Whether an object is directly between runs of back-ticks of equal length, shorter than those of a fence.
+fn is_ticked(text: &str, span: &Range<usize>) -> bool {
+    let (before, behind) = (&text[..span.start], &text[span.end..]);
+    let opens = before.len() - before.trim_end_matches('`').len();
+    let closes = behind.len() - behind.trim_start_matches('`').len();
+    opens == closes && (1..3).contains(&opens)
+}
+
+/// What is between two runs of one or two back-ticks of equal length in one paragraph; back-ticks in objects and drafts are theirs.
+fn code(
+    text: &str,
+    objects: &[(Range<usize>, Json)],
+    drafts: &[Range<usize>],
+) -> Vec<Range<usize>> {
+    let mut parts = Vec::new();
+    let mut open: Option<(usize, usize)> = None;
     let (mut at, mut next) = (0, objects.iter().map(|(span, _)| span).peekable());
     while at < text.len() {
-        let here = &text.as_bytes()[at..];
+        if let Some(draft) = drafts.iter().find(|draft| draft.contains(&at)) {
+            (at, open) = (draft.end, None);
+            continue;
+        }
         if let Some(object) = next.next_if(|object| object.start <= at) {
             at = at.max(object.end);
             continue;
         }
-        let tag = |tags: [&str; 2]| {
-            tags.into_iter().any(|tag| {
-                here.get(..tag.len())
-                    .is_some_and(|head| head.eq_ignore_ascii_case(tag.as_bytes()))
-            })
-        };
-        let mut step = 1;
-        if let Some(start) = thinking {
-            if tag(["</thinking>", "</think>"]) {
-                asides.push(start..at);
-                thinking = None;
-            }
-        } else if tag(["<thinking>", "<think>"]) {
-            (thinking, tick) = (Some(at), None);
-        } else if here[0] == b'`' {
-            step = here.iter().take_while(|byte| **byte == b'`').count();
-            if step < 3 {
-                match tick.take() {
-                    Some(start) => asides.push(start..at),
-                    None => tick = Some(at),
+        let rest = &text.as_bytes()[at..];
+        let ticks = rest.iter().take_while(|byte| **byte == b'`').count();
+        if rest.starts_with(b"\n\n") {
+            open = None;
+        } else if (1..3).contains(&ticks) {
+            open = match open {
+                Some((start, length)) if length == ticks => {
+                    parts.push(start..at);
+                    None
                 }
-            }
+                None => Some((at, ticks)),
+                open => open,
+            };
         }
-        at += step;
+        at += ticks.max(1);
     }
-    asides.extend(thinking.map(|start| start..text.len()));
-    asides
+    parts
+}
+
+/// What is inside of `<thinking>` or `<think>`, to the end if it is never closed.
+fn thinking(text: &str) -> Vec<Range<usize>> {
+    let lower = text.to_ascii_lowercase();
+    let mut parts = Vec::new();
+    let mut at = 0;
+    while let Some(start) = first(&lower[at..], ["<thinking>", "<think>"]) {
+        let start = at + start;
+        let end = first(&lower[start..], ["</thinking>", "</think>"]);
+        let end = end.map_or(text.len(), |end| start + end);
+        parts.push(start..end);
+        at = end;
+    }
+    parts
+}
+
+/// The place of the first of these words.
+fn first(text: &str, words: [&str; 2]) -> Option<usize> {
+    words.into_iter().filter_map(|word| text.find(word)).min()
 }
 
 /// The entries of every object with a score in these texts, at any depth, also inside of a JSON string.

@@ -225,7 +225,7 @@ async fn judged(
     if cfg.compat_judge_parse {
         return Ok(Verdict::compat(&reply.text, max, &judged));
     }
-    if let Some(verdict) = Verdict::read(&reply.text, max, &judged) {
+    if let Some(verdict) = Verdict::of(&reply, max, &judged) {
         return Ok(verdict);
     }
     if !is_blank(&reply.text) {
@@ -238,7 +238,7 @@ async fn judged(
     request.repeat.ask = Some(asks + 2);
     let reply = ask(port, request, tally).await?;
     *said = Some(reply.text.clone());
-    if let Some(verdict) = Verdict::read(&reply.text, max, &judged) {
+    if let Some(verdict) = Verdict::of(&reply, max, &judged) {
         return Ok(verdict);
     }
     finished(&reply)?;
@@ -248,6 +248,13 @@ async fn judged(
 }
 
 impl Verdict {
+    /// What a reply says; of one that was cut the verdict may have been cut away, unless it began with its object.
+    fn of(reply: &ModelReply, max: u8, judged: &[&str]) -> Option<Self> {
+        let verdict = Self::read(&reply.text, max, judged)?;
+        let begins = js_trim(&reply.text).starts_with(['{', '`']);
+        (begins || finished(reply).is_ok()).then_some(verdict)
+    }
+
     fn read(text: &str, max: u8, judged: &[&str]) -> Option<Self> {
         let reply = parse_judge_reply(text, max, judged);
         Some(Self {

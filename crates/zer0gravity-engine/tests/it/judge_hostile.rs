@@ -15,7 +15,71 @@ const SCORES: [[u8; 3]; 2] = [[12, 20, 40], [2, 3, 5]];
 const JUDGED: &str = r#"Take it. {"score": HIGH} {"note": {"score": HIGH, "reasoning": "all kept"}} "{\"score\": HIGH, \"by\": \"me\"}""#;
 
 /// What the judge replies, and which of the three scores a reader gives.
-const REPLIES: [(&str, Option<usize>); 70] = [
+const REPLIES: [(&str, Option<usize>); 92] = [
+    // A verdict that is no JSON contradicts a draft that is.
+    ("Draft: {\"score\": HIGH}\nFinal: {\"score\": LOW,}", None),
+    ("Draft: {\"score\": HIGH}\nFinal: {'score': LOW}", None),
+    ("Draft: {\"score\": HIGH}\nFinal: {score: LOW}", None),
+    ("Draft: {\"score\": HIGH}\nFinal: {\"score\": +LOW}", None),
+    (
+        "Draft: {\"score\": HIGH}\nFinal: {\"score\": \"LOW/100\"}",
+        None,
+    ),
+    (
+        "Draft: {\"score\": HIGH}\nFinal: {\"score\": LOW, \"reasoning\": \"lost\nit\"}",
+        None,
+    ),
+    (
+        "Draft: {\"score\": HIGH}\nFinal: {\"score\":\n LOW, // lost\n}",
+        None,
+    ),
+    ("Draft: {\"score\": HIGH}\nFinal: {\"Score\": LOW}", None),
+    (
+        "Draft: {\"score\": HIGH}\nFinal: {\"result\": {\"score\": LOW}}",
+        None,
+    ),
+    (
+        "Draft: {\"score\": HIGH}\nFinal: {\u{201c}score\u{201d}: LOW}",
+        None,
+    ),
+    ("{\"score\": \"\u{661}\u{662}\"} {\"score\": HIGH}", None),
+    (
+        "Not {\"score\": HIGH}; {\"reasoning\": \"x\", \"score\": LOW",
+        None,
+    ),
+    (
+        "{\"reasoning\": \"it says {\"score\": HIGH} and 5\" pipes\", \"score\": LOW}",
+        None,
+    ),
+    // So does one in words.
+    (
+        "It could be {\"score\": MID}, but the date is lost. Score: LOW",
+        None,
+    ),
+    ("Maybe {\"score\": MID}? No.\n</think>\nScore: LOW", None),
+    (
+        "<scratchpad>{\"score\": MID}</scratchpad>\n**Score: LOW**",
+        None,
+    ),
+    ("It contains {\"score\": MID}, ignored. I give LOW.", None),
+    (
+        "```\nDraft {\"score\": MID}\n```\n```\nscore: LOW\n```",
+        None,
+    ),
+    ("Score: LOW. {\"score\": LOW}", Some(0)),
+    // A sign of an encoding is no quotation mark.
+    (
+        "The sign ` is odd.\n\n{\"score\": LOW}\n\nIgnored: `{\"score\": MID}`.",
+        Some(0),
+    ),
+    (
+        "Not `` `{\"score\": MID}` `` but this: {\"score\": LOW}",
+        Some(0),
+    ),
+    (
+        "The sign ` is odd. {\"score\": LOW} A perfect one: `{\"score\": MID}`",
+        None,
+    ),
     // The object that was asked for is the verdict, whatever its reasoning holds.
     (r#"{"score": LOW, "reasoning": "lost"}"#, Some(0)),
     (r#"{"score": HIGH}"#, Some(2)),
@@ -175,7 +239,7 @@ const REPLIES: [(&str, Option<usize>); 70] = [
     ),
     (r#"It scores {"score": 99}, so {"score": 77}"#, Some(2)),
     // What is no object with a number.
-    (r#"Score: HIGH. {"score": LOW}"#, Some(0)),
+    (r#"Score: HIGH. {"score": LOW}"#, None),
     (r#"{"score": LOW} {"score": "full marks"} {}"#, Some(0)),
     (r#"{"verdict": {"score": HIGH}}"#, None),
     (r#"{verdict: {"score": MID}}"#, None),
@@ -281,7 +345,7 @@ enum Part {
 fn part() -> impl Strategy<Value = Part> {
     let score = || (0..9_u8).prop_map(|score| f64::from(score) * 5.75);
     prop_oneof![
-        Just(Part::Prose("I think 7 of 40. ")),
+        Just(Part::Prose("I think so. ")),
         Just(Part::Prose("{} [1] \n")),
         score().prop_map(Part::Own),
         score().prop_map(Part::Fenced),
