@@ -29,13 +29,12 @@ pub fn rescore(args: &Rescore, quiet: bool, session: &mut Session) -> Result<Exi
     for (new, old) in report.results.iter_mut().zip(&old.results) {
         // What failed before it was judged would be encoded again: it stays as it is.
         if old.decoded_text.is_some() && (unscored(old) || !only_failed) {
-            // A judge that failed has no scores to leave behind: those before it stay.
-            new.previous_scores = previous(old).or_else(|| old.previous_scores.clone());
+            new.previous_scores = earlier(old, new);
         } else {
             *new = old.clone();
         }
     }
-    let missing = report.results.iter().filter(|result| not_run(result));
+    let missing = report.results.iter().filter(|result| unjudged(result));
     let missing = missing.count();
     let rescored = Rescored::new(plan, report.clone(), missing == 0);
     directory.keep_rescored(&rescored)?;
@@ -83,6 +82,11 @@ fn unscored(result: &ExperimentResult) -> bool {
     stage.is_some_and(|stage| judging.contains(&stage))
 }
 
+/// No judge replied to what was to be judged.
+fn unjudged(result: &ExperimentResult) -> bool {
+    not_run(result) || result.outcome.status == StageStatus::ApiError && unscored(result)
+}
+
 fn not_run(result: &ExperimentResult) -> bool {
     result.outcome.status == StageStatus::NotRun
 }
@@ -111,6 +115,23 @@ fn planned(directory: &RunDir, args: &Rescore) -> Result<Plan, Failure> {
     }
     config.judge_profile = args.prompt_profile.map(Into::into).or(config.judge_profile);
     Ok(plan)
+}
+
+/// The scores before those of `new`: the old ones, or those before them if the old ones are of a judge that failed, or of the same
+/// judges with the same prompts.
+fn earlier(old: &ExperimentResult, new: &ExperimentResult) -> Option<PreviousScores> {
+    let judged = |result: &ExperimentResult| {
+        (
+            result.metadata.models.judges.clone(),
+            result.metadata.prompt_sha256.clone(),
+        )
+    };
+    let (last, first) = (previous(old), old.previous_scores.clone());
+    if judged(old) == judged(new) {
+        first.or(last)
+    } else {
+        last.or(first)
+    }
 }
 
 /// The scores that a result had.

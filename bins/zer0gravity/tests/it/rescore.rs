@@ -308,3 +308,46 @@ fn z23_a_panel_with_a_silent_judge_shows_the_other_score_and_the_silent_one_can_
     place.asking(&stub, &["resume", "dir"]).exits(0);
     assert_eq!(stub.stats().calls, 0);
 }
+
+#[test]
+fn z13_a_rescore_whose_judges_do_not_answer_leaves_the_old_report() {
+    let (place, stub) = (Place::new(), CompressionStub::start(StubMode::Ok));
+    place
+        .asking(&stub, &["run", "--level", "1", "--run-dir", "dir"])
+        .exits(0);
+    let before = place.read("dir/report.json");
+    let rescore = ["rescore", "dir", "--judge-model", "other"];
+    // Two results: no failure comes early enough to stop the other.
+    for mode in [
+        StubMode::NoModel,
+        StubMode::E401,
+        StubMode::E529Always,
+        StubMode::BadJson,
+    ] {
+        stub.reset(mode);
+        let ran = place.asking(&stub, &rescore).exits(1);
+        assert_eq!(place.read("dir/report.json"), before, "{mode:?}");
+        assert!(
+            ran.stderr.contains("rescore dir --resume"),
+            "{mode:?}: {}",
+            ran.stderr
+        );
+    }
+    stub.reset(StubMode::Ok);
+    place
+        .asking(&stub, &["rescore", "dir", "--resume"])
+        .exits(0);
+    let results = place.read_json("dir/report.json")["results"].clone();
+    let results = results.as_array().unwrap();
+    assert_eq!(column(results, "/metadata/models/judges/0"), ["other"; 2]);
+    let earlier = column(results, "/previousScores/judges/0");
+
+    // The same again changes nothing of what was before.
+    place.asking(&stub, &rescore).exits(0);
+    let results = place.read_json("dir/report.json")["results"].clone();
+    assert_eq!(
+        column(results.as_array().unwrap(), "/previousScores/judges/0"),
+        earlier
+    );
+    assert!(!earlier.contains(&"other".to_owned()), "{earlier:?}");
+}
