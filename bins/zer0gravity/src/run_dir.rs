@@ -372,6 +372,13 @@ fn read(path: &Path) -> Result<Option<Record>, Failure> {
     let Some(record): Option<Record> = read_json(&path, "a run")? else {
         return Ok(None);
     };
+    if record.caps.is_some() && record.cap().is_none() {
+        return Err(Failure::usage(Error::Form {
+            path,
+            what: "a run",
+            message: "caps.maxUsd is no amount of dollars".to_owned(),
+        }));
+    }
     // Rules and texts of a run are frozen: results are about them.
     let own = |encoding: &Encoding| Encoding::new("", None, encoding.rules.as_str()).sha256;
     let frozen = record.plan.sha256() == record.plan_sha256

@@ -94,3 +94,29 @@ fn z24_a_run_keeps_its_cap_without_the_flag() {
         .asking(&stub, &[&run[..], &["--max-usd", "1"]].concat())
         .exits(0);
 }
+
+#[test]
+fn a_cap_that_is_no_amount_is_no_absence_of_a_cap() {
+    let (place, stub) = (Place::new(), CompressionStub::start(StubMode::Ok));
+    let run = ["run", "--level", "1", "--run-dir", "dir", "--max-usd", "1"];
+    place.asking(&stub, &run).exits(0);
+    let record = place.read("dir/run.json");
+    let written = "\"maxUsd\": 1.0";
+    assert!(record.contains(written), "{record}");
+    for wrong in ["-1.0", "1e300"] {
+        place.file(
+            "dir/run.json",
+            record.replace(written, &format!("\"maxUsd\": {wrong}")),
+        );
+        stub.reset(StubMode::Ok);
+        let ran = place
+            .asking(&stub, &["rescore", "dir", "--judge-model", "other"])
+            .exits(2);
+        assert!(
+            ran.stderr.contains("caps.maxUsd is no amount of dollars"),
+            "{}",
+            ran.stderr
+        );
+        assert_eq!(stub.stats().calls, 0);
+    }
+}
