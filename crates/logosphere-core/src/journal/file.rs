@@ -1,6 +1,5 @@
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -28,8 +27,8 @@ struct Appended {
     file: Arc<File>,
     /// Bytes that are written to their end.
     len: u64,
-    /// Those of them that outlive the machine.
-    synced: u64,
+    /// The machine may still lose some of them.
+    unsynced: bool,
 }
 
 impl FileJournal {
@@ -122,7 +121,8 @@ impl Appended {
             path: path.to_owned(),
             file: Arc::new(file),
             len,
-            synced: len,
+            // A process that was killed may not have waited for the disk.
+            unsynced: len > 0,
         })
     }
 
@@ -132,7 +132,6 @@ impl Appended {
             .and_then(|mut file| whole_lines(&mut file))
             .and_then(|(whole, _)| self.file.set_len(whole).map(|()| whole));
         self.len = cut.map_err(|source| failed(&self.path, source))?;
-        self.synced = self.len;
         Ok(self)
     }
 
@@ -145,26 +144,20 @@ impl Appended {
             return Err(failed(&self.path, source));
         }
         self.len += line.len() as u64;
+        self.unsynced = true;
         Ok(())
     }
 
-    /// On a thread that may wait: calls go on meanwhile.
+    /// Waits on a thread of the pool, so that calls continue meanwhile. What is written stays, also where this fails.
     async fn sync(&mut self) -> Result<(), JournalError> {
-        if self.synced == self.len {
+        if !self.unsynced {
             return Ok(());
         }
         let file = self.file.clone();
         let synced = tokio::task::spawn_blocking(move || file.sync_data()).await;
-        let synced = synced.unwrap_or_else(|error| match error.try_into_panic() {
-            Ok(panic) => resume_unwind(panic),
-            Err(error) => Err(io::Error::other(error)),
-        });
-        if let Err(source) = synced {
-            let _ = self.file.set_len(self.synced);
-            self.len = self.synced;
-            return Err(failed(&self.path, source));
-        }
-        self.synced = self.len;
+        let synced = synced.map_err(io::Error::other).and_then(|synced| synced);
+        synced.map_err(|source| failed(&self.path, source))?;
+        self.unsynced = false;
         Ok(())
     }
 
@@ -183,7 +176,7 @@ impl Appended {
         let emptied = self.file.set_len(0);
         let emptied = emptied.and_then(|()| (&*self.file).seek(SeekFrom::Start(0)));
         emptied.map_err(|source| failed(&self.path, source))?;
-        (self.len, self.synced) = (0, 0);
+        (self.len, self.unsynced) = (0, false);
         Ok(())
     }
 }

@@ -29,11 +29,11 @@ pub trait JournalSink {
     /// The event is not written, and nothing may follow it.
     fn append(&mut self, timestamp: &str, event: &Event) -> Result<(), JournalError>;
 
-    /// Makes what was written outlive the machine, as far as the sink does that. A run waits for this before it asks
-    /// what depends on what was written.
+    /// Makes all written events and answers outlive the machine, as far as the sink does that. A run waits for this
+    /// before it makes a call that depends on them.
     ///
     /// # Errors
-    /// What was written since the last time may be lost, and nothing may follow it.
+    /// They are written, but the machine may lose them.
     fn sync(&mut self) -> BoxFuture<'_, Result<(), JournalError>> {
         future::ok(()).boxed()
     }

@@ -23,17 +23,19 @@ struct Returned {
     spooled: bool,
 }
 
-/// What has come back in a round, and what that means for the rest of it.
+/// The calls of a round that have come back, and the consequences for the rest of it.
 #[derive(Default)]
 struct Back {
-    /// Calls that nothing is written of yet.
+    /// Calls of which nothing is written yet.
     arrived: Vec<Returned>,
     /// Calls whose turn has not come, by their minds.
     returned: BTreeMap<u32, Returned>,
-    /// Something was written that the machine may still lose.
+    /// The machine may still lose something that was written.
     unsafe_now: bool,
+    /// The answer whose event could not be written.
+    unwritten: Option<Spooled>,
     stop: Option<Stop>,
-    /// A call has stopped the run: it is asked again by whoever resumes, and what came back behind it waits in the spool.
+    /// A call has stopped the run: a resumed run makes it again, and the answers after it wait in the spool.
     closed: bool,
     /// A call has come back that will stop the run when its turn comes.
     halted: bool,
@@ -44,6 +46,19 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
     /// in their order.
     pub(super) async fn call_minds(
         &mut self,
+        show: &mut impl FnMut(Progress<'_>),
+    ) -> Result<Option<Stop>, RunError> {
+        let mut back = Back::default();
+        let done = self.rest_of_round(&mut back, show).await;
+        if done.is_err() {
+            self.book.keep_all(&mut back);
+        }
+        done
+    }
+
+    async fn rest_of_round(
+        &mut self,
+        back: &mut Back,
         show: &mut impl FnMut(Progress<'_>),
     ) -> Result<Option<Stop>, RunError> {
         let Self {
@@ -63,14 +78,16 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
         };
         let cancel = book.control.cancel.clone();
         let mut flying = FuturesUnordered::new();
-        let mut back = Back::default();
-        // When each call in flight began.
+        // When each call began that was not seen to come back.
         let mut begun = Begun::new();
         let mut patience = None;
         loop {
-            let told = book.write_down(&mut back)?;
+            back.arrived
+                .iter()
+                .for_each(|call| drop(begun.remove(&call.planned.mind)));
+            let told = book.write_down(back)?;
             if back.unsafe_now {
-                book.wait_for_the_disk(&mut back, &mut flying).await?;
+                book.wait_for_the_disk(back, &mut flying).await?;
             }
             for event in &told {
                 book.show(event, show);
@@ -109,7 +126,7 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
             }
             if flying.is_empty() {
                 match book.state.next() {
-                    _ if back.stop.is_some() => return Ok(back.stop),
+                    _ if back.stop.is_some() => return Ok(back.stop.take()),
                     Step::Call { mind } if launch < minds || back.returned.contains_key(&mind) => {
                         continue;
                     }
@@ -135,7 +152,6 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
                     while let Some(Some(call)) = flying.next().now_or_never() {
                         back.arrived.push(call);
                     }
-                    back.arrived.iter().for_each(|call| drop(begun.remove(&call.planned.mind)));
                 }
                 () = cancel.cancelled(), if !cancel.is_cancelled() => {}
                 () = time_is_up => {}
@@ -143,7 +159,7 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
                     let waiting = oldest(&begun, &**clock, book.state.next_call().0);
                     waiting.into_iter().for_each(&mut *show);
                 }
-                () = out_of_patience => return Ok(back.stop),
+                () = out_of_patience => return Ok(back.stop.take()),
             }
         }
     }
@@ -182,6 +198,19 @@ async fn ask<M: Mind, C: Clock>(mind: &M, clock: &C, side: Side, planned: Planne
     }
 }
 
+/// The answer of a call, as the spool has it; `None` for a failed call.
+fn paid(call: &Returned) -> Option<Spooled> {
+    let reply = call.answer.as_ref().ok()?;
+    Some(Spooled {
+        round: call.planned.round,
+        mind_id: call.planned.mind,
+        request_sha256: call.planned.request_sha256.clone(),
+        latency_ms: call.latency_ms,
+        attempts: reply.attempts.clone(),
+        reply: reply.clone(),
+    })
+}
+
 impl<J: JournalSink, C: Clock> Book<J, C> {
     /// Holds the request that a mind is about to send against the one that should be sent.
     fn check(&mut self, planned: &Planned, mind: &impl Mind) -> Result<(), RunError> {
@@ -206,7 +235,7 @@ impl<J: JournalSink, C: Clock> Book<J, C> {
         Ok(())
     }
 
-    /// Writes down the calls whose turn has come, and keeps the answers of the others. What was written, to be shown.
+    /// Writes down the calls whose turn has come, and keeps the answers of the others. Returns the events, to be shown.
     fn write_down(&mut self, back: &mut Back) -> Result<Vec<Event>, RunError> {
         for call in back.arrived.drain(..) {
             let stops = |error: &MindError| error.fatal || error.class == MindError::CAP;
@@ -218,9 +247,17 @@ impl<J: JournalSink, C: Clock> Book<J, C> {
             && let Step::Call { mind } = self.state.next()
             && let Some(call) = back.returned.remove(&mind)
         {
-            if let Some(cause) = self.settle_call(call, &mut told)? {
-                back.closed = true;
-                back.stop = Some(cause);
+            let paid = paid(&call).filter(|_| !call.spooled);
+            match self.settle_call(call, &mut told) {
+                Ok(None) => {}
+                Ok(Some(cause)) => {
+                    back.closed = true;
+                    back.stop = Some(cause);
+                }
+                Err(error) => {
+                    back.unwritten = paid;
+                    return Err(error);
+                }
             }
         }
         back.unsafe_now |= !told.is_empty();
@@ -230,7 +267,7 @@ impl<J: JournalSink, C: Clock> Book<J, C> {
         Ok(told)
     }
 
-    /// Nothing is asked that depends on what could still be lost; calls under way go on.
+    /// Waits until the machine cannot lose what was written; calls in flight continue.
     async fn wait_for_the_disk(
         &mut self,
         back: &mut Back,
@@ -258,27 +295,27 @@ impl<J: JournalSink, C: Clock> Book<J, C> {
         }
     }
 
-    /// Keeps an answer whose turn has not come: it is paid for. Whether that took a write.
+    /// Keeps every paid answer that has no event, as far as the disk takes them: the run ends by an error.
+    fn keep_all(&mut self, back: &mut Back) {
+        for call in back.arrived.iter_mut().chain(back.returned.values_mut()) {
+            let _ = self.keep(call);
+        }
+        if let Some(answer) = &back.unwritten {
+            let _ = self.journal.spool(answer);
+        }
+    }
+
+    /// Keeps an answer whose turn has not come: it is paid for. Returns whether that took a write.
     fn keep(&mut self, call: &mut Returned) -> Result<bool, RunError> {
-        let Ok(reply) = &call.answer else {
+        let Some(answer) = paid(call).filter(|_| !call.spooled) else {
             return Ok(false);
         };
-        if call.spooled {
-            return Ok(false);
-        }
+        self.journal.spool(&answer)?;
         (call.spooled, self.spooled) = (true, true);
-        self.journal.spool(&Spooled {
-            round: call.planned.round,
-            mind_id: call.planned.mind,
-            request_sha256: call.planned.request_sha256.clone(),
-            latency_ms: call.latency_ms,
-            attempts: reply.attempts.clone(),
-            reply: reply.clone(),
-        })?;
         Ok(true)
     }
 
-    /// Writes down the call that is next, and adds what is to be shown of it to `told`; or says why the run stops before it.
+    /// Writes down the next call and adds its events to `told`, or returns why the run stops before it.
     fn settle_call(
         &mut self,
         call: Returned,

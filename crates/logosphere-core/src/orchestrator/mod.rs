@@ -241,10 +241,7 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
             // For whoever reads the journal; the error itself is what is reported, also where this cannot be written.
             let _ = self.book.interrupt(Stop::new("error", error.to_string()));
         }
-        let synced = self.book.journal.sync().await;
-        let done = done?;
-        synced?;
-        Ok(done)
+        self.book.synced(done).await
     }
 
     async fn rounds(
@@ -280,10 +277,7 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
         show: &mut impl FnMut(Progress<'_>),
     ) -> Result<RoundSummary, RunError> {
         let done = self.round(show).await;
-        let synced = self.book.journal.sync().await;
-        let done = done?;
-        synced?;
-        Ok(done)
+        self.book.synced(done).await
     }
 
     async fn round(
@@ -323,7 +317,7 @@ struct Book<J, C> {
     headers: Option<Vec<(String, String)>>,
     /// When this process began, by the clock.
     begun_ms: u64,
-    /// Answers wait in the spool, or are left there of a round that has ended.
+    /// The spool contains answers.
     spooled: bool,
 }
 
@@ -365,6 +359,14 @@ impl<J: JournalSink, C: Clock> Book<J, C> {
     fn commit(&mut self, event: &Event) -> Result<(), RunError> {
         self.write(event)?;
         Ok(self.state.apply(event)?)
+    }
+
+    /// Waits for the disk; the first of both errors is returned.
+    async fn synced<T>(&mut self, done: Result<T, RunError>) -> Result<T, RunError> {
+        let synced = self.journal.sync().await;
+        let done = done?;
+        synced?;
+        Ok(done)
     }
 
     fn write(&mut self, event: &Event) -> Result<(), RunError> {

@@ -1,10 +1,16 @@
 //! How often a run waits for the disk, and what goes on meanwhile.
 
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use logosphere_core::{
-    Control, Event, JournalError, JournalSink, MemJournal, Orchestrator, Scheduling, Settings,
-    Spooled,
+    Control, Event, JournalError, JournalSink, LocalMind, MemJournal, Mind, MindError, MindInput,
+    MindReply, Orchestrator, Progress, Scheduling, Settings, Side, Spooled, Transcript,
 };
 
 use crate::desk::{self, Slow, Ticking};
@@ -17,10 +23,29 @@ struct Watched {
     unsafe_now: usize,
     /// `w` for an event, `k` for an answer that is kept, `s` for a wait, `e` for an emptied spool.
     log: String,
+    /// The disk takes no event after this number of them.
+    room: Option<usize>,
+    /// The wait with this number fails, from 0.
+    broken_wait: Option<usize>,
+    /// Minds whose answers are in the spool.
+    kept: Vec<(u32, u32)>,
+}
+
+fn full() -> JournalError {
+    JournalError {
+        path: "journal".into(),
+        source: io::ErrorKind::StorageFull.into(),
+    }
 }
 
 impl JournalSink for Watched {
     fn append(&mut self, timestamp: &str, event: &Event) -> Result<(), JournalError> {
+        if self
+            .room
+            .is_some_and(|room| self.log.matches('w').count() >= room)
+        {
+            return Err(full());
+        }
         self.log.push('w');
         self.unsafe_now += 1;
         self.journal.append(timestamp, event)
@@ -30,8 +55,12 @@ impl JournalSink for Watched {
         async {
             if self.unsafe_now > 0 {
                 // The disk takes its time; calls under way come back meanwhile.
-                tokio::time::sleep(std::time::Duration::from_millis(7)).await;
+                tokio::time::sleep(Duration::from_millis(7)).await;
+                let failed = self.broken_wait == Some(self.log.matches('s').count());
                 self.log.push('s');
+                if failed {
+                    return Err(full());
+                }
                 self.unsafe_now = 0;
             }
             Ok(())
@@ -39,7 +68,8 @@ impl JournalSink for Watched {
         .boxed()
     }
 
-    fn spool(&mut self, _: &Spooled) -> Result<(), JournalError> {
+    fn spool(&mut self, answer: &Spooled) -> Result<(), JournalError> {
+        self.kept.push((answer.round, answer.mind_id));
         self.log.push('k');
         self.unsafe_now += 1;
         Ok(())
@@ -52,7 +82,7 @@ impl JournalSink for Watched {
     }
 }
 
-fn log(settings: &Settings, mind: impl logosphere_core::Mind) -> (String, Vec<u8>) {
+fn log(settings: &Settings, mind: impl Mind) -> (String, Vec<u8>) {
     let start = desk::start(settings, &mind);
     let (journal, control) = (Watched::default(), Control::default());
     let mut run = Orchestrator::start(start, mind, journal, Ticking::default(), control).unwrap();
@@ -90,4 +120,106 @@ fn l22_a_round_at_once_waits_for_the_disk_once_for_all_that_is_there() {
         let events = desk::lines(&journal).len();
         assert_eq!(log.matches('w').count(), events, "{log}");
     }
+}
+
+/// A mind whose answers take as long as `pause` says of the number of the call, and which counts them.
+struct Paced {
+    mind: LocalMind,
+    pause: fn(usize) -> u64,
+    calls: AtomicUsize,
+    answers: Arc<AtomicUsize>,
+}
+
+impl Paced {
+    fn new(settings: &Settings, pause: fn(usize) -> u64) -> Self {
+        Self {
+            mind: desk::mind(settings),
+            pause,
+            calls: AtomicUsize::new(0),
+            answers: Arc::default(),
+        }
+    }
+}
+
+#[async_trait]
+impl Mind for Paced {
+    fn label(&self) -> &str {
+        self.mind.label()
+    }
+
+    async fn respond(&self, input: &MindInput, side: &Side) -> Result<MindReply, MindError> {
+        let call = self.calls.fetch_add(1, Ordering::SeqCst);
+        tokio::time::sleep(Duration::from_millis((self.pause)(call))).await;
+        let answer = self.mind.respond(input, side).await;
+        self.answers.fetch_add(1, Ordering::SeqCst);
+        answer
+    }
+}
+
+/// Runs until the disk fails, and compares the answers with those in the journal or in the spool.
+fn nothing_is_lost(settings: &Settings, journal: Watched) {
+    let told = format!("{:?} {:?}", journal.room, journal.broken_wait);
+    let mind = Paced::new(settings, |call| (call % 3) as u64 * 4);
+    let answers = mind.answers.clone();
+    let start = desk::start(settings, &mind);
+    let control = Control::default();
+    let mut run = Orchestrator::start(start, mind, journal, Ticking::default(), control).unwrap();
+    let failed = desk::wait(async { run.run(&mut |_| {}).await });
+    let Watched {
+        journal, mut kept, ..
+    } = run.into_journal();
+    if failed.is_ok() {
+        return;
+    }
+    let written = Transcript::read(&journal.bytes[..]).unwrap().calls;
+    kept.extend(written.iter().map(|call| (call.round, call.mind)));
+    kept.sort_unstable();
+    kept.dedup();
+    assert_eq!(
+        kept.len(),
+        answers.load(Ordering::SeqCst),
+        "{told}: {kept:?}"
+    );
+}
+
+#[test]
+fn an_answer_survives_a_disk_that_fails_at_any_event_or_wait() {
+    for scheduling in [Scheduling::Sequential, Scheduling::Snapshot] {
+        let settings = Settings {
+            concurrency: 4,
+            ..desk::settings(scheduling)
+        };
+        for number in 1..40 {
+            for (room, broken_wait) in [(Some(number), None), (None, Some(number - 1))] {
+                let journal = Watched {
+                    room,
+                    broken_wait,
+                    ..Watched::default()
+                };
+                nothing_is_lost(&settings, journal);
+            }
+        }
+    }
+}
+
+#[test]
+fn l16_a_call_that_came_back_during_a_wait_is_not_shown_as_waited_for() {
+    let settings = Settings {
+        concurrency: 4,
+        max_rounds: 1,
+        ..desk::settings(Scheduling::Snapshot)
+    };
+    // The second comes back while the disk is waited for, the fourth long after.
+    let mind = Paced::new(&settings, |call| [0, 3, 0, 5000][call]);
+    let start = desk::start(&settings, &mind);
+    let (journal, control) = (Watched::default(), Control::default());
+    let mut run = Orchestrator::start(start, mind, journal, Ticking::default(), control).unwrap();
+    let mut waited_for = Vec::new();
+    let mut show = |progress: Progress<'_>| {
+        if let Progress::Waiting { mind, .. } = progress {
+            waited_for.push(mind);
+        }
+    };
+    desk::wait(run.run(&mut show)).unwrap();
+    assert_eq!(waited_for, [3; 4]);
 }
