@@ -123,7 +123,7 @@ fn said(text: &str, source: Source, original: &Original) -> Vec<Said> {
 }
 
 /// The values of the key `score` in the JSON objects of a text.
-fn scores(text: &str) -> Vec<Value> {
+fn scores(text: &str) -> HashSet<Value> {
     let objects = objects_with_score(&[text]).into_iter();
     objects
         .filter_map(|entries| entries.into_iter().find(|(key, _)| key == "score"))
@@ -139,7 +139,7 @@ pub(super) struct Original {
     /// It speaks of scores.
     of_scores: bool,
     /// The scores of its JSON objects.
-    verdicts: Vec<Value>,
+    verdicts: HashSet<Value>,
 }
 
 impl Original {

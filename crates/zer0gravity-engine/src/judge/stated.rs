@@ -1,6 +1,6 @@
 //! The scores that a reply states when it is more than the one object that was asked for.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use serde_json::Value;
@@ -27,18 +27,14 @@ pub(super) fn stated(text: &str, max: u8, judged: &[&str]) -> Option<Vec<Stated>
         .collect();
     let drafts = thinking(text);
     let code = code(text, &objects, &drafts);
-    let within = |parts: &[Range<usize>], at| parts.iter().any(|part| part.contains(&at));
-    let quoted = objects_with_score(judged);
+    let judged = Judged::new(judged);
     let mut found = Vec::new();
     let mut heard = drafts.clone();
     for (span, object) in objects {
         let Some(score) = object.get("score").filter(|_| !within(&drafts, span.start)) else {
             continue;
         };
-        if is_ticked(text, &span)
-            || within(&code, span.start)
-            || quoted.iter().any(|judged| stands_in(&object, judged))
-        {
+        if is_ticked(text, &span) || within(&code, span.start) || judged.holds(&object) {
             heard.push(span);
             continue;
         }
@@ -81,22 +77,30 @@ fn is_ticked(text: &str, span: &Range<usize>) -> bool {
     opens == closes && (1..3).contains(&opens)
 }
 
-/// What is between two runs of one or two back-ticks of equal length in one paragraph; back-ticks in objects and drafts are theirs.
+/// Whether a byte is in one of these parts, which are in order and apart.
+fn within(parts: &[Range<usize>], at: usize) -> bool {
+    let next = parts.partition_point(|part| part.end <= at);
+    parts.get(next).is_some_and(|part| part.contains(&at))
+}
+
+/// The text between two runs of one or two back-ticks of equal length in one paragraph; back-ticks in objects and drafts are theirs.
 fn code(
     text: &str,
     objects: &[(Range<usize>, Json)],
     drafts: &[Range<usize>],
 ) -> Vec<Range<usize>> {
+    let objects = objects.iter().map(|(span, _)| (span.clone(), false));
+    let drafts = drafts.iter().map(|draft| (draft.clone(), true));
+    let mut skipped: Vec<_> = objects.chain(drafts).collect();
+    skipped.sort_by_key(|(part, _)| part.start);
+    let mut skipped = skipped.into_iter().peekable();
     let mut parts = Vec::new();
     let mut open: Option<(usize, usize)> = None;
-    let (mut at, mut next) = (0, objects.iter().map(|(span, _)| span).peekable());
+    let mut at = 0;
     while at < text.len() {
-        if let Some(draft) = drafts.iter().find(|draft| draft.contains(&at)) {
-            (at, open) = (draft.end, None);
-            continue;
-        }
-        if let Some(object) = next.next_if(|object| object.start <= at) {
-            at = at.max(object.end);
+        if let Some((part, is_draft)) = skipped.next_if(|(part, _)| part.start <= at) {
+            open = open.filter(|_| !is_draft || part.end <= at);
+            at = at.max(part.end);
             continue;
         }
         let rest = &text.as_bytes()[at..];
@@ -118,44 +122,42 @@ fn code(
     parts
 }
 
-/// What is inside of `<thinking>` or `<think>`, to the end if it is never closed.
+/// The text inside of `<thinking>` or `<think>`, to the end if it is never closed.
 fn thinking(text: &str) -> Vec<Range<usize>> {
-    let lower = text.to_ascii_lowercase();
     let mut parts = Vec::new();
-    let mut at = 0;
-    while let Some(start) = first(&lower[at..], ["<thinking>", "<think>"]) {
-        let start = at + start;
-        let end = first(&lower[start..], ["</thinking>", "</think>"]);
-        let end = end.map_or(text.len(), |end| start + end);
-        parts.push(start..end);
-        at = end;
+    let mut open = None;
+    for (at, _) in text.match_indices('<') {
+        let is = |tag: &str| {
+            let start = text.as_bytes().get(at..at + tag.len());
+            start.is_some_and(|start| start.eq_ignore_ascii_case(tag.as_bytes()))
+        };
+        match open {
+            None if is("<thinking>") || is("<think>") => open = Some(at),
+            Some(start) if is("</thinking>") || is("</think>") => {
+                parts.push(start..at);
+                open = None;
+            }
+            _ => {}
+        }
     }
+    parts.extend(open.map(|start| start..text.len()));
     parts
 }
 
-/// The place of the first of these words.
-fn first(text: &str, words: [&str; 2]) -> Option<usize> {
-    words.into_iter().filter_map(|word| text.find(word)).min()
-}
-
 /// The entries of every object with a score in these texts, at any depth, also inside of a JSON string.
-pub(crate) fn objects_with_score(texts: &[&str]) -> Vec<Vec<(String, Value)>> {
-    let mut seen = HashSet::new();
-    let mut found = Vec::new();
+pub(crate) fn objects_with_score(texts: &[&str]) -> HashSet<Vec<(String, Value)>> {
+    let mut found = HashSet::new();
     for text in texts {
         let unescaped = text.contains("\\\"").then(|| text.replace("\\\"", "\""));
         for text in [*text].into_iter().chain(unescaped.as_deref()) {
-            let spans = every_balanced(text).into_iter();
-            for span in spans.filter(|span| seen.insert(text[span.clone()].to_owned())) {
-                if let Some(Json::Object(entries)) = Json::parse(&text[span])
+            let objects = every_balanced(text).into_iter();
+            for object in objects.filter_map(|span| Json::parse(&text[span])) {
+                if let Json::Object(entries) = object
                     && entries.iter().any(|(key, _)| key == "score")
                 {
                     let entries = entries.into_iter();
-                    found.push(
-                        entries
-                            .map(|(key, value)| (key, value.into_value()))
-                            .collect(),
-                    );
+                    let entries = entries.map(|(key, value)| (key, value.into_value()));
+                    found.insert(entries.collect());
                 }
             }
         }
@@ -163,15 +165,34 @@ pub(crate) fn objects_with_score(texts: &[&str]) -> Vec<Vec<(String, Value)>> {
     found
 }
 
-/// Whether every entry of `object` is one of a judged text's object.
-fn stands_in(object: &Json, judged: &[(String, Value)]) -> bool {
-    let Json::Object(entries) = object else {
-        return false;
-    };
-    entries.iter().all(|(key, value)| {
-        let value = value.clone().into_value();
-        judged
-            .iter()
-            .any(|(name, other)| name == key && *other == value)
-    })
+/// The objects with a score in the judged texts: for each of their entries the numbers of the objects that have it, in order.
+struct Judged(HashMap<(String, Value), Vec<usize>>);
+
+impl Judged {
+    fn new(texts: &[&str]) -> Self {
+        let mut objects_with: HashMap<_, Vec<usize>> = HashMap::new();
+        for (number, entries) in objects_with_score(texts).into_iter().enumerate() {
+            for entry in entries {
+                objects_with.entry(entry).or_default().push(number);
+            }
+        }
+        Self(objects_with)
+    }
+
+    /// Whether every entry of `object` is one of the same judged object.
+    fn holds(&self, object: &Json) -> bool {
+        let Json::Object(entries) = object else {
+            return false;
+        };
+        let entries = entries.iter().cloned();
+        let entries = entries.map(|(key, value)| self.0.get(&(key, value.into_value())));
+        let Some(mut numbers) = entries.collect::<Option<Vec<_>>>() else {
+            return false;
+        };
+        numbers.sort_by_key(|numbers| numbers.len());
+        numbers.split_first().is_some_and(|(fewest, others)| {
+            let in_all = |number| others.iter().all(|one| one.binary_search(number).is_ok());
+            fewest.iter().any(in_all)
+        })
+    }
 }

@@ -317,7 +317,7 @@ fn z1_judges_are_asked_again_and_the_second_reply_is_read_alike() {
 
 #[test]
 fn z1_quotations_at_any_depth_and_in_any_number_take_no_long_time() {
-    let many = 1 << 17;
+    let length = 1 << 20;
     for unit in [
         "{\"score\":40,\"a\":[",
         "{\"score\": 40} ",
@@ -325,9 +325,23 @@ fn z1_quotations_at_any_depth_and_in_any_number_take_no_long_time() {
         "{\"score\":",
         "`{\"score\":40}`",
         "<thinking>",
+        "<think></think>",
+        "<think>{\"score\":40}</think> ``",
+        "{} ` ",
     ] {
-        let text = unit.repeat(many / unit.len());
+        let text = unit.repeat(length / unit.len());
         parse_judge_reply(&text, 40, &[&text]);
+    }
+    let nested = |depth: usize| "{\"score\":".repeat(depth) + "40" + &"}".repeat(depth);
+    let numbered = |key: &str| -> String {
+        let objects = (0..length / 40).map(|at| format!("{{\"score\":40,\"{key}\":{at}}}"));
+        objects.collect()
+    };
+    for (reply, judged) in [
+        (nested(length / 10), nested(length / 10)),
+        (numbered("said"), numbered("shown")),
+    ] {
+        parse_judge_reply(&reply, 40, &[&judged]);
     }
 }
 
