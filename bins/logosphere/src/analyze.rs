@@ -7,6 +7,7 @@ use bin_support::{Exit, Failure, Session, printable};
 use logosphere_core::metrics::{Interval, Metric, SeedExit, Trend, Volume, Window};
 use logosphere_core::nulls::NullBand;
 use logosphere_core::{Analysis, AnalysisPlan, Scheduling};
+use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
 use crate::args;
 use crate::lineage;
@@ -97,26 +98,14 @@ fn short_table(analysis: &Analysis) -> String {
     columns(&rows)
 }
 
-/// A text in lines of 80 columns.
+/// A text in lines of 80 columns, the last one ended.
 fn wrapped(text: &str) -> String {
-    let mut lines = String::new();
-    for line in text.lines() {
-        let mut width = 0;
-        for word in line.split(' ') {
-            let letters = word.chars().count();
-            if width > 0 && width + 1 + letters > WIDTH {
-                lines.push('\n');
-                width = 0;
-            } else if width > 0 {
-                lines.push(' ');
-                width += 1;
-            }
-            lines.push_str(word);
-            width += letters;
-        }
-        lines.push('\n');
-    }
-    lines
+    let words = Options::new(WIDTH)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation)
+        .wrap_algorithm(WrapAlgorithm::FirstFit)
+        .break_words(false);
+    textwrap::fill(text.trim_end(), words) + "\n"
 }
 
 /// No rounds are the messages that can be read.

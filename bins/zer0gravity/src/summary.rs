@@ -1,5 +1,6 @@
 //! What a run came to, for people, on stderr.
 
+use std::collections::HashSet;
 use std::fmt::{Display, Write as _};
 use std::io::{self, Write as _};
 
@@ -60,11 +61,12 @@ impl Summary {
                 "offline (deterministic rules; no model was asked)",
             );
         }
+        let mut told = HashSet::new();
         for (index, result) in results.iter().enumerate() {
             if index > 0 {
                 text.push('\n');
             }
-            self.result(&mut text, result);
+            self.result(&mut text, result, &mut told);
         }
         let average = average(results);
         if !average.is_empty() {
@@ -73,7 +75,8 @@ impl Summary {
         text + &average
     }
 
-    fn result(&self, text: &mut String, result: &ExperimentResult) {
+    /// One result. `told` are the reasons that results before it gave for rules that need a model.
+    fn result(&self, text: &mut String, result: &ExperimentResult, told: &mut HashSet<String>) {
         let kind = result.level.map_or("Case", |_| "Level");
         let id = printable(&result.test_case_id);
         let mut heading = format!("{kind} {id}");
@@ -99,15 +102,16 @@ impl Summary {
         let (Some(scores), Some(total)) = (result.scores, total) else {
             let outcome = &result.outcome;
             let stage = outcome.stage.map_or("", |stage| stage.as_str());
-            let failed = format!("{} at {stage}", outcome.status);
+            let status = format!("{} at {stage}", outcome.status);
             let detail = printable(outcome.detail.as_deref().unwrap_or_default());
+            let reason = format!("{status}: {detail}");
             // The rules are to blame, whatever the text: once is enough.
-            let told = outcome.status == StageStatus::UnsupportedOffline
-                && text.contains(&format!("{failed}: {detail}"));
-            let failed = if told {
-                format!("{failed}, see above")
+            let is_new =
+                outcome.status != StageStatus::UnsupportedOffline || told.insert(reason.clone());
+            let failed = if is_new {
+                reason
             } else {
-                format!("{failed}: {detail}")
+                format!("{status}, see above")
             };
             field(text, "Failed:", failed);
             return;

@@ -1,8 +1,8 @@
 //! Plots: numbers drawn as SVG, with the same numbers in a table behind them.
 
 mod bars;
-mod beside;
 mod figure;
+mod placement;
 mod scale;
 mod xy;
 

@@ -1,11 +1,9 @@
 //! Lines, points and bands over two axes.
 
-use std::iter::repeat;
-
 use maud::{Markup, html};
 
-use super::beside::{self, Label, NAMED};
 use super::figure::{Drawing, Figure, Frame, HEIGHT, LABEL, hue, left_out};
+use super::placement::{self, Label, NAMED};
 use super::scale::Scale;
 use super::{Axis, Point, Series, Shape};
 use crate::cell::Cell;
@@ -46,7 +44,7 @@ pub(super) fn draw(x: &Axis, y: &Axis, series: &[Series]) -> Figure {
     let drawing = across.zip(up).map(|(across, up)| {
         let frame = Frame::new(across, up);
         let clouds: Vec<_> = drawn.iter().map(|drawn| drawn.cloud(&frame)).collect();
-        let shifts = beside::shifts(&clouds);
+        let shifts = placement::shifts(&clouds);
         let named = labels(&drawn, &shifts, &frame);
         if shifts.iter().flatten().any(|shift| *shift > 0.0) {
             notes.push("Points at one place stand side by side.".to_owned());
@@ -81,7 +79,7 @@ pub(super) fn draw(x: &Axis, y: &Axis, series: &[Series]) -> Figure {
 /// The names of points, where there are few: those of a plot whose points have one.
 fn labels(drawn: &[Drawn<'_>], shifts: &[Vec<f64>], frame: &Frame) -> Vec<Label> {
     let marks = drawn.iter().zip(shifts).flat_map(|(drawn, shifts)| {
-        let points = drawn.points().iter().zip(shifts.iter().chain(repeat(&0.0)));
+        let points = drawn.points().iter().zip(shifts);
         points
             .filter(|(point, _)| drawn.takes(point))
             .map(|(point, shift)| {
@@ -91,7 +89,8 @@ fn labels(drawn: &[Drawn<'_>], shifts: &[Vec<f64>], frame: &Frame) -> Vec<Label>
     });
     let marks: Option<Vec<_>> = marks.take(NAMED + 1).collect();
     let few = marks.filter(|marks| marks.len() <= NAMED);
-    few.map(|marks| beside::labels(&marks)).unwrap_or_default()
+    few.map(|marks| placement::labels(&marks))
+        .unwrap_or_default()
 }
 
 fn description(x: &Axis, y: &Axis, series: &[Series], lost: usize) -> String {
@@ -243,23 +242,22 @@ impl Drawn<'_> {
         html! { path class={ "band " (hue(self.index)) } d={ (path) "Z" } {} }
     }
 
-    /// The places of points that stand for themselves, if they are few enough to be told apart: those of a line stay on it.
-    /// `None` for a point without a place.
+    /// For each point its place, if no other may hide it: `None` for one that an axis does not take, for the points of a line,
+    /// and where there are too many to tell them apart.
     fn cloud(&self, frame: &Frame) -> Vec<Option<(f64, f64)>> {
-        let points = match &self.series.shape {
-            Shape::Points(points) if points.len() <= TOLD => points.as_slice(),
-            _ => &[],
-        };
+        let points = self.points();
+        let apart = matches!(self.series.shape, Shape::Points(_)) && points.len() <= TOLD;
         let place = |point: &Point| {
             let place = (frame.across(point.x), frame.up(point.y));
-            self.takes(point).then_some(place)
+            (apart && self.takes(point)).then_some(place)
         };
         points.iter().map(place).collect()
     }
 
     fn marks(&self, frame: &Frame, shifts: &[f64]) -> Markup {
         let joined = matches!(self.series.shape, Shape::Line(_));
-        let points: Vec<&Point> = self.points().iter().step_by(self.stride()).collect();
+        let shifted = self.points().iter().zip(shifts);
+        let (points, shifts): (Vec<&Point>, Vec<f64>) = shifted.step_by(self.stride()).unzip();
         // A long line is a line; a short one shows what it was measured at.
         let dotted = !joined || points.len() <= 40;
         let told = points.len() <= TOLD;
@@ -270,7 +268,7 @@ impl Drawn<'_> {
                         path class="line" stroke-dasharray=(DASHES[self.index % 6])
                             d=(self.path(frame, &points)) {}
                     }
-                    @for (point, shift) in points.iter().zip(shifts.iter().chain(repeat(&0.0))).filter(|(point, _)| self.takes(point)) {
+                    @for (point, shift) in points.iter().zip(&shifts).filter(|(point, _)| self.takes(point)) {
                         @let across = frame.across(point.x) + shift;
                         @if let Some((low, high)) = self.interval(point) {
                             (whisker(across, frame.up(low), frame.up(high)))
