@@ -1,4 +1,4 @@
-//! What the commands that begin or continue a run share: seeds, settings, the minds, and names for errors.
+//! Shared parts of the commands that start or resume a run: seeds, settings, minds, and error messages.
 
 use std::path::{Path, PathBuf};
 
@@ -120,7 +120,7 @@ pub fn seeds(
     Ok(init)
 }
 
-/// Whose fault it is decides the exit code.
+/// The exit code tells a usage error from a failure.
 pub fn failure(error: ExperimentError) -> Failure {
     if error.is_usage() {
         Failure::usage(error)

@@ -10,7 +10,7 @@ use strsim::levenshtein;
 
 use crate::error::Error;
 
-/// Where experiments are made, from the working directory.
+/// The directory of experiments, relative to the working directory.
 pub const EXPERIMENTS: &str = "experiments";
 
 /// What a command reads. Flattened into the commands that may do without.

@@ -96,7 +96,7 @@ fn row(encoding: &Difference) -> [String; 5] {
     ]
 }
 
-/// Everything that a difference may come from.
+/// Prints each reason for a difference other than the encoding systems.
 fn changes(changes: &Changes) -> Vec<String> {
     let rules = changes.rules.iter().map(|id| format!("rules of {id:?}"));
     let texts = changes.texts.iter().map(|id| format!("text of {id:?}"));

@@ -30,7 +30,7 @@ impl Source {
         }
     }
 
-    /// What it consists of, and no output may replace.
+    /// The files of the run, none of which an output may replace.
     pub fn files(&self) -> Vec<PathBuf> {
         let beside = self
             .directory

@@ -237,10 +237,10 @@ pub struct Compare {
     /// The later one.
     #[arg(value_name = "NEW")]
     pub new: PathBuf,
-    /// End with 4 if an encoding's mean total is significantly lower, by more than so many points, or a text is not scored any more.
+    /// Exit with code 4 if an encoding's mean total is significantly lower by more than POINTS, or a text is no longer scored.
     #[arg(long, value_name = "POINTS", value_parser = flags::points, allow_negative_numbers = true)]
     pub max_drop: Option<f64>,
-    /// End with 4 on every drop beyond --max-drop, even if chance may give it.
+    /// Exit with code 4 on every drop beyond --max-drop, significant or not.
     #[arg(long, requires = "max_drop")]
     pub strict: bool,
     /// Print the comparison as JSON.

@@ -19,7 +19,7 @@ use crate::{
 /// How long calls under way are waited for after a signal, or when the time is up.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How often a call that does not come back is shown.
+/// The interval between two notices about a call without a reply.
 const TICK: Duration = Duration::from_secs(1);
 
 /// Runs an experiment: asks its minds and writes its journal.

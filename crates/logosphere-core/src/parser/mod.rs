@@ -119,7 +119,7 @@ pub struct Parsed {
     pub messages: Vec<String>,
     /// The signature, or nothing.
     pub signature: String,
-    /// Whether it was ended.
+    /// Whether the block has its closing delimiter.
     pub completed: bool,
     /// How.
     pub end: End,

@@ -1,4 +1,4 @@
-//! How each measure, interval and null model is computed.
+//! The definition of each measure, interval and null model.
 
 use report_kit::{Cell, Section, Table};
 

@@ -1,13 +1,13 @@
-//! Where marks and their names stand so that none hides another.
+//! Positions of marks and of their names at which no mark or name hides another.
 
 use std::collections::HashMap;
 
 use super::figure::WIDTH;
 use crate::text;
 
-/// From one mark to the next beside it.
+/// The distance between marks that are moved apart.
 const STEP: f64 = 7.0;
-/// Marks beside each other at most; more stand on the last.
+/// The maximum number of marks that are moved apart; further ones cover the last.
 const MOST: u32 = 10;
 /// Named points up to which names are written into the drawing.
 pub(super) const NAMED: usize = 12;
@@ -16,7 +16,7 @@ const NAME: usize = 24;
 /// Width of a letter and height of a line.
 const LETTER: (f64, f64) = (7.5, 15.0);
 
-/// How far each mark is moved to the right, for marks at these places, cloud by cloud.
+/// Returns the distance by which each mark moves to the right, for marks at these places, series by series.
 pub(super) fn shifts(clouds: &[Vec<Option<(f64, f64)>>]) -> Vec<Vec<f64>> {
     let mut taken: HashMap<(i64, i64), u32> = HashMap::new();
     let mut shift = |place: &Option<(f64, f64)>| {
@@ -44,7 +44,7 @@ pub(super) struct Label {
     pub(super) name: String,
 }
 
-/// Names beside their marks, each below those that it would cover.
+/// Places names next to their marks, each below those that it would cover.
 pub(super) fn labels(marks: &[(f64, f64, &str)]) -> Vec<Label> {
     let mut marks = marks.to_vec();
     marks.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.total_cmp(&b.0)));

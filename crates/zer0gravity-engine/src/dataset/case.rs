@@ -13,13 +13,13 @@ pub struct Case {
     pub id: String,
     /// The text.
     pub text: String,
-    /// What carrying out the text gives, if it is an instruction with one result.
+    /// The result of carrying out the text, if it is an instruction with one result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_output: Option<String>,
-    /// Why that is its result, for people.
+    /// The reason for that result, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explanation: Option<String>,
-    /// What kind of text it is, in the dataset's words.
+    /// The kind of text, in the dataset's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub genre: Option<String>,
     /// Words to find it by.
@@ -31,8 +31,8 @@ pub struct Case {
 /// whole file; with an error of the file itself (not UTF-8, broken JSON, no case) there are none.
 ///
 /// `name` is what the errors call the file. A case without `id` is called after its place: `line-7`, `row-3` of a CSV file (the
-/// header row not counted), `case-2` of an array. Texts may also be in a field `input`, `prompt` or `content`. A BOM is allowed, fields that no case has are ignored, null is a missing value, and a
-/// blank text is a text.
+/// header row not counted), `case-2` of an array. Texts may also be in a field `input`, `prompt` or `content`. A BOM is allowed,
+/// unknown fields are ignored, null is a missing value, and a blank text is a text.
 ///
 /// ```
 /// use zer0gravity_engine::{CaseFormat, parse_cases};
@@ -62,7 +62,7 @@ pub fn parse_cases(bytes: &[u8], format: CaseFormat, name: &str) -> ParsedCases 
     }
 }
 
-/// What [`parse_cases`] finds in a file.
+/// The result of [`parse_cases`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ParsedCases {

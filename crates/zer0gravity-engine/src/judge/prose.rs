@@ -11,7 +11,7 @@ const FILLERS: [&str; 20] = [
     "text", "only", "just", "about", "final", "mine",
 ];
 
-/// The numbers that `text` announces as scores: behind a word such as `score` or `give`, and before `of 40` or `/40` where
+/// The numbers that `text` announces as scores: after a word such as `score` or `give`, and before `of 40` or `/40` where
 /// `max` is 40. `None` for a number that is not written in ASCII digits.
 pub(super) fn scores(text: &str, max: u8) -> Vec<Option<f64>> {
     let tokens = tokens(text);
@@ -50,7 +50,7 @@ pub(super) fn scores(text: &str, max: u8) -> Vec<Option<f64>> {
     found
 }
 
-/// What prose consists of here; signs between words and numbers that say nothing are left out.
+/// A part of prose; punctuation without a meaning for scores is left out.
 #[derive(Debug, Clone, PartialEq)]
 enum Token {
     /// In small letters.

@@ -1,4 +1,4 @@
-//! What else differs between two runs.
+//! Differences between two runs other than their encoding systems.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +22,7 @@ pub struct ItemName {
     pub decode: u32,
 }
 
-/// What else is not the same in two runs.
+/// A difference between two runs other than their encoding systems.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Changes {

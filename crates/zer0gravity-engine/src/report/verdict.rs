@@ -6,7 +6,7 @@ use super::compare::Comparison;
 /// Two drops on paper equal may differ in the last bits.
 const SLACK: f64 = 1e-9;
 
-/// What a new run must keep to.
+/// The limits that a new run must respect.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Limits {

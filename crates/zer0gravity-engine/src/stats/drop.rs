@@ -1,4 +1,4 @@
-//! Whether a mean has dropped, or chance may give the difference.
+//! A test for a drop of a mean.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -6,9 +6,9 @@ use super::{mean, squares};
 
 /// The share of unchanged means that are called dropped.
 pub const DROP_ERROR: f64 = 0.05;
-/// No more texts are looked for.
+/// The largest number of texts that [`texts_needed`] returns.
 const MOST_TEXTS: usize = 100_000;
-/// Below this a spread is none: differences that are equal on paper may differ in their last bits.
+/// A spread below this counts as 0: differences that are equal on paper may differ in their last bits.
 const EQUAL: f64 = 1e-9;
 
 /// The one-sided p, 0 to 1, of `differences` (new minus old, one for each text) if their true mean is not below 0, by
@@ -30,7 +30,7 @@ pub fn drop_p(differences: &[f64]) -> Option<f64> {
     Some(student.cdf(mean / (spread / n.sqrt())))
 }
 
-/// How many texts with the same mean and spread of differences would show a drop; `None` below 2 texts, without a drop, and
+/// The number of texts with the same mean and spread of differences that would show a drop; `None` below 2 texts, without a drop, and
 /// if no number of texts up to 100,000 would do.
 ///
 /// ```
