@@ -118,9 +118,7 @@ impl Settings {
             options: self.options.clone(),
         }
     }
-}
 
-impl Settings {
     /// Settings that a resumed run may change.
     pub const CHANGEABLE: &[&str] = &[
         "max_rounds",
@@ -131,7 +129,8 @@ impl Settings {
         "api_base_url",
     ];
 
-    /// Returns the settings after these changes, each `[old, new]`.
+    /// Returns the settings after these changes, each `[old, new]`, of [`Settings::CHANGEABLE`] or a part of one such as
+    /// `caps.max_usd`.
     ///
     /// # Errors
     /// [`StateError::Setting`].
@@ -141,30 +140,18 @@ impl Settings {
     ) -> Result<Self, StateError> {
         let mut settings = self.clone();
         for (setting, [_, new]) in changed {
-            settings.change(setting, new)?;
+            let refused = || StateError::Setting {
+                setting: setting.clone(),
+                value: new.to_string(),
+            };
+            let root = setting.split('.').next().unwrap_or_default();
+            let mut all = serde_json::to_value(&settings).map_err(|_| refused())?;
+            let place = all.pointer_mut(&format!("/{}", setting.replace('.', "/")));
+            *(place.filter(|_| Self::CHANGEABLE.contains(&root))).ok_or_else(refused)? =
+                new.clone();
+            settings = serde_json::from_value(all).map_err(|_| refused())?;
         }
         Ok(settings)
-    }
-
-    /// Changes one of [`Settings::CHANGEABLE`], or a part of it such as `caps.max_usd`.
-    ///
-    /// # Errors
-    /// [`StateError::Setting`].
-    fn change(&mut self, setting: &str, value: &serde_json::Value) -> Result<(), StateError> {
-        let refused = || StateError::Setting {
-            setting: setting.to_owned(),
-            value: value.to_string(),
-        };
-        let root = setting.split('.').next().unwrap_or_default();
-        if !Self::CHANGEABLE.contains(&root) {
-            return Err(refused());
-        }
-        let mut all = serde_json::to_value(&*self).map_err(|_| refused())?;
-        let pointer = format!("/{}", setting.replace('.', "/"));
-        let place = all.pointer_mut(&pointer).ok_or_else(refused)?;
-        *place = value.clone();
-        *self = serde_json::from_value(all).map_err(|_| refused())?;
-        Ok(())
     }
 }
 

@@ -8,7 +8,7 @@ impl Settings {
     /// that fails here, and no journal of such a run verifies.
     ///
     /// # Errors
-    /// [`ConfigError::Value`] and [`ConfigError::Conflict`].
+    /// The first setting that is not allowed.
     pub fn validate(&self) -> Result<(), ConfigError> {
         Layer::of(self).check_ranges()?;
         self.check_together()
@@ -16,51 +16,51 @@ impl Settings {
 
     /// Checks settings against each other.
     pub(super) fn check_together(&self) -> Result<(), ConfigError> {
-        let conflict = |path, why| Err(ConfigError::Conflict { path, why });
-        if self.parse_mode == ParseMode::Legacy {
-            return conflict(
+        refuse(&[
+            (
+                self.parse_mode == ParseMode::Legacy,
                 "parse_mode",
                 "legacy reads old journals only (verify, parse, analyze); use lenient or strict for a run",
-            );
-        }
-        if self.mind.is_some() && self.provider != OFFLINE {
-            return conflict(
+            ),
+            (
+                self.mind.is_some() && self.provider != OFFLINE,
                 "mind",
                 "a program plays the minds only offline; leave it out or set provider to offline",
-            );
-        }
-        if self.api_base_url.is_some() && self.provider == OFFLINE {
-            return conflict(
+            ),
+            (
+                self.api_base_url.is_some() && self.provider == OFFLINE,
                 "api_base_url",
                 "offline nobody is asked; leave it out or set another provider",
-            );
-        }
-        if self.k_samples == 0 {
-            return self.check_seeds(0);
-        }
-        Ok(())
+            ),
+        ])?;
+        self.check_seeds(1)
     }
 
     /// Whether a run can begin with so many seeds.
     ///
     /// # Errors
-    /// [`ConfigError::Conflict`]: a mind could be sent nothing at all.
+    /// A mind could be sent nothing at all.
     pub fn check_seeds(&self, seeds: u64) -> Result<(), ConfigError> {
-        if seeds > 0 && self.k_samples > 0 {
-            return Ok(());
-        }
-        if self.system_role {
-            return Err(ConfigError::Conflict {
-                path: "system_role",
-                why: "a mind that reads no message would be sent no user's turn; it needs k_samples of at least 1 and seeds",
-            });
-        }
-        if is_blank(&self.system_prompt) {
-            return Err(ConfigError::Conflict {
-                path: "system_prompt",
-                why: "a mind that reads no message would be sent nothing; a blank one needs k_samples of at least 1 and seeds",
-            });
-        }
-        Ok(())
+        let reads_nothing = seeds == 0 || self.k_samples == 0;
+        refuse(&[
+            (
+                reads_nothing && self.system_role,
+                "system_role",
+                "a mind that reads no message would be sent no user's turn; it needs k_samples of at least 1 and seeds",
+            ),
+            (
+                reads_nothing && is_blank(&self.system_prompt),
+                "system_prompt",
+                "a mind that reads no message would be sent nothing; a blank one needs k_samples of at least 1 and seeds",
+            ),
+        ])
+    }
+}
+
+/// Refuses the first setting for which there is a reason to.
+fn refuse(reasons: &[(bool, &str, &str)]) -> Result<(), ConfigError> {
+    match reasons.iter().find(|(refused, ..)| *refused) {
+        Some((_, setting, why)) => Err(ConfigError::new(*setting, *why)),
+        None => Ok(()),
     }
 }

@@ -3,100 +3,21 @@
 use serde_json::Value;
 use strsim::levenshtein;
 
-use super::rule::Rule;
-use super::{ConfigError, Layer};
+use super::ConfigError;
+use super::rule::{ADDRESS, NAME, Rule, SIGNATURE, TEXT};
+use crate::parser::ParseMode;
+use crate::settings::{Durability, Impersonation, KeepSetting, OnError, Scheduling, Settings};
+use Rule::{Flag, Number, OneOf, Whole};
 
 /// The provider that is none.
 pub(super) const OFFLINE: &str = "offline";
 
-/// A key.
-pub(super) struct Key {
-    /// Its name, behind that of its group and a point if it is in one.
-    pub(super) path: &'static str,
-    /// The name that the requirement has for it.
-    pub(super) old: Option<&'static str>,
-    /// What it may be.
-    pub(super) rule: Rule,
-    /// Whether null says that it is not set.
-    pub(super) null: bool,
-    /// The value that a layer gives.
-    pub(super) get: fn(&Layer) -> Option<Value>,
-    /// Puts a value into a layer, if it has the right type.
-    set: fn(&mut Layer, Value) -> bool,
-}
+/// Groups of the requirement's own `config.json`. They hold its upper-case names.
+const GROUPS: [&str; 2] = ["parameters", "api"];
 
-impl Key {
-    pub(super) fn check(&self, path: &str, value: &Value) -> Result<(), ConfigError> {
-        if self.rule.allows(value) {
-            return Ok(());
-        }
-        Err(ConfigError::Value {
-            path: path.to_owned(),
-            allowed: self.rule.to_string(),
-            found: self.rule.found(value),
-        })
-    }
-
-    /// Takes over a value of a file that has it at `path`.
-    pub(super) fn read(
-        &self,
-        layer: &mut Layer,
-        path: &str,
-        value: Value,
-    ) -> Result<(), ConfigError> {
-        if self.null && value.is_null() {
-            return Ok(());
-        }
-        self.check(path, &value)?;
-        let found = self.rule.found(&value);
-        if (self.set)(layer, value) {
-            return Ok(());
-        }
-        Err(ConfigError::Value {
-            path: path.to_owned(),
-            allowed: self.rule.to_string(),
-            found,
-        })
-    }
-}
-
-/// One key of a list: name, field of [`Layer`], rule; `or null`; and the requirement's name.
-macro_rules! key {
-    ($path:literal, $field:ident, $rule:expr $(, $null:ident)? $(; $old:literal)?) => {
-        Key {
-            path: $path,
-            old: key!(@old $($old)?),
-            rule: $rule,
-            null: key!(@null $($null)?),
-            get: |layer| {
-                let value = layer.$field.as_ref()?;
-                // What is no number in JSON, such as NaN, is null, which no rule allows.
-                Some(serde_json::to_value(value).unwrap_or_default())
-            },
-            set: |layer, value| {
-                layer.$field = serde_json::from_value(value).ok();
-                layer.$field.is_some()
-            },
-        }
-    };
-    (@old) => { None };
-    (@old $old:literal) => { Some($old) };
-    (@null) => { false };
-    (@null or_null) => { true };
-}
-
-const fn whole(min: u64, max: u64) -> Rule {
-    Rule::Whole { min, max }
-}
-
-const fn number(max: f64) -> Rule {
-    Rule::Number { min: 0.0, max }
-}
-
-/// What fits into memory is not known here.
-const ANY: u64 = usize::MAX as u64;
 const U32: u64 = u32::MAX as u64;
-const PROVIDERS: Rule = Rule::OneOf(&[
+const USIZE: u64 = usize::MAX as u64;
+const PROVIDERS: Rule = OneOf(&[
     "anthropic",
     "openrouter",
     "openai",
@@ -107,82 +28,156 @@ const PROVIDERS: Rule = Rule::OneOf(&[
     OFFLINE,
 ]);
 
-pub(super) const KEYS: &[Key] = &[
-    key!("schema_version", schema_version, whole(1, 1)),
-    key!("n_minds", n_minds, whole(1, 65_535); "N_MINDS"),
-    key!("k_samples", k_samples, whole(0, ANY); "K_SAMPLES"),
-    key!("m_active_pool", m_active_pool, whole(1, ANY); "M_ACTIVE_POOL"),
-    key!("max_rounds", max_rounds, whole(0, U32); "MAX_ROUNDS"),
-    key!("token_limit", token_limit, whole(1, U32); "TOKEN_LIMIT"),
-    key!("provider", provider, PROVIDERS),
-    key!("model", model, Rule::Name; "MODEL"),
-    key!("api_base_url", api_base_url, Rule::Address, or_null; "API_BASE_URL"),
-    key!("system_prompt", system_prompt, Rule::Text; "SYSTEM_PROMPT"),
-    key!("init_signature", init_signature, Rule::Signature; "INIT_SIGNATURE"),
-    key!("seed", seed, whole(0, u64::MAX), or_null),
-    key!(
-        "scheduling",
-        scheduling,
-        Rule::OneOf(&["sequential", "snapshot"])
-    ),
-    key!(
-        "parse_mode",
-        parse_mode,
-        Rule::OneOf(&["lenient", "strict", "legacy"])
-    ),
-    key!(
-        "impersonation",
-        impersonation,
-        Rule::OneOf(&["keep", "discard"])
-    ),
-    key!("stamp_seeds", stamp_seeds, Rule::Flag),
-    key!("allow_zero_seeds", allow_zero_seeds, Rule::Flag),
-    key!("keep", keep, Rule::OneOf(&["all", "active"])),
-    key!("concurrency", concurrency, whole(1, 1000)),
-    key!("on_error", on_error, Rule::OneOf(&["skip", "stop"])),
-    key!(
-        "stop.silence_rounds",
-        silence_rounds,
-        whole(0, U32),
-        or_null
-    ),
-    key!("stop.loss_above", loss_above, number(1.0), or_null),
-    key!("stop.fixed_pool", fixed_pool, Rule::Flag),
-    key!("caps.max_usd", max_usd, number(1e9), or_null),
-    key!("caps.max_tokens", max_tokens, whole(0, u64::MAX), or_null),
-    key!("caps.max_wall", max_wall, whole(0, u64::MAX), or_null),
-    key!("options.temperature", temperature, number(2.0), or_null),
-    key!("options.top_p", top_p, number(1.0), or_null),
-    key!("options.seed", option_seed, whole(0, u64::MAX), or_null),
-    key!("options.reasoning", reasoning, Rule::Name, or_null),
-    key!("system_role", system_role, Rule::Flag),
-    key!("durability", durability, Rule::OneOf(&["fsync", "flush"])),
-    key!("mind", mind, Rule::Name, or_null),
-];
-
-pub(super) fn by_path(path: &str) -> Option<&'static Key> {
-    KEYS.iter().find(|key| key.path == path)
+/// A key.
+pub(super) struct Key {
+    /// Its name, with that of its group and a point before it if it is in one.
+    pub(super) path: &'static str,
+    /// The name that the requirement has for it.
+    old: &'static [&'static str],
+    /// What it may be.
+    pub(super) rule: Rule,
+    /// The value that a layer gives.
+    pub(super) get: fn(&Layer) -> Option<Value>,
+    /// Puts a value into a layer, if it has the right type.
+    set: fn(&mut Layer, Value) -> bool,
 }
 
-/// As [`by_path`], for keys that are in no group.
-pub(super) fn at_top(name: &str) -> Option<&'static Key> {
-    by_path(name).filter(|_| !name.contains('.'))
+impl Key {
+    /// Its group, if it is in one, and its name there.
+    fn split(&self) -> (Option<&'static str>, &'static str) {
+        match self.path.split_once('.') {
+            Some((group, name)) => (Some(group), name),
+            None => (None, self.path),
+        }
+    }
+
+    /// Takes over a value of a file that has it at `path`. Null says that it is not set, where a run may have it so or
+    /// chooses it.
+    pub(super) fn read(
+        &self,
+        layer: &mut Layer,
+        path: &str,
+        value: Value,
+    ) -> Result<(), ConfigError> {
+        let may_be_unset =
+            || self.path == "seed" || (self.get)(&Layer::of(&Settings::default())).is_none();
+        if value.is_null() && may_be_unset() {
+            return Ok(());
+        }
+        let error = self.error(path, &value);
+        if self.rule.allows(&value) && (self.set)(layer, value) {
+            return Ok(());
+        }
+        Err(error)
+    }
+
+    /// The error of a value that is not allowed.
+    pub(super) fn error(&self, path: &str, value: &Value) -> ConfigError {
+        let found = self.rule.found(value);
+        ConfigError::new(path, format!("expected {}, found {found}", self.rule))
+    }
 }
 
-pub(super) fn by_old_name(name: &str) -> Option<&'static Key> {
-    KEYS.iter().find(|key| key.old == Some(name))
+/// Makes [`Layer`], how it is laid over settings, and [`KEYS`] of one list: field and type in the layer, place in
+/// [`Settings`], rule, and the requirement's name.
+macro_rules! settings {
+    ($($field:ident: $type:ident => $place:ident $(. $inner:ident)?, $rule:expr $(, $old:literal)?;)*) => {
+        /// Settings as one place gives them, such as a file or the flags. What it leaves out, the next one decides.
+        #[derive(Debug, Clone, PartialEq, Default)]
+        pub struct Layer {
+            $(
+                #[doc = concat!("`", stringify!($place) $(, ".", stringify!($inner))?, "` of [`Settings`].")]
+                pub $field: Option<$type>,
+            )*
+        }
+
+        impl Layer {
+            /// Returns a layer that gives all settings of a run.
+            pub fn of(settings: &Settings) -> Self {
+                Self { $($field: settings.$place$(.$inner)?.clone().into(),)* }
+            }
+
+            /// What this layer gives, and where it gives nothing, what `lower` does.
+            pub(super) fn or(self, lower: Self) -> Self {
+                Self { $($field: self.$field.or(lower.$field),)* }
+            }
+
+            pub(super) fn apply(self, settings: &mut Settings) {
+                $(if let Some(value) = self.$field { settings.$place$(.$inner)? = value.into(); })*
+            }
+        }
+
+        pub(super) const KEYS: &[Key] = &[$(Key {
+            path: concat!(stringify!($place) $(, ".", stringify!($inner))?),
+            old: &[$($old)?],
+            rule: $rule,
+            // What is no number in JSON, such as NaN, is null, which no rule allows.
+            get: |layer| Some(serde_json::to_value(layer.$field.as_ref()?).unwrap_or_default()),
+            set: |layer, value| {
+                layer.$field = serde_json::from_value(value).ok();
+                layer.$field.is_some()
+            },
+        },)*];
+    };
 }
 
-/// The group of keys with this name.
-pub(super) fn group(name: &str) -> Option<&'static str> {
-    let mut groups = KEYS
-        .iter()
-        .filter_map(|key| Some(key.path.split_once('.')?.0));
-    groups.find(|group| *group == name)
+settings! {
+    schema_version: u32 => schema_version, Whole(1, 1);
+    n_minds: u32 => n_minds, Whole(1, 65_535), "N_MINDS";
+    k_samples: usize => k_samples, Whole(0, USIZE), "K_SAMPLES";
+    m_active_pool: usize => m_active_pool, Whole(1, USIZE), "M_ACTIVE_POOL";
+    max_rounds: u32 => max_rounds, Whole(0, U32), "MAX_ROUNDS";
+    token_limit: u32 => token_limit, Whole(1, U32), "TOKEN_LIMIT";
+    provider: String => provider, PROVIDERS;
+    model: String => model, NAME, "MODEL";
+    api_base_url: String => api_base_url, ADDRESS, "API_BASE_URL";
+    system_prompt: String => system_prompt, TEXT, "SYSTEM_PROMPT";
+    init_signature: String => init_signature, SIGNATURE, "INIT_SIGNATURE";
+    seed: u64 => seed, Whole(0, u64::MAX);
+    scheduling: Scheduling => scheduling, OneOf(&["sequential", "snapshot"]);
+    parse_mode: ParseMode => parse_mode, OneOf(&["lenient", "strict", "legacy"]);
+    impersonation: Impersonation => impersonation, OneOf(&["keep", "discard"]);
+    stamp_seeds: bool => stamp_seeds, Flag;
+    allow_zero_seeds: bool => allow_zero_seeds, Flag;
+    keep: KeepSetting => keep, OneOf(&["all", "active"]);
+    concurrency: usize => concurrency, Whole(1, 1000);
+    on_error: OnError => on_error, OneOf(&["skip", "stop"]);
+    silence_rounds: u32 => stop.silence_rounds, Whole(0, U32);
+    loss_above: f64 => stop.loss_above, Number(1.0);
+    fixed_pool: bool => stop.fixed_pool, Flag;
+    max_usd: f64 => caps.max_usd, Number(1e9);
+    max_tokens: u64 => caps.max_tokens, Whole(0, u64::MAX);
+    max_wall: u64 => caps.max_wall, Whole(0, u64::MAX);
+    temperature: f64 => options.temperature, Number(2.0);
+    top_p: f64 => options.top_p, Number(1.0);
+    option_seed: u64 => options.seed, Whole(0, u64::MAX);
+    reasoning: String => options.reasoning, NAME;
+    system_role: bool => system_role, Flag;
+    durability: Durability => durability, OneOf(&["fsync", "flush"]);
+    mind: String => mind, NAME;
 }
 
-/// Whether a key that is no setting looks as if it held a secret.
-pub(super) fn is_secret(name: &str) -> bool {
+/// The key that has this name in `group`, or outside of all.
+pub(super) fn find(name: &str, group: Option<&str>) -> Option<&'static Key> {
+    let is_old = |key: &&Key| key.old.contains(&name);
+    let mut keys = KEYS.iter();
+    match group {
+        Some(group) if GROUPS.contains(&group) => keys.find(is_old),
+        Some(_) => keys.find(|key| key.split() == (group, name)),
+        None => keys.find(|key| key.split() == (None, name) || is_old(key)),
+    }
+}
+
+/// Whether keys are in a group of this name.
+pub(super) fn is_group(name: &str) -> bool {
+    GROUPS.contains(&name) || KEYS.iter().any(|key| key.split().0 == Some(name))
+}
+
+/// The error of a name that no key in `group` has: one that looks as if it held a secret is told to be none.
+///
+/// The nearest key is one of that very name, else one of the group, else that which takes the fewest letters to change; the
+/// first of equals.
+pub(super) fn unknown(path: &str, name: &str, group: Option<&str>) -> ConfigError {
     let name = name.to_lowercase();
     let secrets = [
         "key",
@@ -192,21 +187,19 @@ pub(super) fn is_secret(name: &str) -> bool {
         "authorization",
         "bearer",
     ];
-    secrets.iter().any(|secret| name.contains(secret)) || name.ends_with("token")
-}
-
-/// The key that is most like a name in `group`: one of that very name, else one of the group, else that which takes the
-/// fewest letters to change; the first of equals.
-pub(super) fn nearest(name: &str, group: Option<&str>) -> &'static str {
-    let name = name.to_lowercase();
+    if secrets.iter().any(|secret| name.contains(secret)) || name.ends_with("token") {
+        return ConfigError::new(
+            path,
+            "settings go into results and hold no secret; set LOGOSPHERE_API_KEY in the environment or in .env, and \
+             take the key out of use if this file was shared",
+        );
+    }
     let distance = |key: &&Key| {
-        let (inside, own) = match key.path.split_once('.') {
-            Some((inside, own)) => (Some(inside), own),
-            None => (None, key.path),
-        };
+        let (inside, own) = key.split();
         let changed = levenshtein(&name, own).min(levenshtein(&name, key.path));
         let elsewhere = changed > 0 && group.is_some() && group != inside;
         (elsewhere, changed)
     };
-    KEYS.iter().min_by_key(distance).map_or("", |key| key.path)
+    let nearest = KEYS.iter().min_by_key(distance).map_or("", |key| key.path);
+    ConfigError::new(path, format!("no such setting; the nearest is {nearest}"))
 }

@@ -2,25 +2,23 @@
 
 mod check;
 mod error;
-mod json;
+mod file;
 mod keys;
 mod layer;
 mod rule;
 
 pub use error::ConfigError;
-pub use layer::{Difference, Layer};
+pub use keys::Layer;
+pub use layer::Difference;
 
 use indexmap::IndexMap;
 use serde_json::Value;
 
-use json::Json;
+use file::{Fields, Json};
 use layer::CHOSEN;
 
 /// The key that lists the settings which a run recorded in its own `config.json`.
 const RECORDED: &str = "recorded";
-
-/// Groups of the requirement's own `config.json`. They hold its upper-case names.
-const GROUPS: [&str; 2] = ["parameters", "api"];
 
 /// Reads a `config.json`. Keys are those of [`crate::Settings`]; the requirement's upper-case names (`N_MINDS`) are other
 /// names of them, also inside `parameters` and `api`. `timestamp`, which older programs wrote, is passed over.
@@ -38,7 +36,7 @@ const GROUPS: [&str; 2] = ["parameters", "api"];
 /// ```
 pub fn read_config(bytes: &[u8]) -> Result<Layer, ConfigError> {
     let mut reading = Reading::default();
-    reading.object("", None, json::parse(bytes)?)?;
+    reading.object("", None, file::parse(bytes)?)?;
     Ok(reading.layer)
 }
 
@@ -78,39 +76,20 @@ pub(crate) fn written(
 #[derive(Default)]
 struct Reading {
     layer: Layer,
-    /// The setting and the name that it was given by.
-    given: Vec<(&'static str, String)>,
+    /// Keys and groups, and the names that they were given by.
+    given: Vec<(String, String)>,
 }
 
 impl Reading {
     /// Reads the keys of `group`, or of the whole file.
-    fn object(
-        &mut self,
-        path: &str,
-        group: Option<&'static str>,
-        json: Json,
-    ) -> Result<(), ConfigError> {
-        let fields = match json {
-            Json::Object(fields) => fields,
-            other => {
-                return Err(ConfigError::Value {
-                    path: path.to_owned(),
-                    allowed: "an object of settings".to_owned(),
-                    found: other.kind(),
-                });
-            }
+    fn object(&mut self, path: &str, group: Option<&str>, json: Json) -> Result<(), ConfigError> {
+        let Json::Object(Fields(fields)) = json else {
+            let found = rule::kind(&json.value());
+            let why = format!("expected an object of settings, found {found}");
+            return Err(ConfigError::new(path, why));
         };
-        let mut names = Vec::new();
         for (name, json) in fields {
-            let path = join(path, &name);
-            if names.contains(&name) {
-                return Err(ConfigError::Twice {
-                    first: path.clone(),
-                    path,
-                });
-            }
-            self.field(&path, group, &name, json)?;
-            names.push(name);
+            self.field(&join(path, &name), group, &name, json)?;
         }
         Ok(())
     }
@@ -118,43 +97,35 @@ impl Reading {
     fn field(
         &mut self,
         path: &str,
-        group: Option<&'static str>,
+        group: Option<&str>,
         name: &str,
         json: Json,
     ) -> Result<(), ConfigError> {
-        if group.is_none() {
-            if name == "timestamp" || name == RECORDED {
-                return Ok(());
-            }
-            if let Some(group) = keys::group(name).or(GROUPS.into_iter().find(|one| *one == name)) {
-                return self.object(path, Some(group), json);
-            }
+        if group.is_none() && (name == "timestamp" || name == RECORDED) {
+            return self.once(name, path);
         }
-        let key = match group {
-            Some(group) if GROUPS.contains(&group) => keys::by_old_name(name),
-            Some(_) => keys::by_path(path),
-            None => keys::at_top(name).or_else(|| keys::by_old_name(name)),
-        };
-        let Some(key) = key else {
-            return Err(if keys::is_secret(name) {
-                ConfigError::Secret {
-                    path: path.to_owned(),
-                }
+        if group.is_none() && keys::is_group(name) {
+            self.once(name, path)?;
+            return self.object(path, Some(name), json);
+        }
+        let key = keys::find(name, group).ok_or_else(|| keys::unknown(path, name, group))?;
+        self.once(key.path, path)?;
+        key.read(&mut self.layer, path, json.value())
+    }
+
+    /// Refuses what was given already.
+    fn once(&mut self, key: &str, path: &str) -> Result<(), ConfigError> {
+        if let Some((_, first)) = self.given.iter().find(|(given, _)| given == key) {
+            let also = if first == path {
+                String::new()
             } else {
-                ConfigError::Unknown {
-                    path: path.to_owned(),
-                    nearest: keys::nearest(name, group),
-                }
-            });
-        };
-        if let Some((_, first)) = self.given.iter().find(|(given, _)| *given == key.path) {
-            return Err(ConfigError::Twice {
-                path: path.to_owned(),
-                first: first.clone(),
-            });
+                format!(", also as {first}")
+            };
+            let why = format!("given twice{also}; keep one of them");
+            return Err(ConfigError::new(path, why));
         }
-        self.given.push((key.path, path.to_owned()));
-        key.read(&mut self.layer, path, json.into_value())
+        self.given.push((key.to_owned(), path.to_owned()));
+        Ok(())
     }
 }
 

@@ -9,89 +9,90 @@ use crate::parser::may_be_signature;
 /// What a setting may be. It shows as what is expected.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Rule {
-    /// A whole number in this range.
-    Whole { min: u64, max: u64 },
-    /// A number in this range.
-    Number { min: f64, max: f64 },
+    /// A whole number from the first to the second.
+    Whole(u64, u64),
+    /// A number from 0 to this one.
+    Number(f64),
     /// One of these words.
     OneOf(&'static [&'static str]),
     /// True or false.
     Flag,
-    /// Any text.
-    Text,
-    /// A text that says something.
-    Name,
-    /// What seeds are signed with.
-    Signature,
-    /// Where a server is.
-    Address,
+    /// A text with a form, what is expected of it, and the word for a text without this form.
+    Text(fn(&str) -> bool, &'static str, &'static str),
 }
+
+pub(super) const TEXT: Rule = Rule::Text(|_| true, "a text", "a text");
+pub(super) const NAME: Rule = Rule::Text(
+    |text| !text.trim().is_empty(),
+    "a text that is not blank",
+    "a blank text",
+);
+pub(super) const SIGNATURE: Rule = Rule::Text(
+    may_be_signature,
+    "~ and 1 to 31 characters on one line, without control characters and blanks at the end",
+    "another text",
+);
+pub(super) const ADDRESS: Rule = Rule::Text(
+    is_address,
+    "http:// or https:// and a host, without user name, password, query or fragment",
+    "another text",
+);
 
 impl Rule {
     /// Whether a value is allowed.
     pub(super) fn allows(self, value: &Value) -> bool {
         let text = value.as_str();
         match self {
-            Self::Whole { min, max } => value
-                .as_u64()
-                .is_some_and(|value| (min..=max).contains(&value)),
-            Self::Number { min, max } => value
-                .as_f64()
-                .is_some_and(|value| (min..=max).contains(&value)),
+            Self::Whole(min, max) => value.as_u64().is_some_and(|n| (min..=max).contains(&n)),
+            Self::Number(max) => value.as_f64().is_some_and(|n| (0.0..=max).contains(&n)),
             Self::OneOf(words) => text.is_some_and(|text| words.contains(&text)),
             Self::Flag => value.is_boolean(),
-            Self::Text => text.is_some(),
-            Self::Name => text.is_some_and(|text| !text.trim().is_empty()),
-            Self::Signature => text.is_some_and(may_be_signature),
-            Self::Address => text.is_some_and(is_address),
+            Self::Text(has_form, ..) => text.is_some_and(has_form),
         }
     }
 
     /// What was found instead. A text shows only where it was to be one of a few words: it may be a secret.
     pub(super) fn found(self, value: &Value) -> String {
-        match value {
-            Value::String(text) => match self {
-                Self::OneOf(_) => {
-                    let start: String = text.chars().take(40).collect();
-                    format!("{start:?}")
-                }
-                Self::Name if text.trim().is_empty() => "a blank text".to_owned(),
-                Self::Signature | Self::Address => "another text".to_owned(),
-                _ => "a text".to_owned(),
-            },
-            Value::Array(_) => "a list".to_owned(),
-            Value::Object(_) => "an object".to_owned(),
-            other => other.to_string(),
+        match (value, self) {
+            (Value::String(text), Self::OneOf(_)) => {
+                format!("{:?}", text.chars().take(40).collect::<String>())
+            }
+            (Value::String(_), Self::Text(_, _, other)) => other.to_owned(),
+            (Value::Bool(_) | Value::Number(_), _) => value.to_string(),
+            _ => kind(value).to_owned(),
         }
+    }
+}
+
+/// What a value is, without what it says.
+pub(super) fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
     }
 }
 
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Whole { min, max } if min == max => write!(f, "{min}"),
-            Self::Whole { min, max } => write!(f, "a whole number from {min} to {max}"),
-            Self::Number { min, max } => write!(f, "a number from {min} to {max}"),
+            Self::Whole(min, max) if min == max => write!(f, "{min}"),
+            Self::Whole(min, max) => write!(f, "a whole number from {min} to {max}"),
+            Self::Number(max) => write!(f, "a number from 0 to {max}"),
             Self::OneOf(words) => write!(f, "one of {}", words.join(", ")),
             Self::Flag => f.write_str("true or false"),
-            Self::Text => f.write_str("a text"),
-            Self::Name => f.write_str("a text that is not blank"),
-            Self::Signature => f.write_str(
-                "~ and 1 to 31 characters on one line, without control characters and blanks at the end",
-            ),
-            Self::Address => f.write_str(
-                "http:// or https:// and a host, without user name, password, query or fragment",
-            ),
+            Self::Text(_, expected, _) => f.write_str(expected),
         }
     }
 }
 
 fn is_address(text: &str) -> bool {
     let rest = (text.strip_prefix("https://")).or_else(|| text.strip_prefix("http://"));
-    let host = |rest: &str| !matches!(rest.chars().next(), None | Some('/' | ':'));
-    rest.is_some_and(host)
-        && !text.contains(['@', '?', '#'])
-        && !text
-            .chars()
-            .any(|char| char.is_whitespace() || char.is_control())
+    rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with(['/', ':']))
+        && !text.contains(|char: char| {
+            matches!(char, '@' | '?' | '#') || char.is_whitespace() || char.is_control()
+        })
 }
