@@ -113,7 +113,7 @@ fn planned(directory: &RunDir, args: &Rescore) -> Result<Plan, Failure> {
     if args.only_failed {
         config.judge_retries += 1;
     }
-    config.judge_profile = args.prompt_profile.map(Into::into).or(config.judge_profile);
+    config.judge_profile = args.prompt_profile.or(config.judge_profile);
     Ok(plan)
 }
 

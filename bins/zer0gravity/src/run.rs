@@ -113,7 +113,7 @@ fn show_prompts(rules: &str, asking: &Asking, session: &mut Session) -> Result<E
         ),
     ];
     let prompts = inputs.map(|(role, input)| {
-        let prompt = render(asking.prompt_profile.into(), input, Nonce::default());
+        let prompt = render(asking.prompt_profile, input, Nonce::default());
         json!({
             "role": role,
             "system": prompt.system,

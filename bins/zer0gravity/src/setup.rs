@@ -54,7 +54,7 @@ pub fn config(asking: &Asking, repeats: &Repeats, port: PortLabel, model: &str) 
             decoder: decoder.to_owned(),
             judges,
         },
-        prompt_profile: asking.prompt_profile.into(),
+        prompt_profile: asking.prompt_profile,
         max_output_tokens: asking.max_output_tokens,
         trials: repeats.trials,
         decodes: repeats.decodes,

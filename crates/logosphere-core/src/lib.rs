@@ -96,7 +96,6 @@ mod state;
 mod template;
 mod transcript;
 mod verdict;
-mod words;
 
 pub use analysis::{Analysis, AnalysisPlan, Measured, MeasuredPoint, NullFacts};
 pub use clock::Clock;

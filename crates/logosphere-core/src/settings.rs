@@ -168,6 +168,7 @@ pub struct ModelSettings {
 
 /// In which order minds read and write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
 pub enum Scheduling {
     /// One after another: each may read what those before it wrote in the same round.
@@ -179,6 +180,7 @@ pub enum Scheduling {
 
 /// What becomes of answers that are signed as the seeds are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
 pub enum Impersonation {
     /// They are sent, and noted.
@@ -201,6 +203,7 @@ pub enum KeepSetting {
 
 /// What a call that fails for good does to the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
 pub enum OnError {
     /// The mind is silent in this round.
@@ -254,6 +257,7 @@ pub struct Options {
 
 /// How hard events are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
 pub enum Durability {
     /// Each event is on the disk before anything depends on it.

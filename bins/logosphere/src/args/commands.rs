@@ -6,41 +6,8 @@ use bin_support::OutputTarget;
 use logosphere_core::export::{ExportFormat, ExportKind};
 use logosphere_core::{ParseMode, nulls};
 
-use super::flags::{MODES, RUN_MODES, SettingFlags, Switch, words};
+use super::flags::{SettingFlags, Switch, run_modes};
 use crate::subject::Subject;
-
-const KINDS: &[(&str, &str)] = &[
-    (
-        "lineage",
-        "Messages and the one that each most likely comes from",
-    ),
-    ("exposure", "Messages and all that their writers had read"),
-    ("messages", "Every message"),
-    ("metrics", "Every measure of every round"),
-];
-
-const FORMATS: &[(&str, &str)] = &[
-    ("graphml", "For graph programs"),
-    ("dot", "For Graphviz"),
-    ("csv", "A table"),
-    ("jsonl", "One JSON object a line"),
-];
-
-const NULLS: &[(&str, &str)] = &[
-    (
-        "random-copy",
-        "Minds send one of the messages they read, or something new",
-    ),
-    (
-        "seeds-only",
-        "Minds read seeds only: they do not read each other",
-    ),
-    (
-        "shuffle",
-        "Each message read is replaced by one of another round and a like length",
-    ),
-    ("permutation", "Messages change rounds"),
-];
 
 /// Flags of a run, with or without the word `run`.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -91,7 +58,7 @@ pub struct InitCheck {
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// The rules that it is read by [default: those of config.json, else lenient].
-    #[arg(long, value_parser = words::<ParseMode>(RUN_MODES), value_name = "MODE")]
+    #[arg(long, value_parser = run_modes(), value_name = "MODE")]
     pub parse_mode: Option<ParseMode>,
     /// Append no signature to the seeds.
     #[arg(long)]
@@ -188,7 +155,7 @@ pub struct Analyze {
     #[arg(long)]
     pub json: bool,
     /// Beside each measure, its band in this null model.
-    #[arg(long, value_parser = words::<nulls::Null>(NULLS), value_name = "KIND")]
+    #[arg(long, value_enum, value_name = "KIND")]
     pub null: Option<nulls::Null>,
     /// Compare equal numbers of texts of equal lengths only.
     #[arg(long = "match")]
@@ -227,10 +194,10 @@ pub struct Export {
     #[arg(value_name = "EXP> <FILE", num_args = 0..=2)]
     pub names: Vec<PathBuf>,
     /// What of it [default: as the file's name says].
-    #[arg(long, value_parser = words::<ExportKind>(KINDS), value_name = "WHAT")]
+    #[arg(long, value_enum, value_name = "WHAT")]
     pub what: Option<ExportKind>,
     /// In which form [default: as the file's name says].
-    #[arg(long, value_parser = words::<ExportFormat>(FORMATS), value_name = "FORMAT")]
+    #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: Option<ExportFormat>,
     /// Write CSV cells as they are, also those that a spreadsheet takes for formulas.
     #[arg(long)]
@@ -271,7 +238,7 @@ pub struct Null {
     #[command(flatten)]
     pub subject: Subject,
     /// The null model.
-    #[arg(long, value_parser = words::<nulls::Null>(NULLS), value_name = "KIND", default_value = "random-copy")]
+    #[arg(long, value_enum, value_name = "KIND", default_value = "random-copy")]
     pub kind: nulls::Null,
     /// How many runs are made of it, at least 200.
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(200..))]
@@ -311,7 +278,7 @@ pub struct Parse {
     #[arg(value_name = "FILE")]
     pub file: Option<PathBuf>,
     /// The rules that it is read by.
-    #[arg(long, value_parser = words::<ParseMode>(MODES), value_name = "MODE", default_value = "lenient")]
+    #[arg(long, value_enum, value_name = "MODE", default_value = "lenient")]
     pub mode: ParseMode,
     /// What the run's seeds are signed with.
     #[arg(long, value_name = "SIGNATURE", default_value = "~init", value_parser = signature)]
@@ -336,26 +303,45 @@ pub struct Demo {
 
 #[cfg(test)]
 mod tests {
-    use std::fmt::Display;
-    use std::str::FromStr;
+    use clap::ValueEnum;
+    use logosphere_core::{Durability, Impersonation, OnError, Scheduling};
+    use serde_json::json;
 
     use super::*;
 
-    fn are_all<T: FromStr + Display>(words: &[(&str, &str)], all: &[T]) {
-        let all: Vec<_> = all.iter().map(ToString::to_string).collect();
-        assert!(words.iter().map(|(word, _)| *word).eq(all));
-        assert!(words.iter().all(|(word, _)| word.parse::<T>().is_ok()));
+    fn words<T: ValueEnum>() -> Vec<String> {
+        let values = T::value_variants().iter();
+        values
+            .map(|value| value.to_possible_value().unwrap().get_name().to_owned())
+            .collect()
+    }
+
+    fn are_all<T: ValueEnum + ToString>(all: &[T]) {
+        assert!(
+            words::<T>()
+                .into_iter()
+                .eq(all.iter().map(ToString::to_string))
+        );
+    }
+
+    /// The words of a setting are those of a `config.json`.
+    fn are_read<T: ValueEnum + serde::de::DeserializeOwned + PartialEq + std::fmt::Debug>() {
+        for (word, value) in words::<T>().iter().zip(T::value_variants()) {
+            assert_eq!(&serde_json::from_value::<T>(json!(word)).unwrap(), value);
+        }
     }
 
     #[test]
     fn l39_the_words_of_flags_are_those_of_the_core() {
-        are_all(KINDS, ExportKind::ALL);
-        are_all(FORMATS, ExportFormat::ALL);
-        are_all(NULLS, nulls::Null::ALL);
+        are_all(ExportKind::ALL);
+        are_all(ExportFormat::ALL);
+        are_all(nulls::Null::ALL);
+        are_read::<Durability>();
+        are_read::<Impersonation>();
+        are_read::<OnError>();
+        are_read::<ParseMode>();
+        are_read::<Scheduling>();
         assert!("Csv".parse::<ExportFormat>().is_err());
-        for (word, _) in MODES {
-            assert!(word.parse::<ParseMode>().is_ok(), "{word}");
-        }
-        assert!(RUN_MODES.iter().all(|(word, _)| *word != "legacy"));
+        assert!(ExportFormat::from_str("Csv", false).is_err());
     }
 }

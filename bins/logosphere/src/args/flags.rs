@@ -1,10 +1,10 @@
 //! Groups of flags that several commands take.
 
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use bin_support::ModelFlags;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use logosphere_core::{Durability, Impersonation, Layer, OnError, ParseMode, Scheduling};
 
 /// The settings of a run that flags can give. They go over `config.json`.
@@ -21,19 +21,19 @@ pub struct SettingFlags {
     #[arg(long, value_name = "K")]
     pub samples: Option<usize>,
     /// Messages that can be read: the newest so many [default: 15].
-    #[arg(long, value_name = "M", value_parser = at_least_one)]
+    #[arg(long, value_name = "M", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub active: Option<usize>,
     /// The longest answer in tokens [default: 2000].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub token_limit: Option<u32>,
     /// Whether minds of a round read what others wrote in it [default: sequential].
-    #[arg(long, value_parser = words::<Scheduling>(ORDERS), value_name = "ORDER")]
+    #[arg(long, value_enum, value_name = "ORDER")]
     pub scheduling: Option<Scheduling>,
     /// How answers are read [default: lenient].
-    #[arg(long, value_parser = words::<ParseMode>(RUN_MODES), value_name = "MODE")]
+    #[arg(long, value_parser = run_modes(), value_name = "MODE")]
     pub parse_mode: Option<ParseMode>,
     /// What becomes of answers that are signed as the seeds are [default: keep].
-    #[arg(long, value_parser = words::<Impersonation>(IMPERSONATIONS), value_name = "WHAT")]
+    #[arg(long, value_enum, value_name = "WHAT")]
     pub impersonation: Option<Impersonation>,
     /// Append no signature to the seeds.
     #[arg(long)]
@@ -60,10 +60,10 @@ pub struct SettingFlags {
     #[arg(long, value_enum, value_name = "SWITCH")]
     pub fixed_pool: Option<Switch>,
     /// What a call that fails for good does to the run [default: skip].
-    #[arg(long, value_parser = words::<OnError>(FAILURES), value_name = "WHAT")]
+    #[arg(long, value_enum, value_name = "WHAT")]
     pub on_error: Option<OnError>,
     /// How hard events are written [default: fsync].
-    #[arg(long, value_parser = words::<Durability>(DURABILITIES), value_name = "HOW")]
+    #[arg(long, value_enum, value_name = "HOW")]
     pub durability: Option<Durability>,
     /// A table of prices that goes before the built-in one.
     #[arg(long, value_name = "FILE")]
@@ -111,63 +111,13 @@ impl SettingFlags {
     }
 }
 
-fn at_least_one(text: &str) -> Result<usize, String> {
-    let number = text.parse().ok().filter(|number| *number > 0);
-    number.ok_or_else(|| "it is a whole number of at least 1".to_owned())
+/// The rules that a run can be held by: all but those of old journals.
+pub fn run_modes() -> impl TypedValueParser<Value = ParseMode> {
+    let modes = ParseMode::value_variants().iter();
+    let modes = modes.filter(|mode| **mode != ParseMode::Legacy);
+    PossibleValuesParser::new(modes.filter_map(ParseMode::to_possible_value))
+        .try_map(|word| ParseMode::from_str(&word, false))
 }
-
-/// The words of a flag with their help, read as the setting that they name.
-pub fn words<T>(words: &'static [(&'static str, &'static str)]) -> impl TypedValueParser<Value = T>
-where
-    T: FromStr<Err: std::error::Error + Send + Sync + 'static> + Clone + Send + Sync + 'static,
-{
-    let values = words
-        .iter()
-        .map(|(word, help)| PossibleValue::new(*word).help(*help));
-    PossibleValuesParser::new(values).try_map(|word| word.parse())
-}
-
-const ORDERS: &[(&str, &str)] = &[
-    (
-        "sequential",
-        "One after another: each may read what those before it wrote in the same round",
-    ),
-    (
-        "snapshot",
-        "All read the pool as it stood when the round began",
-    ),
-];
-
-/// The rules that an answer can be read by; a run takes all but the last.
-pub const MODES: &[(&str, &str)] = &[
-    (
-        "lenient",
-        "Forgives spaces behind a delimiter and a missing last one, and takes signatures",
-    ),
-    ("strict", "The requirement, word for word"),
-    ("legacy", "The program of 2026-01-02"),
-];
-
-/// The rules that a run can be held by.
-pub const RUN_MODES: &[(&str, &str)] = MODES.split_at(2).0;
-
-const IMPERSONATIONS: &[(&str, &str)] = &[
-    ("keep", "They are sent, and noted"),
-    ("discard", "They are not sent"),
-];
-
-const FAILURES: &[(&str, &str)] = &[
-    ("skip", "The mind is silent in this round"),
-    ("stop", "The run is interrupted"),
-];
-
-const DURABILITIES: &[(&str, &str)] = &[
-    (
-        "fsync",
-        "Each event is on the disk before anything depends on it",
-    ),
-    ("flush", "Each event is with the operating system"),
-];
 
 /// On or off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]

@@ -47,8 +47,8 @@ pub struct Asking {
     #[command(flatten)]
     pub judging: Judging,
     /// The prompts: the seed's own, with bands for the judges, or guarded against contestants who speak to them.
-    #[arg(long, value_name = "PROFILE", value_enum, default_value_t = Profile::Seed)]
-    pub prompt_profile: Profile,
+    #[arg(long, value_name = "PROFILE", value_enum, default_value_t = PromptProfile::Seed)]
+    pub prompt_profile: PromptProfile,
     /// The longest encoding and decoding in tokens.
     #[arg(long, value_name = "N", default_value_t = MAX_OUTPUT_TOKENS, value_parser = clap::value_parser!(u32).range(1..))]
     pub max_output_tokens: u32,
@@ -170,25 +170,4 @@ pub enum Format {
     Csv,
     /// The whole report.
     Json,
-}
-
-/// A set of prompts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Profile {
-    /// The user's own texts.
-    Seed,
-    /// Bands and anchors for the judges.
-    Bands,
-    /// Contestants' texts between delimiters that nobody can guess.
-    Guarded,
-}
-
-impl From<Profile> for PromptProfile {
-    fn from(profile: Profile) -> Self {
-        match profile {
-            Profile::Seed => Self::Seed,
-            Profile::Bands => Self::Bands,
-            Profile::Guarded => Self::Guarded,
-        }
-    }
 }

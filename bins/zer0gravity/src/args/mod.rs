@@ -144,7 +144,7 @@ pub struct Rescore {
     pub judging: Judging,
     /// The prompts that the judges get [default: the run's].
     #[arg(long, value_name = "PROFILE")]
-    pub prompt_profile: Option<flags::Profile>,
+    pub prompt_profile: Option<zer0gravity_engine::prompts::PromptProfile>,
     /// Ask only the judges that gave no score, once more; all scores stay.
     #[arg(long, conflicts_with_all = ["judge_model", "prompt_profile", "resume"])]
     pub only_failed: bool,

@@ -38,27 +38,29 @@ use graph::Graph;
 
 /// What can be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum ExportKind {
-    /// Messages and those that each comes from.
+    /// Messages and the one that each most likely comes from.
     Lineage,
     /// Messages and all that their writers had read.
     Exposure,
     /// Every message.
     Messages,
-    /// Every value of every round.
+    /// Every measure of every round.
     Metrics,
 }
 
 /// Forms to write in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum ExportFormat {
-    /// XML, for graph programs.
+    /// For graph programs.
     Graphml,
     /// For Graphviz.
     Dot,
-    /// A table, RFC 4180.
+    /// A table.
     Csv,
-    /// A JSON object a line.
+    /// One JSON object a line.
     Jsonl,
 }
 

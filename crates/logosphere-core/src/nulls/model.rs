@@ -77,6 +77,25 @@ impl Null {
     }
 }
 
+#[cfg(feature = "clap")]
+impl clap::ValueEnum for Null {
+    fn value_variants<'a>() -> &'a [Self] {
+        Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        let help = match self {
+            Self::RandomCopy { .. } => "Minds send one of the messages they read, or something new",
+            Self::SeedsOnly { .. } => "Minds read seeds only: they do not read each other",
+            Self::Shuffle => {
+                "Each message read is replaced by one of another round and a like length"
+            }
+            Self::Permutation => "Messages change rounds",
+        };
+        Some(clap::builder::PossibleValue::new(self.name()).help(help))
+    }
+}
+
 impl fmt::Display for Null {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())

@@ -23,6 +23,7 @@ pub(crate) use signature::{find as find_signature, may_be_signature, stamped};
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
 pub enum ParseMode {
     /// Forgives spaces behind a delimiter and a missing last one, and takes signatures.

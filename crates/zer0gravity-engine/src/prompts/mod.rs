@@ -33,6 +33,7 @@ pub const MAX_MEASURE_TOKENS: u32 = 16;
 
 /// A set of prompts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum PromptProfile {
     /// The user's own texts, byte for byte.
