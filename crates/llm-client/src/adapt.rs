@@ -1,12 +1,13 @@
 //! Fits a request to the model it goes to: what the model does not take is dropped or changed with a warning, or
 //! refused.
 
+use llm_types::{
+    Block, BlockKind, Message, Origin, Request, Role, Target, Thinking, ToolChoice, Warning,
+};
+
 use crate::Error;
 use crate::models::{Model, ModelThinking};
 use crate::provider::{Caps, Structure};
-use crate::types::{
-    Block, BlockKind, Message, Origin, Request, Role, Target, Thinking, ToolChoice, Warning,
-};
 
 /// The fewest tokens that a model can be given to think.
 const LEAST_BUDGET: u32 = 1024;

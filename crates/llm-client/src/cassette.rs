@@ -6,6 +6,7 @@ use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom, Write as
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use llm_types::Raw;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,7 +14,6 @@ use serde_json::Value;
 use crate::error::{ConnectPhase, TimeoutPhase};
 use crate::hash::{canonical_json, sha256_hex};
 use crate::transport::HttpRequest;
-use crate::types::Raw;
 use crate::{Error, ErrorKind, Timeouts};
 
 /// The version of the line format.

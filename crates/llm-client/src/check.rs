@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
+use llm_types::{Block, BlockKind, Message, Request, Role, Sampling, ToolSpec};
 use serde_json::Value;
 
+use crate::Error;
 use crate::provider::Caps;
-use crate::types::{Block, BlockKind, Message, Request, Role, Sampling, ToolSpec};
-use crate::{Error, schema};
 
 /// The fields of a body that [`Request::extra`] may not set.
 const OWN_FIELDS: [&str; 3] = ["messages", "model", "stream"];
@@ -125,7 +125,7 @@ fn tools(tools: &[ToolSpec]) -> Result<(), Error> {
 }
 
 fn form(field: &str, schema: &Value) -> Result<(), Error> {
-    schema::check(schema).map_err(|why| Error::refused(field, why))
+    llm_types::schema::check(schema).map_err(|why| Error::refused(field, why))
 }
 
 /// Every call of a tool has its one result in the next message, before anything else, and no result lacks its call.

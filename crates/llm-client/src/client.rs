@@ -3,8 +3,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
+use llm_types::{ModelInfo, Reply, Request, Target, Usd};
 
 use crate::cassette::Cassette;
+use crate::event_stream::EventStream;
 use crate::hash::sha256_hex;
 use crate::layers::budget::Ledger;
 use crate::layers::gate::Gate;
@@ -18,7 +20,6 @@ use crate::pipeline;
 use crate::provider::{Answer, Call, Provider, Route};
 use crate::tokens::CountCache;
 use crate::transport::{HeaderText, HttpOptions, HttpTransport, Method, Transport};
-use crate::types::{EventStream, ModelInfo, Reply, Request, Target, Usd};
 use crate::{
     Budget, Clock, ConfigError, CountPolicy, Error, ErrorKind, Limits, RetryPolicy, Spend,
     Timeouts, Unpriced,

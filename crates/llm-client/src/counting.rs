@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use llm_types::{Count, CountSource, Request};
+
 use crate::client::{Client, Inner};
 use crate::fit::Fitted;
 use crate::pipeline;
 use crate::provider::{Answer, Route};
 use crate::tokens::{self, CountKey};
 use crate::transport::HttpRequest;
-use crate::types::{Count, CountSource, Request};
 use crate::{CountPolicy, Error, ErrorKind};
 
 impl Client {

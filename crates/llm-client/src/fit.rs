@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use llm_types::{Cost, CostSource, Reply, ReplySource, Request, Target, Warning};
+
 use crate::adapt::{adapt, retarget};
 use crate::check::check;
 use crate::client::Inner;
@@ -9,7 +11,6 @@ use crate::layers::retry;
 use crate::provider::{Caps, Route};
 use crate::tokens;
 use crate::transport::HttpRequest;
-use crate::types::{Cost, CostSource, Reply, ReplySource, Request, Target, Warning};
 use crate::{Error, ErrorKind};
 
 /// A request that is checked and fits its target.

@@ -82,6 +82,7 @@ mod codec;
 mod counting;
 pub mod dialect;
 pub mod error;
+mod event_stream;
 mod fit;
 mod hash;
 pub mod json;
@@ -94,20 +95,25 @@ mod outgoing;
 mod pipeline;
 pub mod provider;
 mod redact;
-mod schema;
 mod settings;
 mod sse;
 mod tokens;
 mod trace;
 mod transport;
-mod types;
 
 pub use cassette::Cassette;
 pub use client::{Client, ClientBuilder, Prepared};
 pub use clock::{Clock, SystemClock};
 pub use codec::{Anthropic, AnthropicVersion, Auth, Compat, Dialect, Endpoint};
-pub use error::{ConfigError, Error, ErrorClass, ErrorKind};
+pub use error::{ConfigError, Error, ErrorKind};
+pub use event_stream::EventStream;
 pub use layers::ledger_file::LedgerFile;
+pub use llm_types::{
+    Attempt, Block, BlockKind, CacheMark, Charge, Cost, CostSource, Count, CountSource, ErrorClass,
+    Event, MediaSource, Message, ModelInfo, Origin, OutputFormat, Raw, Reply, ReplySource, Request,
+    Role, Sampling, StopReason, Target, Thinking, ToolChoice, ToolInput, ToolSpec, Usage, Usd,
+    Warning,
+};
 pub use models::ModelTable;
 pub use offline::Echo;
 pub use redact::Redactor;
@@ -115,9 +121,3 @@ pub use secrecy::SecretString;
 pub use settings::{Budget, CountPolicy, Limits, RetryPolicy, Spend, Timeouts, Unpriced};
 #[cfg(feature = "tls")]
 pub use transport::tls;
-pub use types::{
-    Attempt, Block, BlockKind, CacheMark, Charge, Cost, CostSource, Count, CountSource, Event,
-    EventStream, MediaSource, Message, ModelInfo, Origin, OutputFormat, Raw, Reply, ReplySource,
-    Request, Role, Sampling, StopReason, Target, Thinking, ToolChoice, ToolInput, ToolSpec, Usage,
-    Usd, Warning,
-};

@@ -5,15 +5,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 
 use futures_util::{Stream, StreamExt as _};
+use llm_types::{Attempt, Charge, Event, Reply, ReplySource, Usage};
 use tracing::Span;
 
 use crate::client::Inner;
+use crate::event_stream::EventStream;
 use crate::fit::Fitted;
 use crate::layers::budget::Reservation;
 use crate::layers::gate::Pass;
 use crate::layers::record::Tape;
 use crate::layers::timeout::Watchdog;
-use crate::types::{Attempt, Charge, Event, EventStream, Reply, ReplySource, Usage};
 use crate::{Error, ErrorKind, trace};
 
 /// An open stream. Dropped before its end it closes the connection, writes the record, settles the budget and frees

@@ -2,17 +2,17 @@
 
 use futures_util::future::{self, BoxFuture};
 use futures_util::{FutureExt as _, StreamExt as _, stream};
+use llm_types::{
+    Block, Cost, Event, Origin, Raw, Reply, ReplySource, Request, Role, StopReason, Target, Usage,
+};
 use serde_json::{Value, json};
 use url::Url;
 
 use crate::codec::reply_as_events;
+use crate::event_stream::EventStream;
 use crate::provider::{Answer, Call, Caps, Provider, Route};
 use crate::tokens::{self, estimated};
 use crate::transport::{HttpRequest, Method};
-use crate::types::{
-    Block, Cost, Event, EventStream, Origin, Raw, Reply, ReplySource, Request, Role, StopReason,
-    Target, Usage,
-};
 use crate::{Error, hash};
 
 /// The label of its replies.

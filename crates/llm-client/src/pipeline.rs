@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
+use llm_types::{Attempt, Charge, Count, Event, Reply, ReplySource, Request, Target};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng as _;
 use tracing::{Instrument as _, Span};
@@ -12,6 +13,7 @@ use tracing::{Instrument as _, Span};
 use crate::cassette::{Line, RecordedKind, root_of};
 use crate::client::Inner;
 use crate::codec::reply_as_events;
+use crate::event_stream::EventStream;
 use crate::fit::Fitted;
 use crate::layers::budget::Reservation;
 use crate::layers::gate::Pass;
@@ -24,9 +26,6 @@ use crate::outgoing::Outgoing;
 use crate::provider::{Answer, Call, Route};
 use crate::trace;
 use crate::transport::{HeaderText, HttpRequest, Transport};
-use crate::types::{
-    Attempt, Charge, Count, Event, EventStream, Reply, ReplySource, Request, Target,
-};
 use crate::{Error, ErrorKind};
 
 /// Asks `request` by the route that is `wanted`; `wire` is what to send, if that is encoded already.

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
+use llm_types::{Count, ModelInfo, Reply, Request, Target};
 
 use crate::Error;
-use crate::types::{Count, EventStream, ModelInfo, Reply, Request, Target};
+use crate::event_stream::EventStream;
 
 pub use crate::transport::{
     HeaderText, HttpOptions, HttpRequest, HttpResponse, HttpTransport, Method, Transport,

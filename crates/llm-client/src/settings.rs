@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use crate::types::{Charge, Usd};
+use llm_types::{Charge, Usd};
 
 /// When and how often a failed attempt is repeated.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -3,13 +3,10 @@
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
 
+use llm_types::{Block, BlockKind, Count, CountSource, MediaSource, Request, ToolInput, ToolSpec};
 use lru::LruCache;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-
-use crate::types::{
-    Block, BlockKind, Count, CountSource, MediaSource, Request, ToolInput, ToolSpec,
-};
 
 /// The name of the estimate of [`estimate`]; it marks every count that is one.
 pub(crate) const ESTIMATOR: &str = "bytes3";

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
+use llm_types::{CostSource, Count, Reply, Target, Warning};
 use tracing::field::Empty;
 use tracing::{Span, debug_span, info, warn};
 
-use crate::types::{CostSource, Count, Reply, ReplySource, StopReason, Target, Warning};
 use crate::{Error, ErrorClass, ErrorKind};
 
 /// The span of one call. Its name on an `OpenTelemetry` backend is `chat {model}` or `count_tokens {model}`.
@@ -39,7 +39,7 @@ pub(crate) fn answered(span: &Span, reply: &Reply) {
     }
     span.record("gen_ai.response.model", &reply.model);
     span.record("gen_ai.response.id", &reply.id);
-    span.record("gen_ai.response.finish_reasons", stop(&reply.stop));
+    span.record("gen_ai.response.finish_reasons", reply.stop.as_str());
     span.record("gen_ai.usage.input_tokens", reply.usage.prompt());
     span.record("gen_ai.usage.output_tokens", reply.usage.output);
     span.record("llm.attempt", reply.attempts.len());
@@ -48,14 +48,7 @@ pub(crate) fn answered(span: &Span, reply: &Reply) {
     if let (Some(usd), false) = (reply.cost.usd, reply.cost.from == CostSource::Unknown) {
         span.record("llm.cost_nano_usd", usd.0);
     }
-    span.record(
-        "llm.source",
-        match &reply.source {
-            ReplySource::Live => "live",
-            ReplySource::Replay => "replay",
-            ReplySource::Offline(_) => "offline",
-        },
-    );
+    span.record("llm.source", reply.source.as_str());
 }
 
 /// Fills the span with what was counted.
@@ -124,19 +117,4 @@ pub(crate) fn warning(warning: &Warning) {
         warning.field,
         warning.message
     );
-}
-
-fn stop(stop: &StopReason) -> &str {
-    match stop {
-        StopReason::EndTurn => "end_turn",
-        StopReason::StopSequence(_) => "stop_sequence",
-        StopReason::MaxTokens => "max_tokens",
-        StopReason::ToolUse => "tool_use",
-        StopReason::PauseTurn => "pause_turn",
-        StopReason::Refusal => "refusal",
-        StopReason::ContextWindow => "context_window",
-        StopReason::ContentFilter => "content_filter",
-        StopReason::Error => "error",
-        StopReason::Other(other) => other,
-    }
 }

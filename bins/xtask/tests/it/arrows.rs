@@ -9,7 +9,8 @@ use cargo_metadata::{DependencyKind, MetadataCommand, Package};
 /// arrow, is a change of the architecture: it goes into ARCHITECTURE.md first.
 const PICTURE: &[(&str, &[&str])] = &[
     // Layer 0 and what stands beside.
-    ("llm-client", &[]),
+    ("llm-types", &[]),
+    ("llm-client", &["llm-types"]),
     ("report-kit", &[]),
     ("bin-support", &["llm-client"]),
     ("test-support", &["llm-client"]),
@@ -17,8 +18,14 @@ const PICTURE: &[(&str, &[&str])] = &[
     ("pscale-blocks", &[]),
     ("popper-harness", &[]),
     // Layer 2: the engines. None knows another.
-    ("zer0gravity-engine", &["llm-client", "report-kit"]),
-    ("logosphere-core", &["llm-client", "report-kit"]),
+    (
+        "zer0gravity-engine",
+        &["llm-client", "llm-types", "report-kit"],
+    ),
+    (
+        "logosphere-core",
+        &["llm-client", "llm-types", "report-kit"],
+    ),
     (
         "hermitcrab-kernel",
         &["llm-client", "pscale-blocks", "report-kit"],
@@ -72,7 +79,7 @@ const PICTURE: &[(&str, &[&str])] = &[
 const FOR_TESTS: &[&str] = &["bin-support", "test-support"];
 
 /// Packages that are pure: no network, no async, no database anywhere below them.
-const PURE: &[&str] = &["popper-harness", "pscale-blocks"];
+const PURE: &[&str] = &["llm-types", "popper-harness", "pscale-blocks"];
 
 /// Crates by which network, async or a database would come in.
 const IMPURE: &[&str] = &[

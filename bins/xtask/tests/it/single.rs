@@ -53,13 +53,13 @@ const GONE: [&str; 33] = [
 const ONCE: [(&str, &str); 10] = [
     ("CallIds", "crates/llm-client/src/codec/ids.rs"),
     ("Echo", "crates/llm-client/src/offline.rs"),
-    ("ErrorClass", "crates/llm-client/src/error/class.rs"),
+    ("ErrorClass", "crates/llm-types/src/error_class.rs"),
     ("FakeClock", "crates/test-support/src/clock.rs"),
     ("FaultServer", "crates/test-support/src/server/mod.rs"),
     ("Provider", "crates/llm-client/src/provider.rs"),
     ("Redactor", "crates/llm-client/src/redact.rs"),
     ("ScriptedModel", "crates/test-support/src/model.rs"),
-    ("Usd", "crates/llm-client/src/types/cost.rs"),
+    ("Usd", "crates/llm-types/src/cost.rs"),
     ("complete_reply", "crates/llm-client/src/fit.rs"),
 ];
 

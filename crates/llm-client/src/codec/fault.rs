@@ -1,3 +1,4 @@
+use llm_types::Reply;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use url::Url;
@@ -7,7 +8,6 @@ use crate::error::{Error, ErrorKind, Trail, UnavailableModel, Wish};
 use crate::layers::retry;
 use crate::redact::Redactor;
 use crate::transport::header;
-use crate::types::Reply;
 
 /// How much of a body is read for an error: a JSON error that is cut cannot be read.
 pub(crate) const BODY_READ: usize = 64 << 10;

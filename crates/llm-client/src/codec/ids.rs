@@ -1,6 +1,6 @@
 use std::collections::HashSet;
 
-use crate::types::BlockKind;
+use llm_types::BlockKind;
 
 /// The ids of the tool calls of one reply, for an id names its call in the result: none is empty, and no two are the
 /// same. Linear in the number of calls, whatever ids a server sends.

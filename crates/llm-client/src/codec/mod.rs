@@ -24,5 +24,5 @@ const LONGEST_LINE: u64 = 16 << 20;
 
 pub(crate) use body::Body;
 pub(crate) use ids::CallIds;
-pub(crate) use readable::readable;
+pub(crate) use readable::{readable, repair_warning};
 pub(crate) use stream::{Assembler, events, is_object, is_ping, reply_as_events};

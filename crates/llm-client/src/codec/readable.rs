@@ -1,5 +1,7 @@
 use std::borrow::Cow;
 
+use llm_types::Warning;
+
 /// A body that a reader of JSON does not stumble over: bytes that are no UTF-8, and escapes that are one half of a pair
 /// (`\\ud83d` alone), become U+FFFD. Models that cut a text in the middle of a character make such.
 pub(crate) fn readable(body: &[u8]) -> Cow<'_, [u8]> {
@@ -8,6 +10,15 @@ pub(crate) fn readable(body: &[u8]) -> Cow<'_, [u8]> {
         (Some(text), _) | (None, Cow::Owned(text)) => Cow::Owned(text.into_bytes()),
         (None, Cow::Borrowed(text)) => Cow::Borrowed(text.as_bytes()),
     }
+}
+
+/// The warning about a body of which [`readable`] changed something.
+pub(crate) fn repair_warning(body: &[u8], read: &[u8]) -> Option<Warning> {
+    (body != read).then(|| Warning {
+        field: Warning::UTF8_REPAIRED.to_owned(),
+        message: "parts of the response that are not Unicode text were replaced by U+FFFD"
+            .to_owned(),
+    })
 }
 
 /// The text with halves of pairs replaced; none if there are none.

@@ -4,12 +4,13 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _, stream};
+use llm_types::{Event, Reply};
 use serde::de::IgnoredAny;
 
 use super::{LONGEST_LINE, LONGEST_REPLY};
+use crate::event_stream::EventStream;
 use crate::sse::SseDecoder;
 use crate::transport::HttpResponse;
-use crate::types::{Event, EventStream, Reply};
 use crate::{BlockKind, Error, ToolInput};
 
 /// Puts a reply together from the events of one provider's stream.

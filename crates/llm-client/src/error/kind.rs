@@ -1,7 +1,8 @@
 use std::time::Duration;
 
+use llm_types::Reply;
+
 use super::{Amount, ConnectPhase, ErrorClass, TimeoutPhase, UnavailableModel};
-use crate::types::Reply;
 
 /// The kind of a failure, in one line without its cause. No variant ever holds a key.
 #[derive(Debug, thiserror::Error)]

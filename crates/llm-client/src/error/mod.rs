@@ -1,6 +1,5 @@
 //! Why a call failed.
 
-mod class;
 mod config;
 mod kind;
 mod parts;
@@ -9,14 +8,13 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::time::Duration;
 
-pub use class::{ErrorClass, UnknownClass};
+use llm_types::{Attempt, Charge, ErrorClass};
+
 pub use config::ConfigError;
 pub use kind::ErrorKind;
 pub use parts::{Amount, ConnectPhase, TimeoutPhase, UnavailableModel};
 
-pub use crate::types::UsdError;
-
-use crate::types::{Attempt, Charge};
+pub use llm_types::{UnknownClass, UsdError};
 
 /// Why a call failed: the [`ErrorKind`], the cause as [`source`](StdError::source), and what led here.
 ///

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use crate::types::Usd;
+use llm_types::Usd;
 
 /// A model that a provider does not serve.
 #[derive(Debug, Clone, PartialEq, Eq)]

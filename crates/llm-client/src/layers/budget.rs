@@ -3,10 +3,11 @@
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use llm_types::{Charge, Usd};
+
 use super::ledger_file::{How, Writer};
 use crate::error::{Amount, ConnectPhase, TimeoutPhase};
 use crate::transport::HttpResponse;
-use crate::types::{Charge, Usd};
 use crate::{Budget, Clock, Error, ErrorKind, Spend};
 
 /// The most that one attempt can take.
@@ -241,11 +242,7 @@ impl Reservation {
         let known = self
             .known
             .filter(|known| known.usd.is_some() || self.most.usd.is_none());
-        known.unwrap_or(Charge {
-            usd: self.most.usd,
-            tokens: self.most.tokens,
-            certain: false,
-        })
+        known.unwrap_or_else(|| Charge::new(self.most.usd, self.most.tokens, false))
     }
 
     fn charge(&mut self) -> Charge {
@@ -299,11 +296,7 @@ mod tests {
     }
 
     fn used(usd: i64) -> Charge {
-        Charge {
-            usd: Some(Usd(usd)),
-            tokens: 1,
-            certain: true,
-        }
+        Charge::new(Some(Usd(usd)), 1, true)
     }
 
     fn send(call: &Reservation) {

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use llm_types::Target;
 use tokio::sync::{Mutex as Turnstile, OwnedSemaphorePermit, Semaphore};
 
-use crate::types::Target;
 use crate::{Clock, Limits};
 
 /// The longest wait that the gate takes from a server's rate limit headers. They tell when everything is there again,

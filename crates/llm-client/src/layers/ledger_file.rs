@@ -10,10 +10,10 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use llm_types::{Charge, Usd};
 use serde::{Deserialize, Serialize};
 
 use super::budget::Most;
-use crate::types::{Charge, Usd};
 use crate::{Error, Spend};
 
 const SCHEMA_VERSION: u32 = 1;
@@ -180,12 +180,9 @@ struct Amounts {
 
 impl Amounts {
     fn charge(self, certain: bool) -> Charge {
-        Charge {
-            // A file that takes money back is not one of ours.
-            usd: self.nano_usd.map(|nanos| Usd(nanos.max(0))),
-            tokens: self.tokens,
-            certain,
-        }
+        // A file that takes money back is not one of ours.
+        let usd = self.nano_usd.map(|nanos| Usd(nanos.max(0)));
+        Charge::new(usd, self.tokens, certain)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use llm_types::{Charge, CostSource, Reply, Request, Target, ToolSpec, Usage, Usd, Warning};
 use serde_json::Value;
 
 use super::budget::Most;
@@ -9,7 +10,6 @@ use crate::client::Inner;
 use crate::fit::Fitted;
 use crate::models::{Factor, Model, Price, Tier};
 use crate::tokens::{self, Media};
-use crate::types::{Charge, CostSource, Reply, Request, Target, ToolSpec, Usage, Usd, Warning};
 use crate::{Error, ErrorKind, Unpriced};
 
 /// The longest reply where neither request, protocol nor table say.
@@ -215,11 +215,8 @@ impl Inner {
         };
         // A provider that bills another account reports nothing as the cost: a known price counts more.
         let told_more = told.filter(|usd| *usd > Usd::ZERO);
-        Some(Charge {
-            usd: told_more.or_else(priced).or(told),
-            tokens: usage.total(),
-            certain: true,
-        })
+        let usd = told_more.or_else(priced).or(told);
+        Some(Charge::new(usd, usage.total(), true))
     }
 }
 

@@ -12,6 +12,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt as _, StreamExt as _};
+use llm_types::Target;
 
 use self::syncer::Syncer;
 use crate::cassette::{
@@ -20,7 +21,6 @@ use crate::cassette::{
 };
 use crate::sse::{SseDecoder, SseEvent};
 use crate::transport::{HeaderText, HttpRequest, HttpResponse, Transport, is_event_stream};
-use crate::types::Target;
 use crate::{Clock, ConfigError, Error, ErrorKind};
 
 /// The longest wait of a line for the disk.

@@ -1,9 +1,10 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
+use llm_types::ErrorClass;
 use rand_chacha::rand_core::Rng;
 
-use crate::error::{ConnectPhase, Error, ErrorClass, ErrorKind, Wish};
+use crate::error::{ConnectPhase, Error, ErrorKind, Wish};
 use crate::settings::RetryPolicy;
 
 /// What to do about a failed attempt.

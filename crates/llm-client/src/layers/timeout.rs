@@ -10,12 +10,13 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use futures_util::{FutureExt as _, Stream, StreamExt as _, stream};
+use llm_types::{Event, Request};
 use serde_json::Value;
 
 use crate::error::TimeoutPhase;
+use crate::event_stream::EventStream;
 use crate::provider::Caps;
 use crate::transport::{HttpRequest, HttpResponse, Transport};
-use crate::types::{Event, EventStream, Request};
 use crate::{Clock, Error, Timeouts};
 
 /// Barks when nothing was heard for some time. One timer serves many signs of life: it is looked at again only when

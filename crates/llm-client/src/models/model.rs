@@ -1,12 +1,12 @@
 use std::collections::BTreeMap;
 
 use jiff::civil::Date;
+use llm_types::{Cost, CostSource, Usage, Usd};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::price::{Factor, Sum};
 use super::{Price, Tier};
-use crate::types::{Cost, CostSource, Usage, Usd};
 
 /// What is known of one model at one provider.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,9 +1,8 @@
 use std::fmt;
 
+use llm_types::Usd;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, Visitor};
-
-use crate::types::Usd;
 
 /// Prices are for this many tokens.
 const PER: u128 = 1_000_000;

@@ -1,11 +1,11 @@
 use std::collections::VecDeque;
 
+use llm_types::{Block, BlockKind, Event, Raw, ToolInput};
 use serde_json::value::RawValue;
 
 use super::decode::{self, Exchange};
 use super::object::Object;
 use crate::Error;
-use crate::types::{Block, BlockKind, Event, Raw, ToolInput};
 
 /// A block of a stream that is still being written.
 #[derive(Debug)]

@@ -1,13 +1,13 @@
+use llm_types::{
+    Block, BlockKind, Cost, Count, CountSource, ModelInfo, Origin, Raw, Reply, ReplySource,
+    StopReason, ToolInput, Usage,
+};
 use serde_json::value::RawValue;
 
 use crate::codec::CallIds;
 use crate::codec::fault::{self, Asked};
 use crate::codec::fields::Fields;
 use crate::transport::HttpResponse;
-use crate::types::{
-    Block, BlockKind, Cost, Count, CountSource, ModelInfo, Origin, Raw, Reply, ReplySource,
-    StopReason, ToolInput, Usage,
-};
 use crate::{Error, ErrorKind, Redactor};
 
 /// What a reply does not say itself: who was asked, and what its headers are.

@@ -1,5 +1,9 @@
 use bytes::Bytes;
 use indexmap::IndexMap;
+use llm_types::{
+    Block, BlockKind, CacheMark, MediaSource, Message, OutputFormat, Request, Role, Thinking,
+    ToolChoice, ToolInput, ToolSpec,
+};
 use serde::ser::{Error as _, SerializeMap as _};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -8,10 +12,6 @@ use serde_json::{Value, json};
 use crate::Error;
 use crate::codec::Body;
 use crate::provider::Route;
-use crate::types::{
-    Block, BlockKind, CacheMark, MediaSource, Message, OutputFormat, Request, Role, Thinking,
-    ToolChoice, ToolInput, ToolSpec,
-};
 
 /// Sent when a request has none: the API requires one.
 pub(super) const DEFAULT_MAX_TOKENS: u32 = 4096;

@@ -12,14 +12,14 @@ use std::str::FromStr;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use llm_types::{Request, Target};
 
 use self::decode::Exchange;
 use self::stream::Assembly;
-use super::{Endpoint, LONGEST_REPLY, events, fault, readable};
+use super::{Endpoint, LONGEST_REPLY, events, fault, readable, repair_warning};
 use crate::provider::{Answer, Call, Caps, Provider, Route, Structure};
 use crate::transport::{HttpRequest, HttpResponse, Method};
-use crate::types::{Request, Target};
-use crate::{ConfigError, Error, Warning};
+use crate::{ConfigError, Error};
 
 /// Models behind the Anthropic Messages API.
 ///
@@ -194,7 +194,7 @@ async fn ask(mut exchange: Exchange, call: Call) -> Result<Answer, Error> {
         Route::Whole | Route::Stream => {
             let read = readable(&body);
             let mut reply = decode::reply(&exchange, &read)?;
-            reply.warnings.extend(Warning::of_repaired(&body, &read));
+            reply.warnings.extend(repair_warning(&body, &read));
             Ok(Answer::Reply(Box::new(reply)))
         }
     })

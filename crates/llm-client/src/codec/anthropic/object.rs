@@ -1,10 +1,10 @@
 use indexmap::IndexMap;
+use llm_types::Raw;
 use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::codec::fields::Fields;
-use crate::types::Raw;
 
 /// A JSON object that is put together from events: what they say later goes where the key was first.
 #[derive(Debug, Default, Deserialize, Serialize)]

@@ -1,6 +1,7 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
+use llm_types::{Block, Event, Reply, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -9,7 +10,6 @@ use super::decode::{self, Exchange};
 use super::object::Object;
 use crate::codec::fields::Fields;
 use crate::codec::{Assembler, CallIds, fault, is_object, is_ping};
-use crate::types::{Block, Event, Reply, Usage};
 use crate::{Error, ErrorKind};
 
 /// Numbers of tokens are short, and each event has all of them: without a limit they would fill the memory.

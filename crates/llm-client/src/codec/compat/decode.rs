@@ -1,4 +1,7 @@
 use indexmap::IndexMap;
+use llm_types::{
+    Block, Cost, CostSource, ModelInfo, Raw, Reply, ReplySource, StopReason, Usage, Usd,
+};
 use serde_json::value::RawValue;
 
 use super::Asking;
@@ -7,9 +10,6 @@ use super::wire::{Chunk, Said};
 use crate::Error;
 use crate::codec::fault;
 use crate::codec::fields::Fields;
-use crate::types::{
-    Block, Cost, CostSource, ModelInfo, Raw, Reply, ReplySource, StopReason, Usage, Usd,
-};
 
 /// What of an assistant object can go back.
 pub(super) const ECHOED: [&str; 6] = [

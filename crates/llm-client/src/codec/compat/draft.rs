@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use llm_types::{Block, BlockKind, Event, Raw, ToolInput};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -12,7 +13,6 @@ use super::dialect::{ReasoningField, ToolIndex};
 use super::wire::{Piece, Said};
 use crate::Error;
 use crate::codec::CallIds;
-use crate::types::{Block, BlockKind, Event, Raw, ToolInput};
 
 /// Where events go, if anyone reads them.
 pub(super) type Out<'a> = Option<&'a mut VecDeque<Event>>;

@@ -1,5 +1,9 @@
 use bytes::Bytes;
 use indexmap::IndexMap;
+use llm_types::{
+    Block, BlockKind, MediaSource, Message, Request, Role, Thinking, ToolChoice, ToolInput,
+    ToolSpec,
+};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
@@ -13,10 +17,6 @@ use crate::Error;
 use crate::codec::Body;
 use crate::codec::fields::Fields;
 use crate::provider::Structure;
-use crate::types::{
-    Block, BlockKind, MediaSource, Message, Request, Role, Thinking, ToolChoice, ToolInput,
-    ToolSpec,
-};
 
 /// Who is written to.
 #[derive(Clone, Copy)]

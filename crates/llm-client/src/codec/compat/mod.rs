@@ -13,16 +13,16 @@ use std::sync::{Arc, OnceLock};
 use bytes::Bytes;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use llm_types::{Origin, Request, Target};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use self::stream::Chunks;
 use super::fault::{self, Asked};
-use super::{Endpoint, LONGEST_REPLY, events, readable};
+use super::{Endpoint, LONGEST_REPLY, events, readable, repair_warning};
 use crate::provider::{Answer, Call, Caps, Provider, Route};
 use crate::transport::{HeaderText, HttpRequest, HttpResponse, Method, Transport};
-use crate::types::{Origin, Request, Target};
-use crate::{Error, Redactor, Warning};
+use crate::{Error, Redactor};
 
 pub use dialect::{
     Dialect, MaxTokensField, ReasoningField, StreamUsage, SystemRole, ThinkingField, ToolIndex,
@@ -223,7 +223,7 @@ impl Provider for Compat {
             }
             let read = readable(&body);
             let mut reply = decode::reply(&asking, &read)?;
-            reply.warnings.extend(Warning::of_repaired(&body, &read));
+            reply.warnings.extend(repair_warning(&body, &read));
             Ok(Answer::Reply(Box::new(reply)))
         }
         .boxed()

@@ -1,5 +1,6 @@
 use std::collections::VecDeque;
 
+use llm_types::{Event, Raw, Reply, StopReason, Usage};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -8,7 +9,6 @@ use super::decode::{Parts, copy, cuts, stop, usage};
 use super::draft::Draft;
 use super::wire::{Chunk, Text};
 use crate::codec::{Assembler, fault, is_ping};
-use crate::types::{Event, Raw, Reply, StopReason, Usage};
 use crate::{Error, ErrorKind};
 
 /// Puts a reply together from its chunks.

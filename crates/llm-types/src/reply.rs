@@ -3,9 +3,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::message::text_of;
-use super::{Block, BlockKind, Charge, Cost, Message, Raw, Role, Target, Usage};
 use crate::ErrorClass;
+use crate::message::text_of;
+use crate::{Block, BlockKind, Charge, Cost, Message, Raw, Role, Target, Usage};
 
 /// What was answered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -36,7 +36,7 @@ pub struct Reply {
     pub raw: Raw,
     /// The assistant object of an OpenAI-compatible server, for [`Reply::to_message`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) message_raw: Option<Raw>,
+    pub message_raw: Option<Raw>,
 }
 
 impl Reply {
@@ -109,6 +109,24 @@ pub enum StopReason {
     Other(String),
 }
 
+impl StopReason {
+    /// The word, such as `end_turn`; of another reason the provider's own.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::EndTurn => "end_turn",
+            Self::StopSequence(_) => "stop_sequence",
+            Self::MaxTokens => "max_tokens",
+            Self::ToolUse => "tool_use",
+            Self::PauseTurn => "pause_turn",
+            Self::Refusal => "refusal",
+            Self::ContextWindow => "context_window",
+            Self::ContentFilter => "content_filter",
+            Self::Error => "error",
+            Self::Other(word) => word,
+        }
+    }
+}
+
 /// One try at one target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempt {
@@ -118,7 +136,7 @@ pub struct Attempt {
     pub target: Target,
     /// The HTTP status, if an answer came.
     pub status: Option<u16>,
-    /// [`crate::Error::class`]; none when it succeeded.
+    /// The class of its error; `None` when it succeeded.
     pub class: Option<ErrorClass>,
     /// What was waited before it.
     pub wait: Duration,
@@ -141,15 +159,6 @@ pub struct Warning {
 impl Warning {
     /// The field of a warning about a response whose bytes or escapes are not Unicode text.
     pub const UTF8_REPAIRED: &str = "utf8_repaired";
-
-    /// The warning about a body that was read as other bytes, if it was.
-    pub(crate) fn of_repaired(body: &[u8], read: &[u8]) -> Option<Self> {
-        (body != read).then(|| Self {
-            field: Self::UTF8_REPAIRED.to_owned(),
-            message: "parts of the response that are not Unicode text were replaced by U+FFFD"
-                .to_owned(),
-        })
-    }
 }
 
 /// Where a reply comes from. It belongs into every result.
@@ -163,6 +172,17 @@ pub enum ReplySource {
     Replay,
     /// No model: the name of the building block, such as `echo`.
     Offline(String),
+}
+
+impl ReplySource {
+    /// The word: `live`, `replay` or `offline`.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Live => "live",
+            Self::Replay => "replay",
+            Self::Offline(_) => "offline",
+        }
+    }
 }
 
 /// How many tokens a prompt has.

@@ -5,7 +5,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// What kind of failure an error is, in one word for results and journals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum ErrorClass {
     /// The key is missing, wrong, or not allowed to do this.
     Auth,
@@ -40,8 +39,8 @@ pub enum ErrorClass {
 }
 
 impl ErrorClass {
-    /// All of them.
-    const ALL: [Self; 15] = [
+    /// All classes.
+    pub const ALL: &'static [Self] = &[
         Self::Auth,
         Self::Quota,
         Self::ModelUnavailable,
@@ -96,7 +95,10 @@ impl FromStr for ErrorClass {
     type Err = UnknownClass;
 
     fn from_str(word: &str) -> Result<Self, Self::Err> {
-        let found = Self::ALL.into_iter().find(|class| class.as_str() == word);
+        let found = Self::ALL
+            .iter()
+            .copied()
+            .find(|class| class.as_str() == word);
         found.ok_or_else(|| UnknownClass(word.to_owned()))
     }
 }

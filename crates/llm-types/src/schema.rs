@@ -50,8 +50,9 @@ fn inside(key: &str, checked: Checked) -> Checked {
 /// Checks the form of `schema`: an object or a boolean, with the keywords that decide its form in theirs, at most 64
 /// deep, and with no reference out of it.
 ///
-/// The error is the place as a JSON pointer, and what was expected there.
-pub(crate) fn check(schema: &Value) -> Result<(), String> {
+/// # Errors
+/// The place as a JSON pointer, and what was expected there.
+pub fn check(schema: &Value) -> Result<(), String> {
     checked_schema(schema, 1).map_err(|mut problem| {
         let mut place = String::new();
         while let Some(key) = problem.path.pop() {

@@ -3,8 +3,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Block, CacheMark, Message, Raw};
 use crate::schema::is_closed;
+use crate::{Block, CacheMark, Message, Raw};
 
 /// What is asked. Make one with [`Request::new`] and set the fields that matter.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -34,7 +34,7 @@ pub struct Request {
     /// Texts at which the reply ends.
     pub stop: Vec<String>,
     /// The form of the reply. Where the server or the model has no field for it, the schema is written into the system
-    /// text, with a warning. Either way the reply is not checked: read it with [`crate::json`].
+    /// text, with a warning. Either way the reply is not checked: read it with `llm_client::json`.
     pub format: Option<OutputFormat>,
     /// An opaque id of the end user, for the provider's abuse detection.
     pub user_id: Option<String>,
@@ -61,7 +61,7 @@ impl Request {
     /// strict if the schema leaves nothing open, for providers turn down a strict one that does.
     ///
     /// ```
-    /// use llm_client::Request;
+    /// use llm_types::Request;
     ///
     /// let schema = serde_json::json!({"title": "Score", "type": "object"});
     /// let format = Request::new("claude-opus-5-5", "Rate tea.").with_schema(schema).format.unwrap();
@@ -133,7 +133,6 @@ pub struct OutputFormat {
 /// Whether the model calls tools.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum ToolChoice {
     /// As it likes.
     Auto {
@@ -154,7 +153,6 @@ pub enum ToolChoice {
 /// Whether the model thinks before it answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum Thinking {
     /// The server's default; nothing is sent.
     #[default]

@@ -43,7 +43,8 @@ impl Raw {
         serde_json::from_str(self.get())
     }
 
-    pub(crate) fn as_raw_value(&self) -> &RawValue {
+    /// The value, for a struct that is serialised with it.
+    pub fn as_raw_value(&self) -> &RawValue {
         &self.0
     }
 }

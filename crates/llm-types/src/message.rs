@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::Raw;
+use crate::Raw;
 
 /// Who speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -124,7 +124,7 @@ impl Block {
 /// The model that made a block.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
-    /// [`crate::provider::Provider::name`].
+    /// `Provider::name` of llm-client.
     pub provider: String,
     /// The model that was asked for.
     pub model: String,
@@ -133,7 +133,7 @@ pub struct Origin {
 /// One model at one provider.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Target {
-    /// [`crate::provider::Provider::name`].
+    /// `Provider::name` of llm-client.
     pub provider: String,
     /// The model's id there.
     pub model: String,
@@ -152,7 +152,6 @@ impl Target {
 /// How long the provider is asked to cache a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum CacheMark {
     /// The provider's default life.
     Default,
@@ -165,7 +164,6 @@ pub enum CacheMark {
 /// Where an image or a document comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum MediaSource {
     /// The bytes themselves.
     Base64 {
@@ -186,7 +184,6 @@ pub enum MediaSource {
 /// What a block is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum BlockKind {
     /// Text.
     Text {

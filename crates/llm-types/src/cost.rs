@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::Raw;
+use crate::Raw;
 
 /// The tokens of a call. A prompt has `input + cache_write_5m + cache_write_1h + cache_read` of them.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -158,6 +158,15 @@ impl Charge {
         tokens: 0,
         certain: true,
     };
+
+    /// A charge of `usd` and `tokens`.
+    pub fn new(usd: Option<Usd>, tokens: u64, certain: bool) -> Self {
+        Self {
+            usd,
+            tokens,
+            certain,
+        }
+    }
 
     /// Both together: money is unknown if one is, and the sum is certain only if both are.
     #[must_use]

@@ -1,0 +1,40 @@
+//! The vocabulary of calls to language models: requests, replies, tokens, money and classes of errors.
+//!
+//! `llm-client` asks models in these words and re-exports them. A crate that only records or judges what a model did
+//! depends on this one, without a network stack.
+//!
+//! ```
+//! use llm_types::{Block, BlockKind, ErrorClass, Reply, Request, StopReason, Usd};
+//!
+//! let request = Request { max_tokens: Some(100), ..Request::new("claude-opus-5-5", "Hello?") };
+//! assert_eq!(request.messages.len(), 1);
+//!
+//! let reply = Reply::new("claude-opus-5-5", vec![Block::text("Hello.")], StopReason::EndTurn);
+//! assert_eq!(reply.text(), "Hello.");
+//! assert!(matches!(reply.content[0].kind, BlockKind::Text { .. }));
+//!
+//! // Money is exact: nano-dollars inside, dollars outside.
+//! assert_eq!("0.0021".parse::<Usd>()?, Usd(2_100_000));
+//! // A word of a journal is a class, or an error that names it.
+//! assert_eq!("rate_limit".parse::<ErrorClass>()?, ErrorClass::RateLimit);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod cost;
+mod error_class;
+mod event;
+mod message;
+mod raw;
+mod reply;
+mod request;
+pub mod schema;
+
+pub use cost::{Charge, Cost, CostSource, Usage, Usd, UsdError};
+pub use error_class::{ErrorClass, UnknownClass};
+pub use event::Event;
+pub use message::{
+    Block, BlockKind, CacheMark, MediaSource, Message, Origin, Role, Target, ToolInput,
+};
+pub use raw::Raw;
+pub use reply::{Attempt, Count, CountSource, ModelInfo, Reply, ReplySource, StopReason, Warning};
+pub use request::{OutputFormat, Request, Sampling, Thinking, ToolChoice, ToolSpec};
