@@ -7,10 +7,9 @@ use std::time::{Duration, Instant};
 
 use bin_support::{Exit, Failure, Interrupt, Session, printable, shortened};
 use llm_client::Usd;
-use logosphere_core::leak::Watched;
 use logosphere_core::{
-    CallError, Control, FileJournal, Mind, MindInvocation, Orchestrator, Progress, Reason,
-    RoundEnd, RunError, RunSummary, State,
+    CallError, Control, FailureClass, FileJournal, InterruptCause, Mind, MindInvocation,
+    Orchestrator, Progress, Reason, RoundEnd, RunError, RunSummary, State,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -120,23 +119,23 @@ pub fn drive(
         }
         Ok(RunSummary::Interrupted(why)) => {
             let detail = printable(&why.detail);
-            let how = match why.cause.as_str() {
-                "cap" => " with a higher cap",
-                "wall" => " with a higher --max-wall",
-                _ => "",
+            let how = match why.cause {
+                InterruptCause::Cap => " with a higher cap",
+                InterruptCause::Wall => " with a higher --max-wall",
+                InterruptCause::Signal | InterruptCause::Error => "",
             };
             session.notice(&format!(
                 "interrupted before mind {} of round {} ({detail}); `logosphere resume {directory}`{how} goes on",
                 why.next_mind, why.round
             ));
-            Ok(if why.cause == "error" {
+            Ok(if why.cause == InterruptCause::Error {
                 Exit::Failed
             } else {
                 Exit::Interrupted
             })
         }
         Err(error @ RunError::Leak { .. }) => Err(Failure::new(Exit::CheckFailed, error)),
-        Err(RunError::Request(error)) if error.class == Watched::<()>::CLASS => {
+        Err(RunError::Request(error)) if error.class == FailureClass::Leak => {
             Err(Failure::new(Exit::CheckFailed, error))
         }
         Err(error) => {

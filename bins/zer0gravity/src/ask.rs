@@ -12,8 +12,8 @@ use llm_client::{Client, CountPolicy, LedgerFile, ModelTable};
 use zer0gravity_engine::pipeline::PriceList;
 use zer0gravity_engine::prompts::Role;
 use zer0gravity_engine::{
-    CountRequest, LlmPort, ModelPort, ModelReply, ModelRequest, OfflineModel, PortError, PortLabel,
-    TokenCount, Tokenizers,
+    CountRequest, FailureKind, LlmPort, ModelPort, ModelReply, ModelRequest, OfflineModel,
+    PortError, PortLabel, TokenCount, Tokenizers,
 };
 
 use crate::error::Error;
@@ -87,7 +87,10 @@ impl ModelPort for JudgesOnly {
 }
 
 fn unasked() -> PortError {
-    PortError::unsent("rescore", "only judges are asked when a run is judged anew")
+    PortError::unsent(
+        FailureKind::OnlyJudges,
+        "only judges are asked when a run is judged anew",
+    )
 }
 
 /// Refuses to record calls into one of `files`: a cassette only grows, and so would they.

@@ -3,13 +3,14 @@
 use std::io::{self, Write as _};
 
 use bin_support::{Exit, Failure, Interrupt, Session};
+use llm_client::ErrorClass;
 use tokio_util::sync::CancellationToken;
 use zer0gravity_engine::plan::{Config, Plan};
 use zer0gravity_engine::report::Report;
 use zer0gravity_engine::store::{CallStore, MemoryStore, SharedStore};
 use zer0gravity_engine::{
-    Context, Event, ExperimentResult, RunError, StageStatus, Triple, run_matrix, run_plan,
-    score_triples,
+    Context, Event, ExperimentResult, FailureKind, RunError, StageStatus, Triple, run_matrix,
+    run_plan, score_triples,
 };
 
 use crate::args::Checks;
@@ -131,18 +132,19 @@ pub fn conclude(
 
 /// The run ended before the turn of this result.
 fn is_stopped(result: &ExperimentResult) -> bool {
-    let kind = result.outcome.kind.as_deref();
+    let capped = [ErrorClass::Budget, ErrorClass::PriceUnknown].map(FailureKind::Model);
+    let kind = result.outcome.kind;
     result.outcome.status == StageStatus::NotRun
-        && matches!(kind, Some("interrupted" | "budget" | "price_unknown"))
+        && kind.is_some_and(|kind| kind == FailureKind::Interrupted || capped.contains(&kind))
 }
 
 fn stopped(result: &ExperimentResult, resume: Option<&str>) -> String {
     let outcome = &result.outcome;
     let detail = bin_support::printable(outcome.detail.as_deref().unwrap_or_default());
-    let capped = outcome.kind.as_deref() == Some("budget");
-    let why = match outcome.kind.as_deref() {
-        Some("interrupted") => "interrupted".to_owned(),
-        Some("budget") => format!("cost cap reached: {detail}"),
+    let capped = outcome.kind == Some(FailureKind::Model(ErrorClass::Budget));
+    let why = match outcome.kind {
+        Some(FailureKind::Interrupted) => "interrupted".to_owned(),
+        _ if capped => format!("cost cap reached: {detail}"),
         _ => detail,
     };
     let how = match (resume, capped) {

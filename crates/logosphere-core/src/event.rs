@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use llm_types::ErrorClass;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::failure::FailureClass;
 use crate::hash::sha256_hex;
 use crate::journal::SCHEMA_VERSION;
 use crate::mind::TokenUse;
@@ -287,8 +289,8 @@ pub struct AttemptFacts {
     pub n: u32,
     /// The HTTP status, if there was an answer.
     pub status: Option<u16>,
-    /// The kind of failure; none when it succeeded.
-    pub class: Option<String>,
+    /// The class of the failure; `None` when it succeeded.
+    pub class: Option<ErrorClass>,
     /// What was waited before it.
     pub wait_ms: u64,
     /// From its start to its end.
@@ -425,6 +427,40 @@ pub struct ExperimentEnd {
     pub errors: u64,
 }
 
+/// The cause of an interruption.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum InterruptCause {
+    /// The process was told to stop.
+    Signal,
+    /// The next call could take more than a cap leaves.
+    Cap,
+    /// A call failed, or the journal could not be written.
+    Error,
+    /// The run reached its limit of time.
+    Wall,
+}
+
+impl InterruptCause {
+    /// The word in a journal.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Signal => "signal",
+            Self::Cap => "cap",
+            Self::Error => "error",
+            Self::Wall => "wall",
+        }
+    }
+
+    /// Returns whether calls in flight get a short time only: after a failure they take as long as they need.
+    pub(crate) fn hurries(self) -> bool {
+        match self {
+            Self::Signal | Self::Wall => true,
+            Self::Error | Self::Cap => false,
+        }
+    }
+}
+
 /// The run stops and can go on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunInterrupted {
@@ -432,8 +468,8 @@ pub struct RunInterrupted {
     pub round: u32,
     /// Its mind.
     pub next_mind: u32,
-    /// `signal`, `cap`, `error` or `wall`.
-    pub cause: String,
+    /// The cause.
+    pub cause: InterruptCause,
     /// In words.
     pub detail: String,
     /// Whether it can go on.
@@ -464,8 +500,8 @@ pub struct CallError {
     pub round: u32,
     /// Of which mind.
     pub mind_id: u32,
-    /// The kind of failure.
-    pub class: String,
+    /// The class of the failure.
+    pub class: FailureClass,
     /// What went wrong, without secrets.
     pub message: String,
     /// Every try.

@@ -67,6 +67,7 @@ pub mod config;
 mod event;
 mod experiment;
 pub mod export;
+mod failure;
 mod forecast;
 mod hash;
 mod init;
@@ -102,13 +103,14 @@ pub use clock::Clock;
 pub use compare::{Comparison, Difference, compare};
 pub use config::{ConfigError, Layer, read_config};
 pub use event::{
-    AttemptFacts, CallError, Event, ExperimentEnd, ExperimentStart, Line, MindInvocation,
-    Parameters, ParseFacts, Protocol, RequestTemplate, RngFacts, RoundEnd, RoundStart,
-    RunInterrupted, RunResumed, SeedText, TokenTotals,
+    AttemptFacts, CallError, Event, ExperimentEnd, ExperimentStart, InterruptCause, Line,
+    MindInvocation, Parameters, ParseFacts, Protocol, RequestTemplate, RngFacts, RoundEnd,
+    RoundStart, RunInterrupted, RunResumed, SeedText, TokenTotals,
 };
 pub use experiment::{
     ConfigFile, Experiment, ExperimentError, ExperimentLock, INIT_TEMPLATE, Template,
 };
+pub use failure::FailureClass;
 pub use forecast::{Amounts, Answers, Forecast, TokenPrices, forecast};
 pub use hash::sha256_hex;
 pub use init::{Init, InitError, InitFix, InitWarning, parse_init};

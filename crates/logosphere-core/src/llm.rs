@@ -1,7 +1,7 @@
 //! Language models behind `llm-client` as minds.
 
 use async_trait::async_trait;
-use llm_client::{Block, Client, Error, Request, Sampling, StopReason, Warning};
+use llm_client::{Block, Client, Error, ErrorClass, Request, Sampling, Warning};
 
 use crate::mind::TokenUse;
 use crate::{AttemptFacts, Mind, MindError, MindInput, MindReply, Side, WireRequest};
@@ -77,7 +77,7 @@ impl Mind for LlmMind {
         Ok(MindReply {
             text,
             model: reply.model.clone(),
-            finish_reason: Some(finish_reason(&reply.stop)),
+            finish_reason: Some(reply.stop.as_str().to_owned()),
             finish_raw: finish_raw(reply.raw.get()),
             tokens,
             cost_nanos: reply.cost.usd.map(|usd| usd.0),
@@ -139,45 +139,40 @@ fn attempt(attempt: &llm_client::Attempt) -> AttemptFacts {
     AttemptFacts {
         n: attempt.n,
         status: attempt.status,
-        class: attempt.class.map(|class| class.to_string()),
+        class: attempt.class,
         wait_ms: ms(attempt.wait),
         latency_ms: ms(attempt.latency),
         notes: Vec::new(),
     }
 }
 
-fn finish_reason(reason: &StopReason) -> String {
-    let word = match reason {
-        StopReason::EndTurn => "end_turn",
-        StopReason::StopSequence(_) => "stop_sequence",
-        StopReason::MaxTokens => "max_tokens",
-        StopReason::ToolUse => "tool_use",
-        StopReason::PauseTurn => "pause_turn",
-        StopReason::Refusal => "refusal",
-        StopReason::ContextWindow => "context_window",
-        StopReason::ContentFilter => "content_filter",
-        StopReason::Error => "error",
-        StopReason::Other(word) => word,
-        _ => "unknown",
-    };
-    word.to_owned()
+fn mind_error(error: &Error) -> MindError {
+    let class = error.class();
+    MindError {
+        class: class.into(),
+        message: error.message(),
+        fatal: is_fatal(class),
+        attempts: error.attempts().iter().map(attempt).collect(),
+    }
 }
 
-fn mind_error(error: &Error) -> MindError {
-    let class = error.class().as_str();
-    MindError {
-        class: class.to_owned(),
-        message: error.message(),
-        fatal: matches!(
-            class,
-            "auth"
-                | "quota"
-                | "model_unavailable"
-                | "bad_request"
-                | "replay_miss"
-                | "cassette"
-                | "price_unknown"
-        ),
-        attempts: error.attempts().iter().map(attempt).collect(),
+/// Returns whether every other call would fail too. A cap is not fatal: it has a cause of its own.
+fn is_fatal(class: ErrorClass) -> bool {
+    match class {
+        ErrorClass::Auth
+        | ErrorClass::Quota
+        | ErrorClass::ModelUnavailable
+        | ErrorClass::BadRequest
+        | ErrorClass::PriceUnknown
+        | ErrorClass::ReplayMiss
+        | ErrorClass::Cassette => true,
+        ErrorClass::RateLimit
+        | ErrorClass::Overloaded
+        | ErrorClass::Server
+        | ErrorClass::Network
+        | ErrorClass::Timeout
+        | ErrorClass::BadResponse
+        | ErrorClass::Budget
+        | ErrorClass::Cancelled => false,
     }
 }

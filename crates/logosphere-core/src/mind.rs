@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use crate::failure::FailureClass;
 use crate::prompt::Prompt;
 use crate::settings::ModelSettings;
 
@@ -158,8 +159,8 @@ pub struct TokenUse {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{class}: {message}")]
 pub struct MindError {
-    /// The kind of failure in llm-client's words, such as `rate_limit`; [`MindError::CAP`] is a cap that was reached.
-    pub class: String,
+    /// The class of the failure.
+    pub class: FailureClass,
     /// What went wrong, without secrets.
     pub message: String,
     /// No other call would fare better.
@@ -201,9 +202,4 @@ impl WireRequest {
             headers: Vec::new(),
         }
     }
-}
-
-impl MindError {
-    /// The class of a call that was not made because it could take more than a cap leaves.
-    pub const CAP: &str = "budget";
 }

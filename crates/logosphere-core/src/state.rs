@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use crate::failure::may_cost;
 use crate::mind::TokenUse;
 use crate::parser::{End, Reason, parse_in_run};
 use crate::pool::{ActiveView, MsgId, PoolError};
@@ -17,9 +18,6 @@ use crate::{
     MindInput, MindInvocation, MindReply, Origin, ParseFacts, Pool, Protocol, RequestTemplate,
     RoundEnd, RoundStart, RunResumed, Scheduling, Settings, TokenTotals, sample_rng,
 };
-
-/// Failures after which a model may have answered all the same.
-const MAY_COST: [&str; 4] = ["network", "timeout", "bad_response", "cancelled"];
 
 /// Answers that `loss_above` looks back on.
 const LOSS_WINDOW: usize = 50;
@@ -547,10 +545,8 @@ impl State {
     }
 
     fn count_broken(&mut self, attempts: &[AttemptFacts]) {
-        let classes = attempts
-            .iter()
-            .filter_map(|attempt| attempt.class.as_deref());
-        let broken = classes.filter(|class| MAY_COST.contains(class));
+        let classes = attempts.iter().filter_map(|attempt| attempt.class);
+        let broken = classes.filter(|class| may_cost(*class));
         self.broken = self.broken.saturating_add(broken.count() as u64);
     }
 

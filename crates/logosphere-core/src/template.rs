@@ -1,5 +1,7 @@
 //! The constant part of every request of a run.
 
+use llm_types::ErrorClass;
+
 use crate::prompt::format_prompt;
 use crate::settings::Options;
 use crate::{Mind, MindError, MindInput, PromptRole, RequestTemplate, Settings, SystemPrompt};
@@ -23,7 +25,7 @@ impl RequestTemplate {
         };
         let request = mind.request(&MindInput::new(probe, settings.model_settings().into()))?;
         let unfit = || MindError {
-            class: "bad_request".to_owned(),
+            class: ErrorClass::BadRequest.into(),
             message: "the request does not hold the prompt as one JSON string".to_owned(),
             fatal: true,
             attempts: Vec::new(),

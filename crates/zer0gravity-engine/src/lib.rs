@@ -64,6 +64,7 @@
 pub mod codec;
 pub mod cost;
 pub mod dataset;
+mod failure_kind;
 pub mod flags;
 mod hash;
 pub mod judge;
@@ -99,6 +100,7 @@ pub use dataset::{
     Case, CaseError, CaseFormat, CaseProblem, MAX_TEXT_BYTES, RulesError, Triple, normalise_rules,
     parse_cases, parse_triples,
 };
+pub use failure_kind::FailureKind;
 pub use flags::{Flag, FlagId, FlagInput, Severity, detect};
 pub use judge::{
     CompatReply, JudgeReply, JudgeStatus, js_number, parse_judge_reply, parse_judge_reply_compat,

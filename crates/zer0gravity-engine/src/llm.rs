@@ -8,8 +8,8 @@ use llm_client::{
 
 use crate::prompts::{PromptMessage, Role, Turn};
 use crate::{
-    CallFacts, CountRequest, ModelPort, ModelReply, ModelRequest, PortError, PortLabel, Repeat,
-    Stop, TokenCount, TokenUse,
+    CallFacts, CountRequest, FailureKind, ModelPort, ModelReply, ModelRequest, PortError,
+    PortLabel, Repeat, Stop, TokenCount, TokenUse,
 };
 
 /// Asks a model through a client, with all of the client's layers: retries, budget, record and replay.
@@ -24,9 +24,6 @@ impl LlmPort {
         Self { client, label }
     }
 }
-
-/// The kind of failure after which no other text is counted either.
-const NO_EXACT_COUNT: &str = "estimate";
 
 impl ModelPort for LlmPort {
     fn complete(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelReply, PortError>> {
@@ -54,7 +51,9 @@ impl ModelPort for LlmPort {
             let count = self.client.count_tokens(&request).await;
             let count = count.map_err(|error| match error.kind() {
                 // The protocol has no counts, and the client is not to guess.
-                ErrorKind::Refused { .. } => PortError::unsent(NO_EXACT_COUNT, error.message()),
+                ErrorKind::Refused { .. } => {
+                    PortError::unsent(FailureKind::NoExactCount, error.message())
+                }
                 _ => port_error(&error),
             })?;
             match count.source {
@@ -65,7 +64,7 @@ impl ModelPort for LlmPort {
                 // A guess of the client is no better than ours, and not of the same kind.
                 CountSource::Estimate { reason, .. } => Err(PortError {
                     call: facts(1),
-                    ..PortError::unsent(NO_EXACT_COUNT, reason)
+                    ..PortError::unsent(FailureKind::NoExactCount, reason)
                 }),
             }
         }
@@ -157,7 +156,7 @@ fn port_error(error: &Error) -> PortError {
     PortError {
         status: error.status(),
         call: facts(error.attempts().len()),
-        ..PortError::unsent(error.class().as_str(), error.message())
+        ..PortError::unsent(error.class(), error.message())
     }
 }
 

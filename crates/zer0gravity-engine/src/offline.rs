@@ -4,11 +4,10 @@ use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, ready};
 
 use crate::codec::{LexicalVerdict, Lexicon, RuleCodec, lexical_semantic, rule_implementability};
-use crate::pipeline::kind;
 use crate::prompts::Role;
 use crate::{
-    CallFacts, CountRequest, Material, ModelPort, ModelReply, ModelRequest, PortError, PortLabel,
-    Stop, TokenCount,
+    CallFacts, CountRequest, FailureKind, Material, ModelPort, ModelReply, ModelRequest, PortError,
+    PortLabel, Stop, TokenCount,
 };
 
 /// Answers for all roles without a model: the same question always gets the same bytes.
@@ -61,7 +60,7 @@ fn verdict(verdict: &LexicalVerdict) -> String {
 }
 
 fn unsupported(message: String) -> PortError {
-    PortError::unsent(kind::UNSUPPORTED_OFFLINE, message)
+    PortError::unsent(FailureKind::UnsupportedOffline, message)
 }
 
 impl ModelPort for OfflineModel {

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::FailureKind;
+
 /// A step of an experiment, in the order they are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -97,9 +99,9 @@ pub struct Outcome {
     /// Where, unless it is `ok`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stage: Option<StageName>,
-    /// The class of an `api_error` (`auth`, `rate_limit`) or `unsupported_offline`, or why it was `not_run`.
+    /// The kind of the failure, of an `api_error` and where something was `not_run`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kind: Option<String>,
+    pub kind: Option<FailureKind>,
     /// What happened, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
@@ -123,8 +125,8 @@ impl Outcome {
     pub fn sentence(&self) -> Option<String> {
         let stage = self.stage?;
         let detail = self.detail.as_deref().unwrap_or_default();
-        let kind = (self.kind.as_deref())
-            .filter(|kind| *kind != self.status.as_str())
+        let kind = (self.kind)
+            .filter(|kind| kind.as_str() != self.status.as_str())
             .map(|kind| format!(" ({kind})"))
             .unwrap_or_default();
         Some(format!("{} at {stage}{kind}: {detail}", self.status))

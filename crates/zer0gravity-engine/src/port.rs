@@ -4,8 +4,8 @@ use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::TokenUse;
 use crate::prompts::{Prompt, Role};
+use crate::{FailureKind, TokenUse};
 
 /// Asks a model.
 pub trait ModelPort: Send + Sync {
@@ -77,6 +77,16 @@ pub struct CountRequest {
     pub model: String,
     /// The one user message.
     pub text: String,
+}
+
+/// What a call asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Endpoint {
+    /// A reply.
+    Messages,
+    /// A number of tokens.
+    CountTokens,
 }
 
 /// The numbers that tell equal calls of a plan apart. Only those that the role repeats over are set, from 1.
@@ -176,8 +186,8 @@ impl Stop {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[error("{message}")]
 pub struct PortError {
-    /// The class of the failure: those of `llm_client::Error::class`, `unsupported_offline`, `store`.
-    pub kind: String,
+    /// The kind of the failure.
+    pub kind: FailureKind,
     /// The HTTP status, if an answer came.
     pub status: Option<u16>,
     /// What happened and what to do; holds no key.
@@ -191,7 +201,7 @@ pub struct PortError {
 
 impl PortError {
     /// A failure before anything was sent.
-    pub fn unsent(kind: impl Into<String>, message: impl Into<String>) -> Self {
+    pub fn unsent(kind: impl Into<FailureKind>, message: impl Into<String>) -> Self {
         Self {
             kind: kind.into(),
             status: None,

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use crate::{Mind, MindError, MindInput, MindReply, Side, WireRequest};
+use crate::{FailureClass, Mind, MindError, MindInput, MindReply, Side, WireRequest};
 
 /// A mind whose every request is searched for certain words before it is sent, if the run checks requests
 /// ([`crate::Control::check_leaks`]).
@@ -13,9 +13,6 @@ pub struct Watched<M> {
 }
 
 impl<M> Watched<M> {
-    /// The class of the error that a request with one of the words comes to.
-    pub const CLASS: &str = "leak";
-
     /// Watches `mind`. Each canary is what it stands for, such as `run id`, and a word that no request has by chance.
     pub fn new(mind: M, canaries: impl IntoIterator<Item = (String, String)>) -> Self {
         Self {
@@ -40,7 +37,7 @@ impl<M> Watched<M> {
             };
             if places.iter().any(holds) {
                 return Err(MindError {
-                    class: Self::CLASS.to_owned(),
+                    class: FailureClass::Leak,
                     message: format!("the request holds the {what} {word:?}"),
                     fatal: true,
                     attempts: Vec::new(),

@@ -15,6 +15,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use llm_types::ErrorClass;
 
 use crate::event::AttemptFacts;
 use crate::mind::{Mind, MindError, MindInput, MindReply, Side, TokenUse};
@@ -192,9 +193,9 @@ fn weighted(weights: impl Iterator<Item = f64> + Clone, rng: &mut SampleRng) -> 
 }
 
 fn overloaded() -> MindError {
-    let class = "overloaded".to_owned();
+    let class = ErrorClass::Overloaded;
     MindError {
-        class: class.clone(),
+        class: class.into(),
         message: "this mind fails now and then, as it was told".to_owned(),
         fatal: false,
         attempts: vec![AttemptFacts {

@@ -1,5 +1,7 @@
 //! The texts of a prompt, cut out of it again.
 
+use llm_types::ErrorClass;
+
 use crate::mind::MindError;
 use crate::parser::is_blank;
 use crate::prompt::{SEPARATOR, SystemPrompt};
@@ -11,7 +13,7 @@ pub(super) fn sampled<'a>(
     system: &SystemPrompt,
 ) -> Result<Vec<&'a str>, MindError> {
     let rest = (prompt.strip_prefix(system.text())).ok_or_else(|| MindError {
-        class: "bad_request".to_owned(),
+        class: ErrorClass::BadRequest.into(),
         message: "the prompt does not begin with the system prompt that this mind was made for"
             .to_owned(),
         fatal: true,

@@ -11,7 +11,8 @@ use super::{Book, Orchestrator, PATIENCE, Progress, RunError, Stop, TICK};
 use crate::journal::{JournalSink, Spooled};
 use crate::state::{Outcome, Planned, Step};
 use crate::{
-    CallError, Clock, Event, Mind, MindError, MindReply, OnError, RequestTemplate, Scheduling, Side,
+    CallError, Clock, Event, FailureClass, InterruptCause, Mind, MindError, MindReply, OnError,
+    RequestTemplate, Scheduling, Side,
 };
 
 /// A call that has come back.
@@ -134,8 +135,7 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
                 }
             }
             // A call that failed is waited behind for as long as the others take: they are paid.
-            let hurried = (back.stop.as_ref())
-                .is_some_and(|stop| stop.cause != "error" && stop.cause != "cap");
+            let hurried = (back.stop.as_ref()).is_some_and(|stop| stop.cause.hurries());
             if (hurried || cancel.is_cancelled()) && patience.is_none() {
                 patience = Some(Box::pin(tokio::time::sleep(PATIENCE)));
             }
@@ -238,7 +238,7 @@ impl<J: JournalSink, C: Clock> Book<J, C> {
     /// Writes down the calls whose turn has come, and keeps the answers of the others. Returns the events, to be shown.
     fn write_down(&mut self, back: &mut Back) -> Result<Vec<Event>, RunError> {
         for call in back.arrived.drain(..) {
-            let stops = |error: &MindError| error.fatal || error.class == MindError::CAP;
+            let stops = |error: &MindError| error.fatal || error.class == FailureClass::CAP;
             back.halted |= call.answer.as_ref().is_err_and(stops);
             back.returned.insert(call.planned.mind, call);
         }
@@ -323,8 +323,8 @@ impl<J: JournalSink, C: Clock> Book<J, C> {
     ) -> Result<Option<Stop>, RunError> {
         let outcome = match call.answer {
             Ok(reply) => Outcome::Reply(reply),
-            Err(error) if error.class == MindError::CAP => {
-                return Ok(Some(Stop::new("cap", error.message)));
+            Err(error) if error.class == FailureClass::CAP => {
+                return Ok(Some(Stop::new(InterruptCause::Cap, error.message)));
             }
             Err(error) => {
                 let stop = self.stop_after(&error);
@@ -357,11 +357,11 @@ impl<J: JournalSink, C: Clock> Book<J, C> {
     fn stop_after(&self, error: &MindError) -> Option<Stop> {
         let settings = self.state.settings();
         if error.fatal || settings.on_error == OnError::Stop {
-            Some(Stop::new("error", error.to_string()))
+            Some(Stop::new(InterruptCause::Error, error.to_string()))
         } else if self.state.is_failing_too_often() {
             let many = 3 * u64::from(settings.n_minds);
             let detail = format!("{many} calls failed in a row, the last with {error}");
-            Some(Stop::new("error", detail))
+            Some(Stop::new(InterruptCause::Error, detail))
         } else {
             None
         }

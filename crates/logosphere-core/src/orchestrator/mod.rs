@@ -12,8 +12,8 @@ use crate::journal::{JournalError, JournalSink, Spooled};
 use crate::resume::Resumption;
 use crate::state::{State, StateError, Step};
 use crate::{
-    CallError, Clock, ConfigError, Event, ExperimentStart, Mind, MindError, MindInvocation, Reason,
-    RoundEnd, RunInterrupted, RunResumed, Scheduling,
+    CallError, Clock, ConfigError, Event, ExperimentStart, InterruptCause, Mind, MindError,
+    MindInvocation, Reason, RoundEnd, RunInterrupted, RunResumed, Scheduling,
 };
 
 /// How long calls under way are waited for after a signal, or when the time is up.
@@ -239,7 +239,9 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
         let done = self.rounds(show).await;
         if let Err(error) = &done {
             // For whoever reads the journal; the error itself is what is reported, also where this cannot be written.
-            let _ = self.book.interrupt(Stop::new("error", error.to_string()));
+            let _ = self
+                .book
+                .interrupt(Stop::new(InterruptCause::Error, error.to_string()));
         }
         self.book.synced(done).await
     }
@@ -327,11 +329,15 @@ impl<J: JournalSink, C: Clock> Book<J, C> {
         if self.control.cancel.is_cancelled() {
             let name = self.control.signal.get().copied();
             let detail = name.unwrap_or("the user asked for it");
-            return Some(Stop::new("signal", detail.to_owned()));
+            return Some(Stop::new(InterruptCause::Signal, detail.to_owned()));
         }
         let most = self.state.settings().caps.max_wall?;
-        (self.time_left() == Some(Duration::ZERO))
-            .then(|| Stop::new("wall", format!("the run may take {most} s (max_wall)")))
+        (self.time_left() == Some(Duration::ZERO)).then(|| {
+            Stop::new(
+                InterruptCause::Wall,
+                format!("the run may take {most} s (max_wall)"),
+            )
+        })
     }
 
     /// What is left of the time that the run may take.
@@ -347,7 +353,7 @@ impl<J: JournalSink, C: Clock> Book<J, C> {
         let interrupted = RunInterrupted {
             round,
             next_mind,
-            cause: stop.cause.to_owned(),
+            cause: stop.cause,
             detail: stop.detail,
             resumable: true,
         };
@@ -377,13 +383,12 @@ impl<J: JournalSink, C: Clock> Book<J, C> {
 
 /// Why a run stops.
 struct Stop {
-    /// `signal`, `cap`, `error` or `wall`.
-    cause: &'static str,
+    cause: InterruptCause,
     detail: String,
 }
 
 impl Stop {
-    fn new(cause: &'static str, detail: String) -> Self {
+    fn new(cause: InterruptCause, detail: String) -> Self {
         Self { cause, detail }
     }
 }

@@ -1,9 +1,6 @@
 use crate::parser::Reason;
 use crate::state::{State, StateError, Step};
-use crate::{CallError, Event, MindInvocation, OnError, RunInterrupted};
-
-/// Why a run can be interrupted.
-const CAUSES: [&str; 4] = ["signal", "cap", "error", "wall"];
+use crate::{CallError, Event, InterruptCause, MindInvocation, OnError};
 
 /// What the events of one process owe each other, beyond what follows from the state of the run.
 #[derive(Debug, Default)]
@@ -28,7 +25,8 @@ impl Process {
         };
         match (self, event) {
             // What failed next may have been the journal.
-            (Self::Failed { .. }, Event::RunInterrupted(why)) if why.cause == "error" => {}
+            (Self::Failed { .. }, Event::RunInterrupted(why))
+                if why.cause == InterruptCause::Error => {}
             (
                 Self::Failed {
                     stops: false,
@@ -57,10 +55,8 @@ impl Process {
             Event::RunInterrupted(_) if state.next() == Step::Done => {
                 expected("run_resumed, or nothing,")
             }
-            Event::RunInterrupted(RunInterrupted {
-                cause, resumable, ..
-            }) if !resumable || !CAUSES.contains(&cause.as_str()) => {
-                expected("a run_interrupted by signal, cap, error or wall that is resumable")
+            Event::RunInterrupted(why) if !why.resumable => {
+                expected("a run_interrupted that is resumable")
             }
             _ => Ok(()),
         }

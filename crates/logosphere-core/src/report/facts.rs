@@ -37,7 +37,7 @@ pub struct RunFacts {
     /// Each round that ended.
     pub rounds: Vec<RoundFacts>,
     /// Calls that failed for good, by the kind of failure.
-    pub failures: BTreeMap<String, u64>,
+    pub failures: BTreeMap<&'static str, u64>,
     /// Tries beyond the first of their calls.
     pub retries: u64,
     /// Tokens.
@@ -149,7 +149,7 @@ impl RunFacts {
                     self.settings = settings;
                 }
             }
-            Event::Error(error) => *self.failures.entry(error.class.clone()).or_default() += 1,
+            Event::Error(error) => *self.failures.entry(error.class.as_str()).or_default() += 1,
             Event::ExperimentStart(_) | Event::RoundStart(_) => {}
         }
     }

@@ -87,7 +87,7 @@ fn notices(data: &ReportData) -> Vec<(Tone, String)> {
             Tone::Caution,
             format!(
                 "The run was interrupted before mind {} of round {} ({}): {}. `logosphere resume` goes on.",
-                stop.next_mind, stop.round, stop.cause, stop.detail
+                stop.next_mind, stop.round, stop.cause.as_str(), stop.detail
             ),
         )),
         RunEnd::Open => notices.push((
@@ -166,9 +166,10 @@ pub(super) fn facts(data: &ReportData) -> Vec<(&'static str, Cell)> {
     };
     let end = match &facts.end {
         RunEnd::Ended(reason) => Cell::badge(reason, Tone::Good),
-        RunEnd::Interrupted(stop) => {
-            Cell::badge(format!("interrupted: {}", stop.cause), Tone::Caution)
-        }
+        RunEnd::Interrupted(stop) => Cell::badge(
+            format!("interrupted: {}", stop.cause.as_str()),
+            Tone::Caution,
+        ),
         RunEnd::Open => Cell::badge("open", Tone::Caution),
     };
     let mut shown = vec![

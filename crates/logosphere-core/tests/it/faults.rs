@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use async_trait::async_trait;
+use llm_types::ErrorClass;
 use logosphere_core::{
-    AttemptFacts, Comparison, Control, Mind, MindError, MindInput, MindReply, OnError, Reason,
-    RunError, RunSummary, Scheduling, Settings, Side, WireRequest, compare, replay,
+    AttemptFacts, Comparison, Control, InterruptCause, Mind, MindError, MindInput, MindReply,
+    OnError, Reason, RunError, RunSummary, Scheduling, Settings, Side, WireRequest, compare,
+    replay,
 };
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -36,17 +38,17 @@ fn failing<'a>(
     }
 }
 
-fn error(class: &str, fatal: bool) -> MindError {
+fn error(class: ErrorClass, fatal: bool) -> MindError {
     let attempt = |n| AttemptFacts {
         notes: Vec::new(),
         n,
         status: Some(503),
-        class: Some(class.to_owned()),
+        class: Some(class),
         wait_ms: 5,
         latency_ms: 7,
     };
     MindError {
-        class: class.to_owned(),
+        class: class.into(),
         message: "it did not work".to_owned(),
         fatal,
         attempts: vec![attempt(1), attempt(2)],
@@ -84,7 +86,7 @@ fn of_type(journal: &[u8], kind: &str) -> Vec<Value> {
 fn a_failed_call_is_written_with_every_try_and_the_round_goes_on() {
     for scheduling in [Scheduling::Sequential, Scheduling::Snapshot] {
         let settings = desk::settings(scheduling);
-        let mind = failing(&settings, [("2/1", 9, error("server", false))]);
+        let mind = failing(&settings, [("2/1", 9, error(ErrorClass::Server, false))]);
         let (summary, journal) = desk::run(&settings, &mind);
         let RunSummary::Ended { errors, .. } = summary else {
             panic!("{summary:?}");
@@ -125,7 +127,7 @@ fn a_failure_that_every_call_would_meet_stops_the_run_before_it() {
     };
     for scheduling in [Scheduling::Sequential, Scheduling::Snapshot] {
         let settings = desk::settings(scheduling);
-        let mind = failing(&settings, [("2/1", 1, error("auth", true))]);
+        let mind = failing(&settings, [("2/1", 1, error(ErrorClass::Auth, true))]);
         let (summary, journal) = desk::run(&settings, &mind);
         let RunSummary::Interrupted(why) = summary else {
             panic!("{summary:?}");
@@ -168,10 +170,10 @@ fn with_on_error_stop_any_failure_stops() {
         on_error: OnError::Stop,
         ..desk::settings(Scheduling::Sequential)
     };
-    let mind = failing(&settings, [("1/2", 1, error("timeout", false))]);
+    let mind = failing(&settings, [("1/2", 1, error(ErrorClass::Timeout, false))]);
     let (summary, journal) = desk::run(&settings, &mind);
     assert!(
-        matches!(&summary, RunSummary::Interrupted(why) if why.cause == "error"),
+        matches!(&summary, RunSummary::Interrupted(why) if why.cause == InterruptCause::Error),
         "{summary:?}"
     );
     let (summary, _) = desk::resume(&journal, Vec::new(), &mind);
@@ -203,10 +205,10 @@ fn three_times_all_minds_in_a_row_are_too_many() {
 #[test]
 fn a_cap_stops_the_run_without_an_error() {
     let settings = desk::settings(Scheduling::Snapshot);
-    let mind = failing(&settings, [("3/0", 1, error(MindError::CAP, false))]);
+    let mind = failing(&settings, [("3/0", 1, error(ErrorClass::Budget, false))]);
     let (summary, journal) = desk::run(&settings, &mind);
     assert!(
-        matches!(&summary, RunSummary::Interrupted(why) if why.cause == "cap" && why.round == 3),
+        matches!(&summary, RunSummary::Interrupted(why) if why.cause == InterruptCause::Cap && why.round == 3),
         "{summary:?}"
     );
     assert!(of_type(&journal, "error").is_empty());
@@ -227,7 +229,7 @@ fn time_that_is_up_stops_the_run_between_calls() {
     // The desk's clock goes on by a millisecond whenever it is looked at.
     let (summary, journal) = desk::run(&settings, desk::mind(&settings));
     assert!(
-        matches!(&summary, RunSummary::Interrupted(why) if why.cause == "wall"),
+        matches!(&summary, RunSummary::Interrupted(why) if why.cause == InterruptCause::Wall),
         "{summary:?}"
     );
     assert!(of_type(&journal, "mind_invocation").len() > 50);
@@ -259,7 +261,7 @@ fn time_that_is_up_stops_a_run_whose_call_never_comes_back() {
         (summary, begun.elapsed())
     });
     assert!(
-        matches!(&summary, RunSummary::Interrupted(why) if why.cause == "wall"),
+        matches!(&summary, RunSummary::Interrupted(why) if why.cause == InterruptCause::Wall),
         "{summary:?}"
     );
     // The cap, and then as long as calls under way are waited for.
@@ -297,7 +299,7 @@ fn a_cancelled_run_begins_nothing_new_and_keeps_what_was_under_way() {
         let RunSummary::Interrupted(why) = summary.unwrap() else {
             panic!("it ended");
         };
-        assert_eq!(why.cause, "signal");
+        assert_eq!(why.cause, InterruptCause::Signal);
         // From a snapshot, four calls are under way at once, and all of them come back.
         let next = match scheduling {
             Scheduling::Sequential => (2, 2),

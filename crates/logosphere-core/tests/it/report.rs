@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
+use llm_types::ErrorClass;
 use logosphere_core::metrics::Metric;
 use logosphere_core::report::{ReportData, RunEnd, page};
 use logosphere_core::{
@@ -305,7 +306,7 @@ impl Mind for Dear {
     async fn respond(&self, _: &MindInput, side: &Side) -> Result<MindReply, MindError> {
         if side.call_key() == "2/1" {
             return Err(MindError {
-                class: "overloaded".to_owned(),
+                class: ErrorClass::Overloaded.into(),
                 message: "too many".to_owned(),
                 fatal: false,
                 attempts: Vec::new(),

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
+use llm_types::ErrorClass;
 use logosphere_core::nulls::{NullBand, Simulation, simulate};
 use logosphere_core::report::{ReportData, page};
 use logosphere_core::{
@@ -35,7 +36,7 @@ impl Mind for Hostile<'_> {
     async fn respond(&self, _: &MindInput, side: &Side) -> Result<MindReply, MindError> {
         let text = self.0;
         let fails = |fatal| MindError {
-            class: text.to_owned(),
+            class: ErrorClass::Server.into(),
             message: text.to_owned(),
             fatal,
             attempts: Vec::new(),
@@ -135,10 +136,8 @@ fn hostile_texts_are_there_to_be_read() {
         let prompt = texts(&page, "#at-settings .text.code");
         assert_eq!(prompt[0], shown);
         let notices = texts(&page, ".notice").concat();
-        assert!(
-            notices.contains(&format!("failed for good ({shown} ")),
-            "{notices}"
-        );
+        assert!(notices.contains("failed for good (server 2)"), "{notices}");
+        assert!(notices.contains(&format!("server: {shown}")), "{notices}");
         assert!(notices.contains("The run was interrupted before mind 2 of round 3"));
     }
 }

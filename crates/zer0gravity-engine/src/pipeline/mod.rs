@@ -13,7 +13,6 @@ pub use pricing::{PriceList, Pricing};
 pub use roles::{
     Encoded, RoleConfig, decode, encode, execute, judge_implementability, judge_semantic,
 };
-pub(crate) use stage::kind;
 pub use stage::{Failure, Stage, Tally};
 
 use crate::store::SharedStore;

@@ -1,7 +1,8 @@
 use jiff::Timestamp;
 
 use crate::{
-    CallFacts, ModelReply, PortError, StageName, StageRecord, StageStatus, Stop, TokenUse,
+    CallFacts, FailureKind, ModelReply, PortError, StageName, StageRecord, StageStatus, Stop,
+    TokenUse,
 };
 
 /// What a stage gave, and what it took.
@@ -19,7 +20,7 @@ pub struct Failure {
     /// Never `ok`.
     pub status: StageStatus,
     /// See [`crate::Outcome::kind`].
-    pub kind: Option<String>,
+    pub kind: Option<FailureKind>,
     /// What happened, for people.
     pub detail: String,
 }
@@ -45,18 +46,6 @@ pub struct Tally {
     pub unpriced: bool,
     /// Why the last reply ends.
     pub stop: Option<Stop>,
-}
-
-/// Kinds of failure after which a run sends nothing more: what was not sent was not run.
-pub(crate) mod kind {
-    /// The user stopped the run.
-    pub const INTERRUPTED: &str = "interrupted";
-    /// A cap of the budget is reached.
-    pub const BUDGET: &str = "budget";
-    /// A cap in dollars is set, and the model has no known price.
-    pub const PRICE_UNKNOWN: &str = "price_unknown";
-    /// No program can do without a model what was asked.
-    pub const UNSUPPORTED_OFFLINE: &str = "unsupported_offline";
 }
 
 impl Failure {
@@ -90,13 +79,13 @@ impl From<PortError> for Failure {
         Self {
             status: if error.stops_unsent() {
                 StageStatus::NotRun
-            } else if error.kind == kind::UNSUPPORTED_OFFLINE {
+            } else if error.kind == FailureKind::UnsupportedOffline {
                 StageStatus::UnsupportedOffline
             } else {
                 StageStatus::ApiError
             },
-            detail: error.message,
             kind: Some(error.kind),
+            detail: error.message,
         }
     }
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::Report;
 use super::grouped::total;
-use crate::ExperimentResult;
+use crate::{ExperimentResult, FailureKind};
 
 /// The columns of [`export_csv`], in order. Texts first by what they name, then numbers, then the long texts.
 pub const CSV_COLUMNS: [&str; 42] = [
@@ -107,7 +107,7 @@ fn row(result: &ExperimentResult) -> [String; CSV_COLUMNS.len()] {
         number(Some(result.decode)),
         text(outcome.status.as_str()),
         text(outcome.stage.map_or("", |stage| stage.as_str())),
-        text(outcome.kind.as_deref().unwrap_or_default()),
+        text(outcome.kind.map_or("", FailureKind::as_str)),
         text(result.error.as_deref().unwrap_or_default()),
         decimal(total(result)),
         number(scores.map(|scores| scores.token_efficiency)),

@@ -12,12 +12,13 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+pub use crate::port::Endpoint;
 pub use calls_file::CallsFile;
 pub use jsonl::{JsonlStore, TornLine};
 pub use key::CallKey;
 pub use memory::MemoryStore;
 pub(crate) use port::StoredPort;
-pub use record::{Answer, CallRecord, Endpoint};
+pub use record::{Answer, CallRecord};
 pub use shared::SharedStore;
 
 /// Keeps calls.

@@ -11,11 +11,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::record::SCHEMA_VERSION;
 use super::{Answer, CallKey, CallRecord, Endpoint, SharedStore, StoreError, lock};
-use crate::pipeline::{Tally, kind};
+use crate::pipeline::Tally;
 use crate::prompts::Role;
 use crate::{
-    CallFacts, Clock, CountRequest, ModelPort, ModelReply, ModelRequest, PortError, PortLabel,
-    Repeat, TokenCount,
+    CallFacts, Clock, CountRequest, FailureKind, ModelPort, ModelReply, ModelRequest, PortError,
+    PortLabel, Repeat, TokenCount,
 };
 
 /// See the module.
@@ -60,7 +60,7 @@ impl Drop for Inside<'_> {
 #[derive(Debug, Clone)]
 pub(crate) struct Stop {
     /// The kind of the failure that did it.
-    pub kind: String,
+    pub kind: FailureKind,
     /// What happened.
     pub message: String,
 }
@@ -101,11 +101,11 @@ impl<'a> StoredPort<'a> {
     /// Why nothing more is sent, if so.
     pub fn stop(&self) -> Option<Stop> {
         let interrupted = || Stop {
-            kind: kind::INTERRUPTED.to_owned(),
+            kind: FailureKind::Interrupted,
             message: "the run was interrupted".to_owned(),
         };
         let unkept = |message| Stop {
-            kind: "store".to_owned(),
+            kind: FailureKind::Store,
             message,
         };
         let stop = self.store.failure().map(unkept);
@@ -227,26 +227,16 @@ impl<'a> StoredPort<'a> {
 
     /// Stops the run for what no other call can escape.
     fn note(&self, error: &mut PortError, endpoint: Endpoint) {
-        let ends = match error.kind.as_str() {
-            "auth" | "quota" => true,
-            "model_unavailable" => endpoint == Endpoint::Messages,
-            kind::BUDGET | kind::PRICE_UNKNOWN => {
-                // The cap forbids this call, so it was not made.
-                error.stopped = error.call.attempts == 0;
-                true
-            }
-            _ => false,
-        };
-        if ends {
-            self.end(&error.kind, &error.message);
+        if error.kind.is_cap() {
+            // The cap forbids this call, so it was not made.
+            error.stopped = error.call.attempts == 0;
         }
-    }
-
-    fn end(&self, kind: &str, message: &str) {
-        let _ = self.stop.set(Stop {
-            kind: kind.to_owned(),
-            message: message.to_owned(),
-        });
+        if error.kind.ends_run(endpoint) {
+            let _ = self.stop.set(Stop {
+                kind: error.kind,
+                message: error.message.clone(),
+            });
+        }
     }
 }
 
@@ -277,8 +267,7 @@ impl Tally {
 impl Answer {
     /// It was not sent, for it could have cost more than is left.
     fn is_beyond_the_cap(&self) -> bool {
-        let caps = [kind::BUDGET, kind::PRICE_UNKNOWN];
-        matches!(self, Self::Error(error) if caps.contains(&error.kind.as_str()) && error.call.attempts == 0)
+        matches!(self, Self::Error(error) if error.kind.is_cap() && error.call.attempts == 0)
     }
 
     fn facts_mut(&mut self) -> &mut CallFacts {
@@ -313,7 +302,7 @@ impl ModelPort for StoredPort<'_> {
                 Answer::Reply(reply) => Ok(reply.clone()),
                 Answer::Error(error) => Err(error.clone()),
                 Answer::Count(_) => Err(PortError::unsent(
-                    "store",
+                    FailureKind::Store,
                     "a count is kept under a reply's key",
                 )),
             }
@@ -343,7 +332,7 @@ impl ModelPort for StoredPort<'_> {
                 Answer::Count(count) => Ok(count.clone()),
                 Answer::Error(error) => Err(error.clone()),
                 Answer::Reply(_) => Err(PortError::unsent(
-                    "store",
+                    FailureKind::Store,
                     "a reply is kept under a count's key",
                 )),
             }

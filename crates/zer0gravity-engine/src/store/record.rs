@@ -1,9 +1,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::CallKey;
-use crate::pipeline::kind;
+use crate::port::Endpoint;
 use crate::prompts::Role;
-use crate::{ModelReply, PortError, Repeat, TokenCount};
+use crate::{FailureKind, ModelReply, PortError, Repeat, TokenCount};
 
 /// The version of a line.
 pub(crate) const SCHEMA_VERSION: u32 = 1;
@@ -28,16 +28,6 @@ pub struct CallRecord {
     /// What came of it.
     #[serde(flatten)]
     pub answer: Answer,
-}
-
-/// What is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Endpoint {
-    /// A reply.
-    Messages,
-    /// A number of tokens.
-    CountTokens,
 }
 
 /// What came of a call.
@@ -70,12 +60,11 @@ impl CallRecord {
 impl PortError {
     /// Whether an experiment goes on without this count.
     pub(crate) fn goes_on_without(&self) -> bool {
-        !self.stopped
-            && !["auth", "quota", kind::BUDGET, kind::PRICE_UNKNOWN].contains(&self.kind.as_str())
+        !self.stopped && !self.kind.ends_run(Endpoint::CountTokens)
     }
 
     /// The server has no such route, or only guesses: it will not count the next text either.
     pub(crate) fn counts_nothing(&self) -> bool {
-        self.kind == "estimate" || matches!(self.status, Some(404 | 405 | 501))
+        self.kind == FailureKind::NoExactCount || matches!(self.status, Some(404 | 405 | 501))
     }
 }

@@ -9,8 +9,8 @@ use futures_util::future::BoxFuture;
 use tokio::sync::oneshot;
 use zer0gravity_engine::prompts::Role;
 use zer0gravity_engine::{
-    CallFacts, CountRequest, ModelPort, ModelReply, ModelRequest, PortError, PortLabel, StageName,
-    Stop, TokenCount, TokenUse,
+    CallFacts, CountRequest, FailureKind, ModelPort, ModelReply, ModelRequest, PortError,
+    PortLabel, StageName, Stop, TokenCount, TokenUse,
 };
 
 type Reply = Result<ModelReply, PortError>;
@@ -98,12 +98,17 @@ pub fn stops(text: &str, stop: Stop) -> ModelReply {
     ModelReply { stop, ..says(text) }
 }
 
+/// The kind of failure that results call `word`.
+pub fn kind_of(word: &str) -> FailureKind {
+    word.parse().unwrap()
+}
+
 /// A failure that a server answered with.
 pub fn fails(kind: &str, status: u16) -> PortError {
     PortError {
         status: Some(status),
         call: once(),
-        ..PortError::unsent(kind, format!("HTTP {status}, {kind}"))
+        ..PortError::unsent(kind_of(kind), format!("HTTP {status}, {kind}"))
     }
 }
 

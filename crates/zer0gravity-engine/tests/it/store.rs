@@ -9,6 +9,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use llm_types::ErrorClass;
 use zer0gravity_engine::store::{
     Answer, CallKey, CallRecord, CallStore as _, Endpoint, JsonlStore, StoreError,
 };
@@ -112,7 +113,10 @@ fn another_version_is_refused() {
 fn failed_calls_are_kept_and_not_given() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("calls.jsonl");
-    let failed = count("a", Answer::Error(PortError::unsent("network", "no route")));
+    let failed = count(
+        "a",
+        Answer::Error(PortError::unsent(ErrorClass::Network, "no route")),
+    );
     let bytes = write(&path, std::slice::from_ref(&failed));
     assert!(String::from_utf8(bytes).unwrap().contains("no route"));
     let (mut store, _) = JsonlStore::open(&path).unwrap();

@@ -6,7 +6,8 @@ use tokio_util::sync::CancellationToken;
 use zer0gravity_engine::plan::{Config, Encoding, Plan};
 use zer0gravity_engine::prompts::{Nonce, PromptProfile, Role, RoleInput, render};
 use zer0gravity_engine::{
-    ExperimentResult, ModelReply, PortError, StageName, StageStatus, TokenSource, TokenUse,
+    ExperimentResult, FailureKind, ModelReply, PortError, StageName, StageStatus, TokenSource,
+    TokenUse,
 };
 
 use crate::desk::{Desk, only, plan};
@@ -361,7 +362,11 @@ fn a_key_or_an_account_or_a_cap_at_its_end_ends_the_item() {
                 plan.config.compat_token_fallback = compat;
                 let result = only(Desk::default().run(&player, &plan));
                 let outcome = &result.outcome;
-                let seen = (outcome.status, outcome.stage, outcome.kind.as_deref());
+                let seen = (
+                    outcome.status,
+                    outcome.stage,
+                    outcome.kind.map(FailureKind::as_str),
+                );
                 let expected = (StageStatus::ApiError, Some(stage), Some(kind));
                 assert_eq!(seen, expected);
                 assert!(result.scores.is_none() && result.total.is_none());

@@ -9,7 +9,7 @@ use super::{ROWS, counted, mean, number};
 use crate::flags::{FlagId, Severity};
 use crate::report::export::word;
 use crate::report::{JudgeStatistics, Report};
-use crate::{StageName, StageStatus};
+use crate::{FailureKind, StageName, StageStatus};
 
 pub(super) fn flags(report: &Report, told: &Told) -> Option<Section> {
     /// Results with a flag: how many, the first of them, and what it says.
@@ -126,7 +126,7 @@ pub(super) fn outcomes(report: &Report, told: &Told) -> Option<Section> {
                 told.link(report, index),
                 Cell::text(&result.encoding_id),
                 Cell::badge(word(&result.outcome.status), tone(result.outcome.status)),
-                result.outcome.kind.clone().into(),
+                result.outcome.kind.map(FailureKind::as_str).into(),
                 result.error.clone().into(),
             ]
         });

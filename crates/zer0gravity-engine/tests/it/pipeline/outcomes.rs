@@ -2,8 +2,8 @@
 
 use zer0gravity_engine::prompts::Role;
 use zer0gravity_engine::{
-    ExperimentResult, ModelReply, Points, PortError, ProceduralStatus, ResultScores, StageName,
-    StageStatus, Stop, run_experiment,
+    ExperimentResult, FailureKind, ModelReply, Points, PortError, ProceduralStatus, ResultScores,
+    StageName, StageStatus, Stop, run_experiment,
 };
 
 use crate::desk::{Desk, only, plan};
@@ -95,7 +95,11 @@ fn a_bad_encoding_or_decoding_ends_the_item() {
             let replied = answer.is_ok();
             let result = with(role, answer);
             let outcome = &result.outcome;
-            let ended = (outcome.status, outcome.stage, outcome.kind.as_deref());
+            let ended = (
+                outcome.status,
+                outcome.stage,
+                outcome.kind.map(FailureKind::as_str),
+            );
             assert_eq!(ended, (status, Some(stage), kind), "{what}");
             let statuses = statuses(&result);
             assert!(statuses[..place].iter().all(|one| *one == StageStatus::Ok));

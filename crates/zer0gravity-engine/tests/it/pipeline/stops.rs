@@ -1,10 +1,10 @@
 //! Failures that no other call can escape: the run sends nothing more.
 
 use zer0gravity_engine::prompts::Role;
-use zer0gravity_engine::{PortError, StageName, StageStatus};
+use zer0gravity_engine::{FailureKind, PortError, StageName, StageStatus};
 
 use crate::desk::{Desk, plan};
-use crate::player::{Player, fails, says, usual};
+use crate::player::{Player, fails, kind_of, says, usual};
 
 const TEXTS: [&str; 4] = ["first text", "second one", "and a third", "the last"];
 
@@ -31,7 +31,11 @@ fn what_is_queued_is_not_run() {
         let ended: Vec<_> = (report.results.iter())
             .map(|result| {
                 let outcome = &result.outcome;
-                (outcome.status, outcome.stage, outcome.kind.as_deref())
+                (
+                    outcome.status,
+                    outcome.stage,
+                    outcome.kind.map(FailureKind::as_str),
+                )
             })
             .collect();
         let queued = (
@@ -92,7 +96,7 @@ fn a_cap_forbids(kind: &'static str) {
     // The client keeps the cap; the third encoding would pass it.
     let player = Player::default().replies(move |request| {
         if request.role == Role::Encoder && request.material.texts[0] == TEXTS[2] {
-            return Err(PortError::unsent(kind, "the cap is reached"));
+            return Err(PortError::unsent(kind_of(kind), "the cap is reached"));
         }
         Ok(usual(request))
     });
@@ -108,7 +112,7 @@ fn a_cap_forbids(kind: &'static str) {
     ];
     assert_eq!(ended, expected);
     for result in &results[2..] {
-        assert_eq!(result.outcome.kind.as_deref(), Some(kind));
+        assert_eq!(result.outcome.kind.map(FailureKind::as_str), Some(kind));
     }
     assert_eq!(results[2].original_tokens, Some(11));
     assert_eq!(results[2].metadata.total_api_calls, 1);

@@ -61,7 +61,6 @@ fn filled(text: &str) -> Report {
     let mut report = small();
     for result in &mut report.results {
         result.details.semantic_reasoning = Some(json!({"because": "x"}));
-        result.outcome.kind = Some("x".into());
         result.procedural.answer = Some("x".into());
         let judge = result.details.semantic_judge.iter_mut();
         judge.for_each(|judge| judge.status = JudgeStatus::Parsed);
@@ -70,11 +69,6 @@ fn filled(text: &str) -> Report {
     fill(&mut value, text);
     for (index, id) in ["vowels", "signs"].into_iter().enumerate() {
         value["encodings"][index]["id"] = format!("{text}{}", &id[..3]).into();
-    }
-    for result in value["results"].as_array_mut().unwrap() {
-        if result["outcome"]["status"] != "ok" {
-            result["outcome"]["kind"] = text.into();
-        }
     }
     serde_json::from_value(value).unwrap()
 }

@@ -1,5 +1,6 @@
 //! Results as a run would give them, without a run.
 
+use llm_types::ErrorClass;
 use zer0gravity_engine::dataset::Case;
 use zer0gravity_engine::flags::{Flag, FlagId, Severity};
 use zer0gravity_engine::judge::JudgeStatus;
@@ -182,7 +183,7 @@ pub(crate) fn failed(
     item.outcome = Outcome {
         status,
         stage: Some(stage),
-        kind: (status == StageStatus::ApiError).then(|| "rate_limit".into()),
+        kind: (status == StageStatus::ApiError).then(|| ErrorClass::RateLimit.into()),
         detail: Some("no reply".into()),
     };
     item.error = Some(format!("{status} at {stage}: no reply"));

@@ -136,7 +136,7 @@ fn z16_calls_go_on_while_texts_are_compared() {
         "The bird in the tree sings to the wind, and 12 children do not listen. ".repeat(3000);
     let last = Arc::new(AtomicUsize::new(0));
     let player = Player::default()
-        .counts(|_| Err(fails("not_found", 404)))
+        .counts(|_| Err(fails("bad_request", 404)))
         .role(Role::Decoder, {
             let long = long.clone();
             move || Ok(crate::player::says(long.clone()))

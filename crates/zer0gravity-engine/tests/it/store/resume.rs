@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 use zer0gravity_engine::plan::Plan;
 use zer0gravity_engine::prompts::Role;
 use zer0gravity_engine::store::{Answer, CallRecord, CallStore as _, JsonlStore};
-use zer0gravity_engine::{ExperimentResult, Report, StageStatus, Stop, TokenSource};
+use zer0gravity_engine::{ExperimentResult, FailureKind, Report, StageStatus, Stop, TokenSource};
 
 use crate::desk::{Desk, only, plan};
 use crate::player::{Player, drive, fails, stops, usual};
@@ -91,7 +91,7 @@ fn a_run_that_ends_at_any_call_is_resumed_with_the_missing_ones() {
                     for result in unsent {
                         let outcome = &result.outcome;
                         assert_eq!(outcome.status, StageStatus::NotRun, "{what}");
-                        assert_eq!(outcome.kind.as_deref(), Some("interrupted"));
+                        assert_eq!(outcome.kind.map(FailureKind::as_str), Some("interrupted"));
                     }
                 }
 
@@ -135,7 +135,7 @@ fn a_finished_run_is_resumed_without_a_call() {
 
 fn errors(records: &[CallRecord]) -> Vec<String> {
     let kind = |record: &CallRecord| match &record.answer {
-        Answer::Error(error) => Some(error.kind.clone()),
+        Answer::Error(error) => Some(error.kind.to_string()),
         _ => None,
     };
     records.iter().filter_map(kind).collect()

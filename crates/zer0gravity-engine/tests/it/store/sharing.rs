@@ -139,7 +139,7 @@ fn a_full_disk_ends_the_run() {
 fn z19_a_provider_that_does_not_count_is_asked_once_a_place_at_most() {
     let texts: Vec<String> = (0..20).map(|n| format!("text number {n}")).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let player = || Player::default().counts(|_| Err(fails("not_found", 404)));
+    let player = || Player::default().counts(|_| Err(fails("bad_request", 404)));
     let held = player().holding();
     let desk = Desk::default();
     // Eight counts are under way when the first is answered.
