@@ -8,11 +8,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::dataset::Triple;
 use crate::lint::lint;
-use crate::pipeline::{Context, Pricing, Tally, run_experiment};
+use crate::pipeline::{CallTotals, Context, Pricing, run_experiment};
 use crate::plan::{Config, Encoding, Item, Plan, PlannedCase};
 use crate::report::{Report, ReportedEncoding};
 use crate::result::timestamp;
-use crate::store::{StoreError, StoredPort};
+use crate::store::{StoreError, StoredModel};
 use crate::{ExperimentResult, MAX_LEARNABILITY, TokenCounter, TokenSource, round_half_up};
 
 /// What happens in a run, as it happens.
@@ -106,7 +106,7 @@ pub async fn run_plan(
 struct Done {
     results: Vec<ExperimentResult>,
     pricing: Pricing,
-    spent: Tally,
+    spent: CallTotals,
 }
 
 async fn priced_results(
@@ -115,7 +115,7 @@ async fn priced_results(
     cancel: CancellationToken,
     on_event: &mut dyn FnMut(Event<'_>),
 ) -> Result<Done, RunError> {
-    let port = StoredPort::new(ctx.port, ctx.clock, ctx.store, ctx.concurrency, cancel);
+    let port = StoredModel::new(ctx.port, ctx.clock, ctx.store, ctx.concurrency, cancel);
     let asking = Context {
         port: &port,
         ..*ctx
@@ -126,12 +126,9 @@ async fn priced_results(
         ..asking
     };
     let results = run_items(&asking, plan.items().collect(), on_event).await;
-    if let Some(error) = port.broken() {
-        return Err(error.into());
-    }
     Ok(Done {
+        spent: port.end()?,
         results: with_measured_learnability(results, &plan.config),
-        spent: port.spent(),
         pricing,
     })
 }
@@ -178,7 +175,7 @@ pub async fn score_triples(
             decode: 1,
             given: Some(triple),
         });
-    let port = StoredPort::new(ctx.port, ctx.clock, ctx.store, ctx.concurrency, cancel);
+    let port = StoredModel::new(ctx.port, ctx.clock, ctx.store, ctx.concurrency, cancel);
     let asking = Context {
         port: &port,
         ..*ctx
@@ -189,10 +186,8 @@ pub async fn score_triples(
         ..asking
     };
     let results = run_items(&asking, items.collect(), on_event).await;
-    match port.broken() {
-        Some(error) => Err(error.into()),
-        None => Ok(results),
-    }
+    port.end()?;
+    Ok(results)
 }
 
 /// Runs experiments side by side; their results come in the order of `items`.

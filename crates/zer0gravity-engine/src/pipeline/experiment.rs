@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use super::Context;
 use super::roles::{self, RoleConfig};
 use super::score::{Judgement, Panel, panel};
-use super::stage::{Failure, Stage, Tally};
+use super::stage::{CallTotals, Failure, Stage};
 use super::tokens::{self, Counted, Evidence};
 use crate::dataset::Triple;
 use crate::plan::Item;
@@ -41,7 +41,7 @@ pub(super) struct Run<'a> {
     pub(super) procedural: Procedural,
     pub(super) stages: Vec<StageRecord>,
     /// Stages side by side count as one wait.
-    pub(super) total: Tally,
+    pub(super) total: CallTotals,
     pub(super) waited_ms: u64,
 }
 
@@ -83,7 +83,7 @@ impl<'a> Run<'a> {
                 ..Procedural::default()
             },
             stages: Vec::new(),
-            total: Tally::default(),
+            total: CallTotals::default(),
             waited_ms: 0,
         }
     }
@@ -93,7 +93,7 @@ impl<'a> Run<'a> {
             let failure = Failure::new(StageStatus::Empty, "the text is blank");
             let stage = Stage::<()> {
                 value: Err(failure),
-                tally: Tally::default(),
+                tally: CallTotals::default(),
             };
             return self.take(StageName::CountOriginal, stage).map(drop);
         }
@@ -184,7 +184,7 @@ impl<'a> Run<'a> {
         let failure = Failure::new(StageStatus::Empty, "the given text is blank");
         let stage = Stage::<()> {
             value: Err(failure),
-            tally: Tally::default(),
+            tally: CallTotals::default(),
         };
         self.take(name, stage)
     }
@@ -224,7 +224,7 @@ impl<'a> Run<'a> {
         .await;
         self.waited_ms += encoder.tally.elapsed_ms.max(decoder.tally.elapsed_ms);
         [encoder, decoder].map(|stage| {
-            self.total.beside(&stage.tally);
+            self.total.merge_parallel(&stage.tally);
             stage.value.ok().flatten()
         })
     }
@@ -342,7 +342,7 @@ impl<'a> Run<'a> {
 
     fn note<T>(&mut self, name: StageName, stage: Stage<T>) -> Result<T, Ended> {
         self.stages.push(stage.record(name));
-        self.total.beside(&stage.tally);
+        self.total.merge_parallel(&stage.tally);
         stage.value.map_err(|failure| Ended {
             stage: name,
             failure,

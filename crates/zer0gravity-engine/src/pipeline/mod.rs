@@ -13,7 +13,7 @@ pub use pricing::{PriceList, Pricing};
 pub use roles::{
     Encoded, RoleConfig, decode, encode, execute, judge_implementability, judge_semantic,
 };
-pub use stage::{Failure, Stage, Tally};
+pub use stage::{CallTotals, Failure, Stage};
 
 use crate::store::SharedStore;
 use crate::{Clock, LocalCounter, ModelPort};

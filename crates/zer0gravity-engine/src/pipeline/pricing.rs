@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use futures_util::future::{join, join_all};
 
 use super::Context;
-use super::stage::Tally;
+use super::stage::CallTotals;
 use super::tokens::count;
 use crate::plan::{Config, Costs, Encoding};
 use crate::{
@@ -86,7 +86,7 @@ impl Pricing {
     }
 
     /// What one experiment says of its encoding, and what it took.
-    pub(crate) fn cost(&self, sha256: &str, pair: TokenPair, spent: &Tally) -> Option<Cost> {
+    pub(crate) fn cost(&self, sha256: &str, pair: TokenPair, spent: &CallTotals) -> Option<Cost> {
         let [o, e] = [pair.original, pair.encoded].map(|tokens| u64::try_from(tokens).unwrap_or(0));
         let usage = spent.usage.unwrap_or_default();
         let per_1000_messages = (self.lists.iter())

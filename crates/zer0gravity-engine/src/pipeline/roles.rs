@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::stage::{Failure, Stage, Tally};
+use super::stage::{CallTotals, Failure, Stage};
 use crate::judge::{JudgeReply, JudgeStatus, parse_judge_reply, parse_judge_reply_compat};
 use crate::prompts::{
     ASK_AGAIN, MAX_MEASURE_TOKENS, MAX_OUTPUT_TOKENS, Nonce, Prompt, PromptMessage, PromptProfile,
@@ -112,7 +112,7 @@ pub(crate) async fn measure(
     cfg: &RoleConfig,
     input: RoleInput<'_>,
 ) -> Stage<Option<u64>> {
-    let mut tally = Tally::default();
+    let mut tally = CallTotals::default();
     let mut request = request(cfg, input);
     request.prompt.max_tokens = MAX_MEASURE_TOKENS;
     request.role = match request.role {
@@ -189,7 +189,7 @@ pub(super) fn max_points(role: Role) -> u8 {
 /// Asks a judge, and once more if no score can be read; all of it again as often as `cfg` says.
 pub(crate) async fn judge(port: &dyn ModelPort, cfg: &RoleConfig, input: RoleInput<'_>) -> Heard {
     let max = max_points(input.role());
-    let mut tally = Tally::default();
+    let mut tally = CallTotals::default();
     let mut reply = None;
     let mut retry = 0;
     let value = loop {
@@ -212,7 +212,7 @@ async fn judged(
     input: RoleInput<'_>,
     max: u8,
     asks: u32,
-    tally: &mut Tally,
+    tally: &mut CallTotals,
     said: &mut Option<String>,
 ) -> Result<Verdict, Failure> {
     let mut request = request(cfg, input);
@@ -282,7 +282,7 @@ impl Verdict {
 
 /// A reply that is wanted as a text.
 async fn written(port: &dyn ModelPort, cfg: &RoleConfig, input: RoleInput<'_>) -> Stage<Encoded> {
-    let mut tally = Tally::default();
+    let mut tally = CallTotals::default();
     let request = request(cfg, input);
     let value = match ask(port, request, &mut tally).await {
         Ok(reply) => finished(&reply).map(|()| Encoded { text: reply.text }),
@@ -295,7 +295,7 @@ async fn written(port: &dyn ModelPort, cfg: &RoleConfig, input: RoleInput<'_>) -
 async fn ask(
     port: &dyn ModelPort,
     request: ModelRequest,
-    tally: &mut Tally,
+    tally: &mut CallTotals,
 ) -> Result<ModelReply, Failure> {
     match port.complete(request).await {
         Ok(reply) => {

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::Context;
 use super::roles::{Heard, RoleConfig, Verdict, judge, max_points};
-use super::stage::{Failure, Stage, Tally};
+use super::stage::{CallTotals, Failure, Stage};
 use crate::judge::JudgeStatus;
 use crate::plan::Item;
 use crate::prompts::{Role, RoleInput};
@@ -41,7 +41,7 @@ impl Panel {
                     points: f64::from(points),
                     reasoning: Value::from("given"),
                 }),
-                tally: Tally::default(),
+                tally: CallTotals::default(),
             },
             record: None,
         }
@@ -73,13 +73,13 @@ pub(crate) async fn panel(
         };
         (model, sample, judge(ctx.port, &cfg, input).await)
     });
-    let mut tally = Tally::default();
+    let mut tally = CallTotals::default();
     let mut spoken = Vec::new();
     let mut samples = Vec::new();
     let mut clamped = false;
     let mut failed = Vec::new();
     for (model, sample, Heard { stage, reply }) in join_all(asked).await {
-        tally.beside(&stage.tally);
+        tally.merge_parallel(&stage.tally);
         let read = |verdict: Option<&Verdict>| {
             let (reply, cut) = shortened(reply.as_deref().unwrap_or_default());
             JudgeSample {

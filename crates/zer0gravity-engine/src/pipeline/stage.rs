@@ -1,5 +1,6 @@
 use jiff::Timestamp;
 
+use crate::store::Answer;
 use crate::{
     CallFacts, FailureKind, ModelReply, PortError, StageName, StageRecord, StageStatus, Stop,
     TokenUse,
@@ -11,7 +12,7 @@ pub struct Stage<T> {
     /// What it gave, or how it ended.
     pub value: Result<T, Failure>,
     /// What it took.
-    pub tally: Tally,
+    pub tally: CallTotals,
 }
 
 /// How a stage ended that gave nothing.
@@ -27,7 +28,7 @@ pub struct Failure {
 
 /// What calls took.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Tally {
+pub struct CallTotals {
     /// Calls, whoever answered them; failed ones too unless nothing was sent.
     pub calls: u32,
     /// Requests that were sent.
@@ -97,7 +98,7 @@ impl PortError {
     }
 }
 
-impl Tally {
+impl CallTotals {
     fn add_facts(&mut self, facts: &CallFacts) {
         self.attempts += facts.attempts;
         self.retries += facts.attempts.saturating_sub(1);
@@ -121,8 +122,17 @@ impl Tally {
         self.unpriced |= reply.cost_nanos.is_none();
     }
 
+    /// A call as a store holds it.
+    pub(crate) fn add_answer(&mut self, answer: &Answer) {
+        match answer {
+            Answer::Reply(reply) => self.add_reply(reply),
+            Answer::Count(count) => self.add_call(&count.call, true),
+            Answer::Error(error) => self.add_call(&error.call, false),
+        }
+    }
+
     /// Takes in what ran beside this: the longer wait counts.
-    pub(crate) fn beside(&mut self, other: &Self) {
+    pub(crate) fn merge_parallel(&mut self, other: &Self) {
         self.calls += other.calls;
         self.attempts += other.attempts;
         self.retries += other.retries;
@@ -170,5 +180,51 @@ impl<T> Stage<T> {
             elapsed_ms: self.tally.elapsed_ms,
             usage: self.tally.usage,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::TokenCount;
+
+    #[test]
+    fn z50_totals_add_each_kind_of_answer() {
+        let call = |attempts, elapsed_ms| CallFacts {
+            elapsed_ms,
+            attempts,
+            ..CallFacts::default()
+        };
+        let reply = |cost_nanos| {
+            Answer::Reply(ModelReply {
+                text: String::new(),
+                stop: Stop::EndTurn,
+                usage: Some(TokenUse {
+                    input: 2,
+                    output: 1,
+                }),
+                cost_nanos,
+                call: call(2, 10),
+            })
+        };
+        let count = Answer::Count(TokenCount {
+            tokens: 7,
+            call: call(1, 5),
+        });
+        let failed = |attempts| {
+            Answer::Error(PortError {
+                call: call(attempts, 1),
+                ..PortError::unsent(llm_types::ErrorClass::Network, "")
+            })
+        };
+        let mut totals = CallTotals::default();
+        for answer in [reply(Some(3)), count, failed(3), failed(0)] {
+            totals.add_answer(&answer);
+        }
+        // A call that was never sent is not a call.
+        assert_eq!((totals.calls, totals.attempts, totals.retries), (3, 6, 3));
+        assert_eq!((totals.elapsed_ms, totals.usd()), (17, Some(3)));
+        totals.add_answer(&reply(None));
+        assert_eq!((totals.cost_nanos, totals.usd()), (Some(3), None));
     }
 }

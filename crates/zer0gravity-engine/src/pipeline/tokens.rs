@@ -1,6 +1,6 @@
 //! The two token numbers of an experiment: always of one source.
 
-use super::stage::{Failure, Stage, Tally};
+use super::stage::{CallTotals, Failure, Stage};
 use crate::plan::Config;
 use crate::prompts::PromptProfile;
 use crate::{
@@ -15,7 +15,7 @@ pub(crate) type Counted = Stage<Option<u64>>;
 ///
 /// Only a key, an account or a cap that is at its end is a failure: without a count the numbers come from elsewhere.
 pub(crate) async fn count(port: &dyn ModelPort, config: &Config, text: &str) -> Counted {
-    let mut tally = Tally::default();
+    let mut tally = CallTotals::default();
     if js_trim(text).is_empty() {
         return Stage {
             value: Ok(Some(0)),

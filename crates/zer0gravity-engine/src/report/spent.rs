@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ReportedEncoding;
 use super::grouped::encoding_ids;
-use crate::pipeline::Tally;
+use crate::pipeline::CallTotals;
 use crate::{ExperimentResult, TokenUse};
 
 /// What a run took. Its own numbers count every call once if the run itself was watched; of results that were only read, and of
@@ -40,7 +40,7 @@ pub struct EncodingCost {
 
 impl RunCost {
     /// Replaces what results say of the whole run by what its calls took.
-    pub(crate) fn spent(&mut self, tally: &Tally) {
+    pub(crate) fn spent(&mut self, tally: &CallTotals) {
         self.calls = u64::from(tally.calls);
         self.tokens_spent = tally.usage.unwrap_or_default();
         self.usd = tally.usd();

@@ -1,13 +1,12 @@
-use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Deserialize;
 
 use super::record::SCHEMA_VERSION;
-use super::{Answer, CallKey, CallRecord, CallStore, StoreError};
+use super::{CallKey, CallRecord, CallStore, MemoryStore, StoreError};
 
 /// Keeps calls in a file of one JSON line each, only ever appended to; every line is on the disk before its call counts as
 /// made.
@@ -17,7 +16,7 @@ use super::{Answer, CallKey, CallRecord, CallStore, StoreError};
 pub struct JsonlStore {
     path: PathBuf,
     file: File,
-    calls: Calls,
+    calls: MemoryStore,
     /// Bytes of whole lines.
     length: u64,
 }
@@ -42,16 +41,13 @@ impl JsonlStore {
             path: path.to_owned(),
             source,
         };
-        let mut file = OpenOptions::new()
+        let file = OpenOptions::new()
             .read(true)
             .append(true)
             .create(true)
             .open(path)
             .map_err(|error| failed("open", error))?;
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes)
-            .map_err(|error| failed("read", error))?;
-        let (calls, length, torn) = read(&bytes, path)?;
+        let (calls, length, torn) = read(&file, path)?;
         if torn.is_some() {
             file.set_len(length)
                 .and_then(|()| file.sync_all())
@@ -74,7 +70,7 @@ impl JsonlStore {
 
 impl CallStore for JsonlStore {
     fn get(&self, key: &CallKey) -> Option<Arc<CallRecord>> {
-        self.calls.get(key).cloned()
+        self.calls.get(key)
     }
 
     fn append(&mut self, records: &[Arc<CallRecord>]) -> Result<(), StoreError> {
@@ -96,45 +92,39 @@ impl CallStore for JsonlStore {
             return Err(failed(error));
         }
         self.length += lines.len() as u64;
-        let reusable = records.iter().filter(|record| record.is_reusable());
-        let known = reusable.map(|record| (record.key.clone(), record.clone()));
-        self.calls.extend(known);
-        Ok(())
+        self.calls.append(records)
     }
 }
 
-type Calls = HashMap<CallKey, Arc<CallRecord>>;
-
-/// The calls of a file, the length of its whole lines, and what stands behind them.
-fn read(bytes: &[u8], path: &Path) -> Result<(Calls, u64, Option<TornLine>), StoreError> {
-    let mut calls = Calls::new();
-    let mut length = 0;
-    for (index, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
-        let number = index + 1;
+/// The calls of a file, the length of its whole lines, and an unfinished line after them. One line is in memory at a time.
+fn read(file: &File, path: &Path) -> Result<(MemoryStore, u64, Option<TornLine>), StoreError> {
+    let mut file = BufReader::new(file);
+    let (mut calls, mut line, mut length) = (MemoryStore::default(), Vec::new(), 0);
+    let mut torn = None;
+    for number in 1.. {
+        line.clear();
+        let bytes = file.read_until(b'\n', &mut line);
+        let bytes = bytes.map_err(|source| StoreError::Io {
+            verb: "read",
+            path: path.to_owned(),
+            source,
+        })?;
+        if bytes == 0 {
+            break;
+        }
         // A line is written with its end in one piece: without it, it was never whole.
         let Some(json) = line.strip_suffix(b"\n") else {
-            let torn = TornLine {
+            torn = Some(TornLine {
                 line: number,
-                bytes: line.len(),
-            };
-            return Ok((settled(calls), length, Some(torn)));
+                bytes,
+            });
+            break;
         };
-        let record = parse(json, number, path)?;
-        if record.is_reusable() {
-            calls.insert(record.key.clone(), Arc::new(record));
-        }
-        length += line.len() as u64;
+        calls.insert(&Arc::new(parse(json, number, path)?));
+        length += bytes as u64;
     }
-    Ok((settled(calls), length, None))
-}
-
-/// Where no reply ever came, nobody was there to count either: all is asked again.
-fn settled(mut calls: Calls) -> Calls {
-    let replied = |record: &Arc<CallRecord>| !matches!(record.answer, Answer::Error(_));
-    if !calls.values().any(replied) {
-        calls.clear();
-    }
-    calls
+    calls.settle();
+    Ok((calls, length, torn))
 }
 
 fn parse(json: &[u8], line: usize, path: &Path) -> Result<CallRecord, StoreError> {

@@ -1,12 +1,29 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{CallKey, CallRecord, CallStore, StoreError};
+use super::{Answer, CallKey, CallRecord, CallStore, StoreError};
 
 /// Keeps calls as long as it lives.
 #[derive(Debug, Default)]
 pub struct MemoryStore {
     calls: HashMap<CallKey, Arc<CallRecord>>,
+}
+
+impl MemoryStore {
+    /// Keeps a call, if it may stand for the same call later.
+    pub(super) fn insert(&mut self, record: &Arc<CallRecord>) {
+        if record.is_reusable() {
+            self.calls.insert(record.key.clone(), record.clone());
+        }
+    }
+
+    /// Forgets all calls if none of them has an answer: where no reply ever came, nothing could count either.
+    pub(super) fn settle(&mut self) {
+        let answered = |record: &Arc<CallRecord>| !matches!(record.answer, Answer::Error(_));
+        if !self.calls.values().any(answered) {
+            self.calls.clear();
+        }
+    }
 }
 
 impl CallStore for MemoryStore {
@@ -15,9 +32,9 @@ impl CallStore for MemoryStore {
     }
 
     fn append(&mut self, records: &[Arc<CallRecord>]) -> Result<(), StoreError> {
-        let reusable = records.iter().filter(|record| record.is_reusable());
-        let known = reusable.map(|record| (record.key.clone(), record.clone()));
-        self.calls.extend(known);
+        for record in records {
+            self.insert(record);
+        }
         Ok(())
     }
 }

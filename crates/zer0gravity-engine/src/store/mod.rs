@@ -3,10 +3,13 @@
 mod calls_file;
 mod jsonl;
 mod key;
+mod limiter;
 mod memory;
-mod port;
 mod record;
 mod shared;
+mod shared_calls;
+mod stop_switch;
+mod stored_model;
 
 use std::io;
 use std::path::PathBuf;
@@ -17,9 +20,9 @@ pub use calls_file::CallsFile;
 pub use jsonl::{JsonlStore, TornLine};
 pub use key::CallKey;
 pub use memory::MemoryStore;
-pub(crate) use port::StoredPort;
 pub use record::{Answer, CallRecord};
 pub use shared::SharedStore;
+pub(crate) use stored_model::StoredModel;
 
 /// Keeps calls.
 pub trait CallStore: Send {

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use super::CallKey;
 use crate::port::Endpoint;
 use crate::prompts::Role;
-use crate::{FailureKind, ModelReply, PortError, Repeat, TokenCount};
+use crate::{CallFacts, FailureKind, ModelReply, PortError, Repeat, TokenCount};
 
 /// The version of a line.
 pub(crate) const SCHEMA_VERSION: u32 = 1;
@@ -57,6 +57,22 @@ impl CallRecord {
     }
 }
 
+impl Answer {
+    /// Whether it was not sent because it could have cost more than is left.
+    pub(super) fn is_beyond_the_cap(&self) -> bool {
+        matches!(self, Self::Error(error) if error.kind.is_cap() && error.call.attempts == 0)
+    }
+
+    /// What the call took.
+    pub(super) fn facts_mut(&mut self) -> &mut CallFacts {
+        match self {
+            Self::Reply(reply) => &mut reply.call,
+            Self::Count(count) => &mut count.call,
+            Self::Error(error) => &mut error.call,
+        }
+    }
+}
+
 impl PortError {
     /// Whether an experiment goes on without this count.
     pub(crate) fn goes_on_without(&self) -> bool {
@@ -67,4 +83,30 @@ impl PortError {
     pub(crate) fn counts_nothing(&self) -> bool {
         self.kind == FailureKind::NoExactCount || matches!(self.status, Some(404 | 405 | 501))
     }
+}
+
+/// The record of a count of 7 tokens.
+#[cfg(test)]
+pub(super) fn sample_count(text: &str) -> std::sync::Arc<CallRecord> {
+    let label = crate::PortLabel {
+        provider: "p".to_owned(),
+        host: String::new(),
+        offline: false,
+    };
+    let request = crate::CountRequest {
+        model: "m".to_owned(),
+        text: text.to_owned(),
+    };
+    std::sync::Arc::new(CallRecord {
+        schema_version: SCHEMA_VERSION,
+        key: CallKey::of_count(&request, &label),
+        endpoint: Endpoint::CountTokens,
+        role: None,
+        model: request.model,
+        repeat: Repeat::default(),
+        answer: Answer::Count(TokenCount {
+            tokens: 7,
+            call: CallFacts::default(),
+        }),
+    })
 }

@@ -86,7 +86,7 @@ fn who_waits_takes_over_when_the_first_is_dropped() {
     let written = store.written.clone();
     let store = SharedStore::new(store);
     // One permit: if the dropped call kept it, nobody could take over.
-    let port = StoredPort::new(&gate, &Still, &store, 1, CancellationToken::new());
+    let port = StoredModel::new(&gate, &Still, &store, 1, CancellationToken::new());
     let mut context = Context::from_waker(Waker::noop());
 
     let mut first = port.count_tokens(question());
@@ -115,7 +115,7 @@ fn who_waits_takes_over_when_the_first_is_dropped() {
 fn an_answer_reaches_all_who_wait() {
     let gate = Gate::default();
     let store = SharedStore::new(MemoryStore::default());
-    let port = StoredPort::new(&gate, &Still, &store, 8, CancellationToken::new());
+    let port = StoredModel::new(&gate, &Still, &store, 8, CancellationToken::new());
     let mut context = Context::from_waker(Waker::noop());
     let mut waiting: Vec<_> = (0..3).map(|_| port.count_tokens(question())).collect();
     for one in &mut waiting {

@@ -1,0 +1,232 @@
+//! A model with a store in front of it: what the store does not hold is asked once, within the limit, until the run is stopped.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use tokio_util::sync::CancellationToken;
+
+use super::limiter::Limiter;
+use super::record::SCHEMA_VERSION;
+use super::shared_calls::SharedCalls;
+use super::stop_switch::StopSwitch;
+use super::{Answer, CallKey, CallRecord, Endpoint, SharedStore, StoreError, lock};
+use crate::pipeline::CallTotals;
+use crate::prompts::Role;
+use crate::{
+    CallFacts, Clock, CountRequest, FailureKind, ModelPort, ModelReply, ModelRequest, PortError,
+    PortLabel, Repeat, TokenCount,
+};
+
+/// See the module.
+pub(crate) struct StoredModel<'a> {
+    model: &'a dyn ModelPort,
+    clock: &'a dyn Clock,
+    store: &'a SharedStore,
+    calls: SharedCalls<'a>,
+    limiter: Limiter,
+    stop: StopSwitch<'a>,
+    /// What all calls took, each once, however many experiments share it.
+    totals: Mutex<CallTotals>,
+    /// The errors of models whose provider does not count: asked once.
+    uncounted: Mutex<HashMap<String, PortError>>,
+}
+
+/// A call before it has an answer.
+struct Question {
+    key: CallKey,
+    endpoint: Endpoint,
+    role: Option<Role>,
+    model: String,
+    repeat: Repeat,
+}
+
+impl<'a> StoredModel<'a> {
+    pub fn new(
+        model: &'a dyn ModelPort,
+        clock: &'a dyn Clock,
+        store: &'a SharedStore,
+        concurrency: usize,
+        cancel: CancellationToken,
+    ) -> Self {
+        Self {
+            model,
+            clock,
+            store,
+            calls: SharedCalls::new(store),
+            limiter: Limiter::new(concurrency),
+            stop: StopSwitch::new(cancel, store),
+            totals: Mutex::default(),
+            uncounted: Mutex::default(),
+        }
+    }
+
+    /// Returns what all calls took so far, those from the store too, or the error of the store that ended the run.
+    pub fn end(&self) -> Result<CallTotals, StoreError> {
+        match self.stop.take_store_error() {
+            Some(error) => Err(error),
+            None => Ok(lock(&self.totals).clone()),
+        }
+    }
+
+    /// The record of a call: from the store, from the same call under way, or of a call made now.
+    async fn record<F: Future<Output = Answer>>(
+        &self,
+        question: Question,
+        ask: impl Fn() -> F,
+    ) -> Result<Arc<CallRecord>, PortError> {
+        let find = async |kept: Option<Arc<CallRecord>>| {
+            let record = match kept {
+                Some(kept) => {
+                    self.note_uncounted(&kept);
+                    kept
+                }
+                None => self.make(&question, ask).await?,
+            };
+            lock(&self.totals).add_answer(&record.answer);
+            Ok(record)
+        };
+        self.calls.get(&question.key, find).await
+    }
+
+    /// Makes a call in its turn and keeps it; an error is of a call that was not made, so that the next run may.
+    async fn make<F: Future<Output = Answer>>(
+        &self,
+        question: &Question,
+        ask: impl Fn() -> F,
+    ) -> Result<Arc<CallRecord>, PortError> {
+        let _permit = tokio::select! {
+            biased;
+            () = self.stop.cancelled() => None,
+            permit = self.limiter.permit() => permit,
+        };
+        // Looked up here, where a call has its turn: those that waited need not learn it from the provider again.
+        if question.endpoint == Endpoint::CountTokens
+            && let Some(error) = lock(&self.uncounted).get(&question.model)
+        {
+            let error = PortError {
+                call: CallFacts::default(),
+                ..error.clone()
+            };
+            return Ok(question.answered(Answer::Error(error)));
+        }
+        let attempt = || async {
+            self.stop.check()?;
+            Ok(self.timed(ask()).await)
+        };
+        let is_refused = |answer: &Result<Answer, PortError>| {
+            answer.as_ref().is_ok_and(Answer::is_beyond_the_cap)
+        };
+        let mut answer = self.limiter.attempt(attempt, is_refused).await?;
+        if let Answer::Error(error) = &mut answer {
+            self.stop.note(error, question.endpoint);
+        }
+        let record = question.answered(answer);
+        self.note_uncounted(&record);
+        self.store.keep(record.clone()).await;
+        match &record.answer {
+            Answer::Error(error) if error.stopped => Err(error.clone()),
+            _ => Ok(record),
+        }
+    }
+
+    /// Remembers a model whose provider does not count.
+    fn note_uncounted(&self, record: &CallRecord) {
+        if let Answer::Error(error) = &record.answer
+            && record.endpoint == Endpoint::CountTokens
+            && error.counts_nothing()
+        {
+            let mut uncounted = lock(&self.uncounted);
+            let model = record.model.clone();
+            uncounted.entry(model).or_insert_with(|| error.clone());
+        }
+    }
+
+    /// Adds when a call began and how long it took. A call that is neither sent nor asked of a model took no time: the same work offline
+    /// gives the same bytes.
+    async fn timed(&self, call: impl Future<Output = Answer>) -> Answer {
+        let (started_at, begun) = (self.clock.now(), self.clock.monotonic_ms());
+        let mut answer = call.await;
+        let unsent = matches!(&answer, Answer::Error(error) if error.call.attempts == 0);
+        if !self.model.label().offline && !unsent {
+            let facts = answer.facts_mut();
+            facts.started_at = Some(started_at);
+            facts.elapsed_ms = self.clock.monotonic_ms().saturating_sub(begun);
+        }
+        answer
+    }
+}
+
+impl Question {
+    fn answered(&self, answer: Answer) -> Arc<CallRecord> {
+        Arc::new(CallRecord {
+            schema_version: SCHEMA_VERSION,
+            key: self.key.clone(),
+            endpoint: self.endpoint,
+            role: self.role,
+            model: self.model.clone(),
+            repeat: self.repeat.clone(),
+            answer,
+        })
+    }
+}
+
+impl ModelPort for StoredModel<'_> {
+    fn complete(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelReply, PortError>> {
+        let question = Question {
+            key: CallKey::of_message(&request, &self.model.label()),
+            endpoint: Endpoint::Messages,
+            role: Some(request.role),
+            model: request.model.clone(),
+            repeat: request.repeat.clone(),
+        };
+        let ask = move || {
+            let reply = self.model.complete(request.clone());
+            async { reply.await.map_or_else(Answer::Error, Answer::Reply) }
+        };
+        async move {
+            match &self.record(question, ask).await?.answer {
+                Answer::Reply(reply) => Ok(reply.clone()),
+                Answer::Error(error) => Err(error.clone()),
+                Answer::Count(_) => Err(PortError::unsent(
+                    FailureKind::Store,
+                    "a count is kept under a reply's key",
+                )),
+            }
+        }
+        .boxed()
+    }
+
+    fn count_tokens(&self, request: CountRequest) -> BoxFuture<'_, Result<TokenCount, PortError>> {
+        let question = Question {
+            key: CallKey::of_count(&request, &self.model.label()),
+            endpoint: Endpoint::CountTokens,
+            role: None,
+            model: request.model.clone(),
+            repeat: Repeat::default(),
+        };
+        let ask = move || {
+            let count = self.model.count_tokens(request.clone());
+            async { count.await.map_or_else(Answer::Error, Answer::Count) }
+        };
+        async move {
+            match &self.record(question, ask).await?.answer {
+                Answer::Count(count) => Ok(count.clone()),
+                Answer::Error(error) => Err(error.clone()),
+                Answer::Reply(_) => Err(PortError::unsent(
+                    FailureKind::Store,
+                    "a reply is kept under a count's key",
+                )),
+            }
+        }
+        .boxed()
+    }
+
+    fn label(&self) -> PortLabel {
+        self.model.label()
+    }
+}
+
+#[cfg(test)]
+mod tests;
