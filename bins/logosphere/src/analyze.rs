@@ -15,12 +15,10 @@ use crate::recorded::Recorded;
 
 pub fn execute(args: &args::Analyze, session: &mut Session) -> Result<Exit, Failure> {
     let recorded = Recorded::read(&args.subject.find(session)?)?;
-    let plan = AnalysisPlan {
-        window: window(args.window),
-        matched: args.matched,
-        null: args.null,
-        ..AnalysisPlan::default()
-    };
+    let mut plan = AnalysisPlan::default();
+    plan.window = window(args.window);
+    plan.matched = args.matched;
+    plan.null = args.null;
     let analysis = Analysis::of(&recorded.run, &plan);
     if args.matched && analysis.matched.is_none() {
         session.notice("there are not enough texts to match; they are measured as they are");

@@ -61,11 +61,10 @@ pub fn execute(args: &args::InitCheck, session: &mut Session) -> Result<Exit, Fa
 
 /// Those that a run in the file's directory would have.
 fn settings(args: &args::InitCheck, path: &Path) -> Result<Settings, Failure> {
-    let flags = Layer {
-        parse_mode: args.parse_mode,
-        stamp_seeds: args.no_stamp.then_some(false),
-        ..Layer::default()
-    };
+    let flags = Layer::default().with(|layer| {
+        layer.parse_mode = args.parse_mode;
+        layer.stamp_seeds = args.no_stamp.then_some(false);
+    });
     let folder = match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),

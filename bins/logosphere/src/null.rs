@@ -27,12 +27,10 @@ pub fn execute(args: &args::Null, session: &mut Session) -> Result<Exit, Failure
         Innovation::Auto => None,
         Innovation::Share(mu) => Some(mu),
     };
-    let plan = AnalysisPlan {
-        null: Some(args.kind.with_mu(mu)),
-        null_runs: args.runs,
-        null_seed: args.seed.seed,
-        ..AnalysisPlan::default()
-    };
+    let mut plan = AnalysisPlan::default();
+    plan.null = Some(args.kind.with_mu(mu));
+    plan.null_runs = args.runs;
+    plan.null_seed = args.seed.seed;
     let analysis = Analysis::of(&recorded.run, &plan);
     let compared = Compared {
         schema_version: analysis.schema_version,

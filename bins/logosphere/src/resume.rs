@@ -6,8 +6,7 @@ use std::process;
 
 use bin_support::{Exit, Failure, ProviderName, Session, printable};
 use logosphere_core::{
-    Effective, Experiment, FileJournal, Layer, Orchestrator, ResumeError, Resumption, RunResumed,
-    Settings,
+    Experiment, FileJournal, Layer, Orchestrator, ResumeError, Resumption, RunResumed, Settings,
 };
 
 use crate::clock::SystemClock;
@@ -55,11 +54,9 @@ pub fn execute(args: &args::Resume, session: &mut Session) -> Result<Exit, Failu
         software: SOFTWARE.to_owned(),
         changed,
     };
-    let effective = Effective {
-        settings: settings.clone(),
-        software: SOFTWARE.to_owned(),
-        ..resumption.start.effective.clone()
-    };
+    let mut effective = resumption.start.effective.clone();
+    effective.settings.clone_from(&settings);
+    effective.software = SOFTWARE.into();
     experiment.write_effective(&effective).map_err(failure)?;
     let (lines, chain) = (resumption.lines, resumption.chain.clone());
     let file = FileJournal::open(
@@ -147,16 +144,15 @@ fn population(
     session: &Session,
 ) -> Result<Population, Failure> {
     let offline = settings.provider == ProviderName::Offline.as_str();
-    let mut layer = Layer {
-        provider: Some(settings.provider.clone()),
-        model: Some(settings.model.clone()).filter(|_| !offline),
-        api_base_url: settings.api_base_url.clone(),
-        seed: Some(settings.seed),
-        concurrency: Some(settings.concurrency),
-        max_usd: settings.caps.max_usd,
-        max_tokens: settings.caps.max_tokens,
-        mind: settings.mind.clone(),
-        ..Layer::default()
-    };
+    let mut layer = Layer::default().with(|layer| {
+        layer.provider = Some(settings.provider.clone());
+        layer.model = Some(settings.model.clone()).filter(|_| !offline);
+        layer.api_base_url.clone_from(&settings.api_base_url);
+        layer.seed = Some(settings.seed);
+        layer.concurrency = Some(settings.concurrency);
+        layer.max_usd = settings.caps.max_usd;
+        layer.max_tokens = settings.caps.max_tokens;
+        layer.mind.clone_from(&settings.mind);
+    });
     Population::choose(&mut layer, journal, &args.settings, session)
 }

@@ -103,11 +103,9 @@ fn begin(
             .write_config(&settings, &recorded)
             .map_err(failure)?,
     };
-    let effective = Effective {
-        config_sha256,
-        init_sha256,
-        ..Effective::new(settings, SOFTWARE)
-    };
+    let mut effective = Effective::new(settings, SOFTWARE);
+    effective.config_sha256 = config_sha256;
+    effective.init_sha256 = init_sha256;
     experiment.write_effective(&effective).map_err(failure)?;
     header(experiment, &effective.settings, &init, session);
     let stored = init.stored(effective.settings.stamp_seeds);

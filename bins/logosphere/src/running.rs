@@ -44,12 +44,10 @@ pub fn control(check_leaks: bool, spent_ms: u64) -> Result<Control, Failure> {
             "logosphere: stopping when the calls under way are answered, in 10 s at most; once more ends at once"
         );
     });
-    Ok(Control {
-        cancel,
-        check_leaks,
-        signal,
-        spent_ms,
-    })
+    let mut control = Control::default();
+    (control.cancel, control.signal) = (cancel, signal);
+    (control.check_leaks, control.spent_ms) = (check_leaks, spent_ms);
+    Ok(control)
 }
 
 /// Runs to the end, or until the run stops. `directory` is the experiment's, `journal` its journal.

@@ -186,24 +186,17 @@ impl Clock for Still {
 
 /// The journal of a run of copiers with so many calls of one message each.
 fn journal(calls: u32) -> Vec<u8> {
-    let settings = Settings {
-        provider: "offline".to_owned(),
-        model: "local".to_owned(),
-        mind: Some("copier:mu=0.05".to_owned()),
-        seed: 42,
-        n_minds: 100,
-        max_rounds: calls / 100,
-        ..Settings::default()
-    };
+    let settings = Settings::default().with(|settings| {
+        settings.provider = "offline".into();
+        settings.model = "local".into();
+        settings.mind = Some("copier:mu=0.05".to_owned());
+        settings.seed = 42;
+        settings.n_minds = 100;
+        settings.max_rounds = calls / 100;
+    });
     let mind = local_mind("copier:mu=0.05", &settings.prompt()).unwrap();
     let template = RequestTemplate::of(&mind, &settings, "local").unwrap();
-    let effective = Effective {
-        settings,
-        config_sha256: String::new(),
-        system_prompt_sha256: String::new(),
-        init_sha256: String::new(),
-        software: "bench".to_owned(),
-    };
+    let effective = Effective::new(settings, "bench");
     let start = ExperimentStart::new(effective, "run".to_owned(), (0..15).map(message), template);
     let mut run = Orchestrator::start(
         start,

@@ -16,6 +16,7 @@ use crate::{Scheduling, Transcript};
 const SCHEMA_VERSION: u32 = 1;
 
 /// What an analysis is to contain.
+#[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AnalysisPlan {
     /// The messages that each value is measured on.

@@ -21,7 +21,9 @@
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
-//! let settings = Settings { provider: "offline".into(), model: "copier".into(), seed: 42, ..Settings::default() };
+//! let settings = Settings::default().with(|settings| {
+//!     (settings.provider, settings.model, settings.seed) = ("offline".into(), "copier".into(), 42);
+//! });
 //! let init = "notes for people\n---\nWho reads this?\n---\nSay it again.\n---\n\n---\n~init\n";
 //! let init = parse_init(init.as_bytes(), settings.parse_mode, &settings.init_signature)?;
 //!

@@ -9,6 +9,7 @@ use crate::state::{State, StateError, Step};
 use crate::{Event, ExperimentStart, Line, ReadError};
 
 /// A run that was read from its journal and can go on.
+#[non_exhaustive]
 #[derive(Debug, Clone)]
 pub struct Resumption {
     /// How it began.

@@ -10,6 +10,17 @@ use crate::parser::ParseMode;
 use crate::prompt::{PromptRole, SystemPrompt};
 
 /// Every setting of a run. The defaults are the requirement's.
+///
+/// ```
+/// let settings = logosphere_core::Settings::default().with(|settings| {
+///     settings.n_minds = 5;
+///     settings.stop.fixed_pool = true;
+/// });
+/// assert_eq!((settings.n_minds, settings.k_samples), (5, 3));
+/// settings.validate()?;
+/// # Ok::<(), logosphere_core::config::ConfigError>(())
+/// ```
+#[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// The version of this form: 1.
@@ -100,6 +111,13 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// Returns these settings after this change.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+
     /// The system prompt and who says it.
     pub fn prompt(&self) -> SystemPrompt {
         let role = if self.system_role {
@@ -156,6 +174,7 @@ impl Settings {
 }
 
 /// What every request of a run holds besides the prompt.
+#[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelSettings {
     /// The model's id at its provider.
@@ -214,6 +233,7 @@ pub enum OnError {
 }
 
 /// When to stop before the last round. All rules are off unless set.
+#[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StopRules {
@@ -226,6 +246,7 @@ pub struct StopRules {
 }
 
 /// What a run may take.
+#[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Caps {
@@ -238,6 +259,7 @@ pub struct Caps {
 }
 
 /// What a request holds besides prompt, model and token limit; what is unset is not sent.
+#[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Options {
@@ -268,6 +290,7 @@ pub enum Durability {
 }
 
 /// `config.effective.json`: every setting after all layers, and what it was made by.
+#[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Effective {
     /// The settings.

@@ -10,6 +10,7 @@ use crate::rules::Rules;
 use crate::{Event, ExperimentStart, MindInvocation, ReadError, Scheduling, SeedText, StateError};
 
 /// What happened in a run, without how it was written down. A journal makes one, and so does a simulation.
+#[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Transcript {
     /// Minds.
@@ -35,6 +36,7 @@ pub struct Transcript {
 }
 
 /// A message of the pool.
+#[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
     /// The text as it lies in the pool, stamp included.
@@ -46,6 +48,7 @@ pub struct Message {
 }
 
 /// A call of a mind.
+#[non_exhaustive]
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
     /// In which round, from 1.
@@ -73,12 +76,47 @@ pub struct Call {
 }
 
 /// A round that ended.
+#[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Round {
     /// Which, from 1.
     pub round: u32,
     /// Messages in the pool when it ended, seeds included: ids below this.
     pub pool_size: usize,
+}
+
+impl Message {
+    /// Returns a message that came in this round, and from this call of the transcript; a seed has round 0 and no call.
+    pub fn new(text: impl Into<String>, round: u32, call: Option<usize>) -> Self {
+        let text = text.into();
+        Self { text, round, call }
+    }
+}
+
+impl Call {
+    /// Returns a call in round `round`, from 1, of mind `mind`, from 0: one that read and added nothing.
+    pub fn new(round: u32, mind: u32) -> Self {
+        Self {
+            round,
+            mind,
+            sampled: Vec::new(),
+            added: Vec::new(),
+            reason: Reason::Ok,
+            notes: Vec::new(),
+            raw: String::new(),
+            model: String::new(),
+            tokens: [0, 0],
+            cost_usd: None,
+            latency_ms: 0,
+        }
+    }
+}
+
+impl Round {
+    /// Returns a round that ended with so many messages in the pool.
+    pub fn new(round: u32, pool_size: usize) -> Self {
+        Self { round, pool_size }
+    }
 }
 
 impl Transcript {

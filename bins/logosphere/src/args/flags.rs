@@ -76,32 +76,31 @@ impl SettingFlags {
     /// As a layer of settings.
     pub fn layer(&self) -> Layer {
         let model = &self.model;
-        Layer {
-            n_minds: self.minds,
-            k_samples: self.samples,
-            m_active_pool: self.active,
-            max_rounds: self.rounds,
-            token_limit: self.token_limit,
-            provider: model.provider.map(|provider| provider.to_string()),
-            model: model.model.clone(),
-            api_base_url: model.base_url.clone(),
-            seed: self.seed,
-            scheduling: self.scheduling,
-            parse_mode: self.parse_mode,
-            impersonation: self.impersonation,
-            stamp_seeds: self.no_stamp.then_some(false),
-            concurrency: model.concurrency.map(usize::from),
-            silence_rounds: self.silence_rounds,
-            loss_above: self.loss_above,
-            fixed_pool: self.fixed_pool.map(|switch| switch == Switch::On),
-            on_error: self.on_error,
-            max_usd: model.max_usd.map(|usd| usd.0 as f64 / 1e9),
-            max_tokens: self.max_tokens,
-            max_wall: self.max_wall,
-            durability: self.durability,
-            mind: self.mind.clone(),
-            ..Layer::default()
-        }
+        Layer::default().with(|layer| {
+            layer.n_minds = self.minds;
+            layer.k_samples = self.samples;
+            layer.m_active_pool = self.active;
+            layer.max_rounds = self.rounds;
+            layer.token_limit = self.token_limit;
+            layer.provider = model.provider.map(|provider| provider.to_string());
+            layer.model.clone_from(&model.model);
+            layer.api_base_url.clone_from(&model.base_url);
+            layer.seed = self.seed;
+            layer.scheduling = self.scheduling;
+            layer.parse_mode = self.parse_mode;
+            layer.impersonation = self.impersonation;
+            layer.stamp_seeds = self.no_stamp.then_some(false);
+            layer.concurrency = model.concurrency.map(usize::from);
+            layer.silence_rounds = self.silence_rounds;
+            layer.loss_above = self.loss_above;
+            layer.fixed_pool = self.fixed_pool.map(|switch| switch == Switch::On);
+            layer.on_error = self.on_error;
+            layer.max_usd = model.max_usd.map(|usd| usd.0 as f64 / 1e9);
+            layer.max_tokens = self.max_tokens;
+            layer.max_wall = self.max_wall;
+            layer.durability = self.durability;
+            layer.mind.clone_from(&self.mind);
+        })
     }
 
     /// Whether any flag is given.

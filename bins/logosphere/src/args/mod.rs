@@ -163,29 +163,28 @@ mod tests {
             --impersonation discard --no-stamp --seed 5 --mind silent --max-tokens 6 --max-wall 7 --on-error stop \
             --durability flush --provider vllm --base-url http://h/v1 --model m --max-usd 0.25 --concurrency 8";
         let layer = parse(line).run.settings.layer();
-        let expected = Layer {
-            n_minds: Some(1),
-            k_samples: Some(0),
-            m_active_pool: Some(1),
-            max_rounds: Some(0),
-            token_limit: Some(9),
-            provider: Some("vllm".to_owned()),
-            model: Some("m".to_owned()),
-            api_base_url: Some("http://h/v1".to_owned()),
-            seed: Some(5),
-            scheduling: Some(Scheduling::Snapshot),
-            parse_mode: Some(ParseMode::Strict),
-            impersonation: Some(Impersonation::Discard),
-            stamp_seeds: Some(false),
-            concurrency: Some(8),
-            on_error: Some(OnError::Stop),
-            max_usd: Some(0.25),
-            max_tokens: Some(6),
-            max_wall: Some(7),
-            durability: Some(Durability::Flush),
-            mind: Some("silent".to_owned()),
-            ..Layer::default()
-        };
+        let expected = Layer::default().with(|layer| {
+            layer.n_minds = Some(1);
+            layer.k_samples = Some(0);
+            layer.m_active_pool = Some(1);
+            layer.max_rounds = Some(0);
+            layer.token_limit = Some(9);
+            layer.provider = Some("vllm".to_owned());
+            layer.model = Some("m".to_owned());
+            layer.api_base_url = Some("http://h/v1".to_owned());
+            layer.seed = Some(5);
+            layer.scheduling = Some(Scheduling::Snapshot);
+            layer.parse_mode = Some(ParseMode::Strict);
+            layer.impersonation = Some(Impersonation::Discard);
+            layer.stamp_seeds = Some(false);
+            layer.concurrency = Some(8);
+            layer.on_error = Some(OnError::Stop);
+            layer.max_usd = Some(0.25);
+            layer.max_tokens = Some(6);
+            layer.max_wall = Some(7);
+            layer.durability = Some(Durability::Flush);
+            layer.mind = Some("silent".to_owned());
+        });
         assert_eq!(layer, expected);
     }
 

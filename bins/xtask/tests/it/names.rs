@@ -106,7 +106,28 @@ fn the_public_names_of_every_library_are_listed() {
 }
 
 /// The types besides the enums of laws that may get another field or variant without a new major version.
-const OPEN: [(&str, &str); 7] = [
+const OPEN: &[(&str, &str)] = &[
+    (
+        "logosphere-core/src/analysis.rs",
+        "pub struct AnalysisPlan {",
+    ),
+    (
+        "logosphere-core/src/orchestrator/mod.rs",
+        "pub struct Control {",
+    ),
+    ("logosphere-core/src/resume.rs", "pub struct Resumption {"),
+    ("logosphere-core/src/settings.rs", "pub struct Caps {"),
+    ("logosphere-core/src/settings.rs", "pub struct Effective {"),
+    ("logosphere-core/src/settings.rs", "pub struct Options {"),
+    ("logosphere-core/src/settings.rs", "pub struct Settings {"),
+    ("logosphere-core/src/settings.rs", "pub struct StopRules {"),
+    ("logosphere-core/src/transcript.rs", "pub struct Call {"),
+    ("logosphere-core/src/transcript.rs", "pub struct Message {"),
+    ("logosphere-core/src/transcript.rs", "pub struct Round {"),
+    (
+        "logosphere-core/src/transcript.rs",
+        "pub struct Transcript {",
+    ),
     ("popper-discovery/src/observer.rs", "pub enum Event<'a> {"),
     ("popper-discovery/src/proposer.rs", "pub enum Step {"),
     ("popper-harness/src/decide/config.rs", "pub struct Config {"),
@@ -142,7 +163,7 @@ fn types_that_will_grow_are_non_exhaustive() {
     assert_eq!(closed(code, "pub enum "), ["pub enum Two {"]);
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../crates");
     let read = |file: &Path| fs::read_to_string(file).unwrap();
-    for (file, item) in OPEN {
+    for &(file, item) in OPEN {
         let code = read(&crates.join(file));
         assert!(code.contains(&format!("\n{item}\n")), "{file}: {item}");
         assert_eq!(closed(&code, item), [""; 0], "{file}");

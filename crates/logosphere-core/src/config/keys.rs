@@ -84,6 +84,7 @@ macro_rules! settings {
     ($($field:ident: $type:ident => $place:ident $(. $inner:ident)?, $rule:expr $(, $old:literal)?;)*) => {
         /// Settings as one place gives them, such as a file or the flags. What it leaves out, the next one decides.
         #[derive(Debug, Clone, PartialEq, Default)]
+        #[non_exhaustive]
         pub struct Layer {
             $(
                 #[doc = concat!("`", stringify!($place) $(, ".", stringify!($inner))?, "` of [`Settings`].")]

@@ -19,6 +19,13 @@ pub struct Difference {
 }
 
 impl Layer {
+    /// Returns this layer after this change.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+
     /// This layer, and where it says nothing, `lower`.
     ///
     /// Who answers is one choice in several settings. A provider that is asked for here takes back another one's

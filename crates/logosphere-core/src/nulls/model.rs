@@ -309,16 +309,9 @@ fn similar(run: &Transcript) -> Vec<Vec<Vec<MsgId>>> {
 /// A call without the texts that a null model cannot say anything about.
 fn without_answer(call: &Call) -> Call {
     Call {
-        round: call.round,
-        mind: call.mind,
         sampled: call.sampled.clone(),
         added: call.added.clone(),
         reason: call.reason,
-        notes: Vec::new(),
-        raw: String::new(),
-        model: String::new(),
-        tokens: [0, 0],
-        cost_usd: None,
-        latency_ms: 0,
+        ..Call::new(call.round, call.mind)
     }
 }

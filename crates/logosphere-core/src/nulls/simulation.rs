@@ -51,7 +51,7 @@ pub fn simulate(settings: &Simulation) -> Transcript {
             let call = plan.calls.len();
             plan.calls.push(Call {
                 added: vec![plan.messages.len() as u64],
-                ..empty_call(round, mind)
+                ..Call::new(round, mind)
             });
             plan.messages.push(Message {
                 text: String::new(),
@@ -129,7 +129,7 @@ pub(super) fn copied(
             } else {
                 Reason::Ok
             },
-            ..empty_call(call.round, call.mind)
+            ..Call::new(call.round, call.mind)
         });
     }
     run
@@ -158,20 +158,4 @@ fn key(rng: &mut SampleRng) -> [u8; 32] {
         part.copy_from_slice(&rng.next_u64().to_le_bytes());
     }
     key
-}
-
-fn empty_call(round: u32, mind: u32) -> Call {
-    Call {
-        round,
-        mind,
-        sampled: Vec::new(),
-        added: Vec::new(),
-        reason: Reason::Ok,
-        notes: Vec::new(),
-        raw: String::new(),
-        model: String::new(),
-        tokens: [0, 0],
-        cost_usd: None,
-        latency_ms: 0,
-    }
 }

@@ -35,6 +35,7 @@ pub struct Orchestrator<M, J, C> {
 }
 
 /// What decides when a run stops, beside its settings.
+#[non_exhaustive]
 #[derive(Debug, Clone)]
 pub struct Control {
     /// Stops the run: nothing new is begun, and what is under way is waited for, ten seconds at most.

@@ -15,13 +15,12 @@ fn two_rounds() -> Vec<u8> {
         }
     }
 
-    let settings = Settings {
-        provider: "offline".into(),
-        model: "copier".into(),
-        mind: Some("copier".into()),
-        max_rounds: 2,
-        ..Settings::default()
-    };
+    let settings = Settings::default().with(|settings| {
+settings.provider = "offline".into();
+settings.model = "copier".into();
+settings.mind = Some("copier".into());
+settings.max_rounds = 2;
+});
     let mind = local_mind("copier", &settings.prompt()).unwrap();
     let template = RequestTemplate::of(&mind, &settings, "local").unwrap();
     let seeds = ["Who reads this?\n\n~init", "Say it again.\n\n~init"].map(str::to_owned);

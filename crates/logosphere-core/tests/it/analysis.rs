@@ -62,11 +62,9 @@ fn the_result_says_what_it_is_and_repeats() {
 
 #[test]
 fn a_run_of_nothing_has_an_analysis() {
-    let plan = AnalysisPlan {
-        matched: true,
-        null: Some(Null::RandomCopy { mu: None }),
-        ..AnalysisPlan::default()
-    };
+    let mut plan = AnalysisPlan::default();
+    plan.matched = true;
+    plan.null = Some(Null::RandomCopy { mu: None });
     for run in [
         Transcript::default(),
         ScriptedRun::new(3, &[]).texts(&[]).texts(&[]).0,
@@ -94,11 +92,9 @@ fn copiers_lie_in_the_band_of_copiers() {
         mu: 0.1,
         seed: 7,
     });
-    let plan = AnalysisPlan {
-        null: Some(Null::RandomCopy { mu: Some(0.1) }),
-        null_seed: 3,
-        ..AnalysisPlan::default()
-    };
+    let mut plan = AnalysisPlan::default();
+    plan.null = Some(Null::RandomCopy { mu: Some(0.1) });
+    plan.null_seed = 3;
     let analysis = Analysis::of(&run, &plan);
     let null = analysis.null.as_ref().unwrap();
     assert_eq!(
@@ -139,10 +135,8 @@ fn what_is_read_shows_against_a_shuffle() {
         let calls: Vec<(&[u64], &[String])> = calls.collect();
         run = run.round(&calls);
     }
-    let plan = AnalysisPlan {
-        null: Some(Null::Shuffle),
-        ..AnalysisPlan::default()
-    };
+    let mut plan = AnalysisPlan::default();
+    plan.null = Some(Null::Shuffle);
     let analysis = Analysis::of(&run.0, &plan);
     let inputs = analysis
         .metric(Metric::InputSimilarity)
@@ -168,11 +162,9 @@ fn what_is_read_shows_against_a_shuffle() {
 #[test]
 fn windows_and_matching_reach_the_metrics() {
     let run = random_run(5, 40);
-    let plan = AnalysisPlan {
-        window: "rounds:2".parse::<Window>().unwrap(),
-        matched: true,
-        ..AnalysisPlan::default()
-    };
+    let mut plan = AnalysisPlan::default();
+    plan.window = "rounds:2".parse::<Window>().unwrap();
+    plan.matched = true;
     let analysis = Analysis::of(&run, &plan);
     assert!(analysis.matched.is_some());
     let expected = measure(&run, plan.window, Metric::ALL, analysis.matched);

@@ -1,17 +1,18 @@
 //! A run from snapshots does not depend on which answer comes first.
 
-use logosphere_core::{Comparison, Scheduling, Settings, compare};
+use logosphere_core::{Comparison, Scheduling, compare};
 
 use crate::desk::{self, Slow};
 
 #[test]
 fn any_latency_and_any_concurrency_make_the_same_journal() {
-    let settings = |seed, concurrency| Settings {
-        seed,
-        concurrency,
-        n_minds: 9,
-        max_rounds: 3,
-        ..desk::settings(Scheduling::Snapshot)
+    let settings = |seed, concurrency| {
+        desk::settings(Scheduling::Snapshot).with(|settings| {
+            settings.seed = seed;
+            settings.concurrency = concurrency;
+            settings.n_minds = 9;
+            settings.max_rounds = 3;
+        })
     };
     for seed in 0..50 {
         let journal = |concurrency, salt| {
@@ -33,13 +34,12 @@ fn any_latency_and_any_concurrency_make_the_same_journal() {
 
 #[test]
 fn as_many_calls_are_under_way_as_allowed_and_no_more() {
-    let settings = Settings {
-        n_minds: 8,
-        max_rounds: 1,
-        concurrency: 3,
-        mind: Some("slow:ms=100".to_owned()),
-        ..desk::settings(Scheduling::Snapshot)
-    };
+    let settings = desk::settings(Scheduling::Snapshot).with(|settings| {
+        settings.n_minds = 8;
+        settings.max_rounds = 1;
+        settings.concurrency = 3;
+        settings.mind = Some("slow:ms=100".to_owned());
+    });
     let begun = std::time::Duration::from_millis(300);
     let took = desk::wait(async {
         let mind = desk::mind(&settings);

@@ -1,8 +1,8 @@
 //! Defaults, below `config.json`, below flags; and what no setting may be.
 
 use logosphere_core::{
-    Caps, Durability, Impersonation, KeepSetting, Layer, OnError, Options, ParseMode, Scheduling,
-    Settings, StopRules, read_config,
+    Durability, Impersonation, KeepSetting, Layer, OnError, ParseMode, Scheduling, Settings,
+    read_config,
 };
 use serde_json::json;
 
@@ -19,67 +19,57 @@ fn refused(text: &str) -> String {
 
 /// Every setting other than its default.
 fn other() -> Settings {
-    Settings {
-        schema_version: 1,
-        n_minds: 65_535,
-        k_samples: 4,
-        m_active_pool: 20,
-        max_rounds: u32::MAX,
-        token_limit: 1,
-        provider: "offline".to_owned(),
-        model: "small".to_owned(),
-        api_base_url: None,
-        system_prompt: "Read.\n---\n".to_owned(),
-        init_signature: "~é".to_owned(),
-        seed: u64::MAX,
-        scheduling: Scheduling::Snapshot,
-        parse_mode: ParseMode::Strict,
-        impersonation: Impersonation::Discard,
-        stamp_seeds: false,
-        allow_zero_seeds: true,
-        keep: KeepSetting::Active,
-        concurrency: 1000,
-        on_error: OnError::Stop,
-        stop: StopRules {
-            silence_rounds: Some(1),
-            loss_above: Some(1.0),
-            fixed_pool: true,
-        },
-        caps: Caps {
-            max_usd: Some(0.5),
-            max_tokens: Some(0),
-            max_wall: Some(3600),
-        },
-        options: Options {
-            temperature: Some(2.0),
-            top_p: Some(0.0),
-            seed: Some(7),
-            reasoning: Some("low".to_owned()),
-        },
-        system_role: true,
-        durability: Durability::Flush,
-        mind: Some("copier:mu=0.05".to_owned()),
-    }
+    Settings::default().with(|settings| {
+        settings.schema_version = 1;
+        settings.n_minds = 65_535;
+        settings.k_samples = 4;
+        settings.m_active_pool = 20;
+        settings.max_rounds = u32::MAX;
+        settings.token_limit = 1;
+        settings.provider = "offline".into();
+        settings.model = "small".into();
+        settings.api_base_url = None;
+        settings.system_prompt = "Read.\n---\n".into();
+        settings.init_signature = "~é".into();
+        settings.seed = u64::MAX;
+        settings.scheduling = Scheduling::Snapshot;
+        settings.parse_mode = ParseMode::Strict;
+        settings.impersonation = Impersonation::Discard;
+        settings.stamp_seeds = false;
+        settings.allow_zero_seeds = true;
+        settings.keep = KeepSetting::Active;
+        settings.concurrency = 1000;
+        settings.on_error = OnError::Stop;
+        settings.stop.silence_rounds = Some(1);
+        settings.stop.loss_above = Some(1.0);
+        settings.stop.fixed_pool = true;
+        settings.caps.max_usd = Some(0.5);
+        settings.caps.max_tokens = Some(0);
+        settings.caps.max_wall = Some(3600);
+        settings.options.temperature = Some(2.0);
+        settings.options.top_p = Some(0.0);
+        settings.options.seed = Some(7);
+        settings.options.reasoning = Some("low".to_owned());
+        settings.system_role = true;
+        settings.durability = Durability::Flush;
+        settings.mind = Some("copier:mu=0.05".to_owned());
+    })
 }
 
 #[test]
 fn what_nobody_says_is_the_default() {
-    let expected = Settings {
-        seed: 7,
-        ..Settings::default()
-    };
+    let expected = Settings::default().with(|settings| settings.seed = 7);
     assert_eq!(read("{}").settings(7).unwrap(), expected);
 }
 
 #[test]
 fn a_file_goes_over_the_defaults_and_flags_go_over_the_file() {
     let file = read(r#"{"n_minds": 5, "k_samples": 0, "stop": {"silence_rounds": 2}, "seed": 42}"#);
-    let flags = Layer {
-        n_minds: Some(7),
-        silence_rounds: Some(9),
-        max_usd: Some(1.0),
-        ..Layer::default()
-    };
+    let flags = Layer::default().with(|layer| {
+        layer.n_minds = Some(7);
+        layer.silence_rounds = Some(9);
+        layer.max_usd = Some(1.0);
+    });
     let settings = flags.over(file).settings(1).unwrap();
     assert_eq!((settings.n_minds, settings.k_samples), (7, 0));
     assert_eq!((settings.m_active_pool, settings.seed), (15, 42));
@@ -89,12 +79,11 @@ fn a_file_goes_over_the_defaults_and_flags_go_over_the_file() {
 
 #[test]
 fn settings_that_are_written_are_read_again() {
-    let served = Settings {
-        provider: "generic".to_owned(),
-        api_base_url: Some("http://127.0.0.1:8080/v1".to_owned()),
-        mind: None,
-        ..other()
-    };
+    let served = other().with(|settings| {
+        settings.provider = "generic".into();
+        settings.api_base_url = Some("http://127.0.0.1:8080/v1".to_owned());
+        settings.mind = None;
+    });
     for settings in [other(), served, Settings::default()] {
         let text = serde_json::to_string_pretty(&settings).unwrap();
         assert_eq!(read(&text).settings(1).unwrap(), settings);
@@ -105,18 +94,17 @@ fn settings_that_are_written_are_read_again() {
 
 #[test]
 fn the_names_of_the_requirement_are_read_at_the_top_and_in_their_groups() {
-    let expected = Settings {
-        n_minds: 4,
-        k_samples: 5,
-        m_active_pool: 6,
-        max_rounds: 7,
-        token_limit: 8,
-        model: "m".to_owned(),
-        api_base_url: Some("https://host/v1".to_owned()),
-        system_prompt: "Read.".to_owned(),
-        init_signature: "~first".to_owned(),
-        ..Settings::default()
-    };
+    let expected = Settings::default().with(|settings| {
+        settings.n_minds = 4;
+        settings.k_samples = 5;
+        settings.m_active_pool = 6;
+        settings.max_rounds = 7;
+        settings.token_limit = 8;
+        settings.model = "m".into();
+        settings.api_base_url = Some("https://host/v1".to_owned());
+        settings.system_prompt = "Read.".into();
+        settings.init_signature = "~first".into();
+    });
     let parameters = json!({
         "N_MINDS": 4, "K_SAMPLES": 5, "M_ACTIVE_POOL": 6, "MAX_ROUNDS": 7, "TOKEN_LIMIT": 8,
         "SYSTEM_PROMPT": "Read.", "INIT_SIGNATURE": "~first",
@@ -370,10 +358,7 @@ fn settings_that_do_not_go_together_are_refused() {
 
 #[test]
 fn flags_are_held_to_the_same_ranges_as_a_file() {
-    let flags = Layer {
-        loss_above: Some(f64::NAN),
-        ..Layer::default()
-    };
+    let flags = Layer::default().with(|layer| layer.loss_above = Some(f64::NAN));
     assert_eq!(
         flags.settings(0).unwrap_err().to_string(),
         "stop.loss_above: expected a number from 0 to 1, found null"
@@ -385,14 +370,9 @@ fn who_answers_is_the_upper_layer_s_choice() {
     let offline = || read(r#"{"provider": "offline", "mind": "silent", "model": "m"}"#);
     let served =
         || read(r#"{"provider": "generic", "api_base_url": "http://gpu/v1", "model": "m"}"#);
-    let provider = |name: &str| Layer {
-        provider: Some(name.to_owned()),
-        ..Layer::default()
-    };
-    let mind = Layer {
-        mind: Some("copier".to_owned()),
-        ..Layer::default()
-    };
+    let provider =
+        |name: &str| Layer::default().with(|layer| layer.provider = Some(name.to_owned()));
+    let mind = Layer::default().with(|layer| layer.mind = Some("copier".to_owned()));
     let asked = provider("ollama").over(offline()).settings(0).unwrap();
     assert_eq!((asked.provider.as_str(), asked.mind), ("ollama", None));
     // The model of an offline run is a program.
@@ -416,13 +396,12 @@ fn who_answers_is_the_upper_layer_s_choice() {
 
 #[test]
 fn what_a_layer_would_change_in_a_run_is_listed_with_both_values() {
-    let flags = Layer {
-        n_minds: Some(3),
-        k_samples: Some(9),
-        max_usd: Some(2.0),
-        temperature: Some(1.0),
-        ..Layer::default()
-    };
+    let flags = Layer::default().with(|layer| {
+        layer.n_minds = Some(3);
+        layer.k_samples = Some(9);
+        layer.max_usd = Some(2.0);
+        layer.temperature = Some(1.0);
+    });
     let differences = flags.differences(&Settings::default());
     let told: Vec<_> = (differences.into_iter())
         .map(|one| format!("{} {} {}", one.path, one.run, one.given))

@@ -29,17 +29,16 @@ impl Clock for Ticking {
 
 /// A small offline run.
 pub fn settings(scheduling: Scheduling) -> Settings {
-    Settings {
-        provider: "offline".to_owned(),
-        model: "local".to_owned(),
-        mind: Some("mutator:p=0.1".to_owned()),
-        seed: 42,
-        n_minds: 4,
-        m_active_pool: 6,
-        max_rounds: 5,
-        scheduling,
-        ..Settings::default()
-    }
+    Settings::default().with(|settings| {
+        settings.provider = "offline".into();
+        settings.model = "local".into();
+        settings.mind = Some("mutator:p=0.1".to_owned());
+        settings.seed = 42;
+        settings.n_minds = 4;
+        settings.m_active_pool = 6;
+        settings.max_rounds = 5;
+        settings.scheduling = scheduling;
+    })
 }
 
 pub fn mind(settings: &Settings) -> LocalMind {
@@ -85,10 +84,8 @@ pub fn try_run(
 
 /// Goes on with a journal that ends with a whole line; the answers of `spooled` need not be asked again.
 pub fn resume(journal: &[u8], spooled: Vec<Spooled>, mind: impl Mind) -> (RunSummary, Vec<u8>) {
-    let resumption = Resumption {
-        spooled,
-        ..Resumption::read(journal).unwrap()
-    };
+    let mut resumption = Resumption::read(journal).unwrap();
+    resumption.spooled = spooled;
     let continued = MemJournal::resumed(journal, resumption.lines, &resumption.chain);
     let resumed = RunResumed {
         round: 0,

@@ -133,10 +133,7 @@ fn seeds_and_settings_are_copied_and_nothing_is_overwritten() {
 fn settings_of_a_run_are_written_where_none_are_given() {
     let (_root, experiment) = first();
     assert_eq!(experiment.read_config().unwrap(), None);
-    let settings = Settings {
-        n_minds: 9,
-        ..Settings::default()
-    };
+    let settings = Settings::default().with(|settings| settings.n_minds = 9);
     let sha256 = experiment.write_config(&settings, &["seed"]).unwrap();
     let bytes = fs::read(experiment.config()).unwrap();
     assert_eq!(sha256, sha256_hex(&bytes));
@@ -156,10 +153,7 @@ fn given_settings_keep_their_bytes_and_mistakes_in_them_name_the_file() {
     let (_root, experiment) = first();
     fs::write(experiment.config(), "\u{feff}{ \"N_MINDS\":4 }\r\n").unwrap();
     let read = experiment.read_config().unwrap().unwrap();
-    let expected = Layer {
-        n_minds: Some(4),
-        ..Layer::default()
-    };
+    let expected = Layer::default().with(|layer| layer.n_minds = Some(4));
     assert_eq!(read.layer, expected);
     // Of the bytes as they are: the mark and the line end are part of them.
     assert_eq!(
@@ -176,13 +170,10 @@ fn given_settings_keep_their_bytes_and_mistakes_in_them_name_the_file() {
 fn what_a_run_was_made_by_is_written_anew_each_time() {
     let (_root, experiment) = first();
     for software in ["one", "two"] {
-        let effective = Effective {
-            settings: Settings::default(),
-            config_sha256: "c".to_owned(),
-            system_prompt_sha256: "p".to_owned(),
-            init_sha256: "i".to_owned(),
-            software: software.to_owned(),
-        };
+        let mut effective = Effective::new(Settings::default(), software);
+        effective.config_sha256 = "c".into();
+        effective.system_prompt_sha256 = "p".into();
+        effective.init_sha256 = "i".into();
         experiment.write_effective(&effective).unwrap();
         let text = fs::read_to_string(experiment.effective()).unwrap();
         assert_eq!(serde_json::from_str::<Effective>(&text).unwrap(), effective);

@@ -166,10 +166,8 @@ fn a_failure_that_every_call_would_meet_stops_the_run_before_it() {
 
 #[test]
 fn with_on_error_stop_any_failure_stops() {
-    let settings = Settings {
-        on_error: OnError::Stop,
-        ..desk::settings(Scheduling::Sequential)
-    };
+    let settings =
+        desk::settings(Scheduling::Sequential).with(|settings| settings.on_error = OnError::Stop);
     let mind = failing(&settings, [("1/2", 1, error(ErrorClass::Timeout, false))]);
     let (summary, journal) = desk::run(&settings, &mind);
     assert!(
@@ -183,10 +181,8 @@ fn with_on_error_stop_any_failure_stops() {
 #[test]
 fn three_times_all_minds_in_a_row_are_too_many() {
     for scheduling in [Scheduling::Sequential, Scheduling::Snapshot] {
-        let settings = Settings {
-            mind: Some("flaky:rate=1".to_owned()),
-            ..desk::settings(scheduling)
-        };
+        let settings = desk::settings(scheduling)
+            .with(|settings| settings.mind = Some("flaky:rate=1".to_owned()));
         let (summary, journal) = desk::run(&settings, desk::mind(&settings));
         let RunSummary::Interrupted(why) = summary else {
             panic!("{summary:?}");
@@ -218,14 +214,10 @@ fn a_cap_stops_the_run_without_an_error() {
 
 #[test]
 fn time_that_is_up_stops_the_run_between_calls() {
-    let settings = Settings {
-        caps: logosphere_core::Caps {
-            max_wall: Some(1),
-            ..Default::default()
-        },
-        max_rounds: 1000,
-        ..desk::settings(Scheduling::Sequential)
-    };
+    let settings = desk::settings(Scheduling::Sequential).with(|settings| {
+        settings.caps.max_wall = Some(1);
+        settings.max_rounds = 1000;
+    });
     // The desk's clock goes on by a millisecond whenever it is looked at.
     let (summary, journal) = desk::run(&settings, desk::mind(&settings));
     assert!(
@@ -238,13 +230,8 @@ fn time_that_is_up_stops_the_run_between_calls() {
 
 #[test]
 fn time_that_is_up_stops_a_run_whose_call_never_comes_back() {
-    let settings = Settings {
-        caps: logosphere_core::Caps {
-            max_wall: Some(3),
-            ..Default::default()
-        },
-        ..desk::settings(Scheduling::Snapshot)
-    };
+    let settings =
+        desk::settings(Scheduling::Snapshot).with(|settings| settings.caps.max_wall = Some(3));
     // The token that it cancels is nobody's.
     let mind = Stuck {
         mind: desk::mind(&settings),
@@ -291,10 +278,8 @@ fn a_cancelled_run_begins_nothing_new_and_keeps_what_was_under_way() {
             at: "2/1",
             cancel: cancel.clone(),
         };
-        let control = Control {
-            cancel,
-            ..Control::default()
-        };
+        let mut control = Control::default();
+        control.cancel = cancel;
         let (summary, journal) = desk::try_run(&settings, &mind, control);
         let RunSummary::Interrupted(why) = summary.unwrap() else {
             panic!("it ended");
@@ -346,10 +331,8 @@ fn a_call_that_never_comes_back_is_given_up_after_a_signal() {
         mind: desk::mind(&settings),
         cancel: cancel.clone(),
     };
-    let control = Control {
-        cancel,
-        ..Control::default()
-    };
+    let mut control = Control::default();
+    control.cancel = cancel;
     let (summary, journal) = desk::try_run(&settings, &mind, control);
     let RunSummary::Interrupted(why) = summary.unwrap() else {
         panic!("it ended");
@@ -434,14 +417,13 @@ fn a_request_that_tells_too_much_is_not_sent() {
 
 #[test]
 fn rules_that_stop_a_run_write_its_end() {
-    let stop = |mind: &str, rules: logosphere_core::StopRules, minds: u32| {
-        let settings = Settings {
-            mind: Some(mind.to_owned()),
-            stop: rules,
-            n_minds: minds,
-            max_rounds: 400,
-            ..desk::settings(Scheduling::Sequential)
-        };
+    let stop = |mind: &str, rules: fn(&mut logosphere_core::StopRules), minds: u32| {
+        let settings = desk::settings(Scheduling::Sequential).with(|settings| {
+            settings.mind = Some(mind.to_owned());
+            rules(&mut settings.stop);
+            settings.n_minds = minds;
+            settings.max_rounds = 400;
+        });
         let (_, journal) = desk::run(&settings, desk::mind(&settings));
         replay(&journal[..]).unwrap();
         let end = of_type(&journal, "experiment_end").remove(0);
@@ -450,24 +432,14 @@ fn rules_that_stop_a_run_write_its_end() {
             end["total_rounds"].as_u64().unwrap(),
         )
     };
-    let rules = logosphere_core::StopRules::default();
-    let silence = logosphere_core::StopRules {
-        silence_rounds: Some(3),
-        ..rules
-    };
+    let silence = |rules: &mut logosphere_core::StopRules| rules.silence_rounds = Some(3);
     assert_eq!(stop("silent", silence, 4), ("silence_rounds".to_owned(), 3));
-    let fixed = logosphere_core::StopRules {
-        fixed_pool: true,
-        ..rules
-    };
+    let fixed = |rules: &mut logosphere_core::StopRules| rules.fixed_pool = true;
     let (reason, rounds) = stop("copier:mu=0", fixed, 4);
     assert_eq!(reason, "fixed_pool");
     assert!(rounds > 1);
     // Seven in ten answers of the disobedient are read in some way.
-    let loss = logosphere_core::StopRules {
-        loss_above: Some(0.1),
-        ..rules
-    };
+    let loss = |rules: &mut logosphere_core::StopRules| rules.loss_above = Some(0.1);
     let (reason, rounds) = stop("disobedient", loss, 5);
     assert_eq!((reason.as_str(), rounds), ("loss_above", 10));
     assert_eq!(stop("copier", silence, 4).0, "max_rounds");
@@ -499,11 +471,10 @@ impl logosphere_core::JournalSink for Full {
 #[test]
 fn a_journal_that_is_full_behind_any_event_holds_and_goes_on() {
     for scheduling in [Scheduling::Sequential, Scheduling::Snapshot] {
-        let settings = Settings {
-            mind: Some("flaky:rate=0.3".to_owned()),
-            max_rounds: 3,
-            ..desk::settings(scheduling)
-        };
+        let settings = desk::settings(scheduling).with(|settings| {
+            settings.mind = Some("flaky:rate=0.3".to_owned());
+            settings.max_rounds = 3;
+        });
         let (_, whole) = desk::run(&settings, desk::mind(&settings));
         let events = desk::lines(&whole).len() as u32;
         for left in 1..events {

@@ -1,17 +1,16 @@
 //! One altered byte anywhere in a journal is found.
 
-use logosphere_core::{Scheduling, Settings, replay};
+use logosphere_core::{Scheduling, replay};
 
 use crate::desk;
 
 #[test]
 fn any_single_byte() {
-    let settings = Settings {
-        n_minds: 2,
-        k_samples: 1,
-        max_rounds: 1,
-        ..desk::settings(Scheduling::Sequential)
-    };
+    let settings = desk::settings(Scheduling::Sequential).with(|settings| {
+        settings.n_minds = 2;
+        settings.k_samples = 1;
+        settings.max_rounds = 1;
+    });
     let (_, journal) = desk::run(&settings, desk::mind(&settings));
     replay(&journal[..]).unwrap();
     let mut line = 1;

@@ -30,15 +30,14 @@ fn exact(answers: f64, bytes: f64) -> Answers {
 
 /// Two minds that read at most two of the newest three messages, after a system prompt of 10 bytes.
 fn small(scheduling: Scheduling) -> Settings {
-    Settings {
-        n_minds: 2,
-        k_samples: 2,
-        m_active_pool: 3,
-        max_rounds: 2,
-        system_prompt: "0123456789".to_owned(),
-        scheduling,
-        ..Settings::default()
-    }
+    Settings::default().with(|settings| {
+        settings.n_minds = 2;
+        settings.k_samples = 2;
+        settings.m_active_pool = 3;
+        settings.max_rounds = 2;
+        settings.system_prompt = "0123456789".into();
+        settings.scheduling = scheduling;
+    })
 }
 
 #[test]
@@ -95,30 +94,25 @@ fn money_and_time_follow() {
     let unpriced = forecast(&settings, &[1], None, exact(1.0, 7.0), None);
     assert_eq!((unpriced.whole.usd, unpriced.longest.usd), (None, None));
     // Five minds, two calls at a time: three waves in each of two rounds.
-    let waves = Settings {
-        n_minds: 5,
-        concurrency: 2,
-        ..small(Scheduling::Snapshot)
-    };
+    let waves = small(Scheduling::Snapshot).with(|settings| {
+        settings.n_minds = 5;
+        settings.concurrency = 2;
+    });
     let told = forecast(&waves, &[1], None, exact(1.0, 7.0), None);
     assert_eq!(milliseconds(&told), [600, 6000]);
 }
 
 #[test]
 fn the_largest_run_is_told_at_once_and_a_run_of_none_too() {
-    let largest = Settings {
-        n_minds: 65_535,
-        max_rounds: u32::MAX,
-        m_active_pool: usize::MAX,
-        k_samples: usize::MAX,
-        ..small(Scheduling::Snapshot)
-    };
+    let largest = small(Scheduling::Snapshot).with(|settings| {
+        settings.n_minds = 65_535;
+        settings.max_rounds = u32::MAX;
+        settings.m_active_pool = usize::MAX;
+        settings.k_samples = usize::MAX;
+    });
     let told = forecast(&largest, &[1], None, exact(1.0, 7.0), Some(PRICES));
     assert_eq!(told.whole.calls, 65_535 * u64::from(u32::MAX));
-    let none = Settings {
-        max_rounds: 0,
-        ..small(Scheduling::Snapshot)
-    };
+    let none = small(Scheduling::Snapshot).with(|settings| settings.max_rounds = 0);
     let told = forecast(&none, &[1], None, exact(1.0, 7.0), Some(PRICES));
     assert_eq!((told.whole.calls, told.whole.usd), (0, Some(0.0)));
 }
@@ -126,12 +120,11 @@ fn the_largest_run_is_told_at_once_and_a_run_of_none_too() {
 /// Tells far ends of steps from one sum over all calls.
 #[test]
 fn steps_change_little() {
-    let long = Settings {
-        n_minds: 3,
-        max_rounds: 1_000_000,
-        m_active_pool: 2_000_000,
-        ..small(Scheduling::Sequential)
-    };
+    let long = small(Scheduling::Sequential).with(|settings| {
+        settings.n_minds = 3;
+        settings.max_rounds = 1_000_000;
+        settings.m_active_pool = 2_000_000;
+    });
     let told = forecast(&long, &[1; 100], None, exact(1.0, 7.0), None);
     // The mean of the window after n calls is (100 + 7 n) / (100 + n), and all old ones are gone at the end.
     let mean = |n: f64| (100.0 + 7.0 * n) / (100.0 + n);
@@ -142,16 +135,15 @@ fn steps_change_little() {
 }
 
 fn stub_settings(scheduling: Scheduling, rounds: u32) -> Settings {
-    Settings {
-        provider: "openrouter".to_owned(),
-        model: "m".to_owned(),
-        seed: 7,
-        n_minds: 4,
-        m_active_pool: 12,
-        max_rounds: rounds,
-        scheduling,
-        ..Settings::default()
-    }
+    Settings::default().with(|settings| {
+        settings.provider = "openrouter".into();
+        settings.model = "m".into();
+        settings.seed = 7;
+        settings.n_minds = 4;
+        settings.m_active_pool = 12;
+        settings.max_rounds = rounds;
+        settings.scheduling = scheduling;
+    })
 }
 
 /// A run against the stub.

@@ -106,10 +106,8 @@ fn begun(start: ExperimentStart, settings: &Settings) -> Vec<u8> {
 fn captured_requests_equal_those_made_again_and_the_stamp_is_by_design() {
     for scheduling in [Scheduling::Sequential, Scheduling::Snapshot] {
         for system_role in [false, true] {
-            let settings = Settings {
-                system_role,
-                ..desk::settings(scheduling)
-            };
+            let settings =
+                desk::settings(scheduling).with(|settings| settings.system_role = system_role);
             let (journal, sent) = run(&settings, nothing);
             let report = search(&journal, sent);
             assert_eq!(leaks(&report), []);
@@ -179,10 +177,8 @@ fn a_journal_that_ends_anywhere_is_searched_as_far_as_it_goes() {
 
 #[test]
 fn what_minds_write_about_the_run_is_no_leak() {
-    let settings = Settings {
-        model: "maker/model-7b".to_owned(),
-        ..desk::settings(Scheduling::Sequential)
-    };
+    let settings = desk::settings(Scheduling::Sequential)
+        .with(|settings| settings.model = "maker/model-7b".into());
     let saying =
         desk::Saying("---\nThis is round 3, and I am model-7b, mind 2 of 4 minds.\n---\n---\n");
     let (_, journal) = desk::run(&settings, saying);
@@ -198,10 +194,8 @@ fn what_minds_write_about_the_run_is_no_leak() {
 
 #[test]
 fn l34_seeds_may_speak_of_numbers_and_days_but_not_of_the_run_itself() {
-    let settings = Settings {
-        model: "maker/model-7b".to_owned(),
-        ..desk::settings(Scheduling::Sequential)
-    };
+    let settings = desk::settings(Scheduling::Sequential)
+        .with(|settings| settings.model = "maker/model-7b".into());
     let of = |text: &str| {
         let mut start = desk::start(&settings, &desk::mind(&settings));
         start.seeds[1].text = text.to_owned();

@@ -1,9 +1,7 @@
 //! Who comes from whom: by hand, and where the true parents are known.
 
 use logosphere_core::lineage::{Lineage, Method, Survival};
-use logosphere_core::{
-    Control, MemJournal, MsgId, Orchestrator, Scheduling, SeedText, Settings, Transcript,
-};
+use logosphere_core::{Control, MemJournal, MsgId, Orchestrator, Scheduling, SeedText, Transcript};
 
 use crate::desk::{self, Slow, Ticking};
 use crate::scripted_run::{ScriptedRun, random, random_run};
@@ -180,14 +178,13 @@ fn parents_are_older_and_counts_agree() {
 
 /// Messages of a run of `mind` with the parent that the mind chose, and the run.
 fn known_parents(mind: &str, scheduling: Scheduling) -> (Transcript, Vec<Option<MsgId>>) {
-    let settings = Settings {
-        mind: Some(mind.to_owned()),
-        n_minds: 12,
-        m_active_pool: 150,
-        max_rounds: 40,
-        scheduling,
-        ..desk::settings(scheduling)
-    };
+    let settings = desk::settings(scheduling).with(|settings| {
+        settings.mind = Some(mind.to_owned());
+        settings.n_minds = 12;
+        settings.m_active_pool = 150;
+        settings.max_rounds = 40;
+        settings.scheduling = scheduling;
+    });
     let mind = Slow::new(desk::mind(&settings).remember_parents(), 1);
     let mut start = desk::start(&settings, &&mind);
     start.seeds = (0..150).map(sentence).collect();

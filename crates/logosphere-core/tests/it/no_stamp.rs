@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use async_trait::async_trait;
 use logosphere_core::{
     Control, ExperimentStart, LocalMind, MemJournal, Mind, MindError, MindInput, MindReply,
-    Orchestrator, ParseMode, Scheduling, Settings, Side, WireRequest, parse_init,
+    Orchestrator, ParseMode, Scheduling, Side, WireRequest, parse_init,
 };
 
 use crate::desk;
@@ -47,12 +47,11 @@ impl Mind for &Kept {
 
 /// Every request of a run of copiers, as bytes.
 fn requests(stamp_seeds: bool, scheduling: Scheduling) -> Vec<String> {
-    let settings = Settings {
-        mind: Some("copier:mu=0.2".to_owned()),
-        max_rounds: 8,
-        stamp_seeds,
-        ..desk::settings(scheduling)
-    };
+    let settings = desk::settings(scheduling).with(|settings| {
+        settings.mind = Some("copier:mu=0.2".to_owned());
+        settings.max_rounds = 8;
+        settings.stamp_seeds = stamp_seeds;
+    });
     let init = parse_init(
         INIT.as_bytes(),
         ParseMode::Lenient,

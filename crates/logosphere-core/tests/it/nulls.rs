@@ -32,11 +32,8 @@ fn uneven() -> Transcript {
         call.added.clear();
         for _ in 0..at % 3 {
             call.added.push(messages.len() as u64);
-            messages.push(logosphere_core::Message {
-                text: text.clone(),
-                round: call.round,
-                call: Some(at),
-            });
+            let again = logosphere_core::Message::new(text.as_str(), call.round, Some(at));
+            messages.push(again);
         }
         call.sampled.retain(|id| (*id as usize) < messages.len());
         "raw".clone_into(&mut call.raw);

@@ -200,13 +200,12 @@ fn copiers_in_a_real_run_do_the_same() {
         (Scheduling::Snapshot, 15, snapshot_pair_identity(15, 0.05)),
     ];
     for (scheduling, n_minds, expected) in cases {
-        let settings = Settings {
-            mind: Some("copier:mu=0.05".to_owned()),
-            n_minds,
-            m_active_pool: 15,
-            max_rounds: 5250 / n_minds,
-            ..desk::settings(scheduling)
-        };
+        let settings = desk::settings(scheduling).with(|settings| {
+            settings.mind = Some("copier:mu=0.05".to_owned());
+            settings.n_minds = n_minds;
+            settings.m_active_pool = 15;
+            settings.max_rounds = 5250 / n_minds;
+        });
         let rounds = run_of_copiers(&settings);
         // The first part forgets the seeds; each of the others is longer than the pool's memory.
         let stretch = rounds.len() / 21;

@@ -64,12 +64,11 @@ fn meter(event: &Value) -> Protocol {
 
 /// A run of default size.
 fn settings() -> Settings {
-    Settings {
-        provider: "offline".to_owned(),
-        mind: Some("disobedient".to_owned()),
-        seed: 42,
-        ..Settings::default()
-    }
+    Settings::default().with(|settings| {
+        settings.provider = "offline".into();
+        settings.mind = Some("disobedient".to_owned());
+        settings.seed = 42;
+    })
 }
 
 fn check(settings: &Settings) -> Vec<Value> {
@@ -119,10 +118,7 @@ fn the_seed_of_this_test_meets_every_manner() {
 #[test]
 fn reasons_and_meter_are_those_of_the_nonces() {
     for scheduling in [Scheduling::Sequential, Scheduling::Snapshot] {
-        let lines = check(&Settings {
-            scheduling,
-            ..settings()
-        });
+        let lines = check(&settings().with(|settings| settings.scheduling = scheduling));
         let noted = |note: &str| {
             let has = |line: &&Value| {
                 let notes = line["parse"]["notes"].as_array();
@@ -145,16 +141,10 @@ fn reasons_and_meter_are_those_of_the_nonces() {
 
 #[test]
 fn discarded_impersonation_is_a_loss_with_its_own_reason() {
-    check(&Settings {
-        impersonation: Impersonation::Discard,
-        ..settings()
-    });
+    check(&settings().with(|settings| settings.impersonation = Impersonation::Discard));
 }
 
 #[test]
 fn strict_reading_loses_the_lone_closer() {
-    check(&Settings {
-        parse_mode: ParseMode::Strict,
-        ..settings()
-    });
+    check(&settings().with(|settings| settings.parse_mode = ParseMode::Strict));
 }

@@ -1,16 +1,12 @@
 //! What was written can be made anew, and what was altered is found.
 
-use logosphere_core::{
-    ReadError, ReplayError, Scheduling, Settings, replay, replay_to, sha256_hex,
-};
+use logosphere_core::{ReadError, ReplayError, Scheduling, replay, replay_to, sha256_hex};
 
 use crate::desk;
 
 fn journal(mind: &str, scheduling: Scheduling) -> Vec<u8> {
-    let settings = Settings {
-        mind: Some(mind.to_owned()),
-        ..desk::settings(scheduling)
-    };
+    let settings =
+        desk::settings(scheduling).with(|settings| settings.mind = Some(mind.to_owned()));
     desk::run(&settings, desk::mind(&settings)).1
 }
 
@@ -83,12 +79,11 @@ fn chained(lines: impl Iterator<Item = String>) -> Vec<u8> {
 
 /// A run some of whose calls fail, and that is interrupted by too many of them and resumed.
 fn troubled() -> Vec<String> {
-    let settings = Settings {
-        mind: Some("flaky:rate=0.9".to_owned()),
-        n_minds: 2,
-        seed: 1,
-        ..desk::settings(Scheduling::Sequential)
-    };
+    let settings = desk::settings(Scheduling::Sequential).with(|settings| {
+        settings.mind = Some("flaky:rate=0.9".to_owned());
+        settings.n_minds = 2;
+        settings.seed = 1;
+    });
     let (_, journal) = desk::run(&settings, desk::mind(&settings));
     let (_, journal) = desk::resume(&journal, Vec::new(), desk::mind(&settings));
     let text = String::from_utf8(journal).unwrap();

@@ -6,9 +6,7 @@ use async_trait::async_trait;
 use llm_types::ErrorClass;
 use logosphere_core::metrics::Metric;
 use logosphere_core::report::{ReportData, RunEnd, page};
-use logosphere_core::{
-    Mind, MindError, MindInput, MindReply, Protocol, Scheduling, Settings, Side,
-};
+use logosphere_core::{Mind, MindError, MindInput, MindReply, Protocol, Scheduling, Side};
 use scraper::{Html, Selector};
 use serde_json::Value;
 
@@ -16,11 +14,10 @@ use crate::desk;
 
 /// The journal of a run of `mind`.
 pub fn journal(mind: &str, rounds: u32) -> Vec<u8> {
-    let settings = Settings {
-        mind: Some(mind.to_owned()),
-        max_rounds: rounds,
-        ..desk::settings(Scheduling::Sequential)
-    };
+    let settings = desk::settings(Scheduling::Sequential).with(|settings| {
+        settings.mind = Some(mind.to_owned());
+        settings.max_rounds = rounds;
+    });
     desk::run(&settings, desk::mind(&settings)).1
 }
 
@@ -323,11 +320,10 @@ impl Mind for Dear {
 
 #[test]
 fn money_models_and_failures_are_told() {
-    let settings = Settings {
-        provider: "openrouter".to_owned(),
-        mind: None,
-        ..desk::settings(Scheduling::Snapshot)
-    };
+    let settings = desk::settings(Scheduling::Snapshot).with(|settings| {
+        settings.provider = "openrouter".into();
+        settings.mind = None;
+    });
     let (_, journal) = desk::run(&settings, Dear);
     let page = Html::parse_document(&html(&journal, 0));
     let models = rows(&page, "By model");

@@ -8,7 +8,7 @@ use logosphere_core::nulls::{NullBand, Simulation, simulate};
 use logosphere_core::report::{ReportData, page};
 use logosphere_core::{
     Control, ExperimentStart, MemJournal, Mind, MindError, MindInput, MindReply, Orchestrator,
-    Scheduling, Settings, Side,
+    Scheduling, Side,
 };
 use scraper::Html;
 
@@ -62,15 +62,14 @@ impl Mind for Hostile<'_> {
 
 /// The journal of a run that has `text` wherever it can be.
 fn journal(text: &str) -> Vec<u8> {
-    let settings = Settings {
-        provider: text.to_owned(),
-        model: text.to_owned(),
-        mind: Some(text.to_owned()),
-        system_prompt: text.to_owned(),
-        init_signature: "~</script><b>".to_owned(),
-        api_base_url: Some(text.to_owned()),
-        ..desk::settings(Scheduling::Sequential)
-    };
+    let settings = desk::settings(Scheduling::Sequential).with(|settings| {
+        settings.provider = text.into();
+        settings.model = text.into();
+        settings.mind = Some(text.to_owned());
+        settings.system_prompt = text.into();
+        settings.init_signature = "~</script><b>".into();
+        settings.api_base_url = Some(text.to_owned());
+    });
     let ExperimentStart {
         effective,
         request_template,

@@ -11,12 +11,11 @@ use logosphere_core::{
 use crate::desk::{self, Slow};
 
 fn small(scheduling: Scheduling) -> Settings {
-    Settings {
-        n_minds: 2,
-        k_samples: 1,
-        max_rounds: 2,
-        ..desk::settings(scheduling)
-    }
+    desk::settings(scheduling).with(|settings| {
+        settings.n_minds = 2;
+        settings.k_samples = 1;
+        settings.max_rounds = 2;
+    })
 }
 
 /// The whole lines of what was written up to `cut`.

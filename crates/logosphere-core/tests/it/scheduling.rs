@@ -45,10 +45,8 @@ fn one_by_one_a_mind_can_read_what_those_before_it_sent() {
 #[test]
 fn from_a_snapshot_nobody_reads_what_was_sent_in_the_round() {
     for concurrency in [1, 4, 16] {
-        let settings = Settings {
-            concurrency,
-            ..desk::settings(Scheduling::Snapshot)
-        };
+        let settings = desk::settings(Scheduling::Snapshot)
+            .with(|settings| settings.concurrency = concurrency);
         let reads = reads_own_round(&settings);
         assert_eq!(reads, [false; 20]);
     }
@@ -58,10 +56,9 @@ fn from_a_snapshot_nobody_reads_what_was_sent_in_the_round() {
 fn a_pool_that_forgets_gives_the_same_run() {
     for scheduling in [Scheduling::Sequential, Scheduling::Snapshot] {
         let all = desk::settings(scheduling);
-        let active = Settings {
-            keep: logosphere_core::KeepSetting::Active,
-            ..all.clone()
-        };
+        let active = all
+            .clone()
+            .with(|settings| settings.keep = logosphere_core::KeepSetting::Active);
         let inputs = |settings: &Settings| {
             let (_, journal) = desk::run(settings, desk::mind(settings));
             let events = desk::lines(&journal).into_iter();

@@ -9,22 +9,14 @@ impl ScriptedRun {
     /// A run of which `active` messages can be read.
     pub fn new(active: usize, seeds: &[&str]) -> Self {
         let seeds: Vec<Message> = (seeds.iter())
-            .map(|text| Message {
-                text: (*text).to_owned(),
-                round: 0,
-                call: None,
-            })
+            .map(|text| Message::new(*text, 0, None))
             .collect();
-        Self(Transcript {
-            minds: 1,
-            samples: 3,
-            active,
-            seed: 42,
-            init_signature: "~init".to_owned(),
-            seeds: seeds.len(),
-            messages: seeds,
-            ..Transcript::default()
-        })
+        let mut run = Transcript::default();
+        (run.minds, run.samples, run.active, run.seed) = (1, 3, active, 42);
+        "~init".clone_into(&mut run.init_signature);
+        run.seeds = seeds.len();
+        run.messages = seeds;
+        Self(run)
     }
 
     /// A round of calls, each with what it read and what it wrote.
@@ -35,11 +27,8 @@ impl ScriptedRun {
             let mut added = Vec::new();
             for text in *texts {
                 added.push(run.messages.len() as MsgId);
-                run.messages.push(Message {
-                    text: text.as_ref().to_owned(),
-                    round,
-                    call: Some(run.calls.len()),
-                });
+                let call = Some(run.calls.len());
+                run.messages.push(Message::new(text.as_ref(), round, call));
             }
             let reason = if added.is_empty() {
                 Reason::Silence
@@ -50,7 +39,7 @@ impl ScriptedRun {
                 .push(call(round, mind, sampled.to_vec(), added, reason));
         }
         let pool_size = run.messages.len();
-        run.rounds.push(Round { round, pool_size });
+        run.rounds.push(Round::new(round, pool_size));
         run.minds = run.minds.max(calls.len() as u32);
         self
     }
@@ -69,19 +58,10 @@ pub fn call(
     added: Vec<MsgId>,
     reason: Reason,
 ) -> Call {
-    Call {
-        round,
-        mind: mind as u32,
-        sampled,
-        added,
-        reason,
-        notes: Vec::new(),
-        raw: String::new(),
-        model: "offline".to_owned(),
-        tokens: [0, 0],
-        cost_usd: None,
-        latency_ms: 0,
-    }
+    let mut call = Call::new(round, mind as u32);
+    (call.sampled, call.added, call.reason) = (sampled, added, reason);
+    "offline".clone_into(&mut call.model);
+    call
 }
 
 /// Random numbers of a test.

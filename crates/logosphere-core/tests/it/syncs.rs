@@ -103,10 +103,7 @@ fn l22_a_run_one_by_one_waits_for_the_disk_once_a_call() {
 
 #[test]
 fn l22_a_round_at_once_waits_for_the_disk_once_for_all_that_is_there() {
-    let settings = Settings {
-        concurrency: 4,
-        ..desk::settings(Scheduling::Snapshot)
-    };
+    let settings = desk::settings(Scheduling::Snapshot).with(|settings| settings.concurrency = 4);
     // All answer at once.
     let (log, _) = log(&settings, desk::mind(&settings));
     assert_eq!(log, format!("w{}wws", ["wwwwws"; 5].join("w")));
@@ -185,10 +182,7 @@ fn nothing_is_lost(settings: &Settings, journal: Watched) {
 #[test]
 fn an_answer_survives_a_disk_that_fails_at_any_event_or_wait() {
     for scheduling in [Scheduling::Sequential, Scheduling::Snapshot] {
-        let settings = Settings {
-            concurrency: 4,
-            ..desk::settings(scheduling)
-        };
+        let settings = desk::settings(scheduling).with(|settings| settings.concurrency = 4);
         for number in 1..40 {
             for (room, broken_wait) in [(Some(number), None), (None, Some(number - 1))] {
                 let journal = Watched {
@@ -204,11 +198,10 @@ fn an_answer_survives_a_disk_that_fails_at_any_event_or_wait() {
 
 #[test]
 fn l16_a_call_that_came_back_during_a_wait_is_not_shown_as_waited_for() {
-    let settings = Settings {
-        concurrency: 4,
-        max_rounds: 1,
-        ..desk::settings(Scheduling::Snapshot)
-    };
+    let settings = desk::settings(Scheduling::Snapshot).with(|settings| {
+        settings.concurrency = 4;
+        settings.max_rounds = 1;
+    });
     // The second comes back while the disk is waited for, the fourth long after.
     let mind = Paced::new(&settings, |call| [0, 3, 0, 5000][call]);
     let start = desk::start(&settings, &mind);

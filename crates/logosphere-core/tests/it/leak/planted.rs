@@ -192,10 +192,7 @@ fn a_secret_that_changes_is_not_shown() {
 fn a_request_of_another_run_is_found() {
     let settings = desk::settings(Scheduling::Sequential);
     let (journal, _) = run(&settings, super::nothing);
-    let other = Settings {
-        seed: 7,
-        ..settings
-    };
+    let other = settings.with(|settings| settings.seed = 7);
     let (_, sent) = run(&other, super::nothing);
     let report = search(&journal, sent);
     assert!(!report.holds);
@@ -433,11 +430,10 @@ fn metadata_in_the_system_prompt_is_found() {
         ),
         ("You run on model-7b.", LeakKind::Model),
     ] {
-        let settings = Settings {
-            model: "maker/model-7b".to_owned(),
-            system_prompt: format!("You receive messages.\n{text}\nRead them."),
-            ..desk::settings(Scheduling::Sequential)
-        };
+        let settings = desk::settings(Scheduling::Sequential).with(|settings| {
+            settings.model = "maker/model-7b".into();
+            settings.system_prompt = format!("You receive messages.\n{text}\nRead them.");
+        });
         let found = in_start(&settings, |_| {});
         let severity = match kind {
             LeakKind::Amount | LeakKind::Cost => Severity::ByDesign,
@@ -460,11 +456,10 @@ fn metadata_in_the_system_prompt_is_found() {
         "A mind. 3 things matter. Rounds are dull.",
         "Not a model: 7b.",
     ] {
-        let settings = Settings {
-            model: "maker/model-7b".to_owned(),
-            system_prompt: text.to_owned(),
-            ..desk::settings(Scheduling::Sequential)
-        };
+        let settings = desk::settings(Scheduling::Sequential).with(|settings| {
+            settings.model = "maker/model-7b".into();
+            settings.system_prompt = text.into();
+        });
         assert_eq!(in_start(&settings, |_| {}), [], "{text}");
     }
 }

@@ -38,12 +38,10 @@ fn hashes(journal: &[u8]) -> Vec<(String, Vec<String>, u64)> {
 fn elsewhere(settings: &Settings, hours: u64, run_id: &str, software: &str) -> Vec<u8> {
     let mind = desk::mind(settings);
     let start = desk::start(settings, &mind);
-    let effective = Effective {
-        software: software.to_owned(),
-        init_sha256: run_id.to_owned(),
-        config_sha256: run_id.to_owned(),
-        ..start.effective
-    };
+    let mut effective = start.effective;
+    effective.software = software.into();
+    effective.init_sha256 = run_id.into();
+    effective.config_sha256 = run_id.into();
     let seeds = start.seeds.into_iter().map(|seed| seed.text);
     let start = ExperimentStart::new(effective, run_id.to_owned(), seeds, start.request_template);
     let clock = desk::Ticking::default();
@@ -73,13 +71,12 @@ fn neither_clock_nor_name_nor_version_is_in_any_request() {
 #[test]
 fn equal_samples_make_equal_requests_for_every_mind_in_every_round() {
     // Nobody says anything, so the same few samples are drawn again and again.
-    let settings = Settings {
-        mind: Some("silent".to_owned()),
-        n_minds: 7,
-        k_samples: 1,
-        max_rounds: 30,
-        ..desk::settings(Scheduling::Sequential)
-    };
+    let settings = desk::settings(Scheduling::Sequential).with(|settings| {
+        settings.mind = Some("silent".to_owned());
+        settings.n_minds = 7;
+        settings.k_samples = 1;
+        settings.max_rounds = 30;
+    });
     let (_, journal) = desk::run(&settings, desk::mind(&settings));
     let mut requests: BTreeMap<Vec<String>, (BTreeSet<String>, BTreeSet<u64>)> = BTreeMap::new();
     for (hash, texts, mind) in hashes(&journal) {
@@ -92,11 +89,10 @@ fn equal_samples_make_equal_requests_for_every_mind_in_every_round() {
         assert_eq!((hashes.len(), minds.len()), (1, 7));
     }
     // So minds could change their numbers, and the set of requests would be the same.
-    let settings = Settings {
-        n_minds: 14,
-        max_rounds: 15,
-        ..settings
-    };
+    let settings = settings.with(|settings| {
+        settings.n_minds = 14;
+        settings.max_rounds = 15;
+    });
     let (_, other) = desk::run(&settings, desk::mind(&settings));
     let set = |journal: &[u8]| {
         hashes(journal)
@@ -179,11 +175,10 @@ fn no_dialect_of_the_client_adds_anything() {
         let mind = LlmMind::new(client(provider), name);
         for system_role in [false, true] {
             for options in 0..8 {
-                let mut settings = Settings {
-                    provider: name.to_owned(),
-                    system_role,
-                    ..Settings::default()
-                };
+                let mut settings = Settings::default().with(|settings| {
+                    settings.provider = name.into();
+                    settings.system_role = system_role;
+                });
                 settings.options.temperature = (options & 1 > 0).then_some(0.7);
                 settings.options.top_p = (options & 2 > 0).then_some(0.9);
                 settings.options.reasoning = (options & 4 > 0).then(|| "low".to_owned());
