@@ -6,7 +6,6 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use bin_support::{Exit, Failure, Interrupt, Session, printable, shortened};
-use llm_client::Usd;
 use logosphere_core::{
     CallError, Control, FailureClass, FileJournal, InterruptCause, Mind, MindInvocation,
     Orchestrator, Progress, Reason, RoundEnd, RunError, RunSummary, State,
@@ -210,8 +209,8 @@ impl Shown {
         let left = f64::from(rounds.saturating_sub(end.round));
         let seconds = self.begun.elapsed().as_secs_f64() / done.max(1.0) * left;
         let cost = state
-            .cost_nanos()
-            .map(|nanos| format!("  {}", Usd(nanos)))
+            .cost()
+            .map(|usd| format!("  {usd}"))
             .unwrap_or_default();
         session.say(&format!(
             "round {}/{rounds}  +{} messages  pool {}  protocol {}{cost}  eta {}",
@@ -259,8 +258,8 @@ fn summarize(state: &State, journal: &Path, session: &mut Session) -> Result<(),
         "tokens    {} in, {} out",
         tokens.prompt, tokens.completion
     )?;
-    if let Some(nanos) = state.cost_nanos() {
-        writeln!(out, "cost      {}", Usd(nanos))?;
+    if let Some(usd) = state.cost() {
+        writeln!(out, "cost      {usd}")?;
     }
     writeln!(out, "protocol  {}", state.protocol())?;
     if state.settings().provider == "offline" {

@@ -214,7 +214,7 @@ fn price_list(table: &ModelTable, provider: ProviderName, model: &str) -> Option
     let found = table.find(provider.as_str(), model)?;
     Some(PriceList {
         name: format!("{provider} {model}, prices of {}", table.read_on()),
-        input_nanos: found.price(0)?.input.0,
+        input: found.price(0)?.input,
     })
 }
 

@@ -87,8 +87,8 @@ pub fn conclude(
     };
     if !quiet && several {
         session.say(&format!("\n{}", ranking::text(report).trim_end()));
-        if let Some(nanos) = report.cost.usd {
-            session.say(&format!("cost: {}", llm_client::Usd(nanos)));
+        if let Some(usd) = report.cost.usd {
+            session.say(&format!("cost: {usd}"));
         }
         session.say(&format!("report: zer0gravity report {place}"));
     }

@@ -83,6 +83,12 @@ impl Usd {
         self.0.checked_add(other.0).map(Self)
     }
 
+    /// The sum, or the most that can be held.
+    #[must_use]
+    pub fn saturating_add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+
     /// The difference, if it can be held.
     #[must_use]
     pub fn checked_sub(self, other: Self) -> Option<Self> {
@@ -173,7 +179,7 @@ impl Charge {
     pub fn plus(self, other: Self) -> Self {
         let usd = self.usd.zip(other.usd);
         Self {
-            usd: usd.map(|(a, b)| a.checked_add(b).unwrap_or(Usd(i64::MAX))),
+            usd: usd.map(|(a, b)| a.saturating_add(b)),
             tokens: self.tokens.saturating_add(other.tokens),
             certain: self.certain && other.certain,
         }

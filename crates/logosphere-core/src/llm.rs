@@ -80,7 +80,7 @@ impl Mind for LlmMind {
             finish_reason: Some(reply.stop.as_str().to_owned()),
             finish_raw: finish_raw(reply.raw.get()),
             tokens,
-            cost_nanos: reply.cost.usd.map(|usd| usd.0),
+            cost: reply.cost.usd,
             attempts,
         })
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
 use async_trait::async_trait;
+use llm_types::Usd;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -133,8 +134,9 @@ pub struct MindReply {
     pub finish_raw: Option<String>,
     /// Tokens.
     pub tokens: TokenUse,
-    /// Money in billionths of a dollar, if the price is known.
-    pub cost_nanos: Option<i64>,
+    /// The cost, if the price is known; in JSON nano-dollars.
+    #[serde(rename = "cost_nanos")]
+    pub cost: Option<Usd>,
     /// Every try, the last one is this answer. None for local minds. It is written beside the answer, not in it.
     #[serde(skip)]
     pub attempts: Vec<crate::AttemptFacts>,

@@ -6,6 +6,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use llm_types::Usd;
+
 use crate::failure::may_cost;
 use crate::mind::TokenUse;
 use crate::parser::{End, Reason, parse_in_run};
@@ -36,7 +38,7 @@ pub struct State {
     open: Option<OpenRound>,
     ended: bool,
     tokens: TokenTotals,
-    cost_nanos: Option<i64>,
+    cost: Option<Usd>,
     protocol: Protocol,
     errors: u64,
     /// Tries without an answer that may have been charged for.
@@ -175,7 +177,7 @@ impl State {
             open: None,
             ended: false,
             tokens: TokenTotals::default(),
-            cost_nanos: None,
+            cost: None,
             protocol: Protocol::default(),
             errors: 0,
             broken: 0,
@@ -216,9 +218,9 @@ impl State {
         self.tokens
     }
 
-    /// Billionths of a dollar so far, if any price is known.
-    pub fn cost_nanos(&self) -> Option<i64> {
-        self.cost_nanos
+    /// The cost so far, if any price is known.
+    pub fn cost(&self) -> Option<Usd> {
+        self.cost
     }
 
     /// Calls that failed for good.
@@ -401,7 +403,7 @@ impl State {
             finish_reason: reply.finish_reason,
             finish_raw: rules.records_finish.then_some(reply.finish_raw),
             tokens: reply.tokens,
-            cost_usd: reply.cost_nanos.map(dollars),
+            cost_usd: reply.cost.map(dollars),
             latency_ms,
             attempts,
         }
@@ -420,7 +422,7 @@ impl State {
             added_ids: ids,
             protocol,
             tokens_total: self.tokens,
-            cost_usd_total: self.cost_nanos.map(dollars),
+            cost_usd_total: self.cost.map(dollars),
         }
     }
 
@@ -432,7 +434,7 @@ impl State {
             total_tokens: self.tokens.completion,
             stop_reason: stop_reason.to_owned(),
             tokens: self.tokens,
-            cost_usd: self.cost_nanos.map(dollars),
+            cost_usd: self.cost.map(dollars),
             protocol: self.protocol.clone(),
             errors: self.errors,
         }
@@ -518,8 +520,8 @@ impl State {
         self.tokens.completion = rules.add_tokens(self.tokens.completion, completion);
         self.longest_prompt = self.longest_prompt.max(prompt);
         if let Some(cost) = call.cost_usd {
-            let total = self.cost_nanos.get_or_insert(0);
-            *total = total.saturating_add(nanos(cost));
+            let total = self.cost.get_or_insert_default();
+            *total = total.saturating_add(usd(cost));
         }
         let key = call.meter_key(rules);
         if key == Reason::CallFailed {
@@ -585,12 +587,12 @@ impl Protocol {
     }
 }
 
-/// Billionths of a dollar as dollars.
-pub(crate) fn dollars(nanos: i64) -> f64 {
-    nanos as f64 / 1e9
+/// The dollars that a journal holds.
+pub(crate) fn dollars(usd: Usd) -> f64 {
+    usd.0 as f64 / 1e9
 }
 
-/// Dollars as billionths of them.
-pub(crate) fn nanos(dollars: f64) -> i64 {
-    (dollars * 1e9).round() as i64
+/// The money that a journal holds as dollars.
+pub(crate) fn usd(dollars: f64) -> Usd {
+    Usd((dollars * 1e9).round() as i64)
 }

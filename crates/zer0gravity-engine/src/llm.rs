@@ -38,7 +38,7 @@ impl ModelPort for LlmPort {
                 text: reply.text(),
                 stop: stop(reply.stop),
                 usage,
-                cost_nanos: reply.cost.usd.map(|usd| usd.0),
+                cost: reply.cost.usd,
                 call: facts(reply.attempts.len()),
             })
         }

@@ -69,7 +69,7 @@ impl ModelPort for OfflineModel {
             text,
             stop: Stop::EndTurn,
             usage: None,
-            cost_nanos: None,
+            cost: None,
             call: CallFacts::default(),
         });
         ready(reply).boxed()

@@ -2,6 +2,7 @@
 
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
+use llm_types::Usd;
 use serde::{Deserialize, Serialize};
 
 use crate::prompts::{Prompt, Role};
@@ -122,8 +123,9 @@ pub struct ModelReply {
     pub stop: Stop,
     /// Tokens, if the reply reports them.
     pub usage: Option<TokenUse>,
-    /// What it cost in nano-dollars, if that is known.
-    pub cost_nanos: Option<i64>,
+    /// The cost, if it is known; in JSON nano-dollars.
+    #[serde(rename = "costNanos")]
+    pub cost: Option<Usd>,
     /// What was sent and waited for.
     pub call: CallFacts,
 }

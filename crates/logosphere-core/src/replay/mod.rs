@@ -12,7 +12,7 @@ use crate::config::ConfigError;
 use crate::journal::{Entry, Reader, encode};
 use crate::mind::MindReply;
 use crate::parser::{Reason, stamped};
-use crate::state::{Outcome, State, StateError, Step, nanos};
+use crate::state::{Outcome, State, StateError, Step, usd};
 use crate::{
     CallError, Event, ExperimentStart, Line, MindInvocation, ReadError, RunInterrupted, RunResumed,
 };
@@ -344,7 +344,7 @@ fn outcome(call: &MindInvocation) -> Outcome {
         finish_reason: call.finish_reason.clone(),
         finish_raw: call.finish_raw.clone().flatten(),
         tokens: call.tokens,
-        cost_nanos: call.cost_usd.map(nanos),
+        cost: call.cost_usd.map(usd),
         attempts: call.attempts.clone(),
     })
 }

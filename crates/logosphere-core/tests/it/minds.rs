@@ -344,7 +344,7 @@ fn an_answer_has_estimates_and_no_price() {
         (prompt, completion)
     );
     assert!(answer.tokens.estimated);
-    assert_eq!(answer.cost_nanos, None);
+    assert_eq!(answer.cost, None);
     assert!(answer.attempts.is_empty());
     // Nothing is sent; what would be is known all the same.
     assert_eq!(mind.request(&asked).unwrap(), WireRequest::local(&asked));

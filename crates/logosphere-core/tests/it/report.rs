@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
-use llm_types::ErrorClass;
+use llm_types::{ErrorClass, Usd};
 use logosphere_core::metrics::Metric;
 use logosphere_core::report::{ReportData, RunEnd, page};
 use logosphere_core::{Mind, MindError, MindInput, MindReply, Protocol, Scheduling, Side};
@@ -312,7 +312,7 @@ impl Mind for Dear {
         Ok(MindReply {
             text: "t\n---\nsaid by two models\n---\n\n---\n".to_owned(),
             model: format!("model-{}", side.nonce()[0] % 2),
-            cost_nanos: Some(1_500_000),
+            cost: Some(Usd(1_500_000)),
             ..MindReply::default()
         })
     }

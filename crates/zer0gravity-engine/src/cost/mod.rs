@@ -3,6 +3,7 @@
 mod curve;
 pub(crate) mod dollars;
 
+use llm_types::Usd;
 use serde::{Deserialize, Serialize};
 
 pub use curve::{Amortised, CostCurve, Messages, amortised};
@@ -40,9 +41,9 @@ pub struct Cost {
     pub break_even_messages: Option<u64>,
     /// Tokens that finding this out has taken, prompts and replies.
     pub tokens_spent: u64,
-    /// What that has cost in nano-dollars, if it is known. In JSON dollars as a text, such as `"0.000123"`.
+    /// The cost of that, if it is known. In JSON dollars as a text, such as `"0.000123"`.
     #[serde(with = "dollars::option")]
-    pub usd: Option<i64>,
+    pub usd: Option<Usd>,
     /// What 1,000 messages save, one for each list of prices.
     pub per_1000_messages: Vec<MoneySaved>,
 }
@@ -78,9 +79,9 @@ pub struct Saving {
 pub struct MoneySaved {
     /// Whose prices, and of when.
     pub prices: String,
-    /// In nano-dollars, negative for an expansion. In JSON dollars as a text.
+    /// Negative for an expansion. In JSON dollars as a text.
     #[serde(with = "dollars::plain")]
-    pub usd_saved: i64,
+    pub usd_saved: Usd,
 }
 
 impl Cost {
@@ -88,8 +89,9 @@ impl Cost {
     /// Nothing is spent yet, and no prices are known.
     ///
     /// ```
+    /// use llm_types::Usd;
     /// use zer0gravity_engine::Cost;
-    /// let cost = Cost { tokens_spent: 4_000, usd: Some(21_000), ..Cost::new(86, 78, 278, Some(7)) };
+    /// let cost = Cost { tokens_spent: 4_000, usd: Some(Usd(21_000)), ..Cost::new(86, 78, 278, Some(7)) };
     /// assert_eq!(cost.break_even_messages, Some(35));
     /// assert_eq!(cost.gross.percent, 9.3);
     /// assert_eq!(cost.net.map(|net| (net.o, net.e, net.percent)), Some((79, 71, 10.1)));
@@ -128,24 +130,26 @@ impl Saving {
 }
 
 impl MoneySaved {
-    /// What 1,000 messages of `o` tokens save that become `e`, at `price` nano-dollars for a million tokens of a prompt. The rules
+    /// What 1,000 messages of `o` tokens save that become `e`, at `price` for a million tokens of a prompt. The rules
     /// are not in it. Rounded down to the nano-dollar, so that a saving is never shown too high.
     ///
     /// ```
+    /// use llm_types::Usd;
     /// use zer0gravity_engine::MoneySaved;
     /// // $3 for a million tokens.
-    /// assert_eq!(MoneySaved::new("2026-01", 86, 78, 3_000_000_000).usd_saved, 24_000_000);
+    /// let saved = MoneySaved::new("2026-01", 86, 78, Usd(3_000_000_000));
+    /// assert_eq!(saved.usd_saved, Usd(24_000_000));
     /// ```
-    pub fn new(prices: impl Into<String>, o: u64, e: u64, price: i64) -> Self {
+    pub fn new(prices: impl Into<String>, o: u64, e: u64, price: Usd) -> Self {
         // 1,000 messages, and a price for 1,000,000 tokens.
         const MESSAGES_PER_PRICE: i128 = 1_000;
         let saved = (i128::from(o) - i128::from(e))
-            .saturating_mul(i128::from(price))
+            .saturating_mul(i128::from(price.0))
             .div_euclid(MESSAGES_PER_PRICE);
         let limit = if saved < 0 { i64::MIN } else { i64::MAX };
         Self {
             prices: prices.into(),
-            usd_saved: i64::try_from(saved).unwrap_or(limit),
+            usd_saved: Usd(i64::try_from(saved).unwrap_or(limit)),
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use futures_util::future::{join, join_all};
+use llm_types::Usd;
 
 use super::Context;
 use super::stage::CallTotals;
@@ -17,8 +18,8 @@ use crate::{
 pub struct PriceList {
     /// Whose prices, and of when.
     pub name: String,
-    /// Nano-dollars for a million tokens of a prompt.
-    pub input_nanos: i64,
+    /// The price of a million tokens of a prompt.
+    pub input: Usd,
 }
 
 /// What the costs of a run are reckoned from.
@@ -90,7 +91,7 @@ impl Pricing {
         let [o, e] = [pair.original, pair.encoded].map(|tokens| u64::try_from(tokens).unwrap_or(0));
         let usage = spent.usage.unwrap_or_default();
         let per_1000_messages = (self.lists.iter())
-            .map(|list| MoneySaved::new(list.name.clone(), o, e, list.input_nanos))
+            .map(|list| MoneySaved::new(list.name.clone(), o, e, list.input))
             .collect();
         let (rules, source) = self.rules_tokens(sha256)?;
         Some(Cost {

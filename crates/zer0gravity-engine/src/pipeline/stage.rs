@@ -1,4 +1,5 @@
 use jiff::Timestamp;
+use llm_types::Usd;
 
 use crate::store::Answer;
 use crate::{
@@ -41,8 +42,8 @@ pub struct CallTotals {
     pub usage: Option<TokenUse>,
     /// When the first began.
     pub started_at: Option<Timestamp>,
-    /// Nano-dollars, as far as they are known.
-    pub cost_nanos: Option<i64>,
+    /// The cost, as far as it is known.
+    pub cost: Option<Usd>,
     /// A reply did not tell what it cost.
     pub unpriced: bool,
     /// Why the last reply ends.
@@ -118,8 +119,8 @@ impl CallTotals {
         if let Some(usage) = reply.usage {
             *self.usage.get_or_insert_default() += usage;
         }
-        self.add_cost(reply.cost_nanos);
-        self.unpriced |= reply.cost_nanos.is_none();
+        self.add_cost(reply.cost);
+        self.unpriced |= reply.cost.is_none();
     }
 
     /// A call as a store holds it.
@@ -142,18 +143,18 @@ impl CallTotals {
         if let Some(usage) = other.usage {
             *self.usage.get_or_insert_default() += usage;
         }
-        self.add_cost(other.cost_nanos);
+        self.add_cost(other.cost);
         self.unpriced |= other.unpriced;
     }
 
-    /// What it all cost in nano-dollars; none if that of a part is not known.
-    pub fn usd(&self) -> Option<i64> {
-        self.cost_nanos.filter(|_| !self.unpriced)
+    /// The cost of all calls; `None` if that of one is not known.
+    pub fn usd(&self) -> Option<Usd> {
+        self.cost.filter(|_| !self.unpriced)
     }
 
-    fn add_cost(&mut self, cost: Option<i64>) {
+    fn add_cost(&mut self, cost: Option<Usd>) {
         if let Some(cost) = cost {
-            self.cost_nanos = Some(self.cost_nanos.unwrap_or(0).saturating_add(cost));
+            self.cost = Some(self.cost.unwrap_or_default().saturating_add(cost));
         }
     }
 }
@@ -195,7 +196,7 @@ mod tests {
             attempts,
             ..CallFacts::default()
         };
-        let reply = |cost_nanos| {
+        let reply = |cost: Option<i64>| {
             Answer::Reply(ModelReply {
                 text: String::new(),
                 stop: Stop::EndTurn,
@@ -203,7 +204,7 @@ mod tests {
                     input: 2,
                     output: 1,
                 }),
-                cost_nanos,
+                cost: cost.map(Usd),
                 call: call(2, 10),
             })
         };
@@ -223,8 +224,8 @@ mod tests {
         }
         // A call that was never sent is not a call.
         assert_eq!((totals.calls, totals.attempts, totals.retries), (3, 6, 3));
-        assert_eq!((totals.elapsed_ms, totals.usd()), (17, Some(3)));
+        assert_eq!((totals.elapsed_ms, totals.usd()), (17, Some(Usd(3))));
         totals.add_answer(&reply(None));
-        assert_eq!((totals.cost_nanos, totals.usd()), (Some(3), None));
+        assert_eq!((totals.cost, totals.usd()), (Some(Usd(3)), None));
     }
 }

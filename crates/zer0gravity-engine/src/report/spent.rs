@@ -1,5 +1,6 @@
 //! What a run took.
 
+use llm_types::Usd;
 use serde::{Deserialize, Serialize};
 
 use super::ReportedEncoding;
@@ -16,9 +17,9 @@ pub struct RunCost {
     pub calls: u64,
     /// Tokens that replies report.
     pub tokens_spent: TokenUse,
-    /// Nano-dollars, in JSON dollars as a text; none if what a result cost is not known.
+    /// The cost, in JSON dollars as a text; `None` if that of a result is not known.
     #[serde(with = "crate::cost::dollars::option")]
-    pub usd: Option<i64>,
+    pub usd: Option<Usd>,
     /// The same for each encoding.
     pub per_encoding: Vec<EncodingCost>,
 }
@@ -33,9 +34,9 @@ pub struct EncodingCost {
     pub calls: u64,
     /// Tokens that replies report.
     pub tokens_spent: TokenUse,
-    /// Nano-dollars, in JSON dollars as a text; none if what a result cost is not known.
+    /// The cost, in JSON dollars as a text; `None` if that of a result is not known.
     #[serde(with = "crate::cost::dollars::option")]
-    pub usd: Option<i64>,
+    pub usd: Option<Usd>,
 }
 
 impl RunCost {
@@ -48,7 +49,7 @@ impl RunCost {
 
     pub(super) fn of(encodings: &[ReportedEncoding], results: &[ExperimentResult]) -> Self {
         let mut run = Self {
-            usd: Some(0),
+            usd: Some(Usd::ZERO),
             ..Self::default()
         };
         for id in encoding_ids(encodings, results) {
@@ -56,7 +57,7 @@ impl RunCost {
                 encoding_id: id.to_owned(),
                 calls: 0,
                 tokens_spent: TokenUse::default(),
-                usd: Some(0),
+                usd: Some(Usd::ZERO),
             };
             for result in results.iter().filter(|result| result.encoding_id == id) {
                 own.calls += u64::from(result.metadata.total_api_calls);
@@ -74,6 +75,6 @@ impl RunCost {
 }
 
 /// A sum of which no part is unknown.
-fn sum(a: Option<i64>, b: Option<i64>) -> Option<i64> {
+fn sum(a: Option<Usd>, b: Option<Usd>) -> Option<Usd> {
     a?.checked_add(b?)
 }

@@ -1,5 +1,6 @@
 //! What an encoding saves, by closed forms.
 
+use llm_types::Usd;
 use proptest::prelude::*;
 use serde_json::json;
 use zer0gravity_engine::{Cost, Messages, MoneySaved, amortised, known_wrapper_tokens};
@@ -51,8 +52,8 @@ fn closed_forms() {
 fn the_json_has_its_keys_in_their_order() {
     let cost = Cost {
         tokens_spent: 5000,
-        usd: Some(123_000),
-        per_1000_messages: vec![MoneySaved::new("list 2026-01", 86, 78, 3_000_000_000)],
+        usd: Some(Usd(123_000)),
+        per_1000_messages: vec![MoneySaved::new("list 2026-01", 86, 78, Usd(3_000_000_000))],
         ..Cost::new(
             86,
             78,
@@ -92,7 +93,7 @@ fn what_is_not_known_is_null() {
 
 #[test]
 fn money_is_exact_and_never_too_high() {
-    let saved = |o, e, price| MoneySaved::new("", o, e, price).usd_saved;
+    let saved = |o, e, price| MoneySaved::new("", o, e, Usd(price)).usd_saved.0;
     assert_eq!(saved(86, 78, 3_000_000_000), 24_000_000);
     assert_eq!(saved(78, 86, 3_000_000_000), -24_000_000);
     // A thousandth of a nano-dollar is rounded down.
@@ -127,6 +128,7 @@ proptest! {
     #[test]
     fn any_numbers_make_a_cost_that_reads_back(numbers in any::<(u64, u64, u64, Option<u64>, Option<i64>)>()) {
         let (o, e, rules, wrapper, usd) = numbers;
+        let usd = usd.map(Usd);
         let cost = Cost { usd, ..Cost::new(o, e, rules, wrapper) };
         let text = serde_json::to_string(&cost).unwrap();
         let back: Cost = serde_json::from_str(&text).unwrap();

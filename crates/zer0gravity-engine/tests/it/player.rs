@@ -88,7 +88,7 @@ pub fn says(text: impl Into<String>) -> ModelReply {
             input: 10,
             output: 5,
         }),
-        cost_nanos: None,
+        cost: None,
         call: once(),
     }
 }
