@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 
 use bin_support::{Exit, Failure, Session, printable};
+use logosphere_core::config::Scheduling;
 use logosphere_core::metrics::{Interval, Metric, SeedExit, Trend, Volume, Window};
 use logosphere_core::nulls::NullBand;
-use logosphere_core::{Analysis, AnalysisPlan, Scheduling};
+use logosphere_core::{Analysis, AnalysisPlan};
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
 use crate::args;

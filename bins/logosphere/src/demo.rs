@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use bin_support::{Exit, Failure, Session, printable};
-use logosphere_core::Durability;
+use logosphere_core::config::Durability;
 
 use crate::run::{Place, run_in};
 use crate::subject::Subject;

@@ -2,8 +2,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use bin_support::{ProviderName, printable};
+use logosphere_core::init::InitError;
+use logosphere_core::journal::ReadError;
 use logosphere_core::leak::LeakError;
-use logosphere_core::{InitError, LegacyError, ReadError, ReplayError, ResumeError};
+use logosphere_core::legacy_log::LegacyError;
+use logosphere_core::{ReplayError, ResumeError};
 
 /// What is wrong with an input, an output or flags. Every message names what it is about.
 #[derive(Debug, thiserror::Error)]

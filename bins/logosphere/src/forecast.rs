@@ -5,10 +5,10 @@ use std::path::Path;
 
 use bin_support::{Exit, Failure, ProviderName, Session, printable};
 use llm_client::ModelTable;
-use logosphere_core::{
-    Answers, Experiment, ExperimentError, Forecast, Layer, Settings, TokenPrices, Transcript,
-    forecast,
-};
+use logosphere_core::config::Layer;
+use logosphere_core::experiment::{Experiment, ExperimentError};
+use logosphere_core::forecast::{Answers, Forecast, TokenPrices, forecast};
+use logosphere_core::{Settings, Transcript};
 use serde::Serialize;
 
 use crate::population::{DEFAULTS, asks_nobody, prices};

@@ -5,7 +5,10 @@ use std::io::Write as _;
 use std::path::Path;
 
 use bin_support::{Exit, Failure, Session, printable};
-use logosphere_core::{Experiment, Init, Layer, Settings, parse_init};
+use logosphere_core::Settings;
+use logosphere_core::config::Layer;
+use logosphere_core::experiment::Experiment;
+use logosphere_core::init::{Init, parse_init};
 use serde::Serialize;
 
 use crate::args;
@@ -17,7 +20,7 @@ use crate::setup::failure;
 #[derive(Serialize)]
 struct Checked<'a> {
     schema_version: u32,
-    mode: logosphere_core::ParseMode,
+    mode: logosphere_core::parser::ParseMode,
     signature: &'a str,
     stamped: bool,
     notes: &'a str,

@@ -5,10 +5,12 @@ use std::io::{BufReader, Write as _};
 use std::path::{Path, PathBuf};
 
 use bin_support::{Exit, Failure, OutputTarget, Session, printable};
+use logosphere_core::experiment::Experiment;
+use logosphere_core::journal::ReadError;
 use logosphere_core::leak::Finding;
+use logosphere_core::legacy_log::{LegacyReport, verify_legacy};
 use logosphere_core::{
-    Comparison, Experiment, LegacyReport, ReadError, ReplayError, ReplayReport, compare,
-    replay as replay_journal, replay_to, verify_legacy,
+    Comparison, ReplayError, ReplayReport, compare, replay as replay_journal, replay_to,
 };
 
 use crate::error::Error;

@@ -6,10 +6,12 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use bin_support::{Exit, Failure, Session, printable};
+use logosphere_core::experiment::Experiment;
+use logosphere_core::journal::Reader;
 use logosphere_core::leak::{
     Captured, Finding, LeakCheck, LeakError, LeakReport, Severity, Watched, check_start,
 };
-use logosphere_core::{Clock as _, Experiment, ExperimentStart, Mind, Reader};
+use logosphere_core::{Clock as _, ExperimentStart, Mind};
 
 use crate::clock::SystemClock;
 use crate::error::Error;

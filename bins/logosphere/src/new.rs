@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use bin_support::{Exit, Failure, Session, printable};
-use logosphere_core::Experiment;
+use logosphere_core::experiment::Experiment;
 
 use crate::args;
 use crate::setup::{failure, provide_init, today};

@@ -6,7 +6,10 @@ use std::path::Path;
 use bin_support::{Failure, Model, ModelDefaults, ModelFlags, ProviderName, Session};
 use clap::ValueEnum as _;
 use llm_client::{Client, LedgerFile, ModelTable, RetryPolicy, Usd};
-use logosphere_core::{Experiment, Layer, LlmMind, LocalMind, Mind, Settings, local_mind};
+use logosphere_core::config::Layer;
+use logosphere_core::experiment::Experiment;
+use logosphere_core::minds::{LocalMind, local_mind};
+use logosphere_core::{LlmMind, Mind, Settings};
 
 use crate::args::SettingFlags;
 use crate::error::Error;

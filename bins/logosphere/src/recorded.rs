@@ -6,7 +6,8 @@ use std::path::Path;
 
 use bin_support::{Exit, Failure, Session};
 use logosphere_core::journal::Reader;
-use logosphere_core::{ExperimentStart, Transcript, is_legacy, sha256_hex};
+use logosphere_core::legacy_log::is_legacy;
+use logosphere_core::{ExperimentStart, Transcript, sha256_hex};
 use serde::Serialize;
 
 use crate::error::Error;

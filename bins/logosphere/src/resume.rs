@@ -5,9 +5,10 @@ use std::path::Path;
 use std::process;
 
 use bin_support::{Exit, Failure, ProviderName, Session, printable};
-use logosphere_core::{
-    Experiment, FileJournal, Layer, Orchestrator, ResumeError, Resumption, RunResumed, Settings,
-};
+use logosphere_core::config::Layer;
+use logosphere_core::experiment::Experiment;
+use logosphere_core::journal::{FileJournal, RunResumed};
+use logosphere_core::{Orchestrator, ResumeError, Resumption, Settings};
 
 use crate::clock::SystemClock;
 use crate::error::Error;

@@ -4,9 +4,10 @@ use std::path::Path;
 use std::process;
 
 use bin_support::{Exit, Failure, Session, printable};
-use logosphere_core::{
-    Effective, Experiment, ExperimentStart, FileJournal, Init, Orchestrator, Settings,
-};
+use logosphere_core::experiment::Experiment;
+use logosphere_core::init::Init;
+use logosphere_core::journal::FileJournal;
+use logosphere_core::{Effective, ExperimentStart, Orchestrator, Settings};
 
 use crate::clock::SystemClock;
 use crate::setup::{Ready, SOFTWARE, failure, prepare, provide_init, run_id, shown, spare, today};
@@ -165,7 +166,7 @@ fn header(experiment: &Experiment, settings: &Settings, init: &Init, session: &S
         printable(provider),
         printable(model),
     ));
-    let snapshot = *scheduling == logosphere_core::Scheduling::Snapshot;
+    let snapshot = *scheduling == logosphere_core::config::Scheduling::Snapshot;
     if !snapshot && settings.concurrency != Settings::default().concurrency {
         session.notice("minds that read one after another are asked one at a time; concurrency is for --scheduling snapshot");
     }

@@ -6,10 +6,12 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use bin_support::{Exit, Failure, Interrupt, Session, printable, shortened};
-use logosphere_core::{
-    CallError, Control, FailureClass, FileJournal, InterruptCause, Mind, MindInvocation,
-    Orchestrator, Progress, Reason, RoundEnd, RunError, RunSummary, State,
+use logosphere_core::journal::{
+    CallError, FailureClass, FileJournal, InterruptCause, MindInvocation, RoundEnd,
 };
+use logosphere_core::parser::Reason;
+use logosphere_core::state::State;
+use logosphere_core::{Control, Mind, Orchestrator, Progress, RunError, RunSummary};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::SystemClock;

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use bin_support::{Exit, Failure, Session, printable};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use logosphere_core::{
-    Experiment, ExperimentError, Init, RequestTemplate, Settings, Template, parse_init,
-};
+use logosphere_core::experiment::{Experiment, ExperimentError, Template};
+use logosphere_core::init::{Init, parse_init};
+use logosphere_core::{RequestTemplate, Settings};
 
 use crate::args;
 use crate::error::Error;

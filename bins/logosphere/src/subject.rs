@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use bin_support::{Failure, Session, printable};
-use logosphere_core::Experiment;
+use logosphere_core::experiment::Experiment;
 use strsim::levenshtein;
 
 use crate::error::Error;

@@ -13,9 +13,15 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use jiff::Timestamp;
+use logosphere_core::init::parse_init;
+use logosphere_core::journal::MemJournal;
+use logosphere_core::minds::local_mind;
+use logosphere_core::parser::{ParseMode, parse};
+use logosphere_core::pool::{Keep, Origin, Pool};
+use logosphere_core::sampler::sample_rng;
 use logosphere_core::{
-    Clock, Control, Effective, ExperimentStart, Keep, MemJournal, Orchestrator, Origin, ParseMode,
-    Pool, RequestTemplate, Resumption, Settings, local_mind, parse, parse_init, replay, sample_rng,
+    Clock, Control, Effective, ExperimentStart, Orchestrator, RequestTemplate, Resumption,
+    Settings, replay,
 };
 use serde_json::{Value, json};
 

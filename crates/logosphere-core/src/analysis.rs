@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
+use crate::Transcript;
 use crate::lineage::{Lineage, LineageSummary};
 use crate::metrics::{
     Interval, Match, Metric, PERMUTATIONS, RESAMPLES, SeedExit, Series, Trend, Volume, Window,
     block_interval, measure, seed_exit, trend, volume,
 };
 use crate::nulls::{MIN_RUNS, Null, NullBand, NullModel, null_bands};
-use crate::{Scheduling, Transcript};
+use crate::settings::Scheduling;
 
 /// The version of the form of an [`Analysis`].
 const SCHEMA_VERSION: u32 = 1;
@@ -163,7 +164,7 @@ impl Analysis {
             schema_version: SCHEMA_VERSION,
             software: concat!("logosphere-core ", env!("CARGO_PKG_VERSION")).to_owned(),
             seed: run.seed,
-            rng: crate::SAMPLE_ALGORITHM,
+            rng: crate::sampler::ALGORITHM,
             resamples: RESAMPLES,
             permutations: PERMUTATIONS,
             models: (models.into_iter())

@@ -4,8 +4,8 @@ use std::io::BufRead;
 
 use serde_json::Value;
 
-use crate::journal::Reader;
-use crate::{Line, ReadError};
+use crate::event::Line;
+use crate::journal::{ReadError, Reader};
 
 /// Fields that say when, where and how hard, and not what.
 const BESIDES: [&str; 7] = [

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 ///
 /// ```
 /// use llm_types::ErrorClass;
-/// use logosphere_core::FailureClass;
+/// use logosphere_core::journal::FailureClass;
 /// assert_eq!("rate_limit".parse(), Ok(FailureClass::Call(ErrorClass::RateLimit)));
 /// assert_eq!(FailureClass::Leak.as_str(), "leak");
 /// assert!("gremlins".parse::<FailureClass>().is_err());

@@ -6,7 +6,8 @@ use std::io::{self, BufRead};
 use serde::Deserialize;
 
 use crate::parser::{ParseMode, parse};
-use crate::{Call, Message, MsgId, Round, Transcript};
+use crate::pool::MsgId;
+use crate::{Call, Message, Round, Transcript};
 
 /// What an old journal went through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -4,10 +4,10 @@
 //! time, and nothing tells them who wrote what. What survives is what somebody passes on.
 //!
 //! ```
-//! use logosphere_core::{
-//!     Clock, Control, Effective, ExperimentStart, MemJournal, Orchestrator, RequestTemplate, RunSummary, Settings,
-//!     Transcript, local_mind, parse_init, replay,
-//! };
+//! use logosphere_core::init::parse_init;
+//! use logosphere_core::journal::MemJournal;
+//! use logosphere_core::minds::local_mind;
+//! use logosphere_core::{Clock, Control, Effective, ExperimentStart, Orchestrator, RequestTemplate, RunSummary, Settings, Transcript, replay};
 //!
 //! struct Noon;
 //! impl Clock for Noon {
@@ -48,7 +48,7 @@
 //! # }
 //! ```
 //!
-//! **The one decision.** A run is its events. [`State`] takes events in and says what must come next; whoever runs
+//! **The one decision.** A run is its events. [`state::State`] takes events in and says what must come next; whoever runs
 //! writes an event and then takes it in, whoever resumes takes in what was written, and whoever replays holds each event
 //! against the one that must be there. So there is one place where a sample is drawn, an answer read and a total
 //! summed, and nothing that a run knows is anywhere but in its journal.
@@ -58,44 +58,45 @@
 //!
 //! The crate reads no environment, clock or terminal: seed, [`Clock`], paths and minds are passed in.
 //!
-//! Next: [`Settings`] for what can be set, [`Orchestrator`] for running, [`Mind`] for minds of one's own, [`parse`] for how
-//! answers are read, [`replay`] and [`compare`] for proof, [`Transcript`] and [`Analysis`] for
-//! what came of it, [`metrics`], [`lineage`] and [`nulls`] for its parts, [`export`] for other programs.
+//! Next: [`Settings`] and [`config`] for what can be set, [`Orchestrator`] for running, [`Mind`] for minds of one's own and
+//! [`minds`] for those that need no model, [`experiment`] for directories, [`journal`] for events, [`parser`] for how
+//! answers are read, [`replay`] and [`compare`] for proof, [`Transcript`] and [`Analysis`] for what
+//! came of it, [`metrics`], [`lineage`] and [`nulls`] for its parts, [`export`] for other programs.
 
 mod analysis;
 mod clock;
 mod compare;
 pub mod config;
 mod event;
-mod experiment;
+pub mod experiment;
 pub mod export;
 mod failure;
-mod forecast;
+pub mod forecast;
 mod hash;
-mod init;
+pub mod init;
 pub mod journal;
 pub mod leak;
-mod legacy_log;
+pub mod legacy_log;
 pub mod lineage;
 #[cfg(feature = "llm")]
 mod llm;
 pub mod metrics;
 mod mind;
-mod minds;
+pub mod minds;
 pub mod nulls;
 mod orchestrator;
-mod parser;
-mod pool;
-mod prompt;
+pub mod parser;
+pub mod pool;
+pub mod prompt;
 mod replay;
 #[cfg(feature = "report")]
 pub mod report;
 mod resume;
 mod rules;
-mod sampler;
+pub mod sampler;
 mod settings;
 mod stamp;
-mod state;
+pub mod state;
 mod template;
 mod transcript;
 mod verdict;
@@ -103,35 +104,13 @@ mod verdict;
 pub use analysis::{Analysis, AnalysisPlan, Measured, MeasuredPoint, NullFacts};
 pub use clock::Clock;
 pub use compare::{Comparison, Difference, compare};
-pub use config::{ConfigError, Layer, read_config};
-pub use event::{
-    AttemptFacts, CallError, Event, ExperimentEnd, ExperimentStart, InterruptCause, Line,
-    MindInvocation, Parameters, ParseFacts, Protocol, RequestTemplate, RngFacts, RoundEnd,
-    RoundStart, RunInterrupted, RunResumed, SeedText, TokenTotals,
-};
-pub use experiment::{
-    ConfigFile, Experiment, ExperimentError, ExperimentLock, INIT_TEMPLATE, Template,
-};
-pub use failure::FailureClass;
-pub use forecast::{Amounts, Answers, Forecast, TokenPrices, forecast};
+pub use event::{ExperimentStart, RequestTemplate};
 pub use hash::sha256_hex;
-pub use init::{Init, InitError, InitFix, InitWarning, parse_init};
-pub use journal::{FileJournal, JournalError, JournalSink, MemJournal, ReadError, Reader, Spooled};
-pub use legacy_log::{LegacyError, LegacyReport, is_legacy, verify_legacy};
 #[cfg(feature = "llm")]
 pub use llm::LlmMind;
 pub use mind::{Mind, MindError, MindInput, MindReply, Side, TokenUse, WireRequest};
-pub use minds::{LocalMind, LocalMindKind, LocalMindParameter, MindSpecError, local_mind};
 pub use orchestrator::{Control, Orchestrator, Progress, RoundSummary, RunError, RunSummary};
-pub use parser::{End, Note, ParseMode, Parsed, Reason, Spans, is_signature, parse, parse_signed};
-pub use pool::{ActiveView, Keep, MsgId, Origin, Pool, PoolError};
-pub use prompt::{Prompt, PromptRole, SystemPrompt, format_prompt};
 pub use replay::{ReplayError, ReplayReport, replay, replay_to};
 pub use resume::{ResumeError, Resumption};
-pub use sampler::{ALGORITHM as SAMPLE_ALGORITHM, SampleRng, sample_rng};
-pub use settings::{
-    Caps, Durability, Effective, Impersonation, KeepSetting, ModelSettings, OnError, Options,
-    Scheduling, Settings, StopRules,
-};
-pub use state::{Outcome, Planned, State, StateError, Step};
+pub use settings::{Effective, Settings};
 pub use transcript::{Call, Message, Round, Transcript};

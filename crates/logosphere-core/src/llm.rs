@@ -3,8 +3,9 @@
 use async_trait::async_trait;
 use llm_client::{Block, Client, Error, ErrorClass, Request, Sampling, Warning};
 
+use crate::event::AttemptFacts;
 use crate::mind::TokenUse;
-use crate::{AttemptFacts, Mind, MindError, MindInput, MindReply, Side, WireRequest};
+use crate::{Mind, MindError, MindInput, MindReply, Side, WireRequest};
 
 /// Counts of tokens above which a server cannot be right, and the bytes that an estimate takes for a token.
 const MOST_COMPLETION: u64 = 10_000_000;

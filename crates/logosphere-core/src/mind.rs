@@ -139,7 +139,7 @@ pub struct MindReply {
     pub cost: Option<Usd>,
     /// Every try, the last one is this answer. None for local minds. It is written beside the answer, not in it.
     #[serde(skip)]
-    pub attempts: Vec<crate::AttemptFacts>,
+    pub attempts: Vec<crate::event::AttemptFacts>,
 }
 
 /// The tokens of a call.
@@ -168,7 +168,7 @@ pub struct MindError {
     /// No other call would fare better.
     pub fatal: bool,
     /// Every try.
-    pub attempts: Vec<crate::AttemptFacts>,
+    pub attempts: Vec<crate::event::AttemptFacts>,
 }
 
 impl WireRequest {

@@ -31,7 +31,8 @@ pub enum Origin {
 /// Messages, append-only. Texts are never altered, joined or told apart from equal ones.
 ///
 /// ```
-/// use logosphere_core::{Keep, Origin, Pool, sample_rng};
+/// use logosphere_core::pool::{Keep, Origin, Pool};
+/// use logosphere_core::sampler::sample_rng;
 ///
 /// let mut pool = Pool::new(2, Keep::All);
 /// for text in ["a", "b", "c"] {
@@ -40,7 +41,7 @@ pub enum Origin {
 /// let visible: Vec<_> = pool.active().filter_map(|id| pool.text(id)).collect();
 /// assert_eq!(visible, ["b", "c"]);
 /// assert_eq!(pool.sample(3, &mut sample_rng(42, 1, 0)).len(), 2);
-/// # Ok::<(), logosphere_core::PoolError>(())
+/// # Ok::<(), logosphere_core::pool::PoolError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Pool {

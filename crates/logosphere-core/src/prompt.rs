@@ -85,7 +85,7 @@ impl Prompt {
 /// The prompt for messages in the order they were drawn, byte for byte.
 ///
 /// ```
-/// use logosphere_core::{PromptRole, SystemPrompt, format_prompt};
+/// use logosphere_core::prompt::{PromptRole, SystemPrompt, format_prompt};
 ///
 /// let system = SystemPrompt::new("Read.", PromptRole::User);
 /// let prompt = format_prompt(&system, ["one", "two\n"].into_iter());

@@ -4,9 +4,10 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use crate::journal::{Entry, Reader, Spooled, read_spool, whole_lines};
+use crate::ExperimentStart;
+use crate::event::{Event, Line};
+use crate::journal::{Entry, ReadError, Reader, Spooled, read_spool, whole_lines};
 use crate::state::{State, StateError, Step};
-use crate::{Event, ExperimentStart, Line, ReadError};
 
 /// A run that was read from its journal and can go on.
 #[non_exhaustive]

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::StateError;
 use crate::hash::sha256_hex;
 use crate::parser::ParseMode;
 use crate::prompt::{PromptRole, SystemPrompt};
+use crate::state::StateError;
 
 /// Every setting of a run. The defaults are the requirement's.
 ///

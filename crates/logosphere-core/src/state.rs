@@ -8,18 +8,19 @@ use std::sync::Arc;
 
 use llm_types::Usd;
 
+use crate::event::{
+    AttemptFacts, Event, ExperimentEnd, MindInvocation, ParseFacts, Protocol, RoundEnd, RoundStart,
+    RunResumed, TokenTotals,
+};
 use crate::failure::may_cost;
 use crate::mind::TokenUse;
 use crate::parser::{End, Reason, parse_in_run};
-use crate::pool::{ActiveView, MsgId, PoolError};
+use crate::pool::{ActiveView, Keep, MsgId, Origin, Pool, PoolError};
 use crate::prompt::{SystemPrompt, format_prompt};
 use crate::rules::Rules;
-use crate::settings::ModelSettings;
-use crate::{
-    AttemptFacts, Event, ExperimentEnd, ExperimentStart, Impersonation, Keep, KeepSetting,
-    MindInput, MindInvocation, MindReply, Origin, ParseFacts, Pool, Protocol, RequestTemplate,
-    RoundEnd, RoundStart, RunResumed, Scheduling, Settings, TokenTotals, sample_rng,
-};
+use crate::sampler::sample_rng;
+use crate::settings::{Impersonation, KeepSetting, ModelSettings, Scheduling};
+use crate::{ExperimentStart, MindInput, MindReply, RequestTemplate, Settings};
 
 /// Answers that `loss_above` looks back on.
 const LOSS_WINDOW: usize = 50;

@@ -2,9 +2,9 @@
 
 use llm_types::ErrorClass;
 
-use crate::prompt::format_prompt;
+use crate::prompt::{PromptRole, SystemPrompt, format_prompt};
 use crate::settings::Options;
-use crate::{Mind, MindError, MindInput, PromptRole, RequestTemplate, Settings, SystemPrompt};
+use crate::{Mind, MindError, MindInput, RequestTemplate, Settings};
 
 /// A text that no request holds by itself.
 pub(crate) const PROBE: &str = "logosphere-probe-8c1f6d0e";

@@ -2,12 +2,15 @@
 
 use std::io::BufRead;
 
-use crate::journal::{Damage, Entry, Reader};
+use crate::ExperimentStart;
+use crate::event::{Event, MindInvocation, SeedText};
+use crate::journal::{Damage, Entry, ReadError, Reader};
 use crate::parser::{Note, Reason};
 use crate::pool::MsgId;
 use crate::resume::ResumeError;
 use crate::rules::Rules;
-use crate::{Event, ExperimentStart, MindInvocation, ReadError, Scheduling, SeedText, StateError};
+use crate::settings::Scheduling;
+use crate::state::StateError;
 
 /// What happened in a run, without how it was written down. A journal makes one, and so does a simulation.
 #[non_exhaustive]

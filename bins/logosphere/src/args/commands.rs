@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use bin_support::OutputTarget;
 use logosphere_core::export::{ExportFormat, ExportKind};
-use logosphere_core::{ParseMode, nulls};
+use logosphere_core::nulls;
+use logosphere_core::parser::ParseMode;
 
 use super::flags::{SettingFlags, Switch, run_modes};
 use crate::subject::Subject;
@@ -289,7 +290,7 @@ pub struct Parse {
 }
 
 fn signature(text: &str) -> Result<String, String> {
-    logosphere_core::is_signature(text)
+    logosphere_core::parser::is_signature(text)
         .then(|| text.to_owned())
         .ok_or_else(|| "it is `~` and 1 to 31 characters on one line".to_owned())
 }
@@ -304,7 +305,7 @@ pub struct Demo {
 #[cfg(test)]
 mod tests {
     use clap::ValueEnum;
-    use logosphere_core::{Durability, Impersonation, OnError, Scheduling};
+    use logosphere_core::config::{Durability, Impersonation, OnError, Scheduling};
     use serde_json::json;
 
     use super::*;

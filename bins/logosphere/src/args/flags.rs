@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use bin_support::ModelFlags;
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
-use logosphere_core::{Durability, Impersonation, Layer, OnError, ParseMode, Scheduling};
+use logosphere_core::config::{Durability, Impersonation, Layer, OnError, Scheduling};
+use logosphere_core::parser::ParseMode;
 
 /// The settings of a run that flags can give. They go over `config.json`.
 #[derive(Debug, Clone, Default, clap::Args)]

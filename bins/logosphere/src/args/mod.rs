@@ -97,7 +97,8 @@ pub enum Command {
 #[cfg(test)]
 mod tests {
     use clap::{FromArgMatches as _, Parser as _};
-    use logosphere_core::{Durability, Impersonation, Layer, OnError, ParseMode, Scheduling};
+    use logosphere_core::config::{Durability, Impersonation, Layer, OnError, Scheduling};
+    use logosphere_core::parser::ParseMode;
 
     use super::*;
 

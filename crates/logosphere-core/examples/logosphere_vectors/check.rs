@@ -1,8 +1,8 @@
 //! What a file of vectors says, against what the engine says. Shared with the tests, which take this file in.
 
-use logosphere_core::{
-    ActiveView, Keep, Origin, ParseMode, Parsed, Pool, SAMPLE_ALGORITHM, parse, sample_rng,
-};
+use logosphere_core::parser::{ParseMode, Parsed, parse};
+use logosphere_core::pool::{ActiveView, Keep, Origin, Pool};
+use logosphere_core::sampler::{ALGORITHM, sample_rng};
 use serde_json::{Map, Value, json};
 
 /// All vectors of a file that check the same thing.
@@ -120,8 +120,8 @@ fn known_sampler(file: &Entry) -> Result<bool, String> {
         return Ok(false);
     }
     match file.get("algorithm") {
-        Some(algorithm) if *algorithm == json!(SAMPLE_ALGORITHM) => Ok(true),
-        _ => Err(format!("`algorithm` is not {SAMPLE_ALGORITHM}")),
+        Some(algorithm) if *algorithm == json!(ALGORITHM) => Ok(true),
+        _ => Err(format!("`algorithm` is not {ALGORITHM}")),
     }
 }
 

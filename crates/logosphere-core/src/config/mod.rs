@@ -11,6 +11,11 @@ pub use error::ConfigError;
 pub use keys::Layer;
 pub use layer::Difference;
 
+pub use crate::settings::{
+    Caps, Durability, Impersonation, KeepSetting, ModelSettings, OnError, Options, Scheduling,
+    StopRules,
+};
+
 use indexmap::IndexMap;
 use serde_json::Value;
 
@@ -28,11 +33,11 @@ const RECORDED: &str = "recorded";
 /// what it seems.
 ///
 /// ```
-/// let layer = logosphere_core::read_config(br#"{"n_minds": 5, "api": {"MODEL": "small"}}"#)?;
+/// let layer = logosphere_core::config::read_config(br#"{"n_minds": 5, "api": {"MODEL": "small"}}"#)?;
 /// assert_eq!((layer.n_minds, layer.model.as_deref()), (Some(5), Some("small")));
-/// let error = logosphere_core::read_config(br#"{"n_mind": 5}"#).unwrap_err();
+/// let error = logosphere_core::config::read_config(br#"{"n_mind": 5}"#).unwrap_err();
 /// assert_eq!(error.to_string(), "n_mind: no such setting; the nearest is n_minds");
-/// # Ok::<(), logosphere_core::ConfigError>(())
+/// # Ok::<(), logosphere_core::config::ConfigError>(())
 /// ```
 pub fn read_config(bytes: &[u8]) -> Result<Layer, ConfigError> {
     let mut reading = Reading::default();

@@ -1,7 +1,8 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::{ConfigError, ResumeError};
+use crate::ResumeError;
+use crate::config::ConfigError;
 
 /// Why an experiment's directory cannot be used.
 #[derive(Debug, thiserror::Error)]

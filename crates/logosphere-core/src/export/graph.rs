@@ -1,7 +1,8 @@
 //! Messages and arrows between them.
 
+use crate::Transcript;
 use crate::lineage::{Lineage, Parent};
-use crate::{MsgId, Transcript};
+use crate::pool::MsgId;
 
 /// Arrows between messages, in the order of what they point to.
 #[derive(Debug)]

@@ -3,10 +3,11 @@
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 
 use super::graph::Graph;
+use crate::Transcript;
 use crate::lineage::Lineage;
 use crate::metrics::{Metric, Window, measure};
+use crate::pool::MsgId;
 use crate::stamp::without_stamp;
-use crate::{MsgId, Transcript};
 
 /// Rows of the same columns.
 pub(super) struct Rows<'a> {

@@ -36,7 +36,8 @@ pub struct Init {
 /// start is dropped and CRLF becomes LF. There may be no messages; see [`Init::check`].
 ///
 /// ```
-/// use logosphere_core::{ParseMode, parse_init};
+/// use logosphere_core::init::parse_init;
+/// use logosphere_core::parser::ParseMode;
 ///
 /// let file = "My notes.\n---\nOne.\n---\nTwo.\n---\n\n---\n~init\n";
 /// let init = parse_init(file.as_bytes(), ParseMode::Lenient, "~init")?;
@@ -45,7 +46,7 @@ pub struct Init {
 ///
 /// let error = parse_init(b"---\nOne.\n", ParseMode::Lenient, "~init").unwrap_err();
 /// assert_eq!(error.fix().unwrap().lines, ["---", "", "---", "~init"]);
-/// # Ok::<(), logosphere_core::InitError>(())
+/// # Ok::<(), logosphere_core::init::InitError>(())
 /// ```
 ///
 /// # Errors

@@ -7,7 +7,8 @@ use futures_util::future::{BoxFuture, FutureExt as _};
 
 use super::line::encode;
 use super::{JournalError, JournalSink, Spooled};
-use crate::{Durability, Event};
+use crate::event::Event;
+use crate::settings::Durability;
 
 /// A journal in a file, with its spool beside it.
 #[derive(Debug)]

@@ -16,7 +16,12 @@ pub(crate) use line::encode;
 pub use read::{Damage, Entry, ReadError, Reader};
 pub use spool::{Spooled, read_spool};
 
-use crate::Event;
+pub use crate::event::{
+    AttemptFacts, CallError, Event, ExperimentEnd, InterruptCause, Line, MindInvocation,
+    Parameters, ParseFacts, Protocol, RngFacts, RoundEnd, RoundStart, RunInterrupted, RunResumed,
+    SeedText, TokenTotals,
+};
+pub use crate::failure::FailureClass;
 
 /// The version of the form that new journals have; older ones are read by their own rules.
 pub const SCHEMA_VERSION: u32 = 2;

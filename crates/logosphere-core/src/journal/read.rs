@@ -2,7 +2,9 @@ use std::io::{self, BufRead};
 
 use super::line::{Head, before_chain, chain, decode};
 use super::{SCHEMA_VERSION, line};
-use crate::{Event, ExperimentStart, Line, is_legacy};
+use crate::ExperimentStart;
+use crate::event::{Event, Line};
+use crate::legacy_log::is_legacy;
 
 /// Reads a journal line by line and holds each against the chain.
 pub struct Reader<R> {

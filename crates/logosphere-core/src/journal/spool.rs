@@ -4,7 +4,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AttemptFacts, MindReply};
+use crate::MindReply;
+use crate::event::AttemptFacts;
 
 /// An answer that is paid for and may not be in the journal yet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -2,7 +2,8 @@
 
 use async_trait::async_trait;
 
-use crate::{FailureClass, Mind, MindError, MindInput, MindReply, Side, WireRequest};
+use crate::failure::FailureClass;
+use crate::{Mind, MindError, MindInput, MindReply, Side, WireRequest};
 
 /// A mind whose every request is searched for certain words before it is sent, if the run checks requests
 /// ([`crate::Control::check_leaks`]).

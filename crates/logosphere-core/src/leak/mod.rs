@@ -23,12 +23,13 @@ use headers::HeaderLists;
 use metadata::{Facts, around};
 use request::check_template;
 
-use crate::journal::{Damage, Reader};
+use crate::event::{Event, MindInvocation, SeedText};
+use crate::journal::{Damage, ReadError, Reader};
+use crate::pool::MsgId;
+use crate::prompt::{Prompt, format_prompt};
+use crate::settings::{KeepSetting, Scheduling};
 use crate::state::{State, StateError, Step};
-use crate::{
-    Event, ExperimentStart, KeepSetting, MindInvocation, MsgId, Prompt, ReadError, Scheduling,
-    SeedText, format_prompt, sha256_hex,
-};
+use crate::{ExperimentStart, sha256_hex};
 
 /// A request as a server received it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

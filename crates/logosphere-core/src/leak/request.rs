@@ -5,8 +5,9 @@ use serde_json::{Map, Value};
 use super::finding::Findings;
 use super::headers::check_name;
 use super::{LeakKind, Severity};
+use crate::prompt::PromptRole;
 use crate::template::PROBE;
-use crate::{PromptRole, RequestTemplate, Settings};
+use crate::{RequestTemplate, Settings};
 
 /// Looks for anything in the constant part of all requests that neither the prompt nor the settings put there.
 pub(super) fn check_template(

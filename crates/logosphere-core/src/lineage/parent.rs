@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
+use crate::Call;
 use crate::metrics::corpus::Corpus;
 use crate::metrics::grams::Grams;
-use crate::{Call, MsgId};
+use crate::pool::MsgId;
 
 /// The smallest share of a text's runs of three words that makes a text that was read a parent.
 pub const LEAST_SHARE: f64 = 0.3;

@@ -5,7 +5,8 @@ use serde::Serialize;
 use super::parent::Method;
 use super::survival::{Survival, survival};
 use super::tree::Lineage;
-use crate::{MsgId, Transcript};
+use crate::Transcript;
+use crate::pool::MsgId;
 
 /// Characters of a text that results show.
 const SHOWN: usize = 200;

@@ -5,10 +5,11 @@ use std::ops::Range;
 use serde::Serialize;
 
 use super::parent::{Inputs, Parent};
+use crate::Transcript;
 use crate::metrics::Window;
 use crate::metrics::corpus::Corpus;
 use crate::metrics::grams::Grams;
-use crate::{MsgId, Transcript};
+use crate::pool::MsgId;
 
 /// The lineage of every message of a run. Parents are always older than their children, so there is no circle.
 ///

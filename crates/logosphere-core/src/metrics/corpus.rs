@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::token::{lower, spans};
+use crate::Transcript;
 use crate::parser::is_invisible;
+use crate::pool::MsgId;
 use crate::stamp::without_stamp;
-use crate::{MsgId, Transcript};
 
 /// The texts of a run, stamps removed.
 #[derive(Debug)]

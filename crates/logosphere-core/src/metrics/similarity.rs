@@ -6,7 +6,8 @@ use super::corpus::Corpus;
 use super::scope::{Places, Sliding, Tally};
 use super::series::Point;
 use super::tfidf::{Sum, Tfidf};
-use crate::{MsgId, Transcript};
+use crate::Transcript;
+use crate::pool::MsgId;
 
 /// Rounds that count as near.
 const NEAR: usize = 10;

@@ -7,7 +7,8 @@ use serde::Serialize;
 use super::corpus::Corpus;
 use super::scope::Places;
 use super::series::Point;
-use crate::{Reason, Transcript};
+use crate::Transcript;
+use crate::parser::Reason;
 
 /// How much was said in a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]

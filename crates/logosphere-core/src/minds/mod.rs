@@ -42,13 +42,15 @@ pub(crate) use words::invented;
 /// `type` takes everything up to the end, commas included. Who got nothing to read invents a word.
 ///
 /// ```
-/// use logosphere_core::{Mind, PromptRole, SystemPrompt, local_mind};
+/// use logosphere_core::Mind;
+/// use logosphere_core::minds::local_mind;
+/// use logosphere_core::prompt::{PromptRole, SystemPrompt};
 ///
 /// let system = SystemPrompt::new(SystemPrompt::DEFAULT, PromptRole::User);
 /// assert_eq!(local_mind("copier", &system)?.label(), "copier:mu=0.05");
 /// let error = local_mind("copier:nu=1", &system).unwrap_err();
 /// assert_eq!(error.to_string(), "mind `copier` has no parameter `nu`; it has: mu");
-/// # Ok::<(), logosphere_core::MindSpecError>(())
+/// # Ok::<(), logosphere_core::minds::MindSpecError>(())
 /// ```
 ///
 /// # Errors

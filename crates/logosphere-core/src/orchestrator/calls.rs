@@ -8,12 +8,12 @@ use futures_util::FutureExt as _;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 
 use super::{Book, Orchestrator, PATIENCE, Progress, RunError, Stop, TICK};
+use crate::event::{CallError, Event, InterruptCause};
+use crate::failure::FailureClass;
 use crate::journal::{JournalSink, Spooled};
+use crate::settings::{OnError, Scheduling};
 use crate::state::{Outcome, Planned, Step};
-use crate::{
-    CallError, Clock, Event, FailureClass, InterruptCause, Mind, MindError, MindReply, OnError,
-    RequestTemplate, Scheduling, Side,
-};
+use crate::{Clock, Mind, MindError, MindReply, RequestTemplate, Side};
 
 /// A call that has come back.
 struct Returned {

@@ -8,13 +8,16 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::journal::{JournalError, JournalSink, Spooled};
-use crate::resume::Resumption;
-use crate::state::{State, StateError, Step};
-use crate::{
-    CallError, Clock, ConfigError, Event, ExperimentStart, InterruptCause, Mind, MindError,
-    MindInvocation, Reason, RoundEnd, RunInterrupted, RunResumed, Scheduling,
+use crate::config::ConfigError;
+use crate::event::{
+    CallError, Event, InterruptCause, MindInvocation, RoundEnd, RunInterrupted, RunResumed,
 };
+use crate::journal::{JournalError, JournalSink, Spooled};
+use crate::parser::Reason;
+use crate::resume::Resumption;
+use crate::settings::Scheduling;
+use crate::state::{State, StateError, Step};
+use crate::{Clock, ExperimentStart, Mind, MindError};
 
 /// How long calls under way are waited for after a signal, or when the time is up.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -7,15 +7,14 @@ use std::io::{self, BufRead, Write};
 use serde_json::Value;
 
 use self::process::Process;
+use crate::ExperimentStart;
 use crate::compare::first_difference;
 use crate::config::ConfigError;
-use crate::journal::{Entry, Reader, encode};
+use crate::event::{CallError, Event, Line, MindInvocation, RunInterrupted, RunResumed};
+use crate::journal::{Entry, ReadError, Reader, encode};
 use crate::mind::MindReply;
 use crate::parser::{Reason, stamped};
 use crate::state::{Outcome, State, StateError, Step, usd};
-use crate::{
-    CallError, Event, ExperimentStart, Line, MindInvocation, ReadError, RunInterrupted, RunResumed,
-};
 
 /// What a replay went through.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

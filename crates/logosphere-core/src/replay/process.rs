@@ -1,6 +1,7 @@
+use crate::event::{CallError, Event, InterruptCause, MindInvocation};
 use crate::parser::Reason;
+use crate::settings::OnError;
 use crate::state::{State, StateError, Step};
-use crate::{CallError, Event, InterruptCause, MindInvocation, OnError};
 
 /// What the events of one process owe each other, beyond what follows from the state of the run.
 #[derive(Debug, Default)]

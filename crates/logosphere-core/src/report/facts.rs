@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 use std::io::BufRead;
 
-use crate::journal::{Damage, Entry, Reader};
+use crate::event::{Event, Line, MindInvocation, Protocol, RunInterrupted, TokenTotals};
+use crate::journal::{Damage, Entry, ReadError, Reader};
+use crate::parser::{Note, Reason};
 use crate::resume::ResumeError;
 use crate::rules::Rules;
-use crate::{
-    Event, ExperimentStart, Line, MindInvocation, Note, Protocol, ReadError, Reason,
-    RunInterrupted, Settings, TokenTotals, Transcript,
-};
+use crate::{ExperimentStart, Settings, Transcript};
 
 /// What a journal says of a run beside its messages.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,8 +3,9 @@
 use report_kit::{Cell, Section, Tone};
 
 use super::{ReportData, RunEnd, counted, percent};
+use crate::parser::Note;
+use crate::settings::Scheduling;
 use crate::stamp::without_stamp;
-use crate::{Note, Scheduling};
 
 /// Answers from which on a loss is worth a warning, and the share of them that is.
 const ENOUGH: u64 = 20;

@@ -7,8 +7,9 @@ use report_kit::{Browser, Cell, Item, Section, Tone, Value};
 use serde::Serialize;
 
 use super::ReportData;
-use crate::parser::{Spans, is_blank, parse_in_run};
-use crate::{Call, MsgId, Reason};
+use crate::Call;
+use crate::parser::{Reason, Spans, is_blank, parse_in_run};
+use crate::pool::MsgId;
 
 /// Bytes that the answers and what is said of them may take. A longer run shows its beginning and its end.
 const BUDGET: usize = 4_000_000;

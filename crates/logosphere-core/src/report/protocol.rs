@@ -3,7 +3,8 @@
 use report_kit::{Axis, Cell, Plot, Section, Series, Tone};
 
 use super::{Messages, ReportData, drawn, filled, percent};
-use crate::{Note, Protocol, Reason};
+use crate::event::Protocol;
+use crate::parser::{Note, Reason};
 
 pub(super) fn section(data: &ReportData, messages: &Messages) -> Section {
     let facts = &data.facts;

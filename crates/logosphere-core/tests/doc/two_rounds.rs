@@ -1,9 +1,8 @@
 /// The journal of an offline run of two rounds, for examples of the documentation.
 fn two_rounds() -> Vec<u8> {
-    use logosphere_core::{
-        Clock, Control, Effective, ExperimentStart, MemJournal, Orchestrator, RequestTemplate,
-        Settings, local_mind,
-    };
+    use logosphere_core::{Clock, Control, Effective, ExperimentStart, Orchestrator, RequestTemplate, Settings};
+    use logosphere_core::journal::MemJournal;
+    use logosphere_core::minds::local_mind;
 
     struct Noon;
     impl Clock for Noon {

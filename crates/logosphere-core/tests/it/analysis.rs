@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::desk;
 use crate::scripted_run::{ScriptedRun, random_run};
-use logosphere_core::Scheduling;
+use logosphere_core::config::Scheduling;
 
 fn json(run: &Transcript, plan: &AnalysisPlan) -> String {
     serde_json::to_string(&Analysis::of(run, plan)).unwrap()

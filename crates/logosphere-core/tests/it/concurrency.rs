@@ -1,6 +1,7 @@
 //! A run from snapshots does not depend on which answer comes first.
 
-use logosphere_core::{Comparison, Scheduling, compare};
+use logosphere_core::config::Scheduling;
+use logosphere_core::{Comparison, compare};
 
 use crate::desk::{self, Slow};
 
@@ -48,7 +49,7 @@ fn as_many_calls_are_under_way_as_allowed_and_no_more() {
         let mut run = logosphere_core::Orchestrator::start(
             start,
             mind,
-            logosphere_core::MemJournal::default(),
+            logosphere_core::journal::MemJournal::default(),
             desk::Ticking::default(),
             logosphere_core::Control::default(),
         )

@@ -1,9 +1,10 @@
 //! Defaults, below `config.json`, below flags; and what no setting may be.
 
-use logosphere_core::{
-    Durability, Impersonation, KeepSetting, Layer, OnError, ParseMode, Scheduling, Settings,
-    read_config,
+use logosphere_core::Settings;
+use logosphere_core::config::{
+    Durability, Impersonation, KeepSetting, Layer, OnError, Scheduling, read_config,
 };
+use logosphere_core::parser::ParseMode;
 use serde_json::json;
 
 fn read(text: &str) -> Layer {

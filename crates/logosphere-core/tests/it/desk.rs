@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
+use logosphere_core::config::Scheduling;
+use logosphere_core::journal::{MemJournal, RunResumed, Spooled};
+use logosphere_core::minds::{LocalMind, local_mind};
 use logosphere_core::{
-    Clock, Control, Effective, ExperimentStart, LocalMind, MemJournal, Mind, MindError, MindInput,
-    MindReply, Orchestrator, RequestTemplate, Resumption, RunError, RunResumed, RunSummary,
-    Scheduling, Settings, Side, Spooled, WireRequest, local_mind,
+    Clock, Control, Effective, ExperimentStart, Mind, MindError, MindInput, MindReply,
+    Orchestrator, RequestTemplate, Resumption, RunError, RunSummary, Settings, Side, WireRequest,
 };
 
 /// A clock that goes on by a millisecond whenever it is looked at.

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use jiff::civil::date;
-use logosphere_core::{
-    Effective, Experiment, ExperimentError, INIT_TEMPLATE, Layer, ParseMode, Settings, Template,
-    parse, sha256_hex,
-};
+use logosphere_core::config::Layer;
+use logosphere_core::experiment::{Experiment, ExperimentError, INIT_TEMPLATE, Template};
+use logosphere_core::parser::{ParseMode, parse};
+use logosphere_core::{Effective, Settings, sha256_hex};
 use tempfile::TempDir;
 
 fn create(root: &Path, name: &str) -> Result<Experiment, ExperimentError> {

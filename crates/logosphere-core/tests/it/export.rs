@@ -4,10 +4,11 @@ mod readers;
 
 use std::io::{self, Write};
 
+use logosphere_core::Transcript;
 use logosphere_core::export::{ExportError, ExportFormat, ExportKind, export};
 use logosphere_core::lineage::Lineage;
 use logosphere_core::metrics::{Metric, Window, measure};
-use logosphere_core::{MsgId, Transcript};
+use logosphere_core::pool::MsgId;
 
 use crate::scripted_run::{ScriptedRun, random_run};
 

@@ -5,10 +5,12 @@ use std::sync::Mutex;
 
 use async_trait::async_trait;
 use llm_types::ErrorClass;
+use logosphere_core::config::{OnError, Scheduling};
+use logosphere_core::journal::{AttemptFacts, InterruptCause};
+use logosphere_core::parser::Reason;
 use logosphere_core::{
-    AttemptFacts, Comparison, Control, InterruptCause, Mind, MindError, MindInput, MindReply,
-    OnError, Reason, RunError, RunSummary, Scheduling, Settings, Side, WireRequest, compare,
-    replay,
+    Comparison, Control, Mind, MindError, MindInput, MindReply, RunError, RunSummary, Settings,
+    Side, WireRequest, compare, replay,
 };
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -25,7 +27,7 @@ struct Failing<M> {
 fn failing<'a>(
     settings: &Settings,
     failures: impl IntoIterator<Item = (&'a str, u32, MindError)>,
-) -> Failing<logosphere_core::LocalMind> {
+) -> Failing<logosphere_core::minds::LocalMind> {
     let failures = failures.into_iter();
     Failing {
         mind: desk::mind(settings),
@@ -238,7 +240,7 @@ fn time_that_is_up_stops_a_run_whose_call_never_comes_back() {
         cancel: CancellationToken::new(),
     };
     let start = desk::start(&settings, &&mind);
-    let journal = logosphere_core::MemJournal::default();
+    let journal = logosphere_core::journal::MemJournal::default();
     let (summary, took) = desk::wait(async {
         let begun = tokio::time::Instant::now();
         let clock = Paused(begun);
@@ -417,7 +419,7 @@ fn a_request_that_tells_too_much_is_not_sent() {
 
 #[test]
 fn rules_that_stop_a_run_write_its_end() {
-    let stop = |mind: &str, rules: fn(&mut logosphere_core::StopRules), minds: u32| {
+    let stop = |mind: &str, rules: fn(&mut logosphere_core::config::StopRules), minds: u32| {
         let settings = desk::settings(Scheduling::Sequential).with(|settings| {
             settings.mind = Some(mind.to_owned());
             rules(&mut settings.stop);
@@ -432,14 +434,14 @@ fn rules_that_stop_a_run_write_its_end() {
             end["total_rounds"].as_u64().unwrap(),
         )
     };
-    let silence = |rules: &mut logosphere_core::StopRules| rules.silence_rounds = Some(3);
+    let silence = |rules: &mut logosphere_core::config::StopRules| rules.silence_rounds = Some(3);
     assert_eq!(stop("silent", silence, 4), ("silence_rounds".to_owned(), 3));
-    let fixed = |rules: &mut logosphere_core::StopRules| rules.fixed_pool = true;
+    let fixed = |rules: &mut logosphere_core::config::StopRules| rules.fixed_pool = true;
     let (reason, rounds) = stop("copier:mu=0", fixed, 4);
     assert_eq!(reason, "fixed_pool");
     assert!(rounds > 1);
     // Seven in ten answers of the disobedient are read in some way.
-    let loss = |rules: &mut logosphere_core::StopRules| rules.loss_above = Some(0.1);
+    let loss = |rules: &mut logosphere_core::config::StopRules| rules.loss_above = Some(0.1);
     let (reason, rounds) = stop("disobedient", loss, 5);
     assert_eq!((reason.as_str(), rounds), ("loss_above", 10));
     assert_eq!(stop("copier", silence, 4).0, "max_rounds");
@@ -447,19 +449,19 @@ fn rules_that_stop_a_run_write_its_end() {
 
 /// A journal that takes so many events more, and then fails once.
 struct Full {
-    journal: logosphere_core::MemJournal,
+    journal: logosphere_core::journal::MemJournal,
     left: u32,
 }
 
-impl logosphere_core::JournalSink for Full {
+impl logosphere_core::journal::JournalSink for Full {
     fn append(
         &mut self,
         timestamp: &str,
-        event: &logosphere_core::Event,
-    ) -> Result<(), logosphere_core::JournalError> {
+        event: &logosphere_core::journal::Event,
+    ) -> Result<(), logosphere_core::journal::JournalError> {
         self.left = self.left.wrapping_sub(1);
         if self.left == u32::MAX {
-            return Err(logosphere_core::JournalError {
+            return Err(logosphere_core::journal::JournalError {
                 path: "journal".into(),
                 source: std::io::ErrorKind::StorageFull.into(),
             });
@@ -481,7 +483,7 @@ fn a_journal_that_is_full_behind_any_event_holds_and_goes_on() {
             let mind = desk::mind(&settings);
             let start = desk::start(&settings, &mind);
             let journal = Full {
-                journal: logosphere_core::MemJournal::default(),
+                journal: logosphere_core::journal::MemJournal::default(),
                 left,
             };
             let (clock, control) = (desk::Ticking::default(), Control::default());

@@ -1,6 +1,7 @@
 //! One altered byte anywhere in a journal is found.
 
-use logosphere_core::{Scheduling, replay};
+use logosphere_core::config::Scheduling;
+use logosphere_core::replay;
 
 use crate::desk;
 

@@ -1,6 +1,8 @@
 //! Every row of the table of `init.md` that its bytes decide.
 
-use logosphere_core::{Init, InitError, InitWarning, Keep, Origin, ParseMode, Pool, parse_init};
+use logosphere_core::init::{Init, InitError, InitWarning, parse_init};
+use logosphere_core::parser::ParseMode;
+use logosphere_core::pool::{Keep, Origin, Pool};
 use proptest::prelude::*;
 
 const MODES: [ParseMode; 2] = [ParseMode::Lenient, ParseMode::Strict];

@@ -6,10 +6,13 @@ mod unchanged;
 use std::sync::Mutex;
 
 use async_trait::async_trait;
+use logosphere_core::config::Scheduling;
+use logosphere_core::journal::MemJournal;
 use logosphere_core::leak::{Captured, LeakCheck, LeakKind, LeakReport, Severity, check_start};
+use logosphere_core::minds::LocalMind;
 use logosphere_core::{
-    Control, ExperimentStart, LocalMind, MemJournal, Mind, MindError, MindInput, MindReply,
-    Orchestrator, Scheduling, Settings, Side, WireRequest,
+    Control, ExperimentStart, Mind, MindError, MindInput, MindReply, Orchestrator, Settings, Side,
+    WireRequest,
 };
 
 use crate::desk;

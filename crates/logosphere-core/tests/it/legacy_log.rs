@@ -1,6 +1,8 @@
 //! Journals of the old program: one made by its rules holds, and an altered one does not.
 
-use logosphere_core::{LegacyError, Reason, Transcript, is_legacy, verify_legacy};
+use logosphere_core::Transcript;
+use logosphere_core::legacy_log::{LegacyError, is_legacy, verify_legacy};
+use logosphere_core::parser::Reason;
 use serde_json::{Value, json};
 
 const INIT: &str = "notes\n---\nfirst seed\n---\nsecond seed\n---\n\n---\n~init\n";

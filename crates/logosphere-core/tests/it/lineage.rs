@@ -1,7 +1,10 @@
 //! Who comes from whom: by hand, and where the true parents are known.
 
+use logosphere_core::config::Scheduling;
+use logosphere_core::journal::{MemJournal, SeedText};
 use logosphere_core::lineage::{Lineage, Method, Survival};
-use logosphere_core::{Control, MemJournal, MsgId, Orchestrator, Scheduling, SeedText, Transcript};
+use logosphere_core::pool::MsgId;
+use logosphere_core::{Control, Orchestrator, Transcript};
 
 use crate::desk::{self, Slow, Ticking};
 use crate::scripted_run::{ScriptedRun, random, random_run};

@@ -4,11 +4,12 @@ mod brute;
 
 use std::collections::BTreeMap;
 
+use logosphere_core::Transcript;
 use logosphere_core::metrics::{
     Match, Metric, SeedExit, Series, Window, block_interval, measure, replicate_interval, tokens,
     trend,
 };
-use logosphere_core::{Reason, Transcript};
+use logosphere_core::parser::Reason;
 
 use crate::scripted_run::{ScriptedRun, call, random, random_run};
 

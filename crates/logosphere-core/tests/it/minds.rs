@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use logosphere_core::{
-    LocalMind, Mind, MindError, MindInput, MindReply, PromptRole, Settings, Side, SystemPrompt,
-    WireRequest, format_prompt, local_mind,
-};
+use logosphere_core::minds::{LocalMind, local_mind};
+use logosphere_core::prompt::{PromptRole, SystemPrompt, format_prompt};
+use logosphere_core::{Mind, MindError, MindInput, MindReply, Settings, Side, WireRequest};
 use proptest::prelude::*;
 
 const SENTENCES: [&str; 3] = [

@@ -3,9 +3,14 @@
 use std::sync::Mutex;
 
 use async_trait::async_trait;
+use logosphere_core::config::Scheduling;
+use logosphere_core::init::parse_init;
+use logosphere_core::journal::MemJournal;
+use logosphere_core::minds::LocalMind;
+use logosphere_core::parser::ParseMode;
 use logosphere_core::{
-    Control, ExperimentStart, LocalMind, MemJournal, Mind, MindError, MindInput, MindReply,
-    Orchestrator, ParseMode, Scheduling, Side, WireRequest, parse_init,
+    Control, ExperimentStart, Mind, MindError, MindInput, MindReply, Orchestrator, Side,
+    WireRequest,
 };
 
 use crate::desk;

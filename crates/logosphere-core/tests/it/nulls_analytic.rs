@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use logosphere_core::config::Scheduling;
 use logosphere_core::nulls::closed_form::{
     mean_takeover_rounds, sequential_pair_identity, snapshot_pair_identity, takeover_probability,
 };
 use logosphere_core::nulls::{Drift, Rules, Source, pair_identity};
-use logosphere_core::{SampleRng, Scheduling, Settings, Transcript};
+use logosphere_core::sampler::SampleRng;
+use logosphere_core::{Settings, Transcript};
 
 use crate::desk;
 

@@ -1,6 +1,8 @@
 //! What a pool keeps, shows and refuses.
 
-use logosphere_core::{Keep, Origin, ParseMode, Pool, PoolError, SampleRng, parse, sample_rng};
+use logosphere_core::parser::{ParseMode, parse};
+use logosphere_core::pool::{Keep, Origin, Pool, PoolError};
+use logosphere_core::sampler::{SampleRng, sample_rng};
 use proptest::prelude::*;
 
 const MIB: usize = 1 << 20;

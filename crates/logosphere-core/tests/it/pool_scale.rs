@@ -1,6 +1,7 @@
 //! What a pool costs does not depend on its history.
 
-use logosphere_core::{Keep, Origin, Pool, sample_rng};
+use logosphere_core::pool::{Keep, Origin, Pool};
+use logosphere_core::sampler::sample_rng;
 
 const MESSAGES: u32 = 1_000_000;
 

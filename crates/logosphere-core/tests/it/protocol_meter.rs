@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use logosphere_core::{Impersonation, ParseMode, Protocol, Reason, Scheduling, Settings, Side};
+use logosphere_core::config::{Impersonation, Scheduling};
+use logosphere_core::journal::Protocol;
+use logosphere_core::parser::{ParseMode, Reason};
+use logosphere_core::{Settings, Side};
 use serde_json::Value;
 
 use crate::desk;

@@ -1,6 +1,8 @@
 //! What was written can be made anew, and what was altered is found.
 
-use logosphere_core::{ReadError, ReplayError, Scheduling, replay, replay_to, sha256_hex};
+use logosphere_core::config::Scheduling;
+use logosphere_core::journal::ReadError;
+use logosphere_core::{ReplayError, replay, replay_to, sha256_hex};
 
 use crate::desk;
 

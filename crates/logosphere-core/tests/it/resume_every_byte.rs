@@ -2,11 +2,9 @@
 
 use std::fs;
 
-use logosphere_core::journal::read_spool;
-use logosphere_core::{
-    Comparison, Durability, FileJournal, JournalSink as _, MindReply, ResumeError, Resumption,
-    Scheduling, Settings, Spooled, compare,
-};
+use logosphere_core::config::{Durability, Scheduling};
+use logosphere_core::journal::{FileJournal, JournalSink as _, Spooled, read_spool};
+use logosphere_core::{Comparison, MindReply, ResumeError, Resumption, Settings, compare};
 
 use crate::desk::{self, Slow};
 
@@ -202,7 +200,7 @@ fn an_answer_behind_a_torn_one_is_not_lost() {
 fn a_journal_that_somebody_else_touches_takes_nothing_more() {
     let place = tempfile::tempdir().unwrap();
     let (journal, spool) = (place.path().join("journal"), place.path().join("spool"));
-    let event = logosphere_core::Event::RoundStart(logosphere_core::RoundStart {
+    let event = logosphere_core::journal::Event::RoundStart(logosphere_core::journal::RoundStart {
         round: 1,
         pool_size: 0,
         active_pool_size: 0,

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use logosphere_core::{
-    Control, MemJournal, Orchestrator, Resumption, RunResumed, Scheduling, Settings, replay,
-};
+use logosphere_core::config::Scheduling;
+use logosphere_core::journal::{MemJournal, RunResumed};
+use logosphere_core::{Control, Orchestrator, Resumption, Settings, replay};
 use serde_json::{Value, json};
 
 use crate::desk;

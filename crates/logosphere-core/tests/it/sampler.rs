@@ -1,6 +1,7 @@
 //! Samples are those of the vectors, and all equally likely.
 
-use logosphere_core::{Keep, Origin, Pool, SampleRng, sample_rng};
+use logosphere_core::pool::{Keep, Origin, Pool};
+use logosphere_core::sampler::{SampleRng, sample_rng};
 
 use super::parse_vectors::{check, hold, vectors};
 

@@ -4,9 +4,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use logosphere_core::config::Scheduling;
+use logosphere_core::journal::MemJournal;
+use logosphere_core::minds::LocalMind;
 use logosphere_core::{
-    Clock, Control, LocalMind, MemJournal, Mind, MindError, MindInput, MindReply, Orchestrator,
-    Progress, Scheduling, Settings, Side,
+    Clock, Control, Mind, MindError, MindInput, MindReply, Orchestrator, Progress, Settings, Side,
 };
 use serde_json::Value;
 
@@ -58,7 +60,7 @@ fn a_pool_that_forgets_gives_the_same_run() {
         let all = desk::settings(scheduling);
         let active = all
             .clone()
-            .with(|settings| settings.keep = logosphere_core::KeepSetting::Active);
+            .with(|settings| settings.keep = logosphere_core::config::KeepSetting::Active);
         let inputs = |settings: &Settings| {
             let (_, journal) = desk::run(settings, desk::mind(settings));
             let events = desk::lines(&journal).into_iter();

@@ -8,9 +8,12 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use logosphere_core::config::Scheduling;
+use logosphere_core::journal::{Event, JournalError, JournalSink, MemJournal, Spooled};
+use logosphere_core::minds::LocalMind;
 use logosphere_core::{
-    Control, Event, JournalError, JournalSink, LocalMind, MemJournal, Mind, MindError, MindInput,
-    MindReply, Orchestrator, Progress, Scheduling, Settings, Side, Spooled, Transcript,
+    Control, Mind, MindError, MindInput, MindReply, Orchestrator, Progress, Settings, Side,
+    Transcript,
 };
 
 use crate::desk::{self, Slow, Ticking};

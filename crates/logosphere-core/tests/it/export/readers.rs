@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use logosphere_core::MsgId;
+use logosphere_core::pool::MsgId;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 

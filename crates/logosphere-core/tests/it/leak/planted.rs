@@ -1,9 +1,11 @@
 //! Eight leaks and more, planted where a client or an orchestrator could have them.
 
+use logosphere_core::config::Scheduling;
+use logosphere_core::journal::{Event, JournalSink as _, MemJournal, Reader};
 use logosphere_core::leak::{Captured, Finding, LeakKind, Severity, check_start};
+use logosphere_core::prompt::format_prompt;
 use logosphere_core::{
-    Event, ExperimentStart, JournalSink as _, MemJournal, Mind, Reader, RequestTemplate, RunError,
-    Scheduling, Settings, WireRequest, format_prompt, sha256_hex,
+    ExperimentStart, Mind, RequestTemplate, RunError, Settings, WireRequest, sha256_hex,
 };
 use serde_json::{Value, json};
 
@@ -466,7 +468,7 @@ fn metadata_in_the_system_prompt_is_found() {
 
 /// A mind whose requests differ from call to call although it is asked the same way.
 struct Counting {
-    mind: logosphere_core::LocalMind,
+    mind: logosphere_core::minds::LocalMind,
     calls: std::sync::atomic::AtomicU32,
     plant: Plant,
 }
