@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use bin_support::{ProviderName, printable};
 use logosphere_core::init::InitError;
 use logosphere_core::journal::ReadError;
-use logosphere_core::leak::LeakError;
 use logosphere_core::legacy_log::LegacyError;
 use logosphere_core::{ReplayError, ResumeError};
 
@@ -60,7 +59,7 @@ pub enum Error {
     Leak {
         path: PathBuf,
         #[source]
-        source: LeakError,
+        source: ResumeError,
     },
     #[error("{} holds no captured request", name(path))]
     NoRequests { path: PathBuf },

@@ -9,9 +9,9 @@ use bin_support::{Exit, Failure, Session, printable};
 use logosphere_core::experiment::Experiment;
 use logosphere_core::journal::Reader;
 use logosphere_core::leak::{
-    Captured, Finding, LeakCheck, LeakError, LeakReport, Severity, Watched, check_start,
+    Captured, Finding, LeakCheck, LeakReport, Severity, Watched, check_start,
 };
-use logosphere_core::{Clock as _, ExperimentStart, Mind};
+use logosphere_core::{Clock as _, ExperimentStart, Mind, ResumeError};
 
 use crate::clock::SystemClock;
 use crate::error::Error;
@@ -57,7 +57,7 @@ fn leaks(mut findings: Vec<Finding>) -> Vec<Finding> {
 fn read(given: &Path, names: &[String]) -> Result<LeakCheck, Failure> {
     LeakCheck::read(journal::open(given)?, names).map_err(|source| {
         let exit = match &source {
-            LeakError::Read(error) => journal::exit_of(error),
+            ResumeError::Read(error) => journal::exit_of(error),
             _ => Exit::CheckFailed,
         };
         let path = journal::path(given);

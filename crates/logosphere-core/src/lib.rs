@@ -71,6 +71,7 @@ mod event;
 pub mod experiment;
 pub mod export;
 mod failure;
+mod fold;
 pub mod forecast;
 mod hash;
 pub mod init;

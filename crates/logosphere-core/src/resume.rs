@@ -5,8 +5,8 @@ use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use crate::ExperimentStart;
-use crate::event::{Event, Line};
-use crate::journal::{Entry, ReadError, Reader, Spooled, read_spool, whole_lines};
+use crate::fold::Fold;
+use crate::journal::{ReadError, Spooled, read_spool, whole_lines};
 use crate::state::{State, StateError, Step};
 
 /// A run that was read from its journal and can go on.
@@ -70,25 +70,14 @@ impl Resumption {
     /// # Errors
     /// See [`ResumeError`].
     pub fn read(journal: impl BufRead) -> Result<Self, ResumeError> {
-        let mut reader = Reader::new(journal);
-        let (entry, start) = reader.start()?;
-        let at = |number| move |source| ResumeError::State { number, source };
-        let mut state = State::new(&start).map_err(at(entry.number))?;
-        let mut time = Time::default();
-        time.pass(&entry);
-        while let Some(entry) = reader.next_entry()? {
-            time.pass(&entry);
-            if let Some(line) = &entry.line {
-                state.apply(&line.event).map_err(at(entry.number))?;
-            }
-        }
+        let run = Fold::begin(journal)?.run(&mut ())?;
         Ok(Self {
-            start,
-            ended: state.next() == Step::Done,
-            state,
-            lines: reader.lines(),
-            chain: reader.chain().to_owned(),
-            spent_ms: time.spent_ms,
+            start: run.start,
+            ended: run.state.next() == Step::Done,
+            state: run.state,
+            lines: run.lines,
+            chain: run.chain,
+            spent_ms: run.spent_ms,
             torn_bytes: 0,
             spooled: Vec::new(),
         })
@@ -148,34 +137,5 @@ impl Resumption {
         fs::write(&part, torn)?;
         file.set_len(whole)?;
         Ok(Some(part))
-    }
-}
-
-/// How long the processes of a run worked on it.
-#[derive(Default)]
-struct Time {
-    spent_ms: u64,
-    last: Option<jiff::Timestamp>,
-}
-
-impl Time {
-    fn pass(&mut self, entry: &Entry) {
-        let Some(Line {
-            timestamp, event, ..
-        }) = &entry.line
-        else {
-            return;
-        };
-        let Ok(now) = timestamp.parse::<jiff::Timestamp>() else {
-            return;
-        };
-        // Between an interruption and the next process nobody worked. Clocks may go back.
-        if let Some(last) = self.last
-            && !matches!(event, Event::RunResumed(_))
-        {
-            let passed = now.as_millisecond() - last.as_millisecond();
-            self.spent_ms = self.spent_ms.saturating_add(passed.max(0) as u64);
-        }
-        self.last = Some(now);
     }
 }

@@ -503,6 +503,7 @@ impl State {
         if self.next() != due || call.round != self.round {
             return Err(self.unexpected("mind_invocation"));
         }
+        let first = self.pool.len();
         let mut ids = Vec::with_capacity(call.transmitted.len());
         for text in &call.transmitted {
             ids.push(self.pool.add(text, Origin::Mind)?);
@@ -512,6 +513,9 @@ impl State {
                 expected: ids,
                 found: call.added_ids.clone(),
             });
+        }
+        if let Some(id) = call.sampled_ids.iter().find(|id| **id >= first) {
+            return Err(StateError::Sampled { id: *id });
         }
         let TokenUse {
             prompt, completion, ..

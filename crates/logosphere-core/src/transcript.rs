@@ -3,14 +3,13 @@
 use std::io::BufRead;
 
 use crate::ExperimentStart;
-use crate::event::{Event, MindInvocation, SeedText};
-use crate::journal::{Damage, Entry, ReadError, Reader};
+use crate::event::{MindInvocation, RoundEnd, SeedText};
+use crate::fold::{Fold, Observer};
 use crate::parser::{Note, Reason};
 use crate::pool::MsgId;
 use crate::resume::ResumeError;
-use crate::rules::Rules;
 use crate::settings::Scheduling;
-use crate::state::StateError;
+use crate::state::State;
 
 /// What happened in a run, without how it was written down. A journal makes one, and so does a simulation.
 #[non_exhaustive]
@@ -128,33 +127,10 @@ impl Transcript {
     /// # Errors
     /// See [`ResumeError`]; a torn last line is none.
     pub fn read(journal: impl BufRead) -> Result<Self, ResumeError> {
-        let mut reader = Reader::new(journal);
-        let (_, start) = reader.start()?;
-        let rules = Rules::of(start.schema_version);
-        let mut transcript = Self::begin(&start);
-        loop {
-            let entry = match reader.next_entry() {
-                // A run that is under way, or was cut off: what came before is whole.
-                Ok(None)
-                | Err(ReadError::Damaged {
-                    damage: Damage::Torn,
-                    ..
-                }) => {
-                    return Ok(transcript);
-                }
-                entry => entry?,
-            };
-            let Some(Entry {
-                number,
-                line: Some(line),
-                ..
-            }) = entry
-            else {
-                continue;
-            };
-            let taken = transcript.take(line.event, rules);
-            taken.map_err(|source| ResumeError::State { number, source })?;
-        }
+        let fold = Fold::begin(journal)?.until_torn();
+        let mut transcript = Self::begin(fold.start());
+        fold.run(&mut transcript)?;
+        Ok(transcript)
     }
 
     pub(crate) fn begin(start: &ExperimentStart) -> Self {
@@ -177,55 +153,30 @@ impl Transcript {
             rounds: Vec::new(),
         }
     }
+}
 
-    pub(crate) fn take(&mut self, event: Event, rules: Rules) -> Result<(), StateError> {
-        match event {
-            Event::MindInvocation(call) => self.take_call(*call, rules),
-            Event::RoundEnd(end) => {
-                self.rounds.push(Round {
-                    round: end.round,
-                    pool_size: self.messages.len(),
-                });
-                Ok(())
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn take_call(&mut self, call: MindInvocation, rules: Rules) -> Result<(), StateError> {
-        let first = self.messages.len() as u64;
-        let expected: Vec<MsgId> = (first..).take(call.transmitted.len()).collect();
-        // Analyses follow these numbers.
-        if call.added_ids != expected {
-            return Err(StateError::Ids {
-                expected,
-                found: call.added_ids,
-            });
-        }
-        if let Some(id) = call.sampled_ids.iter().find(|id| **id >= first) {
-            return Err(StateError::Sampled { id: *id });
-        }
+impl Observer for Transcript {
+    fn on_call(&mut self, call: &MindInvocation, _: u64, state: &State) {
         let at = self.calls.len();
-        let reason = call.meter_key(rules);
+        let texts = call.transmitted.iter();
         self.messages
-            .extend(call.transmitted.into_iter().map(|text| Message {
-                text,
-                round: call.round,
-                call: Some(at),
-            }));
+            .extend(texts.map(|text| Message::new(text, call.round, Some(at))));
         self.calls.push(Call {
             round: call.round,
             mind: call.mind_id,
-            sampled: call.sampled_ids,
-            added: call.added_ids,
-            reason,
-            notes: call.parse.notes,
-            raw: call.raw_output,
-            model: call.model_answered,
+            sampled: call.sampled_ids.clone(),
+            added: call.added_ids.clone(),
+            reason: state.meter_key(call),
+            notes: call.parse.notes.clone(),
+            raw: call.raw_output.clone(),
+            model: call.model_answered.clone(),
             tokens: [call.tokens.prompt, call.tokens.completion],
             cost_usd: call.cost_usd,
             latency_ms: call.latency_ms,
         });
-        Ok(())
+    }
+
+    fn on_round(&mut self, end: &RoundEnd, _: &State) {
+        self.rounds.push(Round::new(end.round, self.messages.len()));
     }
 }

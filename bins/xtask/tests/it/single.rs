@@ -165,3 +165,43 @@ fn what_is_one_thing_is_defined_once() {
     let expected: Vec<_> = ONCE.map(|(name, file)| (name, file.to_owned())).into();
     assert_eq!(found, expected);
 }
+
+/// The files of logosphere-core that may name an event: they define, write, read, make or apply events. Everything else that
+/// is told of a run is an observer of the one fold.
+const EVENTS: [&str; 10] = [
+    "fold.rs",
+    "journal/file.rs",
+    "journal/line.rs",
+    "journal/mod.rs",
+    "journal/read.rs",
+    "orchestrator/calls.rs",
+    "orchestrator/mod.rs",
+    "replay/mod.rs",
+    "replay/process.rs",
+    "state.rs",
+];
+
+#[test]
+fn l31_events_of_a_journal_are_matched_by_the_fold_alone() {
+    let source = root().join("crates/logosphere-core/src");
+    let mut files = Vec::new();
+    sources(&source, &mut files);
+    let names_an_event = |file: &PathBuf| {
+        let text = fs::read_to_string(file).unwrap();
+        // The events of XML have the same name.
+        if text.contains("use quick_xml") {
+            return false;
+        }
+        let code = text.lines().map(str::trim_start);
+        code.filter(|line| !line.starts_with("//")).any(|line| {
+            let mut before = line.split("Event::");
+            let first = before.next().unwrap_or_default();
+            before.next().is_some() && !first.ends_with(char::is_alphanumeric)
+        })
+    };
+    let mut found: Vec<_> = (files.iter().filter(|file| names_an_event(file)))
+        .map(|file| file.strip_prefix(&source).unwrap().to_str().unwrap())
+        .collect();
+    found.sort_unstable();
+    assert_eq!(found, EVENTS);
+}

@@ -23,12 +23,13 @@ use headers::HeaderLists;
 use metadata::{Facts, around};
 use request::check_template;
 
-use crate::event::{Event, MindInvocation, SeedText};
-use crate::journal::{Damage, ReadError, Reader};
+use crate::event::{MindInvocation, RunInterrupted, RunResumed, SeedText};
+use crate::fold::{Fold, Observer};
 use crate::pool::MsgId;
 use crate::prompt::{Prompt, format_prompt};
-use crate::settings::{KeepSetting, Scheduling};
-use crate::state::{State, StateError, Step};
+use crate::resume::ResumeError;
+use crate::settings::Scheduling;
+use crate::state::{State, Step};
 use crate::{ExperimentStart, sha256_hex};
 
 /// A request as a server received it.
@@ -42,31 +43,13 @@ pub struct Captured {
     pub headers: Option<Vec<(String, String)>>,
 }
 
-/// A journal that cannot be searched.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum LeakError {
-    /// It cannot be read, or was altered.
-    #[error(transparent)]
-    Read(#[from] ReadError),
-    /// An event does not follow from those before it.
-    #[error("line {number}")]
-    State {
-        /// Its line, from 1.
-        number: u64,
-        /// What is wrong.
-        #[source]
-        source: StateError,
-    },
-}
-
 /// A search for leaks: the journal first, then what was captured.
 ///
 /// ```
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/two_rounds.rs"));
 /// use logosphere_core::leak::{Captured, LeakCheck};
 ///
-/// # fn main() -> Result<(), logosphere_core::leak::LeakError> {
+/// # fn main() -> Result<(), logosphere_core::ResumeError> {
 /// let journal = two_rounds();
 /// let names = ["2026-01-02-first-run".to_owned()];
 /// let check = LeakCheck::read(&journal[..], &names)?;
@@ -83,19 +66,12 @@ pub struct LeakCheck {
     start: Box<ExperimentStart>,
     state: State,
     facts: Facts,
-    calls: Vec<Made>,
-    /// A call for each hash of a body that was made again.
-    made: HashMap<String, usize>,
-    /// Hashes of requests that were due when the journal was cut or the run interrupted: they may have been made.
-    due: HashSet<String>,
-    /// A call for each hash that the journal has and nothing makes.
-    recorded: HashMap<String, usize>,
+    seen: Seen,
     /// Hashes of captured bodies that were made again.
     equal: HashSet<String>,
     /// Captured requests that nothing makes, the first of them.
     unknown: Vec<(String, Vec<u8>)>,
     headers: HeaderLists,
-    found: Findings,
     report: LeakReport,
 }
 
@@ -156,76 +132,171 @@ impl LeakCheck {
     /// Reads a journal, to its end or to a last line that was not written to its end, and makes its requests again.
     ///
     /// # Errors
-    /// See [`LeakError`]; a torn last line is none.
-    pub fn read(journal: impl BufRead, names: &[String]) -> Result<Self, LeakError> {
-        let mut reader = Reader::new(journal);
-        let (entry, mut start) = reader.start()?;
+    /// See [`ResumeError`]; a torn last line is none.
+    pub fn read(journal: impl BufRead, names: &[String]) -> Result<Self, ResumeError> {
         // A captured request can be of any call.
-        start.effective.settings.keep = KeepSetting::All;
-        let at = |number| move |source| LeakError::State { number, source };
+        let fold = Fold::keeping_all(journal)?.until_torn();
+        let mut seen = Seen::default();
+        let run = fold.run(&mut seen)?;
+        seen.note_due(&run.state);
         let mut check = Self {
-            state: State::new(&start).map_err(at(entry.number))?,
-            facts: Facts::new(&start, names),
-            start,
-            calls: Vec::new(),
-            made: HashMap::new(),
-            due: HashSet::new(),
-            recorded: HashMap::new(),
+            facts: Facts::new(&run.start, names),
+            start: run.start,
+            state: run.state,
+            seen,
             equal: HashSet::new(),
             unknown: Vec::new(),
             headers: HeaderLists::default(),
-            found: Findings::default(),
             report: LeakReport::default(),
         };
-        let mut entry = Some(entry);
-        while let Some(found) = entry {
-            if let Some(line) = found.line {
-                check
-                    .take(&line.event, found.number)
-                    .map_err(at(found.number))?;
-            }
-            entry = match reader.next_entry() {
-                // A run that is under way, or was cut off: what came before is whole.
-                Err(ReadError::Damaged {
-                    damage: Damage::Torn,
-                    ..
-                }) => None,
-                entry => entry?,
-            };
-        }
-        check.note_due();
         check.search();
         Ok(check)
     }
 
-    /// Notes the requests of calls that may be under way here: the next one, or, where minds read a snapshot, those that
-    /// the round lacks.
-    fn note_due(&mut self) {
-        let Step::Call { mind } = self.state.next() else {
+    /// Searches what is constant, the seeds, and what minds wrote.
+    fn search(&mut self) {
+        search_start(&self.start, &self.facts, &mut self.seen.found);
+        let pool = self.state.pool();
+        for id in pool.seeds()..pool.len() {
+            let text = pool.text(id).unwrap_or_default();
+            for (kind, range) in self.facts.in_text(text) {
+                let place = format!("message {id}");
+                let detail = around(text, range);
+                self.seen
+                    .found
+                    .add(Severity::Minded, kind, "message", place, detail);
+            }
+        }
+    }
+
+    /// Holds a captured request against those that were made again.
+    pub fn captured(&mut self, request: Captured) {
+        let Captured {
+            name,
+            body,
+            headers,
+        } = request;
+        if let Some(headers) = headers {
+            self.headers
+                .hold(&name, headers, &self.facts, &mut self.seen.found);
+        }
+        let Some(body) = body else { return };
+        self.report.captured += 1;
+        let sha256 = sha256_hex(&body);
+        if self.seen.made.contains_key(&sha256) {
+            self.report.equal += 1;
+            self.equal.insert(sha256);
+        } else if self.seen.due.contains(&sha256) {
+            self.report.uncommitted += 1;
+        } else if self.unknown.len() < EXPLAINED {
+            self.unknown.push((name, body));
+        } else {
+            let detail = "no call of the journal makes it".to_owned();
+            self.seen
+                .found
+                .add(Severity::Leak, LeakKind::Body, "unexplained", name, detail);
+        }
+    }
+
+    /// What was found.
+    pub fn finish(mut self) -> LeakReport {
+        for (name, body) in std::mem::take(&mut self.unknown) {
+            self.explain(&name, &body);
+        }
+        let captured = self.report.captured > 0;
+        let missing = |call: &&Made| captured && !self.equal.contains(&call.request_sha256);
+        let findings = self.seen.found.sorted();
+        LeakReport {
+            holds: findings
+                .iter()
+                .all(|found| found.severity != Severity::Leak),
+            calls: self.seen.calls.len() as u64,
+            uncaptured: self.seen.calls.iter().filter(missing).count() as u64,
+            findings,
+            ..self.report
+        }
+    }
+
+    /// Says how a request that nothing makes differs from the nearest one that was not captured.
+    fn explain(&mut self, name: &str, body: &[u8]) {
+        let recorded = self.seen.recorded.get(&sha256_hex(body)).copied();
+        let prompt = longest_text(body);
+        let candidates = (0..self.seen.calls.len())
+            .filter(|call| !self.equal.contains(&self.seen.calls[*call].request_sha256))
+            .take(NEAR);
+        let nearest = recorded.or_else(|| {
+            // The first of equals.
+            candidates.max_by_key(|call| {
+                let made = self.prompt(&self.seen.calls[*call]);
+                (likeness(made.user(), &prompt), Reverse(*call))
+            })
+        });
+        let Some(nearest) = nearest else {
+            let detail = "every call of the journal has made another request".to_owned();
+            self.seen
+                .found
+                .add(Severity::Leak, LeakKind::Body, "unexplained", name, detail);
             return;
         };
-        let settings = self.state.settings();
+        let call = &self.seen.calls[nearest];
+        let place = format!(
+            "{name}, nearest to round {}, mind {}",
+            call.round, call.mind
+        );
+        for difference in differences(&self.body(call), body) {
+            let Difference {
+                kind,
+                about,
+                detail,
+            } = difference;
+            self.seen
+                .found
+                .add(Severity::Leak, kind, &about, &place, detail);
+        }
+    }
+
+    fn prompt(&self, call: &Made) -> Prompt {
+        let texts = (call.sampled.iter()).filter_map(|id| self.state.pool().text(*id));
+        format_prompt(&self.start.effective.settings.prompt(), texts)
+    }
+
+    fn body(&self, call: &Made) -> Vec<u8> {
+        (self.start.request_template).fill(self.prompt(call).user())
+    }
+}
+
+/// The requests of a journal, made again, and where they are not the ones that it records.
+#[derive(Debug, Default)]
+struct Seen {
+    calls: Vec<Made>,
+    /// A call for each hash of a body that was made again.
+    made: HashMap<String, usize>,
+    /// Hashes of requests that were due when the journal was cut or the run interrupted: they may have been made.
+    due: HashSet<String>,
+    /// A call for each hash that the journal has and nothing makes.
+    recorded: HashMap<String, usize>,
+    found: Findings,
+}
+
+impl Seen {
+    /// Notes the requests of calls that may be under way here: the next one, or, where minds read a snapshot, those that
+    /// the round lacks.
+    fn note_due(&mut self, state: &State) {
+        let Step::Call { mind } = state.next() else {
+            return;
+        };
+        let settings = state.settings();
         let end = match settings.scheduling {
             Scheduling::Sequential => mind + 1,
             Scheduling::Snapshot => settings.n_minds,
         };
-        let due = (mind..end).map(|mind| self.state.plan(mind).request_sha256);
+        let due = (mind..end).map(|mind| state.plan(mind).request_sha256);
         self.due.extend(due);
     }
 
-    fn take(&mut self, event: &Event, line: u64) -> Result<(), StateError> {
-        match event {
-            Event::ExperimentStart(_) => return Ok(()),
-            Event::MindInvocation(call) => self.hold(call, line),
-            Event::RunInterrupted(_) | Event::RunResumed(_) => self.note_due(),
-            _ => {}
-        }
-        self.state.apply(event)
-    }
-
     /// Holds a call against the prompt and the request that its messages make.
-    fn hold(&mut self, call: &MindInvocation, line: u64) {
-        let made = self.state.plan(call.mind_id);
+    fn hold(&mut self, call: &MindInvocation, line: u64, state: &State) {
+        let made = state.plan(call.mind_id);
         let place = format!("round {}, mind {} (line {line})", call.round, call.mind_id);
         let mut leak = |kind, detail: String| {
             self.found.add(Severity::Leak, kind, "", &place, detail);
@@ -267,110 +338,18 @@ impl LeakCheck {
             request_sha256: made.request_sha256,
         });
     }
+}
 
-    /// Searches what is constant, the seeds, and what minds wrote.
-    fn search(&mut self) {
-        search_start(&self.start, &self.facts, &mut self.found);
-        let pool = self.state.pool();
-        for id in pool.seeds()..pool.len() {
-            let text = pool.text(id).unwrap_or_default();
-            for (kind, range) in self.facts.in_text(text) {
-                let place = format!("message {id}");
-                let detail = around(text, range);
-                self.found
-                    .add(Severity::Minded, kind, "message", place, detail);
-            }
-        }
+impl Observer for Seen {
+    fn on_call(&mut self, call: &MindInvocation, number: u64, state: &State) {
+        self.hold(call, number, state);
     }
 
-    /// Holds a captured request against those that were made again.
-    pub fn captured(&mut self, request: Captured) {
-        let Captured {
-            name,
-            body,
-            headers,
-        } = request;
-        if let Some(headers) = headers {
-            self.headers
-                .hold(&name, headers, &self.facts, &mut self.found);
-        }
-        let Some(body) = body else { return };
-        self.report.captured += 1;
-        let sha256 = sha256_hex(&body);
-        if self.made.contains_key(&sha256) {
-            self.report.equal += 1;
-            self.equal.insert(sha256);
-        } else if self.due.contains(&sha256) {
-            self.report.uncommitted += 1;
-        } else if self.unknown.len() < EXPLAINED {
-            self.unknown.push((name, body));
-        } else {
-            let detail = "no call of the journal makes it".to_owned();
-            self.found
-                .add(Severity::Leak, LeakKind::Body, "unexplained", name, detail);
-        }
+    fn on_interrupt(&mut self, _: &RunInterrupted, state: &State) {
+        self.note_due(state);
     }
 
-    /// What was found.
-    pub fn finish(mut self) -> LeakReport {
-        for (name, body) in std::mem::take(&mut self.unknown) {
-            self.explain(&name, &body);
-        }
-        let captured = self.report.captured > 0;
-        let missing = |call: &&Made| captured && !self.equal.contains(&call.request_sha256);
-        let findings = self.found.sorted();
-        LeakReport {
-            holds: findings
-                .iter()
-                .all(|found| found.severity != Severity::Leak),
-            calls: self.calls.len() as u64,
-            uncaptured: self.calls.iter().filter(missing).count() as u64,
-            findings,
-            ..self.report
-        }
-    }
-
-    /// Says how a request that nothing makes differs from the nearest one that was not captured.
-    fn explain(&mut self, name: &str, body: &[u8]) {
-        let recorded = self.recorded.get(&sha256_hex(body)).copied();
-        let prompt = longest_text(body);
-        let candidates = (0..self.calls.len())
-            .filter(|call| !self.equal.contains(&self.calls[*call].request_sha256))
-            .take(NEAR);
-        let nearest = recorded.or_else(|| {
-            // The first of equals.
-            candidates.max_by_key(|call| {
-                let made = self.prompt(&self.calls[*call]);
-                (likeness(made.user(), &prompt), Reverse(*call))
-            })
-        });
-        let Some(nearest) = nearest else {
-            let detail = "every call of the journal has made another request".to_owned();
-            self.found
-                .add(Severity::Leak, LeakKind::Body, "unexplained", name, detail);
-            return;
-        };
-        let call = &self.calls[nearest];
-        let place = format!(
-            "{name}, nearest to round {}, mind {}",
-            call.round, call.mind
-        );
-        for difference in differences(&self.body(call), body) {
-            let Difference {
-                kind,
-                about,
-                detail,
-            } = difference;
-            self.found.add(Severity::Leak, kind, &about, &place, detail);
-        }
-    }
-
-    fn prompt(&self, call: &Made) -> Prompt {
-        let texts = (call.sampled.iter()).filter_map(|id| self.state.pool().text(*id));
-        format_prompt(&self.start.effective.settings.prompt(), texts)
-    }
-
-    fn body(&self, call: &Made) -> Vec<u8> {
-        (self.start.request_template).fill(self.prompt(call).user())
+    fn on_resume(&mut self, _: &RunResumed, state: &State) {
+        self.note_due(state);
     }
 }

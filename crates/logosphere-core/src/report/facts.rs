@@ -3,11 +3,15 @@
 use std::collections::BTreeMap;
 use std::io::BufRead;
 
-use crate::event::{Event, Line, MindInvocation, Protocol, RunInterrupted, TokenTotals};
-use crate::journal::{Damage, Entry, ReadError, Reader};
+use crate::event::{
+    CallError, ExperimentEnd, MindInvocation, Protocol, RoundEnd, RunInterrupted, RunResumed,
+    TokenTotals,
+};
+use crate::fold::{Fold, Observer};
 use crate::parser::{Note, Reason};
 use crate::resume::ResumeError;
 use crate::rules::Rules;
+use crate::state::{State, dollars};
 use crate::{ExperimentStart, Settings, Transcript};
 
 /// What a journal says of a run beside its messages.
@@ -81,101 +85,41 @@ impl RunFacts {
     /// # Errors
     /// As of [`Transcript::read`].
     pub fn read(journal: impl BufRead) -> Result<(Self, Transcript), ResumeError> {
-        let mut reader = Reader::new(journal);
-        let (entry, start) = reader.start()?;
-        let mut transcript = Transcript::begin(&start);
-        let began = entry.line.map(|line| line.timestamp);
-        let began = began.unwrap_or_default();
-        let mut facts = Self {
-            settings: start.effective.settings.clone(),
-            start: *start,
-            ended: began.clone(),
-            began,
+        let fold = Fold::begin(journal)?.until_torn();
+        let mut seen = Seen {
+            transcript: Transcript::begin(fold.start()),
             end: RunEnd::Open,
             resumed: 0,
-            protocol: Protocol::default(),
             by_model: BTreeMap::new(),
             suspects: 0,
             notes: BTreeMap::new(),
             rounds: Vec::new(),
             failures: BTreeMap::new(),
             retries: 0,
-            tokens: TokenTotals::default(),
             estimated: false,
-            cost_usd: None,
-            lines: entry.number,
-            chain: String::new(),
         };
-        loop {
-            let entry = match reader.next_entry() {
-                Ok(None)
-                | Err(ReadError::Damaged {
-                    damage: Damage::Torn,
-                    ..
-                }) => break,
-                Ok(Some(entry)) => entry,
-                Err(error) => return Err(error.into()),
-            };
-            let Entry { number, line, .. } = entry;
-            facts.lines = number;
-            // Types that this version does not know say nothing to it.
-            let Some(line) = line else { continue };
-            facts.take(&line);
-            let taken = transcript.take(line.event, facts.rules());
-            taken.map_err(|source| ResumeError::State { number, source })?;
-        }
-        reader.chain().clone_into(&mut facts.chain);
-        Ok((facts, transcript))
-    }
-
-    fn take(&mut self, line: &Line) {
-        self.ended.clone_from(&line.timestamp);
-        match &line.event {
-            Event::MindInvocation(call) => self.take_call(call),
-            Event::RoundEnd(end) => self.rounds.push(RoundFacts {
-                round: end.round,
-                protocol: end.protocol.clone(),
-                tokens: end.tokens_total,
-                cost_usd: end.cost_usd_total,
-            }),
-            Event::ExperimentEnd(end) => self.end = RunEnd::Ended(end.stop_reason.clone()),
-            Event::RunInterrupted(stop) => self.end = RunEnd::Interrupted(stop.clone()),
-            Event::RunResumed(resumed) => {
-                self.end = RunEnd::Open;
-                self.resumed += 1;
-                // `verify` reports a change that cannot be.
-                if let Ok(settings) = self.settings.with_changes(&resumed.changed) {
-                    self.settings = settings;
-                }
-            }
-            Event::Error(error) => *self.failures.entry(error.class.as_str()).or_default() += 1,
-            Event::ExperimentStart(_) | Event::RoundStart(_) => {}
-        }
-    }
-
-    fn take_call(&mut self, call: &MindInvocation) {
-        let rules = self.rules();
-        let key = call.meter_key(rules);
-        self.protocol.count(key, call.parse.end);
-        let model = match call.model_answered.as_str() {
-            "" => &call.model_asked,
-            _ => &call.model_answered,
+        let run = fold.run(&mut seen)?;
+        let facts = Self {
+            start: *run.start,
+            settings: run.state.settings().clone(),
+            began: run.began,
+            ended: run.ended,
+            end: seen.end,
+            resumed: seen.resumed,
+            protocol: run.state.protocol().clone(),
+            by_model: seen.by_model,
+            suspects: seen.suspects,
+            notes: seen.notes,
+            rounds: seen.rounds,
+            failures: seen.failures,
+            retries: seen.retries,
+            tokens: run.state.tokens(),
+            estimated: seen.estimated,
+            cost_usd: run.state.cost().map(dollars),
+            lines: run.lines,
+            chain: run.chain,
         };
-        let of_model = self.by_model.entry(model.clone()).or_default();
-        of_model.count(key, call.parse.end);
-        let notes = &call.parse.notes;
-        let suspect = call.parse.reason == Reason::Silence && notes.contains(&Note::NearDelimiter);
-        self.suspects += u64::from(suspect);
-        for note in notes {
-            *self.notes.entry(*note).or_default() += 1;
-        }
-        self.retries += (call.attempts.len() as u64).saturating_sub(1);
-        self.tokens.prompt = rules.add_tokens(self.tokens.prompt, call.tokens.prompt);
-        self.tokens.completion = rules.add_tokens(self.tokens.completion, call.tokens.completion);
-        self.estimated |= call.tokens.estimated;
-        if let Some(cost) = call.cost_usd {
-            *self.cost_usd.get_or_insert(0.0) += cost;
-        }
+        Ok((facts, seen.transcript))
     }
 
     pub(super) fn rules(&self) -> Rules {
@@ -185,5 +129,66 @@ impl RunFacts {
     /// Answers: calls that did not fail.
     pub fn answers(&self) -> u64 {
         self.protocol.compliant + self.protocol.tolerated + self.protocol.lost
+    }
+}
+
+/// The facts that the state of a run does not keep.
+struct Seen {
+    transcript: Transcript,
+    end: RunEnd,
+    resumed: u64,
+    by_model: BTreeMap<String, Protocol>,
+    suspects: u64,
+    notes: BTreeMap<Note, u64>,
+    rounds: Vec<RoundFacts>,
+    failures: BTreeMap<&'static str, u64>,
+    retries: u64,
+    estimated: bool,
+}
+
+impl Observer for Seen {
+    fn on_call(&mut self, call: &MindInvocation, number: u64, state: &State) {
+        self.transcript.on_call(call, number, state);
+        let model = match call.model_answered.as_str() {
+            "" => &call.model_asked,
+            _ => &call.model_answered,
+        };
+        let of_model = self.by_model.entry(model.clone()).or_default();
+        of_model.count(state.meter_key(call), call.parse.end);
+        let notes = &call.parse.notes;
+        let suspect = call.parse.reason == Reason::Silence && notes.contains(&Note::NearDelimiter);
+        self.suspects += u64::from(suspect);
+        for note in notes {
+            *self.notes.entry(*note).or_default() += 1;
+        }
+        self.retries += (call.attempts.len() as u64).saturating_sub(1);
+        self.estimated |= call.tokens.estimated;
+    }
+
+    fn on_round(&mut self, end: &RoundEnd, state: &State) {
+        self.transcript.on_round(end, state);
+        self.rounds.push(RoundFacts {
+            round: end.round,
+            protocol: end.protocol.clone(),
+            tokens: end.tokens_total,
+            cost_usd: end.cost_usd_total,
+        });
+    }
+
+    fn on_error(&mut self, error: &CallError) {
+        *self.failures.entry(error.class.as_str()).or_default() += 1;
+    }
+
+    fn on_interrupt(&mut self, stop: &RunInterrupted, _: &State) {
+        self.end = RunEnd::Interrupted(stop.clone());
+    }
+
+    fn on_resume(&mut self, _: &RunResumed, _: &State) {
+        self.end = RunEnd::Open;
+        self.resumed += 1;
+    }
+
+    fn on_end(&mut self, end: &ExperimentEnd) {
+        self.end = RunEnd::Ended(end.stop_reason.clone());
     }
 }
