@@ -15,10 +15,31 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
         .collect()
 }
 
+/// The bytes of lower-case hex; `None` for any other text.
+pub(crate) fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digit = |byte: u8| match byte {
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'a'..=b'f' => Some(byte - b'a' + 10),
+        _ => None,
+    };
+    let pairs = text.as_bytes().chunks(2);
+    pairs
+        .map(|pair| match pair {
+            [high, low] => Some(digit(*high)? << 4 | digit(*low)?),
+            _ => None,
+        })
+        .collect()
+}
+
 /// The SHA-256 of a value as canonical JSON, in hex: no white space, the keys of every object sorted, whatever the features
 /// of `serde_json` in the program that embeds this crate.
 pub(crate) fn canonical_sha256(value: Value) -> String {
-    sha256_hex(sorted(value).to_string().as_bytes())
+    hex(&canonical_sha256_bytes(value))
+}
+
+/// As [`canonical_sha256`], as bytes.
+pub(crate) fn canonical_sha256_bytes(value: Value) -> [u8; 32] {
+    Sha256::digest(sorted(value).to_string()).into()
 }
 
 fn sorted(value: Value) -> Value {

@@ -1,16 +1,17 @@
-use serde::{Deserialize, Serialize};
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::json;
 
-use crate::hash::canonical_sha256;
+use crate::hash;
 use crate::{CountRequest, ModelRequest, PortLabel};
 
 /// The version of what goes into a key.
 const VERSION: u32 = 1;
 
-/// What a call asks, of whom, and which of its repetitions it is: SHA-256 of canonical JSON, in hex.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct CallKey(String);
+/// The SHA-256 of what a call asks, of whom, and which of its repetitions it is, as canonical JSON; 64 hex digits as text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CallKey([u8; 32]);
 
 impl CallKey {
     /// The key of a question to a role.
@@ -43,11 +44,28 @@ impl CallKey {
     }
 
     fn of(identity: serde_json::Value) -> Self {
-        Self(canonical_sha256(identity))
+        Self(hash::canonical_sha256_bytes(identity))
     }
+}
 
-    /// 64 hex digits.
-    pub fn as_str(&self) -> &str {
-        &self.0
+impl fmt::Display for CallKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&hash::hex(&self.0))
+    }
+}
+
+impl Serialize for CallKey {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for CallKey {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let bytes = hash::unhex(&text).and_then(|bytes| bytes.try_into().ok());
+        bytes.map(Self).ok_or_else(|| {
+            de::Error::invalid_value(de::Unexpected::Str(&text), &"64 hex digits in lower case")
+        })
     }
 }

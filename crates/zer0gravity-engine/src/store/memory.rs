@@ -13,7 +13,7 @@ impl MemoryStore {
     /// Keeps a call, if it may stand for the same call later.
     pub(super) fn insert(&mut self, record: &Arc<CallRecord>) {
         if record.is_reusable() {
-            self.calls.insert(record.key.clone(), record.clone());
+            self.calls.insert(record.key, record.clone());
         }
     }
 

@@ -35,7 +35,7 @@ impl<'a> SharedCalls<'a> {
     where
         F: Future<Output = Result<Arc<CallRecord>, PortError>>,
     {
-        let cell = lock(&self.cells).entry(key.clone()).or_default().clone();
+        let cell = lock(&self.cells).entry(*key).or_default().clone();
         let found = cell.get_or_try_init(|| async { find(self.store.get(key).await).await });
         found.await.cloned()
     }

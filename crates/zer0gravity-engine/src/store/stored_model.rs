@@ -162,7 +162,7 @@ impl Question {
     fn answered(&self, answer: Answer) -> Arc<CallRecord> {
         Arc::new(CallRecord {
             schema_version: SCHEMA_VERSION,
-            key: self.key.clone(),
+            key: self.key,
             endpoint: self.endpoint,
             role: self.role,
             model: self.model.clone(),

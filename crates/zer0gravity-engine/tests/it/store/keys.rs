@@ -51,7 +51,7 @@ fn a_key_is_the_hash_of_canonical_json() {
         quoted(&request.prompt.system)
     );
     let key = CallKey::of_message(&request, &label());
-    assert_eq!(key.as_str(), sha256(&canonical));
+    assert_eq!(key.to_string(), sha256(&canonical));
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn every_field_of_a_message_is_in_its_key() {
         let (mut request, mut label) = (request(), label());
         change(&mut request, &mut label);
         let key = CallKey::of_message(&request, &label);
-        assert_eq!(key.as_str().len(), 64);
+        assert_eq!(key.to_string().len(), 64);
         let before = keys.insert(key, what);
         assert_eq!(before, None, "{what} makes no other key");
     }
@@ -185,4 +185,28 @@ fn each_role_repeats_over_its_own_numbers() {
     let judge = expected.get_mut("ImplementabilityJudge").unwrap();
     *judge = one(&["ask", "sample"]);
     assert_eq!(names(true), expected);
+}
+
+#[test]
+fn z50_a_key_is_read_as_it_is_written_and_no_other_text_is() {
+    let key = CallKey::of_message(&request(), &label());
+    let json = serde_json::to_string(&key).unwrap();
+    assert_eq!(json, format!("\"{key}\""));
+    assert_eq!(serde_json::from_str::<CallKey>(&json).unwrap(), key);
+    let text = key.to_string();
+    for wrong in [
+        &text[1..],
+        &text[2..],
+        &format!("{text}00"),
+        &format!("g{}", &text[1..]),
+        "",
+    ] {
+        let error = serde_json::from_value::<CallKey>(wrong.into()).unwrap_err();
+        assert!(
+            error.to_string().contains("expected 64 hex digits"),
+            "{error}"
+        );
+    }
+    // 32 bytes, for a run holds each key three times.
+    assert_eq!(size_of::<CallKey>(), 32);
 }
