@@ -7,10 +7,9 @@ use llm_client::ErrorClass;
 use tokio_util::sync::CancellationToken;
 use zer0gravity_engine::plan::{Config, Plan};
 use zer0gravity_engine::report::Report;
-use zer0gravity_engine::store::{CallStore, MemoryStore, SharedStore};
+use zer0gravity_engine::store::{CallStore, MemoryStore};
 use zer0gravity_engine::{
-    Context, Event, ExperimentResult, FailureKind, RunError, StageStatus, Triple, run_matrix,
-    run_plan, score_triples,
+    Context, Event, ExperimentResult, FailureKind, RunError, Runner, StageStatus, Triple,
 };
 
 use crate::args::Checks;
@@ -25,9 +24,8 @@ pub fn perform(
     session: &Session,
 ) -> Result<Report, Failure> {
     let total = plan.items().count();
-    let work = async |context: &Context<'_>, cancel, show: &mut dyn FnMut(Event<'_>)| {
-        run_matrix(context, plan, cancel, show).await
-    };
+    let work =
+        async |runner: &Runner<'_>, show: &mut dyn FnMut(Event<'_>)| runner.run(plan, show).await;
     let mut report = watched(asked, store, total, session, work)?;
     report.replayed = asked.replay;
     Ok(report)
@@ -41,8 +39,8 @@ pub fn results(
     session: &Session,
 ) -> Result<Vec<ExperimentResult>, Failure> {
     let total = plan.items().count();
-    let work = async |context: &Context<'_>, cancel, show: &mut dyn FnMut(Event<'_>)| {
-        run_plan(context, plan, cancel, show).await
+    let work = async |runner: &Runner<'_>, show: &mut dyn FnMut(Event<'_>)| {
+        runner.results(plan, show).await
     };
     watched(asked, store, total, session, work)
 }
@@ -55,8 +53,8 @@ pub fn score(
     session: &Session,
 ) -> Result<Vec<ExperimentResult>, Failure> {
     let store = MemoryStore::default();
-    let work = async |context: &Context<'_>, cancel, show: &mut dyn FnMut(Event<'_>)| {
-        score_triples(context, config, triples, cancel, show).await
+    let work = async |runner: &Runner<'_>, show: &mut dyn FnMut(Event<'_>)| {
+        runner.score(config, triples, show).await
     };
     watched(asked, store, triples.len(), session, work)
 }
@@ -67,31 +65,21 @@ fn watched<T>(
     store: impl CallStore + 'static,
     total: usize,
     session: &Session,
-    work: impl AsyncFnOnce(
-        &Context<'_>,
-        CancellationToken,
-        &mut dyn FnMut(Event<'_>),
-    ) -> Result<T, RunError>,
+    work: impl AsyncFnOnce(&Runner<'_>, &mut dyn FnMut(Event<'_>)) -> Result<T, RunError>,
 ) -> Result<T, Failure> {
-    let cancel = cancelled_by(&Interrupt::on_signals()?);
-    let store = SharedStore::new(store);
     let clock = SystemClock::new();
-    let context = Context {
-        port: asked.port.as_ref(),
-        clock: &clock,
-        counter: asked.counter.as_ref(),
-        store: &store,
-        concurrency: asked.concurrency,
-        prices: &asked.prices,
-        pricing: None,
-    };
+    let context = Context::new(asked.port.as_ref(), &clock, asked.counter.as_ref());
+    let runner = Runner::new(context.prices(&asked.prices))
+        .store(store)
+        .concurrency(asked.concurrency)
+        .cancel(cancelled_by(&Interrupt::on_signals()?));
     let bar = session.progress.bar("experiments", total);
     let mut show = |event: Event<'_>| {
         if let Event::Ended { done, .. } = event {
             bar.set_position(done as u64);
         }
     };
-    let done = bin_support::block_on(work(&context, cancel, &mut show))?;
+    let done = bin_support::block_on(work(&runner, &mut show))?;
     drop(bar);
     Ok(done?)
 }

@@ -22,11 +22,11 @@ use serde_json::json;
 use zer0gravity_engine::plan::{Config, Encoding, Plan, PlannedCase};
 use zer0gravity_engine::prompts::Role;
 use zer0gravity_engine::store::{
-    CallKey, CallRecord, CallStore, JsonlStore, MemoryStore, SharedStore, StoreError,
+    CallKey, CallRecord, CallStore, JsonlStore, MemoryStore, StoreError,
 };
 use zer0gravity_engine::{
     CallFacts, Case, Clock, Context, CountRequest, DEFAULT_RULES, LocalCounter, ModelPort,
-    ModelReply, ModelRequest, PortError, PortLabel, Stop, TokenCount, TokenUse, run_plan,
+    ModelReply, ModelRequest, PortError, PortLabel, Runner, Stop, TokenCount, TokenUse,
 };
 
 const MODEL: &str = "claude-sonnet-4-5-20250929";
@@ -157,18 +157,8 @@ fn plan(experiments: usize, bytes: usize) -> Plan {
 /// Runs a plan, and gives the number of results.
 fn run(plan: &Plan, store: impl CallStore + 'static) -> usize {
     let runtime = tokio::runtime::Builder::new_current_thread().build();
-    let store = SharedStore::new(store);
-    let context = Context {
-        port: &Instant,
-        clock: &Still,
-        counter: &Quarter,
-        store: &store,
-        concurrency: 8,
-        prices: &[],
-        pricing: None,
-    };
-    let mut silent = |_: zer0gravity_engine::Event<'_>| ();
-    let results = run_plan(&context, plan, Default::default(), &mut silent);
+    let runner = Runner::new(Context::new(&Instant, &Still, &Quarter)).store(store);
+    let results = async { runner.results(plan, &mut |_| ()).await };
     let results = runtime.unwrap().block_on(results).unwrap();
     assert!(results.iter().all(|result| result.outcome.is_ok()));
     results.len()

@@ -7,8 +7,7 @@
 //! ```
 //! use zer0gravity_engine::dataset::Level;
 //! use zer0gravity_engine::plan::{Config, Encoding, Plan, PlannedCase};
-//! use zer0gravity_engine::store::{MemoryStore, SharedStore};
-//! use zer0gravity_engine::{Clock, Context, DEFAULT_RULES, ModelPort, OfflineModel, Tokenizers, run_matrix};
+//! use zer0gravity_engine::{Clock, Context, DEFAULT_RULES, ModelPort, OfflineModel, Runner, Tokenizers};
 //!
 //! /// Time comes from outside: a real clock in a program, one that stands still here.
 //! struct Still;
@@ -30,18 +29,10 @@
 //!     cases: level.cases().into_iter().map(|case| PlannedCase { level: Some(1), case }).collect(),
 //!     config: Config::new(port.label(), OfflineModel::NAME),
 //! };
-//! // `JsonlStore` keeps calls on the disk instead: a run that stops is then resumed without paying twice.
-//! let store = SharedStore::new(MemoryStore::default());
-//! let context = Context {
-//!     port: &port,
-//!     clock: &Still,
-//!     counter: &Tokenizers::default(),
-//!     store: &store,
-//!     concurrency: 8,
-//!     prices: &[],
-//!     pricing: None,
-//! };
-//! let report = run_matrix(&context, &plan, Default::default(), &mut |_| {}).await.unwrap();
+//! let counter = Tokenizers::default();
+//! // With `.store(..)` a `JsonlStore` keeps calls on the disk: a run that stops is then resumed without paying twice.
+//! let runner = Runner::new(Context::new(&port, &Still, &counter));
+//! let report = runner.run(&plan, &mut |_| {}).await.unwrap();
 //!
 //! let first = &report.results[0];
 //! assert_eq!(first.encoded_text.as_deref(), Some("Hll wrld!"));
@@ -57,8 +48,8 @@
 //! one source, which is named; what is worth a second look is a flag and changes no score. The scoring core (arithmetic,
 //! parsers, metrics, statistics, flags) is plain functions without I/O; models, time and stores come in as traits.
 //!
-//! Next: [`score_all`] and [`parse_judge_reply`] for the rubric alone, [`run_experiment`] and [`run_matrix`] for the calls,
-//! [`score_triples`] for texts of other tools, [`detect`] for flags, [`lint()`] for rules before they are used, [`Report`] for what
+//! Next: [`score_all`] and [`parse_judge_reply`] for the rubric alone, [`Runner`] for the calls, for texts of other tools
+//! too, [`detect`] for flags, [`lint()`] for rules before they are used, [`Report`] for what
 //! a run comes to.
 
 pub mod codec;
@@ -71,7 +62,6 @@ pub mod judge;
 pub mod lint;
 #[cfg(feature = "llm")]
 mod llm;
-mod matrix;
 pub mod metrics;
 mod number;
 mod off_thread;
@@ -84,6 +74,7 @@ pub mod procedure;
 pub mod prompts;
 pub mod report;
 mod result;
+mod runner;
 mod score;
 pub mod stats;
 pub mod store;
@@ -109,7 +100,6 @@ pub use judge::{
 pub use lint::{LintFinding, LintReport, lint};
 #[cfg(feature = "llm")]
 pub use llm::LlmPort;
-pub use matrix::{Event, RunError, run_matrix, run_plan, score_triples};
 pub use metrics::{chrf_pp, literal_recall, rouge_l};
 pub use offline::OfflineModel;
 pub use outcome::{Outcome, StageName, StageRecord, StageStatus, TokenUse};
@@ -127,6 +117,7 @@ pub use result::{
     Points, PreviousScores, Procedural, ProceduralStatus, PromptHashes, Randomness, ResultScores,
     SCHEMA_VERSION,
 };
+pub use runner::{Event, RunError, Runner};
 pub use score::{
     CompatCard, CompatScores, MAX_IMPLEMENTABILITY, MAX_LEARNABILITY, MAX_SEMANTIC,
     MAX_TOKEN_EFFICIENCY, ScoreCard, Scores, TokenPair, compression_percent, compression_ratio,

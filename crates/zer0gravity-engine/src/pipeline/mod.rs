@@ -15,10 +15,11 @@ pub use roles::{
 };
 pub use stage::{CallTotals, Failure, Stage};
 
-use crate::store::SharedStore;
 use crate::{Clock, LocalCounter, ModelPort};
 
 /// What experiments work with.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct Context<'a> {
     /// Who answers.
     pub port: &'a dyn ModelPort,
@@ -26,12 +27,32 @@ pub struct Context<'a> {
     pub clock: &'a dyn Clock,
     /// Counts tokens where the provider does not.
     pub counter: &'a dyn LocalCounter,
-    /// Where calls are kept, for [`crate::run_matrix`].
-    pub store: &'a SharedStore,
-    /// Requests under way at the same time, at least 1, for [`crate::run_matrix`].
-    pub concurrency: usize,
     /// What prompts cost, for [`crate::Cost::per_1000_messages`].
     pub prices: &'a [PriceList],
-    /// What costs are reckoned from; without it a result has none. [`crate::run_matrix`] measures it by itself.
+    /// What costs are computed from; without it a result has none. A [`crate::Runner`] measures it by itself.
     pub pricing: Option<&'a Pricing>,
+}
+
+impl<'a> Context<'a> {
+    /// Works without prices.
+    pub fn new(
+        port: &'a dyn ModelPort,
+        clock: &'a dyn Clock,
+        counter: &'a dyn LocalCounter,
+    ) -> Self {
+        Self {
+            port,
+            clock,
+            counter,
+            prices: &[],
+            pricing: None,
+        }
+    }
+
+    /// Computes costs by these prices.
+    #[must_use]
+    pub fn prices(mut self, prices: &'a [PriceList]) -> Self {
+        self.prices = prices;
+        self
+    }
 }

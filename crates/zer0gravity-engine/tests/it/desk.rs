@@ -6,12 +6,10 @@ use std::sync::{Arc, Mutex};
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 use zer0gravity_engine::plan::{Config, Encoding, Plan, PlannedCase};
-use zer0gravity_engine::store::{
-    CallKey, CallRecord, CallStore, MemoryStore, SharedStore, StoreError,
-};
+use zer0gravity_engine::store::{CallKey, CallRecord, CallStore, MemoryStore, StoreError};
 use zer0gravity_engine::{
     Case, Clock, Context, Event, ExperimentResult, LocalCounter, ModelPort, Report, RunError,
-    run_matrix,
+    Runner,
 };
 
 use crate::player::{MODEL, Player, drive, finish, label};
@@ -85,7 +83,7 @@ impl LocalCounter for Characters {
     }
 }
 
-/// What [`run_matrix`] needs besides a plan.
+/// What a [`Runner`] needs besides a plan.
 pub struct Desk {
     pub ledger: Ledger,
     pub clock: Still,
@@ -111,32 +109,11 @@ impl Desk {
         }
     }
 
-    /// Lets `work` have what experiments work with.
-    pub async fn with<T>(
-        &self,
-        port: &dyn ModelPort,
-        work: impl AsyncFnOnce(&Context<'_>) -> T,
-    ) -> T {
-        self.with_store(port, self.ledger.clone(), work).await
-    }
-
-    async fn with_store<T>(
-        &self,
-        port: &dyn ModelPort,
-        store: impl CallStore + 'static,
-        work: impl AsyncFnOnce(&Context<'_>) -> T,
-    ) -> T {
-        let store = SharedStore::new(store);
-        let context = Context {
-            port,
-            clock: &self.clock,
-            counter: &Characters,
-            store: &store,
-            concurrency: self.concurrency,
-            prices: &[],
-            pricing: None,
-        };
-        work(&context).await
+    /// What runs experiments on this store.
+    pub fn runner<'a>(&'a self, port: &'a dyn ModelPort) -> Runner<'a> {
+        Runner::new(Context::new(port, &self.clock, &Characters))
+            .store(self.ledger.clone())
+            .concurrency(self.concurrency)
     }
 
     /// A whole run that keeps its calls elsewhere.
@@ -146,11 +123,8 @@ impl Desk {
         plan: &Plan,
         store: impl CallStore + 'static,
     ) -> Result<Report, RunError> {
-        let cancel = CancellationToken::new();
-        self.with_store(port, store, async |context| {
-            run_matrix(context, plan, cancel, &mut |_| ()).await
-        })
-        .await
+        let runner = self.runner(port).store(store);
+        runner.run(plan, &mut |_| ()).await
     }
 
     /// The same with a player that holds nothing.
@@ -171,10 +145,8 @@ impl Desk {
         cancel: CancellationToken,
         on_event: &mut dyn FnMut(Event<'_>),
     ) -> Result<Report, RunError> {
-        self.with(port, async |context| {
-            run_matrix(context, plan, cancel, on_event).await
-        })
-        .await
+        let runner = self.runner(port).cancel(cancel);
+        runner.run(plan, on_event).await
     }
 
     /// A run that nobody is told of.

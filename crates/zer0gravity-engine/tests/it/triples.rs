@@ -1,11 +1,10 @@
 //! Texts that were encoded and decoded somewhere else: what is given is used, what is missing is asked for.
 
-use tokio_util::sync::CancellationToken;
 use zer0gravity_engine::plan::Config;
 use zer0gravity_engine::prompts::Role;
 use zer0gravity_engine::{
     Case, CaseFormat, Event, ExperimentResult, Points, Report, ResultScores, StageName,
-    StageStatus, TokenPair, TokenSource, Triple, parse_triples, score_triples,
+    StageStatus, TokenPair, TokenSource, Triple, parse_triples,
 };
 
 use crate::desk::{Desk, only};
@@ -47,10 +46,8 @@ fn config() -> Config {
 
 fn scored_by(player: &Player, config: &Config, triples: &[Triple]) -> Vec<ExperimentResult> {
     let desk = Desk::one_by_one();
-    let run = desk.with(player, async |context| {
-        let cancel = CancellationToken::new();
-        score_triples(context, config, triples, cancel, &mut |_| ()).await
-    });
+    let runner = desk.runner(player);
+    let run = async { runner.score(config, triples, &mut |_| ()).await };
     finish(run, player).unwrap()
 }
 
@@ -207,15 +204,13 @@ fn results_come_in_the_order_of_the_triples() {
     let player = Player::default().holding();
     let config = config();
     let mut told = Vec::new();
-    let run = desk.with(&player, async |context| {
-        let cancel = CancellationToken::new();
-        let mut on_event = |event: Event<'_>| {
-            if let Event::Ended { done, result, .. } = event {
-                told.push((done, result.test_case_id.clone()));
-            }
-        };
-        score_triples(context, &config, &triples, cancel, &mut on_event).await
-    });
+    let mut on_event = |event: Event<'_>| {
+        if let Event::Ended { done, result, .. } = event {
+            told.push((done, result.test_case_id.clone()));
+        }
+    };
+    let runner = desk.runner(&player);
+    let run = runner.score(&config, &triples, &mut on_event);
     let results = drive(run, &player, |player| {
         // What the last triple waits for goes first.
         let held = player.held();

@@ -2,11 +2,11 @@
 
 use zer0gravity_engine::prompts::Role;
 use zer0gravity_engine::{
-    ExperimentResult, FailureKind, ModelReply, Points, PortError, ProceduralStatus, ResultScores,
-    StageName, StageStatus, Stop, run_experiment,
+    Context, ExperimentResult, FailureKind, ModelReply, Points, PortError, ProceduralStatus,
+    ResultScores, StageName, StageStatus, Stop, run_experiment,
 };
 
-use crate::desk::{Desk, only, plan};
+use crate::desk::{Characters, Desk, only, plan};
 use crate::player::{Player, RULES, SEMANTIC, fails, finish, says, stops};
 
 /// Ten letters, five in the encoding.
@@ -294,9 +294,8 @@ fn an_experiment_alone_is_one_of_a_run() {
     let item = plan.items().next().unwrap();
     let desk = Desk::default();
     let player = Player::default();
-    let alone = desk.with(&player, async |context| {
-        run_experiment(context, &item).await
-    });
+    let context = Context::new(&player, &desk.clock, &Characters);
+    let alone = run_experiment(&context, &item);
     let alone = finish(alone, &player);
     assert_eq!(alone, only(desk.run(&Player::default(), &plan)));
 }
