@@ -150,8 +150,11 @@ fn name(path: &std::path::Path) -> String {
 
 /// The endings of datasets, such as `.json, .jsonl or .csv`.
 fn endings(last: &str) -> String {
-    let [others @ .., end] = CaseFormat::ENDINGS.map(|ending| format!(".{ending}"));
-    format!("{}{last}{end}", others.join(", "))
+    let list = format!(".{}", CaseFormat::ENDINGS.join(", ."));
+    match list.rsplit_once(", ") {
+        Some((others, end)) => format!("{others}{last}{end}"),
+        None => list,
+    }
 }
 
 fn plural(count: usize, noun: &str) -> String {

@@ -75,7 +75,7 @@ pub fn levels(args: &Levels, session: &mut Session) -> Result<Exit, Failure> {
         output::json(Output::Stdout, &cases, session)?;
         return Ok(Exit::Done);
     }
-    for level in &LEVELS {
+    for level in LEVELS {
         writeln!(session.results, "level {}", level.number)?;
         for case in level.cases() {
             writeln!(session.results, "  {}  {}", case.id, case.text)?;

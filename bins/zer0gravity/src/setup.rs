@@ -48,31 +48,28 @@ pub fn config(asking: &Asking, repeats: &Repeats, port: PortLabel, model: &str) 
         given => given.to_vec(),
     };
     let decoder = asking.decoder_model.as_deref().unwrap_or(model);
-    Config {
-        models: Models {
-            encoder: model.to_owned(),
-            decoder: decoder.to_owned(),
-            judges,
-        },
-        prompt_profile: asking.prompt_profile,
-        max_output_tokens: asking.max_output_tokens,
-        trials: repeats.trials,
-        decodes: repeats.decodes,
-        judge_samples: repeats.judge_samples,
-        execute: asking.execute,
-        implementability_once: asking.implementability_once,
-        cost: if asking.cost {
-            Costs::Counted
-        } else {
-            Costs::None
-        },
-        measure_wrapper: asking.measure_wrapper,
-        compat_judge_parse: asking.compat_judge_parse,
-        compat_token_fallback: asking.compat_token_fallback,
-        no_measure_tokens: asking.no_measure_tokens,
-        seed: asking.seed.seed,
-        ..Config::new(port, model)
+    let mut config = Config::new(port, model);
+    config.models = Models {
+        encoder: model.to_owned(),
+        decoder: decoder.to_owned(),
+        judges,
+    };
+    config.prompt_profile = asking.prompt_profile;
+    config.max_output_tokens = asking.max_output_tokens;
+    config.trials = repeats.trials;
+    config.decodes = repeats.decodes;
+    config.judge_samples = repeats.judge_samples;
+    config.execute = asking.execute;
+    config.implementability_once = asking.implementability_once;
+    if asking.cost {
+        config.cost = Costs::Counted;
     }
+    config.measure_wrapper = asking.measure_wrapper;
+    config.compat_judge_parse = asking.compat_judge_parse;
+    config.compat_token_fallback = asking.compat_token_fallback;
+    config.no_measure_tokens = asking.no_measure_tokens;
+    config.seed = asking.seed.seed;
+    config
 }
 
 /// Refuses what would fail or mislead after the start: rules that need a model in an offline run, checks of an offline run

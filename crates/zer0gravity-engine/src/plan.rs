@@ -66,6 +66,7 @@ pub struct PlannedCase {
     clippy::struct_excessive_bools,
     reason = "each is a flag of the command line"
 )]
+#[non_exhaustive]
 pub struct Config {
     /// Who answers.
     pub port: PortLabel,
@@ -176,6 +177,7 @@ impl Item<'_> {
 
 /// One experiment of a plan.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Item<'a> {
     /// How.
     pub config: &'a Config,

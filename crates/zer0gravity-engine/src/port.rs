@@ -63,6 +63,7 @@ pub struct ModelRequest {
 
 /// What a prompt was made of: what the role gets to see, and nothing else.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Material {
     /// The rules; empty where the role does not see them.
     pub rules: String,

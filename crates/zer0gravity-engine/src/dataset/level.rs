@@ -10,7 +10,7 @@ pub struct Level {
 }
 
 /// The three levels in order.
-pub const LEVELS: [Level; 3] = [
+pub const LEVELS: &[Level] = &[
     Level {
         number: 1,
         json: include_str!("../test-cases/level-1-simple.json"),
@@ -28,7 +28,7 @@ pub const LEVELS: [Level; 3] = [
 impl Level {
     /// The level with this number, if there is one.
     pub fn find(number: u32) -> Option<Self> {
-        LEVELS.into_iter().find(|level| level.number == number)
+        LEVELS.iter().copied().find(|level| level.number == number)
     }
 
     /// Its cases.

@@ -27,7 +27,7 @@ pub enum CaseFormat {
 
 impl CaseFormat {
     /// The endings of names that have a format.
-    pub const ENDINGS: [&str; 5] = ["json", "jsonl", "csv", "txt", "md"];
+    pub const ENDINGS: &'static [&'static str] = &["json", "jsonl", "csv", "txt", "md"];
 
     /// The format of a file by its name's ending, one of [`Self::ENDINGS`], in any case.
     ///

@@ -100,7 +100,7 @@ pub struct FlagInput<'a> {
 
 impl FlagId {
     /// Every rule, in order.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: &'static [Self] = &[
         Self::IdentityEncoding,
         Self::Expansion,
         Self::ExecutedAnswer,
@@ -243,8 +243,8 @@ impl FlagId {
 /// ```
 pub fn detect(input: &FlagInput<'_>) -> Vec<Flag> {
     FlagId::ALL
-        .into_iter()
-        .filter_map(|id| {
+        .iter()
+        .filter_map(|&id| {
             Some(Flag {
                 id,
                 severity: id.severity(),

@@ -15,6 +15,7 @@ use crate::{
 
 /// How a role is asked.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct RoleConfig {
     /// The model's id.
     pub model: String,

@@ -21,7 +21,7 @@ pub use jsonl::{JsonlStore, TornLine};
 pub use key::CallKey;
 pub use memory::MemoryStore;
 pub use record::{Answer, CallRecord};
-pub use shared::SharedStore;
+pub(crate) use shared::SharedStore;
 pub(crate) use stored_model::StoredModel;
 
 /// Keeps calls.

@@ -10,7 +10,7 @@ use crate::off_thread::off_thread;
 /// A store that all calls of a run write to. Calls that end while it is written to are kept together, by the next write;
 /// within a Tokio runtime it is written to by a thread of its pool. Clones share one store.
 #[derive(Clone)]
-pub struct SharedStore(Arc<Shared>);
+pub(crate) struct SharedStore(Arc<Shared>);
 
 struct Shared {
     store: Arc<tokio::sync::Mutex<Box<dyn CallStore>>>,

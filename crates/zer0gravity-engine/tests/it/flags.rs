@@ -75,7 +75,7 @@ fn every_cheating_system_is_caught() {
     }
     for id in FlagId::ALL {
         assert!(
-            systems.iter().any(|system| system.raises.contains(&id)),
+            systems.iter().any(|system| system.raises.contains(id)),
             "{id:?}"
         );
     }

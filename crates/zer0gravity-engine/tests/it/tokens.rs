@@ -286,10 +286,8 @@ fn z3_a_result_says_how_its_tokens_are_counted_here() {
     ] {
         let player = Player::default().counts(|_| Err(fails("bad_request", 404)));
         let mut plan = plan(&[TEXT]);
-        plan.config = Config {
-            no_measure_tokens: true,
-            ..Config::new(label(), model)
-        };
+        plan.config = Config::new(label(), model);
+        plan.config.no_measure_tokens = true;
         let result = only(Desk::default().run(&player, &plan));
         assert_eq!(
             numbers(&result),

@@ -241,10 +241,8 @@ pub(crate) fn small() -> Report {
         host: "api.anthropic.com".into(),
         offline: false,
     };
-    let config = Config {
-        trials: 2,
-        ..Config::new(port, MODEL)
-    };
+    let mut config = Config::new(port, MODEL);
+    config.trials = 2;
     let encoding = |id: &str, tokens, findings| ReportedEncoding {
         id: id.into(),
         path: Some(format!("rules/{id}.txt")),

@@ -167,7 +167,7 @@ fn a_failed_call_is_logged_and_asked_again() {
     assert!(results.iter().all(|result| result.outcome.is_ok()));
     // The decoding again, and what comes behind it.
     assert_eq!(player.asked().len(), 3);
-    let key = |record: &CallRecord| record.key.clone();
+    let key = |record: &CallRecord| record.key;
     let failed = |record: &CallRecord| matches!(record.answer, Answer::Error(_));
     let records = second.ledger.records();
     let failed = records
