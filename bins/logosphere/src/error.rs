@@ -19,6 +19,11 @@ pub enum Error {
         #[source]
         source: io::Error,
     },
+    #[error(
+        "{}: a device; expected a journal, or the directory of an experiment",
+        name(path)
+    )]
+    Device { path: PathBuf },
     #[error("cannot write {}", name(path))]
     Write {
         path: PathBuf,

@@ -22,6 +22,20 @@ pub fn path(given: &Path) -> PathBuf {
     Experiment::journal_at(given)
 }
 
+/// Whether it is a device such as `/dev/zero`: a journal ends.
+fn is_endless(path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt as _;
+        std::fs::metadata(path).is_ok_and(|found| found.file_type().is_char_device())
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        false
+    }
+}
+
 /// What an output of a command on this journal must not replace: the journal, and everything else that its experiment
 /// cannot make again.
 pub fn kept(given: &Path) -> Vec<PathBuf> {
@@ -45,6 +59,9 @@ pub fn kept(given: &Path) -> Vec<PathBuf> {
 /// Opens a journal for reading.
 pub fn open(given: &Path) -> Result<BufReader<File>, Failure> {
     let path = path(given);
+    if is_endless(&path) {
+        return Err(Failure::usage(Error::Device { path }));
+    }
     let file = File::open(&path).map_err(|source| Failure::usage(Error::Read { path, source }))?;
     Ok(BufReader::new(file))
 }

@@ -112,14 +112,24 @@ fn names(journal: &Path) -> Vec<String> {
     folders.flat_map(of_folder).collect()
 }
 
-/// A folder's name and its path.
+/// A folder's name, without its day too, and its path.
 fn of_folder(folder: &Path) -> Vec<String> {
-    let name = folder
-        .file_name()
-        .map(|name| name.to_string_lossy().into_owned());
-    name.into_iter()
-        .chain([folder.display().to_string()])
-        .collect()
+    let name = folder.file_name();
+    let name = name.map(|name| name.to_string_lossy().into_owned());
+    let bare = name.as_deref().and_then(without_day).map(str::to_owned);
+    let path = folder.display().to_string();
+    name.into_iter().chain(bare).chain([path]).collect()
+}
+
+/// The `NAME` of `2026-01-02-NAME`.
+fn without_day(name: &str) -> Option<&str> {
+    let (day, name) = name.split_at_checked(11)?;
+    let form = day.bytes().zip("0000-00-00-".bytes());
+    let is_day = form.into_iter().all(|(byte, form)| match form {
+        b'0' => byte.is_ascii_digit(),
+        _ => byte == form,
+    });
+    Some(name).filter(|name| is_day && !name.is_empty())
 }
 
 /// The files of captured requests by the requests' names.

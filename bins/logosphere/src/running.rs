@@ -138,9 +138,11 @@ pub fn drive(
             Err(Failure::new(Exit::CheckFailed, error))
         }
         Err(error) => {
-            session.notice(&format!(
-                "what was answered is kept; `logosphere resume {directory}` goes on"
-            ));
+            if journal.exists() {
+                session.notice(&format!(
+                    "what was answered is kept; `logosphere resume {directory}` goes on"
+                ));
+            }
             Err(error.into())
         }
     }

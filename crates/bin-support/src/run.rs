@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::{ArgMatches, FromArgMatches as _, Subcommand as _};
 
 use crate::exit::error_line;
+use crate::interrupt;
 use crate::shared_command::SharedCommand;
 use crate::{
     CommonFlags, Environment, Error, Exit, Failure, Program, Progress, Results, command, logging,
@@ -127,6 +128,7 @@ pub fn run<C: Program>(
 ) -> ExitCode {
     // A client that a program builds with `reqwest` panics without a crypto provider.
     llm_client::tls::install_default();
+    interrupt::survive_file_limits();
     let mut command = command::<C>();
     let parsed = command.clone().try_get_matches().and_then(|matches| {
         let common = CommonFlags::from_arg_matches(&matches)?;

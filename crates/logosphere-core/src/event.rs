@@ -360,9 +360,17 @@ pub struct Protocol {
 }
 
 impl fmt::Display for Protocol {
-    /// `91 % ok, 6 % tolerated, 3 % lost (unterminated 2, no_delimiter 1)`: shares of the answers.
+    /// `91 % ok, 6 % tolerated, 3 % lost (unterminated 2, no_delimiter 1), 2 calls failed`: shares of the answers.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let answers = self.compliant + self.tolerated + self.lost;
+        let failed = self.by_reason.get(&Reason::CallFailed);
+        let failed = failed.copied().unwrap_or_default();
+        let calls = if failed == 1 { "call" } else { "calls" };
+        match (answers, failed) {
+            (0, 0) => return f.write_str("no answers"),
+            (0, _) => return write!(f, "{failed} {calls} failed"),
+            _ => {}
+        }
         let share = |count: u64| {
             (100 * count + answers / 2)
                 .checked_div(answers)
@@ -379,6 +387,9 @@ impl fmt::Display for Protocol {
                 .map(|(reason, count)| format!("{reason} {count}"))
                 .collect();
             write!(f, " ({})", reasons.join(", "))?;
+        }
+        if failed > 0 {
+            write!(f, ", {failed} {calls} failed")?;
         }
         Ok(())
     }

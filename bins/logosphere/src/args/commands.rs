@@ -116,7 +116,7 @@ pub struct Verify {
     #[arg(long, value_name = "FILE", requires = "legacy")]
     pub init: Option<PathBuf>,
     /// The head that the journal must have, as an earlier `verify` printed it.
-    #[arg(long, value_name = "HEX", conflicts_with = "legacy")]
+    #[arg(long, value_name = "HEX", conflicts_with = "legacy", value_parser = head)]
     pub expect_head: Option<String>,
     /// Print JSON.
     #[arg(long)]
@@ -261,6 +261,13 @@ pub enum Innovation {
     Auto,
     /// With this probability.
     Share(f64),
+}
+
+/// The head of a journal, in small letters.
+fn head(text: &str) -> Result<String, String> {
+    let is_head = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let head = is_head.then(|| text.to_ascii_lowercase());
+    head.ok_or_else(|| "expected 32 hexadecimal digits, as `verify` prints them".to_owned())
 }
 
 fn innovation(text: &str) -> Result<Innovation, String> {

@@ -55,7 +55,7 @@ pub struct SettingFlags {
     #[arg(long, value_name = "N")]
     pub silence_rounds: Option<u32>,
     /// Stop when more than this share of the last 50 answers was lost; 1 for never.
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, value_name = "SHARE", value_parser = finite)]
     pub loss_above: Option<f64>,
     /// Stop when all messages that can be read are equal.
     #[arg(long, value_enum, value_name = "SWITCH")]
@@ -109,6 +109,12 @@ impl SettingFlags {
         let files = [&self.prices, &self.model.record, &self.model.replay];
         self.layer() != Layer::default() || files.into_iter().any(Option::is_some)
     }
+}
+
+/// A number that JSON can hold; the settings know its range.
+fn finite(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| number.is_finite());
+    number.ok_or_else(|| "expected a number".to_owned())
 }
 
 /// The rules that a run can be held by: all but those of old journals.

@@ -172,3 +172,25 @@ fn canaries_are_in_no_request() {
     ran.exits(4).tells(&["place of the experiment"]);
     assert_eq!(stub.stats().requests, 0);
 }
+
+#[test]
+fn l11_a_header_with_the_name_of_a_dated_folder_is_a_leak() {
+    let (place, stub) = (Place::new(), stub());
+    let folder = "experiments/2026-11-23-okd";
+    place.experiment(folder);
+    place
+        .asking(&stub, &["run", folder, "--rounds", "1", "--seed", "3"])
+        .exits(0);
+    for (number, request) in stub.requests().iter().enumerate() {
+        place.file(&format!("kept/{number}.json"), &request.body);
+        place.file(
+            &format!("kept/{number}.headers"),
+            "user-agent: logosphere/okd-round\r\n",
+        );
+    }
+    let found = report(&place, &["okd", "--bodies", "kept"], 4);
+    assert!(
+        kinds(&found, "leak").contains(&"name".to_owned()),
+        "{found}"
+    );
+}

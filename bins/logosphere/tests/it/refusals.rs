@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use crate::program::Place;
+use crate::program::{Place, clean, finish, start};
 
 /// Every file with its bytes, every folder with none.
 fn tree(folder: &Path) -> BTreeMap<String, Option<Vec<u8>>> {
@@ -224,4 +224,77 @@ fn l04_a_new_experiment_has_what_a_person_wrote_and_not_what_a_run_recorded() {
         .alone(&["run", "A"])
         .exits(2)
         .tells(&["`logosphere new NAME --from A`"]);
+}
+
+#[test]
+fn l2_a_share_that_is_no_number_changes_no_run() {
+    let place = Place::new();
+    place.experiment("A");
+    place
+        .alone(&["run", "A", "--rounds", "2", "--loss-above", "0.5"])
+        .exits(0);
+    let before = place.bytes("A/logs/experiment.jsonl");
+    for share in ["nan", "inf", "-inf"] {
+        let flag = format!("--loss-above={share}");
+        let ran = place.alone(&["resume", "A", "--rounds", "3", &flag]);
+        ran.exits(2).tells(&["--loss-above", "expected a number"]);
+    }
+    assert_eq!(place.bytes("A/logs/experiment.jsonl"), before);
+}
+
+#[test]
+fn l20_a_journal_names_its_experiment_and_a_device_is_none() {
+    let place = Place::new();
+    place.experiment("A");
+    place.alone(&["run", "A", "--rounds", "2"]).exits(0);
+    let journal = "A/logs/experiment.jsonl";
+    place.alone(&["forecast", journal]).exits(0);
+    place.alone(&["new", "b", "--from", journal]).exits(0);
+    place.alone(&["resume", journal, "--rounds", "3"]).exits(0);
+    place.file("old.jsonl", place.bytes(journal));
+    let refused = place.alone(&["resume", "old.jsonl", "--rounds", "4"]);
+    refused
+        .exits(2)
+        .tells(&["old.jsonl", "logs/experiment.jsonl"]);
+    for command in ["verify", "analyze"] {
+        let refused = place.alone(&[command, "/dev/zero"]);
+        refused.exits(2).tells(&["/dev/zero", "a device"]);
+    }
+}
+
+#[test]
+fn l10_an_expected_head_is_hexadecimal_in_either_case() {
+    let place = Place::new();
+    place.experiment("A");
+    place.alone(&["run", "A", "--rounds", "1"]).exits(0);
+    let verified = place.alone(&["verify", "A", "--json"]).exits(0);
+    let verified: serde_json::Value = serde_json::from_str(&verified.stdout).unwrap();
+    let head = verified["head"].as_str().unwrap();
+    for head in [head.to_owned(), head.to_uppercase()] {
+        place
+            .alone(&["verify", "A", "--expect-head", &head])
+            .exits(0);
+    }
+    for head in ["zz", "", &head[..8]] {
+        let flag = format!("--expect-head={head}");
+        let refused = place.alone(&["verify", "A", &flag]);
+        refused.exits(2).tells(&["32 hexadecimal digits"]);
+    }
+}
+
+#[test]
+fn a_limit_of_file_sizes_is_an_error_in_words() {
+    let place = Place::new();
+    place.experiment("A");
+    let limited = [
+        "-c",
+        "ulimit -f 8; exec \"$0\" \"$@\"",
+        env!("CARGO_BIN_EXE_logosphere"),
+        "run",
+        "A",
+        "--rounds",
+        "40",
+    ];
+    let ran = finish(start(&mut clean(Path::new("sh"), place.root(), &limited)));
+    ran.exits(1).tells(&["File too large"]);
 }

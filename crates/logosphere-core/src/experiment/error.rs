@@ -23,7 +23,7 @@ pub enum ExperimentError {
         path: PathBuf,
     },
     /// There is something else in its place.
-    #[error("{}: not a directory", path.display())]
+    #[error("{}: not the directory of an experiment; give the one that holds logs/experiment.jsonl", path.display())]
     NotADirectory {
         /// The place.
         path: PathBuf,

@@ -106,12 +106,19 @@ impl Experiment {
         }
     }
 
-    /// The experiment in an existing directory.
+    /// The experiment in an existing directory, or of the journal of one (`DIR/logs/experiment.jsonl`).
     ///
     /// # Errors
     /// [`ExperimentError::Missing`] and [`ExperimentError::NotADirectory`].
     pub fn open(path: &Path) -> Result<Self, ExperimentError> {
-        let path = path.to_owned();
+        let of_journal = (path.ends_with("logs/experiment.jsonl"))
+            .then(|| path.ancestors().nth(2))
+            .flatten();
+        let path = match of_journal {
+            Some(folder) if folder.as_os_str().is_empty() => PathBuf::from("."),
+            Some(folder) => folder.to_owned(),
+            None => path.to_owned(),
+        };
         match fs::metadata(&path) {
             Ok(found) if found.is_dir() => Ok(Self { path }),
             Ok(_) => Err(ExperimentError::NotADirectory { path }),
