@@ -37,7 +37,7 @@ pub enum ErrorKind {
         quota: bool,
     },
     /// The key is missing, wrong, or not allowed to do this.
-    #[error("HTTP {status}, the key is not accepted: {message}")]
+    #[error("HTTP {status}, the key is missing or not accepted: {message}")]
     Auth {
         /// 401 or 403.
         status: u16,

@@ -13,7 +13,9 @@ use llm_types::ErrorClass;
 use zer0gravity_engine::store::{
     Answer, CallKey, CallRecord, CallStore as _, Endpoint, JsonlStore, StoreError,
 };
-use zer0gravity_engine::{CallFacts, CountRequest, PortError, PortLabel, Repeat, TokenCount};
+use zer0gravity_engine::{
+    CallFacts, CountRequest, FailureKind, PortError, PortLabel, Repeat, TokenCount,
+};
 
 fn count(text: &str, answer: Answer) -> Arc<CallRecord> {
     let label = PortLabel {
@@ -128,4 +130,24 @@ fn failed_calls_are_kept_and_not_given() {
     drop(store);
     let (store, _) = JsonlStore::open(&path).unwrap();
     assert_eq!(store.get(&failed.key), Some(answered));
+}
+
+#[test]
+fn z20_every_kind_of_failure_has_one_word_and_an_unknown_word_is_named() {
+    let own = [
+        "interrupted",
+        "store",
+        "unsupported_offline",
+        "estimate",
+        "rescore",
+    ];
+    let classes = ErrorClass::ALL.iter().map(|class| class.as_str());
+    for word in own.into_iter().chain(classes) {
+        let kind: FailureKind = serde_json::from_value(word.into()).unwrap();
+        assert_eq!(serde_json::to_value(kind).unwrap(), word);
+        // An own word is no class: the two cannot be confused in a file.
+        assert_eq!(own.contains(&word), word.parse::<ErrorClass>().is_err());
+    }
+    let newer = serde_json::from_value::<FailureKind>("gremlins".into());
+    assert!(newer.unwrap_err().to_string().contains("gremlins"));
 }
