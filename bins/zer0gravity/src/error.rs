@@ -22,16 +22,20 @@ pub enum Error {
         #[source]
         source: io::Error,
     },
-    #[error("{}: no usable rules", name(path))]
+    #[error("{}: cannot be used as rules", name(path))]
     Rules {
         path: PathBuf,
         #[source]
         source: RulesError,
     },
-    #[error("{}: the ending says no format; use {}", name(path), endings(" or "))]
+    #[error(
+        "{}: the file's ending names no format; rename it to end in {}",
+        name(path),
+        endings(" or ")
+    )]
     Format { path: PathBuf },
     #[error(
-        "{}: the folder holds no file that ends in {}",
+        "{}: the folder holds no file that ends in {}; name another folder, or files",
         name(path),
         endings(" or ")
     )]
@@ -63,13 +67,19 @@ pub enum Error {
         "case {id}: the text has {bytes} bytes, more than 1 MiB; --allow-long runs it all the same"
     )]
     LongText { id: String, bytes: usize },
-    #[error("{flag} names a model, and this run is offline: all roles or none")]
+    #[error(
+        "{flag} names a model, and this run is offline: all roles or none; give --provider, or leave {flag} out"
+    )]
     OfflineRole { flag: &'static str },
-    #[error("{flag} offline: this run asks models, and offline is for all roles or none")]
+    #[error(
+        "{flag} offline: this run asks models, and offline is for all roles or none; name a model, or give --provider offline"
+    )]
     OnlineRole { flag: &'static str },
-    #[error("{flag} takes 1 to 1000, not {found}")]
+    #[error("{flag}: expected a number from 1 to 1000, found {found}")]
     OutOfRange { flag: &'static str, found: usize },
-    #[error("--judge-model {model} is given twice; --judge-samples asks a judge more often")]
+    #[error(
+        "--judge-model {model} is given twice; name it once, and ask it more often with --judge-samples"
+    )]
     JudgeTwice { model: String },
     #[error("--max-usd: the price of {model} is not known; give it with --prices FILE")]
     Unpriced { model: String },
@@ -85,18 +95,21 @@ pub enum Error {
         "offline mode can run only rules in the rule syntax; line {line} needs a model: {evidence:?}; set a key, or see `zer0gravity lint`"
     )]
     NeedsModel { line: usize, evidence: String },
-    #[error("{}: not a JSON file of {what}: {message}", name(path))]
+    #[error("{}: expected a JSON file of {what}: {message}", name(path))]
     Form {
         path: PathBuf,
         what: &'static str,
         message: String,
     },
     #[error(
-        "{}: schema_version is {found}, this program reads 1 and 2",
+        "{}: schema_version is {found}, this program reads 1 and 2; use the version of zer0gravity that wrote it",
         name(path)
     )]
     SchemaVersion { path: PathBuf, found: u64 },
-    #[error("{}: another process is using this directory", name(path))]
+    #[error(
+        "{}: another process is using this directory; wait until it ends, or choose another --run-dir",
+        name(path)
+    )]
     InUse { path: PathBuf },
     #[error(
         "{0}: already contains another run, which differs in {1}; use another --run-dir, or `zer0gravity resume {0}` to continue that one",
@@ -107,16 +120,19 @@ pub enum Error {
         differences: Vec<String>,
     },
     #[error(
-        "{}: the plan is not the one that the run began with: the file was edited, or another version wrote it; begin a new run",
+        "{}: the plan is not the one that the run began with: the file was edited, or another version wrote it; restore it, or start a new run in another --run-dir",
         name(path)
     )]
     Thawed { path: PathBuf },
     #[error(
-        "{}: holds calls.jsonl and no run.json; choose an empty directory",
+        "{}: holds calls.jsonl and no run.json; choose an empty directory with --run-dir",
         name(path)
     )]
     ForeignCalls { path: PathBuf },
-    #[error("{}: no run; `run --run-dir` or `matrix` begins one", name(path))]
+    #[error(
+        "{0}: holds no run; `zer0gravity run --run-dir {0}` starts one",
+        name(path)
+    )]
     NoRun { path: PathBuf },
     #[error(
         "{0}: the run is not finished; `zer0gravity resume {0}` continues it",
@@ -124,7 +140,7 @@ pub enum Error {
     )]
     Unfinished { path: PathBuf },
     #[error(
-        "{}: no rescore to continue; `zer0gravity rescore` without --resume begins one",
+        "{}: no rescore to continue; `zer0gravity rescore` without --resume starts one",
         name(path)
     )]
     NoRescore { path: PathBuf },
@@ -135,11 +151,11 @@ pub enum Error {
     )]
     CallsChanged { path: PathBuf, run: PathBuf },
     #[error(
-        "{}: no reply in it tells its tokens, so no length can be expected",
+        "{}: no reply in it reports its tokens; choose another run, or leave --like out",
         name(path)
     )]
     NoReplies { path: PathBuf },
-    #[error("a file of prices")]
+    #[error("--prices: expected a JSON file of prices")]
     Prices(#[source] llm_client::ConfigError),
 }
 

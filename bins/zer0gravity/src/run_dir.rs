@@ -409,10 +409,12 @@ fn parse<T: DeserializeOwned>(path: &Path, what: &'static str, bytes: &[u8]) -> 
     struct Version {
         schema_version: u64,
     }
-    let bad = |error: serde_json::Error| Error::Form {
-        path: path.to_owned(),
-        what,
-        message: error.to_string(),
+    let bad = |error: serde_json::Error| {
+        Failure::usage(Error::Form {
+            path: path.to_owned(),
+            what,
+            message: error.to_string(),
+        })
     };
     let version: Version = serde_json::from_slice(bytes).map_err(bad)?;
     if !(1..=SCHEMA_VERSION).contains(&version.schema_version) {
@@ -421,5 +423,5 @@ fn parse<T: DeserializeOwned>(path: &Path, what: &'static str, bytes: &[u8]) -> 
             found: version.schema_version,
         }));
     }
-    Ok(serde_json::from_slice(bytes).map_err(bad)?)
+    serde_json::from_slice(bytes).map_err(bad)
 }

@@ -40,6 +40,12 @@ impl Source {
     }
 
     pub fn read(&self) -> Result<Report, Failure> {
+        if let Some(path) = self.directory.clone()
+            && !path.join("run.json").exists()
+            && !self.file.exists()
+        {
+            return Err(Failure::usage(Error::NoRun { path }));
+        }
         let bytes = selection::read(&self.file).map_err(Failure::usage)?;
         let form = |message: String| Error::Form {
             path: self.file.clone(),

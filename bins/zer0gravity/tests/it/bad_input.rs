@@ -400,3 +400,88 @@ fn z38_folders_and_ids_that_cannot_be_used_are_named() {
     let run = ["run", "--dataset", "levels.json", "--provider", "offline"];
     assert_eq!(place.alone(&run).exits(0).results().len(), 4);
 }
+
+/// Every message says where, what is wrong and what to do; these are whole.
+#[test]
+fn z43_messages_say_where_what_and_what_to_do() {
+    let place = Place::new();
+    let dataset = [
+        ("latin.jsonl", &b"{\"text\": \"\xe9\"}"[..]),
+        ("empty.jsonl", b""),
+        ("list.jsonl", b"[1]"),
+        ("no-text.csv", b"id,words\n1,a\n"),
+        ("twice.csv", b"id,text,text\n1,a,b\n"),
+        ("cells.csv", b"id,text\n1,a,b\n"),
+        ("open.csv", b"id,text\n1,\"a\n"),
+        ("control.jsonl", b"{\"id\": \"a\\u0007\", \"text\": \"a\"}"),
+        (
+            "ids.jsonl",
+            b"{\"id\": \"a\", \"text\": \"a\"}\n{\"id\": \"a\", \"text\": \"b\"}",
+        ),
+        ("set.pdf", b"a"),
+    ];
+    for (name, bytes) in dataset {
+        place.file(name, bytes);
+    }
+    place.file("set.jsonl", r#"{"id": "a", "text": "b"}"#);
+    place.file("blank.txt", " \n");
+    place.file("foreign/calls.jsonl", "{}\n");
+    place.file("old/run.json", "{}");
+    fs::create_dir(place.path("nothing")).unwrap();
+    let read = |name: &'static str| ["run", "--dataset", name];
+    let told = |arguments: &[&str]| place.alone(arguments).exits(2).stderr;
+    let mut messages = Vec::new();
+    for (name, _) in dataset {
+        messages.push(told(&read(name)));
+    }
+    for arguments in [
+        &["run"][..],
+        &["run", "--level", "1", "--encoding", "blank.txt"],
+        &["run", "--dataset", "nothing"],
+        &[
+            "run",
+            "--level",
+            "1",
+            "--judge-model",
+            "a",
+            "--judge-model",
+            "a",
+            "--provider",
+            "llamacpp",
+        ],
+        &[
+            "run",
+            "--level",
+            "1",
+            "--decoder-model",
+            "a",
+            "--provider",
+            "offline",
+        ],
+        &[
+            "run",
+            "--level",
+            "1",
+            "--max-usd",
+            "1",
+            "--provider",
+            "llamacpp",
+            "--model",
+            "m",
+            "--trials",
+            "0",
+        ],
+        &["run", "--dataset", "set.jsonl", "--run-dir", "foreign"],
+        &["resume", "nothing"],
+        &["resume", "old"],
+        &["rescore", "nothing"],
+        &["report", "nothing"],
+        &["export", "set.jsonl"],
+        &["compare", "set.jsonl", "set.jsonl"],
+        &["estimate", "--level", "1", "--like", "nothing"],
+        &["score", "set.jsonl"],
+    ] {
+        messages.push(told(arguments));
+    }
+    insta::assert_snapshot!(messages.join("\n"));
+}

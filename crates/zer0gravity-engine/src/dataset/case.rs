@@ -41,7 +41,7 @@ pub struct Case {
 /// assert_eq!(parsed.cases.len(), 1);
 /// let errors: Vec<_> = parsed.errors.iter().map(ToString::to_string).collect();
 /// assert_eq!(errors, [
-///     "texts.jsonl:2: id `a` again, first on line 1",
+///     "texts.jsonl:2: id `a` again, first on line 1; rename one of them",
 ///     "texts.jsonl:3: no `text`",
 /// ]);
 /// ```

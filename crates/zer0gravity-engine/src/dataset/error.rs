@@ -17,25 +17,25 @@ pub struct CaseError {
 #[non_exhaustive]
 pub enum CaseProblem {
     /// Of the whole file.
-    #[error("not UTF-8")]
+    #[error("not UTF-8; save the file as UTF-8")]
     NotUtf8,
     /// Of the whole file.
-    #[error("no case in it")]
+    #[error("no case in it; add at least one text")]
     NoCase,
     /// The parser's words, without their place.
     #[error("not JSON: {0}")]
     NotJson(String),
     /// Each case is a JSON object, and so is a level file.
-    #[error("not a JSON object")]
+    #[error("not a JSON object; expected one such as {{\"text\": \"...\"}}")]
     NotAnObject,
     /// The header row of a CSV file lacks a column that every case needs.
-    #[error("no column `{0}`")]
+    #[error("no column `{0}`; name it in the header row")]
     MissingColumn(&'static str),
     /// The header row of a CSV file names a column twice.
-    #[error("column `{0}` twice")]
+    #[error("column `{0}` twice; remove or rename one")]
     DoubledColumn(String),
     /// A CSV row is not as long as the header row.
-    #[error("{found} cells, the header row has {expected}")]
+    #[error("{found} cells, the header row has {expected}; quote cells that contain a comma")]
     CellCount {
         /// Cells of the row.
         found: usize,
@@ -43,7 +43,7 @@ pub enum CaseProblem {
         expected: usize,
     },
     /// A quotation mark of a CSV row has no partner; rows behind it may be lost to it.
-    #[error("a quotation mark without its partner")]
+    #[error("a quotation mark without its partner; close the cell, and double the marks in it")]
     OpenQuote,
     /// A field that every case needs.
     #[error("no `{0}`")]
@@ -67,10 +67,10 @@ pub enum CaseProblem {
         length: usize,
     },
     /// An id has no control characters.
-    #[error("`{0}` holds a control character")]
+    #[error("`{0}` holds a control character; remove it")]
     IdControl(&'static str),
     /// An id is unique in its file.
-    #[error("id `{id}` again, first on line {first}")]
+    #[error("id `{id}` again, first on line {first}; rename one of them")]
     DuplicateId {
         /// The id.
         id: String,
@@ -78,7 +78,7 @@ pub enum CaseProblem {
         first: usize,
     },
     /// Token numbers come together or not at all.
-    #[error("`{present}` without `{absent}`")]
+    #[error("`{present}` without `{absent}`; give both or neither")]
     OneTokenNumber {
         /// The one that is there.
         present: &'static str,

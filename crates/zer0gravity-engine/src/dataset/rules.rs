@@ -8,16 +8,16 @@ use crate::js_trim;
 #[non_exhaustive]
 pub enum RulesError {
     /// The first bytes that are none, counted from 0.
-    #[error("not UTF-8 at byte {at}")]
+    #[error("not UTF-8 at byte {at}; save the file as UTF-8")]
     NotUtf8 {
         /// Where.
         at: usize,
     },
     /// Nothing but white space.
-    #[error("blank")]
+    #[error("blank; write the rules into it")]
     Blank,
     /// More than [`MAX_TEXT_BYTES`].
-    #[error("{bytes} bytes, at most {MAX_TEXT_BYTES} are allowed")]
+    #[error("{bytes} bytes, at most {MAX_TEXT_BYTES} are allowed; shorten them")]
     TooLong {
         /// The file's length.
         bytes: usize,

@@ -36,7 +36,7 @@ pub struct Triple {
 /// let file = b"id,text,encodedText,decodedText,originalTokens,encodedTokens\n1,Hello,Hll,Hello,8,9\n2,a,b,c,5,\n";
 /// let (triples, errors) = parse_triples(file, CaseFormat::Csv, "t.csv");
 /// assert_eq!(triples[0].tokens, Some(TokenPair { original: 8, encoded: 9 }));
-/// assert_eq!(errors[0].to_string(), "t.csv:3: `originalTokens` without `encodedTokens`");
+/// assert_eq!(errors[0].to_string(), "t.csv:3: `originalTokens` without `encodedTokens`; give both or neither");
 /// ```
 pub fn parse_triples(
     bytes: &[u8],

@@ -84,16 +84,16 @@ not json
     assert_eq!(
         errors,
         [
-            "2: id `a` again, first on line 1",
+            "2: id `a` again, first on line 1; rename one of them",
             "3: `id` is a number, not a text",
             "6: no `text`",
             "7: `text` is a list, not a text",
             "8: `id` has 0 characters, not 1 to 128",
             "9: `id` has 129 characters, not 1 to 128",
-            "10: `id` holds a control character",
+            "10: `id` holds a control character; remove it",
             "11: `tags` is a number, not a list of texts",
             "12: `expectedOutput` is a number, not a text",
-            "13: not a JSON object",
+            "13: not a JSON object; expected one such as {\"text\": \"...\"}",
             "14: not JSON: expected ident",
             "15: not JSON: EOF while parsing an object",
             "16: not JSON: unexpected end of hex escape",
@@ -118,22 +118,25 @@ fn cases_of_a_json_file_have_lines_too() {
         (
             vec!["a".to_owned()],
             vec![
-                "3: id `a` again, first on line 2".to_owned(),
-                "4: not a JSON object".to_owned(),
+                "3: id `a` again, first on line 2; rename one of them".to_owned(),
+                "4: not a JSON object; expected one such as {\"text\": \"...\"}".to_owned(),
                 "5: no `text`".to_owned(),
             ]
         )
     );
     for (file, error) in [
-        ("", "1: no case in it"),
-        ("[]", "1: no case in it"),
-        ("{\"cases\": []}", "1: no case in it"),
+        ("", "1: no case in it; add at least one text"),
+        ("[]", "1: no case in it; add at least one text"),
+        ("{\"cases\": []}", "1: no case in it; add at least one text"),
         ("{\"level\": 1}", "1: no `cases`"),
         (
             "{\"cases\": 5}",
             "1: not JSON: invalid type: integer `5`, expected a sequence",
         ),
-        ("7", "1: not a JSON object"),
+        (
+            "7",
+            "1: not a JSON object; expected one such as {\"text\": \"...\"}",
+        ),
         (
             "[\n{\"id\": \"a\", \"text\": \"x\"}\n",
             "3: not JSON: EOF while parsing a list",
@@ -156,19 +159,25 @@ fn rows_of_a_csv_file_have_lines() {
         (
             vec!["a".to_owned(), "row-3".to_owned(), "f".to_owned()],
             vec![
-                "5: 3 cells, the header row has 2".to_owned(),
-                "6: id `a` again, first on line 2".to_owned(),
-                "7: a quotation mark without its partner".to_owned(),
-                "9: 1 cells, the header row has 2".to_owned(),
-                "12: a quotation mark without its partner".to_owned(),
+                "5: 3 cells, the header row has 2; quote cells that contain a comma".to_owned(),
+                "6: id `a` again, first on line 2; rename one of them".to_owned(),
+                "7: a quotation mark without its partner; close the cell, and double the marks in it".to_owned(),
+                "9: 1 cells, the header row has 2; quote cells that contain a comma".to_owned(),
+                "12: a quotation mark without its partner; close the cell, and double the marks in it".to_owned(),
             ]
         )
     );
     for (file, error) in [
-        ("", "1: no case in it"),
-        ("id,text\n", "1: no case in it"),
-        ("id,txt\na,b\n", "1: no column `text`"),
-        ("\n\nid,text,id\na,b,c\n", "3: column `id` twice"),
+        ("", "1: no case in it; add at least one text"),
+        ("id,text\n", "1: no case in it; add at least one text"),
+        (
+            "id,txt\na,b\n",
+            "1: no column `text`; name it in the header row",
+        ),
+        (
+            "\n\nid,text,id\na,b,c\n",
+            "3: column `id` twice; remove or rename one",
+        ),
     ] {
         assert_eq!(
             cases(file, Csv),
@@ -185,7 +194,10 @@ fn a_file_that_is_not_utf8_holds_no_case() {
             parse_cases(b"id,text\na,b\nb,\xff\n", format, "file");
         assert_eq!(
             (cases, lines(&errors)),
-            (vec![], vec!["3: not UTF-8".to_owned()])
+            (
+                vec![],
+                vec!["3: not UTF-8; save the file as UTF-8".to_owned()]
+            )
         );
     }
 }
@@ -229,15 +241,15 @@ fn triples_carry_numbers_or_none() {
         lines(&errors),
         [
             "3: no `decodedText`",
-            "4: `originalTokens` without `encodedTokens`",
-            "5: `encodedTokens` without `originalTokens`",
+            "4: `originalTokens` without `encodedTokens`; give both or neither",
+            "5: `encodedTokens` without `originalTokens`; give both or neither",
             "6: `originalTokens` is -1, not a whole number from 0 to 9007199254740992",
             "7: `originalTokens` is 1.5, not a whole number from 0 to 9007199254740992",
             "8: `originalTokens` is a text, not a number",
             "9: `semanticScore` is 41, not a whole number from 0 to 40",
             "10: `implementabilityScore` is 4.5, not a whole number from 0 to 5",
             "11: `originalTokens` is 1e+300, not a whole number from 0 to 9007199254740992",
-            "12: id `a` again, first on line 1",
+            "12: id `a` again, first on line 1; rename one of them",
         ]
     );
     let csv = "id,text,encodedText,decodedText,originalTokens,encodedTokens,semanticScore\na,t,e,d, 8 ,7,\nb,t,e,d,x,7,\nc,t,e,d,NaN,7,\n";
@@ -252,7 +264,10 @@ fn triples_carry_numbers_or_none() {
     assert_eq!(triples[0].semantic_score, None);
     assert_eq!(lines(&errors).len(), 2);
     let (_, errors) = parse_triples(b"id,text,encodedText\n", Csv, "file");
-    assert_eq!(lines(&errors), ["1: no column `decodedText`"]);
+    assert_eq!(
+        lines(&errors),
+        ["1: no column `decodedText`; name it in the header row"]
+    );
 }
 
 #[test]
@@ -327,7 +342,10 @@ fn z38_a_case_without_an_id_is_called_after_its_place() {
         "{\"id\":\"line-2\",\"text\":\"x\"}\n{\"text\":\"y\"}",
         JsonLines,
     );
-    assert_eq!(errors, ["2: id `line-2` again, first on line 1"]);
+    assert_eq!(
+        errors,
+        ["2: id `line-2` again, first on line 1; rename one of them"]
+    );
 }
 
 #[test]
@@ -365,5 +383,8 @@ fn z38_a_text_file_is_one_case() {
     let (_, errors) = cases("x", CaseFormat::Text);
     assert_eq!(errors, Vec::<String>::new());
     let parsed = parse_cases(b"\xff", CaseFormat::Text, "a.txt");
-    assert_eq!(lines(&parsed.errors), ["1: not UTF-8"]);
+    assert_eq!(
+        lines(&parsed.errors),
+        ["1: not UTF-8; save the file as UTF-8"]
+    );
 }

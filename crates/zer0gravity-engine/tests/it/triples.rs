@@ -347,7 +347,7 @@ fn z44_one_text_may_come_from_several_systems() {
     let (_, errors) = parse_triples(twice.as_bytes(), CaseFormat::JsonLines, "t.jsonl");
     assert_eq!(
         errors[0].to_string(),
-        "t.jsonl:2: id `1` again, first on line 1"
+        "t.jsonl:2: id `1` again, first on line 1; rename one of them"
     );
     let long = line(&"x".repeat(129), "1", 40);
     let (_, errors) = parse_triples(long.as_bytes(), CaseFormat::JsonLines, "t.jsonl");
