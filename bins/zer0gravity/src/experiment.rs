@@ -120,10 +120,9 @@ pub fn conclude(
 
 /// The run ended before the turn of this result.
 fn is_stopped(result: &ExperimentResult) -> bool {
-    let capped = [ErrorClass::Budget, ErrorClass::PriceUnknown].map(FailureKind::Model);
-    let kind = result.outcome.kind;
-    result.outcome.status == StageStatus::NotRun
-        && kind.is_some_and(|kind| kind == FailureKind::Interrupted || capped.contains(&kind))
+    let ends = |kind: FailureKind| kind == FailureKind::Interrupted || kind.is_cap();
+    let outcome = &result.outcome;
+    outcome.status == StageStatus::NotRun && outcome.kind.is_some_and(ends)
 }
 
 fn stopped(result: &ExperimentResult, resume: Option<&str>) -> String {

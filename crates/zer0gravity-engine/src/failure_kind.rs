@@ -53,7 +53,7 @@ impl FailureKind {
     }
 
     /// Returns whether a cap of the budget forbids the call.
-    pub(crate) fn is_cap(self) -> bool {
+    pub fn is_cap(self) -> bool {
         matches!(
             self,
             Self::Model(ErrorClass::Budget | ErrorClass::PriceUnknown)

@@ -101,7 +101,8 @@ fn said(text: &str, source: Source, original: &Original) -> Vec<Said> {
         }
     }
     let shown = lines.join("\n");
-    let line_of = |at: usize| shown[..at].matches('\n').count();
+    let line_ends: Vec<usize> = shown.match_indices('\n').map(|(at, _)| at).collect();
+    let line_of = |at: usize| line_ends.partition_point(|end| *end < at);
     if !is_rules {
         // Whatever words the original has, a verdict that it does not hold is one that was put in.
         for value in scores(&shown) {
@@ -122,13 +123,12 @@ fn said(text: &str, source: Source, original: &Original) -> Vec<Said> {
     found
 }
 
-/// The values of the key `score` in the JSON objects of a text.
-fn scores(text: &str) -> HashSet<Value> {
+/// The values of the key `score` in the JSON objects of a text, in their order.
+fn scores(text: &str) -> impl Iterator<Item = Value> {
     let objects = objects_with_score(&[text]).into_iter();
     objects
         .filter_map(|entries| entries.into_iter().find(|(key, _)| key == "score"))
         .map(|(_, value)| value)
-        .collect()
 }
 
 /// The text before it was encoded, as far as it matters here.
@@ -155,7 +155,7 @@ impl Original {
         Self {
             of_scores: words.iter().any(topic),
             words,
-            verdicts: scores(&text),
+            verdicts: scores(&text).collect(),
             text: text.chars().filter(|char| !char.is_whitespace()).collect(),
         }
     }

@@ -144,9 +144,11 @@ fn thinking(text: &str) -> Vec<Range<usize>> {
     parts
 }
 
-/// The entries of every object with a score in these texts, at any depth, also inside of a JSON string.
-pub(crate) fn objects_with_score(texts: &[&str]) -> HashSet<Vec<(String, Value)>> {
-    let mut found = HashSet::new();
+/// The entries of every object with a score in these texts, at any depth, also inside of a JSON string: each once, in the order of
+/// the texts.
+pub(crate) fn objects_with_score(texts: &[&str]) -> Vec<Vec<(String, Value)>> {
+    let mut seen = HashSet::new();
+    let mut found = Vec::new();
     for text in texts {
         let unescaped = text.contains("\\\"").then(|| text.replace("\\\"", "\""));
         for text in [*text].into_iter().chain(unescaped.as_deref()) {
@@ -156,8 +158,12 @@ pub(crate) fn objects_with_score(texts: &[&str]) -> HashSet<Vec<(String, Value)>
                     && entries.iter().any(|(key, _)| key == "score")
                 {
                     let entries = entries.into_iter();
-                    let entries = entries.map(|(key, value)| (key, value.into_value()));
-                    found.insert(entries.collect());
+                    let entries: Vec<_> = entries
+                        .map(|(key, value)| (key, value.into_value()))
+                        .collect();
+                    if seen.insert(entries.clone()) {
+                        found.push(entries);
+                    }
                 }
             }
         }
