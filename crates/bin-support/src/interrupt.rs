@@ -121,9 +121,9 @@ impl Interrupt {
 
 /// Makes a file over the limit of its size (`ulimit -f`) an error of the write: SIGXFSZ would end the process without a word.
 pub(crate) fn survive_file_limits() {
-    // The same number on Linux, macOS and the BSDs; where it is refused, the system's default stays.
+    // Where it is refused, the system's default stays.
     #[cfg(unix)]
-    let _ = signal_hook::flag::register(25, Arc::new(AtomicBool::new(false)));
+    let _ = signal_hook::flag::register(rustix::process::Signal::XFSZ.as_raw(), Arc::default());
 }
 
 impl fmt::Debug for Interrupt {

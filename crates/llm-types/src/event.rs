@@ -15,28 +15,28 @@ pub enum Event {
     BlockStart {
         /// Its place in the content.
         index: usize,
-        /// What it is, still empty.
+        /// Its kind, still empty.
         kind: BlockKind,
     },
     /// More of a text block.
     TextDelta {
         /// The block's place.
         index: usize,
-        /// What is added.
+        /// The added text.
         text: String,
     },
     /// More of a thought.
     ThinkingDelta {
         /// The block's place.
         index: usize,
-        /// What is added.
+        /// The added text.
         text: String,
     },
     /// More of a tool's arguments; JSON only when the block stops.
     ToolInputDelta {
         /// The block's place.
         index: usize,
-        /// What is added.
+        /// The added part of the JSON text.
         json: String,
     },
     /// A block is complete.

@@ -396,6 +396,17 @@ impl fmt::Display for Protocol {
 }
 
 impl Protocol {
+    /// Counts a call with its [key](MindInvocation::meter_key).
+    pub(crate) fn count(&mut self, key: Reason, end: End) {
+        *self.by_reason.entry(key).or_insert(0) += 1;
+        match (key, end) {
+            (Reason::CallFailed, _) => {}
+            (reason, _) if reason.is_loss() => self.lost += 1,
+            (_, End::Lenient) => self.tolerated += 1,
+            _ => self.compliant += 1,
+        }
+    }
+
     /// Why answers were lost and how many, the commonest first.
     pub fn losses(&self) -> Vec<(Reason, u64)> {
         let counts = self

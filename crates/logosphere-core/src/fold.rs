@@ -7,8 +7,8 @@ use crate::event::{
     CallError, Event, ExperimentEnd, Line, MindInvocation, RoundEnd, RunInterrupted, RunResumed,
 };
 use crate::journal::{Damage, Entry, ReadError, Reader};
+use crate::pool::Keep;
 use crate::resume::ResumeError;
-use crate::settings::KeepSetting;
 use crate::state::{State, StateError};
 
 /// A consumer of the events of a journal. `state` is the run before the event; what can be read from the state after the
@@ -26,14 +26,14 @@ pub(crate) trait Observer {
     /// The run was interrupted.
     fn on_interrupt(&mut self, _stop: &RunInterrupted, _state: &State) {}
 
-    /// Another process continued the run.
+    /// The run was continued by another process.
     fn on_resume(&mut self, _resumed: &RunResumed, _state: &State) {}
 
     /// The run ended.
     fn on_end(&mut self, _end: &ExperimentEnd) {}
 }
 
-/// An observer of nothing.
+/// Observes nothing.
 impl Observer for () {}
 
 /// The first and the last of a journal that was read.
@@ -64,23 +64,23 @@ pub(crate) struct Fold<R> {
 }
 
 impl<R: BufRead> Fold<R> {
-    /// Reads the first event.
+    /// Reads the first event. The state keeps the messages that the run kept.
     pub(crate) fn begin(journal: R) -> Result<Self, ResumeError> {
-        Self::of(journal, |_| {})
+        Self::of(journal, State::new)
     }
 
-    /// Reads the first event; the state keeps every message, also one that no mind can read any more.
-    pub(crate) fn keeping_all(journal: R) -> Result<Self, ResumeError> {
-        Self::of(journal, |start| {
-            start.effective.settings.keep = KeepSetting::All;
-        })
+    /// Reads the first event. The state keeps these messages, whatever the run kept.
+    pub(crate) fn keeping(journal: R, keep: Keep) -> Result<Self, ResumeError> {
+        Self::of(journal, |start| State::keeping(start, keep))
     }
 
-    fn of(journal: R, change: impl FnOnce(&mut ExperimentStart)) -> Result<Self, ResumeError> {
+    fn of(
+        journal: R,
+        state: impl FnOnce(&ExperimentStart) -> Result<State, StateError>,
+    ) -> Result<Self, ResumeError> {
         let mut reader = Reader::new(journal);
-        let (entry, mut start) = reader.start()?;
-        change(&mut start);
-        let state = State::new(&start).map_err(at(entry.number))?;
+        let (entry, start) = reader.start()?;
+        let state = state(&start).map_err(at(entry.number))?;
         let mut time = Time::default();
         let began = entry.line.map(|line| {
             time.pass(&line);

@@ -14,7 +14,7 @@ use crate::event::{
 };
 use crate::failure::may_cost;
 use crate::mind::TokenUse;
-use crate::parser::{End, Reason, parse_in_run};
+use crate::parser::{Reason, parse_in_run};
 use crate::pool::{ActiveView, Keep, MsgId, Origin, Pool, PoolError};
 use crate::prompt::{SystemPrompt, format_prompt};
 use crate::rules::Rules;
@@ -158,11 +158,16 @@ impl State {
     /// # Errors
     /// A seed that the pool refuses.
     pub fn new(start: &ExperimentStart) -> Result<Self, StateError> {
-        let settings = start.effective.settings.clone();
-        let keep = match settings.keep {
+        let keep = match start.effective.settings.keep {
             KeepSetting::All => Keep::All,
             KeepSetting::Active => Keep::Active,
         };
+        Self::keeping(start, keep)
+    }
+
+    /// A run that has just begun, whose state keeps these messages.
+    pub(crate) fn keeping(start: &ExperimentStart, keep: Keep) -> Result<Self, StateError> {
+        let settings = start.effective.settings.clone();
         let mut pool = Pool::new(settings.m_active_pool, keep).mode(settings.parse_mode);
         for seed in &start.seeds {
             pool.add(&seed.text, Origin::Seed)?;
@@ -576,19 +581,6 @@ impl State {
         self.ended = false;
         self.failures = 0;
         Ok(())
-    }
-}
-
-impl Protocol {
-    /// Counts a call with its [key](MindInvocation::meter_key).
-    pub(crate) fn count(&mut self, key: Reason, end: End) {
-        *self.by_reason.entry(key).or_insert(0) += 1;
-        match (key, end) {
-            (Reason::CallFailed, _) => {}
-            (reason, _) if reason.is_loss() => self.lost += 1,
-            (_, End::Lenient) => self.tolerated += 1,
-            _ => self.compliant += 1,
-        }
     }
 }
 

@@ -6,7 +6,7 @@ use crate::ExperimentStart;
 use crate::event::{MindInvocation, RoundEnd, SeedText};
 use crate::fold::{Fold, Observer};
 use crate::parser::{Note, Reason};
-use crate::pool::MsgId;
+use crate::pool::{Keep, MsgId};
 use crate::resume::ResumeError;
 use crate::settings::Scheduling;
 use crate::state::State;
@@ -127,7 +127,7 @@ impl Transcript {
     /// # Errors
     /// See [`ResumeError`]; a torn last line is none.
     pub fn read(journal: impl BufRead) -> Result<Self, ResumeError> {
-        let fold = Fold::begin(journal)?.until_torn();
+        let fold = Fold::keeping(journal, Keep::Active)?.until_torn();
         let mut transcript = Self::begin(fold.start());
         fold.run(&mut transcript)?;
         Ok(transcript)

@@ -206,3 +206,26 @@ fn l12_bytes_that_are_no_text_are_noted() {
         place.alone(&["verify", "E"]).exits(0);
     }
 }
+
+#[test]
+fn the_meter_counts_calls_that_failed() {
+    let place = Place::new();
+    for (mind, rounds, code, meter) in [
+        (
+            "flaky:rate=0.5",
+            "6",
+            3,
+            "protocol  100 % ok, 8 calls failed\n",
+        ),
+        ("flaky:rate=1", "1", 3, "protocol  3 calls failed\n"),
+        ("copier", "0", 0, "protocol  no answers\n"),
+    ] {
+        let name = format!("R{rounds}");
+        place.experiment(&name);
+        let run = [
+            "run", &name, "--mind", mind, "--rounds", rounds, "--seed", "1",
+        ];
+        let ran = place.alone(&run).exits(code);
+        assert!(ran.stdout.contains(meter), "{}", ran.stdout);
+    }
+}

@@ -171,3 +171,17 @@ fn small_commands_do_not_mind_either() {
         finish(child).exits(0);
     }
 }
+
+#[test]
+fn a_journal_that_was_removed_is_not_said_to_be_kept() {
+    let place = Place::new();
+    place.experiment("E");
+    let stub = held(4..usize::MAX);
+    let line = RUN.replace("SCHEDULING", "sequential");
+    let child = place.start_asking(&stub, &words(&line));
+    stub.wait_requests(5);
+    std::fs::remove_dir_all(place.path("E")).unwrap();
+    stub.release();
+    let ran = finish(child).exits(1);
+    assert!(!ran.stderr.contains("is kept"), "{}", ran.stderr);
+}

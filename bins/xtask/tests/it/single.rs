@@ -166,8 +166,8 @@ fn what_is_one_thing_is_defined_once() {
     assert_eq!(found, expected);
 }
 
-/// The files of logosphere-core that may name an event: they define, write, read, make or apply events. Everything else that
-/// is told of a run is an observer of the one fold.
+/// The files of logosphere-core that may name an event: they define, write, read, make or apply events. All other
+/// readers of a run are observers of the one fold.
 const EVENTS: [&str; 10] = [
     "fold.rs",
     "journal/file.rs",

@@ -249,6 +249,11 @@ mod client {
             let client = client(WIRE, &transport, &skipping()).build().unwrap();
             let error = client.count_tokens(&request()).await.unwrap_err();
             assert_eq!(error.class().as_str(), class);
+            // A client that sends no key gets the same answer as one with a wrong key.
+            let told = error
+                .message()
+                .contains("the key is missing or not accepted");
+            assert_eq!(told, status == 401, "{}", error.message());
         }
     }
 }

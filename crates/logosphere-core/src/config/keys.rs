@@ -98,7 +98,7 @@ macro_rules! settings {
                 Self { $($field: settings.$place$(.$inner)?.clone().into(),)* }
             }
 
-            /// What this layer gives, and where it gives nothing, what `lower` does.
+            /// Returns the settings of this layer, and those of `lower` that it leaves out.
             pub(super) fn or(self, lower: Self) -> Self {
                 Self { $($field: self.$field.or(lower.$field),)* }
             }
@@ -174,7 +174,7 @@ pub(super) fn is_group(name: &str) -> bool {
     GROUPS.contains(&name) || KEYS.iter().any(|key| key.split().0 == Some(name))
 }
 
-/// The error of a name that no key in `group` has: one that looks as if it held a secret is told to be none.
+/// The error of a name that no key in `group` has. The error of a name like that of a secret says where keys go.
 ///
 /// The nearest key is one of that very name, else one of the group, else that which takes the fewest letters to change; the
 /// first of equals.

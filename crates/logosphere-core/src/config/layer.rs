@@ -28,7 +28,7 @@ impl Layer {
 
     /// This layer, and where it says nothing, `lower`.
     ///
-    /// Who answers is one choice in several settings. A provider that is asked for here takes back another one's
+    /// Several settings together choose the model or program that answers. A provider that is asked for here takes back another one's
     /// address below, and what only an offline run has there: its program (`mind`) and that program's name as
     /// the model. A program takes back a provider below.
     #[must_use]

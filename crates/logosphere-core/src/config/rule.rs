@@ -1,4 +1,4 @@
-//! What a setting may be.
+//! The values that a setting may have.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::parser::may_be_signature;
 
-/// What a setting may be. It shows as what is expected.
+/// The values that a setting may have; shown as the expectation in errors.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Rule {
     /// A whole number from the first to the second.
@@ -51,7 +51,7 @@ impl Rule {
         }
     }
 
-    /// What was found instead. A text shows only where it was to be one of a few words: it may be a secret.
+    /// The value that was found instead, in words. A text shows only where it was to be one of a few words: it may be a secret.
     pub(super) fn found(self, value: &Value) -> String {
         match (value, self) {
             (Value::String(text), Self::OneOf(_)) => {
@@ -64,7 +64,7 @@ impl Rule {
     }
 }
 
-/// What a value is, without what it says.
+/// The type of a value, without its content.
 pub(super) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

@@ -25,7 +25,7 @@ use request::check_template;
 
 use crate::event::{MindInvocation, RunInterrupted, RunResumed, SeedText};
 use crate::fold::{Fold, Observer};
-use crate::pool::MsgId;
+use crate::pool::{Keep, MsgId};
 use crate::prompt::{Prompt, format_prompt};
 use crate::resume::ResumeError;
 use crate::settings::Scheduling;
@@ -135,7 +135,7 @@ impl LeakCheck {
     /// See [`ResumeError`]; a torn last line is none.
     pub fn read(journal: impl BufRead, names: &[String]) -> Result<Self, ResumeError> {
         // A captured request can be of any call.
-        let fold = Fold::keeping_all(journal)?.until_torn();
+        let fold = Fold::keeping(journal, Keep::All)?.until_torn();
         let mut seen = Seen::default();
         let run = fold.run(&mut seen)?;
         seen.note_due(&run.state);

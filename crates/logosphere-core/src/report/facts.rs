@@ -9,6 +9,7 @@ use crate::event::{
 };
 use crate::fold::{Fold, Observer};
 use crate::parser::{Note, Reason};
+use crate::pool::Keep;
 use crate::resume::ResumeError;
 use crate::rules::Rules;
 use crate::state::{State, dollars};
@@ -85,7 +86,7 @@ impl RunFacts {
     /// # Errors
     /// As of [`Transcript::read`].
     pub fn read(journal: impl BufRead) -> Result<(Self, Transcript), ResumeError> {
-        let fold = Fold::begin(journal)?.until_torn();
+        let fold = Fold::keeping(journal, Keep::Active)?.until_torn();
         let mut seen = Seen {
             transcript: Transcript::begin(fold.start()),
             end: RunEnd::Open,
