@@ -19,7 +19,7 @@ pub const SOFTWARE: &str = concat!("logosphere ", env!("CARGO_PKG_VERSION"));
 /// Refuses to record calls into one of the experiment's own files: a cassette only grows, and so do they.
 pub fn spare(experiment: &Experiment, flags: &args::SettingFlags) -> Result<(), Failure> {
     match &flags.model.record {
-        Some(record) => bin_support::spare(record, experiment.files()),
+        Some(record) => bin_support::ensure_not_input(record, experiment.files()),
         None => Ok(()),
     }
 }

@@ -12,8 +12,8 @@ use llm_client::{Client, CountPolicy, LedgerFile, ModelTable};
 use zer0gravity_engine::pipeline::PriceList;
 use zer0gravity_engine::prompts::Role;
 use zer0gravity_engine::{
-    CountRequest, FailureKind, LlmPort, ModelPort, ModelReply, ModelRequest, OfflineModel,
-    PortError, PortLabel, TokenCount, Tokenizers,
+    CountRequest, FailureKind, LlmClient, ModelClient, ModelError, ModelLabel, ModelReply,
+    ModelRequest, OfflineModel, TokenCount, Tokenizers,
 };
 
 use crate::error::Error;
@@ -34,8 +34,8 @@ const DEFAULTS: ModelDefaults = ModelDefaults {
 
 /// Who answers.
 #[derive(Clone)]
-pub struct Asked {
-    pub port: Arc<dyn ModelPort>,
+pub struct ModelChoice {
+    pub model_client: Arc<dyn ModelClient>,
     /// The model behind the port; `None` where no model is asked.
     client: Option<Client>,
     /// The model's id, or `offline`.
@@ -48,7 +48,7 @@ pub struct Asked {
     pub prices: Vec<PriceList>,
 }
 
-impl Asked {
+impl ModelChoice {
     /// Keeps what is spent in this file, so that a cap holds over all processes of a run.
     pub fn keep_ledger(&self, file: &LedgerFile) -> Result<(), Failure> {
         match &self.client {
@@ -60,48 +60,47 @@ impl Asked {
     /// The same, for judges alone: what others have not said already stays unsaid.
     pub fn judges_only(&self) -> Self {
         Self {
-            port: Arc::new(JudgesOnly(self.port.clone())),
+            model_client: Arc::new(JudgesOnly(self.model_client.clone())),
             ..self.clone()
         }
     }
 }
 
 /// A port that puts nothing but questions to judges.
-struct JudgesOnly(Arc<dyn ModelPort>);
+struct JudgesOnly(Arc<dyn ModelClient>);
 
-impl ModelPort for JudgesOnly {
-    fn complete(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelReply, PortError>> {
+impl ModelClient for JudgesOnly {
+    fn complete(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelReply, ModelError>> {
         match request.role {
             Role::SemanticJudge | Role::ImplementabilityJudge => self.0.complete(request),
             _ => ready(Err(unasked())).boxed(),
         }
     }
 
-    fn count_tokens(&self, _: CountRequest) -> BoxFuture<'_, Result<TokenCount, PortError>> {
+    fn count_tokens(&self, _: CountRequest) -> BoxFuture<'_, Result<TokenCount, ModelError>> {
         ready(Err(unasked())).boxed()
     }
 
-    fn label(&self) -> PortLabel {
+    fn label(&self) -> ModelLabel {
         self.0.label()
     }
 }
 
-fn unasked() -> PortError {
-    PortError::unsent(
+fn unasked() -> ModelError {
+    ModelError::unsent(
         FailureKind::OnlyJudges,
         "only judges are asked when a run is judged anew",
     )
 }
 
 /// Refuses to record calls into one of `files`: a cassette only grows, and so would they.
-pub fn spare(
+pub fn ensure_not_input(
     flags: &ModelFlags,
     files: impl IntoIterator<Item = impl AsRef<Path>>,
 ) -> Result<(), Failure> {
-    flags
-        .record
-        .as_ref()
-        .map_or(Ok(()), |record| bin_support::spare(record, files))
+    flags.record.as_ref().map_or(Ok(()), |record| {
+        bin_support::ensure_not_input(record, files)
+    })
 }
 
 /// A panel has different members.
@@ -122,7 +121,7 @@ pub fn open(
     others: &[(&'static str, &str)],
     seed: u64,
     session: &Session,
-) -> Result<Asked, Failure> {
+) -> Result<ModelChoice, Failure> {
     let concurrency = flags.concurrency.map_or(CONCURRENCY, NonZeroUsize::get);
     if concurrency > MOST {
         return Err(Failure::usage(Error::OutOfRange {
@@ -150,8 +149,8 @@ pub fn open(
             {
                 return Err(Failure::usage(Error::OfflineRole { flag }));
             }
-            Ok(Asked {
-                port: Arc::new(OfflineModel),
+            Ok(ModelChoice {
+                model_client: Arc::new(OfflineModel),
                 client: None,
                 model: OfflineModel::NAME.to_owned(),
                 concurrency,
@@ -179,13 +178,13 @@ pub fn open(
                 priced(&table, provider, models)?;
             }
             let prices = price_list(&table, provider, &model).into_iter().collect();
-            let label = PortLabel {
+            let label = ModelLabel {
                 provider: provider.to_string(),
                 host,
                 offline: false,
             };
-            Ok(Asked {
-                port: Arc::new(LlmPort::new(client.clone(), label)),
+            Ok(ModelChoice {
+                model_client: Arc::new(LlmClient::new(client.clone(), label)),
                 client: Some(client),
                 model,
                 concurrency,

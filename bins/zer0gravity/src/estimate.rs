@@ -8,14 +8,14 @@ use bin_support::{Exit, Failure, Output, ProviderName, Session, printable};
 use llm_client::Usd;
 use llm_client::models::Model;
 use serde::Serialize;
-use zer0gravity_engine::plan::{Config, Costs, Encoding, Plan, PlannedCase};
+use zer0gravity_engine::plan::{Config, Costs, Plan, PlannedCase, RuleSet};
 use zer0gravity_engine::prompts::{
     MAX_EXECUTOR_TOKENS, MAX_JUDGE_TOKENS, MAX_MEASURE_TOKENS, Nonce, Role, RoleInput, render,
 };
-use zer0gravity_engine::store::{Answer, CallRecord};
-use zer0gravity_engine::{ModelReply, Models, PortLabel, TokenCounter, Tokenizers};
+use zer0gravity_engine::store::{CallRecord, StoredAnswer};
+use zer0gravity_engine::{ModelLabel, ModelReply, Models, TokenCounter, Tokenizers};
 
-use crate::args::{Asking, Estimate};
+use crate::args::{Estimate, RoleFlags};
 use crate::error::Error;
 use crate::selection::Selected;
 use crate::{ask, output, run_dir, selection, setup};
@@ -105,12 +105,12 @@ pub fn estimate(args: &Estimate, session: &mut Session) -> Result<Exit, Failure>
         .model
         .clone()
         .unwrap_or_else(|| ask::DEFAULT_MODEL.to_owned());
-    let port = PortLabel {
+    let label = ModelLabel {
         provider: provider.to_string(),
         host: String::new(),
         offline: false,
     };
-    let config = setup::config(asking, &args.repeats, port, &model);
+    let config = setup::config(asking, &args.repeats, label, &model);
     let table = ask::table(asking.prices.as_deref())?;
     let known = |id: &str| table.find(provider.as_str(), id);
     let mut bill = Bill::of(&encodings, &cases, &config);
@@ -152,7 +152,7 @@ fn reply_lengths(run: &Path) -> Result<Vec<(Role, u64)>, Error> {
             what: "calls",
             message: error.to_string(),
         })?;
-        let Answer::Reply(ModelReply {
+        let StoredAnswer::Reply(ModelReply {
             usage: Some(usage), ..
         }) = record.answer
         else {
@@ -177,7 +177,7 @@ fn reply_lengths(run: &Path) -> Result<Vec<(Role, u64)>, Error> {
 }
 
 /// Refuses a cap that not even the first calls fit under, those that encode.
-pub fn check_cap(plan: &Plan, asking: &Asking) -> Result<(), Failure> {
+pub fn check_cap(plan: &Plan, asking: &RoleFlags) -> Result<(), Failure> {
     let Some(cap) = asking
         .model
         .max_usd
@@ -188,7 +188,7 @@ pub fn check_cap(plan: &Plan, asking: &Asking) -> Result<(), Failure> {
     let config = &plan.config;
     let table = ask::table(asking.prices.as_deref())?;
     let encoder = config.models.encoder.as_str();
-    let Some(model) = table.find(&config.port.provider, encoder) else {
+    let Some(model) = table.find(&config.label.provider, encoder) else {
         return Ok(());
     };
     let bill = Bill::of(&plan.encodings, &plan.cases, config);
@@ -234,7 +234,7 @@ struct Bill {
 }
 
 impl Bill {
-    fn of(encodings: &[Encoding], cases: &[PlannedCase], config: &Config) -> Self {
+    fn of(encodings: &[RuleSet], cases: &[PlannedCase], config: &Config) -> Self {
         let counter = Tokenizers::default();
         let local = TokenCounter::of(&config.models.encoder);
         let tokens = |input: RoleInput<'_>| {
@@ -262,14 +262,14 @@ impl Bill {
         if config.cost == Costs::Counted {
             bill.calls.count += encodings.len() as u64;
         }
-        bill.calls.count += u64::from(config.measure_wrapper);
+        bill.calls.count += u64::from(config.measure_overhead);
         let judge_reply = u64::from(MAX_JUDGE_TOKENS);
         let Models {
             encoder,
             decoder,
             judges,
         } = &config.models;
-        for Encoding { rules, .. } in encodings {
+        for RuleSet { rules, .. } in encodings {
             for PlannedCase { case, .. } in cases {
                 let text = case.text.as_str();
                 let length = local.message_tokens(text, &counter);
@@ -346,7 +346,7 @@ impl Bill {
 
     /// Notes the two calls that measure the prompts of one set of rules, where the provider may not count tokens.
     fn measure(&mut self, config: &Config, rules: &str, tokens: impl Fn(RoleInput<'_>) -> u64) {
-        let counts = config.port.provider == ProviderName::Anthropic.as_str();
+        let counts = config.label.provider == ProviderName::Anthropic.as_str();
         if counts || config.no_measure_tokens {
             return;
         }

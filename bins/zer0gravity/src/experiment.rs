@@ -9,23 +9,25 @@ use zer0gravity_engine::plan::{Config, Plan};
 use zer0gravity_engine::report::Report;
 use zer0gravity_engine::store::{CallStore, MemoryStore};
 use zer0gravity_engine::{
-    Context, Event, ExperimentResult, FailureKind, RunError, Runner, StageStatus, Triple,
+    Context, ExperimentResult, FailureKind, RoundTripSample, RunError, RunEvent, Runner,
+    StageStatus,
 };
 
 use crate::args::Checks;
-use crate::ask::Asked;
+use crate::ask::ModelChoice;
 use crate::clock::SystemClock;
 
 /// Runs a plan to its end, or until it is interrupted.
 pub fn perform(
     plan: &Plan,
-    asked: &Asked,
+    asked: &ModelChoice,
     store: impl CallStore + 'static,
     session: &Session,
 ) -> Result<Report, Failure> {
     let total = plan.items().count();
-    let work =
-        async |runner: &Runner<'_>, show: &mut dyn FnMut(Event<'_>)| runner.run(plan, show).await;
+    let work = async |runner: &Runner<'_>, show: &mut dyn FnMut(RunEvent<'_>)| {
+        runner.run(plan, show).await
+    };
     let mut report = watched(asked, store, total, session, work)?;
     report.replayed = asked.replay;
     Ok(report)
@@ -34,12 +36,12 @@ pub fn perform(
 /// As [`perform`] without a report.
 pub fn results(
     plan: &Plan,
-    asked: &Asked,
+    asked: &ModelChoice,
     store: impl CallStore + 'static,
     session: &Session,
 ) -> Result<Vec<ExperimentResult>, Failure> {
     let total = plan.items().count();
-    let work = async |runner: &Runner<'_>, show: &mut dyn FnMut(Event<'_>)| {
+    let work = async |runner: &Runner<'_>, show: &mut dyn FnMut(RunEvent<'_>)| {
         runner.results(plan, show).await
     };
     watched(asked, store, total, session, work)
@@ -48,34 +50,34 @@ pub fn results(
 /// Scores texts of other tools, or as many as come before an interruption.
 pub fn score(
     config: &Config,
-    triples: &[Triple],
-    asked: &Asked,
+    samples: &[RoundTripSample],
+    asked: &ModelChoice,
     session: &Session,
 ) -> Result<Vec<ExperimentResult>, Failure> {
     let store = MemoryStore::default();
-    let work = async |runner: &Runner<'_>, show: &mut dyn FnMut(Event<'_>)| {
-        runner.score(config, triples, show).await
+    let work = async |runner: &Runner<'_>, show: &mut dyn FnMut(RunEvent<'_>)| {
+        runner.score(config, samples, show).await
     };
-    watched(asked, store, triples.len(), session, work)
+    watched(asked, store, samples.len(), session, work)
 }
 
 /// Does work in the engine with a bar that shows how far it is, until it ends or Ctrl-C ends it.
 fn watched<T>(
-    asked: &Asked,
+    asked: &ModelChoice,
     store: impl CallStore + 'static,
     total: usize,
     session: &Session,
-    work: impl AsyncFnOnce(&Runner<'_>, &mut dyn FnMut(Event<'_>)) -> Result<T, RunError>,
+    work: impl AsyncFnOnce(&Runner<'_>, &mut dyn FnMut(RunEvent<'_>)) -> Result<T, RunError>,
 ) -> Result<T, Failure> {
     let clock = SystemClock::new();
-    let context = Context::new(asked.port.as_ref(), &clock, asked.counter.as_ref());
+    let context = Context::new(asked.model_client.as_ref(), &clock, asked.counter.as_ref());
     let runner = Runner::new(context.prices(&asked.prices))
         .store(store)
         .concurrency(asked.concurrency)
         .cancel(cancelled_by(&Interrupt::on_signals()?));
     let bar = session.progress.bar("experiments", total);
-    let mut show = |event: Event<'_>| {
-        if let Event::Ended { done, .. } = event {
+    let mut show = |event: RunEvent<'_>| {
+        if let RunEvent::Ended { done, .. } = event {
             bar.set_position(done as u64);
         }
     };

@@ -5,7 +5,7 @@ use zer0gravity_engine::plan::Plan;
 use zer0gravity_engine::report::Report;
 
 use crate::args::Checks;
-use crate::ask::Asked;
+use crate::ask::ModelChoice;
 use crate::run_dir::{self, RunDir};
 use crate::summary::Summary;
 use crate::{experiment, ranking};
@@ -17,7 +17,7 @@ const BLOCKS: usize = 8;
 pub fn perform(
     directory: &RunDir,
     plan: &Plan,
-    asked: &Asked,
+    asked: &ModelChoice,
     session: &Session,
 ) -> Result<Report, Failure> {
     let known = directory.report()?;
@@ -31,7 +31,7 @@ pub fn perform(
 pub fn rebuild(
     directory: &RunDir,
     plan: &Plan,
-    asked: &Asked,
+    asked: &ModelChoice,
     session: &Session,
 ) -> Result<Report, Failure> {
     let mut known = directory.report()?;
@@ -48,7 +48,7 @@ fn perform_after(
     known: Option<Report>,
     directory: &RunDir,
     plan: &Plan,
-    asked: &Asked,
+    asked: &ModelChoice,
     session: &Session,
 ) -> Result<Report, Failure> {
     asked.keep_ledger(&directory.ledger())?;

@@ -16,9 +16,14 @@ pub fn matrix(args: &Matrix, quiet: bool, session: &mut Session) -> Result<Exit,
         selection::texts(&args.texts, asking.skip_bad, asking.allow_long, session)?;
     let read = args.encoding.iter().chain(&asking.prices).cloned();
     let read = read.chain(selection::files(&args.texts));
-    ask::spare(&asking.model, read.chain(run_dir::files(&args.run_dir)))?;
+    ask::ensure_not_input(&asking.model, read.chain(run_dir::files(&args.run_dir)))?;
     let asked = setup::asked(asking, Some(&args.run_dir), session)?;
-    let mut config = setup::config(asking, &args.repeats, asked.port.label(), &asked.model);
+    let mut config = setup::config(
+        asking,
+        &args.repeats,
+        asked.model_client.label(),
+        &asked.model,
+    );
     if config.cost == Costs::None {
         // What is compared here is what encodings are worth.
         config.cost = Costs::Estimated;

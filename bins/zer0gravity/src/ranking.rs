@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use bin_support::printable;
-use zer0gravity_engine::report::{EncodingStatistics, Pairwise, Report};
+use zer0gravity_engine::report::{Pairwise, Report, RuleSetStatistics};
 use zer0gravity_engine::stats::Estimate;
 
 use crate::columns;
@@ -15,7 +15,7 @@ const SIGNIFICANT: f64 = 0.05;
 pub fn text(report: &Report) -> String {
     let statistics = &report.statistics;
     let mut encodings: Vec<_> = statistics.per_encoding.iter().collect();
-    let mean = |one: &EncodingStatistics| one.total.mean.unwrap_or(f64::NEG_INFINITY);
+    let mean = |one: &RuleSetStatistics| one.total.mean.unwrap_or(f64::NEG_INFINITY);
     encodings.sort_by(|a, b| mean(b).total_cmp(&mean(a)));
     let head = ["encoding", "total", "saved", "meaning", "texts", "failed"];
     let mut rows = vec![head.map(str::to_owned)];
@@ -29,7 +29,7 @@ pub fn text(report: &Report) -> String {
     text
 }
 
-fn row(encoding: &EncodingStatistics) -> [String; 6] {
+fn row(encoding: &RuleSetStatistics) -> [String; 6] {
     [
         printable(&encoding.encoding_id),
         estimate(&encoding.total),

@@ -9,7 +9,7 @@ use zer0gravity_engine::plan::Plan;
 use zer0gravity_engine::prompts::{Nonce, RoleInput, render};
 use zer0gravity_engine::store::MemoryStore;
 
-use crate::args::{Asking, Run};
+use crate::args::{RoleFlags, Run};
 use crate::kept::{self, Continued};
 use crate::output::Show;
 use crate::run_dir::{self, RunDir};
@@ -29,7 +29,7 @@ pub fn run(args: &Run, quiet: bool, session: &mut Session) -> Result<Exit, Failu
         args.asking.allow_long,
         session,
     )?;
-    ask::spare(&args.asking.model, read(args))?;
+    ask::ensure_not_input(&args.asking.model, read(args))?;
     let asked = setup::asked(&args.asking, args.run_dir.as_deref(), session)?;
     let plan = Plan {
         encodings,
@@ -37,7 +37,7 @@ pub fn run(args: &Run, quiet: bool, session: &mut Session) -> Result<Exit, Failu
         config: setup::config(
             &args.asking,
             &args.repeats,
-            asked.port.label(),
+            asked.model_client.label(),
             &asked.model,
         ),
     };
@@ -78,7 +78,7 @@ fn read(args: &Run) -> Vec<PathBuf> {
 }
 
 /// Prints what each role would be told, with the places of texts named.
-fn show_prompts(rules: &str, asking: &Asking, session: &mut Session) -> Result<Exit, Failure> {
+fn show_prompts(rules: &str, asking: &RoleFlags, session: &mut Session) -> Result<Exit, Failure> {
     let inputs = [
         (
             "encoder",

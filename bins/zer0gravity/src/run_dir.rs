@@ -9,7 +9,7 @@ use bin_support::{Failure, ModelFlags, Session, write_file};
 use llm_client::{LedgerFile, Usd};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use zer0gravity_engine::plan::{Encoding, Plan};
+use zer0gravity_engine::plan::{Plan, RuleSet};
 use zer0gravity_engine::report::{Report, ReportError};
 use zer0gravity_engine::store::{CallsFile, JsonlStore, StoreError};
 
@@ -380,7 +380,7 @@ fn read(path: &Path) -> Result<Option<Record>, Failure> {
         }));
     }
     // Rules and texts of a run are frozen: results are about them.
-    let own = |encoding: &Encoding| Encoding::new("", None, encoding.rules.as_str()).sha256;
+    let own = |encoding: &RuleSet| RuleSet::new("", None, encoding.rules.as_str()).sha256;
     let frozen = record.plan.sha256() == record.plan_sha256
         && (record.plan.encodings.iter()).all(|encoding| encoding.sha256 == own(encoding));
     if frozen {

@@ -1,7 +1,7 @@
 //! `zer0gravity score`: texts that were encoded and decoded somewhere else.
 
 use bin_support::{Exit, Failure, OutputTarget, ProviderName, Session};
-use zer0gravity_engine::{CaseFormat, Report, parse_triples};
+use zer0gravity_engine::{CaseFormat, Report, parse_samples};
 
 use crate::args::{Repeats, Score};
 use crate::ask;
@@ -16,11 +16,11 @@ pub fn score(args: &Score, quiet: bool, session: &mut Session) -> Result<Exit, F
     let format =
         CaseFormat::of(&shown).ok_or_else(|| Failure::usage(Error::Format { path: path() }))?;
     let bytes = selection::read(&args.file).map_err(Failure::usage)?;
-    let (triples, errors) = parse_triples(&bytes, format, &shown);
+    let (samples, errors) = parse_samples(&bytes, format, &shown);
     selection::report_bad_lines(
         &args.file,
         &errors,
-        args.asking.skip_bad && !triples.is_empty(),
+        args.asking.skip_bad && !samples.is_empty(),
         session,
     )?;
     let mut asking = args.asking.clone();
@@ -33,19 +33,28 @@ pub fn score(args: &Score, quiet: bool, session: &mut Session) -> Result<Exit, F
         .into_iter()
         .chain(asking.prices.clone())
         .collect();
-    ask::spare(&asking.model, &read)?;
+    ask::ensure_not_input(&asking.model, &read)?;
     let asked = setup::asked(&asking, None, session)?;
-    let config = setup::config(&asking, &Repeats::once(), asked.port.label(), &asked.model);
+    let config = setup::config(
+        &asking,
+        &Repeats::once(),
+        asked.model_client.label(),
+        &asked.model,
+    );
     let inputs = read.into_iter().chain(asking.talks());
     let target = args.output.as_ref().unwrap_or(&OutputTarget::Stdout);
     let output = target.begin(inputs)?;
-    let results = experiment::score(&config, &triples, &asked, session)?;
-    let first = triples.first().map(|triple| &triple.encoding_id);
-    let several = triples
+    let results = experiment::score(&config, &samples, &asked, session)?;
+    let first = samples.first().map(|sample| &sample.encoding_id);
+    let several = samples
         .iter()
-        .any(|triple| Some(&triple.encoding_id) != first);
+        .any(|sample| Some(&sample.encoding_id) != first);
     let show = Show::of(args.json, args.output.as_ref(), session);
-    let summary = Summary::of_given(asked.port.label().offline, args.checks.verbose, several);
+    let summary = Summary::of_given(
+        asked.model_client.label().offline,
+        args.checks.verbose,
+        several,
+    );
     output::results(show, output, &results, &summary, quiet, session)?;
     if several && !quiet {
         let report = Report::of_results(results.clone());

@@ -5,20 +5,20 @@ use std::path::Path;
 use bin_support::{Failure, ModelFlags, ProviderName, Session};
 use clap::ValueEnum as _;
 use zer0gravity_engine::plan::{Config, Costs, Plan};
-use zer0gravity_engine::{LintFinding, Models, PortLabel, RuleCodec};
+use zer0gravity_engine::{LintFinding, ModelLabel, Models, RuleCodec};
 
-use crate::args::{Asking, Checks, Repeats};
-use crate::ask::{self, Asked};
+use crate::args::{Checks, Repeats, RoleFlags};
+use crate::ask::{self, ModelChoice};
 use crate::error::Error;
 use crate::estimate;
 use crate::run_dir::{self, RunDir};
 
 /// The models that the flags of `run` and `matrix` name, under the cap of the run in `directory` if no flag gives one.
 pub fn asked(
-    asking: &Asking,
+    asking: &RoleFlags,
     directory: Option<&Path>,
     session: &Session,
-) -> Result<Asked, Failure> {
+) -> Result<ModelChoice, Failure> {
     ask::panel(&asking.judging.judge_model)?;
     let judges = asking.judging.judge_model.iter();
     let others: Vec<_> = judges
@@ -42,13 +42,13 @@ pub fn asked(
 }
 
 /// How a plan is run, by the flags of `run` and `matrix`.
-pub fn config(asking: &Asking, repeats: &Repeats, port: PortLabel, model: &str) -> Config {
+pub fn config(asking: &RoleFlags, repeats: &Repeats, label: ModelLabel, model: &str) -> Config {
     let judges = match asking.judging.judge_model.as_slice() {
         [] => vec![model.to_owned()],
         given => given.to_vec(),
     };
     let decoder = asking.decoder_model.as_deref().unwrap_or(model);
-    let mut config = Config::new(port, model);
+    let mut config = Config::new(label, model);
     config.models = Models {
         encoder: model.to_owned(),
         decoder: decoder.to_owned(),
@@ -64,7 +64,7 @@ pub fn config(asking: &Asking, repeats: &Repeats, port: PortLabel, model: &str) 
     if asking.cost {
         config.cost = Costs::Counted;
     }
-    config.measure_wrapper = asking.measure_wrapper;
+    config.measure_overhead = asking.measure_overhead;
     config.compat_judge_parse = asking.compat_judge_parse;
     config.compat_token_fallback = asking.compat_token_fallback;
     config.no_measure_tokens = asking.no_measure_tokens;
@@ -74,9 +74,9 @@ pub fn config(asking: &Asking, repeats: &Repeats, port: PortLabel, model: &str) 
 
 /// Refuses what would fail or mislead after the start: rules that need a model in an offline run, checks of an offline run
 /// that was not asked for, a cap below the first call.
-pub fn check(plan: &Plan, asking: &Asking, checks: &Checks) -> Result<(), Failure> {
+pub fn check(plan: &Plan, asking: &RoleFlags, checks: &Checks) -> Result<(), Failure> {
     let asked_for = asking.model.provider == Some(ProviderName::Offline);
-    if !plan.config.port.offline {
+    if !plan.config.label.offline {
         return estimate::check_cap(plan, asking);
     }
     if let Some(flag) = checks.flag().filter(|_| !asked_for) {
@@ -110,10 +110,10 @@ pub fn reopened(
     flags: &ModelFlags,
     prices: Option<&Path>,
     session: &Session,
-) -> Result<Asked, Failure> {
+) -> Result<ModelChoice, Failure> {
     let config = &plan.config;
-    let provider = ProviderName::from_str(&config.port.provider, false).ok();
-    ask::spare(flags, run_dir::files(directory.path()))?;
+    let provider = ProviderName::from_str(&config.label.provider, false).ok();
+    ask::ensure_not_input(flags, run_dir::files(directory.path()))?;
     let mut flags = flags.clone();
     flags.provider = flags.provider.or(provider);
     flags.model = flags.model.or_else(|| Some(config.models.encoder.clone()));
@@ -127,7 +127,7 @@ pub fn reopened(
         .chain(judges.map(|model| ("--judge-model", model.as_str())))
         .collect();
     let asked = ask::open(&flags, prices, &others, config.seed, session)?;
-    let (label, planned) = (asked.port.label(), &config.port);
+    let (label, planned) = (asked.model_client.label(), &config.label);
     let differences: Vec<_> = [
         ("config.port.provider", label.provider != planned.provider),
         ("config.port.host", label.host != planned.host),

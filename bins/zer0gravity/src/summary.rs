@@ -27,7 +27,7 @@ pub struct Summary {
 impl Summary {
     pub fn of(plan: &Plan, verbose: bool) -> Self {
         Self {
-            offline: plan.config.port.offline,
+            offline: plan.config.label.offline,
             verbose,
             encodings: plan.encodings.len() > 1,
             trials: plan.config.trials > 1,

@@ -81,7 +81,7 @@ pub use exit::{Exit, Failure};
 pub use flags::{CommonFlags, LogFormat, SeedFlag};
 pub use interrupt::Interrupt;
 pub use model::{Model, ModelDefaults, ModelFlags, ProviderName};
-pub use output_file::{OutputFile, spare, write_file};
+pub use output_file::{OutputFile, ensure_not_input, write_file};
 pub use output_target::{Output, OutputTarget};
 pub use place::Place;
 pub use printable::{printable, shortened};

@@ -54,7 +54,7 @@ impl OutputFile {
         path: &Path,
         inputs: impl IntoIterator<Item = impl AsRef<Path>>,
     ) -> Result<Self, Failure> {
-        spare(path, inputs)?;
+        ensure_not_input(path, inputs)?;
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(|source| failed(path, source))?;
         }
@@ -89,7 +89,7 @@ impl OutputFile {
 ///
 /// # Errors
 /// [`Error::OverInput`], as [`Failure::usage`].
-pub fn spare(
+pub fn ensure_not_input(
     path: &Path,
     inputs: impl IntoIterator<Item = impl AsRef<Path>>,
 ) -> Result<(), Failure> {

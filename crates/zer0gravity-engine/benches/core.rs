@@ -5,16 +5,18 @@ use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use zer0gravity_engine::prompts::{Nonce, PromptProfile, Role, RoleInput, render};
-use zer0gravity_engine::store::{Answer, CallKey, CallRecord, CallStore, Endpoint, JsonlStore};
+use zer0gravity_engine::store::{
+    CallKey, CallRecord, CallStore, Endpoint, JsonlStore, StoredAnswer,
+};
 use zer0gravity_engine::{
-    CallFacts, CountRequest, DEFAULT_RULES, Material, ModelRequest, PortLabel, Repeat, TokenCount,
-    TokenPair, parse_judge_reply, parse_judge_reply_compat, score_all,
+    CallFacts, CountRequest, DEFAULT_RULES, ModelLabel, ModelRequest, PromptInputs, Repeat,
+    TokenCount, TokenPair, parse_judge_reply, parse_judge_reply_compat, score_all,
 };
 
 const CALLS: u64 = 10_000;
 
-fn label() -> PortLabel {
-    PortLabel {
+fn label() -> ModelLabel {
+    ModelLabel {
         provider: "anthropic".to_owned(),
         host: "api.anthropic.com".to_owned(),
         offline: false,
@@ -31,7 +33,7 @@ fn request() -> ModelRequest {
         role: Role::Encoder,
         model: "claude-sonnet-4-5-20250929".to_owned(),
         prompt: render(PromptProfile::Seed, input, Nonce::default()),
-        material: Material::default(),
+        inputs: PromptInputs::default(),
         repeat: Repeat {
             trial: Some(1),
             ..Repeat::default()
@@ -76,7 +78,7 @@ fn store(criterion: &mut Criterion) {
             role: None,
             model: request.model,
             repeat: Repeat::default(),
-            answer: Answer::Count(TokenCount {
+            answer: StoredAnswer::Count(TokenCount {
                 tokens: number,
                 call: CallFacts::default(),
             }),

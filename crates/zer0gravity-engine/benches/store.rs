@@ -21,14 +21,14 @@ use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, ready};
 use llm_types::Usd;
 use serde_json::json;
-use zer0gravity_engine::plan::{Config, Encoding, Plan, PlannedCase};
+use zer0gravity_engine::plan::{Config, Plan, PlannedCase, RuleSet};
 use zer0gravity_engine::prompts::Role;
 use zer0gravity_engine::store::{
     CallKey, CallRecord, CallStore, JsonlStore, MemoryStore, StoreError,
 };
 use zer0gravity_engine::{
-    CallFacts, Case, Clock, Context, CountRequest, DEFAULT_RULES, LocalCounter, ModelPort,
-    ModelReply, ModelRequest, PortError, PortLabel, Runner, Stop, TokenCount, TokenUse,
+    CallFacts, Case, Clock, Context, CountRequest, DEFAULT_RULES, LocalCounter, ModelClient,
+    ModelError, ModelLabel, ModelReply, ModelRequest, Runner, Stop, TokenCount, TokenUse,
 };
 
 const MODEL: &str = "claude-sonnet-4-5-20250929";
@@ -52,13 +52,13 @@ impl Instant {
     };
 }
 
-impl ModelPort for Instant {
-    fn complete(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelReply, PortError>> {
+impl ModelClient for Instant {
+    fn complete(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelReply, ModelError>> {
         let text = match request.role {
-            Role::Encoder => request.material.texts[0].replace(' ', ""),
+            Role::Encoder => request.inputs.texts[0].replace(' ', ""),
             Role::SemanticJudge => r#"{"score": 38, "reasoning": "a nuance is lost"}"#.to_owned(),
             Role::ImplementabilityJudge => r#"{"score": 4, "reasoning": "simple"}"#.to_owned(),
-            _ => request.material.texts[0].clone(),
+            _ => request.inputs.texts[0].clone(),
         };
         let reply = ModelReply {
             text,
@@ -73,7 +73,7 @@ impl ModelPort for Instant {
         ready(Ok(reply)).boxed()
     }
 
-    fn count_tokens(&self, request: CountRequest) -> BoxFuture<'_, Result<TokenCount, PortError>> {
+    fn count_tokens(&self, request: CountRequest) -> BoxFuture<'_, Result<TokenCount, ModelError>> {
         let count = TokenCount {
             tokens: request.text.len() as u64 / 4,
             call: Self::FACTS,
@@ -81,8 +81,8 @@ impl ModelPort for Instant {
         ready(Ok(count)).boxed()
     }
 
-    fn label(&self) -> PortLabel {
-        PortLabel {
+    fn label(&self) -> ModelLabel {
+        ModelLabel {
             provider: "anthropic".to_owned(),
             host: "api.anthropic.com".to_owned(),
             offline: false,
@@ -150,7 +150,7 @@ fn plan(experiments: usize, bytes: usize) -> Plan {
         },
     });
     Plan {
-        encodings: vec![Encoding::new("default", None, DEFAULT_RULES)],
+        encodings: vec![RuleSet::new("default", None, DEFAULT_RULES)],
         cases: cases.collect(),
         config: Config::new(Instant.label(), MODEL),
     }

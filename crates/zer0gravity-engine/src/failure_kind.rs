@@ -4,7 +4,7 @@ use std::str::FromStr;
 use llm_types::{ErrorClass, UnknownClass};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::port::Endpoint;
+use crate::model::Endpoint;
 
 /// The kind of a failure: an error class of the model's client, or a reason of the engine. Results hold it as one word.
 ///

@@ -6,8 +6,8 @@
 //!
 //! ```
 //! use zer0gravity_engine::dataset::Level;
-//! use zer0gravity_engine::plan::{Config, Encoding, Plan, PlannedCase};
-//! use zer0gravity_engine::{Clock, Context, DEFAULT_RULES, ModelPort, OfflineModel, Runner, Tokenizers};
+//! use zer0gravity_engine::plan::{Config, RuleSet, Plan, PlannedCase};
+//! use zer0gravity_engine::{Clock, Context, DEFAULT_RULES, ModelClient, OfflineModel, Runner, Tokenizers};
 //!
 //! /// Time comes from outside: a real clock in a program, one that stands still here.
 //! struct Still;
@@ -21,17 +21,17 @@
 //! }
 //!
 //! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-//! // Asks no model. With one it would be `LlmPort::new(client, label)`, with a client of `llm-client`.
-//! let port = OfflineModel;
+//! // Asks no model. With one it would be `LlmClient::new(client, label)`, with a client of `llm-client`.
+//! let client = OfflineModel;
 //! let level = Level::find(1).unwrap();
 //! let plan = Plan {
-//!     encodings: vec![Encoding::new("default", None, DEFAULT_RULES)],
+//!     encodings: vec![RuleSet::new("default", None, DEFAULT_RULES)],
 //!     cases: level.cases().into_iter().map(|case| PlannedCase { level: Some(1), case }).collect(),
-//!     config: Config::new(port.label(), OfflineModel::NAME),
+//!     config: Config::new(client.label(), OfflineModel::NAME),
 //! };
 //! let counter = Tokenizers::default();
 //! // With `.store(..)` a `JsonlStore` keeps calls on the disk: a run that stops is then resumed without paying twice.
-//! let runner = Runner::new(Context::new(&port, &Still, &counter));
+//! let runner = Runner::new(Context::new(&client, &Still, &counter));
 //! let report = runner.run(&plan, &mut |_| {}).await.unwrap();
 //!
 //! let first = &report.results[0];
@@ -63,13 +63,13 @@ pub mod lint;
 #[cfg(feature = "llm")]
 mod llm;
 pub mod metrics;
+mod model;
 mod number;
 mod off_thread;
 mod offline;
 mod outcome;
 pub mod pipeline;
 pub mod plan;
-mod port;
 pub mod procedure;
 pub mod prompts;
 pub mod report;
@@ -85,11 +85,11 @@ mod visible;
 pub use codec::{Decoded, Lexicon, RuleCodec};
 pub use cost::{
     Amortised, Cost, CostCurve, Messages, MoneySaved, OverheadSource, Saving, amortised,
-    known_wrapper_tokens,
+    known_overhead_tokens,
 };
 pub use dataset::{
-    Case, CaseError, CaseFormat, CaseProblem, MAX_TEXT_BYTES, RulesError, Triple, normalise_rules,
-    parse_cases, parse_triples,
+    Case, CaseError, CaseFormat, CaseProblem, MAX_TEXT_BYTES, RoundTripSample, RulesError,
+    normalise_rules, parse_cases, parse_samples,
 };
 pub use failure_kind::FailureKind;
 pub use flags::{Flag, FlagId, FlagInput, Severity, detect};
@@ -99,15 +99,15 @@ pub use judge::{
 };
 pub use lint::{LintFinding, LintReport, lint};
 #[cfg(feature = "llm")]
-pub use llm::LlmPort;
+pub use llm::LlmClient;
 pub use metrics::{chrf_pp, literal_recall, rouge_l};
+pub use model::{
+    CallFacts, Clock, CountRequest, ModelClient, ModelError, ModelLabel, ModelReply, ModelRequest,
+    PromptInputs, Repeat, Stop, TokenCount,
+};
 pub use offline::OfflineModel;
 pub use outcome::{Outcome, StageName, StageRecord, StageStatus, TokenUse};
 pub use pipeline::{Context, run_experiment};
-pub use port::{
-    CallFacts, Clock, CountRequest, Material, ModelPort, ModelReply, ModelRequest, PortError,
-    PortLabel, Repeat, Stop, TokenCount,
-};
 pub use procedure::{Procedure, Step, run_procedure};
 #[cfg(feature = "report")]
 pub use report::page;
@@ -117,7 +117,7 @@ pub use result::{
     Points, PreviousScores, Procedural, ProceduralStatus, PromptHashes, Randomness, ResultScores,
     SCHEMA_VERSION,
 };
-pub use runner::{Event, RunError, Runner};
+pub use runner::{RunError, RunEvent, Runner};
 pub use score::{
     CompatCard, CompatScores, MAX_IMPLEMENTABILITY, MAX_LEARNABILITY, MAX_SEMANTIC,
     MAX_TOKEN_EFFICIENCY, ScoreCard, Scores, TokenPair, compression_percent, compression_ratio,

@@ -1,4 +1,4 @@
-//! Language models behind `llm-client` as the port.
+//! Language models behind `llm-client` as the client.
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -8,28 +8,28 @@ use llm_client::{
 
 use crate::prompts::{PromptMessage, Role, Turn};
 use crate::{
-    CallFacts, CountRequest, FailureKind, ModelPort, ModelReply, ModelRequest, PortError,
-    PortLabel, Repeat, Stop, TokenCount, TokenUse,
+    CallFacts, CountRequest, FailureKind, ModelClient, ModelError, ModelLabel, ModelReply,
+    ModelRequest, Repeat, Stop, TokenCount, TokenUse,
 };
 
 /// Asks a model through a client, with all of the client's layers: retries, budget, record and replay.
-pub struct LlmPort {
+pub struct LlmClient {
     client: Client,
-    label: PortLabel,
+    label: ModelLabel,
 }
 
-impl LlmPort {
+impl LlmClient {
     /// The port of `client`; `label` says whom it asks.
-    pub fn new(client: Client, label: PortLabel) -> Self {
+    pub fn new(client: Client, label: ModelLabel) -> Self {
         Self { client, label }
     }
 }
 
-impl ModelPort for LlmPort {
-    fn complete(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelReply, PortError>> {
+impl ModelClient for LlmClient {
+    fn complete(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelReply, ModelError>> {
         async move {
             let reply = self.client.complete(&wire(request)).await;
-            let reply = reply.map_err(|error| port_error(&error))?;
+            let reply = reply.map_err(|error| model_error(&error))?;
             let usage = reply.usage.known.then(|| TokenUse {
                 input: reply.usage.prompt(),
                 output: reply.usage.output,
@@ -45,16 +45,16 @@ impl ModelPort for LlmPort {
         .boxed()
     }
 
-    fn count_tokens(&self, request: CountRequest) -> BoxFuture<'_, Result<TokenCount, PortError>> {
+    fn count_tokens(&self, request: CountRequest) -> BoxFuture<'_, Result<TokenCount, ModelError>> {
         async move {
             let request = Request::new(request.model, request.text);
             let count = self.client.count_tokens(&request).await;
             let count = count.map_err(|error| match error.kind() {
                 // The protocol has no counts, and the client is not to guess.
                 ErrorKind::Refused { .. } => {
-                    PortError::unsent(FailureKind::NoExactCount, error.message())
+                    ModelError::unsent(FailureKind::NoExactCount, error.message())
                 }
-                _ => port_error(&error),
+                _ => model_error(&error),
             })?;
             match count.source {
                 CountSource::Exact => Ok(TokenCount {
@@ -62,16 +62,16 @@ impl ModelPort for LlmPort {
                     call: facts(1),
                 }),
                 // A guess of the client is no better than ours, and not of the same kind.
-                CountSource::Estimate { reason, .. } => Err(PortError {
+                CountSource::Estimate { reason, .. } => Err(ModelError {
                     call: facts(1),
-                    ..PortError::unsent(FailureKind::NoExactCount, reason)
+                    ..ModelError::unsent(FailureKind::NoExactCount, reason)
                 }),
             }
         }
         .boxed()
     }
 
-    fn label(&self) -> PortLabel {
+    fn label(&self) -> ModelLabel {
         self.label.clone()
     }
 }
@@ -152,11 +152,11 @@ fn stop(reason: StopReason) -> Stop {
     }
 }
 
-fn port_error(error: &Error) -> PortError {
-    PortError {
+fn model_error(error: &Error) -> ModelError {
+    ModelError {
         status: error.status(),
         call: facts(error.attempts().len()),
-        ..PortError::unsent(error.class(), error.message())
+        ..ModelError::unsent(error.class(), error.message())
     }
 }
 

@@ -6,8 +6,8 @@ use futures_util::future::{BoxFuture, ready};
 use crate::codec::{LexicalVerdict, Lexicon, RuleCodec, lexical_semantic, rule_implementability};
 use crate::prompts::Role;
 use crate::{
-    CallFacts, CountRequest, FailureKind, Material, ModelPort, ModelReply, ModelRequest, PortError,
-    PortLabel, Stop, TokenCount,
+    CallFacts, CountRequest, FailureKind, ModelClient, ModelError, ModelLabel, ModelReply,
+    ModelRequest, PromptInputs, Stop, TokenCount,
 };
 
 /// Answers for all roles without a model: the same question always gets the same bytes.
@@ -22,8 +22,8 @@ impl OfflineModel {
     /// The name of model and provider in results.
     pub const NAME: &str = "offline";
 
-    fn answer(request: &ModelRequest) -> Result<String, PortError> {
-        let Material { rules, texts } = &request.material;
+    fn answer(request: &ModelRequest) -> Result<String, ModelError> {
+        let PromptInputs { rules, texts } = &request.inputs;
         match (request.role, texts.as_slice()) {
             (Role::Encoder, [text]) => Ok(codec(rules)?.encode(text)),
             (Role::Decoder, [encoded]) => {
@@ -40,7 +40,7 @@ impl OfflineModel {
 }
 
 /// The codec of rules that a program can carry out.
-fn codec(rules: &str) -> Result<RuleCodec, PortError> {
+fn codec(rules: &str) -> Result<RuleCodec, ModelError> {
     let (codec, findings) = RuleCodec::parse(rules);
     if codec.is_mechanical() {
         return Ok(codec);
@@ -59,12 +59,12 @@ fn verdict(verdict: &LexicalVerdict) -> String {
     serde_json::json!({ "score": verdict.score, "reasoning": verdict.reasoning }).to_string()
 }
 
-fn unsupported(message: String) -> PortError {
-    PortError::unsent(FailureKind::UnsupportedOffline, message)
+fn unsupported(message: String) -> ModelError {
+    ModelError::unsent(FailureKind::UnsupportedOffline, message)
 }
 
-impl ModelPort for OfflineModel {
-    fn complete(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelReply, PortError>> {
+impl ModelClient for OfflineModel {
+    fn complete(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelReply, ModelError>> {
         let reply = Self::answer(&request).map(|text| ModelReply {
             text,
             stop: Stop::EndTurn,
@@ -75,13 +75,13 @@ impl ModelPort for OfflineModel {
         ready(reply).boxed()
     }
 
-    fn count_tokens(&self, _: CountRequest) -> BoxFuture<'_, Result<TokenCount, PortError>> {
+    fn count_tokens(&self, _: CountRequest) -> BoxFuture<'_, Result<TokenCount, ModelError>> {
         // The pipeline then counts by itself, and says `local`.
         ready(Err(unsupported("offline nobody counts exactly".to_owned()))).boxed()
     }
 
-    fn label(&self) -> PortLabel {
-        PortLabel {
+    fn label(&self) -> ModelLabel {
+        ModelLabel {
             provider: Self::NAME.to_owned(),
             host: String::new(),
             offline: true,

@@ -3,18 +3,18 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::dataset::{Case, Triple};
+use crate::dataset::{Case, RoundTripSample};
 use crate::hash::{canonical_sha256, sha256_hex};
 use crate::pipeline::RoleConfig;
 use crate::prompts::{MAX_OUTPUT_TOKENS, PromptProfile};
-use crate::{Models, PortLabel, Repeat};
+use crate::{ModelLabel, Models, Repeat};
 
 /// Everything that decides what is asked; a run directory holds it, and is only resumed with the same.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Plan {
     /// The rules, each with an id of its own.
-    pub encodings: Vec<Encoding>,
+    pub encodings: Vec<RuleSet>,
     /// The texts.
     pub cases: Vec<PlannedCase>,
     /// How.
@@ -23,7 +23,7 @@ pub struct Plan {
 
 /// A set of rules.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Encoding {
+pub struct RuleSet {
     /// Unique in the plan: the file's name without its ending, or `default`.
     pub id: String,
     /// The file, as it was named; none for the default rules.
@@ -35,7 +35,7 @@ pub struct Encoding {
     pub sha256: String,
 }
 
-impl Encoding {
+impl RuleSet {
     /// The encoding `id` with these rules.
     pub fn new(id: impl Into<String>, path: Option<String>, rules: impl Into<String>) -> Self {
         let rules = rules.into();
@@ -69,7 +69,8 @@ pub struct PlannedCase {
 #[non_exhaustive]
 pub struct Config {
     /// Who answers.
-    pub port: PortLabel,
+    #[serde(rename = "port")]
+    pub label: ModelLabel,
     /// Which models.
     pub models: Models,
     /// Which prompts.
@@ -95,7 +96,8 @@ pub struct Config {
     /// Reckons what the encodings save.
     pub cost: Costs,
     /// Asks what a message costs beyond its text.
-    pub measure_wrapper: bool,
+    #[serde(rename = "measureWrapper")]
+    pub measure_overhead: bool,
     /// Reads judges as the reference does.
     pub compat_judge_parse: bool,
     /// Counts a quarter of the UTF-16 units where the provider does not count.
@@ -127,10 +129,10 @@ pub enum Costs {
 
 impl Config {
     /// One encoding and decoding of each text, all by `model`.
-    pub fn new(port: PortLabel, model: impl Into<String>) -> Self {
+    pub fn new(label: ModelLabel, model: impl Into<String>) -> Self {
         let model = model.into();
         Self {
-            port,
+            label,
             models: Models {
                 encoder: model.clone(),
                 decoder: model.clone(),
@@ -146,7 +148,7 @@ impl Config {
             execute: false,
             implementability_once: false,
             cost: Costs::None,
-            measure_wrapper: false,
+            measure_overhead: false,
             compat_judge_parse: false,
             compat_token_fallback: false,
             no_measure_tokens: false,
@@ -182,7 +184,7 @@ pub struct Item<'a> {
     /// How.
     pub config: &'a Config,
     /// The rules.
-    pub encoding: &'a Encoding,
+    pub encoding: &'a RuleSet,
     /// The text.
     pub case: &'a PlannedCase,
     /// Which encoding of the text, from 1.
@@ -190,7 +192,7 @@ pub struct Item<'a> {
     /// Which decoding of that, from 1.
     pub decode: u32,
     /// Encoding and decoded text, if they come from elsewhere and are only to be scored.
-    pub given: Option<&'a Triple>,
+    pub given: Option<&'a RoundTripSample>,
 }
 
 impl Plan {
@@ -271,15 +273,15 @@ mod tests {
 
     #[test]
     fn z18_the_hash_of_a_plan_is_known() {
-        let port = PortLabel {
+        let label = ModelLabel {
             provider: "p".into(),
             host: String::new(),
             offline: false,
         };
         let plan = Plan {
-            encodings: vec![Encoding::new("a", None, "x")],
+            encodings: vec![RuleSet::new("a", None, "x")],
             cases: Vec::new(),
-            config: Config::new(port, "m"),
+            config: Config::new(label, "m"),
         };
         // Of the text that Python's json.dumps(plan, sort_keys=True, separators=(",", ":")) gives.
         let known = "f6123d805d6c75fa0601e3bd9fabb6f4a3020f38a491d8ca4f5a00e54b56e27e";
@@ -288,15 +290,15 @@ mod tests {
 
     #[test]
     fn plans_say_where_they_differ() {
-        let port = PortLabel {
+        let label = ModelLabel {
             provider: "p".into(),
             host: String::new(),
             offline: false,
         };
         let one = Plan {
-            encodings: vec![Encoding::new("a", None, "x")],
+            encodings: vec![RuleSet::new("a", None, "x")],
             cases: Vec::new(),
-            config: Config::new(port, "m"),
+            config: Config::new(label, "m"),
         };
         let mut other = one.clone();
         assert_eq!(
@@ -304,7 +306,7 @@ mod tests {
             (Vec::new(), true)
         );
         other.config.trials = 2;
-        other.encodings[0] = Encoding::new("a", None, "y");
+        other.encodings[0] = RuleSet::new("a", None, "y");
         assert_eq!(
             one.differences(&other),
             ["config.trials", "encodings.0.rules", "encodings.0.sha256"]

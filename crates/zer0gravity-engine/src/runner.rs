@@ -6,11 +6,11 @@ use futures_util::StreamExt as _;
 use futures_util::stream;
 use tokio_util::sync::CancellationToken;
 
-use crate::dataset::Triple;
+use crate::dataset::RoundTripSample;
 use crate::lint::lint;
-use crate::pipeline::{CallTotals, Context, Pricing, run_experiment};
-use crate::plan::{Config, Encoding, Item, Plan, PlannedCase};
-use crate::report::{Report, ReportedEncoding};
+use crate::pipeline::{CallTally, Context, Pricing, run_experiment};
+use crate::plan::{Config, Item, Plan, PlannedCase, RuleSet};
+use crate::report::{Report, ReportedRuleSet};
 use crate::result::timestamp;
 use crate::store::{CallStore, MemoryStore, SharedStore, StoreError, StoredModel};
 use crate::{ExperimentResult, MAX_LEARNABILITY, TokenCounter, TokenSource, round_half_up};
@@ -18,7 +18,7 @@ use crate::{ExperimentResult, MAX_LEARNABILITY, TokenCounter, TokenSource, round
 /// What happens in a run, as it happens.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
-pub enum Event<'a> {
+pub enum RunEvent<'a> {
     /// An experiment has ended, well or not.
     Ended {
         /// How many have by now.
@@ -96,7 +96,7 @@ impl<'a> Runner<'a> {
     pub async fn run(
         &self,
         plan: &Plan,
-        on_event: &mut dyn FnMut(Event<'_>),
+        on_event: &mut dyn FnMut(RunEvent<'_>),
     ) -> Result<Report, RunError> {
         let created_at = timestamp(self.context.clock.now());
         let (results, pricing, totals) = self.planned(plan, on_event).await?;
@@ -108,7 +108,7 @@ impl<'a> Runner<'a> {
                 let tokens = local.message_tokens(&encoding.rules, counter);
                 (tokens, TokenSource::Local)
             });
-            ReportedEncoding {
+            ReportedRuleSet {
                 id: encoding.id.clone(),
                 path: encoding.path.clone(),
                 sha256: encoding.sha256.clone(),
@@ -139,49 +139,49 @@ impl<'a> Runner<'a> {
     pub async fn results(
         &self,
         plan: &Plan,
-        on_event: &mut dyn FnMut(Event<'_>),
+        on_event: &mut dyn FnMut(RunEvent<'_>),
     ) -> Result<Vec<ExperimentResult>, RunError> {
         let (results, ..) = self.planned(plan, on_event).await?;
         Ok(results)
     }
 
     /// Scores texts that were encoded and decoded somewhere else, by the judges of `config`; what is given is not asked for.
-    /// Results come in the order of `triples`.
+    /// Results come in the order of `samples`.
     ///
     /// # Errors
     /// As [`Self::run`].
     pub async fn score(
         &self,
         config: &Config,
-        triples: &[Triple],
-        on_event: &mut dyn FnMut(Event<'_>),
+        samples: &[RoundTripSample],
+        on_event: &mut dyn FnMut(RunEvent<'_>),
     ) -> Result<Vec<ExperimentResult>, RunError> {
-        let mut encodings: Vec<Encoding> = Vec::new();
-        let mut places = Vec::with_capacity(triples.len());
+        let mut encodings: Vec<RuleSet> = Vec::new();
+        let mut places = Vec::with_capacity(samples.len());
         let mut known = HashMap::new();
-        for triple in triples {
-            let rules = triple.encoding_system.as_deref().unwrap_or_default();
-            let id = triple.encoding_id.as_str();
+        for sample in samples {
+            let rules = sample.encoding_system.as_deref().unwrap_or_default();
+            let id = sample.encoding_id.as_str();
             let place = *known.entry((id, rules)).or_insert_with(|| {
-                encodings.push(Encoding::new(id, None, rules));
+                encodings.push(RuleSet::new(id, None, rules));
                 encodings.len() - 1
             });
             places.push(place);
         }
-        let cases: Vec<_> = (triples.iter())
-            .map(|triple| PlannedCase {
+        let cases: Vec<_> = (samples.iter())
+            .map(|sample| PlannedCase {
                 level: None,
-                case: triple.case.clone(),
+                case: sample.case.clone(),
             })
             .collect();
-        let items = (triples.iter().zip(&cases).zip(places))
-            .map(|((triple, case), place)| Item {
+        let items = (samples.iter().zip(&cases).zip(places))
+            .map(|((sample, case), place)| Item {
                 config,
                 encoding: &encodings[place],
                 case,
                 trial: 1,
                 decode: 1,
-                given: Some(triple),
+                given: Some(sample),
             })
             .collect();
         let (results, ..) = self.items(config, &encodings, items, on_event).await?;
@@ -191,8 +191,8 @@ impl<'a> Runner<'a> {
     async fn planned(
         &self,
         plan: &Plan,
-        on_event: &mut dyn FnMut(Event<'_>),
-    ) -> Result<(Vec<ExperimentResult>, Pricing, CallTotals), RunError> {
+        on_event: &mut dyn FnMut(RunEvent<'_>),
+    ) -> Result<(Vec<ExperimentResult>, Pricing, CallTally), RunError> {
         let (config, items) = (&plan.config, plan.items().collect());
         let (results, pricing, totals) =
             (self.items(config, &plan.encodings, items, on_event)).await?;
@@ -204,21 +204,21 @@ impl<'a> Runner<'a> {
     async fn items(
         &self,
         config: &Config,
-        encodings: &[Encoding],
+        encodings: &[RuleSet],
         items: Vec<Item<'_>>,
-        on_event: &mut dyn FnMut(Event<'_>),
-    ) -> Result<(Vec<ExperimentResult>, Pricing, CallTotals), RunError> {
+        on_event: &mut dyn FnMut(RunEvent<'_>),
+    ) -> Result<(Vec<ExperimentResult>, Pricing, CallTally), RunError> {
         let (context, concurrency) = (self.context, self.concurrency);
         let cancel = self.cancel.clone();
         let model = StoredModel::new(
-            context.port,
+            context.client,
             context.clock,
             &self.store,
             concurrency,
             cancel,
         );
         let asking = Context {
-            port: &model,
+            client: &model,
             ..context
         };
         let pricing = Pricing::measure(&asking, config, encodings).await;
@@ -234,7 +234,7 @@ impl<'a> Runner<'a> {
         let mut ended = Vec::with_capacity(total);
         while let Some((index, result)) = running.next().await {
             let done = ended.len() + 1;
-            on_event(Event::Ended {
+            on_event(RunEvent::Ended {
                 done,
                 total,
                 result: &result,

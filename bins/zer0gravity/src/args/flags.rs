@@ -38,7 +38,7 @@ fn level(text: &str) -> Result<u32, String> {
 /// Whom to ask, and how.
 #[derive(Debug, Clone, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
-pub struct Asking {
+pub struct RoleFlags {
     #[command(flatten)]
     pub model: ModelFlags,
     /// The decoder's model [default: --model].
@@ -62,8 +62,8 @@ pub struct Asking {
     #[arg(long)]
     pub cost: bool,
     /// Measure what a message costs beyond its text (one more count), for the net figures of --cost.
-    #[arg(long)]
-    pub measure_wrapper: bool,
+    #[arg(long = "measure-wrapper")]
+    pub measure_overhead: bool,
     /// A table of prices that goes before the built-in one.
     #[arg(long, value_name = "FILE")]
     pub prices: Option<PathBuf>,
@@ -86,7 +86,7 @@ pub struct Asking {
     pub seed: bin_support::SeedFlag,
 }
 
-impl Asking {
+impl RoleFlags {
     /// The files of recorded calls that these flags name.
     pub fn talks(&self) -> impl Iterator<Item = PathBuf> {
         let named = [&self.model.replay, &self.model.record];

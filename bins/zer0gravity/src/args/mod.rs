@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use bin_support::{OutputTarget, Program};
 
-pub use self::flags::{Asking, Checks, Format, Judging, Repeats, Texts};
+pub use self::flags::{Checks, Format, Judging, Repeats, RoleFlags, Texts};
 
 /// Encode texts, decode them afresh, score the round trip
 ///
@@ -93,7 +93,7 @@ pub struct Run {
     #[arg(long)]
     pub show_prompts: bool,
     #[command(flatten)]
-    pub asking: Asking,
+    pub asking: RoleFlags,
     #[command(flatten)]
     pub repeats: Repeats,
     #[command(flatten)]
@@ -111,7 +111,7 @@ pub struct Matrix {
     #[arg(long, value_name = "DIR")]
     pub run_dir: PathBuf,
     #[command(flatten)]
-    pub asking: Asking,
+    pub asking: RoleFlags,
     #[command(flatten)]
     pub repeats: Repeats,
     #[command(flatten)]
@@ -172,7 +172,7 @@ pub struct Score {
     #[arg(long, conflicts_with = "output")]
     pub json: bool,
     #[command(flatten)]
-    pub asking: Asking,
+    pub asking: RoleFlags,
     #[command(flatten)]
     pub checks: Checks,
 }
@@ -259,7 +259,7 @@ pub struct Estimate {
     #[command(flatten)]
     pub texts: Texts,
     #[command(flatten)]
-    pub asking: Asking,
+    pub asking: RoleFlags,
     /// Expect replies as long as those of the run in this directory, by their roles.
     #[arg(long, value_name = "DIR")]
     pub like: Option<PathBuf>,

@@ -8,22 +8,22 @@ use crate::codec::rule_codec::RuleCodec;
 use crate::codec::words::{SentenceStart, is_apostrophe, word_length};
 
 /// A piece of an encoding.
-enum Piece<'a> {
+enum EncodedPart<'a> {
     /// As it is.
     Plain(Cow<'a, str>),
     /// A sign of the rules that stands in the text itself.
     Literal(char),
 }
 
-pub(super) struct Encoding<'a> {
+pub(super) struct EncodedBuilder<'a> {
     codec: &'a RuleCodec,
     text: &'a str,
     at: usize,
     start: SentenceStart,
-    pieces: Vec<Piece<'a>>,
+    pieces: Vec<EncodedPart<'a>>,
 }
 
-impl<'a> Encoding<'a> {
+impl<'a> EncodedBuilder<'a> {
     pub fn new(codec: &'a RuleCodec, text: &'a str) -> Self {
         let text = if codec.collapses_space {
             text.trim()
@@ -65,14 +65,14 @@ impl<'a> Encoding<'a> {
             }
         } else if char.is_whitespace() && codec.collapses_space {
             let length = rest.len() - rest.trim_start().len();
-            self.pieces.push(Piece::Plain(Cow::Borrowed(" ")));
+            self.pieces.push(EncodedPart::Plain(Cow::Borrowed(" ")));
             self.pass(length);
         } else {
             let length = char.len_utf8();
             self.pieces.push(match char {
-                '|' if codec.bars => Piece::Plain(Cow::Borrowed("||")),
-                sign if codec.bars && codec.is_sign(sign) => Piece::Literal(sign),
-                _ => Piece::Plain(Cow::Borrowed(&rest[..length])),
+                '|' if codec.bars => EncodedPart::Plain(Cow::Borrowed("||")),
+                sign if codec.bars && codec.is_sign(sign) => EncodedPart::Literal(sign),
+                _ => EncodedPart::Plain(Cow::Borrowed(&rest[..length])),
             });
             self.pass(length);
         }
@@ -87,7 +87,7 @@ impl<'a> Encoding<'a> {
     }
 
     fn push(&mut self, piece: Cow<'a, str>, length: usize) {
-        self.pieces.push(Piece::Plain(piece));
+        self.pieces.push(EncodedPart::Plain(piece));
         self.start.pass_word();
         self.at += length;
     }
@@ -143,16 +143,16 @@ impl<'a> Encoding<'a> {
         let mut pieces = self.pieces.iter().peekable();
         while let Some(piece) = pieces.next() {
             let sign = match piece {
-                Piece::Plain(piece) => {
+                EncodedPart::Plain(piece) => {
                     encoding.push_str(piece);
                     continue;
                 }
-                Piece::Literal(sign) => *sign,
+                EncodedPart::Literal(sign) => *sign,
             };
             let before = encoding.chars().next_back();
             let next = match pieces.peek() {
-                Some(Piece::Plain(next)) => next.chars().next(),
-                Some(Piece::Literal(_)) | None => None,
+                Some(EncodedPart::Plain(next)) => next.chars().next(),
+                Some(EncodedPart::Literal(_)) | None => None,
             };
             // Between letters or digits a sign is taken for what it is.
             if before.is_some_and(solid) && next.is_some_and(solid) {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::codec::Lexicon;
 use crate::codec::clause::{Clause, Rule, rules};
 use crate::codec::decoder::Decoding;
-use crate::codec::encoder::Encoding;
+use crate::codec::encoder::EncodedBuilder;
 use crate::codec::table::Table;
 use crate::hash::sha256_hex;
 use crate::lint::LintFinding;
@@ -130,7 +130,7 @@ impl RuleCodec {
     /// assert_eq!(codec.encode("Hello world!"), "Hll wrld!");
     /// ```
     pub fn encode(&self, text: &str) -> String {
-        Encoding::new(self, text).finish()
+        EncodedBuilder::new(self, text).finish()
     }
 
     /// An encoding, decoded from these rules and `lexicon` alone.

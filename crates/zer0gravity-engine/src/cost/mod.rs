@@ -13,7 +13,7 @@ use crate::number::rounded;
 
 /// The model for which it is known what a message adds to its text.
 const MEASURED_MODEL: &str = "claude-sonnet-4-5-20250929";
-const MEASURED_WRAPPER: u64 = 7;
+const MEASURED_OVERHEAD: u64 = 7;
 
 /// What an encoding saves, in tokens and money.
 ///
@@ -27,10 +27,11 @@ pub struct Cost {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rules_tokens_source: Option<TokenSource>,
     /// Tokens that a message has beyond its text, if that is known for the model.
-    pub wrapper_tokens: Option<u64>,
+    #[serde(rename = "wrapperTokens")]
+    pub overhead_tokens: Option<u64>,
     /// Where that is known from.
-    #[serde(default)]
-    pub wrapper_tokens_source: OverheadSource,
+    #[serde(rename = "wrapperTokensSource", default)]
+    pub overhead_tokens_source: OverheadSource,
     /// Of whole messages.
     pub gross: Saving,
     /// Of the texts in them; none if it is not known what a message adds.
@@ -54,7 +55,7 @@ pub struct Cost {
 pub enum OverheadSource {
     /// The provider counted a text of one token.
     Measured,
-    /// It was measured once and for all, see [`known_wrapper_tokens`].
+    /// It was measured once and for all, see [`known_overhead_tokens`].
     Table,
     /// It is not known.
     #[default]
@@ -85,7 +86,7 @@ pub struct MoneySaved {
 }
 
 impl Cost {
-    /// The cost of a text of `o` tokens that became `e`, by rules of `rules` tokens. `wrapper` is what a message adds to its text.
+    /// The cost of a text of `o` tokens that became `e`, by rules of `rules` tokens. `overhead` is what a message adds to its text.
     /// Nothing is spent yet, and no prices are known.
     ///
     /// ```
@@ -96,7 +97,7 @@ impl Cost {
     /// assert_eq!(cost.gross.percent, 9.3);
     /// assert_eq!(cost.net.map(|net| (net.o, net.e, net.percent)), Some((79, 71, 10.1)));
     /// ```
-    pub fn new(o: u64, e: u64, rules: u64, wrapper: Option<u64>) -> Self {
+    pub fn new(o: u64, e: u64, rules: u64, overhead: Option<u64>) -> Self {
         let CostCurve {
             amortised,
             break_even_messages,
@@ -104,13 +105,13 @@ impl Cost {
         Self {
             rules_tokens: rules,
             rules_tokens_source: None,
-            wrapper_tokens: wrapper,
-            wrapper_tokens_source: OverheadSource::None,
+            overhead_tokens: overhead,
+            overhead_tokens_source: OverheadSource::None,
             gross: Saving::new(signed(o), signed(e)),
-            net: wrapper.map(signed).map(|wrapper| {
+            net: overhead.map(signed).map(|overhead| {
                 Saving::new(
-                    signed(o).saturating_sub(wrapper),
-                    signed(e).saturating_sub(wrapper),
+                    signed(o).saturating_sub(overhead),
+                    signed(e).saturating_sub(overhead),
                 )
             }),
             amortised,
@@ -157,12 +158,12 @@ impl MoneySaved {
 /// What a message of `model` adds to the tokens of its text, as far as it was measured once and for all.
 ///
 /// ```
-/// use zer0gravity_engine::known_wrapper_tokens;
-/// assert_eq!(known_wrapper_tokens("claude-sonnet-4-5-20250929"), Some(7));
-/// assert_eq!(known_wrapper_tokens("another"), None);
+/// use zer0gravity_engine::known_overhead_tokens;
+/// assert_eq!(known_overhead_tokens("claude-sonnet-4-5-20250929"), Some(7));
+/// assert_eq!(known_overhead_tokens("another"), None);
 /// ```
-pub fn known_wrapper_tokens(model: &str) -> Option<u64> {
-    (model == MEASURED_MODEL).then_some(MEASURED_WRAPPER)
+pub fn known_overhead_tokens(model: &str) -> Option<u64> {
+    (model == MEASURED_MODEL).then_some(MEASURED_OVERHEAD)
 }
 
 fn signed(tokens: u64) -> i64 {

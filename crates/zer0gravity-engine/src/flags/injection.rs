@@ -45,14 +45,14 @@ pub(crate) enum Source {
 }
 
 /// Something said to the judge.
-pub(crate) struct Said {
+pub(crate) struct JudgeAddress {
     /// The line it begins on, from 0.
     pub line: usize,
     pub words: String,
 }
 
 /// Everything in `rules` that is said to the judge, by line.
-pub(crate) fn said_in_rules(rules: &str) -> Vec<Said> {
+pub(crate) fn said_in_rules(rules: &str) -> Vec<JudgeAddress> {
     said(rules, Source::Rules, &Original::new(""))
 }
 
@@ -62,11 +62,11 @@ pub(super) fn judge_injection(text: &str, source: Source, original: &Original) -
     said.into_iter().next().map(|said| said.words)
 }
 
-fn said(text: &str, source: Source, original: &Original) -> Vec<Said> {
+fn said(text: &str, source: Source, original: &Original) -> Vec<JudgeAddress> {
     let is_rules = source == Source::Rules;
     let lines: Vec<String> = text.lines().map(visible).collect();
     let mut found = Vec::new();
-    let mut add = |line: usize, words: String| found.push(Said { line, words });
+    let mut add = |line: usize, words: String| found.push(JudgeAddress { line, words });
     // A phrase may be broken over lines.
     let mut words = Vec::new();
     let mut places = Vec::new();

@@ -1,7 +1,7 @@
 //! What a result says, put together from what has come of an experiment.
 
-use super::experiment::{EVERY, Ended, GIVEN, Run};
-use super::score::Judgement;
+use super::experiment::{EVERY, Ended, ExperimentRun, GIVEN};
+use super::score::JudgeSamples;
 use crate::codec::Lexicon;
 use crate::flags::{Flag, FlagInput, detect};
 use crate::off_thread::off_thread;
@@ -14,7 +14,7 @@ use crate::{
     compression_percent, compression_ratio, score_all_f64,
 };
 
-impl Run<'_> {
+impl ExperimentRun<'_> {
     pub(super) async fn result(mut self, ended: Option<Ended>) -> ExperimentResult {
         for stage in EVERY.into_iter().skip(self.stages.len()) {
             self.skip(stage);
@@ -60,7 +60,7 @@ impl Run<'_> {
                 .map(|card| PartialTotal::without_rules(card.total)),
             details: self.details(pair),
             metadata: self.metadata(),
-            offline: config.port.offline,
+            offline: config.label.offline,
             outcome,
             stages: self.stages,
             flags,
@@ -132,7 +132,7 @@ impl Run<'_> {
     }
 
     fn details(&self, pair: Option<TokenPair>) -> Details {
-        let reasoning = |judgement: &Option<Judgement>| {
+        let reasoning = |judgement: &Option<JudgeSamples>| {
             judgement
                 .as_ref()
                 .map(|judgement| judgement.reasoning.clone())
@@ -149,7 +149,7 @@ impl Run<'_> {
 
     fn metadata(&self) -> Metadata {
         let config = self.item.config;
-        let offline = config.port.offline;
+        let offline = config.label.offline;
         let counted = self.counts.iter().any(Option::is_some);
         let counted = counted.then_some(TokenSource::Api);
         Metadata {
@@ -159,10 +159,10 @@ impl Run<'_> {
             total_api_calls: if offline { 0 } else { self.total.calls },
             total_tokens_used: self.total.usage.unwrap_or_default(),
             retries: if offline { 0 } else { self.total.retries },
-            provider: if (self.item.given).is_some_and(|triple| triple.semantic_score.is_some()) {
+            provider: if (self.item.given).is_some_and(|sample| sample.semantic_score.is_some()) {
                 GIVEN.to_owned()
             } else {
-                config.port.provider.clone()
+                config.label.provider.clone()
             },
             models: config.models.clone(),
             token_source: self.tokens.map(|(_, source)| source).or(counted),

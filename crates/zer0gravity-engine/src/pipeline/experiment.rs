@@ -5,10 +5,10 @@ use jiff::Timestamp;
 
 use super::Context;
 use super::roles::{self, RoleConfig};
-use super::score::{Judgement, Panel, panel};
-use super::stage::{CallTotals, Failure, Stage};
-use super::tokens::{self, Counted, Evidence};
-use crate::dataset::Triple;
+use super::score::{JudgeSamples, PanelScores, panel};
+use super::stage::{CallTally, Stage, StageFailure};
+use super::tokens::{self, Counted, TokenSources};
+use crate::dataset::RoundTripSample;
 use crate::plan::Item;
 use crate::procedure::{self, Procedure};
 use crate::prompts::RoleInput;
@@ -19,13 +19,13 @@ use crate::{
 
 /// Runs one experiment. It always gives a result: what failed is told in [`ExperimentResult::outcome`].
 pub async fn run_experiment(ctx: &Context<'_>, item: &Item<'_>) -> ExperimentResult {
-    let mut run = Run::new(ctx, item);
+    let mut run = ExperimentRun::new(ctx, item);
     let ended = run.stages().await;
     run.result(ended.err()).await
 }
 
 /// What has come of an experiment so far.
-pub(super) struct Run<'a> {
+pub(super) struct ExperimentRun<'a> {
     pub(super) ctx: &'a Context<'a>,
     pub(super) item: &'a Item<'a>,
     pub(super) begun: Timestamp,
@@ -34,14 +34,14 @@ pub(super) struct Run<'a> {
     /// What the provider counted.
     pub(super) counts: [Option<u64>; 2],
     pub(super) tokens: Option<(TokenPair, TokenSource)>,
-    pub(super) semantic: Option<Judgement>,
-    pub(super) implementability: Option<Judgement>,
+    pub(super) semantic: Option<JudgeSamples>,
+    pub(super) implementability: Option<JudgeSamples>,
     pub(super) semantic_record: Option<JudgeRecord>,
     pub(super) implementability_record: Option<JudgeRecord>,
     pub(super) procedural: Procedural,
     pub(super) stages: Vec<StageRecord>,
     /// Stages side by side count as one wait.
-    pub(super) total: CallTotals,
+    pub(super) total: CallTally,
     pub(super) waited_ms: u64,
 }
 
@@ -61,10 +61,10 @@ pub(super) const GIVEN: &str = "given";
 /// The stage at which an experiment ended.
 pub(super) struct Ended {
     pub(super) stage: StageName,
-    pub(super) failure: Failure,
+    pub(super) failure: StageFailure,
 }
 
-impl<'a> Run<'a> {
+impl<'a> ExperimentRun<'a> {
     fn new(ctx: &'a Context<'a>, item: &'a Item<'a>) -> Self {
         Self {
             ctx,
@@ -83,22 +83,22 @@ impl<'a> Run<'a> {
                 ..Procedural::default()
             },
             stages: Vec::new(),
-            total: CallTotals::default(),
+            total: CallTally::default(),
             waited_ms: 0,
         }
     }
 
     async fn stages(&mut self) -> Result<(), Ended> {
         if js_trim(&self.item.case.case.text).is_empty() {
-            let failure = Failure::new(StageStatus::Empty, "the text is blank");
+            let failure = StageFailure::new(StageStatus::Empty, "the text is blank");
             let stage = Stage::<()> {
                 value: Err(failure),
-                tally: CallTotals::default(),
+                tally: CallTally::default(),
             };
             return self.take(StageName::CountOriginal, stage).map(drop);
         }
         let decoded = match self.item.given {
-            Some(triple) => self.given(triple).await?,
+            Some(sample) => self.given(sample).await?,
             None => self.round_trip().await?,
         };
         self.judge(&decoded).await
@@ -106,9 +106,9 @@ impl<'a> Run<'a> {
 
     /// Encodes and decodes, and counts on the way; gives the decoded text.
     async fn round_trip(&mut self) -> Result<String, Ended> {
-        let (port, item) = (self.ctx.port, self.item);
+        let (client, item) = (self.ctx.client, self.item);
         let (config, text, rules) = (item.config, &item.case.case.text, &item.encoding.rules);
-        let counted = tokens::count(port, config, text).await;
+        let counted = tokens::count(client, config, text).await;
         self.counts[0] = self.take_count(StageName::CountOriginal, counted)?;
 
         let mut encoder = item.role_config(&config.models.encoder);
@@ -116,36 +116,40 @@ impl<'a> Run<'a> {
             trial: Some(item.trial),
             ..Repeat::default()
         };
-        let stage = roles::encode(port, &encoder, rules, text).await;
+        let stage = roles::encode(client, &encoder, rules, text).await;
         let encoder_usage = stage.tally.usage;
         let encoded = self.take(StageName::Encode, stage)?;
         self.encoded = Some(encoded.text.clone());
         self.count_encoded(&encoded.text).await?;
 
         let decoder = self.decoder();
-        let stage = roles::decode(port, &decoder, rules, &encoded.text).await;
+        let stage = roles::decode(client, &decoder, rules, &encoded.text).await;
         let decoder_usage = stage.tally.usage;
         let decoded = self.take(StageName::Decode, stage)?;
         self.decoded = Some(decoded.text.clone());
         let usage = [encoder_usage, decoder_usage];
-        let evidence = Evidence {
+        let evidence = TokenSources {
             texts: [text, &encoded.text],
             prompts: self.measured(usage).await,
             counts: self.counts,
             usage,
         };
-        self.tokens = Some(tokens::settle(&evidence, config, self.ctx.counter));
+        self.tokens = Some(tokens::choose_token_numbers(
+            &evidence,
+            config,
+            self.ctx.counter,
+        ));
         Ok(decoded.text)
     }
 
     /// Takes the texts as they were given, and counts if nobody has; gives the decoded text.
-    async fn given(&mut self, triple: &Triple) -> Result<String, Ended> {
-        let (port, config) = (self.ctx.port, self.item.config);
-        self.given_text(StageName::Encode, &triple.encoded_text)?;
-        self.given_text(StageName::Decode, &triple.decoded_text)?;
-        self.encoded = Some(triple.encoded_text.clone());
-        self.decoded = Some(triple.decoded_text.clone());
-        if let Some(pair) = triple.tokens {
+    async fn given(&mut self, sample: &RoundTripSample) -> Result<String, Ended> {
+        let (client, config) = (self.ctx.client, self.item.config);
+        self.given_text(StageName::Encode, &sample.encoded_text)?;
+        self.given_text(StageName::Decode, &sample.decoded_text)?;
+        self.encoded = Some(sample.encoded_text.clone());
+        self.decoded = Some(sample.decoded_text.clone());
+        if let Some(pair) = sample.tokens {
             self.tokens = Some((pair, TokenSource::Given));
             let unasked = [
                 StageName::CountOriginal,
@@ -156,21 +160,25 @@ impl<'a> Run<'a> {
             for stage in unasked {
                 self.skip(stage);
             }
-            return Ok(triple.decoded_text.clone());
+            return Ok(sample.decoded_text.clone());
         }
-        let counted = tokens::count(port, config, &triple.case.text).await;
+        let counted = tokens::count(client, config, &sample.case.text).await;
         self.counts[0] = self.take_count(StageName::CountOriginal, counted)?;
         self.skip(StageName::Encode);
-        self.count_encoded(&triple.encoded_text).await?;
+        self.count_encoded(&sample.encoded_text).await?;
         self.skip(StageName::Decode);
-        let evidence = Evidence {
-            texts: [&triple.case.text, &triple.encoded_text],
+        let evidence = TokenSources {
+            texts: [&sample.case.text, &sample.encoded_text],
             prompts: [None, None],
             counts: self.counts,
             usage: [None, None],
         };
-        self.tokens = Some(tokens::settle(&evidence, config, self.ctx.counter));
-        Ok(triple.decoded_text.clone())
+        self.tokens = Some(tokens::choose_token_numbers(
+            &evidence,
+            config,
+            self.ctx.counter,
+        ));
+        Ok(sample.decoded_text.clone())
     }
 
     /// A blank text of another tool is as empty as a model's reply would be.
@@ -181,10 +189,10 @@ impl<'a> Run<'a> {
         for stage in EVERY.into_iter().take_while(|stage| *stage != name) {
             self.skip(stage);
         }
-        let failure = Failure::new(StageStatus::Empty, "the given text is blank");
+        let failure = StageFailure::new(StageStatus::Empty, "the given text is blank");
         let stage = Stage::<()> {
             value: Err(failure),
-            tally: CallTotals::default(),
+            tally: CallTally::default(),
         };
         self.take(name, stage)
     }
@@ -192,8 +200,8 @@ impl<'a> Run<'a> {
     /// One source for both numbers: without the first, the second is of no use.
     async fn count_encoded(&mut self, encoded: &str) -> Result<(), Ended> {
         let config = self.item.config;
-        if self.counts[0].is_some() || config.compat_token_fallback || config.port.offline {
-            let counted = tokens::count(self.ctx.port, config, encoded).await;
+        if self.counts[0].is_some() || config.compat_token_fallback || config.label.offline {
+            let counted = tokens::count(self.ctx.client, config, encoded).await;
             self.counts[1] = self.take_count(StageName::CountEncoded, counted)?;
         } else {
             self.skip(StageName::CountEncoded);
@@ -216,10 +224,10 @@ impl<'a> Run<'a> {
             rules,
             encoded: TOKEN,
         };
-        let port = self.ctx.port;
+        let client = self.ctx.client;
         let (encoder, decoder) = join(
-            roles::measure(port, &cfg, encoder),
-            roles::measure(port, &cfg, decoder),
+            roles::measure(client, &cfg, encoder),
+            roles::measure(client, &cfg, decoder),
         )
         .await;
         self.waited_ms += encoder.tally.elapsed_ms.max(decoder.tally.elapsed_ms);
@@ -245,23 +253,24 @@ impl<'a> Run<'a> {
     async fn judge(&mut self, decoded: &str) -> Result<(), Ended> {
         let (ctx, item) = (self.ctx, self.item);
         let (config, original, rules) = (item.config, &item.case.case.text, &item.encoding.rules);
-        let points = |pick: fn(&Triple) -> Option<u8>| item.given.and_then(pick);
+        let points = |pick: fn(&RoundTripSample) -> Option<u8>| item.given.and_then(pick);
         let semantic = panel(
             ctx,
             item,
             RoleInput::Semantic { original, decoded },
-            points(|triple| triple.semantic_score),
+            points(|sample| sample.semantic_score),
         );
-        let given = points(|triple| triple.implementability_score);
+        let given = points(|sample| sample.implementability_score);
         // Without rules there is nothing to judge, and no points are made up.
         let judges_rules = given.is_some() || !js_trim(rules).is_empty();
         let implementability = OptionFuture::from(
             judges_rules.then(|| panel(ctx, item, RoleInput::Implementability { rules }, given)),
         );
-        let executes = config.execute && !config.port.offline && self.procedural.expected.is_some();
+        let executes =
+            config.execute && !config.label.offline && self.procedural.expected.is_some();
         let decoder = self.decoder();
         let executed =
-            OptionFuture::from(executes.then(|| roles::execute(ctx.port, &decoder, decoded)));
+            OptionFuture::from(executes.then(|| roles::execute(ctx.client, &decoder, decoded)));
         let (semantic, implementability, executed) =
             join3(semantic, implementability, executed).await;
         self.judged(semantic, implementability, executed)
@@ -270,8 +279,8 @@ impl<'a> Run<'a> {
     /// Takes in the stages that ran side by side.
     fn judged(
         &mut self,
-        semantic: Panel,
-        implementability: Option<Panel>,
+        semantic: PanelScores,
+        implementability: Option<PanelScores>,
         executed: Option<Stage<String>>,
     ) -> Result<(), Ended> {
         let judging = semantic.stage.tally.elapsed_ms;
@@ -280,7 +289,7 @@ impl<'a> Run<'a> {
         self.waited_ms += judging.max(rules).max(executing);
         self.semantic_record = semantic.record;
         let semantic = self.note(StageName::JudgeSemantic, semantic.stage);
-        let implementability = if let Some(Panel { stage, record }) = implementability {
+        let implementability = if let Some(PanelScores { stage, record }) = implementability {
             self.implementability_record = record;
             self.note(StageName::JudgeImplementability, stage).map(Some)
         } else {
@@ -291,7 +300,7 @@ impl<'a> Run<'a> {
         if let Some(stage) = executed {
             let answer = self.note(StageName::Execute, stage).ok();
             self.check_procedure(answer);
-        } else if self.item.config.port.offline && self.procedural.expected.is_some() {
+        } else if self.item.config.label.offline && self.procedural.expected.is_some() {
             let answer = self.carry_out();
             self.check_procedure(answer);
         }

@@ -11,18 +11,18 @@ mod tokens;
 pub use experiment::run_experiment;
 pub use pricing::{PriceList, Pricing};
 pub use roles::{
-    Encoded, RoleConfig, decode, encode, execute, judge_implementability, judge_semantic,
+    EncodedText, RoleConfig, decode, encode, execute, judge_implementability, judge_semantic,
 };
-pub use stage::{CallTotals, Failure, Stage};
+pub use stage::{CallTally, Stage, StageFailure};
 
-use crate::{Clock, LocalCounter, ModelPort};
+use crate::{Clock, LocalCounter, ModelClient};
 
 /// What experiments work with.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct Context<'a> {
     /// Who answers.
-    pub port: &'a dyn ModelPort,
+    pub client: &'a dyn ModelClient,
     /// What time it is.
     pub clock: &'a dyn Clock,
     /// Counts tokens where the provider does not.
@@ -36,12 +36,12 @@ pub struct Context<'a> {
 impl<'a> Context<'a> {
     /// Works without prices.
     pub fn new(
-        port: &'a dyn ModelPort,
+        client: &'a dyn ModelClient,
         clock: &'a dyn Clock,
         counter: &'a dyn LocalCounter,
     ) -> Self {
         Self {
-            port,
+            client,
             clock,
             counter,
             prices: &[],

@@ -6,11 +6,11 @@ use futures_util::future::{join, join_all};
 use llm_types::Usd;
 
 use super::Context;
-use super::stage::CallTotals;
+use super::stage::CallTally;
 use super::tokens::count;
-use crate::plan::{Config, Costs, Encoding};
+use crate::plan::{Config, Costs, RuleSet};
 use crate::{
-    Cost, MoneySaved, OverheadSource, TokenCounter, TokenPair, TokenSource, known_wrapper_tokens,
+    Cost, MoneySaved, OverheadSource, TokenCounter, TokenPair, TokenSource, known_overhead_tokens,
 };
 
 /// What a prompt costs at one provider.
@@ -38,17 +38,13 @@ impl Pricing {
     /// provider does not count, an estimate stands in its place, and says so.
     ///
     /// A failure that ends the run (a key, an account, a cap) ends it here too: the port sends nothing more.
-    pub(crate) async fn measure(
-        ctx: &Context<'_>,
-        config: &Config,
-        encodings: &[Encoding],
-    ) -> Self {
+    pub(crate) async fn measure(ctx: &Context<'_>, config: &Config, encodings: &[RuleSet]) -> Self {
         if config.cost == Costs::None {
             return Self::default();
         }
         let counted = async |wanted: bool, text: &str| {
             if wanted {
-                count(ctx.port, config, text).await.value.ok().flatten()
+                count(ctx.client, config, text).await.value.ok().flatten()
             } else {
                 None
             }
@@ -66,8 +62,8 @@ impl Pricing {
             (encoding.sha256.clone(), tokens)
         });
         // One letter is one token.
-        let (rules, message) = join(join_all(rules), counted(config.measure_wrapper, "a")).await;
-        let known = known_wrapper_tokens(&config.models.encoder);
+        let (rules, message) = join(join_all(rules), counted(config.measure_overhead, "a")).await;
+        let known = known_overhead_tokens(&config.models.encoder);
         let (overhead, overhead_source) = match (message, known) {
             (Some(tokens), _) => (Some(tokens.saturating_sub(1)), OverheadSource::Measured),
             (None, Some(known)) => (Some(known), OverheadSource::Table),
@@ -87,7 +83,7 @@ impl Pricing {
     }
 
     /// What one experiment says of its encoding, and what it took.
-    pub(crate) fn cost(&self, sha256: &str, pair: TokenPair, spent: &CallTotals) -> Option<Cost> {
+    pub(crate) fn cost(&self, sha256: &str, pair: TokenPair, spent: &CallTally) -> Option<Cost> {
         let [o, e] = [pair.original, pair.encoded].map(|tokens| u64::try_from(tokens).unwrap_or(0));
         let usage = spent.usage.unwrap_or_default();
         let per_1000_messages = (self.lists.iter())
@@ -96,7 +92,7 @@ impl Pricing {
         let (rules, source) = self.rules_tokens(sha256)?;
         Some(Cost {
             rules_tokens_source: Some(source),
-            wrapper_tokens_source: self.overhead_source,
+            overhead_tokens_source: self.overhead_source,
             tokens_spent: usage.input.saturating_add(usage.output),
             usd: spent.usd(),
             per_1000_messages,

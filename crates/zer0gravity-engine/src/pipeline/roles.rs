@@ -2,15 +2,15 @@
 
 use serde_json::{Value, json};
 
-use super::stage::{CallTotals, Failure, Stage};
+use super::stage::{CallTally, Stage, StageFailure};
 use crate::judge::{JudgeReply, JudgeStatus, parse_judge_reply, parse_judge_reply_compat};
 use crate::prompts::{
     ASK_AGAIN, MAX_MEASURE_TOKENS, MAX_OUTPUT_TOKENS, Nonce, Prompt, PromptMessage, PromptProfile,
     Role, RoleInput, render,
 };
 use crate::{
-    MAX_IMPLEMENTABILITY, MAX_SEMANTIC, Material, ModelPort, ModelReply, ModelRequest, Repeat,
-    StageStatus, Stop, js_trim, preview,
+    MAX_IMPLEMENTABILITY, MAX_SEMANTIC, ModelClient, ModelReply, ModelRequest, PromptInputs,
+    Repeat, StageStatus, Stop, js_trim, preview,
 };
 
 /// How a role is asked.
@@ -50,14 +50,14 @@ impl RoleConfig {
 
 /// A text that the encoder or the decoder wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Encoded {
+pub struct EncodedText {
     /// The text, as it came or, from the decoder, trimmed.
     pub text: String,
 }
 
 /// What a judge said. A score may be NaN with the compatible parser only.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Verdict {
+pub(crate) struct JudgeScore {
     pub status: JudgeStatus,
     pub score: f64,
     pub reasoning: Value,
@@ -67,30 +67,30 @@ pub(crate) struct Verdict {
 }
 
 /// A judge's verdict and its last reply as it came.
-pub(crate) struct Heard {
-    pub stage: Stage<Verdict>,
+pub(crate) struct JudgeCall {
+    pub stage: Stage<JudgeScore>,
     /// `None` if the judge did not reply.
     pub reply: Option<String>,
 }
 
 /// Lets the encoder shorten `text`. The reply is kept as it is.
 pub async fn encode(
-    port: &dyn ModelPort,
+    client: &dyn ModelClient,
     cfg: &RoleConfig,
     rules: &str,
     text: &str,
-) -> Stage<Encoded> {
-    written(port, cfg, RoleInput::Encode { rules, text }).await
+) -> Stage<EncodedText> {
+    written(client, cfg, RoleInput::Encode { rules, text }).await
 }
 
 /// Lets a fresh decoder, who never saw the original, write the text again. The reply is trimmed.
 pub async fn decode(
-    port: &dyn ModelPort,
+    client: &dyn ModelClient,
     cfg: &RoleConfig,
     rules: &str,
     encoded: &str,
-) -> Stage<Encoded> {
-    let mut stage = written(port, cfg, RoleInput::Decode { rules, encoded }).await;
+) -> Stage<EncodedText> {
+    let mut stage = written(client, cfg, RoleInput::Decode { rules, encoded }).await;
     if let Ok(decoded) = &mut stage.value {
         decoded.text = js_trim(&decoded.text).to_owned();
     }
@@ -98,8 +98,8 @@ pub async fn decode(
 }
 
 /// Lets a fresh agent carry out the decoded text, of which it sees nothing else. The reply is trimmed.
-pub async fn execute(port: &dyn ModelPort, cfg: &RoleConfig, decoded: &str) -> Stage<String> {
-    let Stage { value, tally } = written(port, cfg, RoleInput::Execute { decoded }).await;
+pub async fn execute(client: &dyn ModelClient, cfg: &RoleConfig, decoded: &str) -> Stage<String> {
+    let Stage { value, tally } = written(client, cfg, RoleInput::Execute { decoded }).await;
     Stage {
         value: value.map(|written| js_trim(&written.text).to_owned()),
         tally,
@@ -109,18 +109,18 @@ pub async fn execute(port: &dyn ModelPort, cfg: &RoleConfig, decoded: &str) -> S
 /// Measures what the prompt of `input` has beyond its text, which must be one token: the tokens of the whole prompt as the reply reports
 /// them. `None` if no reply came, or one that does not report.
 pub(crate) async fn measure(
-    port: &dyn ModelPort,
+    client: &dyn ModelClient,
     cfg: &RoleConfig,
     input: RoleInput<'_>,
 ) -> Stage<Option<u64>> {
-    let mut tally = CallTotals::default();
+    let mut tally = CallTally::default();
     let mut request = request(cfg, input);
     request.prompt.max_tokens = MAX_MEASURE_TOKENS;
     request.role = match request.role {
         Role::Encoder => Role::MeasureEncoder,
         _ => Role::MeasureDecoder,
     };
-    let usage = match port.complete(request).await {
+    let usage = match client.complete(request).await {
         Ok(reply) => {
             tally.add_reply(&reply);
             reply.usage
@@ -138,12 +138,12 @@ pub(crate) async fn measure(
 
 /// Lets a judge say how much of the meaning is kept, 0 to 40. A reply without a score is asked for once more.
 pub async fn judge_semantic(
-    port: &dyn ModelPort,
+    client: &dyn ModelClient,
     cfg: &RoleConfig,
     original: &str,
     decoded: &str,
 ) -> Stage<JudgeReply> {
-    judge(port, cfg, RoleInput::Semantic { original, decoded })
+    judge(client, cfg, RoleInput::Semantic { original, decoded })
         .await
         .stage
         .into_reply()
@@ -151,17 +151,17 @@ pub async fn judge_semantic(
 
 /// Lets a judge say how simple the rules are, 0 to 5. A reply without a score is asked for once more.
 pub async fn judge_implementability(
-    port: &dyn ModelPort,
+    client: &dyn ModelClient,
     cfg: &RoleConfig,
     rules: &str,
 ) -> Stage<JudgeReply> {
-    judge(port, cfg, RoleInput::Implementability { rules })
+    judge(client, cfg, RoleInput::Implementability { rules })
         .await
         .stage
         .into_reply()
 }
 
-impl Stage<Verdict> {
+impl Stage<JudgeScore> {
     fn into_reply(self) -> Stage<JudgeReply> {
         Stage {
             value: self.value.map(|verdict| JudgeReply {
@@ -188,45 +188,49 @@ pub(super) fn max_points(role: Role) -> u8 {
 }
 
 /// Asks a judge, and once more if no score can be read; all of it again as often as `cfg` says.
-pub(crate) async fn judge(port: &dyn ModelPort, cfg: &RoleConfig, input: RoleInput<'_>) -> Heard {
+pub(crate) async fn judge(
+    client: &dyn ModelClient,
+    cfg: &RoleConfig,
+    input: RoleInput<'_>,
+) -> JudgeCall {
     let max = max_points(input.role());
-    let mut tally = CallTotals::default();
+    let mut tally = CallTally::default();
     let mut reply = None;
     let mut retry = 0;
     let value = loop {
         let asks = 2 * retry;
-        let value = judged(port, cfg, input, max, asks, &mut tally, &mut reply).await;
+        let value = judged(client, cfg, input, max, asks, &mut tally, &mut reply).await;
         match value {
             Err(failure) if retry < cfg.judge_retries && failure.is_of_a_reply() => retry += 1,
             ended => break ended,
         }
     };
-    Heard {
+    JudgeCall {
         stage: Stage { value, tally },
         reply,
     }
 }
 
 async fn judged(
-    port: &dyn ModelPort,
+    client: &dyn ModelClient,
     cfg: &RoleConfig,
     input: RoleInput<'_>,
     max: u8,
     asks: u32,
-    tally: &mut CallTotals,
+    tally: &mut CallTally,
     said: &mut Option<String>,
-) -> Result<Verdict, Failure> {
+) -> Result<JudgeScore, StageFailure> {
     let mut request = request(cfg, input);
-    let material = request.material.clone();
-    let texts = material.texts.iter().chain([&material.rules]);
+    let inputs = request.inputs.clone();
+    let texts = inputs.texts.iter().chain([&inputs.rules]);
     let judged: Vec<&str> = texts.map(String::as_str).collect();
     request.repeat.ask = Some(asks + 1);
-    let reply = ask(port, request.clone(), tally).await?;
+    let reply = ask(client, request.clone(), tally).await?;
     *said = Some(reply.text.clone());
     if cfg.compat_judge_parse {
-        return Ok(Verdict::compat(&reply.text, max, &judged));
+        return Ok(JudgeScore::compat(&reply.text, max, &judged));
     }
-    if let Some(verdict) = Verdict::of(&reply, max, &judged) {
+    if let Some(verdict) = JudgeScore::of(&reply, max, &judged) {
         return Ok(verdict);
     }
     if !is_blank(&reply.text) {
@@ -237,18 +241,18 @@ async fn judged(
         request.prompt.messages.extend(turns);
     }
     request.repeat.ask = Some(asks + 2);
-    let reply = ask(port, request, tally).await?;
+    let reply = ask(client, request, tally).await?;
     *said = Some(reply.text.clone());
-    if let Some(verdict) = Verdict::of(&reply, max, &judged) {
+    if let Some(verdict) = JudgeScore::of(&reply, max, &judged) {
         return Ok(verdict);
     }
     finished(&reply)?;
     let shown = preview(&reply.text);
     let detail = format!("no score can be read in the judge's second reply: {shown:?}");
-    Err(Failure::new(StageStatus::Unparseable, detail))
+    Err(StageFailure::new(StageStatus::Unparseable, detail))
 }
 
-impl Verdict {
+impl JudgeScore {
     /// What a reply says; of one that was cut the verdict may have been cut away, unless it began with its object.
     fn of(reply: &ModelReply, max: u8, judged: &[&str]) -> Option<Self> {
         let verdict = Self::read(&reply.text, max, judged)?;
@@ -282,11 +286,15 @@ impl Verdict {
 }
 
 /// A reply that is wanted as a text.
-async fn written(port: &dyn ModelPort, cfg: &RoleConfig, input: RoleInput<'_>) -> Stage<Encoded> {
-    let mut tally = CallTotals::default();
+async fn written(
+    client: &dyn ModelClient,
+    cfg: &RoleConfig,
+    input: RoleInput<'_>,
+) -> Stage<EncodedText> {
+    let mut tally = CallTally::default();
     let request = request(cfg, input);
-    let value = match ask(port, request, &mut tally).await {
-        Ok(reply) => finished(&reply).map(|()| Encoded { text: reply.text }),
+    let value = match ask(client, request, &mut tally).await {
+        Ok(reply) => finished(&reply).map(|()| EncodedText { text: reply.text }),
         Err(failure) => Err(failure),
     };
     Stage { value, tally }
@@ -294,11 +302,11 @@ async fn written(port: &dyn ModelPort, cfg: &RoleConfig, input: RoleInput<'_>) -
 
 /// A refusal ends every stage; what else a reply may be is the role's to say.
 async fn ask(
-    port: &dyn ModelPort,
+    client: &dyn ModelClient,
     request: ModelRequest,
-    tally: &mut CallTotals,
-) -> Result<ModelReply, Failure> {
-    match port.complete(request).await {
+    tally: &mut CallTally,
+) -> Result<ModelReply, StageFailure> {
+    match client.complete(request).await {
         Ok(reply) => {
             tally.add_reply(&reply);
             match reply.stop {
@@ -314,7 +322,7 @@ async fn ask(
                     } else {
                         format!("{why}: {said:?}")
                     };
-                    Err(Failure::new(StageStatus::Refused, detail))
+                    Err(StageFailure::new(StageStatus::Refused, detail))
                 }
                 _ => Ok(reply),
             }
@@ -327,7 +335,7 @@ async fn ask(
 }
 
 /// Whether a reply is whole and says something.
-fn finished(reply: &ModelReply) -> Result<(), Failure> {
+fn finished(reply: &ModelReply) -> Result<(), StageFailure> {
     let (status, detail) = match reply.stop {
         Stop::MaxTokens => (
             StageStatus::Truncated,
@@ -337,7 +345,7 @@ fn finished(reply: &ModelReply) -> Result<(), Failure> {
         _ if is_blank(&reply.text) => (StageStatus::Empty, "the reply holds no text"),
         _ => return Ok(()),
     };
-    Err(Failure::new(status, detail))
+    Err(StageFailure::new(status, detail))
 }
 
 fn is_blank(text: &str) -> bool {
@@ -346,8 +354,8 @@ fn is_blank(text: &str) -> bool {
 
 fn request(cfg: &RoleConfig, input: RoleInput<'_>) -> ModelRequest {
     let role = input.role();
-    let material = material(input);
-    let coordinates = coordinates(role, cfg, &material);
+    let inputs = prompt_inputs(input);
+    let coordinates = coordinates(role, cfg, &inputs);
     let nonce = Nonce::drawn(cfg.seed, coordinates.as_bytes());
     let prompt = render(cfg.profile, input, nonce);
     let max_tokens = match role {
@@ -361,18 +369,18 @@ fn request(cfg: &RoleConfig, input: RoleInput<'_>) -> ModelRequest {
             max_tokens,
             ..prompt
         },
-        material,
+        inputs,
         repeat: cfg.repeat.clone(),
     }
 }
 
 /// What the call is for, whatever order calls come in. The texts are part of it: whoever writes one knows the seed, and a
 /// number that he could know before he writes would let his text end its own part.
-fn coordinates(role: Role, cfg: &RoleConfig, material: &Material) -> String {
-    json!([role, cfg.repeat, material.rules, material.texts]).to_string()
+fn coordinates(role: Role, cfg: &RoleConfig, inputs: &PromptInputs) -> String {
+    json!([role, cfg.repeat, inputs.rules, inputs.texts]).to_string()
 }
 
-fn material(input: RoleInput<'_>) -> Material {
+fn prompt_inputs(input: RoleInput<'_>) -> PromptInputs {
     let (rules, texts): (&str, &[&str]) = match &input {
         RoleInput::Encode { rules, text } => (rules, &[text]),
         RoleInput::Decode { rules, encoded } => (rules, &[encoded]),
@@ -380,7 +388,7 @@ fn material(input: RoleInput<'_>) -> Material {
         RoleInput::Implementability { rules } => (rules, &[]),
         RoleInput::Execute { decoded } => ("", &[decoded]),
     };
-    Material {
+    PromptInputs {
         rules: rules.to_owned(),
         texts: texts.iter().map(|text| (*text).to_owned()).collect(),
     }

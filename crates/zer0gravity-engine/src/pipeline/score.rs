@@ -4,8 +4,8 @@ use futures_util::future::join_all;
 use serde_json::Value;
 
 use super::Context;
-use super::roles::{Heard, RoleConfig, Verdict, judge, max_points};
-use super::stage::{CallTotals, Failure, Stage};
+use super::roles::{JudgeCall, JudgeScore, RoleConfig, judge, max_points};
+use super::stage::{CallTally, Stage, StageFailure};
 use crate::judge::JudgeStatus;
 use crate::plan::Item;
 use crate::prompts::{Role, RoleInput};
@@ -17,7 +17,7 @@ const MAX_KEPT_REPLY: usize = 4096;
 
 /// What all judges of one thing said, and what it comes to.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Judgement {
+pub(crate) struct JudgeSamples {
     /// Median over samples, then over judges; NaN with the compatible parser only.
     pub points: f64,
     /// Of the first judge's first word.
@@ -26,22 +26,22 @@ pub(crate) struct Judgement {
 
 /// What came of asking the judges.
 #[derive(Debug)]
-pub(crate) struct Panel {
-    pub stage: Stage<Judgement>,
+pub(crate) struct PanelScores {
+    pub stage: Stage<JudgeSamples>,
     /// Every word that was read, those without a score too; none if nobody said a word.
     pub record: Option<JudgeRecord>,
 }
 
-impl Panel {
+impl PanelScores {
     /// Points that came with the texts.
     fn given(points: u8) -> Self {
         Self {
             stage: Stage {
-                value: Ok(Judgement {
+                value: Ok(JudgeSamples {
                     points: f64::from(points),
                     reasoning: Value::from("given"),
                 }),
-                tally: CallTotals::default(),
+                tally: CallTally::default(),
             },
             record: None,
         }
@@ -57,10 +57,10 @@ pub(crate) async fn panel(
     item: &Item<'_>,
     input: RoleInput<'_>,
     given: Option<u8>,
-) -> Panel {
+) -> PanelScores {
     let config = item.config;
     if let Some(points) = given {
-        return Panel::given(points);
+        return PanelScores::given(points);
     }
     let words = (config.models.judges.iter())
         .flat_map(|model| (1..=config.judge_samples).map(move |sample| (model, sample)));
@@ -71,16 +71,16 @@ pub(crate) async fn panel(
             repeat: repeat(item, input.role(), sample),
             ..item.role_config(model)
         };
-        (model, sample, judge(ctx.port, &cfg, input).await)
+        (model, sample, judge(ctx.client, &cfg, input).await)
     });
-    let mut tally = CallTotals::default();
+    let mut tally = CallTally::default();
     let mut spoken = Vec::new();
     let mut samples = Vec::new();
     let mut clamped = false;
     let mut failed = Vec::new();
-    for (model, sample, Heard { stage, reply }) in join_all(asked).await {
+    for (model, sample, JudgeCall { stage, reply }) in join_all(asked).await {
         tally.merge_parallel(&stage.tally);
-        let read = |verdict: Option<&Verdict>| {
+        let read = |verdict: Option<&JudgeScore>| {
             let (reply, cut) = shortened(reply.as_deref().unwrap_or_default());
             JudgeSample {
                 model: model.clone(),
@@ -120,7 +120,7 @@ pub(crate) async fn panel(
         clamped,
         samples,
     });
-    Panel {
+    PanelScores {
         stage: Stage { value, tally },
         record,
     }
@@ -128,7 +128,11 @@ pub(crate) async fn panel(
 
 /// The first failure of a panel. Of several judges or samples it names those that gave no score, and the scores of the
 /// others.
-fn failure(failed: Vec<(&str, u32, Failure)>, samples: &[JudgeSample], max: u8) -> Option<Failure> {
+fn failure(
+    failed: Vec<(&str, u32, StageFailure)>,
+    samples: &[JudgeSample],
+    max: u8,
+) -> Option<StageFailure> {
     let scored = samples.iter().filter_map(|one| Some((one, one.score?)));
     let alone = failed.len() == 1 && scored.clone().next().is_none();
     let repeats = (samples.iter().map(|one| one.sample))
@@ -185,12 +189,12 @@ fn repeat(item: &Item<'_>, role: Role, sample: u32) -> Repeat {
 }
 
 /// `spoken` holds at least one word, those of one judge side by side.
-fn judgement(spoken: &[(&str, Verdict)]) -> Judgement {
+fn judgement(spoken: &[(&str, JudgeScore)]) -> JudgeSamples {
     let of_each: Vec<Vec<f64>> = spoken
         .chunk_by(|one, next| one.0 == next.0)
         .map(|words| words.iter().map(|(_, verdict)| verdict.score).collect())
         .collect();
-    Judgement {
+    JudgeSamples {
         points: panel_score(&of_each).unwrap_or(f64::NAN),
         reasoning: spoken
             .first()

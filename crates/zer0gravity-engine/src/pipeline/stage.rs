@@ -1,9 +1,9 @@
 use jiff::Timestamp;
 use llm_types::Usd;
 
-use crate::store::Answer;
+use crate::store::StoredAnswer;
 use crate::{
-    CallFacts, FailureKind, ModelReply, PortError, StageName, StageRecord, StageStatus, Stop,
+    CallFacts, FailureKind, ModelError, ModelReply, StageName, StageRecord, StageStatus, Stop,
     TokenUse,
 };
 
@@ -11,14 +11,14 @@ use crate::{
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stage<T> {
     /// What it gave, or how it ended.
-    pub value: Result<T, Failure>,
+    pub value: Result<T, StageFailure>,
     /// What it took.
-    pub tally: CallTotals,
+    pub tally: CallTally,
 }
 
 /// How a stage ended that gave nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
+pub struct StageFailure {
     /// Never `ok`.
     pub status: StageStatus,
     /// See [`crate::Outcome::kind`].
@@ -29,7 +29,7 @@ pub struct Failure {
 
 /// What calls took.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct CallTotals {
+pub struct CallTally {
     /// Calls, whoever answered them; failed ones too unless nothing was sent.
     pub calls: u32,
     /// Requests that were sent.
@@ -50,7 +50,7 @@ pub struct CallTotals {
     pub stop: Option<Stop>,
 }
 
-impl Failure {
+impl StageFailure {
     pub(crate) fn new(status: StageStatus, detail: impl Into<String>) -> Self {
         Self {
             status,
@@ -60,7 +60,7 @@ impl Failure {
     }
 }
 
-impl Failure {
+impl StageFailure {
     /// The model replied, and the reply is of no use.
     pub(super) fn is_of_a_reply(&self) -> bool {
         match self.status {
@@ -76,8 +76,8 @@ impl Failure {
     }
 }
 
-impl From<PortError> for Failure {
-    fn from(error: PortError) -> Self {
+impl From<ModelError> for StageFailure {
+    fn from(error: ModelError) -> Self {
         Self {
             status: if error.stops_unsent() {
                 StageStatus::NotRun
@@ -92,14 +92,14 @@ impl From<PortError> for Failure {
     }
 }
 
-impl PortError {
+impl ModelError {
     /// The call was not made because the run had come to its end.
     pub(crate) fn stops_unsent(&self) -> bool {
         self.stopped
     }
 }
 
-impl CallTotals {
+impl CallTally {
     fn add_facts(&mut self, facts: &CallFacts) {
         self.attempts += facts.attempts;
         self.retries += facts.attempts.saturating_sub(1);
@@ -124,11 +124,11 @@ impl CallTotals {
     }
 
     /// A call as a store holds it.
-    pub(crate) fn add_answer(&mut self, answer: &Answer) {
+    pub(crate) fn add_answer(&mut self, answer: &StoredAnswer) {
         match answer {
-            Answer::Reply(reply) => self.add_reply(reply),
-            Answer::Count(count) => self.add_call(&count.call, true),
-            Answer::Error(error) => self.add_call(&error.call, false),
+            StoredAnswer::Reply(reply) => self.add_reply(reply),
+            StoredAnswer::Count(count) => self.add_call(&count.call, true),
+            StoredAnswer::Error(error) => self.add_call(&error.call, false),
         }
     }
 
@@ -197,7 +197,7 @@ mod tests {
             ..CallFacts::default()
         };
         let reply = |cost: Option<i64>| {
-            Answer::Reply(ModelReply {
+            StoredAnswer::Reply(ModelReply {
                 text: String::new(),
                 stop: Stop::EndTurn,
                 usage: Some(TokenUse {
@@ -208,17 +208,17 @@ mod tests {
                 call: call(2, 10),
             })
         };
-        let count = Answer::Count(TokenCount {
+        let count = StoredAnswer::Count(TokenCount {
             tokens: 7,
             call: call(1, 5),
         });
         let failed = |attempts| {
-            Answer::Error(PortError {
+            StoredAnswer::Error(ModelError {
                 call: call(attempts, 1),
-                ..PortError::unsent(llm_types::ErrorClass::Network, "")
+                ..ModelError::unsent(llm_types::ErrorClass::Network, "")
             })
         };
-        let mut totals = CallTotals::default();
+        let mut totals = CallTally::default();
         for answer in [reply(Some(3)), count, failed(3), failed(0)] {
             totals.add_answer(&answer);
         }

@@ -1,11 +1,11 @@
 //! The two token numbers of an experiment: always of one source.
 
-use super::stage::{CallTotals, Failure, Stage};
+use super::stage::{CallTally, Stage, StageFailure};
 use crate::plan::Config;
 use crate::prompts::PromptProfile;
 use crate::{
-    CountRequest, LocalCounter, ModelPort, StageStatus, TokenCounter, TokenPair, TokenSource,
-    TokenUse, fallback_tokens_chars4, js_trim, known_wrapper_tokens,
+    CountRequest, LocalCounter, ModelClient, StageStatus, TokenCounter, TokenPair, TokenSource,
+    TokenUse, fallback_tokens_chars4, js_trim, known_overhead_tokens,
 };
 
 /// A count, or none if the provider gave none and the experiment goes on without.
@@ -14,15 +14,15 @@ pub(crate) type Counted = Stage<Option<u64>>;
 /// Asks the provider for the tokens of `text`.
 ///
 /// Only a key, an account or a cap that is at its end is a failure: without a count the numbers come from elsewhere.
-pub(crate) async fn count(port: &dyn ModelPort, config: &Config, text: &str) -> Counted {
-    let mut tally = CallTotals::default();
+pub(crate) async fn count(client: &dyn ModelClient, config: &Config, text: &str) -> Counted {
+    let mut tally = CallTally::default();
     if js_trim(text).is_empty() {
         return Stage {
             value: Ok(Some(0)),
             tally,
         };
     }
-    if config.port.offline {
+    if config.label.offline {
         // Counted here, by rules too: there is nobody to ask.
         return Stage {
             value: Ok(None),
@@ -33,7 +33,7 @@ pub(crate) async fn count(port: &dyn ModelPort, config: &Config, text: &str) -> 
         model: config.models.encoder.clone(),
         text: text.to_owned(),
     };
-    let value = match port.count_tokens(request).await {
+    let value = match client.count_tokens(request).await {
         Ok(count) => {
             tally.add_call(&count.call, true);
             Ok(Some(count.tokens))
@@ -43,7 +43,7 @@ pub(crate) async fn count(port: &dyn ModelPort, config: &Config, text: &str) -> 
             if error.goes_on_without() {
                 Ok(None)
             } else {
-                Err(Failure::from(error))
+                Err(StageFailure::from(error))
             }
         }
     };
@@ -51,7 +51,7 @@ pub(crate) async fn count(port: &dyn ModelPort, config: &Config, text: &str) -> 
 }
 
 /// What the numbers can be taken from; of the text first, then of its encoding.
-pub(crate) struct Evidence<'a> {
+pub(crate) struct TokenSources<'a> {
     pub texts: [&'a str; 2],
     /// Tokens of the encoder's and the decoder's prompt with a text of one token.
     pub prompts: [Option<u64>; 2],
@@ -69,7 +69,7 @@ pub(crate) fn need_measuring(
 ) -> bool {
     counts.iter().any(Option::is_none)
         && usage.iter().all(Option::is_some)
-        && !config.port.offline
+        && !config.label.offline
         && !config.compat_token_fallback
         && !config.no_measure_tokens
         && config.models.encoder == config.models.decoder
@@ -78,8 +78,8 @@ pub(crate) fn need_measuring(
 }
 
 /// The two numbers and where they come from.
-pub(crate) fn settle(
-    evidence: &Evidence<'_>,
+pub(crate) fn choose_token_numbers(
+    evidence: &TokenSources<'_>,
     config: &Config,
     counter: &dyn LocalCounter,
 ) -> (TokenPair, TokenSource) {
@@ -107,8 +107,8 @@ pub(crate) fn settle(
 
 /// The tokens of both texts by what replies report: those of the prompt, less what it has beyond its text, and with what a message
 /// adds to its text, as the provider would count it. `None` if a prompt was not measured, or leaves nothing for its text.
-fn reported(evidence: &Evidence<'_>, model: &str) -> Option<[u64; 2]> {
-    let message = known_wrapper_tokens(model).unwrap_or(0);
+fn reported(evidence: &TokenSources<'_>, model: &str) -> Option<[u64; 2]> {
+    let message = known_overhead_tokens(model).unwrap_or(0);
     let tokens = |index: usize| {
         // The measured prompt holds one token of text.
         let beyond = evidence.prompts[index]?.checked_sub(1)?;
@@ -122,7 +122,7 @@ fn reported(evidence: &Evidence<'_>, model: &str) -> Option<[u64; 2]> {
 pub(crate) fn status(counted: &Counted, config: &Config) -> StageStatus {
     match &counted.value {
         Ok(Some(_)) => StageStatus::Ok,
-        Ok(None) if config.port.offline => StageStatus::Ok,
+        Ok(None) if config.label.offline => StageStatus::Ok,
         Ok(None) => StageStatus::ApiError,
         Err(failure) => failure.status,
     }

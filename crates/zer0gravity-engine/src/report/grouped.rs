@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::number::rounded;
-use crate::report::ReportedEncoding;
+use crate::report::ReportedRuleSet;
 use crate::stats::{Estimate, Interval, UNBOUNDED, mean_with_interval};
 use crate::{ExperimentResult, StageStatus};
 
@@ -35,7 +35,7 @@ pub(super) fn groups(results: &[ExperimentResult]) -> Vec<Group<'_>> {
 
 /// The ids of all encodings: those of the plan, then those that occur in results only.
 pub(super) fn encoding_ids<'a>(
-    encodings: &'a [ReportedEncoding],
+    encodings: &'a [ReportedRuleSet],
     results: &'a [ExperimentResult],
 ) -> Vec<&'a str> {
     let mut seen = std::collections::HashSet::new();
@@ -110,7 +110,7 @@ fn scored(result: &ExperimentResult, value: Option<f64>) -> Option<f64> {
 
 /// How many ended as they should, did not, and were refused.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Tally {
+pub(super) struct OutcomeCounts {
     pub(super) items: usize,
     pub(super) scored: usize,
     pub(super) partial: usize,
@@ -118,7 +118,7 @@ pub(super) struct Tally {
     pub(super) refused: usize,
 }
 
-impl Tally {
+impl OutcomeCounts {
     pub(super) fn of<'a>(results: impl IntoIterator<Item = &'a ExperimentResult>) -> Self {
         let mut tally = Self::default();
         for result in results {

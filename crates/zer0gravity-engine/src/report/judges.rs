@@ -16,15 +16,15 @@ use crate::{ExperimentResult, JudgeRecord};
 #[serde(rename_all = "camelCase")]
 pub struct Judges {
     /// The points for the meaning, 0 to 40.
-    pub semantic: Panel,
+    pub semantic: JudgePanel,
     /// The points for the rules, 0 to 5.
-    pub implementability: Panel,
+    pub implementability: JudgePanel,
 }
 
 /// All judges of one thing.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Panel {
+pub struct JudgePanel {
     /// Krippendorff's alpha (interval data) over the medians of each judge's samples; none for one judge.
     #[serde(with = "crate::number::plain_option")]
     pub alpha: Option<f64>,
@@ -59,19 +59,19 @@ impl Judges {
     pub(super) fn of(groups: &[Group<'_>]) -> Self {
         let rules: Record = |result| result.details.implementability_judge.as_ref();
         let meaning: Record = |result| result.details.semantic_judge.as_ref();
-        let mut implementability = Panel::of(groups, rules, IMPLEMENTABILITY);
+        let mut implementability = JudgePanel::of(groups, rules, IMPLEMENTABILITY);
         for judge in &mut implementability.per_judge {
             judge.components = None;
             (judge.component_cases, judge.incomplete_cases) = (0, 0);
         }
         Self {
-            semantic: Panel::of(groups, meaning, SEMANTIC),
+            semantic: JudgePanel::of(groups, meaning, SEMANTIC),
             implementability,
         }
     }
 }
 
-impl Panel {
+impl JudgePanel {
     fn of(groups: &[Group<'_>], record: Record, scale: (f64, f64)) -> Self {
         let items = || {
             let all = groups.iter().flat_map(|group| group.items.iter().copied());

@@ -35,12 +35,12 @@ use crate::{ExperimentResult, Randomness, SCHEMA_VERSION, TokenSource};
 pub use changes::{Changes, ItemName};
 pub use compare::{Comparison, Difference, NewFailure, PairName};
 pub use export::{CSV_COLUMNS, export_csv, export_json};
-pub use judges::{JudgeStatistics, Judges, Panel};
+pub use judges::{JudgePanel, JudgeStatistics, Judges};
 pub use outcomes::{OutcomeCount, Outcomes};
 #[cfg(feature = "report")]
 pub use page::page;
-pub use spent::{EncodingCost, RunCost};
-pub use statistics::{CaseStatistics, EncodingStatistics, Pairwise, Statistics};
+pub use spent::{RuleSetCost, RunCost};
+pub use statistics::{CaseStatistics, Pairwise, RuleSetStatistics, Statistics};
 pub use verdict::{Limits, compare};
 
 /// The `kind` of a report's JSON.
@@ -71,7 +71,7 @@ pub struct Report {
     /// How it was run; none for results that came without a plan.
     pub config: Option<Config>,
     /// The rules.
-    pub encodings: Vec<ReportedEncoding>,
+    pub encodings: Vec<ReportedRuleSet>,
     /// The texts.
     pub cases: Vec<PlannedCase>,
     /// One for each experiment, in plan order.
@@ -89,7 +89,7 @@ pub struct Report {
 /// A set of rules and what can be said of them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct ReportedEncoding {
+pub struct ReportedRuleSet {
     /// Its id.
     pub id: String,
     /// Its file.
@@ -135,14 +135,14 @@ impl Report {
     /// sign flips of tests over many cases.
     pub fn new(
         config: Option<Config>,
-        encodings: Vec<ReportedEncoding>,
+        encodings: Vec<ReportedRuleSet>,
         cases: Vec<PlannedCase>,
         results: Vec<ExperimentResult>,
         created_at: String,
         seed: u64,
     ) -> Self {
         let offline = match &config {
-            Some(config) => config.port.offline,
+            Some(config) => config.label.offline,
             None => !results.is_empty() && results.iter().all(|result| result.offline),
         };
         Self {
@@ -170,7 +170,7 @@ impl Report {
         let mut seen = HashSet::new();
         let encodings = (results.iter())
             .filter(|result| seen.insert(&result.encoding_id))
-            .map(|result| ReportedEncoding {
+            .map(|result| ReportedRuleSet {
                 id: result.encoding_id.clone(),
                 path: None,
                 sha256: result.metadata.rules_sha256.clone(),

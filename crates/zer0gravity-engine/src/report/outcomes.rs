@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::grouped::Tally;
+use super::grouped::OutcomeCounts;
 use crate::{ExperimentResult, StageName, StageStatus};
 
 /// How many experiments ended how.
@@ -43,7 +43,7 @@ pub struct OutcomeCount {
 
 impl Outcomes {
     pub(super) fn of(results: &[ExperimentResult]) -> Self {
-        let tally = Tally::of(results);
+        let tally = OutcomeCounts::of(results);
         let mut counts = BTreeMap::new();
         for result in results {
             let outcome = &result.outcome;

@@ -3,9 +3,9 @@
 use llm_types::Usd;
 use serde::{Deserialize, Serialize};
 
-use super::ReportedEncoding;
+use super::ReportedRuleSet;
 use super::grouped::encoding_ids;
-use crate::pipeline::CallTotals;
+use crate::pipeline::CallTally;
 use crate::{ExperimentResult, TokenUse};
 
 /// What a run took. Its own numbers count every call once if the run itself was watched; of results that were only read, and of
@@ -21,13 +21,13 @@ pub struct RunCost {
     #[serde(with = "crate::cost::dollars::option")]
     pub usd: Option<Usd>,
     /// The same for each encoding.
-    pub per_encoding: Vec<EncodingCost>,
+    pub per_encoding: Vec<RuleSetCost>,
 }
 
 /// What one encoding took.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct EncodingCost {
+pub struct RuleSetCost {
     /// The encoding.
     pub encoding_id: String,
     /// Calls, those answered from a store too.
@@ -41,19 +41,19 @@ pub struct EncodingCost {
 
 impl RunCost {
     /// Replaces what results say of the whole run by what its calls took.
-    pub(crate) fn spent(&mut self, tally: &CallTotals) {
+    pub(crate) fn spent(&mut self, tally: &CallTally) {
         self.calls = u64::from(tally.calls);
         self.tokens_spent = tally.usage.unwrap_or_default();
         self.usd = tally.usd();
     }
 
-    pub(super) fn of(encodings: &[ReportedEncoding], results: &[ExperimentResult]) -> Self {
+    pub(super) fn of(encodings: &[ReportedRuleSet], results: &[ExperimentResult]) -> Self {
         let mut run = Self {
             usd: Some(Usd::ZERO),
             ..Self::default()
         };
         for id in encoding_ids(encodings, results) {
-            let mut own = EncodingCost {
+            let mut own = RuleSetCost {
                 encoding_id: id.to_owned(),
                 calls: 0,
                 tokens_spent: TokenUse::default(),

@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::grouped::{
-    self, COMPRESSION, Group, IMPLEMENTABILITY, SEMANTIC, TOTAL, Tally, Value, average, figure,
-    groups, over_texts, within_totals,
+    self, COMPRESSION, Group, IMPLEMENTABILITY, OutcomeCounts, SEMANTIC, TOTAL, Value, average,
+    figure, groups, over_texts, within_totals,
 };
-use super::{Judges, ReportedEncoding};
+use super::{Judges, ReportedRuleSet};
 use crate::ExperimentResult;
 use crate::stats::{Estimate, Interval, PairedResult, holm, paired_test};
 
@@ -18,7 +18,7 @@ use crate::stats::{Estimate, Interval, PairedResult, holm, paired_test};
 #[serde(rename_all = "camelCase")]
 pub struct Statistics {
     /// One for each encoding, in plan order.
-    pub per_encoding: Vec<EncodingStatistics>,
+    pub per_encoding: Vec<RuleSetStatistics>,
     /// One for each encoding and case, in plan order.
     pub per_case: Vec<CaseStatistics>,
     /// One for each pair of encodings.
@@ -31,7 +31,7 @@ pub struct Statistics {
 /// many do not. Intervals are over texts, or over trials if there is one text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct EncodingStatistics {
+pub struct RuleSetStatistics {
     /// The encoding.
     pub encoding_id: String,
     /// Experiments.
@@ -114,7 +114,7 @@ pub struct Pairwise {
 
 impl Statistics {
     pub(super) fn of(
-        encodings: &[ReportedEncoding],
+        encodings: &[ReportedRuleSet],
         results: &[ExperimentResult],
         seed: u64,
     ) -> Self {
@@ -125,7 +125,7 @@ impl Statistics {
             .collect();
         Self {
             per_encoding: (of_encoding.iter())
-                .map(|(id, groups)| EncodingStatistics::of(id, groups))
+                .map(|(id, groups)| RuleSetStatistics::of(id, groups))
                 .collect(),
             per_case: groups.iter().map(CaseStatistics::of).collect(),
             pairwise: pairwise(&of_encoding, seed),
@@ -134,9 +134,9 @@ impl Statistics {
     }
 }
 
-impl EncodingStatistics {
+impl RuleSetStatistics {
     fn of(id: &str, groups: &[&Group<'_>]) -> Self {
-        let tally = Tally::of(groups.iter().flat_map(|group| group.items.iter().copied()));
+        let tally = OutcomeCounts::of(groups.iter().flat_map(|group| group.items.iter().copied()));
         let mean = |value: Value, scale| over_texts(groups, value, scale);
         let scored_cases = (groups.iter()).filter(|group| group.mean(grouped::total).is_some());
         Self {
@@ -160,7 +160,7 @@ impl EncodingStatistics {
 
 impl CaseStatistics {
     fn of(group: &Group<'_>) -> Self {
-        let tally = Tally::of(group.items.iter().copied());
+        let tally = OutcomeCounts::of(group.items.iter().copied());
         let mean = |value: Value, scale| group.over_trials(value, scale);
         let tokens: Vec<f64> = (group.items.iter())
             .filter_map(|item| item.original_tokens)

@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::json;
 
 use crate::hash;
-use crate::{CountRequest, ModelRequest, PortLabel};
+use crate::{CountRequest, ModelLabel, ModelRequest};
 
 /// The version of what goes into a key.
 const VERSION: u32 = 1;
@@ -15,7 +15,7 @@ pub struct CallKey([u8; 32]);
 
 impl CallKey {
     /// The key of a question to a role.
-    pub fn of_message(request: &ModelRequest, label: &PortLabel) -> Self {
+    pub fn of_message(request: &ModelRequest, label: &ModelLabel) -> Self {
         let prompt = &request.prompt;
         Self::of(json!({
             "version": VERSION,
@@ -32,7 +32,7 @@ impl CallKey {
     }
 
     /// The key of a count.
-    pub fn of_count(request: &CountRequest, label: &PortLabel) -> Self {
+    pub fn of_count(request: &CountRequest, label: &ModelLabel) -> Self {
         Self::of(json!({
             "version": VERSION,
             "endpoint": "count_tokens",

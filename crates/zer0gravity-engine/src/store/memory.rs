@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{Answer, CallKey, CallRecord, CallStore, StoreError};
+use super::{CallKey, CallRecord, CallStore, StoreError, StoredAnswer};
 
 /// Keeps calls as long as it lives.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ impl MemoryStore {
 
     /// Forgets all calls if none of them has an answer: where no reply ever came, nothing could count either.
     pub(super) fn settle(&mut self) {
-        let answered = |record: &Arc<CallRecord>| !matches!(record.answer, Answer::Error(_));
+        let answered = |record: &Arc<CallRecord>| !matches!(record.answer, StoredAnswer::Error(_));
         if !self.calls.values().any(answered) {
             self.calls.clear();
         }

@@ -15,12 +15,12 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-pub use crate::port::Endpoint;
+pub use crate::model::Endpoint;
 pub use calls_file::CallsFile;
 pub use jsonl::{JsonlStore, TornLine};
 pub use key::CallKey;
 pub use memory::MemoryStore;
-pub use record::{Answer, CallRecord};
+pub use record::{CallRecord, StoredAnswer};
 pub(crate) use shared::SharedStore;
 pub(crate) use stored_model::StoredModel;
 

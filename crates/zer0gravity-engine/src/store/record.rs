@@ -1,9 +1,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::CallKey;
-use crate::port::Endpoint;
+use crate::model::Endpoint;
 use crate::prompts::Role;
-use crate::{CallFacts, FailureKind, ModelReply, PortError, Repeat, TokenCount};
+use crate::{CallFacts, FailureKind, ModelError, ModelReply, Repeat, TokenCount};
 
 /// The version of a line.
 pub(crate) const SCHEMA_VERSION: u32 = 1;
@@ -27,29 +27,29 @@ pub struct CallRecord {
     pub repeat: Repeat,
     /// What came of it.
     #[serde(flatten)]
-    pub answer: Answer,
+    pub answer: StoredAnswer,
 }
 
 /// What came of a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Answer {
+pub enum StoredAnswer {
     /// A reply; refusals and cut ones too.
     Reply(ModelReply),
     /// A number of tokens.
     Count(TokenCount),
     /// Nothing: kept for people, and asked again.
-    Error(PortError),
+    Error(ModelError),
 }
 
 impl CallRecord {
     /// Whether it may stand for the same call when the run is resumed.
     pub(crate) fn is_reusable(&self) -> bool {
         match &self.answer {
-            Answer::Reply(_) | Answer::Count(_) => true,
+            StoredAnswer::Reply(_) | StoredAnswer::Count(_) => true,
             // An experiment goes on without a count, and its numbers must stay what they are. Who was never asked, as when a
             // run is judged anew, may still be.
-            Answer::Error(error) => {
+            StoredAnswer::Error(error) => {
                 let told = error.counts_nothing() || error.call.attempts > 0;
                 self.endpoint == Endpoint::CountTokens && error.goes_on_without() && told
             }
@@ -57,7 +57,7 @@ impl CallRecord {
     }
 }
 
-impl Answer {
+impl StoredAnswer {
     /// Whether it was not sent because it could have cost more than is left.
     pub(super) fn is_beyond_the_cap(&self) -> bool {
         matches!(self, Self::Error(error) if error.kind.is_cap() && error.call.attempts == 0)
@@ -73,7 +73,7 @@ impl Answer {
     }
 }
 
-impl PortError {
+impl ModelError {
     /// Whether an experiment goes on without this count.
     pub(crate) fn goes_on_without(&self) -> bool {
         !self.stopped && !self.kind.ends_run(Endpoint::CountTokens)
@@ -88,7 +88,7 @@ impl PortError {
 /// The record of a count of 7 tokens.
 #[cfg(test)]
 pub(super) fn sample_count(text: &str) -> std::sync::Arc<CallRecord> {
-    let label = crate::PortLabel {
+    let label = crate::ModelLabel {
         provider: "p".to_owned(),
         host: String::new(),
         offline: false,
@@ -104,7 +104,7 @@ pub(super) fn sample_count(text: &str) -> std::sync::Arc<CallRecord> {
         role: None,
         model: request.model,
         repeat: Repeat::default(),
-        answer: Answer::Count(TokenCount {
+        answer: StoredAnswer::Count(TokenCount {
             tokens: 7,
             call: CallFacts::default(),
         }),

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::OnceCell;
 
 use super::{CallKey, CallRecord, SharedStore, lock};
-use crate::PortError;
+use crate::ModelError;
 
 /// The calls of a run: of those that ask the same, one is looked up or made, and all share its record.
 pub(super) struct SharedCalls<'a> {
@@ -31,9 +31,9 @@ impl<'a> SharedCalls<'a> {
         &self,
         key: &CallKey,
         find: impl FnOnce(Option<Arc<CallRecord>>) -> F,
-    ) -> Result<Arc<CallRecord>, PortError>
+    ) -> Result<Arc<CallRecord>, ModelError>
     where
-        F: Future<Output = Result<Arc<CallRecord>, PortError>>,
+        F: Future<Output = Result<Arc<CallRecord>, ModelError>>,
     {
         let cell = lock(&self.cells).entry(*key).or_default().clone();
         let found = cell.get_or_try_init(|| async { find(self.store.get(key).await).await });
@@ -109,7 +109,7 @@ mod tests {
         let record = sample_count("t");
         let mut dropped = Box::pin(calls.get(&record.key, |_| pending()));
         assert!(dropped.as_mut().poll(&mut context).is_pending());
-        let unsent = || ready(Err(PortError::unsent(FailureKind::Interrupted, "")));
+        let unsent = || ready(Err(ModelError::unsent(FailureKind::Interrupted, "")));
         let mut failed = pin!(calls.get(&record.key, |_| unsent()));
         assert!(failed.as_mut().poll(&mut context).is_pending());
         drop(dropped);

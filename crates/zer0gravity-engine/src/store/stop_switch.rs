@@ -3,13 +3,13 @@ use std::sync::OnceLock;
 use tokio_util::sync::CancellationToken;
 
 use super::{Endpoint, SharedStore, StoreError};
-use crate::{FailureKind, PortError};
+use crate::{FailureKind, ModelError};
 
 /// Says whether a run sends nothing more, and why: it was cancelled, a call failed in a way that no other can escape, or the store
 /// keeps no more calls.
 pub(super) struct StopSwitch<'a> {
     cancel: CancellationToken,
-    reason: OnceLock<PortError>,
+    reason: OnceLock<ModelError>,
     store: &'a SharedStore,
 }
 
@@ -31,7 +31,7 @@ impl<'a> StopSwitch<'a> {
     ///
     /// # Errors
     /// The answer of every call that is not sent any more.
-    pub fn check(&self) -> Result<(), PortError> {
+    pub fn check(&self) -> Result<(), ModelError> {
         let interrupted = || stopped(FailureKind::Interrupted, "the run was interrupted");
         let reason = (self
             .store
@@ -43,7 +43,7 @@ impl<'a> StopSwitch<'a> {
     }
 
     /// Stops the run if no other call can escape this failure, and marks the call as not made if a cap forbids it.
-    pub fn note(&self, error: &mut PortError, endpoint: Endpoint) {
+    pub fn note(&self, error: &mut ModelError, endpoint: Endpoint) {
         if error.kind.is_cap() {
             error.stopped = error.call.attempts == 0;
         }
@@ -58,10 +58,10 @@ impl<'a> StopSwitch<'a> {
     }
 }
 
-fn stopped(kind: FailureKind, message: &str) -> PortError {
-    PortError {
+fn stopped(kind: FailureKind, message: &str) -> ModelError {
+    ModelError {
         stopped: true,
-        ..PortError::unsent(kind, message)
+        ..ModelError::unsent(kind, message)
     }
 }
 
@@ -82,8 +82,8 @@ mod tests {
         })
     }
 
-    fn failure(word: &str) -> PortError {
-        PortError::unsent(word.parse::<FailureKind>().unwrap(), "")
+    fn failure(word: &str) -> ModelError {
+        ModelError::unsent(word.parse::<FailureKind>().unwrap(), "")
     }
 
     #[test]

@@ -11,26 +11,26 @@ use super::limiter::Limiter;
 use super::record::SCHEMA_VERSION;
 use super::shared_calls::SharedCalls;
 use super::stop_switch::StopSwitch;
-use super::{Answer, CallKey, CallRecord, Endpoint, SharedStore, StoreError, lock};
-use crate::pipeline::CallTotals;
+use super::{CallKey, CallRecord, Endpoint, SharedStore, StoreError, StoredAnswer, lock};
+use crate::pipeline::CallTally;
 use crate::prompts::Role;
 use crate::{
-    CallFacts, Clock, CountRequest, FailureKind, ModelPort, ModelReply, ModelRequest, PortError,
-    PortLabel, Repeat, TokenCount,
+    CallFacts, Clock, CountRequest, FailureKind, ModelClient, ModelError, ModelLabel, ModelReply,
+    ModelRequest, Repeat, TokenCount,
 };
 
 /// See the module.
 pub(crate) struct StoredModel<'a> {
-    model: &'a dyn ModelPort,
+    model: &'a dyn ModelClient,
     clock: &'a dyn Clock,
     store: &'a SharedStore,
     calls: SharedCalls<'a>,
     limiter: Limiter,
     stop: StopSwitch<'a>,
     /// What all calls took, each once, however many experiments share it.
-    totals: Mutex<CallTotals>,
+    totals: Mutex<CallTally>,
     /// The errors of models whose provider does not count: asked once.
-    uncounted: Mutex<HashMap<String, PortError>>,
+    uncounted: Mutex<HashMap<String, ModelError>>,
 }
 
 /// A call before it has an answer.
@@ -44,7 +44,7 @@ struct Question {
 
 impl<'a> StoredModel<'a> {
     pub fn new(
-        model: &'a dyn ModelPort,
+        model: &'a dyn ModelClient,
         clock: &'a dyn Clock,
         store: &'a SharedStore,
         concurrency: usize,
@@ -63,7 +63,7 @@ impl<'a> StoredModel<'a> {
     }
 
     /// Returns what all calls took so far, those from the store too, or the error of the store that ended the run.
-    pub fn end(&self) -> Result<CallTotals, StoreError> {
+    pub fn end(&self) -> Result<CallTally, StoreError> {
         match self.stop.take_store_error() {
             Some(error) => Err(error),
             None => Ok(lock(&self.totals).clone()),
@@ -71,11 +71,11 @@ impl<'a> StoredModel<'a> {
     }
 
     /// The record of a call: from the store, from the same call under way, or of a call made now.
-    async fn record<F: Future<Output = Answer>>(
+    async fn record<F: Future<Output = StoredAnswer>>(
         &self,
         question: Question,
         ask: impl Fn() -> F,
-    ) -> Result<Arc<CallRecord>, PortError> {
+    ) -> Result<Arc<CallRecord>, ModelError> {
         let find = async |kept: Option<Arc<CallRecord>>| {
             let record = match kept {
                 Some(kept) => {
@@ -91,11 +91,11 @@ impl<'a> StoredModel<'a> {
     }
 
     /// Makes a call in its turn and keeps it; an error is of a call that was not made, so that the next run may.
-    async fn make<F: Future<Output = Answer>>(
+    async fn make<F: Future<Output = StoredAnswer>>(
         &self,
         question: &Question,
         ask: impl Fn() -> F,
-    ) -> Result<Arc<CallRecord>, PortError> {
+    ) -> Result<Arc<CallRecord>, ModelError> {
         let _permit = tokio::select! {
             biased;
             () = self.stop.cancelled() => None,
@@ -105,35 +105,35 @@ impl<'a> StoredModel<'a> {
         if question.endpoint == Endpoint::CountTokens
             && let Some(error) = lock(&self.uncounted).get(&question.model)
         {
-            let error = PortError {
+            let error = ModelError {
                 call: CallFacts::default(),
                 ..error.clone()
             };
-            return Ok(question.answered(Answer::Error(error)));
+            return Ok(question.answered(StoredAnswer::Error(error)));
         }
         let attempt = || async {
             self.stop.check()?;
             Ok(self.timed(ask()).await)
         };
-        let is_refused = |answer: &Result<Answer, PortError>| {
-            answer.as_ref().is_ok_and(Answer::is_beyond_the_cap)
+        let is_refused = |answer: &Result<StoredAnswer, ModelError>| {
+            answer.as_ref().is_ok_and(StoredAnswer::is_beyond_the_cap)
         };
         let mut answer = self.limiter.attempt(attempt, is_refused).await?;
-        if let Answer::Error(error) = &mut answer {
+        if let StoredAnswer::Error(error) = &mut answer {
             self.stop.note(error, question.endpoint);
         }
         let record = question.answered(answer);
         self.note_uncounted(&record);
         self.store.keep(record.clone()).await;
         match &record.answer {
-            Answer::Error(error) if error.stopped => Err(error.clone()),
+            StoredAnswer::Error(error) if error.stopped => Err(error.clone()),
             _ => Ok(record),
         }
     }
 
     /// Remembers a model whose provider does not count.
     fn note_uncounted(&self, record: &CallRecord) {
-        if let Answer::Error(error) = &record.answer
+        if let StoredAnswer::Error(error) = &record.answer
             && record.endpoint == Endpoint::CountTokens
             && error.counts_nothing()
         {
@@ -145,10 +145,10 @@ impl<'a> StoredModel<'a> {
 
     /// Adds when a call began and how long it took. A call that is neither sent nor asked of a model took no time: the same work offline
     /// gives the same bytes.
-    async fn timed(&self, call: impl Future<Output = Answer>) -> Answer {
+    async fn timed(&self, call: impl Future<Output = StoredAnswer>) -> StoredAnswer {
         let (started_at, begun) = (self.clock.now(), self.clock.monotonic_ms());
         let mut answer = call.await;
-        let unsent = matches!(&answer, Answer::Error(error) if error.call.attempts == 0);
+        let unsent = matches!(&answer, StoredAnswer::Error(error) if error.call.attempts == 0);
         if !self.model.label().offline && !unsent {
             let facts = answer.facts_mut();
             facts.started_at = Some(started_at);
@@ -159,7 +159,7 @@ impl<'a> StoredModel<'a> {
 }
 
 impl Question {
-    fn answered(&self, answer: Answer) -> Arc<CallRecord> {
+    fn answered(&self, answer: StoredAnswer) -> Arc<CallRecord> {
         Arc::new(CallRecord {
             schema_version: SCHEMA_VERSION,
             key: self.key,
@@ -172,8 +172,8 @@ impl Question {
     }
 }
 
-impl ModelPort for StoredModel<'_> {
-    fn complete(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelReply, PortError>> {
+impl ModelClient for StoredModel<'_> {
+    fn complete(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelReply, ModelError>> {
         let question = Question {
             key: CallKey::of_message(&request, &self.model.label()),
             endpoint: Endpoint::Messages,
@@ -183,13 +183,17 @@ impl ModelPort for StoredModel<'_> {
         };
         let ask = move || {
             let reply = self.model.complete(request.clone());
-            async { reply.await.map_or_else(Answer::Error, Answer::Reply) }
+            async {
+                reply
+                    .await
+                    .map_or_else(StoredAnswer::Error, StoredAnswer::Reply)
+            }
         };
         async move {
             match &self.record(question, ask).await?.answer {
-                Answer::Reply(reply) => Ok(reply.clone()),
-                Answer::Error(error) => Err(error.clone()),
-                Answer::Count(_) => Err(PortError::unsent(
+                StoredAnswer::Reply(reply) => Ok(reply.clone()),
+                StoredAnswer::Error(error) => Err(error.clone()),
+                StoredAnswer::Count(_) => Err(ModelError::unsent(
                     FailureKind::Store,
                     "a count is kept under a reply's key",
                 )),
@@ -198,7 +202,7 @@ impl ModelPort for StoredModel<'_> {
         .boxed()
     }
 
-    fn count_tokens(&self, request: CountRequest) -> BoxFuture<'_, Result<TokenCount, PortError>> {
+    fn count_tokens(&self, request: CountRequest) -> BoxFuture<'_, Result<TokenCount, ModelError>> {
         let question = Question {
             key: CallKey::of_count(&request, &self.model.label()),
             endpoint: Endpoint::CountTokens,
@@ -208,13 +212,17 @@ impl ModelPort for StoredModel<'_> {
         };
         let ask = move || {
             let count = self.model.count_tokens(request.clone());
-            async { count.await.map_or_else(Answer::Error, Answer::Count) }
+            async {
+                count
+                    .await
+                    .map_or_else(StoredAnswer::Error, StoredAnswer::Count)
+            }
         };
         async move {
             match &self.record(question, ask).await?.answer {
-                Answer::Count(count) => Ok(count.clone()),
-                Answer::Error(error) => Err(error.clone()),
-                Answer::Reply(_) => Err(PortError::unsent(
+                StoredAnswer::Count(count) => Ok(count.clone()),
+                StoredAnswer::Error(error) => Err(error.clone()),
+                StoredAnswer::Reply(_) => Err(ModelError::unsent(
                     FailureKind::Store,
                     "a reply is kept under a count's key",
                 )),
@@ -223,7 +231,7 @@ impl ModelPort for StoredModel<'_> {
         .boxed()
     }
 
-    fn label(&self) -> PortLabel {
+    fn label(&self) -> ModelLabel {
         self.model.label()
     }
 }

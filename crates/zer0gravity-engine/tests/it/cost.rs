@@ -3,7 +3,7 @@
 use llm_types::Usd;
 use proptest::prelude::*;
 use serde_json::json;
-use zer0gravity_engine::{Cost, Messages, MoneySaved, amortised, known_wrapper_tokens};
+use zer0gravity_engine::{Cost, Messages, MoneySaved, amortised, known_overhead_tokens};
 
 /// The percents for 1, 10, 100 and endlessly many messages in tenths, and the break-even.
 fn curve(o: u64, e: u64, rules: u64) -> (Vec<i64>, Option<u64>) {
@@ -58,7 +58,7 @@ fn the_json_has_its_keys_in_their_order() {
             86,
             78,
             278,
-            known_wrapper_tokens("claude-sonnet-4-5-20250929"),
+            known_overhead_tokens("claude-sonnet-4-5-20250929"),
         )
     };
     let text = concat!(
@@ -73,7 +73,7 @@ fn the_json_has_its_keys_in_their_order() {
 
 #[test]
 fn what_is_not_known_is_null() {
-    let cost = Cost::new(78, 86, 5, known_wrapper_tokens("another"));
+    let cost = Cost::new(78, 86, 5, known_overhead_tokens("another"));
     let value = serde_json::to_value(&cost).unwrap();
     for key in ["wrapperTokens", "net", "breakEvenMessages", "usd"] {
         assert_eq!(value[key], json!(null), "{key}");
@@ -104,7 +104,7 @@ fn money_is_exact_and_never_too_high() {
 }
 
 #[test]
-fn a_wrapper_larger_than_the_text_leaves_no_percent() {
+fn an_overhead_larger_than_the_text_leaves_no_percent() {
     let net = Cost::new(5, 4, 0, Some(7)).net.unwrap();
     assert_eq!(
         serde_json::to_value(net).unwrap(),
@@ -127,9 +127,9 @@ proptest! {
 
     #[test]
     fn any_numbers_make_a_cost_that_reads_back(numbers in any::<(u64, u64, u64, Option<u64>, Option<i64>)>()) {
-        let (o, e, rules, wrapper, usd) = numbers;
+        let (o, e, rules, overhead, usd) = numbers;
         let usd = usd.map(Usd);
-        let cost = Cost { usd, ..Cost::new(o, e, rules, wrapper) };
+        let cost = Cost { usd, ..Cost::new(o, e, rules, overhead) };
         let text = serde_json::to_string(&cost).unwrap();
         let back: Cost = serde_json::from_str(&text).unwrap();
         prop_assert_eq!((back.usd, back.net.map(|net| net.o), back.break_even_messages), (usd, cost.net.map(|net| net.o), cost.break_even_messages));

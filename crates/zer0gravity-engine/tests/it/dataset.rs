@@ -1,9 +1,9 @@
-//! Datasets and triples, good and bad.
+//! Datasets and samples, good and bad.
 
 use proptest::prelude::*;
 use zer0gravity_engine::CaseFormat::{Csv, Json, JsonLines};
 use zer0gravity_engine::dataset::ParsedCases;
-use zer0gravity_engine::{Case, CaseError, CaseFormat, TokenPair, parse_cases, parse_triples};
+use zer0gravity_engine::{Case, CaseError, CaseFormat, TokenPair, parse_cases, parse_samples};
 
 fn case(id: &str, text: &str) -> Case {
     Case {
@@ -203,7 +203,7 @@ fn a_file_that_is_not_utf8_holds_no_case() {
 }
 
 #[test]
-fn triples_carry_numbers_or_none() {
+fn samples_carry_numbers_or_none() {
     let file = r#"{"id":"a","text":"t","encodedText":"e","decodedText":"d"}
 {"id":"b","text":"t","encodedText":"","decodedText":"","encodingSystem":"r","originalTokens":0,"encodedTokens":7.0,"semanticScore":40,"implementabilityScore":0}
 {"id":"c","text":"t","encodedText":"e"}
@@ -216,10 +216,10 @@ fn triples_carry_numbers_or_none() {
 {"id":"j","text":"t","encodedText":"e","decodedText":"d","implementabilityScore":4.5}
 {"id":"k","text":"t","encodedText":"e","decodedText":"d","originalTokens":1e300,"encodedTokens":5}
 {"id":"a","text":"t","encodedText":"e","decodedText":"d"}"#;
-    let (triples, errors) = parse_triples(file.as_bytes(), JsonLines, "file");
-    assert_eq!(triples.len(), 2);
-    assert_eq!((triples[0].tokens, triples[0].semantic_score), (None, None));
-    let given = &triples[1];
+    let (samples, errors) = parse_samples(file.as_bytes(), JsonLines, "file");
+    assert_eq!(samples.len(), 2);
+    assert_eq!((samples[0].tokens, samples[0].semantic_score), (None, None));
+    let given = &samples[1];
     assert_eq!(
         (
             given.tokens,
@@ -253,17 +253,17 @@ fn triples_carry_numbers_or_none() {
         ]
     );
     let csv = "id,text,encodedText,decodedText,originalTokens,encodedTokens,semanticScore\na,t,e,d, 8 ,7,\nb,t,e,d,x,7,\nc,t,e,d,NaN,7,\n";
-    let (triples, errors) = parse_triples(csv.as_bytes(), Csv, "file");
+    let (samples, errors) = parse_samples(csv.as_bytes(), Csv, "file");
     assert_eq!(
-        triples[0].tokens,
+        samples[0].tokens,
         Some(TokenPair {
             original: 8,
             encoded: 7
         })
     );
-    assert_eq!(triples[0].semantic_score, None);
+    assert_eq!(samples[0].semantic_score, None);
     assert_eq!(lines(&errors).len(), 2);
-    let (_, errors) = parse_triples(b"id,text,encodedText\n", Csv, "file");
+    let (_, errors) = parse_samples(b"id,text,encodedText\n", Csv, "file");
     assert_eq!(
         lines(&errors),
         ["1: no column `decodedText`; name it in the header row"]
@@ -300,7 +300,7 @@ proptest! {
             let ParsedCases { cases, errors, .. } = parse_cases(&bytes, format, "file");
             prop_assert!(!cases.is_empty() || !errors.is_empty());
             prop_assert!(errors.iter().all(|error| (1..=last).contains(&error.line)), "{:?}", errors);
-            parse_triples(&bytes, format, "file");
+            parse_samples(&bytes, format, "file");
         }
     }
 

@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex};
 
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
-use zer0gravity_engine::plan::{Config, Encoding, Plan, PlannedCase};
+use zer0gravity_engine::plan::{Config, Plan, PlannedCase, RuleSet};
 use zer0gravity_engine::store::{CallKey, CallRecord, CallStore, MemoryStore, StoreError};
 use zer0gravity_engine::{
-    Case, Clock, Context, Event, ExperimentResult, LocalCounter, ModelPort, Report, RunError,
+    Case, Clock, Context, ExperimentResult, LocalCounter, ModelClient, Report, RunError, RunEvent,
     Runner,
 };
 
@@ -110,8 +110,8 @@ impl Desk {
     }
 
     /// What runs experiments on this store.
-    pub fn runner<'a>(&'a self, port: &'a dyn ModelPort) -> Runner<'a> {
-        Runner::new(Context::new(port, &self.clock, &Characters))
+    pub fn runner<'a>(&'a self, client: &'a dyn ModelClient) -> Runner<'a> {
+        Runner::new(Context::new(client, &self.clock, &Characters))
             .store(self.ledger.clone())
             .concurrency(self.concurrency)
     }
@@ -119,11 +119,11 @@ impl Desk {
     /// A whole run that keeps its calls elsewhere.
     pub async fn stored(
         &self,
-        port: &dyn ModelPort,
+        client: &dyn ModelClient,
         plan: &Plan,
         store: impl CallStore + 'static,
     ) -> Result<Report, RunError> {
-        let runner = self.runner(port).store(store);
+        let runner = self.runner(client).store(store);
         runner.run(plan, &mut |_| ()).await
     }
 
@@ -140,23 +140,23 @@ impl Desk {
     /// A run, told of by `on_event`.
     pub async fn matrix(
         &self,
-        port: &dyn ModelPort,
+        client: &dyn ModelClient,
         plan: &Plan,
         cancel: CancellationToken,
-        on_event: &mut dyn FnMut(Event<'_>),
+        on_event: &mut dyn FnMut(RunEvent<'_>),
     ) -> Result<Report, RunError> {
-        let runner = self.runner(port).cancel(cancel);
+        let runner = self.runner(client).cancel(cancel);
         runner.run(plan, on_event).await
     }
 
     /// A run that nobody is told of.
     pub async fn quietly(
         &self,
-        port: &dyn ModelPort,
+        client: &dyn ModelClient,
         plan: &Plan,
         cancel: CancellationToken,
     ) -> Result<Report, RunError> {
-        self.matrix(port, plan, cancel, &mut |_| ()).await
+        self.matrix(client, plan, cancel, &mut |_| ()).await
     }
 
     /// A whole run with a player that holds nothing.
@@ -192,7 +192,7 @@ impl Desk {
 pub fn plan(texts: &[&str]) -> Plan {
     let cases = texts.iter().zip(1..).map(|(text, id)| case(id, text));
     Plan {
-        encodings: vec![Encoding::new("rules", None, "drop every second letter")],
+        encodings: vec![RuleSet::new("rules", None, "drop every second letter")],
         cases: cases.collect(),
         config: Config::new(label(), MODEL),
     }

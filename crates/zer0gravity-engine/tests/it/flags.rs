@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use serde::Deserialize;
-use zer0gravity_engine::plan::Encoding;
+use zer0gravity_engine::plan::RuleSet;
 use zer0gravity_engine::prompts::{Nonce, PromptProfile, Role, RoleInput, render};
 use zer0gravity_engine::{
     CountRequest, DEFAULT_RULES, ExperimentResult, Flag, FlagId, FlagInput, Severity, chrf_pp,
@@ -114,7 +114,7 @@ fn z34_no_flag_changes_a_score() {
             })
         });
         let mut plan = plan(&[&system.original]);
-        plan.encodings = vec![Encoding::new("rules", None, rules)];
+        plan.encodings = vec![RuleSet::new("rules", None, rules)];
         plan.cases[0].case.expected_output = system.expected_output.clone();
         only(Desk::default().run(&player, &plan))
     };

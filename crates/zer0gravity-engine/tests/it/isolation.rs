@@ -178,7 +178,7 @@ async fn nor_does_it_go_over_the_wire() {
             _ => plays(body, 100, 90),
         });
         let desk = Desk::default();
-        let run = desk.quietly(&wire.port, &plan, CancellationToken::new());
+        let run = desk.quietly(&wire.client, &plan, CancellationToken::new());
         let report = run.await.unwrap();
         assert!(report.results.iter().all(|result| result.outcome.is_ok()));
         let blind = |(_, body): &(String, Value)| {
@@ -271,8 +271,8 @@ fn nothing_of_the_judges_reaches_decoder_or_executor() {
             assert!(text.starts_with("DECODED-BY-Some("), "{text}");
             assert_eq!(request.prompt.messages.len(), 1);
             assert_eq!(request.prompt.system, EXECUTOR);
-            assert_eq!(request.material.rules, "");
-            assert_eq!(&request.material.texts, std::slice::from_ref(text));
+            assert_eq!(request.inputs.rules, "");
+            assert_eq!(&request.inputs.texts, std::slice::from_ref(text));
         }
     }
 }

@@ -9,18 +9,18 @@ use futures_util::future::BoxFuture;
 use tokio::sync::oneshot;
 use zer0gravity_engine::prompts::Role;
 use zer0gravity_engine::{
-    CallFacts, CountRequest, FailureKind, ModelPort, ModelReply, ModelRequest, PortError,
-    PortLabel, StageName, Stop, TokenCount, TokenUse,
+    CallFacts, CountRequest, FailureKind, ModelClient, ModelError, ModelLabel, ModelReply,
+    ModelRequest, StageName, Stop, TokenCount, TokenUse,
 };
 
-type Reply = Result<ModelReply, PortError>;
+type Reply = Result<ModelReply, ModelError>;
 type Answers<Question, Answer> = Box<dyn Fn(&Question) -> Answer + Send + Sync>;
 
 /// Plays all roles.
 pub struct Player {
     reply: Answers<ModelRequest, Reply>,
-    count: Answers<CountRequest, Result<u64, PortError>>,
-    label: PortLabel,
+    count: Answers<CountRequest, Result<u64, ModelError>>,
+    label: ModelLabel,
     asked: Mutex<Vec<Asked>>,
     holds: bool,
     held: Mutex<Vec<Held>>,
@@ -40,8 +40,8 @@ struct Held {
 
 pub const MODEL: &str = "model-1";
 
-pub fn label() -> PortLabel {
-    PortLabel {
+pub fn label() -> ModelLabel {
+    ModelLabel {
         provider: "anthropic".to_owned(),
         host: "models.test".to_owned(),
         offline: false,
@@ -68,7 +68,7 @@ impl Default for Player {
 
 /// What a good model replies.
 pub fn usual(request: &ModelRequest) -> ModelReply {
-    let text = request.material.texts.first().map_or("", String::as_str);
+    let text = request.inputs.texts.first().map_or("", String::as_str);
     match request.role {
         Role::Encoder => says(text.chars().step_by(2).collect::<String>()),
         Role::Decoder => says(format!("decoded {text}")),
@@ -104,11 +104,11 @@ pub fn kind_of(word: &str) -> FailureKind {
 }
 
 /// A failure that a server answered with.
-pub fn fails(kind: &str, status: u16) -> PortError {
-    PortError {
+pub fn fails(kind: &str, status: u16) -> ModelError {
+    ModelError {
         status: Some(status),
         call: once(),
-        ..PortError::unsent(kind_of(kind), format!("HTTP {status}, {kind}"))
+        ..ModelError::unsent(kind_of(kind), format!("HTTP {status}, {kind}"))
     }
 }
 
@@ -166,7 +166,7 @@ impl Player {
     /// Counts in another way.
     pub fn counts(
         mut self,
-        count: impl Fn(&CountRequest) -> Result<u64, PortError> + Send + Sync + 'static,
+        count: impl Fn(&CountRequest) -> Result<u64, ModelError> + Send + Sync + 'static,
     ) -> Self {
         self.count = Box::new(count);
         self
@@ -225,7 +225,7 @@ impl Player {
     }
 }
 
-impl ModelPort for Player {
+impl ModelClient for Player {
     fn complete(&self, request: ModelRequest) -> BoxFuture<'_, Reply> {
         async move {
             self.wait(Asked::Message(Box::new(request.clone()))).await;
@@ -234,7 +234,7 @@ impl ModelPort for Player {
         .boxed()
     }
 
-    fn count_tokens(&self, request: CountRequest) -> BoxFuture<'_, Result<TokenCount, PortError>> {
+    fn count_tokens(&self, request: CountRequest) -> BoxFuture<'_, Result<TokenCount, ModelError>> {
         async move {
             self.wait(Asked::Count(request.clone())).await;
             let tokens = (self.count)(&request)?;
@@ -246,7 +246,7 @@ impl ModelPort for Player {
         .boxed()
     }
 
-    fn label(&self) -> PortLabel {
+    fn label(&self) -> ModelLabel {
         self.label.clone()
     }
 }

@@ -11,14 +11,14 @@ use std::sync::Arc;
 
 use llm_types::ErrorClass;
 use zer0gravity_engine::store::{
-    Answer, CallKey, CallRecord, CallStore as _, Endpoint, JsonlStore, StoreError,
+    CallKey, CallRecord, CallStore as _, Endpoint, JsonlStore, StoreError, StoredAnswer,
 };
 use zer0gravity_engine::{
-    CallFacts, CountRequest, FailureKind, PortError, PortLabel, Repeat, TokenCount,
+    CallFacts, CountRequest, FailureKind, ModelError, ModelLabel, Repeat, TokenCount,
 };
 
-fn count(text: &str, answer: Answer) -> Arc<CallRecord> {
-    let label = PortLabel {
+fn count(text: &str, answer: StoredAnswer) -> Arc<CallRecord> {
+    let label = ModelLabel {
         provider: "anthropic".to_owned(),
         host: "127.0.0.1:1".to_owned(),
         offline: false,
@@ -43,7 +43,7 @@ fn counted(text: &str, tokens: u64) -> Arc<CallRecord> {
         attempts: 1,
         ..CallFacts::default()
     };
-    count(text, Answer::Count(TokenCount { tokens, call }))
+    count(text, StoredAnswer::Count(TokenCount { tokens, call }))
 }
 
 fn write(path: &Path, records: &[Arc<CallRecord>]) -> Vec<u8> {
@@ -117,7 +117,7 @@ fn failed_calls_are_kept_and_not_given() {
     let path = folder.path().join("calls.jsonl");
     let failed = count(
         "a",
-        Answer::Error(PortError::unsent(ErrorClass::Network, "no route")),
+        StoredAnswer::Error(ModelError::unsent(ErrorClass::Network, "no route")),
     );
     let bytes = write(&path, std::slice::from_ref(&failed));
     assert!(String::from_utf8(bytes).unwrap().contains("no route"));

@@ -3,10 +3,10 @@
 use serde_json::json;
 use test_support::Canned;
 use tokio_util::sync::CancellationToken;
-use zer0gravity_engine::plan::{Config, Encoding, Plan};
+use zer0gravity_engine::plan::{Config, Plan, RuleSet};
 use zer0gravity_engine::prompts::{Nonce, PromptProfile, Role, RoleInput, render};
 use zer0gravity_engine::{
-    ExperimentResult, FailureKind, ModelReply, PortError, StageName, StageStatus, TokenSource,
+    ExperimentResult, FailureKind, ModelError, ModelReply, StageName, StageStatus, TokenSource,
     TokenUse,
 };
 
@@ -48,7 +48,7 @@ fn input(input: u64) -> TokenUse {
 }
 
 /// Does not count one of the two texts.
-fn without(player: Player, text: &'static str, error: PortError) -> Player {
+fn without(player: Player, text: &'static str, error: ModelError) -> Player {
     player.counts(move |request| {
         if request.text == text {
             Err(error.clone())
@@ -64,8 +64,8 @@ fn numbers(result: &ExperimentResult) -> (Option<TokenSource>, [Option<i64>; 2])
 }
 
 /// Failures of a count that the experiment survives.
-fn survivable() -> Vec<PortError> {
-    let unanswered = |kind: &str| PortError {
+fn survivable() -> Vec<ModelError> {
+    let unanswered = |kind: &str| ModelError {
         status: None,
         ..fails(kind, 0)
     };
@@ -145,7 +145,7 @@ fn without_the_first_count_the_second_is_not_asked_for() {
 #[test]
 fn z4_prompts_that_cannot_be_measured_leave_an_estimate() {
     type Change = fn(&mut Plan);
-    type Measured = Result<Option<u64>, PortError>;
+    type Measured = Result<Option<u64>, ModelError>;
     let nothing: Change = |_| {};
     let not_wanted: Change = |plan| plan.config.no_measure_tokens = true;
     let mut cases: Vec<(Role, Measured, Change, usize)> = vec![
@@ -242,7 +242,7 @@ fn z3_the_length_of_the_rules_does_not_enter_the_numbers() {
             "x".repeat(17).clone_into(&mut reply.text);
         });
         let mut plan = plan(&["a text of 23 characters"]);
-        plan.encodings = vec![Encoding::new("rules", None, "r".repeat(length))];
+        plan.encodings = vec![RuleSet::new("rules", None, "r".repeat(length))];
         let result = only(Desk::default().run(&player, &plan));
         let expected = (Some(TokenSource::Usage), [Some(23), Some(17)]);
         assert_eq!(numbers(&result), expected, "{length}");
@@ -387,7 +387,7 @@ fn a_provider_that_does_not_count_is_asked_once_in_a_run() {
         fails("bad_request", 404),
         fails("bad_request", 405),
         fails("server", 501),
-        PortError {
+        ModelError {
             status: None,
             ..fails("estimate", 0)
         },
@@ -509,7 +509,7 @@ async fn statuses_of_a_real_count_come_to_the_same() {
         });
         let plan = plan(&[TEXT, "another"]);
         let run = Desk::one_by_one();
-        let run = run.quietly(&wire.port, &plan, CancellationToken::new());
+        let run = run.quietly(&wire.client, &plan, CancellationToken::new());
         let report = run.await.unwrap();
         for result in &report.results {
             let expected = (Some(TokenSource::Usage), BY_USAGE.map(Some));
@@ -537,7 +537,7 @@ async fn a_server_that_fails_is_asked_again_for_the_next_count() {
     });
     let plan = plan(&[TEXT, "another"]);
     let run = Desk::one_by_one();
-    let run = run.quietly(&wire.port, &plan, CancellationToken::new());
+    let run = run.quietly(&wire.client, &plan, CancellationToken::new());
     let report = run.await.unwrap();
     let sources: Vec<_> = (report.results.iter())
         .map(|result| result.metadata.token_source.unwrap())
@@ -569,7 +569,7 @@ async fn cached_tokens_of_a_prompt_are_tokens() {
     });
     let plan = plan(&[TEXT]);
     let run = Desk::default();
-    let run = run.quietly(&wire.port, &plan, CancellationToken::new());
+    let run = run.quietly(&wire.client, &plan, CancellationToken::new());
     let result = only(run.await.unwrap().results);
     let expected = (Some(TokenSource::Usage), BY_USAGE.map(Some));
     assert_eq!(numbers(&result), expected);

@@ -7,13 +7,13 @@ use llm_client::provider::HttpRequest;
 use llm_client::{Anthropic, Auth, Client, CountPolicy, Endpoint};
 use serde_json::{Value, json};
 use test_support::{Canned, FakeClock, MemoryTransport, response};
-use zer0gravity_engine::LlmPort;
+use zer0gravity_engine::LlmClient;
 
 use crate::player::{RULES, SEMANTIC, label};
 
 /// What a server was asked and answers.
 pub struct Wire {
-    pub port: LlmPort,
+    pub client: LlmClient,
     transport: Arc<MemoryTransport>,
 }
 
@@ -37,7 +37,7 @@ impl Wire {
             .build()
             .unwrap();
         Self {
-            port: LlmPort::new(client, label()),
+            client: LlmClient::new(client, label()),
             transport,
         }
     }

@@ -14,14 +14,14 @@ use crate::{ExperimentResult, JudgeRecord, ProceduralStatus};
 
 /// The experiments that are told in full: where there are too many, first those that need a look, then one of each text and
 /// encoding, then the rest.
-pub(super) struct Told {
+pub(super) struct ExperimentView {
     /// By case in the order of the results, then as the results stand.
     cases: Vec<(usize, Vec<usize>)>,
     /// Whether each result is among them.
     told: Vec<bool>,
 }
 
-impl Told {
+impl ExperimentView {
     pub(super) fn of(report: &Report) -> Self {
         let results = &report.results;
         let mut order: Vec<usize> = (0..results.len()).collect();
@@ -71,7 +71,7 @@ fn anchor(index: usize) -> String {
 }
 
 /// The texts by their totals, lowest first: what goes wrong is seen first.
-pub(super) fn texts(report: &Report, told: &Told) -> Option<Section> {
+pub(super) fn texts(report: &Report, told: &ExperimentView) -> Option<Section> {
     let mut cases: Vec<&CaseStatistics> = report.statistics.per_case.iter().collect();
     if cases.is_empty() {
         return None;
@@ -116,7 +116,7 @@ pub(super) fn texts(report: &Report, told: &Told) -> Option<Section> {
 }
 
 /// What became of each text, letter by letter.
-pub(super) fn section(report: &Report, told: &Told) -> Option<Section> {
+pub(super) fn section(report: &Report, told: &ExperimentView) -> Option<Section> {
     if told.cases.is_empty() {
         return None;
     }

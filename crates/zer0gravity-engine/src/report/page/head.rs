@@ -8,7 +8,7 @@ use super::{SIGNIFICANT, counted};
 use crate::flags::Severity;
 use crate::report::export::word;
 use crate::report::grouped::is_scored;
-use crate::report::{EncodingStatistics, Report};
+use crate::report::{Report, RuleSetStatistics};
 use crate::stats::Estimate;
 use crate::{ExperimentResult, JudgeRecord, JudgeStatus, StageStatus};
 
@@ -24,7 +24,7 @@ pub(super) fn title(report: &Report) -> String {
 
 /// The result in two or three sentences.
 pub(in crate::report) fn lead(report: &Report) -> String {
-    let mut ranked: Vec<(f64, &EncodingStatistics)> = (report.statistics.per_encoding.iter())
+    let mut ranked: Vec<(f64, &RuleSetStatistics)> = (report.statistics.per_encoding.iter())
         .filter_map(|encoding| Some((encoding.total.mean?, encoding)))
         .collect();
     ranked.sort_by(|(a, _), (b, _)| b.total_cmp(a));
@@ -82,7 +82,7 @@ fn is_flagged(report: &Report, encoding: &str) -> bool {
 }
 
 /// The encodings that are not ranked; empty for none.
-fn left_out(flagged: &[(f64, &EncodingStatistics)]) -> String {
+fn left_out(flagged: &[(f64, &RuleSetStatistics)]) -> String {
     const NAMED: usize = 5;
     let scored = flagged.iter().take(NAMED);
     let names: Vec<String> = scored
@@ -135,7 +135,7 @@ fn reach(total: &Estimate) -> String {
 }
 
 /// What a total is made of.
-fn merits(encoding: &EncodingStatistics) -> String {
+fn merits(encoding: &RuleSetStatistics) -> String {
     let saved = encoding.compression_percent.mean;
     let (Some(saved), Some(kept)) = (saved, encoding.semantic_preservation.mean) else {
         return String::new();

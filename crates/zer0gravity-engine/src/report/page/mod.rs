@@ -37,7 +37,7 @@ const SIGNIFICANT: f64 = 0.05;
 /// assert!(page(&report).render().unwrap().contains("data-report"));
 /// ```
 pub fn page(report: &Report) -> Page {
-    let told = experiments::Told::of(report);
+    let told = experiments::ExperimentView::of(report);
     let mut page = Page::new(head::title(report)).lead(lead(report));
     for (tone, notice) in head::notices(report) {
         page = page.notice(tone, notice);

@@ -6,15 +6,15 @@ use report_kit::{Axis, Bar, Cell, Plot, Point, Section, Series, Table, Tone};
 
 use super::head::probability;
 use super::{ROWS, SIGNIFICANT, SIGNS, counted, mean, number};
-use crate::report::{CaseStatistics, EncodingStatistics, Pairwise, Report};
+use crate::report::{CaseStatistics, Pairwise, Report, RuleSetStatistics};
 
 /// Pairs that are shown: ten encodings have 45 of them.
 const PAIRS: usize = 20;
 
 /// The encodings by their total, best first; those without one at the end.
-fn ranked(report: &Report) -> Vec<&EncodingStatistics> {
+fn ranked(report: &Report) -> Vec<&RuleSetStatistics> {
     let mut ranked: Vec<_> = report.statistics.per_encoding.iter().collect();
-    let total = |encoding: &EncodingStatistics| encoding.total.mean.unwrap_or(f64::NEG_INFINITY);
+    let total = |encoding: &RuleSetStatistics| encoding.total.mean.unwrap_or(f64::NEG_INFINITY);
     ranked.sort_by(|a, b| total(b).total_cmp(&total(a)));
     ranked
 }

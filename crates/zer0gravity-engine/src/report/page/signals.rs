@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use report_kit::{Cell, Section, Table, Tone};
 
-use super::experiments::Told;
+use super::experiments::ExperimentView;
 use super::{ROWS, counted, mean, number};
 use crate::flags::{FlagId, Severity};
 use crate::report::export::word;
 use crate::report::{JudgeStatistics, Report};
 use crate::{FailureKind, StageName, StageStatus};
 
-pub(super) fn flags(report: &Report, told: &Told) -> Option<Section> {
+pub(super) fn flags(report: &Report, told: &ExperimentView) -> Option<Section> {
     /// Results with a flag: how many, the first of them, and what it says.
     struct Raised<'a> {
         count: usize,
@@ -100,7 +100,7 @@ fn meaning(id: FlagId) -> &'static str {
     }
 }
 
-pub(super) fn outcomes(report: &Report, told: &Told) -> Option<Section> {
+pub(super) fn outcomes(report: &Report, told: &ExperimentView) -> Option<Section> {
     let outcomes = &report.outcomes;
     if outcomes.items == 0 {
         return None;

@@ -16,12 +16,12 @@ struct Gate {
     open: Notify,
 }
 
-impl ModelPort for Gate {
-    fn complete(&self, _: ModelRequest) -> BoxFuture<'_, Result<ModelReply, PortError>> {
+impl ModelClient for Gate {
+    fn complete(&self, _: ModelRequest) -> BoxFuture<'_, Result<ModelReply, ModelError>> {
         unreachable!("only counts are asked for")
     }
 
-    fn count_tokens(&self, _: CountRequest) -> BoxFuture<'_, Result<TokenCount, PortError>> {
+    fn count_tokens(&self, _: CountRequest) -> BoxFuture<'_, Result<TokenCount, ModelError>> {
         async {
             *lock(&self.asked) += 1;
             self.open.notified().await;
@@ -33,8 +33,8 @@ impl ModelPort for Gate {
         .boxed()
     }
 
-    fn label(&self) -> PortLabel {
-        PortLabel {
+    fn label(&self) -> ModelLabel {
+        ModelLabel {
             provider: "p".to_owned(),
             host: String::new(),
             offline: false,
@@ -86,11 +86,11 @@ fn who_waits_takes_over_when_the_first_is_dropped() {
     let written = store.written.clone();
     let store = SharedStore::new(store);
     // One permit: if the dropped call kept it, nobody could take over.
-    let port = StoredModel::new(&gate, &Still, &store, 1, CancellationToken::new());
+    let client = StoredModel::new(&gate, &Still, &store, 1, CancellationToken::new());
     let mut context = Context::from_waker(Waker::noop());
 
-    let mut first = port.count_tokens(question());
-    let mut second = pin!(port.count_tokens(question()));
+    let mut first = client.count_tokens(question());
+    let mut second = pin!(client.count_tokens(question()));
     assert!(first.as_mut().poll(&mut context).is_pending());
     assert!(second.as_mut().poll(&mut context).is_pending());
     assert_eq!(*lock(&gate.asked), 1);
@@ -106,7 +106,7 @@ fn who_waits_takes_over_when_the_first_is_dropped() {
     };
     assert_eq!((count.tokens, *lock(&written)), (7, 1));
     // A third finds the answer.
-    let mut third = pin!(port.count_tokens(question()));
+    let mut third = pin!(client.count_tokens(question()));
     assert!(third.as_mut().poll(&mut context).is_ready());
     assert_eq!((*lock(&gate.asked), *lock(&written)), (2, 1));
 }
@@ -115,9 +115,9 @@ fn who_waits_takes_over_when_the_first_is_dropped() {
 fn an_answer_reaches_all_who_wait() {
     let gate = Gate::default();
     let store = SharedStore::new(MemoryStore::default());
-    let port = StoredModel::new(&gate, &Still, &store, 8, CancellationToken::new());
+    let client = StoredModel::new(&gate, &Still, &store, 8, CancellationToken::new());
     let mut context = Context::from_waker(Waker::noop());
-    let mut waiting: Vec<_> = (0..3).map(|_| port.count_tokens(question())).collect();
+    let mut waiting: Vec<_> = (0..3).map(|_| client.count_tokens(question())).collect();
     for one in &mut waiting {
         assert!(one.as_mut().poll(&mut context).is_pending());
     }

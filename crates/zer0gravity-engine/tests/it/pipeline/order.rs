@@ -1,8 +1,8 @@
 //! Whatever ends first, results come in plan order and say the same.
 
 use tokio_util::sync::CancellationToken;
-use zer0gravity_engine::plan::{Encoding, Plan};
-use zer0gravity_engine::{Event, ExperimentResult, StageName};
+use zer0gravity_engine::plan::{Plan, RuleSet};
+use zer0gravity_engine::{ExperimentResult, RunEvent, StageName};
 
 use crate::desk::{Desk, plan};
 use crate::player::{Asked, Player, drive};
@@ -10,13 +10,13 @@ use crate::player::{Asked, Player, drive};
 fn big() -> Plan {
     let mut plan = plan(&["one text", "another text", "a third text"]);
     plan.encodings
-        .push(Encoding::new("other", None, "drop vowels"));
+        .push(RuleSet::new("other", None, "drop vowels"));
     plan.config.trials = 2;
     plan.config.decodes = 2;
     plan
 }
 
-/// Encoding, case, trial and decode of each result.
+/// The rules, case, trial and decode of each result.
 fn names(results: &[ExperimentResult]) -> Vec<(String, String, u32, u32)> {
     let name = |result: &ExperimentResult| {
         let (encoding, case) = (&result.encoding_id, &result.test_case_id);
@@ -104,8 +104,8 @@ fn progress_is_told_as_items_end() {
     let desk = Desk::default();
     let player = Player::default().holding();
     let mut told = Vec::new();
-    let mut on_event = |event: Event<'_>| {
-        if let Event::Ended {
+    let mut on_event = |event: RunEvent<'_>| {
+        if let RunEvent::Ended {
             done,
             total,
             result,

@@ -2,7 +2,7 @@
 
 use zer0gravity_engine::prompts::Role;
 use zer0gravity_engine::{
-    Context, ExperimentResult, FailureKind, ModelReply, Points, PortError, ProceduralStatus,
+    Context, ExperimentResult, FailureKind, ModelError, ModelReply, Points, ProceduralStatus,
     ResultScores, StageName, StageStatus, Stop, run_experiment,
 };
 
@@ -21,7 +21,7 @@ const STAGES: [StageName; 6] = [
     StageName::JudgeImplementability,
 ];
 
-type Answer = Result<ModelReply, PortError>;
+type Answer = Result<ModelReply, ModelError>;
 
 /// The result when one role answers like this, always.
 fn with(role: Role, answer: Answer) -> ExperimentResult {

@@ -1,7 +1,7 @@
 //! Failures that no other call can escape: the run sends nothing more.
 
 use zer0gravity_engine::prompts::Role;
-use zer0gravity_engine::{FailureKind, PortError, StageName, StageStatus};
+use zer0gravity_engine::{FailureKind, ModelError, StageName, StageStatus};
 
 use crate::desk::{Desk, plan};
 use crate::player::{Player, fails, kind_of, says, usual};
@@ -18,11 +18,11 @@ fn what_is_queued_is_not_run() {
     ] {
         // The second item fails at its decoding.
         let player = Player::default().replies(move |request| {
-            let second = request.role == Role::Encoder && request.material.texts[0] == TEXTS[1];
+            let second = request.role == Role::Encoder && request.inputs.texts[0] == TEXTS[1];
             if second {
                 return Ok(says("second!"));
             }
-            if request.role == Role::Decoder && request.material.texts[0] == "second!" {
+            if request.role == Role::Decoder && request.inputs.texts[0] == "second!" {
                 return Err(fails(kind, status));
             }
             Ok(usual(request))
@@ -95,8 +95,8 @@ fn a_cap_forbids_a_call_before_it_is_sent() {
 fn a_cap_forbids(kind: &'static str) {
     // The client keeps the cap; the third encoding would pass it.
     let player = Player::default().replies(move |request| {
-        if request.role == Role::Encoder && request.material.texts[0] == TEXTS[2] {
-            return Err(PortError::unsent(kind_of(kind), "the cap is reached"));
+        if request.role == Role::Encoder && request.inputs.texts[0] == TEXTS[2] {
+            return Err(ModelError::unsent(kind_of(kind), "the cap is reached"));
         }
         Ok(usual(request))
     });
@@ -122,7 +122,7 @@ fn a_cap_forbids(kind: &'static str) {
 fn other_failures_concern_their_item_alone() {
     for (kind, status) in [("server", 500), ("rate_limit", 429), ("bad_request", 400)] {
         let player = Player::default().replies(move |request| {
-            if request.role == Role::Encoder && request.material.texts[0] == TEXTS[1] {
+            if request.role == Role::Encoder && request.inputs.texts[0] == TEXTS[1] {
                 return Err(fails(kind, status));
             }
             Ok(usual(request))

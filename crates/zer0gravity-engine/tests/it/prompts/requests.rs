@@ -21,7 +21,7 @@ async fn sent(plan: &Plan) -> Vec<(String, Value)> {
         _ => plays(body, 100, 90),
     });
     let desk = Desk::one_by_one();
-    let run = desk.quietly(&wire.port, plan, CancellationToken::new());
+    let run = desk.quietly(&wire.client, plan, CancellationToken::new());
     let report = run.await.unwrap();
     for result in &report.results {
         assert!(result.outcome.is_ok(), "{:?}", result.outcome);
@@ -135,7 +135,7 @@ async fn asked_twice(said: &'static str) -> Vec<Value> {
     });
     let desk = Desk::one_by_one();
     let plan = plan(&[TEXT]);
-    let run = desk.quietly(&wire.port, &plan, CancellationToken::new());
+    let run = desk.quietly(&wire.client, &plan, CancellationToken::new());
     let report = run.await.unwrap();
     assert!(report.results[0].outcome.is_ok());
     let judges = |(_, body): &(String, Value)| {

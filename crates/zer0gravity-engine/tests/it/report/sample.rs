@@ -7,10 +7,10 @@ use zer0gravity_engine::judge::JudgeStatus;
 use zer0gravity_engine::lint::{LintFinding, LintReport};
 use zer0gravity_engine::plan::{Config, PlannedCase};
 use zer0gravity_engine::prompts::PromptProfile;
-use zer0gravity_engine::report::ReportedEncoding;
+use zer0gravity_engine::report::ReportedRuleSet;
 use zer0gravity_engine::{
-    Details, ExperimentResult, JudgeRecord, JudgeSample, Metadata, Metrics, Models, Outcome,
-    PartialTotal, Points, PortLabel, Procedural, PromptHashes, Randomness, Report, SCHEMA_VERSION,
+    Details, ExperimentResult, JudgeRecord, JudgeSample, Metadata, Metrics, ModelLabel, Models,
+    Outcome, PartialTotal, Points, Procedural, PromptHashes, Randomness, Report, SCHEMA_VERSION,
     StageName, StageRecord, StageStatus, TokenPair, TokenSource, TokenUse, compression_percent,
     compression_ratio, score_all,
 };
@@ -236,14 +236,14 @@ pub(crate) fn small() -> Report {
         severity: Severity::Warning,
         evidence: "1 of 3 literals kept".into(),
     });
-    let port = PortLabel {
+    let label = ModelLabel {
         provider: "anthropic".into(),
         host: "api.anthropic.com".into(),
         offline: false,
     };
-    let mut config = Config::new(port, MODEL);
+    let mut config = Config::new(label, MODEL);
     config.trials = 2;
-    let encoding = |id: &str, tokens, findings| ReportedEncoding {
+    let encoding = |id: &str, tokens, findings| ReportedRuleSet {
         id: id.into(),
         path: Some(format!("rules/{id}.txt")),
         sha256: "0".repeat(64),

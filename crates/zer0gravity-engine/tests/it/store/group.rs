@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use zer0gravity_engine::prompts::Role;
 use zer0gravity_engine::store::{CallKey, CallRecord, CallStore, StoreError};
 use zer0gravity_engine::{
-    CountRequest, ModelPort, ModelReply, ModelRequest, PortError, PortLabel, TokenCount,
+    CountRequest, ModelClient, ModelError, ModelLabel, ModelReply, ModelRequest, TokenCount,
 };
 
 use crate::desk::{Desk, plan};
@@ -73,8 +73,8 @@ impl Telling {
     }
 }
 
-impl ModelPort for Telling {
-    fn complete(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelReply, PortError>> {
+impl ModelClient for Telling {
+    fn complete(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelReply, ModelError>> {
         async {
             self.tell().await;
             self.player.complete(request).await
@@ -82,7 +82,7 @@ impl ModelPort for Telling {
         .boxed()
     }
 
-    fn count_tokens(&self, request: CountRequest) -> BoxFuture<'_, Result<TokenCount, PortError>> {
+    fn count_tokens(&self, request: CountRequest) -> BoxFuture<'_, Result<TokenCount, ModelError>> {
         async {
             self.tell().await;
             self.player.count_tokens(request).await
@@ -90,7 +90,7 @@ impl ModelPort for Telling {
         .boxed()
     }
 
-    fn label(&self) -> PortLabel {
+    fn label(&self) -> ModelLabel {
         self.player.label()
     }
 }
@@ -100,7 +100,7 @@ fn slowly(room: usize) -> (Vec<usize>, bool) {
     let texts: Vec<String> = (0..8).map(|number| format!("text {number}")).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let (made, writes) = (Arc::default(), Arc::default());
-    let port = Telling {
+    let client = Telling {
         player: Player::default(),
         made: Arc::clone(&made),
     };
@@ -110,7 +110,7 @@ fn slowly(room: usize) -> (Vec<usize>, bool) {
         writes: Arc::clone(&writes),
         room,
     };
-    let done = block_on(Desk::default().stored(&port, &plan(&texts), store));
+    let done = block_on(Desk::default().stored(&client, &plan(&texts), store));
     let writes = writes.lock().unwrap().clone();
     (writes, done.is_ok())
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use zer0gravity_engine::prompts::{Nonce, PromptMessage, PromptProfile, Role, RoleInput, render};
 use zer0gravity_engine::store::{CallKey, Endpoint};
-use zer0gravity_engine::{CountRequest, Material, ModelRequest, PortLabel, Repeat};
+use zer0gravity_engine::{CountRequest, ModelLabel, ModelRequest, PromptInputs, Repeat};
 
 use crate::desk::{Desk, plan};
 use crate::player::{Player, label};
@@ -21,7 +21,7 @@ fn request() -> ModelRequest {
         role: Role::Encoder,
         model: "m".to_owned(),
         prompt: render(PromptProfile::Seed, input, Nonce::default()),
-        material: Material::default(),
+        inputs: PromptInputs::default(),
         repeat: Repeat {
             trial: Some(1),
             ..Repeat::default()
@@ -56,7 +56,7 @@ fn a_key_is_the_hash_of_canonical_json() {
 
 #[test]
 fn every_field_of_a_message_is_in_its_key() {
-    type Change = fn(&mut ModelRequest, &mut PortLabel);
+    type Change = fn(&mut ModelRequest, &mut ModelLabel);
     let changes: [(&str, Change); 16] = [
         ("nothing", |_, _| {}),
         ("provider", |_, label| label.provider += "x"),
@@ -101,7 +101,7 @@ fn every_field_of_a_message_is_in_its_key() {
 #[test]
 fn every_field_of_a_count_is_in_its_key() {
     let count = |provider: &str, host: &str, model: &str, text: &str| {
-        let label = PortLabel {
+        let label = ModelLabel {
             provider: provider.to_owned(),
             host: host.to_owned(),
             offline: false,

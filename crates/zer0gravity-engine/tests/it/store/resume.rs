@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use tokio_util::sync::CancellationToken;
 use zer0gravity_engine::plan::Plan;
 use zer0gravity_engine::prompts::Role;
-use zer0gravity_engine::store::{Answer, CallRecord, CallStore as _, JsonlStore};
+use zer0gravity_engine::store::{CallRecord, CallStore as _, JsonlStore, StoredAnswer};
 use zer0gravity_engine::{ExperimentResult, FailureKind, Report, StageStatus, Stop, TokenSource};
 
 use crate::desk::{Desk, only, plan};
@@ -135,7 +135,7 @@ fn a_finished_run_is_resumed_without_a_call() {
 
 fn errors(records: &[CallRecord]) -> Vec<String> {
     let kind = |record: &CallRecord| match &record.answer {
-        Answer::Error(error) => Some(error.kind.to_string()),
+        StoredAnswer::Error(error) => Some(error.kind.to_string()),
         _ => None,
     };
     records.iter().filter_map(kind).collect()
@@ -147,7 +147,7 @@ fn a_failed_call_is_logged_and_asked_again() {
     let first = Desk::one_by_one();
     let player = Player::default().replies(|request| {
         if request
-            .material
+            .inputs
             .texts
             .first()
             .is_some_and(|text| text == "acegi")
@@ -168,7 +168,7 @@ fn a_failed_call_is_logged_and_asked_again() {
     // The decoding again, and what comes behind it.
     assert_eq!(player.asked().len(), 3);
     let key = |record: &CallRecord| record.key;
-    let failed = |record: &CallRecord| matches!(record.answer, Answer::Error(_));
+    let failed = |record: &CallRecord| matches!(record.answer, StoredAnswer::Error(_));
     let records = second.ledger.records();
     let failed = records
         .iter()
@@ -226,7 +226,7 @@ fn a_stopped_run_goes_on_when_the_cause_is_gone() {
         let first = Desk::one_by_one();
         let player = Player::default().replies(move |request| {
             if request
-                .material
+                .inputs
                 .texts
                 .first()
                 .is_some_and(|text| text == "acegi")

@@ -3,16 +3,16 @@
 use zer0gravity_engine::plan::Config;
 use zer0gravity_engine::prompts::Role;
 use zer0gravity_engine::{
-    Case, CaseFormat, Event, ExperimentResult, Points, Report, ResultScores, StageName,
-    StageStatus, TokenPair, TokenSource, Triple, parse_triples,
+    Case, CaseFormat, ExperimentResult, Points, Report, ResultScores, RoundTripSample, RunEvent,
+    StageName, StageStatus, TokenPair, TokenSource, parse_samples,
 };
 
 use crate::desk::{Desk, only};
 use crate::player::{Asked, MODEL, Player, drive, fails, finish, label};
 
 /// Nothing is given but the texts and the rules: ten letters and five.
-fn triple(id: &str) -> Triple {
-    Triple {
+fn sample(id: &str) -> RoundTripSample {
+    RoundTripSample {
         case: Case {
             id: id.to_owned(),
             text: "abcdefghij".to_owned(),
@@ -28,15 +28,15 @@ fn triple(id: &str) -> Triple {
     }
 }
 
-fn complete(id: &str) -> Triple {
-    Triple {
+fn complete(id: &str) -> RoundTripSample {
+    RoundTripSample {
         tokens: Some(TokenPair {
             original: 800,
             encoded: 898,
         }),
         semantic_score: Some(37),
         implementability_score: Some(5),
-        ..triple(id)
+        ..sample(id)
     }
 }
 
@@ -44,15 +44,19 @@ fn config() -> Config {
     Config::new(label(), MODEL)
 }
 
-fn scored_by(player: &Player, config: &Config, triples: &[Triple]) -> Vec<ExperimentResult> {
+fn scored_by(
+    player: &Player,
+    config: &Config,
+    samples: &[RoundTripSample],
+) -> Vec<ExperimentResult> {
     let desk = Desk::one_by_one();
     let runner = desk.runner(player);
-    let run = async { runner.score(config, triples, &mut |_| ()).await };
+    let run = async { runner.score(config, samples, &mut |_| ()).await };
     finish(run, player).unwrap()
 }
 
-fn score(player: &Player, triple: Triple) -> ExperimentResult {
-    only(scored_by(player, &config(), &[triple]))
+fn score(player: &Player, sample: RoundTripSample) -> ExperimentResult {
+    only(scored_by(player, &config(), &[sample]))
 }
 
 /// Checks the first four stages; both judges are `ok`.
@@ -89,7 +93,7 @@ fn nobody_is_asked_for_what_is_given() {
 #[test]
 fn what_is_missing_is_counted_and_judged() {
     let player = Player::default();
-    let result = score(&player, triple("1"));
+    let result = score(&player, sample("1"));
     assert_eq!(player.counted(), ["abcdefghij", "acegi"]);
     assert!(player.to(Role::Encoder).is_empty() && player.to(Role::Decoder).is_empty());
     assert_eq!(player.asked().len(), 4);
@@ -117,11 +121,11 @@ fn each_given_part_stands_for_itself() {
         (false, true, true, 2),
     ] {
         let all = complete("1");
-        let part = Triple {
+        let part = RoundTripSample {
             tokens: all.tokens.filter(|_| tokens),
             semantic_score: all.semantic_score.filter(|_| semantic),
             implementability_score: all.implementability_score.filter(|_| rules),
-            ..triple("1")
+            ..sample("1")
         };
         let player = Player::default();
         let result = score(&player, part);
@@ -146,7 +150,7 @@ fn counts_that_fail_are_estimated_both() {
                 Ok(1000)
             }
         });
-        let result = score(&player, triple("1"));
+        let result = score(&player, sample("1"));
         // Letters, as the tokenizer of the tests counts; replies of an encoder that would tell are not there.
         let numbers = (result.original_tokens, result.encoded_tokens);
         assert_eq!(numbers, (Some(10), Some(5)));
@@ -161,10 +165,10 @@ fn a_blank_text_is_as_empty_as_a_reply() {
         ("enc", "", StageName::Decode),
     ] {
         let player = Player::default();
-        let blank = Triple {
+        let blank = RoundTripSample {
             encoded_text: encoded.to_owned(),
             decoded_text: decoded.to_owned(),
-            ..triple("1")
+            ..sample("1")
         };
         let result = score(&player, blank);
         assert!(player.counted().is_empty());
@@ -177,10 +181,10 @@ fn a_blank_text_is_as_empty_as_a_reply() {
 }
 
 #[test]
-fn a_judge_that_fails_fails_its_triple_alone() {
-    let triples = [complete("1"), triple("2"), complete("3")];
+fn a_judge_that_fails_fails_its_samples_alone() {
+    let samples = [complete("1"), sample("2"), complete("3")];
     let player = Player::default().role(Role::SemanticJudge, || Err(fails("server", 500)));
-    let results = scored_by(&player, &config(), &triples);
+    let results = scored_by(&player, &config(), &samples);
     let ended: Vec<_> = (results.iter())
         .map(|result| (result.test_case_id.as_str(), result.outcome.stage))
         .collect();
@@ -193,30 +197,30 @@ fn a_judge_that_fails_fails_its_triple_alone() {
 }
 
 #[test]
-fn results_come_in_the_order_of_the_triples() {
-    let mut triples: Vec<_> = ["1", "2", "3"].map(triple).into();
-    for (place, triple) in triples.iter_mut().enumerate() {
-        triple.decoded_text = format!("decoded {place}");
+fn results_come_in_the_order_of_the_samples() {
+    let mut samples: Vec<_> = ["1", "2", "3"].map(sample).into();
+    for (place, sample) in samples.iter_mut().enumerate() {
+        sample.decoded_text = format!("decoded {place}");
     }
     // The first and the last are by the same rules.
-    triples[1].encoding_system = Some("other rules".to_owned());
+    samples[1].encoding_system = Some("other rules".to_owned());
     let desk = Desk::default();
     let player = Player::default().holding();
     let config = config();
     let mut told = Vec::new();
-    let mut on_event = |event: Event<'_>| {
-        if let Event::Ended { done, result, .. } = event {
+    let mut on_event = |event: RunEvent<'_>| {
+        if let RunEvent::Ended { done, result, .. } = event {
             told.push((done, result.test_case_id.clone()));
         }
     };
     let runner = desk.runner(&player);
-    let run = runner.score(&config, &triples, &mut on_event);
+    let run = runner.score(&config, &samples, &mut on_event);
     let results = drive(run, &player, |player| {
-        // What the last triple waits for goes first.
+        // What the last sample waits for goes first.
         let held = player.held();
         let of = |id: &str| {
             held.iter().position(|asked| match asked {
-                Asked::Message(request) => request.material.texts.iter().any(|text| text == id),
+                Asked::Message(request) => request.inputs.texts.iter().any(|text| text == id),
                 Asked::Count(_) => false,
             })
         };
@@ -258,10 +262,10 @@ fn the_published_rows_are_reproduced() {
         })
         .collect();
     let file = lines.join("\n");
-    let (triples, errors) = parse_triples(file.as_bytes(), CaseFormat::JsonLines, "rows");
-    assert_eq!((triples.len(), errors.len()), (17, 0));
+    let (samples, errors) = parse_samples(file.as_bytes(), CaseFormat::JsonLines, "rows");
+    assert_eq!((samples.len(), errors.len()), (17, 0));
     let player = Player::default();
-    let results = scored_by(&player, &config(), &triples);
+    let results = scored_by(&player, &config(), &samples);
     assert_eq!(player.asked(), []);
     for (result, row) in results.iter().zip(rows) {
         let json = serde_json::to_value(result).unwrap();
@@ -278,9 +282,9 @@ fn z5_without_rules_and_points_for_them_nothing_is_made_up() {
     let player = Player::default();
     let result = score(
         &player,
-        Triple {
+        RoundTripSample {
             encoding_system: None,
-            ..triple("1")
+            ..sample("1")
         },
     );
     assert!(result.outcome.is_ok(), "{:?}", result.error);
@@ -301,7 +305,7 @@ fn z5_without_rules_and_points_for_them_nothing_is_made_up() {
         result
     );
     // Given points need no rules.
-    let given = Triple {
+    let given = RoundTripSample {
         encoding_system: None,
         ..complete("1")
     };
@@ -326,9 +330,9 @@ fn z44_one_text_may_come_from_several_systems() {
         line("long", "2", 21),
     ]
     .join("\n");
-    let (triples, errors) = parse_triples(file.as_bytes(), CaseFormat::JsonLines, "t.jsonl");
+    let (samples, errors) = parse_samples(file.as_bytes(), CaseFormat::JsonLines, "t.jsonl");
     assert!(errors.is_empty(), "{errors:?}");
-    let results = scored_by(&Player::default(), &config(), &triples);
+    let results = scored_by(&Player::default(), &config(), &samples);
     let report = Report::of_results(results);
     let ids: Vec<_> = report
         .statistics
@@ -344,13 +348,13 @@ fn z44_one_text_may_come_from_several_systems() {
     );
     // The same id twice within a system is an error still, and the default system is one too.
     let twice = [line("short", "1", 40), line("short", "1", 38)].join("\n");
-    let (_, errors) = parse_triples(twice.as_bytes(), CaseFormat::JsonLines, "t.jsonl");
+    let (_, errors) = parse_samples(twice.as_bytes(), CaseFormat::JsonLines, "t.jsonl");
     assert_eq!(
         errors[0].to_string(),
         "t.jsonl:2: id `1` again, first on line 1; rename one of them"
     );
     let long = line(&"x".repeat(129), "1", 40);
-    let (_, errors) = parse_triples(long.as_bytes(), CaseFormat::JsonLines, "t.jsonl");
+    let (_, errors) = parse_samples(long.as_bytes(), CaseFormat::JsonLines, "t.jsonl");
     assert_eq!(
         errors[0].to_string(),
         "t.jsonl:1: `encodingId` has 129 characters, not 1 to 128"

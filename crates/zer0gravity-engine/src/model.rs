@@ -9,21 +9,21 @@ use crate::prompts::{Prompt, Role};
 use crate::{FailureKind, TokenUse};
 
 /// Asks a model.
-pub trait ModelPort: Send + Sync {
+pub trait ModelClient: Send + Sync {
     /// One reply to one new conversation.
     ///
     /// # Errors
-    /// [`PortError`]: no reply came. A refusal and a cut reply are replies.
-    fn complete(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelReply, PortError>>;
+    /// [`ModelError`]: no reply came. A refusal and a cut reply are replies.
+    fn complete(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelReply, ModelError>>;
 
     /// The tokens of a conversation that holds one user message.
     ///
     /// # Errors
-    /// [`PortError`]: nobody who knows has counted.
-    fn count_tokens(&self, request: CountRequest) -> BoxFuture<'_, Result<TokenCount, PortError>>;
+    /// [`ModelError`]: nobody who knows has counted.
+    fn count_tokens(&self, request: CountRequest) -> BoxFuture<'_, Result<TokenCount, ModelError>>;
 
     /// Who answers.
-    fn label(&self) -> PortLabel;
+    fn label(&self) -> ModelLabel;
 }
 
 /// Time, from outside: it is recorded, and decides nothing.
@@ -37,7 +37,7 @@ pub trait Clock: Send + Sync {
 /// Who answers; part of every call's key, so that nobody's reply is taken for another's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct PortLabel {
+pub struct ModelLabel {
     /// The provider's name.
     pub provider: String,
     /// The server's host, with its port if it names one; empty for no server.
@@ -56,7 +56,7 @@ pub struct ModelRequest {
     /// What is asked.
     pub prompt: Prompt,
     /// What the prompt was made of, for ports that ask no model.
-    pub material: Material,
+    pub inputs: PromptInputs,
     /// Tells equal questions apart; never sent.
     pub repeat: Repeat,
 }
@@ -64,7 +64,7 @@ pub struct ModelRequest {
 /// What a prompt was made of: what the role gets to see, and nothing else.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct Material {
+pub struct PromptInputs {
     /// The rules; empty where the role does not see them.
     pub rules: String,
     /// For the encoder the text, for the decoder the encoding, for the judge of the meaning the text and the decoded
@@ -188,7 +188,7 @@ impl Stop {
 /// Why no reply came.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[error("{message}")]
-pub struct PortError {
+pub struct ModelError {
     /// The kind of the failure.
     pub kind: FailureKind,
     /// The HTTP status, if an answer came.
@@ -202,7 +202,7 @@ pub struct PortError {
     pub stopped: bool,
 }
 
-impl PortError {
+impl ModelError {
     /// A failure before anything was sent.
     pub fn unsent(kind: impl Into<FailureKind>, message: impl Into<String>) -> Self {
         Self {

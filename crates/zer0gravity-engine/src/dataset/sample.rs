@@ -3,12 +3,12 @@ use super::record::{Record, read};
 use super::{Case, CaseError, CaseFormat, CaseProblem};
 use crate::{MAX_IMPLEMENTABILITY, MAX_SEMANTIC, TokenPair};
 
-/// The system of triples that name none.
+/// The system of samples that name none.
 const DEFAULT_ENCODING_ID: &str = "given";
 
 /// A text that was encoded and decoded somewhere else, to be scored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Triple {
+pub struct RoundTripSample {
     /// The text.
     pub case: Case,
     /// The system that encoded it; the same text may come from several.
@@ -27,26 +27,26 @@ pub struct Triple {
     pub implementability_score: Option<u8>,
 }
 
-/// The triples of a file, and everything that is wrong with it; as [`parse_cases`](super::parse_cases) with the fields
+/// The samples of a file, and everything that is wrong with it; as [`parse_cases`](super::parse_cases) with the fields
 /// `encodedText`, `decodedText`, `encodingId` (`given` if it is absent), `encodingSystem`, `originalTokens`, `encodedTokens`,
 /// `semanticScore` and `implementabilityScore`. An id is unique within its `encodingId`.
 ///
 /// ```
-/// use zer0gravity_engine::{CaseFormat, TokenPair, parse_triples};
+/// use zer0gravity_engine::{CaseFormat, TokenPair, parse_samples};
 /// let file = b"id,text,encodedText,decodedText,originalTokens,encodedTokens\n1,Hello,Hll,Hello,8,9\n2,a,b,c,5,\n";
-/// let (triples, errors) = parse_triples(file, CaseFormat::Csv, "t.csv");
-/// assert_eq!(triples[0].tokens, Some(TokenPair { original: 8, encoded: 9 }));
+/// let (samples, errors) = parse_samples(file, CaseFormat::Csv, "t.csv");
+/// assert_eq!(samples[0].tokens, Some(TokenPair { original: 8, encoded: 9 }));
 /// assert_eq!(errors[0].to_string(), "t.csv:3: `originalTokens` without `encodedTokens`; give both or neither");
 /// ```
-pub fn parse_triples(
+pub fn parse_samples(
     bytes: &[u8],
     format: CaseFormat,
     name: &str,
-) -> (Vec<Triple>, Vec<CaseError>) {
+) -> (Vec<RoundTripSample>, Vec<CaseError>) {
     const REQUIRED: [&str; 3] = ["text", "encodedText", "decodedText"];
-    let key = |triple: &Triple| (triple.encoding_id.clone(), triple.case.id.clone());
+    let key = |sample: &RoundTripSample| (sample.encoding_id.clone(), sample.case.id.clone());
     read(bytes, format, name, &REQUIRED, key, |record, case| {
-        Ok(Triple {
+        Ok(RoundTripSample {
             case,
             encoding_id: encoding_id(record)?,
             encoded_text: record.required("encodedText")?,
