@@ -9,12 +9,12 @@ use bin_support::{Failure, Model, ModelDefaults, ModelFlags, ProviderName, Sessi
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, ready};
 use llm_client::{Client, CountPolicy, LedgerFile, ModelTable};
+use zer0gravity_engine::model::{
+    CountRequest, ModelError, ModelLabel, ModelReply, ModelRequest, TokenCount,
+};
 use zer0gravity_engine::pipeline::PriceList;
 use zer0gravity_engine::prompts::Role;
-use zer0gravity_engine::{
-    CountRequest, FailureKind, LlmClient, ModelClient, ModelError, ModelLabel, ModelReply,
-    ModelRequest, OfflineModel, TokenCount, Tokenizers,
-};
+use zer0gravity_engine::{FailureKind, LlmClient, ModelClient, OfflineModel, Tokenizers};
 
 use crate::error::Error;
 use crate::selection;

@@ -4,8 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 
 use bin_support::{Exit, Failure, Output, Session, printable};
-use zer0gravity_engine::Comparison;
-use zer0gravity_engine::report::{Changes, Difference, Limits};
+use zer0gravity_engine::report::{Changes, Comparison, Difference, Limits};
 
 use crate::args::Compare;
 use crate::source::Source;
@@ -17,7 +16,7 @@ pub fn compare(args: &Compare, session: &mut Session) -> Result<Exit, Failure> {
     let limits = Limits::from(args.max_drop)
         .allowing_changed_judge(args.allow_changed_judge)
         .strict(args.strict);
-    let comparison = zer0gravity_engine::compare(&old, &new, limits);
+    let comparison = zer0gravity_engine::report::compare(&old, &new, limits);
     if args.json {
         output::json(Output::Stdout, &comparison, session)?;
     } else {

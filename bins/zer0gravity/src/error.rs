@@ -3,8 +3,7 @@ use std::path::PathBuf;
 
 use bin_support::printable;
 use llm_client::Usd;
-use zer0gravity_engine::RulesError;
-use zer0gravity_engine::dataset::{CaseError, CaseFormat};
+use zer0gravity_engine::dataset::{CaseError, CaseFormat, RulesError};
 
 /// What is wrong with an input, an output or flags. Every message names what it is about.
 #[derive(Debug, thiserror::Error)]

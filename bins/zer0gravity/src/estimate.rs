@@ -8,12 +8,14 @@ use bin_support::{Exit, Failure, Output, ProviderName, Session, printable};
 use llm_client::Usd;
 use llm_client::models::Model;
 use serde::Serialize;
+use zer0gravity_engine::model::{ModelLabel, ModelReply};
 use zer0gravity_engine::plan::{Config, Costs, Plan, PlannedCase, RuleSet};
 use zer0gravity_engine::prompts::{
     MAX_EXECUTOR_TOKENS, MAX_JUDGE_TOKENS, MAX_MEASURE_TOKENS, Nonce, Role, RoleInput, render,
 };
+use zer0gravity_engine::result::Models;
 use zer0gravity_engine::store::{CallRecord, StoredAnswer};
-use zer0gravity_engine::{ModelLabel, ModelReply, Models, TokenCounter, Tokenizers};
+use zer0gravity_engine::{TokenCounter, Tokenizers};
 
 use crate::args::{Estimate, RoleFlags};
 use crate::error::Error;

@@ -5,12 +5,12 @@ use std::io::{self, Write as _};
 use bin_support::{Exit, Failure, Interrupt, Session};
 use llm_client::ErrorClass;
 use tokio_util::sync::CancellationToken;
+use zer0gravity_engine::dataset::RoundTripSample;
 use zer0gravity_engine::plan::{Config, Plan};
 use zer0gravity_engine::report::Report;
 use zer0gravity_engine::store::{CallStore, MemoryStore};
 use zer0gravity_engine::{
-    Context, ExperimentResult, FailureKind, RoundTripSample, RunError, RunEvent, Runner,
-    StageStatus,
+    Context, ExperimentResult, FailureKind, RunError, RunEvent, Runner, StageStatus,
 };
 
 use crate::args::Checks;

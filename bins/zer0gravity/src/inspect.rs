@@ -5,9 +5,9 @@ use std::io::Write as _;
 
 use bin_support::{Exit, Failure, Output, OutputTarget, Session, printable};
 use zer0gravity_engine::dataset::{LEVELS, Level};
-use zer0gravity_engine::{
-    DEFAULT_RULES, LintFinding, LintReport, Tokenizers, export_csv, export_json, page,
-};
+use zer0gravity_engine::lint::{LintFinding, LintReport};
+use zer0gravity_engine::report::{export_csv, export_json, page};
+use zer0gravity_engine::{DEFAULT_RULES, Tokenizers};
 
 use crate::args::{Export, Format, Levels, Lint, ShowReport};
 use crate::source::Source;
@@ -20,10 +20,10 @@ pub fn lint(args: &Lint, session: &mut Session) -> Result<Exit, Failure> {
     for path in files {
         let rules = selection::rules(path).map_err(Failure::usage)?;
         let name = printable(&path.display().to_string());
-        linted.push((name, zer0gravity_engine::lint(&rules, &counter)));
+        linted.push((name, zer0gravity_engine::lint::lint(&rules, &counter)));
     }
     if linted.is_empty() {
-        let report = zer0gravity_engine::lint(DEFAULT_RULES, &counter);
+        let report = zer0gravity_engine::lint::lint(DEFAULT_RULES, &counter);
         linted.push(("default rules".to_owned(), report));
     }
     if args.json {

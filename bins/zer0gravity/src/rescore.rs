@@ -6,7 +6,8 @@
 use bin_support::{Exit, Failure, Session};
 use zer0gravity_engine::plan::Plan;
 use zer0gravity_engine::report::Report;
-use zer0gravity_engine::{ExperimentResult, PreviousScores, StageName, StageStatus};
+use zer0gravity_engine::result::PreviousScores;
+use zer0gravity_engine::{ExperimentResult, StageName, StageStatus};
 
 use crate::args::Rescore;
 use crate::error::Error;

@@ -1,7 +1,8 @@
 //! `zer0gravity score`: texts that were encoded and decoded somewhere else.
 
 use bin_support::{Exit, Failure, OutputTarget, ProviderName, Session};
-use zer0gravity_engine::{CaseFormat, Report, parse_samples};
+use zer0gravity_engine::dataset::{CaseFormat, parse_samples};
+use zer0gravity_engine::report::Report;
 
 use crate::args::{Repeats, Score};
 use crate::ask;

@@ -4,8 +4,11 @@ use std::path::Path;
 
 use bin_support::{Failure, ModelFlags, ProviderName, Session};
 use clap::ValueEnum as _;
+use zer0gravity_engine::codec::RuleCodec;
+use zer0gravity_engine::lint::LintFinding;
+use zer0gravity_engine::model::ModelLabel;
 use zer0gravity_engine::plan::{Config, Costs, Plan};
-use zer0gravity_engine::{LintFinding, ModelLabel, Models, RuleCodec};
+use zer0gravity_engine::result::Models;
 
 use crate::args::{Checks, Repeats, RoleFlags};
 use crate::ask::{self, ModelChoice};

@@ -6,9 +6,10 @@ use std::io::{self, Write as _};
 
 use bin_support::printable;
 use zer0gravity_engine::plan::Plan;
-use zer0gravity_engine::{
-    ExperimentResult, JudgeRecord, StageStatus, TokenPair, TokenSource, preview, round_half_up,
-};
+use zer0gravity_engine::result::JudgeRecord;
+use zer0gravity_engine::score::{TokenPair, round_half_up};
+use zer0gravity_engine::text::preview;
+use zer0gravity_engine::{ExperimentResult, StageStatus, TokenSource};
 
 /// How results are told.
 #[expect(

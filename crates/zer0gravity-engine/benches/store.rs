@@ -21,14 +21,17 @@ use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, ready};
 use llm_types::Usd;
 use serde_json::json;
+use zer0gravity_engine::dataset::Case;
+use zer0gravity_engine::model::{
+    CallFacts, CountRequest, ModelError, ModelLabel, ModelReply, ModelRequest, Stop, TokenCount,
+};
 use zer0gravity_engine::plan::{Config, Plan, PlannedCase, RuleSet};
 use zer0gravity_engine::prompts::Role;
 use zer0gravity_engine::store::{
     CallKey, CallRecord, CallStore, JsonlStore, MemoryStore, StoreError,
 };
 use zer0gravity_engine::{
-    CallFacts, Case, Clock, Context, CountRequest, DEFAULT_RULES, LocalCounter, ModelClient,
-    ModelError, ModelLabel, ModelReply, ModelRequest, Runner, Stop, TokenCount, TokenUse,
+    Clock, Context, DEFAULT_RULES, LocalCounter, ModelClient, Runner, TokenUse,
 };
 
 const MODEL: &str = "claude-sonnet-4-5-20250929";

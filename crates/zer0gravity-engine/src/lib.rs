@@ -48,13 +48,16 @@
 //! one source, which is named; what is worth a second look is a flag and changes no score. The scoring core (arithmetic,
 //! parsers, metrics, statistics, flags) is plain functions without I/O; models, time and stores come in as traits.
 //!
-//! Next: [`score_all`] and [`parse_judge_reply`] for the rubric alone, [`Runner`] for the calls, for texts of other tools
-//! too, [`detect`] for flags, [`lint()`] for rules before they are used, [`Report`] for what
-//! a run comes to.
+//! Next: [`score::score_all`] and [`judge::parse_judge_reply`] for the rubric alone, [`Runner`] for the calls, for texts of
+//! other tools too, [`flags::detect`] for flags, [`lint::lint`] for rules before they are used, [`report::Report`] for the
+//! results of a run.
 
+mod client;
 pub mod codec;
+mod context;
 pub mod cost;
 pub mod dataset;
+mod experiment_result;
 mod failure_kind;
 pub mod flags;
 mod hash;
@@ -63,7 +66,7 @@ pub mod lint;
 #[cfg(feature = "llm")]
 mod llm;
 pub mod metrics;
-mod model;
+pub mod model;
 mod number;
 mod off_thread;
 mod offline;
@@ -73,59 +76,24 @@ pub mod plan;
 pub mod procedure;
 pub mod prompts;
 pub mod report;
-mod result;
+pub mod result;
 mod runner;
-mod score;
+pub mod score;
 pub mod stats;
 pub mod store;
-mod text;
+pub mod text;
 mod tokens;
 mod visible;
 
-pub use codec::{Decoded, Lexicon, RuleCodec};
-pub use cost::{
-    Amortised, Cost, CostCurve, Messages, MoneySaved, OverheadSource, Saving, amortised,
-    known_overhead_tokens,
-};
-pub use dataset::{
-    Case, CaseError, CaseFormat, CaseProblem, MAX_TEXT_BYTES, RoundTripSample, RulesError,
-    normalise_rules, parse_cases, parse_samples,
-};
+pub use client::{Clock, ModelClient};
+pub use context::Context;
+pub use experiment_result::ExperimentResult;
 pub use failure_kind::FailureKind;
-pub use flags::{Flag, FlagId, FlagInput, Severity, detect};
-pub use judge::{
-    CompatReply, JudgeReply, JudgeStatus, js_number, parse_judge_reply, parse_judge_reply_compat,
-    reply_text,
-};
-pub use lint::{LintFinding, LintReport, lint};
 #[cfg(feature = "llm")]
 pub use llm::LlmClient;
-pub use metrics::{chrf_pp, literal_recall, rouge_l};
-pub use model::{
-    CallFacts, Clock, CountRequest, ModelClient, ModelError, ModelLabel, ModelReply, ModelRequest,
-    PromptInputs, Repeat, Stop, TokenCount,
-};
 pub use offline::OfflineModel;
 pub use outcome::{Outcome, StageName, StageRecord, StageStatus, TokenUse};
-pub use pipeline::{Context, run_experiment};
-pub use procedure::{Procedure, Step, run_procedure};
-#[cfg(feature = "report")]
-pub use report::page;
-pub use report::{Comparison, Report, compare, export_csv, export_json};
-pub use result::{
-    Details, ExperimentResult, JudgeRecord, JudgeSample, Metadata, Metrics, Models, PartialTotal,
-    Points, PreviousScores, Procedural, ProceduralStatus, PromptHashes, Randomness, ResultScores,
-    SCHEMA_VERSION,
-};
 pub use runner::{RunError, RunEvent, Runner};
-pub use score::{
-    CompatCard, CompatScores, MAX_IMPLEMENTABILITY, MAX_LEARNABILITY, MAX_SEMANTIC,
-    MAX_TOKEN_EFFICIENCY, ScoreCard, Scores, TokenPair, compression_percent, compression_ratio,
-    fallback_tokens_chars4, learnability, round_half_up, score_all, score_all_f64,
-    token_efficiency,
-};
-pub use stats::{Components, PairedResult, StatsError, paired_test, variance_components};
-pub use text::{js_trim, preview};
 pub use tokens::{LocalCounter, TokenCounter, TokenSource, Tokenizers};
 
 /// The encoding system that is used when none is given.

@@ -6,11 +6,12 @@ use llm_client::{
     Block, Client, CountSource, Error, ErrorKind, Message, OutputFormat, Request, StopReason,
 };
 
-use crate::prompts::{PromptMessage, Role, Turn};
-use crate::{
-    CallFacts, CountRequest, FailureKind, ModelClient, ModelError, ModelLabel, ModelReply,
-    ModelRequest, Repeat, Stop, TokenCount, TokenUse,
+use crate::model::{
+    CallFacts, CountRequest, ModelError, ModelLabel, ModelReply, ModelRequest, Repeat, Stop,
+    TokenCount,
 };
+use crate::prompts::{PromptMessage, Role, Turn};
+use crate::{FailureKind, ModelClient, TokenUse};
 
 /// Asks a model through a client, with all of the client's layers: retries, budget, record and replay.
 pub struct LlmClient {

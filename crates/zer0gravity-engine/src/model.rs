@@ -1,38 +1,11 @@
-//! The seam to whoever answers: a model, a store in front of it, or rules that need none.
+//! The requests to a model client and its replies.
 
-use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use llm_types::Usd;
 use serde::{Deserialize, Serialize};
 
 use crate::prompts::{Prompt, Role};
 use crate::{FailureKind, TokenUse};
-
-/// Asks a model.
-pub trait ModelClient: Send + Sync {
-    /// One reply to one new conversation.
-    ///
-    /// # Errors
-    /// [`ModelError`]: no reply came. A refusal and a cut reply are replies.
-    fn complete(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelReply, ModelError>>;
-
-    /// The tokens of a conversation that holds one user message.
-    ///
-    /// # Errors
-    /// [`ModelError`]: nobody who knows has counted.
-    fn count_tokens(&self, request: CountRequest) -> BoxFuture<'_, Result<TokenCount, ModelError>>;
-
-    /// Who answers.
-    fn label(&self) -> ModelLabel;
-}
-
-/// Time, from outside: it is recorded, and decides nothing.
-pub trait Clock: Send + Sync {
-    /// The time of day.
-    fn now(&self) -> Timestamp;
-    /// Milliseconds since some fixed moment, never going back.
-    fn monotonic_ms(&self) -> u64;
-}
 
 /// Who answers; part of every call's key, so that nobody's reply is taken for another's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -45,5 +45,5 @@ pub(crate) mod plain_option {
 /// `value` to `digits` decimals, halves up.
 pub(crate) fn rounded(value: f64, digits: i32) -> f64 {
     let unit = 10_f64.powi(digits);
-    crate::round_half_up(value * unit) / unit
+    crate::score::round_half_up(value * unit) / unit
 }

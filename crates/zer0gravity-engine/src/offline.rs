@@ -4,11 +4,12 @@ use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, ready};
 
 use crate::codec::{LexicalVerdict, Lexicon, RuleCodec, lexical_semantic, rule_implementability};
-use crate::prompts::Role;
-use crate::{
-    CallFacts, CountRequest, FailureKind, ModelClient, ModelError, ModelLabel, ModelReply,
-    ModelRequest, PromptInputs, Stop, TokenCount,
+use crate::model::{
+    CallFacts, CountRequest, ModelError, ModelLabel, ModelReply, ModelRequest, PromptInputs, Stop,
+    TokenCount,
 };
+use crate::prompts::Role;
+use crate::{FailureKind, ModelClient};
 
 /// Answers for all roles without a model: the same question always gets the same bytes.
 ///

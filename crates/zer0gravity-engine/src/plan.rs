@@ -5,9 +5,10 @@ use serde_json::Value;
 
 use crate::dataset::{Case, RoundTripSample};
 use crate::hash::{canonical_sha256, sha256_hex};
+use crate::model::{ModelLabel, Repeat};
 use crate::pipeline::RoleConfig;
 use crate::prompts::{MAX_OUTPUT_TOKENS, PromptProfile};
-use crate::{ModelLabel, Models, Repeat};
+use crate::result::Models;
 
 /// Everything that decides what is asked; a run directory holds it, and is only resumed with the same.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,17 +1,12 @@
-//! The result of one experiment, in the form and order of the JSON file.
+//! The parts of an experiment's result, in the form and order of the JSON file.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::cost::Cost;
-use crate::flags::Flag;
 use crate::judge::JudgeStatus;
-use crate::metrics;
 use crate::prompts::PromptProfile;
-use crate::{
-    MAX_LEARNABILITY, MAX_SEMANTIC, MAX_TOKEN_EFFICIENCY, Outcome, Scores, StageRecord,
-    TokenCounter, TokenSource, TokenUse,
-};
+use crate::score::{MAX_LEARNABILITY, MAX_SEMANTIC, MAX_TOKEN_EFFICIENCY, Scores};
+use crate::{TokenCounter, TokenSource, TokenUse, metrics};
 
 /// The version of the form of results and reports.
 pub const SCHEMA_VERSION: u32 = 2;
@@ -21,95 +16,15 @@ pub(crate) fn is_readable(schema_version: u32) -> bool {
     (1..=SCHEMA_VERSION).contains(&schema_version)
 }
 
-/// What one text became with one encoding: one (case, trial, decode). A failed one leaves out what it does not have,
-/// always [`Self::scores`] and [`Self::total`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ExperimentResult {
-    /// The case.
-    pub test_case_id: String,
-    /// One sentence that names stage and cause; on failed ones only.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
-    /// The text.
-    pub original_text: String,
-    /// What the encoder made of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub encoded_text: Option<String>,
-    /// What the decoder made of that.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub decoded_text: Option<String>,
-    /// The rules.
-    pub encoding_system: String,
-    /// Tokens of the text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub original_tokens: Option<i64>,
-    /// Tokens of the encoding.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub encoded_tokens: Option<i64>,
-    /// The saved share, three decimals, negative for an expansion.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        with = "crate::number::plain_option"
-    )]
-    pub compression_ratio: Option<f64>,
-    /// The parts of the score.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub scores: Option<ResultScores>,
-    /// 0 to 100; null when a compatible judge gave no number; absent where [`Self::partial_total`] is there.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "present"
-    )]
-    pub total: Option<Points>,
-    /// The points of a result that no rules came with, so that nothing is known of their simplicity.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub partial_total: Option<PartialTotal>,
-    /// How the score came about.
-    pub details: Details,
-    /// Who was asked, when, and what it took.
-    pub metadata: Metadata,
-    /// No model was asked.
-    pub offline: bool,
-    /// How it ended.
-    pub outcome: Outcome,
-    /// Every stage, in order.
-    pub stages: Vec<StageRecord>,
-    /// How near the decoded text is to the original, letter by letter.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub metrics: Option<Metrics>,
-    /// What a reader should look at; no flag changes the score.
-    pub flags: Vec<Flag>,
-    /// Whether the decoded instruction still gives the expected result.
-    pub procedural: Procedural,
-    /// What the encoding saves, if that was asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cost: Option<Cost>,
-    /// The case's level, if it is of one.
-    pub level: Option<u32>,
-    /// Which encoding of the text, from 1.
-    pub trial: u32,
-    /// Which decoding of that, from 1.
-    pub decode: u32,
-    /// The encoding's id.
-    pub encoding_id: String,
-    /// The scores before they were judged anew.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub previous_scores: Option<PreviousScores>,
-    /// The version of this form.
-    #[serde(rename = "schema_version")]
-    pub schema_version: u32,
-}
-
 /// Points that may be missing: NaN, written as null, which only the compatible judge parser gives.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Points(#[serde(with = "crate::number::plain")] pub f64);
 
 /// A key that is there has a value: null is a number that is missing, and no missing key.
-fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Points>, D::Error> {
+pub(crate) fn present<'de, D: serde::Deserializer<'de>>(
+    from: D,
+) -> Result<Option<Points>, D::Error> {
     Points::deserialize(from).map(Some)
 }
 

@@ -8,12 +8,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::dataset::RoundTripSample;
 use crate::lint::lint;
-use crate::pipeline::{CallTally, Context, Pricing, run_experiment};
+use crate::pipeline::{CallTally, Pricing, run_experiment};
 use crate::plan::{Config, Item, Plan, PlannedCase, RuleSet};
 use crate::report::{Report, ReportedRuleSet};
 use crate::result::timestamp;
+use crate::score::{MAX_LEARNABILITY, round_half_up};
 use crate::store::{CallStore, MemoryStore, SharedStore, StoreError, StoredModel};
-use crate::{ExperimentResult, MAX_LEARNABILITY, TokenCounter, TokenSource, round_half_up};
+use crate::{Context, ExperimentResult, TokenCounter, TokenSource};
 
 /// What happens in a run, as it happens.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -249,7 +250,7 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// Fills in [`crate::Details::learnability_measured`]: of the decodings of one encoding, the share within 2 points of the
+/// Fills in [`crate::result::Details::learnability_measured`]: of the decodings of one encoding, the share within 2 points of the
 /// best. Failed ones have no points and do not count.
 fn with_measured_learnability(
     mut results: Vec<ExperimentResult>,

@@ -18,7 +18,7 @@ pub const MAX_IMPLEMENTABILITY: u8 = 5;
 /// `f64::round` sends halves away from zero, which is another number below it.
 ///
 /// ```
-/// use zer0gravity_engine::round_half_up;
+/// use zer0gravity_engine::score::round_half_up;
 /// assert_eq!([2.5, -2.5, -2.6].map(round_half_up), [3.0, -2.0, -3.0]);
 /// ```
 pub fn round_half_up(x: f64) -> f64 {
@@ -29,7 +29,7 @@ pub fn round_half_up(x: f64) -> f64 {
 /// A guess at the tokens of `text` that needs nobody: its length in UTF-16 units, divided by four and rounded up.
 ///
 /// ```
-/// assert_eq!(zer0gravity_engine::fallback_tokens_chars4("abcde"), 2);
+/// assert_eq!(zer0gravity_engine::score::fallback_tokens_chars4("abcde"), 2);
 /// ```
 pub fn fallback_tokens_chars4(text: &str) -> u64 {
     (text.encode_utf16().count() as u64).div_ceil(4)
@@ -63,7 +63,7 @@ impl TokenPair {
 /// Points for the saved tokens, 0 to 40: one for each whole percent.
 ///
 /// ```
-/// use zer0gravity_engine::{TokenPair, token_efficiency};
+/// use zer0gravity_engine::score::{TokenPair, token_efficiency};
 /// assert_eq!(token_efficiency(TokenPair { original: 91, encoded: 70 }), 23);
 /// assert_eq!(token_efficiency(TokenPair { original: 86, encoded: 165 }), 0);
 /// ```
@@ -74,7 +74,7 @@ pub fn token_efficiency(t: TokenPair) -> u8 {
 /// The saved share in percent with one decimal; negative for an expansion.
 ///
 /// ```
-/// use zer0gravity_engine::{TokenPair, compression_percent};
+/// use zer0gravity_engine::score::{TokenPair, compression_percent};
 /// assert_eq!(compression_percent(TokenPair { original: 800, encoded: 898 }), -12.2);
 /// ```
 pub fn compression_percent(t: TokenPair) -> f64 {
@@ -90,7 +90,7 @@ pub fn compression_ratio(t: TokenPair) -> f64 {
 /// held to a range.
 ///
 /// ```
-/// use zer0gravity_engine::learnability;
+/// use zer0gravity_engine::score::learnability;
 /// assert_eq!([35.0, 38.0, 39.0].map(learnability), [13.0, 14.0, 15.0]);
 /// ```
 pub fn learnability(semantic: f64) -> f64 {
@@ -135,7 +135,7 @@ pub struct ScoreCard {
 /// The score from the tokens and the judges' points, which are held to their ranges.
 ///
 /// ```
-/// use zer0gravity_engine::{TokenPair, score_all};
+/// use zer0gravity_engine::score::{TokenPair, score_all};
 /// assert_eq!(score_all(TokenPair { original: 91, encoded: 70 }, 38, 5).total, 80);
 /// ```
 pub fn score_all(t: TokenPair, semantic: u8, implementability: u8) -> ScoreCard {

@@ -8,7 +8,7 @@ pub(crate) fn is_js_space(char: char) -> bool {
 /// `s` without white space at its ends, as ECMAScript's `trim` does it.
 ///
 /// ```
-/// use zer0gravity_engine::js_trim;
+/// use zer0gravity_engine::text::js_trim;
 /// assert_eq!(js_trim("\u{feff} a\u{a0}"), "a");
 /// assert_eq!(js_trim("\u{85}a"), "\u{85}a");
 /// ```
@@ -19,7 +19,7 @@ pub fn js_trim(s: &str) -> &str {
 /// The first 20 characters of `s` on one line, with `...` when there is more.
 ///
 /// ```
-/// use zer0gravity_engine::preview;
+/// use zer0gravity_engine::text::preview;
 /// assert_eq!(preview("Hello\r\nworld!"), "Hello world!");
 /// assert_eq!(preview("The quick brown fox jumps"), "The quick brown fox...");
 /// ```

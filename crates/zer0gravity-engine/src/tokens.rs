@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use serde::{Deserialize, Serialize};
 use tiktoken_rs::CoreBPE;
 
-use crate::round_half_up;
+use crate::score::round_half_up;
 
 /// Counts tokens on this machine. A trait, so that a program may bring its own tokenizer or share one.
 pub trait LocalCounter: Send + Sync {

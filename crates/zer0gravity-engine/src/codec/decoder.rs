@@ -140,7 +140,8 @@ impl<'a> Decoding<'a> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{DEFAULT_RULES, Lexicon, RuleCodec};
+    use crate::DEFAULT_RULES;
+    use crate::codec::{Lexicon, RuleCodec};
 
     fn decoded(encoded: &str) -> (String, usize) {
         let decoded = RuleCodec::parse(DEFAULT_RULES)

@@ -167,7 +167,8 @@ impl<'a> EncodedBuilder<'a> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{DEFAULT_RULES, RuleCodec};
+    use crate::DEFAULT_RULES;
+    use crate::codec::RuleCodec;
 
     fn encoded(text: &str) -> String {
         RuleCodec::parse(DEFAULT_RULES).0.encode(text)

@@ -26,7 +26,7 @@ impl Lexicon {
     /// came before are passed over.
     ///
     /// ```
-    /// use zer0gravity_engine::Lexicon;
+    /// use zer0gravity_engine::codec::Lexicon;
     /// let lexicon = Lexicon::new("world\nwhirled\n");
     /// assert!(lexicon.contains("World") && !lexicon.contains("wrld"));
     /// ```
@@ -82,7 +82,7 @@ impl Lexicon {
     /// case; it may be a possessive.
     ///
     /// ```
-    /// use zer0gravity_engine::Lexicon;
+    /// use zer0gravity_engine::codec::Lexicon;
     /// assert_eq!(Lexicon::english().restored("wrld", 3).as_deref(), Some("world"));
     /// assert_eq!(Lexicon::english().restored("wrld's", 3).as_deref(), Some("world's"));
     /// assert_eq!(Lexicon::english().restored("xqz", 3), None);
@@ -100,7 +100,7 @@ impl Lexicon {
     /// How many words of more than `longer_than` letters leave the same without their vowels as another such word.
     ///
     /// ```
-    /// let lexicon = zer0gravity_engine::Lexicon::new("hello\nhall\nworld\nof\nif");
+    /// let lexicon = zer0gravity_engine::codec::Lexicon::new("hello\nhall\nworld\nof\nif");
     /// assert_eq!(lexicon.ambiguous_words(3), 2);
     /// ```
     pub fn ambiguous_words(&self, longer_than: usize) -> usize {

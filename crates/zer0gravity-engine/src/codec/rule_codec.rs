@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use crate::DEFAULT_RULES;
 use crate::codec::Lexicon;
 use crate::codec::clause::{Clause, Rule, rules};
 use crate::codec::decoder::Decoding;
@@ -9,7 +10,7 @@ use crate::codec::encoder::EncodedBuilder;
 use crate::codec::table::Table;
 use crate::hash::sha256_hex;
 use crate::lint::LintFinding;
-use crate::{DEFAULT_RULES, js_trim};
+use crate::text::js_trim;
 
 /// An encoder and a decoder for rules made of mappings, dropped vowels and words, white space and what is to stay.
 ///
@@ -49,7 +50,7 @@ impl RuleCodec {
     /// as evidence); none for the default rules.
     ///
     /// ```
-    /// use zer0gravity_engine::RuleCodec;
+    /// use zer0gravity_engine::codec::RuleCodec;
     /// let (codec, findings) = RuleCodec::parse("Use 'u' for 'you'.\nBe brief.");
     /// assert!(!codec.is_mechanical());
     /// assert_eq!((findings[0].line, &*findings[0].evidence), (2, "Be brief"));
@@ -125,7 +126,8 @@ impl RuleCodec {
     /// `text`, encoded.
     ///
     /// ```
-    /// use zer0gravity_engine::{DEFAULT_RULES, RuleCodec};
+    /// use zer0gravity_engine::DEFAULT_RULES;
+    /// use zer0gravity_engine::codec::RuleCodec;
     /// let (codec, _) = RuleCodec::parse(DEFAULT_RULES);
     /// assert_eq!(codec.encode("Hello world!"), "Hll wrld!");
     /// ```
@@ -136,7 +138,8 @@ impl RuleCodec {
     /// An encoding, decoded from these rules and `lexicon` alone.
     ///
     /// ```
-    /// use zer0gravity_engine::{DEFAULT_RULES, Lexicon, RuleCodec};
+    /// use zer0gravity_engine::DEFAULT_RULES;
+    /// use zer0gravity_engine::codec::{Lexicon, RuleCodec};
     /// let (codec, _) = RuleCodec::parse(DEFAULT_RULES);
     /// let decoded = codec.decode("θ qck brwn fox", Lexicon::english());
     /// assert_eq!((&*decoded.text, decoded.unresolved), ("The quick brown fox", 0));

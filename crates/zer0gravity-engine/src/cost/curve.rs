@@ -37,7 +37,7 @@ pub enum Messages {
 /// `(o - (e + rules / N)) / o * 100` percent. The rules have paid for themselves after `ceil(rules / (o - e))` messages.
 ///
 /// ```
-/// use zer0gravity_engine::amortised;
+/// use zer0gravity_engine::cost::amortised;
 /// let curve = amortised(86, 78, 278);
 /// assert_eq!(curve.break_even_messages, Some(35));
 /// assert_eq!(curve.amortised.iter().map(|at| at.percent).collect::<Vec<_>>(), [-314.0, -23.0, 6.1, 9.3]);

@@ -91,7 +91,7 @@ impl Cost {
     ///
     /// ```
     /// use llm_types::Usd;
-    /// use zer0gravity_engine::Cost;
+    /// use zer0gravity_engine::cost::Cost;
     /// let cost = Cost { tokens_spent: 4_000, usd: Some(Usd(21_000)), ..Cost::new(86, 78, 278, Some(7)) };
     /// assert_eq!(cost.break_even_messages, Some(35));
     /// assert_eq!(cost.gross.percent, 9.3);
@@ -136,7 +136,7 @@ impl MoneySaved {
     ///
     /// ```
     /// use llm_types::Usd;
-    /// use zer0gravity_engine::MoneySaved;
+    /// use zer0gravity_engine::cost::MoneySaved;
     /// // $3 for a million tokens.
     /// let saved = MoneySaved::new("2026-01", 86, 78, Usd(3_000_000_000));
     /// assert_eq!(saved.usd_saved, Usd(24_000_000));
@@ -158,7 +158,7 @@ impl MoneySaved {
 /// What a message of `model` adds to the tokens of its text, as far as it was measured once and for all.
 ///
 /// ```
-/// use zer0gravity_engine::known_overhead_tokens;
+/// use zer0gravity_engine::cost::known_overhead_tokens;
 /// assert_eq!(known_overhead_tokens("claude-sonnet-4-5-20250929"), Some(7));
 /// assert_eq!(known_overhead_tokens("another"), None);
 /// ```

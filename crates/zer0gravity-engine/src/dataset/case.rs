@@ -35,7 +35,7 @@ pub struct Case {
 /// unknown fields are ignored, null is a missing value, and a blank text is a text.
 ///
 /// ```
-/// use zer0gravity_engine::{CaseFormat, parse_cases};
+/// use zer0gravity_engine::dataset::{CaseFormat, parse_cases};
 /// let file = b"{\"id\": \"a\", \"text\": \"x\"}\n{\"id\": \"a\", \"text\": \"y\"}\n{\"id\": \"b\"}";
 /// let parsed = parse_cases(file, CaseFormat::JsonLines, "texts.jsonl");
 /// assert_eq!(parsed.cases.len(), 1);

@@ -32,7 +32,7 @@ impl CaseFormat {
     /// The format of a file by its name's ending, one of [`Self::ENDINGS`], in any case.
     ///
     /// ```
-    /// use zer0gravity_engine::CaseFormat;
+    /// use zer0gravity_engine::dataset::CaseFormat;
     /// assert_eq!(CaseFormat::of("a/texts.JSONL"), Some(CaseFormat::JsonLines));
     /// assert_eq!(CaseFormat::of("a/first.txt"), Some(CaseFormat::Text));
     /// assert_eq!(CaseFormat::of("texts.yaml"), None);

@@ -1,7 +1,7 @@
 use thiserror::Error;
 
 use super::MAX_TEXT_BYTES;
-use crate::js_trim;
+use crate::text::js_trim;
 
 /// Why a file holds no rules that can be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -30,7 +30,7 @@ pub enum RulesError {
 /// [`RulesError`]: the file is longer than 1 MiB, not UTF-8, or blank.
 ///
 /// ```
-/// use zer0gravity_engine::{RulesError, normalise_rules};
+/// use zer0gravity_engine::dataset::{RulesError, normalise_rules};
 /// assert_eq!(normalise_rules(b"\xef\xbb\xbfA: x\r\nB: y\n").as_deref(), Ok("A: x\nB: y\n"));
 /// assert_eq!(normalise_rules(b" \r\n"), Err(RulesError::Blank));
 /// assert_eq!(normalise_rules(b"a\xff"), Err(RulesError::NotUtf8 { at: 1 }));

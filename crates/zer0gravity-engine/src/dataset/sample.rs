@@ -1,7 +1,7 @@
 use super::case::checked_id;
 use super::record::{Record, read};
 use super::{Case, CaseError, CaseFormat, CaseProblem};
-use crate::{MAX_IMPLEMENTABILITY, MAX_SEMANTIC, TokenPair};
+use crate::score::{MAX_IMPLEMENTABILITY, MAX_SEMANTIC, TokenPair};
 
 /// The system of samples that name none.
 const DEFAULT_ENCODING_ID: &str = "given";
@@ -32,7 +32,8 @@ pub struct RoundTripSample {
 /// `semanticScore` and `implementabilityScore`. An id is unique within its `encodingId`.
 ///
 /// ```
-/// use zer0gravity_engine::{CaseFormat, TokenPair, parse_samples};
+/// use zer0gravity_engine::dataset::{CaseFormat, parse_samples};
+/// use zer0gravity_engine::score::TokenPair;
 /// let file = b"id,text,encodedText,decodedText,originalTokens,encodedTokens\n1,Hello,Hll,Hello,8,9\n2,a,b,c,5,\n";
 /// let (samples, errors) = parse_samples(file, CaseFormat::Csv, "t.csv");
 /// assert_eq!(samples[0].tokens, Some(TokenPair { original: 8, encoded: 9 }));

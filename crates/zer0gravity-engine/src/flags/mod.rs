@@ -224,7 +224,7 @@ impl FlagId {
 /// Every flag that is raised, in the order of [`FlagId`].
 ///
 /// ```
-/// use zer0gravity_engine::{FlagId, FlagInput, detect};
+/// use zer0gravity_engine::flags::{FlagId, FlagInput, detect};
 /// let flags = detect(&FlagInput {
 ///     rules: "Drop articles.",
 ///     encoder_prompt: "Encode. RULES: Drop articles.",

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::json::Json;
-use crate::js_trim;
+use crate::text::js_trim;
 
 /// What `Number()` looks at. Below the surface only a list of one element counts.
 enum View<'a, T> {
@@ -22,7 +22,7 @@ enum View<'a, T> {
 ///
 /// ```
 /// use serde_json::json;
-/// use zer0gravity_engine::js_number;
+/// use zer0gravity_engine::judge::js_number;
 /// assert_eq!(js_number(&json!(" 3.5e1 ")), 35.0);
 /// assert_eq!(js_number(&json!(["0x1F"])), 31.0);
 /// assert_eq!(js_number(&json!(null)), 0.0);

@@ -25,7 +25,7 @@ pub struct CompatReply {
 /// One thing is not as there: values nested more than 100 deep count as no JSON.
 ///
 /// ```
-/// use zer0gravity_engine::parse_judge_reply_compat;
+/// use zer0gravity_engine::judge::parse_judge_reply_compat;
 /// assert_eq!(parse_judge_reply_compat(r#"{"score": "0x1F"}"#, 40).score, 31.0);
 /// assert!(parse_judge_reply_compat(r#"{"Score": 35}"#, 40).score.is_nan());
 /// let prose = parse_judge_reply_compat("On a 0-40 scale: 35", 40);

@@ -19,8 +19,7 @@ pub use compat::{CompatReply, parse_judge_reply_compat};
 pub use reply::{JudgeReply, parse_judge_reply};
 pub(crate) use stated::objects_with_score;
 
-use crate::js_trim;
-use crate::text::is_js_space;
+use crate::text::{is_js_space, js_trim};
 
 /// How a judge's reply was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -39,7 +38,7 @@ pub enum JudgeStatus {
 ///
 /// ```
 /// use serde_json::json;
-/// use zer0gravity_engine::reply_text;
+/// use zer0gravity_engine::judge::reply_text;
 /// let blocks = [
 ///     json!({"type": "thinking", "thinking": "9"}),
 ///     json!({"type": "text", "text": "a"}),

@@ -3,9 +3,8 @@
 use super::json::Json;
 use super::stated::stated;
 use super::{JudgeStatus, unfenced};
-use crate::js_trim;
-use crate::round_half_up;
-use crate::score::points;
+use crate::score::{points, round_half_up};
+use crate::text::js_trim;
 
 /// A judge's reply, read.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,7 +34,7 @@ pub struct JudgeReply {
 /// 100 deep count as no JSON.
 ///
 /// ```
-/// use zer0gravity_engine::{JudgeStatus, parse_judge_reply};
+/// use zer0gravity_engine::judge::{JudgeStatus, parse_judge_reply};
 /// let reply = parse_judge_reply(r#"{"score": 34.5, "reasoning": "close"}"#, 40, &[]);
 /// assert_eq!((reply.status, reply.score), (JudgeStatus::Parsed, Some(35)));
 /// assert_eq!(reply.reasoning, "close");

@@ -84,7 +84,8 @@ pub struct MappingCost {
 /// | `ZG009` | a rule that repeats another, or is empty |
 ///
 /// ```
-/// use zer0gravity_engine::{Tokenizers, lint};
+/// use zer0gravity_engine::Tokenizers;
+/// use zer0gravity_engine::lint::lint;
 /// let report = lint("'is'→'='\nBe brief.", &Tokenizers::default());
 /// let codes: Vec<_> = report.findings.iter().map(|finding| (finding.line, &*finding.code)).collect();
 /// assert_eq!(codes, [(1, "ZG002"), (1, "ZG004"), (2, "ZG005"), (2, "ZG006")]);

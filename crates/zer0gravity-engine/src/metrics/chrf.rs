@@ -15,7 +15,7 @@ const WORD_BITS: u32 = 32;
 /// Texts of n characters take time n log n and 16 bytes a character.
 ///
 /// ```
-/// let score = zer0gravity_engine::chrf_pp("Hello world!", "Hello, world");
+/// let score = zer0gravity_engine::metrics::chrf_pp("Hello world!", "Hello, world");
 /// assert!((score - 47.8517).abs() < 1e-4);
 /// ```
 pub fn chrf_pp(reference: &str, hypothesis: &str) -> f64 {

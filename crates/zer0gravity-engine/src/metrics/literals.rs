@@ -11,7 +11,7 @@ use crate::codec::words::{is_apostrophe, words};
 /// back-ticks. One is kept if it stands anywhere in `decoded` as a number, a word or such a span.
 ///
 /// ```
-/// use zer0gravity_engine::literal_recall;
+/// use zer0gravity_engine::metrics::literal_recall;
 /// assert_eq!(literal_recall("Give Ann 3 pears, not 4.", "Ann gets 3 pears."), Some(0.5));
 /// assert_eq!(literal_recall("the lazy dog", "a lazy dog"), None);
 /// ```

@@ -14,7 +14,7 @@ type Strip = [u64; STRIP / 64];
 /// (1 MiB of one-letter words each) about four.
 ///
 /// ```
-/// let score = zer0gravity_engine::rouge_l("Take 3 apples, not 4.", "Take 3 pears, not 5.");
+/// let score = zer0gravity_engine::metrics::rouge_l("Take 3 apples, not 4.", "Take 3 pears, not 5.");
 /// assert!((score - 0.6).abs() < 1e-9);
 /// ```
 pub fn rouge_l(reference: &str, hypothesis: &str) -> f64 {

@@ -3,16 +3,17 @@
 use super::experiment::{EVERY, Ended, ExperimentRun, GIVEN};
 use super::score::JudgeSamples;
 use crate::codec::Lexicon;
+use crate::cost::Cost;
 use crate::flags::{Flag, FlagInput, detect};
 use crate::off_thread::off_thread;
 use crate::plan::Costs;
 use crate::prompts::{Nonce, PromptProfile, RoleInput, render};
-use crate::result::timestamp;
-use crate::{
-    Cost, Details, ExperimentResult, Metadata, Metrics, Outcome, PartialTotal, Points,
-    PromptHashes, Randomness, ResultScores, SCHEMA_VERSION, TokenCounter, TokenPair, TokenSource,
-    compression_percent, compression_ratio, score_all_f64,
+use crate::result::{
+    Details, Metadata, Metrics, PartialTotal, Points, PromptHashes, Randomness, ResultScores,
+    SCHEMA_VERSION, timestamp,
 };
+use crate::score::{TokenPair, compression_percent, compression_ratio, score_all_f64};
+use crate::{ExperimentResult, Outcome, TokenCounter, TokenSource};
 
 impl ExperimentRun<'_> {
     pub(super) async fn result(mut self, ended: Option<Ended>) -> ExperimentResult {

@@ -3,18 +3,20 @@
 use futures_util::future::{OptionFuture, join, join3};
 use jiff::Timestamp;
 
-use super::Context;
 use super::roles::{self, RoleConfig};
 use super::score::{JudgeSamples, PanelScores, panel};
 use super::stage::{CallTally, Stage, StageFailure};
 use super::tokens::{self, Counted, TokenSources};
 use crate::dataset::RoundTripSample;
+use crate::model::Repeat;
 use crate::plan::Item;
 use crate::procedure::{self, Procedure};
 use crate::prompts::RoleInput;
+use crate::result::{JudgeRecord, Procedural, ProceduralStatus};
+use crate::score::TokenPair;
+use crate::text::js_trim;
 use crate::{
-    ExperimentResult, JudgeRecord, Procedural, ProceduralStatus, Repeat, StageName, StageRecord,
-    StageStatus, TokenPair, TokenSource, TokenUse, js_trim,
+    Context, ExperimentResult, StageName, StageRecord, StageStatus, TokenSource, TokenUse,
 };
 
 /// Runs one experiment. It always gives a result: what failed is told in [`ExperimentResult::outcome`].

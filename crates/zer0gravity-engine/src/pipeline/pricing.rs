@@ -5,13 +5,12 @@ use std::collections::HashMap;
 use futures_util::future::{join, join_all};
 use llm_types::Usd;
 
-use super::Context;
 use super::stage::CallTally;
 use super::tokens::count;
+use crate::cost::{Cost, MoneySaved, OverheadSource, known_overhead_tokens};
 use crate::plan::{Config, Costs, RuleSet};
-use crate::{
-    Cost, MoneySaved, OverheadSource, TokenCounter, TokenPair, TokenSource, known_overhead_tokens,
-};
+use crate::score::TokenPair;
+use crate::{Context, TokenCounter, TokenSource};
 
 /// What a prompt costs at one provider.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,14 +4,14 @@ use serde_json::{Value, json};
 
 use super::stage::{CallTally, Stage, StageFailure};
 use crate::judge::{JudgeReply, JudgeStatus, parse_judge_reply, parse_judge_reply_compat};
+use crate::model::{ModelReply, ModelRequest, PromptInputs, Repeat, Stop};
 use crate::prompts::{
     ASK_AGAIN, MAX_MEASURE_TOKENS, MAX_OUTPUT_TOKENS, Nonce, Prompt, PromptMessage, PromptProfile,
     Role, RoleInput, render,
 };
-use crate::{
-    MAX_IMPLEMENTABILITY, MAX_SEMANTIC, ModelClient, ModelReply, ModelRequest, PromptInputs,
-    Repeat, StageStatus, Stop, js_trim, preview,
-};
+use crate::score::{MAX_IMPLEMENTABILITY, MAX_SEMANTIC};
+use crate::text::{js_trim, preview};
+use crate::{ModelClient, StageStatus};
 
 /// How a role is asked.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,14 +3,15 @@
 use futures_util::future::join_all;
 use serde_json::Value;
 
-use super::Context;
 use super::roles::{JudgeCall, JudgeScore, RoleConfig, judge, max_points};
 use super::stage::{CallTally, Stage, StageFailure};
 use crate::judge::JudgeStatus;
+use crate::model::Repeat;
 use crate::plan::Item;
 use crate::prompts::{Role, RoleInput};
+use crate::result::{JudgeRecord, JudgeSample, Points};
 use crate::stats::panel_score;
-use crate::{JudgeRecord, JudgeSample, Points, Repeat, StageStatus};
+use crate::{Context, StageStatus};
 
 /// Characters of a judge's reply that a result keeps.
 const MAX_KEPT_REPLY: usize = 4096;

@@ -1,11 +1,9 @@
 use jiff::Timestamp;
 use llm_types::Usd;
 
+use crate::model::{CallFacts, ModelError, ModelReply, Stop};
 use crate::store::StoredAnswer;
-use crate::{
-    CallFacts, FailureKind, ModelError, ModelReply, StageName, StageRecord, StageStatus, Stop,
-    TokenUse,
-};
+use crate::{FailureKind, StageName, StageRecord, StageStatus, TokenUse};
 
 /// What a stage gave, and what it took.
 #[derive(Debug, Clone, PartialEq)]
@@ -187,7 +185,7 @@ impl<T> Stage<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::TokenCount;
+    use crate::model::TokenCount;
 
     #[test]
     fn z50_totals_add_each_kind_of_answer() {

@@ -1,12 +1,13 @@
 //! The two token numbers of an experiment: always of one source.
 
 use super::stage::{CallTally, Stage, StageFailure};
+use crate::cost::known_overhead_tokens;
+use crate::model::CountRequest;
 use crate::plan::Config;
 use crate::prompts::PromptProfile;
-use crate::{
-    CountRequest, LocalCounter, ModelClient, StageStatus, TokenCounter, TokenPair, TokenSource,
-    TokenUse, fallback_tokens_chars4, js_trim, known_overhead_tokens,
-};
+use crate::score::{TokenPair, fallback_tokens_chars4};
+use crate::text::js_trim;
+use crate::{LocalCounter, ModelClient, StageStatus, TokenCounter, TokenSource, TokenUse};
 
 /// A count, or none if the provider gave none and the experiment goes on without.
 pub(crate) type Counted = Stage<Option<u64>>;

@@ -78,7 +78,7 @@ impl fmt::Display for Step {
 /// Carries out `text` if it is an instruction of the family and complete.
 ///
 /// ```
-/// use zer0gravity_engine::{Procedure, Step, run_procedure};
+/// use zer0gravity_engine::procedure::{Procedure, Step, run_procedure};
 /// let text = "Take the sentence: 'to be'. For each word, count its letters. Multiply each count by the word's \
 ///     position (1-indexed). Sum the results. Take the sum modulo 5. Convert to a letter where A=0. Write that letter, \
 ///     then a colon, then the sentence reversed word-by-word.";

@@ -8,8 +8,9 @@ use super::Report;
 use super::changes::{Changes, ItemName};
 use super::grouped::{Group, figure, groups, is_scored, total, within_totals};
 use super::statistics::random;
+use crate::Outcome;
+use crate::result::SCHEMA_VERSION;
 use crate::stats::{DROP_ERROR, Interval, PairedResult, drop_p, holm, paired_test, texts_needed};
-use crate::{Outcome, SCHEMA_VERSION};
 
 /// The `kind` of a comparison's JSON.
 const KIND: &str = "zer0gravity.comparison";

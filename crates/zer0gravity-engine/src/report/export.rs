@@ -63,7 +63,7 @@ pub const CSV_COLUMNS: &[&str] = &[
 /// takes one apostrophe away from `'*[=+\-@\t\r\n]` gets every text back.
 ///
 /// ```
-/// use zer0gravity_engine::{Report, export_csv};
+/// use zer0gravity_engine::report::{Report, export_csv};
 /// assert!(export_csv(&Report::read("[]").unwrap()).starts_with("encodingId,testCaseId,level,"));
 /// ```
 #[expect(

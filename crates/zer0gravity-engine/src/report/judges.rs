@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::grouped::{Group, IMPLEMENTABILITY, SEMANTIC, figure, is_scored, over_texts};
+use crate::ExperimentResult;
+use crate::result::JudgeRecord;
 use crate::stats::{
     Components, Estimate, krippendorff_alpha, pooled_variance_components, sample_median,
     variance_components,
 };
-use crate::{ExperimentResult, JudgeRecord};
 
 /// What the judges of a run do, on its scored items.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]

@@ -28,9 +28,9 @@ use thiserror::Error;
 use crate::dataset::Case;
 use crate::lint::LintReport;
 use crate::plan::{Config, PlannedCase};
-use crate::result::is_readable;
+use crate::result::{Randomness, SCHEMA_VERSION, is_readable};
 use crate::store::CallsFile;
-use crate::{ExperimentResult, Randomness, SCHEMA_VERSION, TokenSource};
+use crate::{ExperimentResult, TokenSource};
 
 pub use changes::{Changes, ItemName};
 pub use compare::{Comparison, Difference, NewFailure, PairName};
@@ -210,7 +210,7 @@ impl Report {
     /// [`ReportError`]: it is not JSON, or of another form, kind or version.
     ///
     /// ```
-    /// use zer0gravity_engine::Report;
+    /// use zer0gravity_engine::report::Report;
     /// let report = Report::read("[]").unwrap();
     /// assert_eq!(report.outcomes.items, 0);
     /// assert!(Report::read("{}").is_err());

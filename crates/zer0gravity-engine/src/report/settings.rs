@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use crate::ExperimentResult;
 use crate::report::export::word;
-use crate::{ExperimentResult, Metadata};
+use crate::result::Metadata;
 
 /// The different values of one setting in the results of a run.
 type Values = BTreeSet<String>;

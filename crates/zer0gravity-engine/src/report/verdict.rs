@@ -53,7 +53,7 @@ impl Limits {
 /// drop fails, which judges that give other points to the same text produce by themselves.
 ///
 /// ```
-/// use zer0gravity_engine::{Report, compare};
+/// use zer0gravity_engine::report::{Report, compare};
 /// let nothing = Report::read("[]").unwrap();
 /// assert!(compare(&nothing, &nothing, None).holds);
 /// assert!(!compare(&nothing, &nothing, Some(2.0)).holds);

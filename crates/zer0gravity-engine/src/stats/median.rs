@@ -1,6 +1,6 @@
 //! One number from several judges and samples.
 
-use crate::round_half_up;
+use crate::score::round_half_up;
 
 /// The median; of an even number of values the mean of the two in the middle, rounded half up to a whole point. None of no
 /// values; NaN if one of them is NaN, as a missing word of a judge must not turn into a number.

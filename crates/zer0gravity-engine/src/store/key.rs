@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::json;
 
 use crate::hash;
-use crate::{CountRequest, ModelLabel, ModelRequest};
+use crate::model::{CountRequest, ModelLabel, ModelRequest};
 
 /// The version of what goes into a key.
 const VERSION: u32 = 1;

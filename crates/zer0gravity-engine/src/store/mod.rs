@@ -15,7 +15,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-pub use crate::model::Endpoint;
+use crate::model::Endpoint;
 pub use calls_file::CallsFile;
 pub use jsonl::{JsonlStore, TornLine};
 pub use key::CallKey;

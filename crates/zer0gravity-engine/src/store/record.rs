@@ -1,9 +1,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::CallKey;
-use crate::model::Endpoint;
+use crate::FailureKind;
+use crate::model::{CallFacts, Endpoint, ModelError, ModelReply, Repeat, TokenCount};
 use crate::prompts::Role;
-use crate::{CallFacts, FailureKind, ModelError, ModelReply, Repeat, TokenCount};
 
 /// The version of a line.
 pub(crate) const SCHEMA_VERSION: u32 = 1;
@@ -88,12 +88,12 @@ impl ModelError {
 /// The record of a count of 7 tokens.
 #[cfg(test)]
 pub(super) fn sample_count(text: &str) -> std::sync::Arc<CallRecord> {
-    let label = crate::ModelLabel {
+    let label = crate::model::ModelLabel {
         provider: "p".to_owned(),
         host: String::new(),
         offline: false,
     };
-    let request = crate::CountRequest {
+    let request = crate::model::CountRequest {
         model: "m".to_owned(),
         text: text.to_owned(),
     };

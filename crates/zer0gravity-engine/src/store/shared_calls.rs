@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::OnceCell;
 
 use super::{CallKey, CallRecord, SharedStore, lock};
-use crate::ModelError;
+use crate::model::ModelError;
 
 /// The calls of a run: of those that ask the same, one is looked up or made, and all share its record.
 pub(super) struct SharedCalls<'a> {

@@ -3,7 +3,8 @@ use std::sync::OnceLock;
 use tokio_util::sync::CancellationToken;
 
 use super::{Endpoint, SharedStore, StoreError};
-use crate::{FailureKind, ModelError};
+use crate::FailureKind;
+use crate::model::ModelError;
 
 /// Says whether a run sends nothing more, and why: it was cancelled, a call failed in a way that no other can escape, or the store
 /// keeps no more calls.

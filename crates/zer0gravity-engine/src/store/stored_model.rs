@@ -12,12 +12,12 @@ use super::record::SCHEMA_VERSION;
 use super::shared_calls::SharedCalls;
 use super::stop_switch::StopSwitch;
 use super::{CallKey, CallRecord, Endpoint, SharedStore, StoreError, StoredAnswer, lock};
+use crate::model::{
+    CallFacts, CountRequest, ModelError, ModelLabel, ModelReply, ModelRequest, Repeat, TokenCount,
+};
 use crate::pipeline::CallTally;
 use crate::prompts::Role;
-use crate::{
-    CallFacts, Clock, CountRequest, FailureKind, ModelClient, ModelError, ModelLabel, ModelReply,
-    ModelRequest, Repeat, TokenCount,
-};
+use crate::{Clock, FailureKind, ModelClient};
 
 /// See the module.
 pub(crate) struct StoredModel<'a> {

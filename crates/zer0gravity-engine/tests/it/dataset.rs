@@ -1,9 +1,11 @@
 //! Datasets and samples, good and bad.
 
 use proptest::prelude::*;
-use zer0gravity_engine::CaseFormat::{Csv, Json, JsonLines};
-use zer0gravity_engine::dataset::ParsedCases;
-use zer0gravity_engine::{Case, CaseError, CaseFormat, TokenPair, parse_cases, parse_samples};
+use zer0gravity_engine::dataset::CaseFormat::{Csv, Json, JsonLines};
+use zer0gravity_engine::dataset::{
+    Case, CaseError, CaseFormat, ParsedCases, parse_cases, parse_samples,
+};
+use zer0gravity_engine::score::TokenPair;
 
 fn case(id: &str, text: &str) -> Case {
     Case {

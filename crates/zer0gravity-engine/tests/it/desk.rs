@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex};
 
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
+use zer0gravity_engine::dataset::Case;
 use zer0gravity_engine::plan::{Config, Plan, PlannedCase, RuleSet};
+use zer0gravity_engine::report::Report;
 use zer0gravity_engine::store::{CallKey, CallRecord, CallStore, MemoryStore, StoreError};
 use zer0gravity_engine::{
-    Case, Clock, Context, ExperimentResult, LocalCounter, ModelClient, Report, RunError, RunEvent,
-    Runner,
+    Clock, Context, ExperimentResult, LocalCounter, ModelClient, RunError, RunEvent, Runner,
 };
 
 use crate::player::{MODEL, Player, drive, finish, label};

@@ -2,12 +2,13 @@
 
 use proptest::prelude::*;
 use serde::Deserialize;
+use zer0gravity_engine::flags::{Flag, FlagId, FlagInput, Severity, detect};
+use zer0gravity_engine::lint::lint;
+use zer0gravity_engine::metrics::{chrf_pp, literal_recall};
+use zer0gravity_engine::model::CountRequest;
 use zer0gravity_engine::plan::RuleSet;
 use zer0gravity_engine::prompts::{Nonce, PromptProfile, Role, RoleInput, render};
-use zer0gravity_engine::{
-    CountRequest, DEFAULT_RULES, ExperimentResult, Flag, FlagId, FlagInput, Severity, chrf_pp,
-    detect, lint, literal_recall,
-};
+use zer0gravity_engine::{DEFAULT_RULES, ExperimentResult};
 
 use crate::desk::{Characters, Desk, only, plan};
 use crate::player::{Player, says, usual};

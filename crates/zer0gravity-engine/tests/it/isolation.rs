@@ -7,7 +7,7 @@ use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
-use zer0gravity_engine::ModelRequest;
+use zer0gravity_engine::model::ModelRequest;
 use zer0gravity_engine::plan::Plan;
 use zer0gravity_engine::prompts::{EXECUTOR, PromptProfile, Role};
 

@@ -1,9 +1,11 @@
 //! Replies in which a text speaks through the judge: no score that a reader of the whole reply would not give.
 
 use proptest::prelude::*;
+use zer0gravity_engine::StageStatus;
+use zer0gravity_engine::judge::{JudgeStatus, parse_judge_reply};
 use zer0gravity_engine::pipeline::{RoleConfig, judge_implementability, judge_semantic};
 use zer0gravity_engine::prompts::Role;
-use zer0gravity_engine::{JudgeStatus, Report, StageStatus, page, parse_judge_reply};
+use zer0gravity_engine::report::{Report, page};
 
 use crate::desk::{Desk, only, plan};
 use crate::player::{MODEL, Player, RULES, finish, says};

@@ -1,7 +1,7 @@
 //! What the lint says of the default rules.
 
-use zer0gravity_engine::lint::TokenCounts;
-use zer0gravity_engine::{DEFAULT_RULES, LintReport, Tokenizers, lint};
+use zer0gravity_engine::lint::{LintReport, TokenCounts, lint};
+use zer0gravity_engine::{DEFAULT_RULES, Tokenizers};
 
 fn default_report() -> LintReport {
     lint(DEFAULT_RULES, &Tokenizers::default())

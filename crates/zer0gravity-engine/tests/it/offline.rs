@@ -1,8 +1,9 @@
 //! What works without a model: the metrics and the codec.
 
 use serde::Deserialize;
-use zer0gravity_engine::codec::{lexical_semantic, rule_implementability};
-use zer0gravity_engine::{DEFAULT_RULES, Lexicon, RuleCodec, chrf_pp, literal_recall, rouge_l};
+use zer0gravity_engine::DEFAULT_RULES;
+use zer0gravity_engine::codec::{Lexicon, RuleCodec, lexical_semantic, rule_implementability};
+use zer0gravity_engine::metrics::{chrf_pp, literal_recall, rouge_l};
 
 /// A pair of texts with what the Python packages say of it.
 #[derive(Deserialize)]

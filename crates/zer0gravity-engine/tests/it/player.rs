@@ -7,11 +7,11 @@ use std::task::{Context, Poll, Waker};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio::sync::oneshot;
-use zer0gravity_engine::prompts::Role;
-use zer0gravity_engine::{
-    CallFacts, CountRequest, FailureKind, ModelClient, ModelError, ModelLabel, ModelReply,
-    ModelRequest, StageName, Stop, TokenCount, TokenUse,
+use zer0gravity_engine::model::{
+    CallFacts, CountRequest, ModelError, ModelLabel, ModelReply, ModelRequest, Stop, TokenCount,
 };
+use zer0gravity_engine::prompts::Role;
+use zer0gravity_engine::{FailureKind, ModelClient, StageName, TokenUse};
 
 type Reply = Result<ModelReply, ModelError>;
 type Answers<Question, Answer> = Box<dyn Fn(&Question) -> Answer + Send + Sync>;

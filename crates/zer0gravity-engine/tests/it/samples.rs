@@ -1,11 +1,12 @@
 //! Texts that were encoded and decoded somewhere else: what is given is used, what is missing is asked for.
 
+use zer0gravity_engine::dataset::{Case, CaseFormat, RoundTripSample, parse_samples};
 use zer0gravity_engine::plan::Config;
 use zer0gravity_engine::prompts::Role;
-use zer0gravity_engine::{
-    Case, CaseFormat, ExperimentResult, Points, Report, ResultScores, RoundTripSample, RunEvent,
-    StageName, StageStatus, TokenPair, TokenSource, parse_samples,
-};
+use zer0gravity_engine::report::Report;
+use zer0gravity_engine::result::{Points, ResultScores};
+use zer0gravity_engine::score::TokenPair;
+use zer0gravity_engine::{ExperimentResult, RunEvent, StageName, StageStatus, TokenSource};
 
 use crate::desk::{Desk, only};
 use crate::player::{Asked, MODEL, Player, drive, fails, finish, label};

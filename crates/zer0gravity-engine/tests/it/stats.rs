@@ -4,10 +4,10 @@ use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use serde::Deserialize;
 use zer0gravity_engine::stats::{
-    EXACT_FLIPS_UP_TO, IntervalMethod, RANDOM_FLIPS, UNBOUNDED, holm, krippendorff_alpha,
-    mean_with_interval, panel_score, pooled_variance_components, sample_median,
+    EXACT_FLIPS_UP_TO, IntervalMethod, PairedResult, RANDOM_FLIPS, StatsError, UNBOUNDED, holm,
+    krippendorff_alpha, mean_with_interval, paired_test, panel_score, pooled_variance_components,
+    sample_median, variance_components,
 };
-use zer0gravity_engine::{PairedResult, StatsError, paired_test, variance_components};
 
 /// `fixtures/zer0gravity/statistics.json`, which says how it was made.
 #[derive(Deserialize)]

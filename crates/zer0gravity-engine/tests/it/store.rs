@@ -10,11 +10,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use llm_types::ErrorClass;
-use zer0gravity_engine::store::{
-    CallKey, CallRecord, CallStore as _, Endpoint, JsonlStore, StoreError, StoredAnswer,
+use zer0gravity_engine::FailureKind;
+use zer0gravity_engine::model::{
+    CallFacts, CountRequest, Endpoint, ModelError, ModelLabel, Repeat, TokenCount,
 };
-use zer0gravity_engine::{
-    CallFacts, CountRequest, FailureKind, ModelError, ModelLabel, Repeat, TokenCount,
+use zer0gravity_engine::store::{
+    CallKey, CallRecord, CallStore as _, JsonlStore, StoreError, StoredAnswer,
 };
 
 fn count(text: &str, answer: StoredAnswer) -> Arc<CallRecord> {

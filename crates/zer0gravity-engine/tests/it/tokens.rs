@@ -3,11 +3,11 @@
 use serde_json::json;
 use test_support::Canned;
 use tokio_util::sync::CancellationToken;
+use zer0gravity_engine::model::{ModelError, ModelReply};
 use zer0gravity_engine::plan::{Config, Plan, RuleSet};
 use zer0gravity_engine::prompts::{Nonce, PromptProfile, Role, RoleInput, render};
 use zer0gravity_engine::{
-    ExperimentResult, FailureKind, ModelError, ModelReply, StageName, StageStatus, TokenSource,
-    TokenUse,
+    ExperimentResult, FailureKind, StageName, StageStatus, TokenSource, TokenUse,
 };
 
 use crate::desk::{Desk, only, plan};

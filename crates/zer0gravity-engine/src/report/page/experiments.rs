@@ -7,10 +7,11 @@ use serde_json::Value;
 
 use super::signals::weight;
 use super::{HEADING, PREVIEW, ROWS, TOLD, counted, mean, number, shortened};
+use crate::ExperimentResult;
 use crate::flags::Severity;
 use crate::report::grouped::total;
 use crate::report::{CaseStatistics, Report};
-use crate::{ExperimentResult, JudgeRecord, ProceduralStatus};
+use crate::result::{JudgeRecord, ProceduralStatus};
 
 /// The experiments that are told in full: where there are too many, first those that need a look, then one of each text and
 /// encoding, then the rest.

@@ -6,11 +6,13 @@ use report_kit::{Cell, Section, Tone};
 
 use super::{SIGNIFICANT, counted};
 use crate::flags::Severity;
+use crate::judge::JudgeStatus;
 use crate::report::export::word;
 use crate::report::grouped::is_scored;
 use crate::report::{Report, RuleSetStatistics};
+use crate::result::JudgeRecord;
 use crate::stats::Estimate;
-use crate::{ExperimentResult, JudgeRecord, JudgeStatus, StageStatus};
+use crate::{ExperimentResult, StageStatus};
 
 pub(super) fn title(report: &Report) -> String {
     let encodings = &report.statistics.per_encoding;

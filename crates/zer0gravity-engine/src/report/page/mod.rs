@@ -32,7 +32,7 @@ const SIGNIFICANT: f64 = 0.05;
 /// JSON with the name `report`.
 ///
 /// ```
-/// use zer0gravity_engine::{Report, page};
+/// use zer0gravity_engine::report::{Report, page};
 /// let report = Report::read("[]").unwrap();
 /// assert!(page(&report).render().unwrap().contains("data-report"));
 /// ```

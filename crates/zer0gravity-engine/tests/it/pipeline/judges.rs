@@ -2,9 +2,11 @@
 
 use std::collections::HashSet;
 
+use zer0gravity_engine::StageStatus;
+use zer0gravity_engine::judge::JudgeStatus;
 use zer0gravity_engine::plan::{Plan, RuleSet};
 use zer0gravity_engine::prompts::Role;
-use zer0gravity_engine::{JudgeStatus, Points, StageStatus};
+use zer0gravity_engine::result::Points;
 
 use crate::desk::{Desk, only, plan};
 use crate::player::{Player, fails, says, usual};

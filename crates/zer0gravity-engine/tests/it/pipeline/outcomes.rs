@@ -1,10 +1,10 @@
 //! How each stage can end, and what a result keeps of what came before.
 
+use zer0gravity_engine::model::{ModelError, ModelReply, Stop};
+use zer0gravity_engine::pipeline::run_experiment;
 use zer0gravity_engine::prompts::Role;
-use zer0gravity_engine::{
-    Context, ExperimentResult, FailureKind, ModelError, ModelReply, Points, ProceduralStatus,
-    ResultScores, StageName, StageStatus, Stop, run_experiment,
-};
+use zer0gravity_engine::result::{Points, ProceduralStatus, ResultScores};
+use zer0gravity_engine::{Context, ExperimentResult, FailureKind, StageName, StageStatus};
 
 use crate::desk::{Characters, Desk, only, plan};
 use crate::player::{Player, RULES, SEMANTIC, fails, finish, says, stops};

@@ -1,7 +1,8 @@
 //! Failures that no other call can escape: the run sends nothing more.
 
+use zer0gravity_engine::model::ModelError;
 use zer0gravity_engine::prompts::Role;
-use zer0gravity_engine::{FailureKind, ModelError, StageName, StageStatus};
+use zer0gravity_engine::{FailureKind, StageName, StageStatus};
 
 use crate::desk::{Desk, plan};
 use crate::player::{Player, fails, kind_of, says, usual};

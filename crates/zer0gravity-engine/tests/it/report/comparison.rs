@@ -4,10 +4,9 @@ use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use statrs::distribution::{ContinuousCDF as _, Normal};
 use zer0gravity_engine::prompts::PromptProfile;
-use zer0gravity_engine::report::{Changes, Limits};
-use zer0gravity_engine::{
-    Comparison, ExperimentResult, Points, Report, StageName, StageStatus, compare,
-};
+use zer0gravity_engine::report::{Changes, Comparison, Limits, Report, compare};
+use zer0gravity_engine::result::Points;
+use zer0gravity_engine::{ExperimentResult, StageName, StageStatus};
 
 use super::sample::{failed, item, judged, numbered, report, small, tokens, without_rules};
 

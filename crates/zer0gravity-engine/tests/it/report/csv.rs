@@ -1,7 +1,7 @@
 //! The table for spreadsheets.
 
-use zer0gravity_engine::report::CSV_COLUMNS;
-use zer0gravity_engine::{Report, StageName, StageStatus, export_csv};
+use zer0gravity_engine::report::{CSV_COLUMNS, Report, export_csv};
+use zer0gravity_engine::{StageName, StageStatus};
 
 use super::sample::{failed, item, report, small, tokens};
 

@@ -1,8 +1,8 @@
 //! The numbers of a report.
 
 use serde_json::{Value, json};
-use zer0gravity_engine::report::{ReportError, Statistics};
-use zer0gravity_engine::{Report, StageName, StageStatus, export_json};
+use zer0gravity_engine::report::{Report, ReportError, Statistics, export_json};
+use zer0gravity_engine::{StageName, StageStatus};
 
 use super::sample::{failed, item, judged, numbered, panel, report, small, tokens, without_rules};
 
@@ -315,7 +315,7 @@ fn the_cost_is_what_the_results_report() {
 #[test]
 fn a_missing_number_is_null_and_never_a_mean() {
     let mut results = vec![item("e", "a", "x"), item("e", "b", "y")];
-    results[0].total = Some(zer0gravity_engine::Points(f64::NAN));
+    results[0].total = Some(zer0gravity_engine::result::Points(f64::NAN));
     let report = report(results);
     assert_eq!((report.outcomes.scored, report.outcomes.failed), (1, 0));
     near(report.statistics.per_encoding[0].total.mean, 74.0);

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use scraper::Html;
 use serde_json::{Value, json};
-use zer0gravity_engine::Report;
 use zer0gravity_engine::judge::JudgeStatus;
+use zer0gravity_engine::report::Report;
 
 use super::page::{found, html, texts};
 use super::sample::small;
@@ -162,10 +162,10 @@ fn absurd_numbers_are_shown_or_left_out() {
     let report = Report::of_results(report.results);
     let html = html(&report);
     assert!(!html.contains("NaN") && !html.contains(">inf<"));
-    let json = zer0gravity_engine::export_json(&report);
+    let json = zer0gravity_engine::report::export_json(&report);
     assert!(!json.contains("NaN"));
     assert!(Report::read(&json).is_ok());
-    zer0gravity_engine::export_csv(&report);
+    zer0gravity_engine::report::export_csv(&report);
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use scraper::{ElementRef, Html, Selector};
 use serde_json::Value;
 use zer0gravity_engine::flags::{Flag, FlagId, Severity};
-use zer0gravity_engine::report::Report;
-use zer0gravity_engine::{ExperimentResult, StageName, StageStatus, TokenSource, page};
+use zer0gravity_engine::report::{Report, page};
+use zer0gravity_engine::{ExperimentResult, StageName, StageStatus, TokenSource};
 
 use super::sample::{failed, item, judged, numbered, report, small, tokens};
 

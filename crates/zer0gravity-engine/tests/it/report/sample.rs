@@ -5,14 +5,17 @@ use zer0gravity_engine::dataset::Case;
 use zer0gravity_engine::flags::{Flag, FlagId, Severity};
 use zer0gravity_engine::judge::JudgeStatus;
 use zer0gravity_engine::lint::{LintFinding, LintReport};
+use zer0gravity_engine::model::ModelLabel;
 use zer0gravity_engine::plan::{Config, PlannedCase};
 use zer0gravity_engine::prompts::PromptProfile;
-use zer0gravity_engine::report::ReportedRuleSet;
+use zer0gravity_engine::report::{Report, ReportedRuleSet};
+use zer0gravity_engine::result::{
+    Details, JudgeRecord, JudgeSample, Metadata, Metrics, Models, PartialTotal, Points, Procedural,
+    PromptHashes, Randomness, SCHEMA_VERSION,
+};
+use zer0gravity_engine::score::{TokenPair, compression_percent, compression_ratio, score_all};
 use zer0gravity_engine::{
-    Details, ExperimentResult, JudgeRecord, JudgeSample, Metadata, Metrics, ModelLabel, Models,
-    Outcome, PartialTotal, Points, Procedural, PromptHashes, Randomness, Report, SCHEMA_VERSION,
-    StageName, StageRecord, StageStatus, TokenPair, TokenSource, TokenUse, compression_percent,
-    compression_ratio, score_all,
+    ExperimentResult, Outcome, StageName, StageRecord, StageStatus, TokenSource, TokenUse,
 };
 
 /// The model that does everything unless a test says otherwise.

@@ -8,11 +8,12 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio::runtime::Builder;
 use tokio_util::sync::CancellationToken;
+use zer0gravity_engine::ModelClient;
+use zer0gravity_engine::model::{
+    CountRequest, ModelError, ModelLabel, ModelReply, ModelRequest, TokenCount,
+};
 use zer0gravity_engine::prompts::Role;
 use zer0gravity_engine::store::{CallKey, CallRecord, CallStore, StoreError};
-use zer0gravity_engine::{
-    CountRequest, ModelClient, ModelError, ModelLabel, ModelReply, ModelRequest, TokenCount,
-};
 
 use crate::desk::{Desk, plan};
 use crate::player::{Player, fails};

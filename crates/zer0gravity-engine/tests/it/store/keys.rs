@@ -5,9 +5,11 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
+use zer0gravity_engine::model::{
+    CountRequest, Endpoint, ModelLabel, ModelRequest, PromptInputs, Repeat,
+};
 use zer0gravity_engine::prompts::{Nonce, PromptMessage, PromptProfile, Role, RoleInput, render};
-use zer0gravity_engine::store::{CallKey, Endpoint};
-use zer0gravity_engine::{CountRequest, ModelLabel, ModelRequest, PromptInputs, Repeat};
+use zer0gravity_engine::store::CallKey;
 
 use crate::desk::{Desk, plan};
 use crate::player::{Player, label};

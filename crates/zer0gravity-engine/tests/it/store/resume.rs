@@ -3,10 +3,12 @@
 use std::collections::HashSet;
 
 use tokio_util::sync::CancellationToken;
+use zer0gravity_engine::model::Stop;
 use zer0gravity_engine::plan::Plan;
 use zer0gravity_engine::prompts::Role;
+use zer0gravity_engine::report::Report;
 use zer0gravity_engine::store::{CallRecord, CallStore as _, JsonlStore, StoredAnswer};
-use zer0gravity_engine::{ExperimentResult, FailureKind, Report, StageStatus, Stop, TokenSource};
+use zer0gravity_engine::{ExperimentResult, FailureKind, StageStatus, TokenSource};
 
 use crate::desk::{Desk, only, plan};
 use crate::player::{Player, drive, fails, stops, usual};
