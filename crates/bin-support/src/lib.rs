@@ -88,7 +88,7 @@ pub use printable::{printable, shortened};
 pub use progress::Progress;
 pub use results::Results;
 pub use run::{Session, run};
-pub use runtime::block_on;
+pub use runtime::{block_on, block_on_threads};
 
 #[cfg(test)]
 #[path = "../build.rs"]

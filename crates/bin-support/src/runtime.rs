@@ -17,6 +17,24 @@ pub fn block_on<F: Future>(future: F) -> Result<F::Output, Error> {
         .map_err(|source| Error::Runtime { source })
 }
 
+/// Runs `future` to its end on this thread, and the tasks it spawns on two more.
+///
+/// For programs in which a person waits: what waits for a disk holds up nothing else. Work on other threads that has not ended
+/// with `future` is left behind, so that a folder of a network that never answers does not keep the program.
+///
+/// # Errors
+/// [`Error::Runtime`] where the system has no resources for it.
+pub fn block_on_threads<F: Future>(future: F) -> Result<F::Output, Error> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|source| Error::Runtime { source })?;
+    let output = runtime.block_on(future);
+    runtime.shutdown_background();
+    Ok(output)
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -30,5 +48,22 @@ mod tests {
             7
         });
         assert_eq!(value.unwrap(), 7);
+    }
+
+    #[test]
+    fn h15_a_thread_that_never_ends_is_left_behind() {
+        let (hold, held) = std::sync::mpsc::channel::<()>();
+        let value = block_on_threads(async {
+            let (begun, begins) = tokio::sync::oneshot::channel();
+            tokio::task::spawn_blocking(move || {
+                let _ = begun.send(());
+                // Until the test has its value.
+                let _ = held.recv();
+            });
+            begins.await.unwrap();
+            7
+        });
+        assert_eq!(value.unwrap(), 7);
+        drop(hold);
     }
 }

@@ -155,7 +155,6 @@ impl Desk {
                 let text = args.text(0, "text")?;
                 self.send(text, (page, id)).await?
             }
-            "stop" => json!({ "stopped": self.stop() }),
             "callLLM" => {
                 let (messages, opts) = (args.take(0), args.take(1));
                 return Ok((self.kernel.call_llm(messages, opts, deltas(), cancel)).await);

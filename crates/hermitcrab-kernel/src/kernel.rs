@@ -18,6 +18,7 @@ use crate::state::State;
 use crate::tools::run::{Caller, Facts};
 use crate::turn::TurnReport;
 use crate::usage::{Call, Meter};
+use crate::worker::may_block;
 use crate::{
     Brain, BrainInfo, BrainReply, BrainRequest, Event, EventSink, Files, Host, KernelConfig,
     KernelError, Kv, ShellCompiler, ShellInfo, ToolOutcome, Usage, Web, conversation, tools, usage,
@@ -40,7 +41,7 @@ pub(crate) struct Inner {
     pub keeper: Keeper,
     pub prices: ModelTable,
     pub web: Web,
-    pub files: Files,
+    pub files: Arc<Files>,
     /// Opened when it is first needed: it reads all that it holds.
     pub kv: OnceLock<Kv>,
     /// Who the model is, as it was at the start: what it changes of itself holds from the next start on.
@@ -114,7 +115,7 @@ impl Kernel {
             inner: Arc::new(Inner {
                 config,
                 web,
-                files,
+                files: Arc::new(files),
                 kv: OnceLock::new(),
                 store,
                 brain,
@@ -144,7 +145,7 @@ impl Kernel {
         events: EventSink,
         cancel: CancellationToken,
     ) -> Result<BootReport, KernelError> {
-        self.inner.boot(&events, &cancel).await
+        may_block(self.inner.boot(&events, &cancel)).await
     }
 
     /// The person says `input`; answers when the model is done.
@@ -157,13 +158,16 @@ impl Kernel {
         events: EventSink,
         cancel: CancellationToken,
     ) -> Result<TurnReport, KernelError> {
-        self.inner.turn(input, &events, &cancel).await
+        may_block(self.inner.turn(input, &events, &cancel)).await
     }
 
     /// What the next request would be, part by part.
     pub async fn prompt(&self, phase: Phase) -> crate::PromptPreview {
-        let conversation = self.inner.conversation.lock().await;
-        self.inner.preview(phase, &conversation)
+        let preview = async {
+            let conversation = self.inner.conversation.lock().await;
+            self.inner.preview(phase, &conversation)
+        };
+        may_block(preview).await
     }
 
     /// Runs a tool outside of a turn: for the person. A failure is an answer, too.
@@ -190,7 +194,7 @@ impl Kernel {
             events: &events,
             cancel: &cancel,
         };
-        self.inner.run_tool(name, input, &mut caller).await
+        may_block(self.inner.run_tool(name, input, &mut caller)).await
     }
 
     /// Compiles a shell of the person's and shows it.
@@ -254,8 +258,11 @@ impl Kernel {
     /// # Errors
     /// What was said since is in memory only, and lost when the kernel goes.
     pub async fn settle(&self) -> Result<(), KernelError> {
-        let mut conversation = self.inner.conversation.lock().await;
-        let settled = conversation.settle(&self.inner.keeper);
+        let settle = async {
+            let mut conversation = self.inner.conversation.lock().await;
+            conversation.settle(&self.inner.keeper)
+        };
+        let settled = may_block(settle).await;
         settled.map_err(KernelError::file(conversation::FILE))
     }
 

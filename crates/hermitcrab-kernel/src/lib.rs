@@ -84,6 +84,7 @@ mod turn;
 mod usage;
 mod web;
 pub mod window;
+mod worker;
 
 pub use boot::{BootReport, SafeFace};
 pub use brain::{
@@ -118,3 +119,4 @@ pub use tools::{
 pub use turn::{MAX_INPUT, TurnReport};
 pub use usage::{Taken, Usage};
 pub use web::{Found, Hit, Page, Resolve, SystemResolver, Web, WebPolicy};
+pub use worker::may_block;

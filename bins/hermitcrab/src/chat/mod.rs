@@ -6,7 +6,7 @@ mod screen;
 
 use std::io::IsTerminal as _;
 
-use bin_support::{Exit, Failure, Interrupt, Session, block_on, printable};
+use bin_support::{Exit, Failure, Interrupt, Session, block_on_threads, printable};
 use hermitcrab_kernel::{BootReport, Kernel, KernelError, TurnReport};
 use tokio_util::sync::CancellationToken;
 
@@ -20,7 +20,7 @@ use screen::Screen;
 /// Wakes the model and talks with it until the person leaves.
 pub fn execute(args: &Chat, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
     let interrupt = Interrupt::on_signals()?;
-    block_on(talk(args, data, session, &interrupt))?
+    block_on_threads(talk(args, data, session, &interrupt))?
 }
 
 async fn talk(

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use bin_support::{Exit, Failure, Interrupt, ProviderName, Session, block_on, printable};
+use bin_support::{Exit, Failure, Interrupt, ProviderName, Session, block_on_threads, printable};
 use clap::ValueEnum as _;
 use hermitcrab_face::{FaceConfig, FaceError, FaceServer, Keys as _, Npm, Runtime, WebHost};
 use tokio_util::sync::CancellationToken;
@@ -28,7 +28,7 @@ const NPM: Duration = Duration::from_mins(1);
 /// Serves the face until the person ends it.
 pub fn execute(args: &Serve, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
     let interrupt = Interrupt::on_signals()?;
-    block_on(serve(args, data, session, interrupt))?
+    block_on_threads(serve(args, data, session, interrupt))?
 }
 
 async fn serve(

@@ -25,3 +25,5 @@ mod program;
 mod replay;
 mod secrets;
 mod serve;
+#[cfg(target_os = "linux")]
+mod terminal;

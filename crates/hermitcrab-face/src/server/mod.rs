@@ -13,11 +13,12 @@ use std::time::Duration;
 
 use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
+use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::serve::ListenerExt as _;
 use axum::{Json, Router, middleware};
-use hermitcrab_kernel::{Kernel, Shell, ShellCompiler};
+use hermitcrab_kernel::{Kernel, Shell, ShellCompiler, may_block};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
@@ -126,7 +127,7 @@ impl FaceServer {
         } = self;
         let desk = place.desk.clone();
         desk.tell_status();
-        desk.calls.spawn(live(desk.clone(), deaths, safe));
+        (desk.calls).spawn(may_block(live(desk.clone(), deaths, safe)));
         let end = desk.end.clone();
         // Deltas go at once; where this cannot be set they only come later.
         let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
@@ -190,6 +191,9 @@ fn routes(place: Place) -> Router {
         .route("/export", get(api::export))
         .route("/import", post(api::import))
         .route("/key", post(api::key))
+        .layer(middleware::from_fn(|request, next: Next| {
+            may_block(next.run(request))
+        }))
         .layer(middleware::from_fn_with_state(
             place.gate.clone(),
             gate::known,

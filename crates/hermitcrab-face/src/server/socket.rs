@@ -1,5 +1,6 @@
 //! The socket of a page: `hello` first, then calls and what becomes of them.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,14 +9,16 @@ use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use futures_util::{SinkExt as _, StreamExt as _};
-use hermitcrab_kernel::{Fault, HostSkills};
+use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt as _, SinkExt as _, StreamExt as _};
+use hermitcrab_kernel::{Fault, HostSkills, may_block};
 use serde::Deserialize;
 use serde_json::json;
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::time::{Instant, interval_at, timeout};
 
 use super::{Place, Refusal};
+use crate::desk::Desk;
 use crate::hub::Arrived;
 use crate::message::{FromPage, ToPage};
 use crate::methods::{Call, Caller};
@@ -54,7 +57,7 @@ pub(super) async fn open(
     upgrade
         .max_message_size(MAX_MESSAGE)
         .max_frame_size(MAX_MESSAGE)
-        .on_upgrade(move |socket| serve(socket, place))
+        .on_upgrade(move |socket| may_block(serve(socket, place)))
 }
 
 async fn serve(mut socket: WebSocket, place: Place) {
@@ -100,6 +103,8 @@ async fn talk(socket: WebSocket, place: &Place, page: u64, mut out: mpsc::Receiv
     let mut silent = 0;
     let mut rate = Rate::of_calls();
     let in_flight = Arc::new(Semaphore::new(IN_FLIGHT));
+    let (calls, queue) = mpsc::unbounded_channel();
+    place.desk.calls.spawn(work_off(place.desk.clone(), queue));
     loop {
         tokio::select! {
             message = out.recv() => {
@@ -118,7 +123,7 @@ async fn talk(socket: WebSocket, place: &Place, page: u64, mut out: mpsc::Receiv
             message = from.next() => match message {
                 Some(Ok(Message::Text(text))) => {
                     silent = 0;
-                    heard(place, page, &text, &mut rate, &in_flight);
+                    heard(place, page, &text, &mut rate, &in_flight, &calls);
                 }
                 Some(Ok(Message::Ping(_) | Message::Pong(_))) => silent = 0,
                 Some(Ok(Message::Binary(_) | Message::Close(_)) | Err(_)) | None => break,
@@ -126,6 +131,9 @@ async fn talk(socket: WebSocket, place: &Place, page: u64, mut out: mpsc::Receiv
         }
     }
 }
+
+/// A call, and its place among those that a shell may have under way.
+type Queued = (Call, Option<OwnedSemaphorePermit>);
 
 /// What there is to say of a message that is none.
 #[derive(Deserialize)]
@@ -135,7 +143,46 @@ struct Numbered {
     id: u64,
 }
 
-fn heard(place: &Place, page: u64, text: &str, rate: &mut Rate, in_flight: &Arc<Semaphore>) {
+/// Runs the calls of a page, each begun after those before it: two edits that a shell does not wait for are made in its order.
+/// A turn goes on when its page is closed.
+async fn work_off(desk: Arc<Desk>, mut queue: mpsc::UnboundedReceiver<Queued>) {
+    let run = |(call, permit): Queued| {
+        let desk = desk.clone();
+        async move {
+            let (page, id) = (call.page, call.id);
+            let answer = AssertUnwindSafe(desk.call(call)).catch_unwind().await;
+            let answer = answer.unwrap_or_else(|_| {
+                let fault = Fault::new("bug", "the call stopped with a fault of the program");
+                Err(json!(fault))
+            });
+            drop(permit);
+            desk.host.send(page, ToPage::reply(id, answer));
+        }
+    };
+    let mut running = FuturesUnordered::new();
+    let work = async {
+        loop {
+            tokio::select! {
+                queued = queue.recv() => match queued {
+                    Some(queued) => running.push(run(queued)),
+                    None => break,
+                },
+                Some(()) = running.next() => {}
+            }
+        }
+        while running.next().await.is_some() {}
+    };
+    may_block(work).await;
+}
+
+fn heard(
+    place: &Place,
+    page: u64,
+    text: &str,
+    rate: &mut Rate,
+    in_flight: &Arc<Semaphore>,
+    calls: &mpsc::UnboundedSender<Queued>,
+) {
     let desk = &place.desk;
     let refuse = |id, fault: Fault| desk.host.send(page, ToPage::reply(id, Err(json!(fault))));
     let message = match serde_json::from_str(text) {
@@ -184,7 +231,11 @@ fn heard(place: &Place, page: u64, text: &str, rate: &mut Rate, in_flight: &Arc<
                     Some(permit)
                 }
             };
-            let desk = desk.clone();
+            // A stop does not wait for what it stops.
+            if method == "stop" {
+                let answer = json!({ "stopped": desk.stop() });
+                return desk.host.send(page, ToPage::reply(id, Ok(answer)));
+            }
             let call = Call {
                 page,
                 id,
@@ -192,12 +243,8 @@ fn heard(place: &Place, page: u64, text: &str, rate: &mut Rate, in_flight: &Arc<
                 method,
                 args,
             };
-            // A turn goes on when its page is closed.
-            desk.clone().calls.spawn(async move {
-                let answer = desk.call(call).await;
-                drop(permit);
-                desk.host.send(page, ToPage::reply(id, answer));
-            });
+            // The task that takes them ends after this one.
+            let _ = calls.send((call, permit));
         }
         FromPage::Log { frame, level, text } => {
             if let Some(rev) = desk.host.frame_rev(page, &frame)

@@ -13,6 +13,7 @@ use crate::kernel::{Inner, author};
 use crate::tools::call::calls;
 use crate::tools::run::{Caller, Facts, clean};
 use crate::window::{self, WindowLimits};
+use crate::worker::may_block;
 use crate::{BrainError, BrainReply, BrainRequest, EventSink, Fault, Kernel, ToolOutcome, tools};
 
 use answer::Form;
@@ -44,7 +45,7 @@ impl Kernel {
         params["tools"] = serde_json::json!([]);
         let inner = &self.inner;
         let answer = inner.ask_once(params, Form::Text, ToolChoice::Any, &events, &cancel);
-        inner.told(answer.await)
+        inner.told(may_block(answer).await)
     }
 
     /// One request as the provider defines it.
@@ -62,7 +63,7 @@ impl Kernel {
     ) -> ToolOutcome {
         let inner = &self.inner;
         let answer = inner.ask_once(params, Form::Blocks, ToolChoice::Any, &events, &cancel);
-        inner.told(answer.await)
+        inner.told(may_block(answer).await)
     }
 
     /// As [`Kernel::call_api`], and the tools that the model calls are run in the name of `by` until it is done; the last
@@ -78,7 +79,7 @@ impl Kernel {
         cancel: CancellationToken,
     ) -> ToolOutcome {
         let answer = self.inner.ask_on(params, by, &events, &cancel);
-        self.inner.told(answer.await)
+        self.inner.told(may_block(answer).await)
     }
 }
 

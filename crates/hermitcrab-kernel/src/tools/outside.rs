@@ -1,18 +1,20 @@
 //! The tools that reach out of the kernel: the web, granted folders, the key-value store, and what the host can do.
 
 use std::collections::BTreeMap;
+use std::panic::resume_unwind;
 use std::sync::Arc;
 
 use llm_client::Clock;
 use pscale_blocks::remove_keys;
 use serde_json::{Value, json};
+use tokio::task::spawn_blocking;
 
 use super::Tool;
 use super::args::Args;
 use super::run::Caller;
 use crate::kernel::Inner;
 use crate::web::{SystemResolver, Web, WebPolicy};
-use crate::{Fault, HostCall, HostError, KernelConfig, Kv, ToolOutcome};
+use crate::{Fault, Files, HostCall, HostError, KernelConfig, Kv, ToolOutcome};
 
 /// The most bytes of a file at once: with what stands around them they are below the longest result.
 const PIECE: usize = 10_000;
@@ -34,6 +36,7 @@ impl Inner {
         caller: &mut Caller<'_>,
     ) -> Result<ToolOutcome, Fault> {
         let stopped = caller.cancel.clone();
+        let begun = matches!(tool.name.as_str(), "fs_write" | "fs_mkdir" | "fs_delete");
         let work = async {
             match tool.name.as_str() {
                 "web_fetch" => self.web_fetch(&args, caller).await,
@@ -43,14 +46,17 @@ impl Inner {
                 name if name.starts_with("fs_") && self.is_of_host(name, &args) => {
                     self.ask_host(name, args).await
                 }
-                name if name.starts_with("fs_") => self.in_folder(name, &args),
+                name if name.starts_with("fs_") => self.in_folder(name, args).await,
                 name if name.starts_with("idb_") => self.in_kv(name, &args),
                 name => self.ask_host(name, args).await,
             }
         };
         tokio::select! {
             outcome = work => outcome,
-            () = stopped.cancelled() => Err(Fault::new("stopped", "the person stopped the turn")),
+            () = stopped.cancelled() => {
+                let fault = Fault::new("stopped", "the person stopped the turn");
+                Err(if begun { fault.hint("fs_list shows whether it was done") } else { fault })
+            }
         }
     }
 
@@ -104,25 +110,15 @@ impl Inner {
         !is_own && self.host.offers().0.contains(name)
     }
 
-    fn in_folder(&self, name: &str, args: &Args) -> Result<ToolOutcome, Fault> {
-        let (root, path) = (args.text("root"), args.text("path"));
-        let files = &self.files;
-        Ok(match name {
-            "fs_list" => ToolOutcome::of(files.list(root, path)?),
-            "fs_read" => {
-                let offset = args.number("offset").unwrap_or_default();
-                ToolOutcome::of(files.read(root, path, offset, PIECE)?)
-            }
-            "fs_write" => {
-                files.write(root, path, args.text("content"))?;
-                ToolOutcome::of(json!({"root": root, "path": path}))
-            }
-            "fs_mkdir" => {
-                files.mkdir(root, path)?;
-                ToolOutcome::of(json!({"root": root, "path": path}))
-            }
-            _ => ToolOutcome::of(json!({"moved_to": files.delete(root, path)?})),
-        })
+    /// Works on a thread that may be left behind: a folder of a network may never answer, and the person may stop the turn.
+    async fn in_folder(&self, name: &str, args: Args) -> Result<ToolOutcome, Fault> {
+        let (files, name) = (self.files.clone(), name.to_owned());
+        let work = spawn_blocking(move || in_folder(&files, &name, &args));
+        work.await
+            .unwrap_or_else(|stopped| match stopped.try_into_panic() {
+                Ok(panic) => resume_unwind(panic),
+                Err(_) => Err(Fault::new("stopped", "the program ends")),
+            })
     }
 
     fn kv(&self) -> Result<&Kv, Fault> {
@@ -176,6 +172,26 @@ impl Inner {
             Err(error) => Err(Fault::new("failed", error.to_string())),
         }
     }
+}
+
+fn in_folder(files: &Files, name: &str, args: &Args) -> Result<ToolOutcome, Fault> {
+    let (root, path) = (args.text("root"), args.text("path"));
+    Ok(match name {
+        "fs_list" => ToolOutcome::of(files.list(root, path)?),
+        "fs_read" => {
+            let offset = args.number("offset").unwrap_or_default();
+            ToolOutcome::of(files.read(root, path, offset, PIECE)?)
+        }
+        "fs_write" => {
+            files.write(root, path, args.text("content"))?;
+            ToolOutcome::of(json!({"root": root, "path": path}))
+        }
+        "fs_mkdir" => {
+            files.mkdir(root, path)?;
+            ToolOutcome::of(json!({"root": root, "path": path}))
+        }
+        _ => ToolOutcome::of(json!({"moved_to": files.delete(root, path)?})),
+    })
 }
 
 fn headers(given: Option<&Value>) -> Result<BTreeMap<String, String>, Fault> {

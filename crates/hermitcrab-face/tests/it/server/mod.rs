@@ -10,5 +10,6 @@ mod security_calls;
 mod security_headers;
 mod security_http;
 mod security_socket;
+mod slow_disk;
 mod stand;
 mod trials;

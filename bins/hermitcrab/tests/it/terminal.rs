@@ -1,0 +1,151 @@
+//! The binary in a terminal: keys go in, and what the screen was told comes out.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::os::fd::OwnedFd;
+use std::process::{Child, Command};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{Mode, OFlags};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+use test_support::{Answer, Canned};
+
+use crate::model::{GREETING, Talk};
+
+/// More than anything takes that is waited for.
+const PATIENCE: Duration = Duration::from_mins(1);
+/// What a line editor asks a terminal: where is the cursor?
+const WHERE: &[u8] = b"\x1b[6n";
+const CTRL_C: &[u8] = b"\x03";
+
+#[derive(Default)]
+struct Screen {
+    told: Mutex<Vec<u8>>,
+    more: Condvar,
+}
+
+/// A program in a terminal of its own, which it leads.
+pub struct Terminal {
+    keys: File,
+    screen: Arc<Screen>,
+    pub child: Child,
+}
+
+impl Terminal {
+    pub fn start(program: &Command) -> Self {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let size = Winsize {
+            ws_row: 24,
+            ws_col: 100,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        };
+        tcsetwinsize(&master, size).unwrap();
+        let slave = ptsname(&master, Vec::new()).unwrap();
+        let open = || -> OwnedFd {
+            rustix::fs::open(&slave, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap()
+        };
+        // The program's Ctrl-C comes from its terminal, as a person's does.
+        let mut command = Command::new("setsid");
+        command.arg("--ctty").arg(program.get_program());
+        command.args(program.get_args()).env_clear();
+        let set = program
+            .get_envs()
+            .filter_map(|(name, value)| Some((name, value?)));
+        command.envs(set).env("TERM", "xterm");
+        command.current_dir(program.get_current_dir().unwrap());
+        command.stdin(open()).stdout(open()).stderr(open());
+        let child = command.spawn().unwrap();
+        let keys = File::from(master);
+        let screen = Arc::new(Screen::default());
+        let (shown, mut answers) = (screen.clone(), keys.try_clone().unwrap());
+        thread::spawn(move || {
+            let mut piece = [0; 4_096];
+            // It fails once no process has the terminal any longer.
+            while let Ok(count @ 1..) = answers.read(&mut piece) {
+                let asked = piece[..count]
+                    .windows(WHERE.len())
+                    .filter(|part| *part == WHERE);
+                for _ in asked {
+                    answers.write_all(b"\x1b[1;1R").unwrap();
+                }
+                shown.told.lock().unwrap().extend(&piece[..count]);
+                shown.more.notify_all();
+            }
+        });
+        Self {
+            keys,
+            screen,
+            child,
+        }
+    }
+
+    pub fn press(&mut self, keys: &[u8]) {
+        self.keys.write_all(keys).unwrap();
+    }
+
+    /// Waits until the screen was told these words; forgets all before them.
+    #[track_caller]
+    pub fn until(&self, words: &str) {
+        let find = |told: &[u8]| String::from_utf8_lossy(told).find(words);
+        let told = self.screen.told.lock().unwrap();
+        let waited =
+            (self.screen.more).wait_timeout_while(told, PATIENCE, |told| find(told).is_none());
+        let mut told = waited.unwrap().0;
+        let shown = String::from_utf8_lossy(&told).into_owned();
+        let found = shown.find(words);
+        if let Some(at) = found {
+            *told = shown[at + words.len()..].as_bytes().to_owned();
+        }
+        drop(told);
+        assert!(found.is_some(), "{words:?} did not come:\n{shown}");
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// 20 answers that do not end are stopped by Ctrl-C; the provider sees each connection closed while the prompt waits for the
+/// next line, and nothing else happens.
+#[test]
+fn h4_ctrl_c_ends_the_request_itself() {
+    const RUNS: usize = 20;
+    let pieces = Canned::text("half of it").anthropic_events();
+    let stalled = Answer::events().pieces(&pieces[..3]).stall();
+    let talk = Talk::of([stalled]);
+    let mut terminal = Terminal::start(&talk.command(&[]));
+    terminal.until(GREETING);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
+    let mut longest = Duration::ZERO;
+    for run in 1..=RUNS {
+        terminal.until("> ");
+        terminal.press(format!("question {run}\r").as_bytes());
+        terminal.until("half ");
+        terminal.press(CTRL_C);
+        let pressed = Instant::now();
+        let closed = talk.server.wait_closed(run);
+        let waited = runtime.block_on(async { tokio::time::timeout(PATIENCE, closed).await });
+        assert!(waited.is_ok(), "run {run}: the request is open");
+        longest = longest.max(pressed.elapsed());
+        terminal.until("stopped");
+    }
+    eprintln!(
+        "h4: of {RUNS} requests the last to close took {} ms",
+        longest.as_millis()
+    );
+    terminal.until("> ");
+    terminal.press(CTRL_C);
+    assert_eq!(terminal.child.wait().unwrap().code(), Some(130));
+}

@@ -1,0 +1,134 @@
+//! A disk that does not answer holds up what needs it, and nothing else.
+
+use std::sync::{Arc, Condvar, Mutex};
+
+use hermitcrab_kernel::{ScriptBrain, ScriptStep};
+use pscale_blocks::{
+    Block, BlockInfo, BlockName, BlockStore, Edited, LogEntry, MemStore, Op, Stamp, StoreError,
+    Versioned,
+};
+use serde_json::json;
+
+use super::stand::{Setting, Stand, face};
+
+/// A store whose block `slow` is read when the test lets it.
+#[derive(Default)]
+struct SlowDisk {
+    inner: MemStore,
+    held: Mutex<bool>,
+    freed: Condvar,
+}
+
+impl SlowDisk {
+    fn hold(&self, held: bool) {
+        *self.held.lock().unwrap() = held;
+        self.freed.notify_all();
+    }
+}
+
+impl BlockStore for SlowDisk {
+    fn names(&self) -> Result<Vec<BlockInfo>, StoreError> {
+        self.inner.names()
+    }
+
+    fn load(&self, name: &BlockName) -> Result<Versioned, StoreError> {
+        if name.as_str() == "slow" {
+            let held = self.held.lock().unwrap();
+            drop(self.freed.wait_while(held, |held| *held).unwrap());
+        }
+        self.inner.load(name)
+    }
+
+    fn create(&self, name: &BlockName, block: &Block, stamp: &Stamp) -> Result<u64, StoreError> {
+        self.inner.create(name, block, stamp)
+    }
+
+    fn edit(
+        &self,
+        name: &BlockName,
+        expected: Option<u64>,
+        op: &Op,
+        stamp: &Stamp,
+    ) -> Result<Edited, StoreError> {
+        self.inner.edit(name, expected, op, stamp)
+    }
+
+    fn delete(&self, name: &BlockName, stamp: &Stamp) -> Result<(), StoreError> {
+        self.inner.delete(name, stamp)
+    }
+
+    fn log(&self, name: Option<&BlockName>, from: u64) -> Result<Vec<LogEntry>, StoreError> {
+        self.inner.log(name, from)
+    }
+
+    fn undo(&self, name: &BlockName, count: u32, stamp: &Stamp) -> Result<Edited, StoreError> {
+        self.inner.undo(name, count, stamp)
+    }
+}
+
+async fn on(store: &Arc<SlowDisk>, steps: Vec<ScriptStep>) -> Stand {
+    let setting = Setting {
+        store: store.clone(),
+        ..Setting::default()
+    };
+    setting.open(Arc::new(ScriptBrain::new(steps))).await
+}
+
+/// More readers wait for the disk than the runtime has threads; everything else is answered while they do.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn h15_stop_health_and_other_blocks_do_not_wait_for_a_disk_that_hangs() {
+    let store = Arc::new(SlowDisk::default());
+    let read = json!({"name": "slow"});
+    let steps = [face("1"), ScriptStep::tools(&[("2", "block_read", read)])];
+    let stand = on(&store, steps.into()).await;
+    let mut page = stand.booted().await;
+    let mut other = stand.page().await;
+    other.show_of(1).await;
+    let slow = json!(["slow", "a block whose file hangs"]);
+    page.shell("blockCreate", slow).await.unwrap();
+
+    store.hold(true);
+    let turn = page.start_shell("send", json!(["Read it."])).await;
+    page.event_of("tool", |data| data["phase"] == "start").await;
+    let read = page.start_shell("blockRead", json!(["slow"])).await;
+    let third = tokio::spawn(
+        stand
+            .request("GET", "/api/blocks/slow")
+            .await
+            .send(stand.addr),
+    );
+
+    assert_eq!(stand.get("/health").await.json()["pages"], 2);
+    let stopped = page.bar("stop", json!([])).await.unwrap();
+    assert_eq!(stopped, json!({"stopped": true}));
+    other.shell("blockRead", json!(["memory"])).await.unwrap();
+    assert_eq!(stand.get("/api/blocks/memory").await.status, 200);
+
+    store.hold(false);
+    let report = page.reply(turn).await.unwrap();
+    assert_eq!(report["stopped"], "stopped", "{report}");
+    page.reply(read).await.unwrap();
+    assert_eq!(third.await.unwrap().status, 200);
+    stand.end().await;
+}
+
+/// What a shell does without waiting for each step is done in its order, on any number of threads.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn h15_edits_of_a_page_are_made_in_its_order() {
+    let stand = on(&Arc::default(), vec![face("1")]).await;
+    let mut page = stand.booted().await;
+    // As many calls as a shell may make at once.
+    for round in 0..5 {
+        let mut calls = Vec::new();
+        for step in 0..8 {
+            let state = json!([{"round": round, "step": step}]);
+            calls.push(page.start_shell("state.set", state).await);
+        }
+        for call in calls {
+            page.reply(call).await.unwrap();
+        }
+        let last = page.bar("state.get", json!([])).await.unwrap();
+        assert_eq!(last["step"], 7, "{last}");
+    }
+    stand.end().await;
+}
