@@ -3,13 +3,14 @@
 //! `cargo bench -p hermitcrab-face --bench api`; the limits of the specification are in docs/benchmarks.md.
 #![expect(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
 
+use std::future::ready;
 use std::hint::black_box;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use hermitcrab_face::{FaceConfig, FaceServer, NoKeys, Runtime, WebHost};
+use hermitcrab_face::{FaceConfig, FaceServer, NoKeys, WebHost};
 use hermitcrab_kernel::{Kernel, KernelConfig, OfflineBrain, StubCompiler, SystemClock};
 use pscale_blocks::{Block, BlockName, BlockStore as _, DirStore, Path, Provenance, Stamp};
 use serde_json::{Value, json};
@@ -97,16 +98,18 @@ fn api_10k(bench: &mut Criterion) {
             Arc::new(SystemClock::new()),
         );
         let config = FaceConfig {
-            port: None,
-            runtime: Runtime::builtin(),
-            safe: false,
             version: "bench".to_owned(),
+            ..FaceConfig::default()
         };
         let server = FaceServer::bind(kernel.await.unwrap(), host, Arc::new(NoKeys), config);
         let server = server.await.unwrap();
         let (addr, url) = (server.addr(), server.url());
         let once = url.split_once('#').unwrap().1.to_owned();
-        (addr, once, tokio::spawn(server.run(cancel.clone())))
+        (
+            addr,
+            once,
+            tokio::spawn(server.run(cancel.clone(), ready(None))),
+        )
     });
     let stream = TcpStream::connect(addr).unwrap();
     stream.set_nodelay(true).unwrap();
@@ -143,7 +146,7 @@ fn api_10k(bench: &mut Criterion) {
     group.finish();
     cancel.cancel();
     drop(client);
-    runtime.block_on(server).unwrap().unwrap();
+    runtime.block_on(server).unwrap();
 }
 
 criterion_group!(benches, api_10k);

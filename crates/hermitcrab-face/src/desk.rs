@@ -1,7 +1,7 @@
 //! Where requests of pages meet the kernel: turns, boots, deaths of faces, and what all pages are told of them.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use hermitcrab_kernel::{
     BootReport, Event, EventSink, FaceNext, Kernel, KernelError, MAX_INPUT, SafeFace, Shell,
@@ -23,7 +23,10 @@ pub(crate) struct Desk {
     pub kernel: Kernel,
     pub host: WebHost,
     pub keys: Arc<dyn Keys>,
-    pub runtime: Runtime,
+    /// What the next frame runs on.
+    runtime: RwLock<Arc<Runtime>>,
+    /// No better runtime will come.
+    pub runtime_known: CancellationToken,
     pub version: String,
     /// The program's own face, compiled.
     pub safe: Shell,
@@ -71,7 +74,8 @@ impl Desk {
             kernel,
             host,
             keys,
-            runtime,
+            runtime: RwLock::new(Arc::new(runtime)),
+            runtime_known: CancellationToken::new(),
             version,
             safe,
             notices: Mutex::default(),
@@ -103,12 +107,29 @@ impl Desk {
         self.host.broadcast(&ToPage::event(event, data));
     }
 
+    pub fn runtime(&self) -> Arc<Runtime> {
+        let runtime = self.runtime.read();
+        runtime.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The search for a better runtime has ended: the next frame runs on what it found.
+    pub fn found_runtime(&self, better: Option<Runtime>) {
+        if let Some(better) = better {
+            let mut runtime = (self.runtime.write()).unwrap_or_else(PoisonError::into_inner);
+            *runtime = Arc::new(better);
+            drop(runtime);
+            self.tell_status();
+        }
+        self.runtime_known.cancel();
+    }
+
     pub fn status(&self) -> Status {
         let brain = self.kernel.brain();
         Status {
             model: brain.model,
             fast: brain.fast,
             offline: brain.offline,
+            runtime: self.runtime().name(),
             key_wanted: self.keys.wanted(),
             busy: self.busy.load(Ordering::SeqCst),
         }

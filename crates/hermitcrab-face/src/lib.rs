@@ -29,17 +29,15 @@
 //! )
 //! .await?;
 //! let config = FaceConfig {
-//!     port: None,
-//!     runtime: Runtime::builtin(),
-//!     safe: false,
 //!     version: "1".to_owned(),
+//!     ..FaceConfig::default()
 //! };
 //! let server = FaceServer::bind(kernel, host, Arc::new(NoKeys), config).await?;
 //! println!("open {}", server.url());
 //! // It runs until this fires; the model wakes when the first page is there.
 //! let end = CancellationToken::new();
 //! # end.cancel();
-//! server.run(end).await?;
+//! server.run(end, std::future::ready(None)).await;
 //! # Ok(())
 //! # })
 //! # }
@@ -74,4 +72,4 @@ pub use hub::{HostLimits, WebHost};
 pub use jsx::{OxcCompiler, compile_shell, source_place};
 pub use keys::{Keys, NoKeys};
 pub use runtime::{Npm, Runtime, RuntimeError};
-pub use server::{FaceConfig, FaceServer};
+pub use server::{FaceConfig, FaceServer, Patience};

@@ -74,7 +74,6 @@ pub(crate) enum ToPage {
     Welcome {
         page: u64,
         version: String,
-        runtime: &'static str,
         #[serde(flatten)]
         status: Status,
         usage: Box<Usage>,
@@ -141,13 +140,15 @@ impl ToPage {
     }
 }
 
-/// Who answers, for the bar and for a shell's props.
+/// Who answers and what runs the shells, for the bar and for a shell's props.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Status {
     pub model: String,
     #[serde(rename = "fastModel")]
     pub fast: String,
     pub offline: Option<String>,
+    /// What the next frame runs on.
+    pub runtime: &'static str,
     /// The provider whose key is missing.
     pub key_wanted: Option<String>,
     /// A turn is under way.

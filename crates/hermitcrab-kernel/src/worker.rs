@@ -1,7 +1,6 @@
 //! Futures that wait for the disk.
 
 use std::future::poll_fn;
-use std::pin::pin;
 
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::block_in_place;
@@ -11,9 +10,9 @@ use tokio::task::block_in_place;
 /// On a runtime with several threads the other tasks of its thread move to another one meanwhile, so that a stop, a page and a
 /// timer are served however long `work` takes. On a runtime with one thread, and outside of tokio, it runs as it is.
 /// Every public `async fn` of [`Kernel`](crate::Kernel) runs in this way by itself.
-pub async fn may_block<F: Future>(work: F) -> F::Output {
-    let mut work = pin!(work);
-    poll_fn(|context| in_place(|| work.as_mut().poll(context))).await
+pub fn may_block<F: Future + Send>(work: F) -> impl Future<Output = F::Output> + Send {
+    let mut work = Box::pin(work);
+    poll_fn(move |context| in_place(|| work.as_mut().poll(context)))
 }
 
 fn in_place<T>(work: impl FnOnce() -> T) -> T {

@@ -24,6 +24,8 @@ use crate::{key, opened};
 
 /// How long npm may take.
 const NPM: Duration = Duration::from_mins(1);
+/// How long the first face waits for React: what an earlier start has installed is found in that time.
+const AT_HAND: Duration = Duration::from_secs(2);
 
 /// Serves the face until the person ends it.
 pub fn execute(args: &Serve, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
@@ -47,23 +49,17 @@ async fn serve(
             end.cancel();
         }
     });
-    let runtime = tokio::select! {
-        runtime = runtime(args.runtime, data, session) => runtime?,
-        () = end.cancelled() => return Ok(Exit::Interrupted),
-    };
-    // npm hears Ctrl-C, too, and may have ended first.
-    if end.is_cancelled() {
-        return Ok(Exit::Interrupted);
-    }
     if let Some(provider) = keys.wanted() {
         let say = "the page asks for one, or goes on offline";
         session.notice(&format!("there is no key for {provider}: {say}"));
     }
     let config = FaceConfig {
         port: args.port,
-        runtime,
+        // Who asks for React by its name gets no face without it.
+        runtime_wait: if args.runtime.is_some() { NPM } else { AT_HAND },
         safe: args.safe,
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        ..FaceConfig::default()
     };
     let bound = FaceServer::bind(kernel.clone(), host, Arc::new(keys), config).await;
     let server = bound.map_err(|error| unbound(args.port, error).failure())?;
@@ -74,11 +70,22 @@ async fn serve(
     if !args.no_open {
         open_browser(&url, session).await;
     }
-    let served = server.run(end).await;
+    let mut failed = None;
+    let search = async {
+        let found = better_runtime(args.runtime, data, session).await;
+        found.unwrap_or_else(|error| {
+            failed = Some(error);
+            end.cancel();
+            None
+        })
+    };
+    server.run(end.clone(), search).await;
     // A turn that was cut ends before this does.
     let settled = kernel.settle().await;
-    served.map_err(|error| Error::Face(error).failure())?;
     settled.map_err(|error| Error::from(error).failure())?;
+    if let Some(failed) = failed {
+        return Err(failed);
+    }
     Ok(if cut.load(Ordering::SeqCst) {
         Exit::Interrupted
     } else {
@@ -93,14 +100,14 @@ fn unbound(port: Option<u16>, error: FaceError) -> Error {
     }
 }
 
-/// What the flag names; without it React if it can be had, else what is built in.
-async fn runtime(
+/// React, unless the flag asks for what is built in. That it cannot be had is a failure only where the flag asks for it.
+async fn better_runtime(
     name: Option<RuntimeName>,
     data: &DataDir,
     session: &Session,
-) -> Result<Runtime, Failure> {
+) -> Result<Option<Runtime>, Failure> {
     if name == Some(RuntimeName::Builtin) {
-        return Ok(Runtime::builtin());
+        return Ok(None);
     }
     let providers = ProviderName::value_variants().iter();
     let hidden = providers.flat_map(|provider| provider.key_variables(key::PROGRAM));
@@ -117,12 +124,12 @@ async fn runtime(
         );
     };
     match Runtime::react(data.path(), &npm, &tell).await {
-        Ok(react) => Ok(react),
+        Ok(react) => Ok(Some(react)),
         Err(error) if name.is_some() => Err(Error::Runtime(error).failure()),
         Err(error) => {
             let error = printable(&with_sources(&error));
             session.notice(&format!("faces run on the built-in subset: {error}"));
-            Ok(Runtime::builtin())
+            Ok(None)
         }
     }
 }

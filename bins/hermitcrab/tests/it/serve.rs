@@ -5,7 +5,8 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -13,6 +14,8 @@ use crate::program::{Place, Ran, finish, signal, start};
 
 /// Without a browser, without npm.
 const QUIETLY: [&str; 4] = ["serve", "--no-open", "--runtime", "builtin"];
+/// More than anything takes that is waited for.
+const PATIENCE: Duration = Duration::from_secs(30);
 const MARKER: &str = "the-key-0123456789-marker";
 
 /// A server under way.
@@ -310,4 +313,44 @@ fn without_npm_faces_run_on_what_is_built_in() {
     served.end().exits(0).tells(&["built-in subset", "npm"]);
     let ran = finish(start(&mut command(&["--runtime", "react"])));
     ran.exits(1).tells(&["npm", "--runtime builtin"]);
+}
+
+/// The address is printed and pages are served while npm waits for a registry that does not answer; npm ends with the program.
+#[cfg(unix)]
+#[test]
+fn h16_npm_is_not_waited_for() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = Place::new();
+    let npm = "#!/bin/sh\necho $$ > \"$HOME/npm.pid\"\nexec /bin/sleep 600\n";
+    place.file("programs/npm", npm);
+    let program = place.path("programs/npm");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = place.command(&["serve", "--no-open", "--provider", "offline"]);
+    let served = Served::by(command.env("PATH", place.path("programs")));
+    let pid = place.path("npm.pid");
+    let begun = Instant::now();
+    while fs::read_to_string(&pid).unwrap_or_default().is_empty() {
+        assert!(begun.elapsed() < PATIENCE, "npm was not started");
+        thread::sleep(Duration::from_millis(5));
+    }
+    let (status, _, health) = served.ask("GET", "/health", "", &Value::Null);
+    assert_eq!(
+        (status, &health["runtime"]),
+        (200, &json!("built-in subset"))
+    );
+    let pid = fs::read_to_string(&pid).unwrap();
+    served.end().exits(0);
+    let begun = Instant::now();
+    let runs = || {
+        Command::new("kill")
+            .args(["-0", pid.trim()])
+            .output()
+            .unwrap()
+            .status
+            .success()
+    };
+    while runs() {
+        assert!(begun.elapsed() < PATIENCE, "npm was left running");
+        thread::sleep(Duration::from_millis(5));
+    }
 }

@@ -100,7 +100,7 @@ impl Terminal {
         let shown = String::from_utf8_lossy(&told).into_owned();
         let found = shown.find(words);
         if let Some(at) = found {
-            *told = shown[at + words.len()..].as_bytes().to_owned();
+            shown.as_bytes()[at + words.len()..].clone_into(&mut told);
         }
         drop(told);
         assert!(found.is_some(), "{words:?} did not come:\n{shown}");

@@ -80,7 +80,7 @@ pub(super) async fn bridge() -> Response {
 
 /// `GET /face/react.js`
 pub(super) async fn react(State(place): State<Place>) -> Response {
-    script(place.desk.runtime.script().to_owned())
+    script(place.desk.runtime().script().to_owned())
 }
 
 /// `GET /face/<frame>/shell/<rev>.js`

@@ -1,11 +1,11 @@
 //! The server on loopback: routes, sessions, the socket.
 
 mod api;
+mod connections;
 mod files;
 mod gate;
 mod socket;
 
-use std::future::IntoFuture as _;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::pin::pin;
 use std::sync::Arc;
@@ -16,7 +16,6 @@ use axum::http::StatusCode;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use axum::serve::ListenerExt as _;
 use axum::{Json, Router, middleware};
 use hermitcrab_kernel::{Kernel, Shell, ShellCompiler, may_block};
 use serde_json::{Value, json};
@@ -31,6 +30,7 @@ use crate::keys::Keys;
 use crate::page::SAFE_SHELL;
 use crate::token::Token;
 use crate::{FaceError, OxcCompiler, Runtime};
+pub use connections::Patience;
 use gate::Gate;
 
 /// The longest body of a request in bytes.
@@ -43,12 +43,30 @@ const LAST: Duration = Duration::from_secs(5);
 pub struct FaceConfig {
     /// The port on 127.0.0.1; none: any free one.
     pub port: Option<u16>,
-    /// What runs the shells.
+    /// What runs the shells, until a better one is found.
     pub runtime: Runtime,
+    /// How long the first face waits for a better one.
+    pub runtime_wait: Duration,
     /// Shows the program's own face and leaves the model asleep.
     pub safe: bool,
     /// The program's version, for shells.
     pub version: String,
+    /// How long clients may take.
+    pub patience: Patience,
+}
+
+/// Any free port, the built-in runtime, no wait for another.
+impl Default for FaceConfig {
+    fn default() -> Self {
+        Self {
+            port: None,
+            runtime: Runtime::builtin(),
+            runtime_wait: Duration::ZERO,
+            safe: false,
+            version: String::new(),
+            patience: Patience::default(),
+        }
+    }
 }
 
 /// A face that is served.
@@ -59,6 +77,8 @@ pub struct FaceServer {
     place: Place,
     deaths: mpsc::UnboundedReceiver<Death>,
     safe: bool,
+    runtime_wait: Duration,
+    patience: Patience,
 }
 
 /// What every route may use.
@@ -100,6 +120,8 @@ impl FaceServer {
             },
             deaths,
             safe: config.safe,
+            runtime_wait: config.runtime_wait,
+            patience: config.patience,
         })
     }
 
@@ -115,44 +137,56 @@ impl FaceServer {
 
     /// Serves until `cancel` fires; wakes the model when the first page is there.
     ///
-    /// # Errors
-    /// The server broke.
-    pub async fn run(self, cancel: CancellationToken) -> Result<(), FaceError> {
+    /// `better` looks for a better runtime meanwhile: each frame after its end runs on what it gives. It is
+    /// `std::future::ready(None)` where there is nothing to look for.
+    pub async fn run(
+        self,
+        cancel: CancellationToken,
+        better: impl Future<Output = Option<Runtime>>,
+    ) {
         let Self {
             listener,
             place,
             deaths,
             safe,
+            runtime_wait,
+            patience,
             ..
         } = self;
         let desk = place.desk.clone();
         desk.tell_status();
-        (desk.calls).spawn(may_block(live(desk.clone(), deaths, safe)));
+        (desk.calls).spawn(may_block(live(desk.clone(), deaths, safe, runtime_wait)));
         let end = desk.end.clone();
-        // Deltas go at once; where this cannot be set they only come later.
-        let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
-        let serve = axum::serve(listener, routes(place))
-            .with_graceful_shutdown(end.clone().cancelled_owned());
-        let mut serve = pin!(serve.into_future());
-        let served = tokio::select! {
-            served = &mut serve => served,
-            () = cancel.cancelled() => {
-                end.cancel();
-                // Somebody may have sent half a request.
-                timeout(LAST, serve).await.unwrap_or(Ok(()))
-            }
+        let serve = connections::serve(listener, routes(place), patience, end.clone());
+        let mut serve = pin!(serve);
+        let search = async {
+            desk.found_runtime(better.await);
+            std::future::pending::<()>().await;
         };
+        tokio::select! {
+            () = &mut serve => {}
+            () = search => {}
+            () = cancel.cancelled() => {}
+        }
+        end.cancel();
+        // A client may have sent half a request.
+        let _ = timeout(LAST, serve).await;
         // What does not end by now is lost with the process.
         let _ = timeout(LAST, desk.finish()).await;
-        served.map_err(FaceError::Serve)
     }
 }
 
 /// Boots when somebody looks, and buries the faces that die, until the server ends.
-async fn live(desk: Arc<Desk>, mut deaths: mpsc::UnboundedReceiver<Death>, safe: bool) {
+async fn live(
+    desk: Arc<Desk>,
+    mut deaths: mpsc::UnboundedReceiver<Death>,
+    safe: bool,
+    runtime_wait: Duration,
+) {
     let boot = async {
         let ready = async {
             desk.host.first_page().await;
+            let _ = timeout(runtime_wait, desk.runtime_known.cancelled()).await;
             if !safe {
                 desk.wait_for_key().await;
             }
@@ -222,7 +256,7 @@ async fn health(axum::extract::State(place): axum::extract::State<Place>) -> Jso
     Json(json!({
         "ok": true,
         "version": desk.version,
-        "runtime": desk.runtime.name(),
+        "runtime": desk.runtime().name(),
         "offline": desk.kernel.brain().offline,
         "pages": desk.host.pages(),
     }))

@@ -82,7 +82,6 @@ async fn serve(mut socket: WebSocket, place: Place) {
         .arrive(HostSkills(skills), visible, |page| ToPage::Welcome {
             page,
             version: desk.version.clone(),
-            runtime: desk.runtime.name(),
             status: desk.status(),
             usage: Box::new(desk.kernel.usage()),
             notices: desk.notices(),

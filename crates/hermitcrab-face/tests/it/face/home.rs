@@ -1,13 +1,12 @@
 //! The whole program in a test: kernel, server, and what a test looks at.
 
+use std::future::ready;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use hermitcrab_face::{
-    FaceConfig, FaceServer, HostLimits, Keys, NoKeys, OxcCompiler, Runtime, WebHost,
-};
+use hermitcrab_face::{FaceConfig, FaceServer, HostLimits, Keys, NoKeys, OxcCompiler, WebHost};
 use hermitcrab_kernel::{Brain, Kernel, KernelConfig, ScriptBrain, ScriptStep};
 use pscale_blocks::{BlockStore, DirStore, MemStore};
 use serde_json::json;
@@ -73,17 +72,16 @@ impl Plan {
         .await
         .unwrap();
         let config = FaceConfig {
-            port: None,
-            runtime: Runtime::builtin(),
             safe: self.safe,
             version: "0.0.0-test".to_owned(),
+            ..FaceConfig::default()
         };
         let server = FaceServer::bind(kernel.clone(), host, self.keys, config);
         let server = server.await.unwrap();
         let (url, addr) = (server.url(), server.addr());
         let cancel = CancellationToken::new();
         let end = cancel.clone();
-        let served = tokio::spawn(async move { server.run(end).await.unwrap() });
+        let served = tokio::spawn(async move { server.run(end, ready(None)).await });
         Home {
             kernel,
             url,

@@ -1,6 +1,7 @@
 //! The server and the hub, with pages that speak the protocol and are no browsers.
 
 mod api;
+mod connections;
 mod conversation;
 mod deaths;
 mod ends;

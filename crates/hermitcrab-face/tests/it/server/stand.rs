@@ -1,14 +1,13 @@
 //! A server on a free port with a kernel behind it.
 
+use std::future::ready;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use hermitcrab_face::{
-    FaceConfig, FaceError, FaceServer, HostLimits, Keys, NoKeys, Runtime, WebHost,
-};
+use hermitcrab_face::{FaceConfig, FaceServer, HostLimits, Keys, NoKeys, Patience, WebHost};
 use hermitcrab_kernel::{
     Brain, BrainError, BrainInfo, BrainReply, BrainRequest, EventSink, Kernel, KernelConfig,
     ScriptBrain, ScriptStep, StubCompiler,
@@ -82,6 +81,7 @@ pub struct Setting {
     pub limits: HostLimits,
     pub keys: Arc<dyn Keys>,
     pub safe: bool,
+    pub patience: Patience,
 }
 
 impl Default for Setting {
@@ -95,6 +95,7 @@ impl Default for Setting {
             },
             keys: Arc::new(NoKeys),
             safe: false,
+            patience: Patience::default(),
         }
     }
 }
@@ -124,10 +125,10 @@ impl Setting {
         );
         let kernel = kernel.await.unwrap();
         let config = FaceConfig {
-            port: None,
-            runtime: Runtime::builtin(),
             safe: self.safe,
             version: "1.2.3".to_owned(),
+            patience: self.patience,
+            ..FaceConfig::default()
         };
         let server = FaceServer::bind(kernel.clone(), host.clone(), self.keys, config);
         let server = server.await.unwrap();
@@ -140,7 +141,7 @@ impl Setting {
             addr: server.addr(),
             once: once.to_owned(),
             cancel: cancel.clone(),
-            running: tokio::spawn(server.run(cancel)),
+            running: tokio::spawn(server.run(cancel, ready(None))),
             session: OnceCell::new(),
         }
     }
@@ -154,7 +155,7 @@ pub struct Stand {
     /// The token in the printed address.
     pub once: String,
     pub cancel: CancellationToken,
-    pub running: JoinHandle<Result<(), FaceError>>,
+    pub running: JoinHandle<()>,
     session: OnceCell<Session>,
 }
 
@@ -276,6 +277,6 @@ impl Stand {
     pub async fn end(self) {
         self.cancel.cancel();
         let ended = timeout(PATIENCE, self.running).await;
-        ended.unwrap().unwrap().unwrap();
+        ended.unwrap().unwrap();
     }
 }
