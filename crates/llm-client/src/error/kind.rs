@@ -168,9 +168,12 @@ impl ErrorKind {
             Self::RateLimited { .. } | Self::RetryAfterTooLong { .. } => ErrorClass::RateLimit,
             Self::Overloaded { .. } => ErrorClass::Overloaded,
             Self::Api { status, .. } if *status >= 500 => ErrorClass::Server,
+            // 408: the request was not whole or not answered in time, and nothing is wrong with it.
+            Self::Api { status: 408, .. } | Self::Timeout { .. } | Self::Deadline => {
+                ErrorClass::Timeout
+            }
             Self::Api { .. } | Self::Refused { .. } => ErrorClass::BadRequest,
             Self::Connect { .. } => ErrorClass::Network,
-            Self::Timeout { .. } | Self::Deadline => ErrorClass::Timeout,
             Self::BadResponse { .. }
             | Self::StreamTruncated { .. }
             | Self::Protocol { .. }

@@ -74,6 +74,27 @@ fn every_class_is_its_word() {
 }
 
 #[test]
+fn a_server_that_waited_too_long_for_a_request_is_a_timeout() {
+    let class = |status| {
+        let kind = ErrorKind::Api {
+            status,
+            kind: None,
+            code: None,
+            message: String::new(),
+            quota: false,
+        };
+        kind.class()
+    };
+    let classes = [400, 408, 500].map(class);
+    let expected = [
+        ErrorClass::BadRequest,
+        ErrorClass::Timeout,
+        ErrorClass::Server,
+    ];
+    assert_eq!(classes, expected);
+}
+
+#[test]
 fn a_message_adds_the_causes_to_the_kind() {
     let error = Error::protocol("two ends")
         .with_source(Error::bad_response("it is cut").with_source("no brace"));
