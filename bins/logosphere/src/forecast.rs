@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::population::{DEFAULTS, asks_nobody, prices};
 use crate::setup::{failure, seeds, template};
-use crate::{args, journal};
+use crate::{args, journal, resume};
 
 pub fn execute(args: &args::Forecast, session: &mut Session) -> Result<Exit, Failure> {
     let experiment = Experiment::open(&args.subject.find(session)?).map_err(failure)?;
@@ -138,6 +138,14 @@ impl Asked<'_> {
             (None, None) => Layer::default(),
         };
         let mut layer = self.flags.layer();
+        if let Some(run) = &run {
+            // Another model is another run, and can be priced; every other flag is one of `resume`.
+            let kept = layer.clone().with(|layer| {
+                (layer.provider, layer.model) = (None, None);
+                (layer.mind, layer.api_base_url) = (None, None);
+            });
+            resume::changes(&kept, run.state.settings())?;
+        }
         let was_offline = given.provider.as_deref() == Some(ProviderName::Offline.as_str());
         if layer.model.is_some() && layer.provider.is_none() && was_offline {
             // The model that is named is priced, whatever played the minds before.

@@ -54,10 +54,13 @@ impl Population {
         })?;
         match opened {
             Model::Offline => {
-                // Nothing is spent, so a cap in dollars is kept; tokens are guessed, and nobody counts them.
+                // A cap in dollars is kept; tokens are guessed, and nobody counts them.
                 if layer.max_tokens.is_some() {
                     let flag = "--max-tokens";
                     return Err(Failure::usage(bin_support::Error::OfflineWith { flag }));
+                }
+                if layer.max_usd.is_some() {
+                    session.notice("--max-usd: no model is asked offline, and nothing costs");
                 }
                 layer.provider = Some(ProviderName::Offline.to_string());
                 let mind = layer

@@ -24,6 +24,7 @@ pub fn execute(args: &args::Resume, session: &mut Session) -> Result<Exit, Failu
         return Err(Failure::usage(Error::NoRun { path }));
     }
     spare(&experiment, &args.settings)?;
+    let mut control = running::control()?;
     let _lock = experiment.lock(process::id()).map_err(failure)?;
     let journal = experiment.journal();
     let resumption = Resumption::open(&journal, &experiment.spool())
@@ -31,7 +32,8 @@ pub fn execute(args: &args::Resume, session: &mut Session) -> Result<Exit, Failu
     let changed = changes(&args.settings.layer(), resumption.state.settings())?;
     let settings = resumption.state.settings().with_changes(&changed);
     let settings = settings.map_err(Failure::usage)?;
-    settings.validate().map_err(Failure::usage)?;
+    let given = Layer::of(&settings).settings(settings.seed);
+    given.map_err(Failure::usage)?;
     if resumption.ended && settings.max_rounds <= resumption.state.settings().max_rounds {
         session
             .notice("the run has ended; --rounds N with more rounds than before goes on with it");
@@ -67,7 +69,8 @@ pub fn execute(args: &args::Resume, session: &mut Session) -> Result<Exit, Failu
         lines,
         chain,
     )?;
-    let control = running::control(args.check_leaks == args::Switch::On, resumption.spent_ms)?;
+    control.check_leaks = args.check_leaks == args::Switch::On;
+    control.spent_ms = resumption.spent_ms;
     let clock = SystemClock::new();
     let run = Orchestrator::resume(resumption, resumed, mind, file, clock, control)?;
     let (round, mind) = run.state().next_call();
@@ -107,8 +110,8 @@ fn unreadable(error: ResumeError, journal: &Path) -> Failure {
     }
 }
 
-/// What flags change, as `[old, new]`.
-fn changes(
+/// What flags change, as `[old, new]`. What no resumed run may change is refused.
+pub fn changes(
     flags: &Layer,
     run: &Settings,
 ) -> Result<BTreeMap<String, [serde_json::Value; 2]>, Failure> {

@@ -7,7 +7,7 @@ use bin_support::{Exit, Failure, Session, printable};
 use logosphere_core::experiment::Experiment;
 use logosphere_core::init::Init;
 use logosphere_core::journal::FileJournal;
-use logosphere_core::{Effective, ExperimentStart, Orchestrator, Settings};
+use logosphere_core::{Control, Effective, ExperimentStart, Orchestrator, Settings};
 
 use crate::clock::SystemClock;
 use crate::setup::{Ready, SOFTWARE, failure, prepare, provide_init, run_id, shown, spare, today};
@@ -53,6 +53,7 @@ pub fn run_in(
     flags: &args::RunFlags,
     session: &mut Session,
 ) -> Result<(Exit, Experiment), Failure> {
+    let control = running::control()?;
     let root = Path::new(EXPERIMENTS);
     let planned = match place {
         Place::Experiment(path) => Experiment::open(path),
@@ -71,10 +72,12 @@ pub fn run_in(
         Place::Directory(path) => Experiment::open_or_make(path).map_err(failure)?,
         Place::New(name) => Experiment::create(root, name, today()).map_err(failure)?,
     };
+    let _lock = experiment.lock(process::id()).map_err(failure)?;
+    experiment.check_unused().map_err(failure)?;
     if may_lack_seeds {
         provide_init(&experiment, session)?;
     }
-    let exit = begin(&experiment, ready, flags, session)?;
+    let exit = begin(&experiment, ready, flags, control, session)?;
     Ok((exit, experiment))
 }
 
@@ -83,6 +86,7 @@ fn begin(
     experiment: &Experiment,
     ready: Ready,
     flags: &args::RunFlags,
+    mut control: Control,
     session: &mut Session,
 ) -> Result<Exit, Failure> {
     let Ready {
@@ -94,8 +98,6 @@ fn begin(
         config_sha256,
         recorded,
     } = ready;
-    let _lock = experiment.lock(process::id()).map_err(failure)?;
-    experiment.check_unused().map_err(failure)?;
     population.keep_ledger(experiment)?;
     let (mind, _) = population.mind(&settings)?;
     let config_sha256 = match config_sha256 {
@@ -128,12 +130,11 @@ fn begin(
     } else {
         mind
     };
-    let check_leaks = flags.canary || flags.check_leaks == args::Switch::On;
-    if check_leaks {
+    control.check_leaks = flags.canary || flags.check_leaks == args::Switch::On;
+    if control.check_leaks {
         leak::warn(&start, experiment, session);
     }
     let journal = FileJournal::create(&experiment.journal(), &experiment.spool(), durability)?;
-    let control = running::control(check_leaks, 0)?;
     let run = Orchestrator::start(start, mind, journal, clock, control)?;
     running::drive(run, experiment.path(), &experiment.journal(), session)
 }

@@ -27,8 +27,8 @@ const MANY: f64 = 0.1;
 const EVERY: u64 = 30;
 const LABEL: &str = "calls";
 
-/// A run that Ctrl-C stops.
-pub fn control(check_leaks: bool, spent_ms: u64) -> Result<Control, Failure> {
+/// A run that a signal stops, from now on: called before anything is written, so that no signal finds half a run.
+pub fn control() -> Result<Control, Failure> {
     let cancel = CancellationToken::new();
     let signal = Arc::new(OnceLock::new());
     let (watched, noted) = (cancel.clone(), signal.clone());
@@ -47,7 +47,6 @@ pub fn control(check_leaks: bool, spent_ms: u64) -> Result<Control, Failure> {
     });
     let mut control = Control::default();
     (control.cancel, control.signal) = (cancel, signal);
-    (control.check_leaks, control.spent_ms) = (check_leaks, spent_ms);
     Ok(control)
 }
 

@@ -33,6 +33,17 @@ fn words(line: &str) -> Vec<&str> {
     line.split(' ').collect()
 }
 
+#[test]
+fn a_cap_in_dollars_has_nothing_to_limit_offline_and_the_program_says_so() {
+    let place = Place::new();
+    place.experiment("E");
+    let line = "--max-usd: no model is asked offline, and nothing costs";
+    let run = "run E --mind copier --rounds 1 --max-usd 1";
+    place.alone(&words(run)).exits(0).tells(&[line]);
+    let resume = "resume E --rounds 2";
+    place.alone(&words(resume)).exits(0).tells(&[line]);
+}
+
 fn late() -> MindStub {
     MindStub::start(MindScript {
         latency: Duration::from_millis(2),

@@ -1,7 +1,7 @@
 //! Ctrl-C, a terminal that goes away, a reader that goes away.
 #![cfg(unix)]
 
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, ChildStderr, Stdio};
 
 use serde_json::json;
@@ -79,6 +79,39 @@ fn interrupt(child: &mut Child, name: &str) -> BufReader<ChildStderr> {
         assert_ne!(read, 0, "it ends without a word about that: {told}");
     }
     stderr
+}
+
+/// The program waits for its seeds, which come through a pipe, when the signal does.
+#[test]
+fn a_signal_before_the_first_call_leaves_a_run_that_can_be_resumed() {
+    for name in ["-INT", "-TERM"] {
+        let place = Place::new();
+        place.experiment("E");
+        let seeds = place.path("E/init.md");
+        let text = std::fs::read(&seeds).unwrap();
+        std::fs::remove_file(&seeds).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(&seeds).status();
+        assert!(made.unwrap().success());
+        let stub = held(0..usize::MAX);
+        let line = RUN.replace("SCHEDULING", "sequential");
+        let mut child = place.start_asking(&stub, &words(&line));
+        // A pipe opens when both ends do.
+        let mut pipe = std::fs::File::options().write(true).open(&seeds).unwrap();
+        let stderr = interrupt(&mut child, name);
+        pipe.write_all(&text).unwrap();
+        drop(pipe);
+        finish(child).exits(130);
+        drop(stderr);
+        let last = events(&place, "E").pop().unwrap();
+        assert_eq!(last["type"], "run_interrupted", "{name}");
+        assert_eq!(stub.stats().requests, 0, "{name}");
+        let names = place.names("E");
+        assert!(names.iter().all(|file| !file.starts_with('.')), "{names:?}");
+        stub.release();
+        stub.set(MindScript::default());
+        place.resuming(&stub, "E", &[]).exits(0);
+        assert_eq!(stub.stats().requests, 12, "{name}");
+    }
 }
 
 #[test]

@@ -174,4 +174,12 @@ fn l07_a_forecast_of_a_resumed_run_counts_by_its_settings_of_now() {
         .alone(&["forecast", "E", "--max-wall", "3600"])
         .exits(0);
     assert!(!ran.stdout.contains("cap "), "{}", ran.stdout);
+    // What `resume` refuses has no price.
+    for flags in [["--minds", "9"], ["--token-limit", "5"], ["--seed", "7"]] {
+        let told = [["resume", "E"], ["forecast", "E"]].map(|command| {
+            let ran = place.alone(&[command, flags].concat()).exits(2);
+            ran.stderr
+        });
+        assert_eq!(told[0], told[1]);
+    }
 }

@@ -36,6 +36,16 @@ impl Settings {
         self.check_seeds(1)
     }
 
+    /// Refuses a rule that could never stop the run. Journals of such runs are good, so [`Settings::validate`] does not.
+    pub(super) fn check_stops(&self) -> Result<(), ConfigError> {
+        refuse(&[(
+            self.stop.fixed_pool && self.m_active_pool == 1,
+            "stop.fixed_pool",
+            "a single message is no population, so it never stops a run with m_active_pool 1; set it to false, or \
+             m_active_pool to 2 or more",
+        )])
+    }
+
     /// Whether a run can begin with so many seeds.
     ///
     /// # Errors

@@ -57,7 +57,7 @@ impl Layer {
     /// The defaults with this layer over them. `drawn` is the seed if the layer has none.
     ///
     /// # Errors
-    /// See [`Settings::validate`].
+    /// See [`Settings::validate`]. Besides, a rule that could never stop a run is refused.
     pub fn settings(self, drawn: u64) -> Result<Settings, ConfigError> {
         self.check_ranges()?;
         let mut settings = Settings {
@@ -69,6 +69,7 @@ impl Layer {
         }
         self.apply(&mut settings);
         settings.check_together()?;
+        settings.check_stops()?;
         Ok(settings)
     }
 

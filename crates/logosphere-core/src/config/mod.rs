@@ -107,7 +107,11 @@ impl Reading {
         json: Json,
     ) -> Result<(), ConfigError> {
         if group.is_none() && (name == "timestamp" || name == RECORDED) {
-            return self.once(name, path);
+            self.once(name, path)?;
+            return match name {
+                RECORDED => recorded(&json.value()),
+                _ => Ok(()),
+            };
         }
         if group.is_none() && keys::is_group(name) {
             self.once(name, path)?;
@@ -132,6 +136,19 @@ impl Reading {
         self.given.push((key.to_owned(), path.to_owned()));
         Ok(())
     }
+}
+
+/// Refuses a list of recorded settings that names others than a run chooses for itself.
+fn recorded(value: &Value) -> Result<(), ConfigError> {
+    let known = |name: &Value| CHOSEN.iter().any(|known| name == known);
+    if value
+        .as_array()
+        .is_some_and(|names| names.iter().all(known))
+    {
+        return Ok(());
+    }
+    let why = format!("expected a list of some of {}", CHOSEN.join(", "));
+    Err(ConfigError::new(RECORDED, why))
 }
 
 /// The path of a key in a group, as a message shows it: what is no plain name is quoted.

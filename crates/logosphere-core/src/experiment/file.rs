@@ -8,6 +8,9 @@ use tempfile::NamedTempFile;
 
 use super::ExperimentError;
 
+/// What the name of a file begins with until it is whole.
+const DRAFT: &str = ".draft-";
+
 /// What may be done to a file that is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Old {
@@ -33,7 +36,7 @@ pub(super) fn write(path: &Path, content: &[u8], old: Old) -> Result<(), Experim
 
 fn put(path: &Path, folder: &Path, content: &[u8], old: Old) -> io::Result<()> {
     let draft = tempfile::Builder::new()
-        .prefix(".draft-")
+        .prefix(DRAFT)
         // Made by hand, it can be read by whom the user lets read new files, and not by the user alone.
         .make_in(folder, |draft| File::create_new(draft))?;
     let mut draft: NamedTempFile = draft;
@@ -45,6 +48,26 @@ fn put(path: &Path, folder: &Path, content: &[u8], old: Old) -> io::Result<()> {
     };
     // The name is on the disk when its folder is. Not every system can do that.
     let _ = File::open(folder).and_then(|folder| folder.sync_all());
+    Ok(())
+}
+
+/// Removes drafts that a killed process left in a folder.
+pub(super) fn remove_drafts(folder: &Path) -> Result<(), ExperimentError> {
+    let failed = |path: &Path, source| ExperimentError::Write {
+        path: path.to_owned(),
+        source,
+    };
+    for entry in fs::read_dir(folder).map_err(|source| failed(folder, source))? {
+        let entry = entry.map_err(|source| failed(folder, source))?;
+        let is_draft = entry
+            .file_name()
+            .as_encoded_bytes()
+            .starts_with(DRAFT.as_bytes());
+        if is_draft && entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            let path = entry.path();
+            fs::remove_file(&path).map_err(|source| failed(&path, source))?;
+        }
+    }
     Ok(())
 }
 

@@ -11,7 +11,8 @@ pub struct ExperimentLock {
 }
 
 impl Experiment {
-    /// Keeps other processes out. `pid` is this process, for what others are told.
+    /// Keeps other processes out, and removes the drafts of files that one left here when it was killed. `pid` is this
+    /// process, for what others are told.
     ///
     /// # Errors
     /// [`ExperimentError::InUse`], and [`ExperimentError::Write`] where there can be no lock file.
@@ -20,6 +21,7 @@ impl Experiment {
         let mut lock = self.acquire()?;
         let written = lock.set_len(0).and_then(|()| writeln!(lock, "{pid}"));
         written.map_err(|source| self.unlockable(source))?;
+        file::remove_drafts(self.path())?;
         Ok(ExperimentLock { _file: lock })
     }
 

@@ -111,7 +111,9 @@ pub enum Damage {
     SecondStart,
     /// The form is of another version.
     #[error(
-        "schema_version {found} is newer than this program, which reads up to {SCHEMA_VERSION}"
+        "schema_version {found} is {}, which reads {}",
+        if *found == 0 { "unknown to this program" } else { "newer than this program" },
+        if *found == 0 { format!("1 to {SCHEMA_VERSION}") } else { format!("up to {SCHEMA_VERSION}") }
     )]
     SchemaVersion {
         /// Which.

@@ -94,6 +94,21 @@ fn settings_that_are_written_are_read_again() {
 }
 
 #[test]
+fn a_rule_that_could_never_stop_a_run_is_refused_before_it_begins() {
+    let layer = read(r#"{"stop": {"fixed_pool": true}, "m_active_pool": 1}"#);
+    let error = layer.settings(1).unwrap_err().to_string();
+    let words = "stop.fixed_pool: a single message is no population, so it never stops a run with m_active_pool 1";
+    assert!(error.starts_with(words), "{error}");
+    let layer = read(r#"{"stop": {"fixed_pool": true}, "m_active_pool": 2}"#);
+    let settings = layer.settings(1).unwrap();
+    // The journal of a run that was made before stays good.
+    settings
+        .with(|settings| settings.m_active_pool = 1)
+        .validate()
+        .unwrap();
+}
+
+#[test]
 fn the_names_of_the_requirement_are_read_at_the_top_and_in_their_groups() {
     let expected = Settings::default().with(|settings| {
         settings.n_minds = 4;
@@ -161,6 +176,14 @@ fn a_value_that_is_not_allowed_is_named_with_what_is() {
         (
             r#"{"schema_version": 2}"#,
             "schema_version: expected 1, found 2",
+        ),
+        (
+            r#"{"recorded": ["seed", "zzz"]}"#,
+            "recorded: expected a list of some of seed, provider, model, mind",
+        ),
+        (
+            r#"{"recorded": 5}"#,
+            "recorded: expected a list of some of seed, provider, model, mind",
         ),
         (
             r#"{"seed": 18446744073709551616}"#,

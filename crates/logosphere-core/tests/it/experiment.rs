@@ -192,7 +192,12 @@ fn a_second_lock_names_the_process_that_has_the_first() {
     }
     assert!(error.is_usage());
     drop(lock);
+    // What a killed process left is swept, and nothing else.
+    for name in [".draft-x1", ".drafts", "x.draft-"] {
+        fs::write(experiment.path().join(name), "half").unwrap();
+    }
     drop(experiment.lock(5).unwrap());
+    assert_eq!(names(experiment.path()), [".drafts", "logs", "x.draft-"]);
     let text = fs::read_to_string(experiment.logs().join("lock")).unwrap();
     assert_eq!(text, "5\n");
 }

@@ -96,6 +96,10 @@ fn l23_new_journals_have_version_2_and_each_version_verifies_by_its_rules() {
     let error = replay(&with_version(&new, 3)[..]).unwrap_err();
     let words = "schema_version 3 is newer than this program";
     assert!(error.to_string().contains(words), "{error}");
+    // None was ever before the first.
+    let error = replay(&with_version(&new, 0)[..]).unwrap_err();
+    let words = "schema_version 0 is unknown to this program, which reads 1 to 2";
+    assert!(error.to_string().contains(words), "{error}");
 }
 
 #[test]
