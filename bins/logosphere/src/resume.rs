@@ -49,14 +49,7 @@ pub fn execute(args: &args::Resume, session: &mut Session) -> Result<Exit, Failu
     population.keep_ledger(&experiment)?;
     let (mind, _) = population.mind(&settings)?;
     set_torn_aside(&resumption, &journal, session)?;
-    let resumed = RunResumed {
-        round: 0,
-        next_mind: 0,
-        cut_bytes: resumption.torn_bytes,
-        reused_calls: 0,
-        software: SOFTWARE.to_owned(),
-        changed,
-    };
+    let resumed = RunResumed::new(SOFTWARE, changed);
     let mut effective = resumption.start.effective.clone();
     effective.settings.clone_from(&settings);
     effective.software = SOFTWARE.into();

@@ -54,6 +54,7 @@ impl Event {
 }
 
 /// An event with what every line of a journal has.
+#[non_exhaustive]
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
     /// When, as it is written: UTC, RFC 3339, milliseconds, `Z`.
@@ -67,6 +68,7 @@ pub struct Line {
 }
 
 /// The run begins.
+#[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExperimentStart {
     /// The settings that the requirement names.
@@ -113,7 +115,7 @@ impl ExperimentStart {
         let settings = &effective.settings;
         let seeds: Vec<_> = (0..)
             .zip(seeds)
-            .map(|(id, text)| SeedText { id, text })
+            .map(|(id, text)| SeedText::new(id, text))
             .collect();
         let prompt = settings.system_prompt.clone();
         Self {
@@ -150,6 +152,7 @@ impl ExperimentStart {
 }
 
 /// The settings that the requirement names, as it names them.
+#[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub struct Parameters {
@@ -168,6 +171,7 @@ pub struct Parameters {
 }
 
 /// Where samples come from.
+#[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RngFacts {
     /// `chacha20/1`.
@@ -177,6 +181,7 @@ pub struct RngFacts {
 }
 
 /// A message that the pool began with.
+#[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeedText {
     /// Its id, from 0.
@@ -185,7 +190,16 @@ pub struct SeedText {
     pub text: String,
 }
 
+impl SeedText {
+    /// Returns a message that has this id in the pool.
+    pub fn new(id: u64, text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self { id, text }
+    }
+}
+
 /// What every request of a run looks like: all of its body but the prompt.
+#[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RequestTemplate {
     /// How the server is spoken to, or `local`.
@@ -199,6 +213,7 @@ pub struct RequestTemplate {
 }
 
 /// A round begins.
+#[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoundStart {
     /// Which, from 1.
@@ -210,6 +225,7 @@ pub struct RoundStart {
 }
 
 /// A mind was asked.
+#[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MindInvocation {
     /// In which round, from 1.
@@ -266,6 +282,7 @@ pub struct MindInvocation {
 }
 
 /// How an answer was read.
+#[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParseFacts {
     /// By which rules.
@@ -283,6 +300,7 @@ pub struct ParseFacts {
 }
 
 /// One try of a call.
+#[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttemptFacts {
     /// From 1.
@@ -298,6 +316,20 @@ pub struct AttemptFacts {
     /// Corrections to the answer: `absurd_usage`, `utf8_repaired`; absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+}
+
+impl AttemptFacts {
+    /// Returns the try with this number, from 1: one that succeeded at once.
+    pub fn new(n: u32) -> Self {
+        Self {
+            n,
+            status: None,
+            class: None,
+            wait_ms: 0,
+            latency_ms: 0,
+            notes: Vec::new(),
+        }
+    }
 }
 
 /// Tells a field that is null from one that is absent.
@@ -328,6 +360,7 @@ impl MindInvocation {
 }
 
 /// A round ends.
+#[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RoundEnd {
     /// Which.
@@ -347,6 +380,7 @@ pub struct RoundEnd {
 }
 
 /// How well answers kept to the format.
+#[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Protocol {
     /// Ended as told.
@@ -420,6 +454,7 @@ impl Protocol {
 }
 
 /// Tokens of a run.
+#[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct TokenTotals {
     /// Of the prompts.
@@ -429,6 +464,7 @@ pub struct TokenTotals {
 }
 
 /// The run ends.
+#[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExperimentEnd {
     /// Rounds.
@@ -484,6 +520,7 @@ impl InterruptCause {
 }
 
 /// The run stops and can go on.
+#[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunInterrupted {
     /// The round of the next call.
@@ -499,6 +536,7 @@ pub struct RunInterrupted {
 }
 
 /// The run goes on.
+#[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunResumed {
     /// The round of the next call.
@@ -515,7 +553,26 @@ pub struct RunResumed {
     pub changed: BTreeMap<String, [serde_json::Value; 2]>,
 }
 
+impl RunResumed {
+    /// Returns what a program says that goes on with a run, with settings that change as `[old, new]`; the
+    /// [`Orchestrator`](crate::Orchestrator) fills in the rest.
+    pub fn new(
+        software: impl Into<String>,
+        changed: BTreeMap<String, [serde_json::Value; 2]>,
+    ) -> Self {
+        Self {
+            round: 0,
+            next_mind: 0,
+            cut_bytes: 0,
+            reused_calls: 0,
+            software: software.into(),
+            changed,
+        }
+    }
+}
+
 /// A call failed for good.
+#[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallError {
     /// In which round.

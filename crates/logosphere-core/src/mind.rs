@@ -121,6 +121,7 @@ pub struct WireRequest {
 }
 
 /// An answer.
+#[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct MindReply {
     /// What was written, all of it.
@@ -142,7 +143,19 @@ pub struct MindReply {
     pub attempts: Vec<crate::event::AttemptFacts>,
 }
 
+impl MindReply {
+    /// Returns an answer of a model; whatever else is known of it is set by whoever made it.
+    pub fn new(text: impl Into<String>, model: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            model: model.into(),
+            ..Self::default()
+        }
+    }
+}
+
 /// The tokens of a call.
+#[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct TokenUse {
     /// Of the prompt.
@@ -157,7 +170,19 @@ pub struct TokenUse {
     pub estimated: bool,
 }
 
+impl TokenUse {
+    /// Returns counts of a prompt and its answer.
+    pub fn new(prompt: u64, completion: u64) -> Self {
+        Self {
+            prompt,
+            completion,
+            ..Self::default()
+        }
+    }
+}
+
 /// A call without an answer.
+#[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{class}: {message}")]
 pub struct MindError {
@@ -169,6 +194,25 @@ pub struct MindError {
     pub fatal: bool,
     /// Every try.
     pub attempts: Vec<crate::event::AttemptFacts>,
+}
+
+impl MindError {
+    /// Returns a failure after which other calls may succeed.
+    pub fn new(class: impl Into<FailureClass>, message: impl Into<String>) -> Self {
+        Self {
+            class: class.into(),
+            message: message.into(),
+            fatal: false,
+            attempts: Vec::new(),
+        }
+    }
+
+    /// Returns this failure as one that every other call would share.
+    #[must_use]
+    pub fn fatal(mut self) -> Self {
+        self.fatal = true;
+        self
+    }
 }
 
 impl WireRequest {

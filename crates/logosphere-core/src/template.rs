@@ -24,11 +24,9 @@ impl RequestTemplate {
             PromptRole::System => format_prompt(&prompt, [PROBE].into_iter()),
         };
         let request = mind.request(&MindInput::new(probe, settings.model_settings().into()))?;
-        let unfit = || MindError {
-            class: ErrorClass::BadRequest.into(),
-            message: "the request does not hold the prompt as one JSON string".to_owned(),
-            fatal: true,
-            attempts: Vec::new(),
+        let unfit = || {
+            let message = "the request does not hold the prompt as one JSON string";
+            MindError::new(ErrorClass::BadRequest, message).fatal()
         };
         let body = String::from_utf8(request.body).map_err(|_| unfit())?;
         let (before, after) = body.split_once(PROBE).ok_or_else(unfit)?;

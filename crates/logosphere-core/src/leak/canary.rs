@@ -37,12 +37,8 @@ impl<M> Watched<M> {
                     .any(|word| memchr::memmem::find(place, word.as_bytes()).is_some())
             };
             if places.iter().any(holds) {
-                return Err(MindError {
-                    class: FailureClass::Leak,
-                    message: format!("the request holds the {what} {word:?}"),
-                    fatal: true,
-                    attempts: Vec::new(),
-                });
+                let message = format!("the request holds the {what} {word:?}");
+                return Err(MindError::new(FailureClass::Leak, message).fatal());
             }
         }
         Ok(())

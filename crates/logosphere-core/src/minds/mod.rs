@@ -154,17 +154,12 @@ impl Mind for LocalMind {
         }
         let prompt = input.prompt().text();
         let text = self.answer(prompt, side)?;
+        let mut used = TokenUse::new(tokens(prompt), tokens(&text));
+        used.estimated = true;
         Ok(MindReply {
-            model: self.label.clone(),
             finish_reason: Some("end_turn".to_owned()),
-            tokens: TokenUse {
-                prompt: tokens(prompt),
-                completion: tokens(&text),
-                estimated: true,
-                ..TokenUse::default()
-            },
-            text,
-            ..MindReply::default()
+            tokens: used,
+            ..MindReply::new(text, &self.label)
         })
     }
 }
@@ -197,16 +192,10 @@ fn weighted(weights: impl Iterator<Item = f64> + Clone, rng: &mut SampleRng) -> 
 fn overloaded() -> MindError {
     let class = ErrorClass::Overloaded;
     MindError {
-        class: class.into(),
-        message: "this mind fails now and then, as it was told".to_owned(),
-        fatal: false,
         attempts: vec![AttemptFacts {
-            notes: Vec::new(),
-            n: 1,
-            status: None,
             class: Some(class),
-            wait_ms: 0,
-            latency_ms: 0,
+            ..AttemptFacts::new(1)
         }],
+        ..MindError::new(class, "this mind fails now and then, as it was told")
     }
 }

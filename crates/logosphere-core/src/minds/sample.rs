@@ -12,12 +12,10 @@ pub(super) fn sampled<'a>(
     prompt: &'a str,
     system: &SystemPrompt,
 ) -> Result<Vec<&'a str>, MindError> {
-    let rest = (prompt.strip_prefix(system.text())).ok_or_else(|| MindError {
-        class: ErrorClass::BadRequest.into(),
-        message: "the prompt does not begin with the system prompt that this mind was made for"
-            .to_owned(),
-        fatal: true,
-        attempts: Vec::new(),
+    let rest = (prompt.strip_prefix(system.text())).ok_or_else(|| {
+        let message =
+            "the prompt does not begin with the system prompt that this mind was made for";
+        MindError::new(ErrorClass::BadRequest, message).fatal()
     })?;
     // No text of a pool is blank or holds a line `---`, so no separator can overlap another.
     Ok(rest.split(SEPARATOR).skip(1).collect())

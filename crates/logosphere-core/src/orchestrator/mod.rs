@@ -167,6 +167,7 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
         control: Control,
     ) -> Result<Self, RunError> {
         let Resumption { state, spooled, .. } = resumption;
+        resumed.cut_bytes = resumption.torn_bytes;
         state
             .settings()
             .with_changes(&resumed.changed)?

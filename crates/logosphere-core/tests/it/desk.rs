@@ -89,14 +89,7 @@ pub fn resume(journal: &[u8], spooled: Vec<Spooled>, mind: impl Mind) -> (RunSum
     let mut resumption = Resumption::read(journal).unwrap();
     resumption.spooled = spooled;
     let continued = MemJournal::resumed(journal, resumption.lines, &resumption.chain);
-    let resumed = RunResumed {
-        round: 0,
-        next_mind: 0,
-        cut_bytes: 0,
-        reused_calls: 0,
-        software: "test".to_owned(),
-        changed: std::collections::BTreeMap::new(),
-    };
+    let resumed = RunResumed::new("test", std::collections::BTreeMap::new());
     let (clock, control) = (Ticking::default(), Control::default());
     let mut run =
         Orchestrator::resume(resumption, resumed, mind, continued, clock, control).unwrap();
@@ -169,9 +162,6 @@ impl Mind for Saying {
     }
 
     async fn respond(&self, _: &MindInput, _: &Side) -> Result<MindReply, MindError> {
-        Ok(MindReply {
-            text: self.0.to_owned(),
-            ..MindReply::default()
-        })
+        Ok(MindReply::new(self.0, ""))
     }
 }

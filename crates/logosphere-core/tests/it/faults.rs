@@ -41,20 +41,16 @@ fn failing<'a>(
 }
 
 fn error(class: ErrorClass, fatal: bool) -> MindError {
-    let attempt = |n| AttemptFacts {
-        notes: Vec::new(),
-        n,
-        status: Some(503),
-        class: Some(class),
-        wait_ms: 5,
-        latency_ms: 7,
+    let attempt = |n| {
+        let mut attempt = AttemptFacts::new(n);
+        (attempt.status, attempt.class) = (Some(503), Some(class));
+        (attempt.wait_ms, attempt.latency_ms) = (5, 7);
+        attempt
     };
-    MindError {
-        class: class.into(),
-        message: "it did not work".to_owned(),
-        fatal,
-        attempts: vec![attempt(1), attempt(2)],
-    }
+    let mut error = MindError::new(class, "it did not work");
+    error.fatal = fatal;
+    error.attempts = vec![attempt(1), attempt(2)];
+    error
 }
 
 #[async_trait]

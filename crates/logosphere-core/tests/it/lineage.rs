@@ -211,7 +211,7 @@ fn sentence(id: u64) -> SeedText {
     let mut rng = random(id as u8);
     let words = (0..14).map(|_| format!("w{}", rng.below(300)));
     let text = words.collect::<Vec<_>>().join(" ") + ".\n\n~init";
-    SeedText { id, text }
+    SeedText::new(id, text)
 }
 
 #[track_caller]

@@ -304,19 +304,12 @@ impl Mind for Dear {
 
     async fn respond(&self, _: &MindInput, side: &Side) -> Result<MindReply, MindError> {
         if side.call_key() == "2/1" {
-            return Err(MindError {
-                class: ErrorClass::Overloaded.into(),
-                message: "too many".to_owned(),
-                fatal: false,
-                attempts: Vec::new(),
-            });
+            return Err(MindError::new(ErrorClass::Overloaded, "too many"));
         }
-        Ok(MindReply {
-            text: "t\n---\nsaid by two models\n---\n\n---\n".to_owned(),
-            model: format!("model-{}", side.nonce()[0] % 2),
-            cost: Some(Usd(1_500_000)),
-            ..MindReply::default()
-        })
+        let text = "t\n---\nsaid by two models\n---\n\n---\n";
+        let mut reply = MindReply::new(text, format!("model-{}", side.nonce()[0] % 2));
+        reply.cost = Some(Usd(1_500_000));
+        Ok(reply)
     }
 }
 

@@ -36,28 +36,20 @@ impl Mind for Hostile<'_> {
 
     async fn respond(&self, _: &MindInput, side: &Side) -> Result<MindReply, MindError> {
         let text = self.0;
-        let fails = |fatal| MindError {
-            class: ErrorClass::Server.into(),
-            message: text.to_owned(),
-            fatal,
-            attempts: Vec::new(),
-        };
+        let error = MindError::new(ErrorClass::Server, text);
         let said = match side.call_key() {
             "2/0" => format!("{text}\n---\n{text}\n"),
             "2/1" => text.to_owned(),
-            "2/2" => return Err(fails(false)),
-            "3/2" => return Err(fails(true)),
+            "2/2" => return Err(error),
+            "3/2" => return Err(error.fatal()),
             _ => format!(
                 "{text}\n---\n{text} {}\n---\n\n---\n~<b>{text}",
                 side.call_key()
             ),
         };
-        Ok(MindReply {
-            text: said,
-            model: text.to_owned(),
-            finish_reason: Some(text.to_owned()),
-            ..MindReply::default()
-        })
+        let mut reply = MindReply::new(said, text);
+        reply.finish_reason = Some(text.to_owned());
+        Ok(reply)
     }
 }
 

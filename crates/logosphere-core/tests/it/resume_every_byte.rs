@@ -3,7 +3,9 @@
 use std::fs;
 
 use logosphere_core::config::{Durability, Scheduling};
-use logosphere_core::journal::{FileJournal, JournalSink as _, Spooled, read_spool};
+use logosphere_core::journal::{
+    Event, FileJournal, JournalSink as _, RunResumed, Spooled, read_spool,
+};
 use logosphere_core::{Comparison, MindReply, ResumeError, Resumption, Settings, compare};
 
 use crate::desk::{self, Slow};
@@ -139,19 +141,21 @@ fn an_answer_in_the_spool_is_not_asked_for_again() {
             .into_iter()
             .filter(|event| event["type"] == "mind_invocation")
             .collect();
-        let spooled = |mind: usize, hash: &str| Spooled {
-            round: 1,
-            mind_id: mind as u32,
-            request_sha256: hash.to_owned(),
-            latency_ms: 5,
-            reply: MindReply {
-                text: calls[mind]["raw_output"].as_str().unwrap().to_owned(),
-                model: calls[mind]["model_answered"].as_str().unwrap().to_owned(),
-                finish_reason: Some("end_turn".to_owned()),
-                tokens: serde_json::from_value(calls[mind]["tokens"].clone()).unwrap(),
-                ..MindReply::default()
-            },
-            attempts: Vec::new(),
+        let spooled = |mind: usize, hash: &str| {
+            let call = &calls[mind];
+            let [text, model] =
+                ["raw_output", "model_answered"].map(|name| call[name].as_str().unwrap());
+            let mut reply = MindReply::new(text, model);
+            reply.finish_reason = Some("end_turn".to_owned());
+            reply.tokens = serde_json::from_value(call["tokens"].clone()).unwrap();
+            Spooled {
+                round: 1,
+                mind_id: mind as u32,
+                request_sha256: hash.to_owned(),
+                latency_ms: 5,
+                reply,
+                attempts: Vec::new(),
+            }
         };
         let waiting = vec![
             spooled(0, calls[0]["request_sha256"].as_str().unwrap()),
@@ -200,11 +204,8 @@ fn an_answer_behind_a_torn_one_is_not_lost() {
 fn a_journal_that_somebody_else_touches_takes_nothing_more() {
     let place = tempfile::tempdir().unwrap();
     let (journal, spool) = (place.path().join("journal"), place.path().join("spool"));
-    let event = logosphere_core::journal::Event::RoundStart(logosphere_core::journal::RoundStart {
-        round: 1,
-        pool_size: 0,
-        active_pool_size: 0,
-    });
+    let resumed = RunResumed::new("test", std::collections::BTreeMap::new());
+    let event = Event::RunResumed(resumed);
     let touched: [fn(&std::path::Path); 4] = [
         |path| fs::remove_file(path).unwrap(),
         |path| fs::write(path, "short").unwrap(),

@@ -25,14 +25,8 @@ fn resume_with(setting: &str, new: &Value) -> Result<Vec<u8>, String> {
     let old = old
         .pointer(&format!("/{}", setting.replace('.', "/")))
         .unwrap();
-    let resumed = RunResumed {
-        round: 0,
-        next_mind: 0,
-        cut_bytes: 0,
-        reused_calls: 0,
-        software: "test".to_owned(),
-        changed: BTreeMap::from([(setting.to_owned(), [old.clone(), new.clone()])]),
-    };
+    let changed = BTreeMap::from([(setting.to_owned(), [old.clone(), new.clone()])]);
+    let resumed = RunResumed::new("test", changed);
     let journal = MemJournal::resumed(&cut, resumption.lines, &resumption.chain);
     let clock = desk::Ticking::default();
     Orchestrator::resume(
