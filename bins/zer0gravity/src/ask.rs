@@ -178,11 +178,7 @@ pub fn open(
                 priced(&table, provider, models)?;
             }
             let prices = price_list(&table, provider, &model).into_iter().collect();
-            let label = ModelLabel {
-                provider: provider.to_string(),
-                host,
-                offline: false,
-            };
+            let label = ModelLabel::new(provider.to_string(), host);
             Ok(ModelChoice {
                 model_client: Arc::new(LlmClient::new(client.clone(), label)),
                 client: Some(client),
@@ -211,10 +207,10 @@ pub fn table(prices: Option<&Path>) -> Result<ModelTable, Failure> {
 /// What a prompt of `model` costs, and who says so.
 fn price_list(table: &ModelTable, provider: ProviderName, model: &str) -> Option<PriceList> {
     let found = table.find(provider.as_str(), model)?;
-    Some(PriceList {
-        name: format!("{provider} {model}, prices of {}", table.read_on()),
-        input: found.price(0)?.input,
-    })
+    Some(PriceList::new(
+        format!("{provider} {model}, prices of {}", table.read_on()),
+        found.price(0)?.input,
+    ))
 }
 
 /// A cap can only be kept where prices are known; better said before the first call than by it.

@@ -107,11 +107,7 @@ pub fn estimate(args: &Estimate, session: &mut Session) -> Result<Exit, Failure>
         .model
         .clone()
         .unwrap_or_else(|| ask::DEFAULT_MODEL.to_owned());
-    let label = ModelLabel {
-        provider: provider.to_string(),
-        host: String::new(),
-        offline: false,
-    };
+    let label = ModelLabel::new(provider.to_string(), "");
     let config = setup::config(asking, &args.repeats, label, &model);
     let table = ask::table(asking.prices.as_deref())?;
     let known = |id: &str| table.find(provider.as_str(), id);
@@ -270,6 +266,7 @@ impl Bill {
             encoder,
             decoder,
             judges,
+            ..
         } = &config.models;
         for RuleSet { rules, .. } in encodings {
             for PlannedCase { case, .. } in cases {

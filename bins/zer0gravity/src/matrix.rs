@@ -28,11 +28,7 @@ pub fn matrix(args: &Matrix, quiet: bool, session: &mut Session) -> Result<Exit,
         // What is compared here is what encodings are worth.
         config.cost = Costs::Estimated;
     }
-    let plan = Plan {
-        encodings,
-        cases,
-        config,
-    };
+    let plan = Plan::new(encodings, cases, config);
     setup::check(&plan, asking, &args.checks)?;
     let directory = RunDir::begin(&args.run_dir, &plan, left_out, &asking.model)?;
     let report = kept::perform(&directory, &plan, &asked, session)?;

@@ -127,22 +127,12 @@ fn earlier(old: &ExperimentResult, new: &ExperimentResult) -> Option<PreviousSco
             result.metadata.prompt_sha256.clone(),
         )
     };
-    let (last, first) = (previous(old), old.previous_scores.clone());
+    let (last, first) = (PreviousScores::of(old), old.previous_scores.clone());
     if judged(old) == judged(new) {
         first.or(last)
     } else {
         last.or(first)
     }
-}
-
-/// The scores that a result had.
-fn previous(old: &ExperimentResult) -> Option<PreviousScores> {
-    Some(PreviousScores {
-        scores: old.scores?,
-        total: old.total?,
-        judges: old.metadata.models.judges.clone(),
-        prompt_profile: old.metadata.prompt_profile,
-    })
 }
 
 fn tell_unfinished(report: &Report, missing: usize, directory: &RunDir, session: &Session) {

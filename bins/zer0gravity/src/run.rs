@@ -31,16 +31,16 @@ pub fn run(args: &Run, quiet: bool, session: &mut Session) -> Result<Exit, Failu
     )?;
     ask::ensure_not_input(&args.asking.model, read(args))?;
     let asked = setup::asked(&args.asking, args.run_dir.as_deref(), session)?;
-    let plan = Plan {
+    let plan = Plan::new(
         encodings,
         cases,
-        config: setup::config(
+        setup::config(
             &args.asking,
             &args.repeats,
             asked.model_client.label(),
             &asked.model,
         ),
-    };
+    );
     setup::check(&plan, &args.asking, &args.checks)?;
     // Whether it can be written is found out before anything is spent.
     let target = args.output.as_ref().unwrap_or(&OutputTarget::Stdout);

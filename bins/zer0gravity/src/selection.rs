@@ -93,10 +93,7 @@ fn levels(number: Option<u32>) -> Vec<PlannedCase> {
         .iter()
         .filter(|level| number.is_none_or(|number| level.number == number))
         .flat_map(|level: &Level| {
-            let planned = |case| PlannedCase {
-                level: Some(level.number),
-                case,
-            };
+            let planned = |case| PlannedCase::new(case).level(Some(level.number));
             level.cases().into_iter().map(planned)
         })
         .collect()
@@ -139,7 +136,7 @@ fn dataset(paths: &[PathBuf], skip_bad: bool, session: &Session) -> Result<Selec
                     second: path,
                 }));
             }
-            selected.cases.push(PlannedCase { level: None, case });
+            selected.cases.push(PlannedCase::new(case));
         }
     }
     Ok(selected)

@@ -52,11 +52,9 @@ pub fn config(asking: &RoleFlags, repeats: &Repeats, label: ModelLabel, model: &
     };
     let decoder = asking.decoder_model.as_deref().unwrap_or(model);
     let mut config = Config::new(label, model);
-    config.models = Models {
-        encoder: model.to_owned(),
-        decoder: decoder.to_owned(),
-        judges,
-    };
+    config.models = Models::new(model)
+        .decoder(decoder.to_owned())
+        .judges(judges);
     config.prompt_profile = asking.prompt_profile;
     config.max_output_tokens = asking.max_output_tokens;
     config.trials = repeats.trials;

@@ -7,7 +7,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use zer0gravity_engine::DEFAULT_RULES;
 use zer0gravity_engine::judge::{parse_judge_reply, parse_judge_reply_compat};
 use zer0gravity_engine::model::{
-    CallFacts, CountRequest, Endpoint, ModelLabel, ModelRequest, PromptInputs, Repeat, TokenCount,
+    CountRequest, Endpoint, ModelLabel, ModelRequest, Repeat, TokenCount,
 };
 use zer0gravity_engine::prompts::{Nonce, PromptProfile, Role, RoleInput, render};
 use zer0gravity_engine::score::{TokenPair, score_all};
@@ -16,11 +16,7 @@ use zer0gravity_engine::store::{CallKey, CallRecord, CallStore, JsonlStore, Stor
 const CALLS: u64 = 10_000;
 
 fn label() -> ModelLabel {
-    ModelLabel {
-        provider: "anthropic".to_owned(),
-        host: "api.anthropic.com".to_owned(),
-        offline: false,
-    }
+    ModelLabel::new("anthropic", "api.anthropic.com")
 }
 
 fn request() -> ModelRequest {
@@ -29,16 +25,12 @@ fn request() -> ModelRequest {
         rules: DEFAULT_RULES,
         text: &text,
     };
-    ModelRequest {
-        role: Role::Encoder,
-        model: "claude-sonnet-4-5-20250929".to_owned(),
-        prompt: render(PromptProfile::Seed, input, Nonce::default()),
-        inputs: PromptInputs::default(),
-        repeat: Repeat {
-            trial: Some(1),
-            ..Repeat::default()
-        },
-    }
+    ModelRequest::new(
+        Role::Encoder,
+        "claude-sonnet-4-5-20250929",
+        render(PromptProfile::Seed, input, Nonce::default()),
+    )
+    .repeat(Repeat::default().trial(Some(1)))
 }
 
 fn steps(criterion: &mut Criterion) {
@@ -67,33 +59,18 @@ fn store(criterion: &mut Criterion) {
     let path = folder.path().join("calls.jsonl");
     let mut lines = Vec::new();
     for number in 0..CALLS {
-        let request = CountRequest {
-            model: "m".to_owned(),
-            text: number.to_string(),
-        };
-        let record = CallRecord {
-            schema_version: 1,
-            key: CallKey::of_count(&request, &label()),
-            endpoint: Endpoint::CountTokens,
-            role: None,
-            model: request.model,
-            repeat: Repeat::default(),
-            answer: StoredAnswer::Count(TokenCount {
-                tokens: number,
-                call: CallFacts::default(),
-            }),
-        };
+        let request = CountRequest::new("m", number.to_string());
+        let record = CallRecord::new(
+            CallKey::of_count(&request, &label()),
+            Endpoint::CountTokens,
+            request.model,
+            StoredAnswer::Count(TokenCount::new(number)),
+        );
         serde_json::to_writer(&mut lines, &record).expect("JSON");
         lines.push(b'\n');
     }
     std::fs::write(&path, lines).expect("the file");
-    let first = CallKey::of_count(
-        &CountRequest {
-            model: "m".to_owned(),
-            text: "0".to_owned(),
-        },
-        &label(),
-    );
+    let first = CallKey::of_count(&CountRequest::new("m", "0"), &label());
     criterion.bench_function("resume_10000_calls", |bencher| {
         bencher.iter(|| {
             let (store, torn) = JsonlStore::open(black_box(&path)).expect("a store");

@@ -23,7 +23,7 @@ use llm_types::Usd;
 use serde_json::json;
 use zer0gravity_engine::dataset::Case;
 use zer0gravity_engine::model::{
-    CallFacts, CountRequest, ModelError, ModelLabel, ModelReply, ModelRequest, Stop, TokenCount,
+    CallFacts, CountRequest, ModelError, ModelLabel, ModelReply, ModelRequest, TokenCount,
 };
 use zer0gravity_engine::plan::{Config, Plan, PlannedCase, RuleSet};
 use zer0gravity_engine::prompts::Role;
@@ -48,11 +48,9 @@ const CHILD: &str = "ZG_BENCH_STORE";
 struct Instant;
 
 impl Instant {
-    const FACTS: CallFacts = CallFacts {
-        started_at: None,
-        elapsed_ms: 0,
-        attempts: 1,
-    };
+    fn facts() -> CallFacts {
+        CallFacts::default().attempts(1)
+    }
 }
 
 impl ModelClient for Instant {
@@ -63,33 +61,20 @@ impl ModelClient for Instant {
             Role::ImplementabilityJudge => r#"{"score": 4, "reasoning": "simple"}"#.to_owned(),
             _ => request.inputs.texts[0].clone(),
         };
-        let reply = ModelReply {
-            text,
-            stop: Stop::EndTurn,
-            usage: Some(TokenUse {
-                input: 900,
-                output: 200,
-            }),
-            cost: Some(Usd(5_700_000)),
-            call: Self::FACTS,
-        };
+        let reply = ModelReply::new(text)
+            .usage(Some(TokenUse::new(900, 200)))
+            .cost(Some(Usd(5_700_000)))
+            .call(Self::facts());
         ready(Ok(reply)).boxed()
     }
 
     fn count_tokens(&self, request: CountRequest) -> BoxFuture<'_, Result<TokenCount, ModelError>> {
-        let count = TokenCount {
-            tokens: request.text.len() as u64 / 4,
-            call: Self::FACTS,
-        };
+        let count = TokenCount::new(request.text.len() as u64 / 4).call(Self::facts());
         ready(Ok(count)).boxed()
     }
 
     fn label(&self) -> ModelLabel {
-        ModelLabel {
-            provider: "anthropic".to_owned(),
-            host: "api.anthropic.com".to_owned(),
-            offline: false,
-        }
+        ModelLabel::new("anthropic", "api.anthropic.com")
     }
 }
 
@@ -144,19 +129,13 @@ fn plan(experiments: usize, bytes: usize) -> Plan {
         }
         text
     };
-    let cases = (0..experiments).map(|number| PlannedCase {
-        level: None,
-        case: Case {
-            id: number.to_string(),
-            text: text(number),
-            ..Case::default()
-        },
-    });
-    Plan {
-        encodings: vec![RuleSet::new("default", None, DEFAULT_RULES)],
-        cases: cases.collect(),
-        config: Config::new(Instant.label(), MODEL),
-    }
+    let cases = (0..experiments)
+        .map(|number| PlannedCase::new(Case::new(number.to_string(), text(number))));
+    Plan::new(
+        vec![RuleSet::new("default", None, DEFAULT_RULES)],
+        cases.collect(),
+        Config::new(Instant.label(), MODEL),
+    )
 }
 
 /// Runs a plan, and gives the number of results.

@@ -13,6 +13,7 @@ use crate::{Outcome, StageRecord};
 /// always [`Self::scores`] and [`Self::total`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ExperimentResult {
     /// The case.
     pub test_case_id: String,

@@ -24,11 +24,10 @@
 //! // Asks no model. With one it would be `LlmClient::new(client, label)`, with a client of `llm-client`.
 //! let client = OfflineModel;
 //! let level = Level::find(1).unwrap();
-//! let plan = Plan {
-//!     encodings: vec![RuleSet::new("default", None, DEFAULT_RULES)],
-//!     cases: level.cases().into_iter().map(|case| PlannedCase { level: Some(1), case }).collect(),
-//!     config: Config::new(client.label(), OfflineModel::NAME),
-//! };
+//! let rules = RuleSet::new("default", None, DEFAULT_RULES);
+//! let cases = level.cases().into_iter().map(|case| PlannedCase::new(case).level(Some(1))).collect();
+//! let config = Config::new(client.label(), OfflineModel::NAME);
+//! let plan = Plan::new(vec![rules], cases, config);
 //! let counter = Tokenizers::default();
 //! // With `.store(..)` a `JsonlStore` keeps calls on the disk: a run that stops is then resumed without paying twice.
 //! let runner = Runner::new(Context::new(&client, &Still, &counter));
@@ -79,6 +78,7 @@ pub mod report;
 pub mod result;
 mod runner;
 pub mod score;
+mod setters;
 pub mod stats;
 pub mod store;
 pub mod text;

@@ -5,11 +5,13 @@ use llm_types::Usd;
 use serde::{Deserialize, Serialize};
 
 use crate::prompts::{Prompt, Role};
+use crate::setters::setters;
 use crate::{FailureKind, TokenUse};
 
 /// Who answers; part of every call's key, so that nobody's reply is taken for another's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ModelLabel {
     /// The provider's name.
     pub provider: String,
@@ -19,8 +21,24 @@ pub struct ModelLabel {
     pub offline: bool,
 }
 
+impl ModelLabel {
+    /// The label of a model that `provider` serves from `host`.
+    pub fn new(provider: impl Into<String>, host: impl Into<String>) -> Self {
+        Self {
+            provider: provider.into(),
+            host: host.into(),
+            offline: false,
+        }
+    }
+
+    setters! {
+        offline: bool,
+    }
+}
+
 /// A question to one role.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct ModelRequest {
     /// Who is asked.
     pub role: Role,
@@ -34,6 +52,24 @@ pub struct ModelRequest {
     pub repeat: Repeat,
 }
 
+impl ModelRequest {
+    /// A request of `role` to `model`, without inputs and repeat numbers.
+    pub fn new(role: Role, model: impl Into<String>, prompt: Prompt) -> Self {
+        Self {
+            role,
+            model: model.into(),
+            prompt,
+            inputs: PromptInputs::default(),
+            repeat: Repeat::default(),
+        }
+    }
+
+    setters! {
+        inputs: PromptInputs,
+        repeat: Repeat,
+    }
+}
+
 /// What a prompt was made of: what the role gets to see, and nothing else.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -45,13 +81,31 @@ pub struct PromptInputs {
     pub texts: Vec<String>,
 }
 
+impl PromptInputs {
+    setters! {
+        rules: String,
+        texts: Vec<String>,
+    }
+}
+
 /// A question for the tokens of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CountRequest {
     /// Whose tokens.
     pub model: String,
     /// The one user message.
     pub text: String,
+}
+
+impl CountRequest {
+    /// A request for the tokens of `text` by the tokenizer of `model`.
+    pub fn new(model: impl Into<String>, text: impl Into<String>) -> Self {
+        Self {
+            model: model.into(),
+            text: text.into(),
+        }
+    }
 }
 
 /// What a call asks for.
@@ -66,6 +120,7 @@ pub enum Endpoint {
 
 /// The numbers that tell equal calls of a plan apart. Only those that the role repeats over are set, from 1.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Repeat {
     /// The encoding's id, for a judge of the rules that is asked for every case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -87,9 +142,21 @@ pub struct Repeat {
     pub ask: Option<u32>,
 }
 
+impl Repeat {
+    setters! {
+        encoding: Option<String>,
+        case: Option<String>,
+        trial: Option<u32>,
+        decode: Option<u32>,
+        sample: Option<u32>,
+        ask: Option<u32>,
+    }
+}
+
 /// A reply.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ModelReply {
     /// Its text blocks, joined.
     pub text: String,
@@ -104,9 +171,30 @@ pub struct ModelReply {
     pub call: CallFacts,
 }
 
+impl ModelReply {
+    /// A complete reply with this text, without token numbers and cost.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            stop: Stop::EndTurn,
+            usage: None,
+            cost: None,
+            call: CallFacts::default(),
+        }
+    }
+
+    setters! {
+        stop: Stop,
+        usage: Option<TokenUse>,
+        cost: Option<Usd>,
+        call: CallFacts,
+    }
+}
+
 /// A number of tokens.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct TokenCount {
     /// Tokens.
     pub tokens: u64,
@@ -114,9 +202,24 @@ pub struct TokenCount {
     pub call: CallFacts,
 }
 
+impl TokenCount {
+    /// A count that took no request.
+    pub fn new(tokens: u64) -> Self {
+        Self {
+            tokens,
+            call: CallFacts::default(),
+        }
+    }
+
+    setters! {
+        call: CallFacts,
+    }
+}
+
 /// What a call took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct CallFacts {
     /// When it began; none where no clock was at hand.
     pub started_at: Option<Timestamp>,
@@ -124,6 +227,14 @@ pub struct CallFacts {
     pub elapsed_ms: u64,
     /// Requests that were sent: 1, more after failures, 0 where no model was asked.
     pub attempts: u32,
+}
+
+impl CallFacts {
+    setters! {
+        started_at: Option<Timestamp>,
+        elapsed_ms: u64,
+        attempts: u32,
+    }
 }
 
 /// Why a reply ends.
@@ -161,6 +272,7 @@ impl Stop {
 /// Why no reply came.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[error("{message}")]
+#[non_exhaustive]
 pub struct ModelError {
     /// The kind of the failure.
     pub kind: FailureKind,
@@ -185,5 +297,11 @@ impl ModelError {
             call: CallFacts::default(),
             stopped: false,
         }
+    }
+
+    setters! {
+        status: Option<u16>,
+        call: CallFacts,
+        stopped: bool,
     }
 }

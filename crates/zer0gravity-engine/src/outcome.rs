@@ -93,6 +93,7 @@ impl fmt::Display for StageStatus {
 
 /// How an experiment ended: as its first stage that did not end `ok`, or `ok`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Outcome {
     /// How.
     pub status: StageStatus,
@@ -135,11 +136,19 @@ impl Outcome {
 
 /// Tokens as replies report them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct TokenUse {
     /// Of prompts, cached ones included.
     pub input: u64,
     /// Of replies.
     pub output: u64,
+}
+
+impl TokenUse {
+    /// The tokens of a prompt and of its reply.
+    pub fn new(input: u64, output: u64) -> Self {
+        Self { input, output }
+    }
 }
 
 impl std::ops::AddAssign for TokenUse {
@@ -152,6 +161,7 @@ impl std::ops::AddAssign for TokenUse {
 /// What a stage took.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct StageRecord {
     /// Which.
     pub stage: StageName,

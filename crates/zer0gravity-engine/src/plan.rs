@@ -9,10 +9,12 @@ use crate::model::{ModelLabel, Repeat};
 use crate::pipeline::RoleConfig;
 use crate::prompts::{MAX_OUTPUT_TOKENS, PromptProfile};
 use crate::result::Models;
+use crate::setters::setters;
 
 /// Everything that decides what is asked; a run directory holds it, and is only resumed with the same.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Plan {
     /// The rules, each with an id of its own.
     pub encodings: Vec<RuleSet>,
@@ -22,8 +24,20 @@ pub struct Plan {
     pub config: Config,
 }
 
+impl Plan {
+    /// The plan to encode each of `cases` with each of `encodings`.
+    pub fn new(encodings: Vec<RuleSet>, cases: Vec<PlannedCase>, config: Config) -> Self {
+        Self {
+            encodings,
+            cases,
+            config,
+        }
+    }
+}
+
 /// A set of rules.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct RuleSet {
     /// Unique in the plan: the file's name without its ending, or `default`.
     pub id: String,
@@ -51,6 +65,7 @@ impl RuleSet {
 
 /// A text with the level it is of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct PlannedCase {
     /// None for a dataset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -58,6 +73,17 @@ pub struct PlannedCase {
     /// The text.
     #[serde(flatten)]
     pub case: Case,
+}
+
+impl PlannedCase {
+    /// A case that is not of a level.
+    pub fn new(case: Case) -> Self {
+        Self { level: None, case }
+    }
+
+    setters! {
+        level: Option<u32>,
+    }
 }
 
 /// How an experiment is run. What does not change a result (concurrency, where output goes) is not in it.
@@ -131,14 +157,9 @@ pub enum Costs {
 impl Config {
     /// One encoding and decoding of each text, all by `model`.
     pub fn new(label: ModelLabel, model: impl Into<String>) -> Self {
-        let model = model.into();
         Self {
             label,
-            models: Models {
-                encoder: model.clone(),
-                decoder: model.clone(),
-                judges: vec![model],
-            },
+            models: Models::new(model),
             prompt_profile: PromptProfile::Seed,
             judge_profile: None,
             max_output_tokens: MAX_OUTPUT_TOKENS,

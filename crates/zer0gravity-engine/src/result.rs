@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::judge::JudgeStatus;
 use crate::prompts::PromptProfile;
 use crate::score::{MAX_LEARNABILITY, MAX_SEMANTIC, MAX_TOKEN_EFFICIENCY, Scores};
-use crate::{TokenCounter, TokenSource, TokenUse, metrics};
+use crate::setters::setters;
+use crate::{ExperimentResult, TokenCounter, TokenSource, TokenUse, metrics};
 
 /// The version of the form of results and reports.
 pub const SCHEMA_VERSION: u32 = 2;
@@ -31,6 +32,7 @@ pub(crate) fn present<'de, D: serde::Deserializer<'de>>(
 /// The parts of the score as a result holds them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ResultScores {
     /// 0 to 40.
     pub token_efficiency: u8,
@@ -49,6 +51,7 @@ pub struct ResultScores {
 
 /// The sum of the parts that are known. It is no total: 88 of 95 must not be compared with 88 of 100.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct PartialTotal {
     /// The sum.
     pub points: Points,
@@ -81,6 +84,7 @@ impl From<Scores> for ResultScores {
 /// What was scored before.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct PreviousScores {
     /// The parts.
     pub scores: ResultScores,
@@ -92,9 +96,22 @@ pub struct PreviousScores {
     pub prompt_profile: PromptProfile,
 }
 
+impl PreviousScores {
+    /// The scores of `result` and the judges that gave them; `None` if it has no total.
+    pub fn of(result: &ExperimentResult) -> Option<Self> {
+        Some(Self {
+            scores: result.scores?,
+            total: result.total?,
+            judges: result.metadata.models.judges.clone(),
+            prompt_profile: result.metadata.prompt_profile,
+        })
+    }
+}
+
 /// How the score came about.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Details {
     /// The saved share in percent, one decimal, negative for an expansion.
     #[serde(
@@ -121,6 +138,7 @@ pub struct Details {
 
 /// What the judges of one thing said.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct JudgeRecord {
     /// The worst of the samples.
     pub status: JudgeStatus,
@@ -135,6 +153,7 @@ pub struct JudgeRecord {
 /// One judge's word.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct JudgeSample {
     /// The judge.
     pub model: String,
@@ -195,6 +214,7 @@ impl JudgeRecord {
 /// Who was asked, when, and what it took.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Metadata {
     /// The encoder's.
     pub model: String,
@@ -234,6 +254,7 @@ pub struct Metadata {
 
 /// The models of an experiment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Models {
     /// Who encodes.
     pub encoder: String,
@@ -243,9 +264,28 @@ pub struct Models {
     pub judges: Vec<String>,
 }
 
+impl Models {
+    /// One model for every role.
+    pub fn new(model: impl Into<String>) -> Self {
+        let model = model.into();
+        Self {
+            encoder: model.clone(),
+            decoder: model.clone(),
+            judges: vec![model],
+        }
+    }
+
+    setters! {
+        encoder: String,
+        decoder: String,
+        judges: Vec<String>,
+    }
+}
+
 /// SHA-256 of the system prompts in hex.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct PromptHashes {
     /// The encoder's.
     pub encoder: String,
@@ -259,6 +299,7 @@ pub struct PromptHashes {
 
 /// Where random choices come from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Randomness {
     /// The generator.
     pub algorithm: String,
@@ -279,6 +320,7 @@ impl Randomness {
 /// How near the decoded text is to the original, letter by letter. Four decimals.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Metrics {
     /// chrF++, 0 to 100.
     #[serde(with = "crate::number::plain")]
@@ -310,6 +352,7 @@ impl Metrics {
 
 /// Whether the decoded instruction still gives the expected result.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Procedural {
     /// The verdict.
     pub status: ProceduralStatus,

@@ -100,6 +100,7 @@ pub fn learnability(semantic: f64) -> f64 {
 /// The four parts of the score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Scores {
     /// 0 to 40.
     pub token_efficiency: u8,
@@ -123,6 +124,7 @@ impl Scores {
 
 /// A whole score.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct ScoreCard {
     /// The parts.
     pub scores: Scores,
@@ -156,6 +158,7 @@ pub fn score_all(t: TokenPair, semantic: u8, implementability: u8) -> ScoreCard 
 /// A score in which a judge's number may be missing: NaN, written as null.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct CompatScores {
     /// 0 to 40.
     pub token_efficiency: u8,
@@ -172,6 +175,7 @@ pub struct CompatScores {
 
 /// See [`score_all_f64`].
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct CompatCard {
     /// The parts.
     pub scores: CompatScores,

@@ -44,6 +44,7 @@ impl LocalCounter for Tokenizers {
 
 /// How tokens are counted on this machine for a model: by a public tokenizer, scaled where that was fitted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct TokenCounter {
     /// `cl100k` or `o200k`.
     pub tokenizer: String,

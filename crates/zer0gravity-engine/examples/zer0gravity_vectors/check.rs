@@ -138,10 +138,9 @@ fn tokens(entry: &Entry) -> Result<TokenPair, String> {
 /// The percent, also as a result holds it.
 fn percent(entry: &Entry, found: f64) -> Result<(), String> {
     number(entry, "compressionPercent", found)?;
-    let details = json!(Details {
-        compression_percent: Some(found),
-        ..Details::default()
-    });
+    let mut details = Details::default();
+    details.compression_percent = Some(found);
+    let details = json!(details);
     same(
         "compressionPercent in a result",
         &written(found),

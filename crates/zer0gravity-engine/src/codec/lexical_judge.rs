@@ -7,6 +7,7 @@ use crate::score::{MAX_IMPLEMENTABILITY, MAX_SEMANTIC, points};
 
 /// What a lexical judge says.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LexicalVerdict {
     /// The points.
     pub score: u8,

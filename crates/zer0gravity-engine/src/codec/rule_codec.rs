@@ -38,6 +38,7 @@ pub struct RuleCodec {
 
 /// What a decoder made of an encoding.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Decoded {
     /// The text.
     pub text: String,

@@ -7,6 +7,7 @@ use super::percent_saved;
 
 /// What is saved in the long run.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct CostCurve {
     /// For 1, 10, 100 and endlessly many messages.
     pub amortised: Vec<Amortised>,
@@ -16,6 +17,7 @@ pub struct CostCurve {
 
 /// What is saved of each of so many messages.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, DeriveDeserialize)]
+#[non_exhaustive]
 pub struct Amortised {
     /// How many.
     pub messages: Messages,

@@ -20,6 +20,7 @@ const MEASURED_OVERHEAD: u64 = 7;
 /// Begin with [`Cost::new`], which sets what follows from token numbers alone; what was spent is added by whoever spent it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Cost {
     /// Tokens of the rules.
     pub rules_tokens: u64,
@@ -64,6 +65,7 @@ pub enum OverheadSource {
 
 /// A text's tokens before and after.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Saving {
     /// Of the text.
     pub o: i64,
@@ -77,6 +79,7 @@ pub struct Saving {
 /// What 1,000 messages save.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct MoneySaved {
     /// Whose prices, and of when.
     pub prices: String,
@@ -92,7 +95,7 @@ impl Cost {
     /// ```
     /// use llm_types::Usd;
     /// use zer0gravity_engine::cost::Cost;
-    /// let cost = Cost { tokens_spent: 4_000, usd: Some(Usd(21_000)), ..Cost::new(86, 78, 278, Some(7)) };
+    /// let cost = Cost::new(86, 78, 278, Some(7));
     /// assert_eq!(cost.break_even_messages, Some(35));
     /// assert_eq!(cost.gross.percent, 9.3);
     /// assert_eq!(cost.net.map(|net| (net.o, net.e, net.percent)), Some((79, 71, 10.1)));

@@ -4,10 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use super::record::{Record, read};
 use super::{CaseError, CaseFormat, CaseProblem};
+use crate::setters::setters;
 
 /// One text to be encoded.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Case {
     /// Unique in its dataset, 1 to 128 characters, no control characters.
     pub id: String,
@@ -25,6 +27,24 @@ pub struct Case {
     /// Words to find it by.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
+}
+
+impl Case {
+    /// A text without an expected result.
+    pub fn new(id: impl Into<String>, text: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            text: text.into(),
+            ..Self::default()
+        }
+    }
+
+    setters! {
+        expected_output: Option<String>,
+        explanation: Option<String>,
+        genre: Option<String>,
+        tags: Vec<String>,
+    }
 }
 
 /// The cases of a dataset, and everything that is wrong with it: all bad lines, in their order. With no error the cases are the

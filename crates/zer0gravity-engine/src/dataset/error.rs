@@ -3,6 +3,7 @@ use thiserror::Error;
 /// A line of a dataset that cannot be used, or a whole file.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{file}:{line}: {problem}")]
+#[non_exhaustive]
 pub struct CaseError {
     /// The file, as its reader named it.
     pub file: String,

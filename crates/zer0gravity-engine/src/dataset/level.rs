@@ -2,6 +2,7 @@ use super::Case;
 
 /// A level of the challenge: a file of `src/test-cases`, embedded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Level {
     /// 1 to 3.
     pub number: u32,

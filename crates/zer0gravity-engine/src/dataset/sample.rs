@@ -2,12 +2,14 @@ use super::case::checked_id;
 use super::record::{Record, read};
 use super::{Case, CaseError, CaseFormat, CaseProblem};
 use crate::score::{MAX_IMPLEMENTABILITY, MAX_SEMANTIC, TokenPair};
+use crate::setters::setters;
 
 /// The system of samples that name none.
 const DEFAULT_ENCODING_ID: &str = "given";
 
 /// A text that was encoded and decoded somewhere else, to be scored.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RoundTripSample {
     /// The text.
     pub case: Case,
@@ -25,6 +27,30 @@ pub struct RoundTripSample {
     pub semantic_score: Option<u8>,
     /// A judge's points for the rules, 0 to 5.
     pub implementability_score: Option<u8>,
+}
+
+impl RoundTripSample {
+    /// A sample of the system `given`, whose rules, tokens and points are not known.
+    pub fn new(case: Case, encoded: impl Into<String>, decoded: impl Into<String>) -> Self {
+        Self {
+            case,
+            encoding_id: DEFAULT_ENCODING_ID.to_owned(),
+            encoded_text: encoded.into(),
+            decoded_text: decoded.into(),
+            encoding_system: None,
+            tokens: None,
+            semantic_score: None,
+            implementability_score: None,
+        }
+    }
+
+    setters! {
+        encoding_id: String,
+        encoding_system: Option<String>,
+        tokens: Option<TokenPair>,
+        semantic_score: Option<u8>,
+        implementability_score: Option<u8>,
+    }
 }
 
 /// The samples of a file, and everything that is wrong with it; as [`parse_cases`](super::parse_cases) with the fields

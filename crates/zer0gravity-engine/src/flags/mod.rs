@@ -14,10 +14,13 @@ mod words;
 
 use serde::{Deserialize, Serialize};
 
+use crate::setters::setters;
+
 use self::injection::{Original, Source};
 
 /// Something to look at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Flag {
     /// Which rule raised it.
     pub id: FlagId,
@@ -73,6 +76,7 @@ pub enum Severity {
 
 /// What the rules look at.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct FlagInput<'a> {
     /// The rules.
     pub rules: &'a str,
@@ -96,6 +100,39 @@ pub struct FlagInput<'a> {
     pub chrf_pp: f64,
     /// The kept share of literals, 0 to 1; none if the text has none.
     pub literal_recall: Option<f64>,
+}
+
+impl<'a> FlagInput<'a> {
+    /// The texts alone: no prompt, tokens, points or metrics.
+    pub fn new(rules: &'a str, original: &'a str, encoding: &'a str, decoded: &'a str) -> Self {
+        Self {
+            rules,
+            encoder_prompt: "",
+            original,
+            encoding,
+            decoded,
+            expected_output: None,
+            original_tokens: 0,
+            encoded_tokens: 0,
+            semantic: None,
+            chrf_pp: 0.0,
+            literal_recall: None,
+        }
+    }
+
+    setters! {
+        rules: &'a str,
+        encoder_prompt: &'a str,
+        original: &'a str,
+        encoding: &'a str,
+        decoded: &'a str,
+        expected_output: Option<&'a str>,
+        original_tokens: i64,
+        encoded_tokens: i64,
+        semantic: Option<u8>,
+        chrf_pp: f64,
+        literal_recall: Option<f64>,
+    }
 }
 
 impl FlagId {
@@ -225,19 +262,14 @@ impl FlagId {
 ///
 /// ```
 /// use zer0gravity_engine::flags::{FlagId, FlagInput, detect};
-/// let flags = detect(&FlagInput {
-///     rules: "Drop articles.",
-///     encoder_prompt: "Encode. RULES: Drop articles.",
-///     original: "Close the door.",
-///     encoding: "Here is the encoded text: Close door.",
-///     decoded: "Close the door.",
-///     expected_output: None,
-///     original_tokens: 5,
-///     encoded_tokens: 9,
-///     semantic: Some(40),
-///     chrf_pp: 100.0,
-///     literal_recall: None,
-/// });
+/// let texts = ["Close the door.", "Here is the encoded text: Close door.", "Close the door."];
+/// let [original, encoding, decoded] = texts;
+/// let input = FlagInput::new("Drop articles.", original, encoding, decoded)
+///     .original_tokens(5)
+///     .encoded_tokens(9)
+///     .semantic(Some(40))
+///     .chrf_pp(100.0);
+/// let flags = detect(&input);
 /// let ids: Vec<_> = flags.iter().map(|flag| flag.id).collect();
 /// assert_eq!(ids, [FlagId::Expansion, FlagId::SelfTalk]);
 /// ```

@@ -12,6 +12,7 @@ const QUOTED_UNITS: usize = 200;
 
 /// A judge's reply, read as the reference reads it.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct CompatReply {
     /// The points, held to the range, or NaN.
     pub score: f64,

@@ -8,6 +8,7 @@ use crate::text::js_trim;
 
 /// A judge's reply, read.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct JudgeReply {
     /// How it was read.
     pub status: JudgeStatus,

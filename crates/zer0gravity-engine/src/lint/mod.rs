@@ -15,6 +15,7 @@ pub(crate) use structure::ambiguous_lines;
 /// What [`lint`] found.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct LintReport {
     /// In order of line and code.
     pub findings: Vec<LintFinding>,
@@ -33,6 +34,7 @@ impl LintFinding {
 
 /// One finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct LintFinding {
     /// Such as `ZG003`.
     pub code: String,
@@ -46,6 +48,7 @@ pub struct LintFinding {
 
 /// The tokens of a text in two encodings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct TokenCounts {
     /// Of the encoding `cl100k_base`.
     pub cl100k: u64,
@@ -56,6 +59,7 @@ pub struct TokenCounts {
 /// What a mapping costs: both sides counted with one space before them, as they stand in a text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct MappingCost {
     /// The line of the rules, from 1.
     pub line: usize,

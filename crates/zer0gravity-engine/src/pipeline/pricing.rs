@@ -14,11 +14,22 @@ use crate::{Context, TokenCounter, TokenSource};
 
 /// What a prompt costs at one provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PriceList {
     /// Whose prices, and of when.
     pub name: String,
     /// The price of a million tokens of a prompt.
     pub input: Usd,
+}
+
+impl PriceList {
+    /// The list `name` with the price of a million prompt tokens.
+    pub fn new(name: impl Into<String>, input: Usd) -> Self {
+        Self {
+            name: name.into(),
+            input,
+        }
+    }
 }
 
 /// What the costs of a run are reckoned from.

@@ -50,6 +50,7 @@ impl RoleConfig {
 
 /// A text that the encoder or the decoder wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EncodedText {
     /// The text, as it came or, from the decoder, trimmed.
     pub text: String,

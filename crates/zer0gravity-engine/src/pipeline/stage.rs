@@ -7,6 +7,7 @@ use crate::{FailureKind, StageName, StageRecord, StageStatus, TokenUse};
 
 /// What a stage gave, and what it took.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Stage<T> {
     /// What it gave, or how it ended.
     pub value: Result<T, StageFailure>,
@@ -16,6 +17,7 @@ pub struct Stage<T> {
 
 /// How a stage ended that gave nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StageFailure {
     /// Never `ok`.
     pub status: StageStatus,
@@ -27,6 +29,7 @@ pub struct StageFailure {
 
 /// What calls took.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct CallTally {
     /// Calls, whoever answered them; failed ones too unless nothing was sent.
     pub calls: u32,

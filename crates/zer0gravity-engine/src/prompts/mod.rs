@@ -105,6 +105,7 @@ pub enum RoleInput<'a> {
 
 /// What is sent to a role.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Prompt {
     /// The system prompt.
     pub system: String,
@@ -120,6 +121,7 @@ pub struct Prompt {
 
 /// One turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct PromptMessage {
     /// Whose.
     pub role: Turn,

@@ -11,6 +11,7 @@ use crate::plan::{Config, Plan};
 /// An experiment.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ItemName {
     /// The encoding.
     pub encoding_id: String,
@@ -25,6 +26,7 @@ pub struct ItemName {
 /// A difference between two runs other than their encoding systems.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Changes {
     /// Paths in the configuration, such as `config.models.judges.0`. If one run has no configuration, what the results say
     /// instead, such as `metadata.models.judges: a -> b`; mixed values are listed in braces.

@@ -19,6 +19,7 @@ const KIND: &str = "zer0gravity.comparison";
 /// and text. All differences are new minus old, of the total.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Comparison {
     /// The version of this form.
     #[serde(rename = "schema_version")]
@@ -56,6 +57,7 @@ pub struct Comparison {
 /// The change of a mean.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Difference {
     /// The encoding or the case.
     pub id: String,
@@ -90,6 +92,7 @@ pub struct Difference {
 /// A pair of encoding and case.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct PairName {
     /// The encoding.
     pub encoding_id: String,
@@ -100,6 +103,7 @@ pub struct PairName {
 /// An experiment that failed now and did not before.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct NewFailure {
     /// Which.
     #[serde(flatten)]

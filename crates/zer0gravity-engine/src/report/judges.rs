@@ -15,6 +15,7 @@ use crate::stats::{
 /// What the judges of a run do, on its scored items.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Judges {
     /// The points for the meaning, 0 to 40.
     pub semantic: JudgePanel,
@@ -25,6 +26,7 @@ pub struct Judges {
 /// All judges of one thing.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct JudgePanel {
     /// Krippendorff's alpha (interval data) over the medians of each judge's samples; none for one judge.
     #[serde(with = "crate::number::plain_option")]
@@ -38,6 +40,7 @@ pub struct JudgePanel {
 /// One judge.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct JudgeStatistics {
     /// The judge.
     pub model: String,

@@ -29,6 +29,7 @@ use crate::dataset::Case;
 use crate::lint::LintReport;
 use crate::plan::{Config, PlannedCase};
 use crate::result::{Randomness, SCHEMA_VERSION, is_readable};
+use crate::setters::setters;
 use crate::store::CallsFile;
 use crate::{ExperimentResult, TokenSource};
 
@@ -49,6 +50,7 @@ pub const KIND: &str = "zer0gravity.report";
 /// A whole run in the form and order of `report.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Report {
     /// The version of this form.
     #[serde(rename = "schema_version")]
@@ -89,6 +91,7 @@ pub struct Report {
 /// A set of rules and what can be said of them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ReportedRuleSet {
     /// Its id.
     pub id: String,
@@ -103,6 +106,27 @@ pub struct ReportedRuleSet {
     pub rules_tokens_source: Option<TokenSource>,
     /// What can be said of the rules.
     pub lint: LintReport,
+}
+
+impl ReportedRuleSet {
+    /// Rules with this id and hash that were not counted and not linted.
+    pub fn new(id: impl Into<String>, sha256: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            path: None,
+            sha256: sha256.into(),
+            rules_tokens: None,
+            rules_tokens_source: None,
+            lint: LintReport::default(),
+        }
+    }
+
+    setters! {
+        path: Option<String>,
+        rules_tokens: Option<u64>,
+        rules_tokens_source: Option<TokenSource>,
+        lint: LintReport,
+    }
 }
 
 /// Why a file is no report.
@@ -170,14 +194,7 @@ impl Report {
         let mut seen = HashSet::new();
         let encodings = (results.iter())
             .filter(|result| seen.insert(&result.encoding_id))
-            .map(|result| ReportedRuleSet {
-                id: result.encoding_id.clone(),
-                path: None,
-                sha256: result.metadata.rules_sha256.clone(),
-                rules_tokens: None,
-                rules_tokens_source: None,
-                lint: LintReport::default(),
-            })
+            .map(|result| ReportedRuleSet::new(&result.encoding_id, &result.metadata.rules_sha256))
             .collect();
         let mut seen = HashSet::new();
         let cases = (results.iter())

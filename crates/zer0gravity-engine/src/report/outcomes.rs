@@ -10,6 +10,7 @@ use crate::{ExperimentResult, StageName, StageStatus};
 /// How many experiments ended how.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Outcomes {
     /// All of them.
     pub items: usize,
@@ -32,6 +33,7 @@ fn is_zero(count: &usize) -> bool {
 /// How many experiments ended this way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct OutcomeCount {
     /// How.
     pub status: StageStatus,

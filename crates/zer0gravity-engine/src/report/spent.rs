@@ -12,6 +12,7 @@ use crate::{ExperimentResult, TokenUse};
 /// each encoding, a call that several results share stands in each of them: these are the most that can have been spent.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct RunCost {
     /// Calls, those answered from a store too.
     pub calls: u64,
@@ -27,6 +28,7 @@ pub struct RunCost {
 /// What one encoding took.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct RuleSetCost {
     /// The encoding.
     pub encoding_id: String,

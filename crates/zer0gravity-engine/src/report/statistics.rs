@@ -16,6 +16,7 @@ use crate::stats::{Estimate, Interval, PairedResult, holm, paired_test};
 /// What the scores of a run come to.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Statistics {
     /// One for each encoding, in plan order.
     pub per_encoding: Vec<RuleSetStatistics>,
@@ -31,6 +32,7 @@ pub struct Statistics {
 /// many do not. Intervals are over texts, or over trials if there is one text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct RuleSetStatistics {
     /// The encoding.
     pub encoding_id: String,
@@ -67,6 +69,7 @@ pub struct RuleSetStatistics {
 /// A case with one encoding. Intervals are over trials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct CaseStatistics {
     /// The encoding.
     pub encoding_id: String,
@@ -92,6 +95,7 @@ pub struct CaseStatistics {
 /// Two encodings on the cases that both have a scored item of.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Pairwise {
     /// The first.
     pub a: String,

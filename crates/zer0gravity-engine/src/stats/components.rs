@@ -11,6 +11,7 @@ use super::{mean, squares};
 /// A level with one repeat has none, which is not 0: nobody looked. What it adds is then in the level above.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Components {
     /// Encodings of each text.
     pub encodes: usize,

@@ -27,6 +27,7 @@ pub enum IntervalMethod {
 /// From `low` to `high`, both included.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Interval {
     /// The lower end.
     #[serde(with = "crate::number::plain")]
@@ -42,6 +43,7 @@ pub struct Interval {
 /// A mean of `n` values, in their unit.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Estimate {
     /// How many independent values there are: texts, or trials of one text.
     pub n: usize,

@@ -13,6 +13,7 @@ pub const RANDOM_FLIPS: u32 = 10_000;
 /// How two series of paired values differ, in their unit.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct PairedResult {
     /// How many pairs there are.
     pub n: usize,

@@ -23,6 +23,7 @@ pub struct JsonlStore {
 
 /// A last line that a writer that died did not finish. It was cut off.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TornLine {
     /// From 1.
     pub line: usize,

@@ -4,12 +4,14 @@ use super::CallKey;
 use crate::FailureKind;
 use crate::model::{CallFacts, Endpoint, ModelError, ModelReply, Repeat, TokenCount};
 use crate::prompts::Role;
+use crate::setters::setters;
 
 /// The version of a line.
 pub(crate) const SCHEMA_VERSION: u32 = 1;
 
 /// A call and what came of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct CallRecord {
     /// The version of this form.
     pub schema_version: u32,
@@ -28,6 +30,31 @@ pub struct CallRecord {
     /// What came of it.
     #[serde(flatten)]
     pub answer: StoredAnswer,
+}
+
+impl CallRecord {
+    /// The record of a call to `model`, without a role and repeat numbers.
+    pub fn new(
+        key: CallKey,
+        endpoint: Endpoint,
+        model: impl Into<String>,
+        answer: StoredAnswer,
+    ) -> Self {
+        Self {
+            schema_version: SCHEMA_VERSION,
+            key,
+            endpoint,
+            role: None,
+            model: model.into(),
+            repeat: Repeat::default(),
+            answer,
+        }
+    }
+
+    setters! {
+        role: Option<Role>,
+        repeat: Repeat,
+    }
 }
 
 /// What came of a call.

@@ -8,11 +8,7 @@ use zer0gravity_engine::dataset::{
 use zer0gravity_engine::score::TokenPair;
 
 fn case(id: &str, text: &str) -> Case {
-    Case {
-        id: id.to_owned(),
-        text: text.to_owned(),
-        ..Case::default()
-    }
+    Case::new(id, text)
 }
 
 fn lines(errors: &[CaseError]) -> Vec<String> {
@@ -31,13 +27,11 @@ fn cases(file: &str, format: CaseFormat) -> (Vec<String>, Vec<String>) {
 
 #[test]
 fn the_three_forms_hold_the_same() {
-    let full = Case {
-        expected_output: Some("U:a".into()),
-        explanation: Some("because".into()),
-        genre: Some("task".into()),
-        tags: vec!["x".into(), "y z".into()],
-        ..case("1", "two\nlines, and \"quotes\"")
-    };
+    let full = case("1", "two\nlines, and \"quotes\"")
+        .expected_output(Some("U:a".into()))
+        .explanation(Some("because".into()))
+        .genre(Some("task".into()))
+        .tags(vec!["x".into(), "y z".into()]);
     let expected = vec![full, case("b", " ")];
     let array = r#"[{"id":"1","text":"two\nlines, and \"quotes\"","expectedOutput":"U:a","explanation":"because",
         "genre":"task","tags":["x","y z"],"other":[{}]},{"id":"b","text":" ","tags":null,"genre":null}]"#;

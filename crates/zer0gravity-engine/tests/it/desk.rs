@@ -192,22 +192,15 @@ impl Desk {
 /// A plan for these texts, with the ids `1`, `2` and so on, by one set of rules.
 pub fn plan(texts: &[&str]) -> Plan {
     let cases = texts.iter().zip(1..).map(|(text, id)| case(id, text));
-    Plan {
-        encodings: vec![RuleSet::new("rules", None, "drop every second letter")],
-        cases: cases.collect(),
-        config: Config::new(label(), MODEL),
-    }
+    Plan::new(
+        vec![RuleSet::new("rules", None, "drop every second letter")],
+        cases.collect(),
+        Config::new(label(), MODEL),
+    )
 }
 
 pub fn case(id: u32, text: &str) -> PlannedCase {
-    PlannedCase {
-        level: None,
-        case: Case {
-            id: id.to_string(),
-            text: text.to_owned(),
-            ..Case::default()
-        },
-    }
+    PlannedCase::new(Case::new(id.to_string(), text))
 }
 
 /// The one result of a plan for one text.

@@ -17,7 +17,7 @@ fn read(raw: &str) -> (JudgeStatus, Option<u8>, String, bool) {
         score,
         reasoning,
         clamped,
-        given: _,
+        ..
     } = parse_judge_reply(raw, 40, &[]);
     (status, score, reasoning, clamped)
 }

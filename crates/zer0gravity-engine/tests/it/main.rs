@@ -8,6 +8,7 @@ mod cost;
 mod dataset;
 mod desk;
 mod flags;
+mod inputs;
 mod isolation;
 mod judge;
 mod judge_hostile;

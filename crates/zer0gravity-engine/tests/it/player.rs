@@ -41,11 +41,7 @@ struct Held {
 pub const MODEL: &str = "model-1";
 
 pub fn label() -> ModelLabel {
-    ModelLabel {
-        provider: "anthropic".to_owned(),
-        host: "models.test".to_owned(),
-        offline: false,
-    }
+    ModelLabel::new("anthropic", "models.test")
 }
 
 /// What the judges of the meaning and of the rules say if nothing else is wanted.
@@ -81,21 +77,14 @@ pub fn usual(request: &ModelRequest) -> ModelReply {
 
 /// A whole reply of one request, with 10 tokens of prompt and 5 of reply.
 pub fn says(text: impl Into<String>) -> ModelReply {
-    ModelReply {
-        text: text.into(),
-        stop: Stop::EndTurn,
-        usage: Some(TokenUse {
-            input: 10,
-            output: 5,
-        }),
-        cost: None,
-        call: once(),
-    }
+    ModelReply::new(text)
+        .usage(Some(TokenUse::new(10, 5)))
+        .call(once())
 }
 
 /// The same, ended in another way.
 pub fn stops(text: &str, stop: Stop) -> ModelReply {
-    ModelReply { stop, ..says(text) }
+    says(text).stop(stop)
 }
 
 /// The kind of failure that results call `word`.
@@ -105,18 +94,13 @@ pub fn kind_of(word: &str) -> FailureKind {
 
 /// A failure that a server answered with.
 pub fn fails(kind: &str, status: u16) -> ModelError {
-    ModelError {
-        status: Some(status),
-        call: once(),
-        ..ModelError::unsent(kind_of(kind), format!("HTTP {status}, {kind}"))
-    }
+    ModelError::unsent(kind_of(kind), format!("HTTP {status}, {kind}"))
+        .status(Some(status))
+        .call(once())
 }
 
 fn once() -> CallFacts {
-    CallFacts {
-        attempts: 1,
-        ..CallFacts::default()
-    }
+    CallFacts::default().attempts(1)
 }
 
 impl Player {
@@ -238,10 +222,7 @@ impl ModelClient for Player {
         async move {
             self.wait(Asked::Count(request.clone())).await;
             let tokens = (self.count)(&request)?;
-            Ok(TokenCount {
-                tokens,
-                call: once(),
-            })
+            Ok(TokenCount::new(tokens).call(once()))
         }
         .boxed()
     }

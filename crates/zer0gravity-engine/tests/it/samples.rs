@@ -1,10 +1,11 @@
 //! Texts that were encoded and decoded somewhere else: what is given is used, what is missing is asked for.
 
+use serde_json::json;
 use zer0gravity_engine::dataset::{Case, CaseFormat, RoundTripSample, parse_samples};
 use zer0gravity_engine::plan::Config;
 use zer0gravity_engine::prompts::Role;
 use zer0gravity_engine::report::Report;
-use zer0gravity_engine::result::{Points, ResultScores};
+use zer0gravity_engine::result::Points;
 use zer0gravity_engine::score::TokenPair;
 use zer0gravity_engine::{ExperimentResult, RunEvent, StageName, StageStatus, TokenSource};
 
@@ -13,32 +14,18 @@ use crate::player::{Asked, MODEL, Player, drive, fails, finish, label};
 
 /// Nothing is given but the texts and the rules: ten letters and five.
 fn sample(id: &str) -> RoundTripSample {
-    RoundTripSample {
-        case: Case {
-            id: id.to_owned(),
-            text: "abcdefghij".to_owned(),
-            ..Case::default()
-        },
-        encoding_id: "given".to_owned(),
-        encoded_text: "acegi".to_owned(),
-        decoded_text: " decoded ".to_owned(),
-        encoding_system: Some("every second letter".to_owned()),
-        tokens: None,
-        semantic_score: None,
-        implementability_score: None,
-    }
+    RoundTripSample::new(Case::new(id, "abcdefghij"), "acegi", " decoded ")
+        .encoding_system(Some("every second letter".to_owned()))
 }
 
 fn complete(id: &str) -> RoundTripSample {
-    RoundTripSample {
-        tokens: Some(TokenPair {
+    sample(id)
+        .tokens(Some(TokenPair {
             original: 800,
             encoded: 898,
-        }),
-        semantic_score: Some(37),
-        implementability_score: Some(5),
-        ..sample(id)
-    }
+        }))
+        .semantic_score(Some(37))
+        .implementability_score(Some(5))
 }
 
 fn config() -> Config {
@@ -72,14 +59,9 @@ fn nobody_is_asked_for_what_is_given() {
     let player = Player::default();
     let result = score(&player, complete("1"));
     assert_eq!(player.asked(), []);
-    let scores = ResultScores {
-        token_efficiency: 0,
-        semantic_preservation: Points(37.0),
-        learnability: Points(14.0),
-        implementability: Some(Points(5.0)),
-    };
-    let expected = (Some(scores), Some(Points(56.0)));
-    assert_eq!((result.scores, result.total), expected);
+    let scores = json!({"tokenEfficiency": 0, "semanticPreservation": 37, "learnability": 14, "implementability": 5});
+    assert_eq!(json!(result.scores), scores);
+    assert_eq!(result.total, Some(Points(56.0)));
     // An expansion is told with its sign.
     assert_eq!(result.details.compression_percent, Some(-12.2));
     assert_eq!(result.metadata.token_source, Some(TokenSource::Given));
@@ -122,12 +104,10 @@ fn each_given_part_stands_for_itself() {
         (false, true, true, 2),
     ] {
         let all = complete("1");
-        let part = RoundTripSample {
-            tokens: all.tokens.filter(|_| tokens),
-            semantic_score: all.semantic_score.filter(|_| semantic),
-            implementability_score: all.implementability_score.filter(|_| rules),
-            ..sample("1")
-        };
+        let part = sample("1")
+            .tokens(all.tokens.filter(|_| tokens))
+            .semantic_score(all.semantic_score.filter(|_| semantic))
+            .implementability_score(all.implementability_score.filter(|_| rules));
         let player = Player::default();
         let result = score(&player, part);
         let what = format!("{tokens} {semantic} {rules}");
@@ -166,11 +146,9 @@ fn a_blank_text_is_as_empty_as_a_reply() {
         ("enc", "", StageName::Decode),
     ] {
         let player = Player::default();
-        let blank = RoundTripSample {
-            encoded_text: encoded.to_owned(),
-            decoded_text: decoded.to_owned(),
-            ..sample("1")
-        };
+        let mut blank = sample("1");
+        blank.encoded_text = encoded.to_owned();
+        blank.decoded_text = decoded.to_owned();
         let result = score(&player, blank);
         assert!(player.counted().is_empty());
         assert_eq!(
@@ -281,13 +259,7 @@ fn the_published_rows_are_reproduced() {
 #[test]
 fn z5_without_rules_and_points_for_them_nothing_is_made_up() {
     let player = Player::default();
-    let result = score(
-        &player,
-        RoundTripSample {
-            encoding_system: None,
-            ..sample("1")
-        },
-    );
+    let result = score(&player, sample("1").encoding_system(None));
     assert!(result.outcome.is_ok(), "{:?}", result.error);
     assert!(player.to(Role::ImplementabilityJudge).is_empty());
     let json = serde_json::to_value(&result).unwrap();
@@ -306,10 +278,7 @@ fn z5_without_rules_and_points_for_them_nothing_is_made_up() {
         result
     );
     // Given points need no rules.
-    let given = RoundTripSample {
-        encoding_system: None,
-        ..complete("1")
-    };
+    let given = complete("1").encoding_system(None);
     let result = score(&player, given);
     assert_eq!(
         (result.total, result.partial_total),

@@ -12,39 +12,29 @@ use std::sync::Arc;
 use llm_types::ErrorClass;
 use zer0gravity_engine::FailureKind;
 use zer0gravity_engine::model::{
-    CallFacts, CountRequest, Endpoint, ModelError, ModelLabel, Repeat, TokenCount,
+    CallFacts, CountRequest, Endpoint, ModelError, ModelLabel, TokenCount,
 };
 use zer0gravity_engine::store::{
     CallKey, CallRecord, CallStore as _, JsonlStore, StoreError, StoredAnswer,
 };
 
 fn count(text: &str, answer: StoredAnswer) -> Arc<CallRecord> {
-    let label = ModelLabel {
-        provider: "anthropic".to_owned(),
-        host: "127.0.0.1:1".to_owned(),
-        offline: false,
-    };
-    let request = CountRequest {
-        model: "m".to_owned(),
-        text: text.to_owned(),
-    };
-    Arc::new(CallRecord {
-        schema_version: 1,
-        key: CallKey::of_count(&request, &label),
-        endpoint: Endpoint::CountTokens,
-        role: None,
-        model: "m".to_owned(),
-        repeat: Repeat::default(),
+    let label = ModelLabel::new("anthropic", "127.0.0.1:1");
+    let request = CountRequest::new("m", text);
+    Arc::new(CallRecord::new(
+        CallKey::of_count(&request, &label),
+        Endpoint::CountTokens,
+        "m",
         answer,
-    })
+    ))
 }
 
 fn counted(text: &str, tokens: u64) -> Arc<CallRecord> {
-    let call = CallFacts {
-        attempts: 1,
-        ..CallFacts::default()
-    };
-    count(text, StoredAnswer::Count(TokenCount { tokens, call }))
+    let call = CallFacts::default().attempts(1);
+    count(
+        text,
+        StoredAnswer::Count(TokenCount::new(tokens).call(call)),
+    )
 }
 
 fn write(path: &Path, records: &[Arc<CallRecord>]) -> Vec<u8> {

@@ -3,7 +3,7 @@
 use serde_json::json;
 use test_support::Canned;
 use tokio_util::sync::CancellationToken;
-use zer0gravity_engine::model::{ModelError, ModelReply};
+use zer0gravity_engine::model::ModelError;
 use zer0gravity_engine::plan::{Config, Plan, RuleSet};
 use zer0gravity_engine::prompts::{Nonce, PromptProfile, Role, RoleInput, render};
 use zer0gravity_engine::{
@@ -44,7 +44,7 @@ fn reporting(silent: &'static [Role]) -> Player {
 }
 
 fn input(input: u64) -> TokenUse {
-    TokenUse { input, output: 5 }
+    TokenUse::new(input, 5)
 }
 
 /// Does not count one of the two texts.
@@ -65,10 +65,7 @@ fn numbers(result: &ExperimentResult) -> (Option<TokenSource>, [Option<i64>; 2])
 
 /// Failures of a count that the experiment survives.
 fn survivable() -> Vec<ModelError> {
-    let unanswered = |kind: &str| ModelError {
-        status: None,
-        ..fails(kind, 0)
-    };
+    let unanswered = |kind: &str| fails(kind, 0).status(None);
     vec![
         fails("bad_request", 404),
         fails("model_unavailable", 404),
@@ -161,10 +158,7 @@ fn z4_prompts_that_cannot_be_measured_leave_an_estimate() {
         let answer = measured.clone();
         let player = reporting(&[]).role(role, move || {
             let usage = answer.clone()?;
-            Ok(ModelReply {
-                usage: usage.map(input),
-                ..says("b")
-            })
+            Ok(says("b").usage(usage.map(input)))
         });
         let player = without(player, TEXT, fails("bad_request", 404));
         let mut plan = plan(&[TEXT]);
@@ -387,10 +381,7 @@ fn a_provider_that_does_not_count_is_asked_once_in_a_run() {
         fails("bad_request", 404),
         fails("bad_request", 405),
         fails("server", 501),
-        ModelError {
-            status: None,
-            ..fails("estimate", 0)
-        },
+        fails("estimate", 0).status(None),
     ];
     for error in remembered {
         let again = error.clone();

@@ -1,9 +1,10 @@
 //! How each stage can end, and what a result keeps of what came before.
 
+use serde_json::json;
 use zer0gravity_engine::model::{ModelError, ModelReply, Stop};
 use zer0gravity_engine::pipeline::run_experiment;
 use zer0gravity_engine::prompts::Role;
-use zer0gravity_engine::result::{Points, ProceduralStatus, ResultScores};
+use zer0gravity_engine::result::{Points, ProceduralStatus};
 use zer0gravity_engine::{Context, ExperimentResult, FailureKind, StageName, StageStatus};
 
 use crate::desk::{Characters, Desk, only, plan};
@@ -65,14 +66,9 @@ fn all_goes_well() {
     assert_eq!(result.encoded_text.as_deref(), Some("acegi"));
     assert_eq!(result.decoded_text.as_deref(), Some("decoded acegi"));
     // 50 % saved, 36 of 40, R(36 / 40 * 15) = 14, 4 of 5.
-    let scores = ResultScores {
-        token_efficiency: 40,
-        semantic_preservation: Points(36.0),
-        learnability: Points(14.0),
-        implementability: Some(Points(4.0)),
-    };
-    let expected = (Some(scores), Some(Points(94.0)));
-    assert_eq!((result.scores, result.total), expected);
+    let scores = json!({"tokenEfficiency": 40, "semanticPreservation": 36, "learnability": 14, "implementability": 4});
+    assert_eq!(json!(result.scores), scores);
+    assert_eq!(result.total, Some(Points(94.0)));
     let metadata = &result.metadata;
     let used = metadata.total_tokens_used;
     assert_eq!((used.input, used.output), (40, 20));

@@ -311,10 +311,9 @@ fn totals(template: &Report, totals: &[Vec<f64>]) -> Report {
             result
         })
     });
-    Report {
-        results: results.collect(),
-        ..template.clone()
-    }
+    let mut report = template.clone();
+    report.results = results.collect();
+    report
 }
 
 /// The share of comparisons that fail at `--max-drop 2`, of `runs` in which judges give points with a deviation of 4, if

@@ -2,11 +2,11 @@
 
 use scraper::{ElementRef, Html, Selector};
 use serde_json::Value;
-use zer0gravity_engine::flags::{Flag, FlagId, Severity};
+use zer0gravity_engine::flags::FlagId;
 use zer0gravity_engine::report::{Report, page};
 use zer0gravity_engine::{ExperimentResult, StageName, StageStatus, TokenSource};
 
-use super::sample::{failed, item, judged, numbered, report, small, tokens};
+use super::sample::{failed, flag, item, judged, numbered, report, small, tokens};
 
 /// The elements that a selector finds, in order.
 pub(crate) fn found<'a>(page: &'a Html, selector: &str) -> Vec<ElementRef<'a>> {
@@ -89,12 +89,10 @@ fn banners_say_what_was_not_asked() {
     assert!(notices(&report).starts_with("REPLAY: "));
     report.offline = true;
     assert!(notices(&report).starts_with("OFFLINE: no model was asked."));
-    let results: Vec<ExperimentResult> = (small().results.into_iter())
-        .map(|item| ExperimentResult {
-            offline: true,
-            ..item
-        })
-        .collect();
+    let mut results = small().results;
+    for result in &mut results {
+        result.offline = true;
+    }
     assert!(notices(&Report::of_results(results)).starts_with("OFFLINE: "));
 }
 
@@ -268,11 +266,9 @@ fn z45_an_encoding_with_a_critical_flag_is_not_called_the_best() {
     }
     let open = report(results.clone()).lead();
     assert!(open.starts_with("cheat scores best"), "{open}");
-    results[0].flags.push(Flag {
-        id: FlagId::RulesContainText,
-        severity: Severity::Critical,
-        evidence: "the text".into(),
-    });
+    results[0]
+        .flags
+        .push(flag(FlagId::RulesContainText, "the text"));
     let lead = report(results).lead();
     assert!(lead.starts_with("good scores best"), "{lead}");
     assert!(lead.contains("plain follows"), "{lead}");

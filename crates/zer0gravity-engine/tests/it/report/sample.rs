@@ -1,22 +1,19 @@
 //! Results as a run would give them, without a run.
 
 use llm_types::ErrorClass;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
 use zer0gravity_engine::dataset::Case;
-use zer0gravity_engine::flags::{Flag, FlagId, Severity};
-use zer0gravity_engine::judge::JudgeStatus;
-use zer0gravity_engine::lint::{LintFinding, LintReport};
+use zer0gravity_engine::flags::{Flag, FlagId};
+use zer0gravity_engine::lint::LintReport;
 use zer0gravity_engine::model::ModelLabel;
 use zer0gravity_engine::plan::{Config, PlannedCase};
-use zer0gravity_engine::prompts::PromptProfile;
 use zer0gravity_engine::report::{Report, ReportedRuleSet};
 use zer0gravity_engine::result::{
-    Details, JudgeRecord, JudgeSample, Metadata, Metrics, Models, PartialTotal, Points, Procedural,
-    PromptHashes, Randomness, SCHEMA_VERSION,
+    Details, JudgeRecord, Points, Procedural, PromptHashes, Randomness, SCHEMA_VERSION,
 };
 use zer0gravity_engine::score::{TokenPair, compression_percent, compression_ratio, score_all};
-use zer0gravity_engine::{
-    ExperimentResult, Outcome, StageName, StageRecord, StageStatus, TokenSource, TokenUse,
-};
+use zer0gravity_engine::{ExperimentResult, Outcome, StageName, StageStatus};
 
 /// The model that does everything unless a test says otherwise.
 pub(crate) const MODEL: &str = "scribe-1";
@@ -32,81 +29,65 @@ pub(crate) const TEXTS: [(&str, &str, i64); 3] = [
     ),
 ];
 
+/// A part of a result as its file holds it: only the engine makes the values themselves.
+pub(crate) fn read<T: DeserializeOwned>(value: Value) -> T {
+    serde_json::from_value(value).unwrap()
+}
+
+/// A flag with the severity of its rule.
+pub(crate) fn flag(id: FlagId, evidence: &str) -> Flag {
+    read(json!({"id": id, "severity": id.severity(), "evidence": evidence}))
+}
+
 /// An item with 36 points for the meaning and 4 for the rules, 20 tokens for 25.
 pub(crate) fn item(encoding: &str, case: &str, text: &str) -> ExperimentResult {
-    let stage = |stage| StageRecord {
-        stage,
-        status: StageStatus::Ok,
-        stop_reason: Some("end_turn".into()),
-        attempts: 1,
-        elapsed_ms: 40,
-        usage: Some(TokenUse {
-            input: 100,
-            output: 20,
-        }),
+    let stage = |stage| {
+        json!({
+            "stage": stage, "status": "ok", "stopReason": "end_turn", "attempts": 1, "elapsedMs": 40,
+            "usage": {"input": 100, "output": 20},
+        })
     };
-    let item = ExperimentResult {
-        test_case_id: case.into(),
-        error: None,
-        original_text: text.into(),
-        encoded_text: Some(text.replace(['a', 'e', 'i', 'o', 'u'], "")),
-        decoded_text: Some(text.to_lowercase()),
-        encoding_system: format!("RULES OF {encoding}"),
-        original_tokens: Some(25),
-        encoded_tokens: Some(20),
-        compression_ratio: None,
-        scores: None,
-        total: None,
-        partial_total: None,
-        details: Details {
-            semantic_reasoning: Some("Capital letters are lost.".into()),
-            implementability_reasoning: Some("Simple.".into()),
-            ..Details::default()
+    let item = read(json!({
+        "testCaseId": case,
+        "originalText": text,
+        "encodedText": text.replace(['a', 'e', 'i', 'o', 'u'], ""),
+        "decodedText": text.to_lowercase(),
+        "encodingSystem": format!("RULES OF {encoding}"),
+        "originalTokens": 25,
+        "encodedTokens": 20,
+        "details": {
+            "semanticReasoning": "Capital letters are lost.",
+            "implementabilityReasoning": "Simple.",
+            "learnabilityMeasured": null,
         },
-        metadata: Metadata {
-            model: MODEL.into(),
-            timestamp: "2026-02-03T04:05:06.789Z".into(),
-            duration_ms: 160,
-            total_api_calls: 6,
-            total_tokens_used: TokenUse {
-                input: 400,
-                output: 80,
-            },
-            retries: 0,
-            provider: "anthropic".into(),
-            models: Models {
-                encoder: MODEL.into(),
-                decoder: MODEL.into(),
-                judges: vec![MODEL.into()],
-            },
-            token_source: Some(TokenSource::Api),
-            token_counter: None,
-            prompt_profile: PromptProfile::Seed,
-            prompt_sha256: PromptHashes::default(),
-            rules_sha256: format!("{:0>64}", encoding.len()),
-            lexicon_sha256: None,
-            engine_version: "0.1.0".into(),
-            randomness: Randomness::chacha20(0),
+        "metadata": {
+            "model": MODEL,
+            "timestamp": "2026-02-03T04:05:06.789Z",
+            "durationMs": 160,
+            "totalApiCalls": 6,
+            "totalTokensUsed": {"input": 400, "output": 80},
+            "retries": 0,
+            "provider": "anthropic",
+            "models": {"encoder": MODEL, "decoder": MODEL, "judges": [MODEL]},
+            "tokenSource": "api",
+            "promptProfile": "seed",
+            "promptSha256": PromptHashes::default(),
+            "rulesSha256": format!("{:0>64}", encoding.len()),
+            "engineVersion": "0.1.0",
+            "randomness": Randomness::chacha20(0),
         },
-        offline: false,
-        outcome: Outcome::OK,
-        stages: vec![stage(StageName::Encode), stage(StageName::Decode)],
-        metrics: Some(Metrics {
-            chrf_pp: 71.25,
-            rouge_l: 0.9,
-            literal_recall: None,
-            length_ratio: 1.0,
-        }),
-        flags: Vec::new(),
-        procedural: Procedural::default(),
-        cost: None,
-        level: None,
-        trial: 1,
-        decode: 1,
-        encoding_id: encoding.into(),
-        previous_scores: None,
-        schema_version: SCHEMA_VERSION,
-    };
+        "offline": false,
+        "outcome": Outcome::OK,
+        "stages": [stage("encode"), stage("decode")],
+        "metrics": {"chrfPp": 71.25, "rougeL": 0.9, "literalRecall": null, "lengthRatio": 1.0},
+        "flags": [],
+        "procedural": Procedural::default(),
+        "level": null,
+        "trial": 1,
+        "decode": 1,
+        "encodingId": encoding,
+        "schema_version": SCHEMA_VERSION,
+    }));
     judged(item, 36, 4)
 }
 
@@ -126,24 +107,18 @@ pub(crate) fn panel(
     semantic: u8,
     implementability: u8,
 ) -> ExperimentResult {
-    let record = |judges: &[(&str, &[u8])]| JudgeRecord {
-        status: JudgeStatus::Parsed,
-        asks: 1,
-        clamped: false,
-        samples: (judges.iter())
+    let record = |judges: &[(&str, &[u8])]| -> JudgeRecord {
+        let samples: Vec<_> = (judges.iter())
             .flat_map(|(model, points)| {
-                points.iter().zip(1..).map(|(points, sample)| JudgeSample {
-                    model: (*model).into(),
-                    sample,
-                    score: Some(Points(f64::from(*points))),
-                    status: JudgeStatus::Parsed,
-                    clamped: false,
-                    given: None,
-                    reply: format!("{{\"score\": {points}}}"),
-                    reply_truncated: false,
+                points.iter().zip(1..).map(move |(points, sample)| {
+                    json!({
+                        "model": model, "sample": sample, "score": points, "status": "parsed",
+                        "reply": format!("{{\"score\": {points}}}"),
+                    })
                 })
             })
-            .collect(),
+            .collect();
+        read(json!({"status": "parsed", "asks": 1, "clamped": false, "samples": samples}))
     };
     let tokens = TokenPair {
         original: item.original_tokens.unwrap(),
@@ -183,12 +158,11 @@ pub(crate) fn failed(
     status: StageStatus,
     stage: StageName,
 ) -> ExperimentResult {
-    item.outcome = Outcome {
-        status,
-        stage: Some(stage),
-        kind: (status == StageStatus::ApiError).then(|| ErrorClass::RateLimit.into()),
-        detail: Some("no reply".into()),
-    };
+    item.outcome = Outcome::OK;
+    item.outcome.status = status;
+    item.outcome.stage = Some(stage);
+    item.outcome.kind = (status == StageStatus::ApiError).then(|| ErrorClass::RateLimit.into());
+    item.outcome.detail = Some("no reply".into());
     item.error = Some(format!("{status} at {stage}: no reply"));
     item.scores = None;
     item.total = None;
@@ -204,7 +178,7 @@ pub(crate) fn without_rules(mut item: ExperimentResult) -> ExperimentResult {
     let rules = scores.implementability.take().unwrap().0;
     item.scores = Some(scores);
     let points = Points(item.total.take().unwrap().0 - rules);
-    item.partial_total = Some(PartialTotal { points, of: 95 });
+    item.partial_total = Some(read(json!({"points": points, "of": 95})));
     item.encoding_system = String::new();
     item.details.implementability_judge = None;
     item
@@ -234,43 +208,30 @@ pub(crate) fn small() -> Report {
     }
     let refused = results.pop().unwrap();
     results.push(failed(refused, StageStatus::Refused, StageName::Decode));
-    results[2].flags.push(Flag {
-        id: FlagId::LiteralLoss,
-        severity: Severity::Warning,
-        evidence: "1 of 3 literals kept".into(),
-    });
-    let label = ModelLabel {
-        provider: "anthropic".into(),
-        host: "api.anthropic.com".into(),
-        offline: false,
-    };
+    results[2]
+        .flags
+        .push(flag(FlagId::LiteralLoss, "1 of 3 literals kept"));
+    let label = ModelLabel::new("anthropic", "api.anthropic.com");
     let mut config = Config::new(label, MODEL);
     config.trials = 2;
-    let encoding = |id: &str, tokens, findings| ReportedRuleSet {
-        id: id.into(),
-        path: Some(format!("rules/{id}.txt")),
-        sha256: "0".repeat(64),
-        rules_tokens: tokens,
-        rules_tokens_source: None,
-        lint: LintReport {
-            findings,
-            ..LintReport::default()
-        },
+    let encoding = |id: &str, tokens, findings| {
+        let mut lint = LintReport::default();
+        lint.findings = findings;
+        ReportedRuleSet::new(id, "0".repeat(64))
+            .path(Some(format!("rules/{id}.txt")))
+            .rules_tokens(tokens)
+            .lint(lint)
     };
-    let findings = vec![LintFinding {
-        code: "ZG003".into(),
-        line: 3,
-        message: "the sign costs more tokens than the word".into(),
-        evidence: "'the'→'θ': 2 for 1".into(),
-    }];
+    let findings = vec![read(json!({
+        "code": "ZG003",
+        "line": 3,
+        "message": "the sign costs more tokens than the word",
+        "evidence": "'the'→'θ': 2 for 1",
+    }))];
     let cases = (TEXTS.into_iter())
-        .map(|(id, text, _)| PlannedCase {
-            level: id.get(..1).and_then(|level| level.parse().ok()),
-            case: Case {
-                id: id.into(),
-                text: text.into(),
-                ..Case::default()
-            },
+        .map(|(id, text, _)| {
+            PlannedCase::new(Case::new(id, text))
+                .level(id.get(..1).and_then(|level| level.parse().ok()))
         })
         .collect();
     Report::new(

@@ -5,9 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
-use zer0gravity_engine::model::{
-    CountRequest, Endpoint, ModelLabel, ModelRequest, PromptInputs, Repeat,
-};
+use zer0gravity_engine::model::{CountRequest, Endpoint, ModelLabel, ModelRequest, Repeat};
 use zer0gravity_engine::prompts::{Nonce, PromptMessage, PromptProfile, Role, RoleInput, render};
 use zer0gravity_engine::store::CallKey;
 
@@ -19,16 +17,12 @@ fn request() -> ModelRequest {
         rules: "rules",
         text: "téxt",
     };
-    ModelRequest {
-        role: Role::Encoder,
-        model: "m".to_owned(),
-        prompt: render(PromptProfile::Seed, input, Nonce::default()),
-        inputs: PromptInputs::default(),
-        repeat: Repeat {
-            trial: Some(1),
-            ..Repeat::default()
-        },
-    }
+    ModelRequest::new(
+        Role::Encoder,
+        "m",
+        render(PromptProfile::Seed, input, Nonce::default()),
+    )
+    .repeat(Repeat::default().trial(Some(1)))
 }
 
 fn sha256(text: &str) -> String {
@@ -103,15 +97,8 @@ fn every_field_of_a_message_is_in_its_key() {
 #[test]
 fn every_field_of_a_count_is_in_its_key() {
     let count = |provider: &str, host: &str, model: &str, text: &str| {
-        let label = ModelLabel {
-            provider: provider.to_owned(),
-            host: host.to_owned(),
-            offline: false,
-        };
-        let request = CountRequest {
-            model: model.to_owned(),
-            text: text.to_owned(),
-        };
+        let label = ModelLabel::new(provider, host);
+        let request = CountRequest::new(model, text);
         CallKey::of_count(&request, &label)
     };
     let keys: HashSet<_> = [
@@ -122,13 +109,7 @@ fn every_field_of_a_count_is_in_its_key() {
         count("p", "h", "m", "u"),
         // A count is never taken for a reply to the same words.
         CallKey::of_message(&request(), &label()),
-        CallKey::of_count(
-            &CountRequest {
-                model: "m".to_owned(),
-                text: "téxt".to_owned(),
-            },
-            &label(),
-        ),
+        CallKey::of_count(&CountRequest::new("m", "téxt"), &label()),
     ]
     .into();
     assert_eq!(keys.len(), 7);
