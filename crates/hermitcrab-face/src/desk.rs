@@ -40,6 +40,10 @@ pub(crate) struct Desk {
     pub end: CancellationToken,
     /// Faces that faces make.
     faces: Mutex<Rate>,
+    /// Messages of the person's.
+    messages: Mutex<Rate>,
+    /// What faces say while no person is at them.
+    sayings: Mutex<Rate>,
     /// Calls under way, which go on without their pages.
     pub calls: TaskTracker,
     /// A key came, or the person goes on without.
@@ -81,6 +85,8 @@ impl Desk {
             notices: Mutex::default(),
             busy: AtomicBool::new(false),
             faces: Mutex::new(Rate::of_faces()),
+            messages: Mutex::new(Rate::of_messages()),
+            sayings: Mutex::new(Rate::of_faces()),
             stop: Mutex::new(end.child_token()),
             end,
             calls: TaskTracker::new(),
@@ -131,7 +137,7 @@ impl Desk {
             offline: brain.offline,
             runtime: self.runtime().name(),
             key_wanted: self.keys.wanted(),
-            busy: self.busy.load(Ordering::SeqCst),
+            busy: self.is_busy(),
         }
     }
 
@@ -194,10 +200,24 @@ impl Desk {
         })
     }
 
+    /// Whether a turn or a boot is under way.
+    pub fn is_busy(&self) -> bool {
+        self.busy.load(Ordering::SeqCst)
+    }
+
     /// Whether a face may make one more.
     pub fn may_make_face(&self) -> bool {
-        let mut faces = self.faces.lock().unwrap_or_else(PoisonError::into_inner);
-        faces.take()
+        take(&self.faces)
+    }
+
+    /// Whether a click or a key of the person's may stand for one more message.
+    pub fn may_be_said(&self) -> bool {
+        take(&self.messages)
+    }
+
+    /// Whether a face may say one more thing while no person is at it.
+    pub fn may_say(&self) -> bool {
+        take(&self.sayings)
     }
 
     /// Stops what is under way: a turn, and what shells have asked for. Answers whether there was a turn.
@@ -205,7 +225,7 @@ impl Desk {
         let next = self.end.child_token();
         let now = std::mem::replace(&mut *self.stop_token(), next);
         now.cancel();
-        self.busy.load(Ordering::SeqCst)
+        self.is_busy()
     }
 
     /// Fires with the next stop, and at the end.
@@ -227,19 +247,21 @@ impl Desk {
         Some(Busy { desk: self, cancel })
     }
 
-    /// The person says something. None: a turn is under way.
+    /// The person says something, or a face, which then can also `cancel` it. None: a turn is under way.
     pub async fn say(
         self: &Arc<Self>,
         text: String,
         caller: (u64, u64),
+        cancel: Option<CancellationToken>,
     ) -> Option<Result<TurnReport, KernelError>> {
         let busy = self.begin()?;
+        let cancel = cancel.unwrap_or_else(|| busy.cancel.clone());
         // What the kernel will refuse is no message.
         if text.chars().count() <= MAX_INPUT {
             self.tell("message", json!({"role": "user", "text": text}));
         }
         let events = self.sink(Some(caller), true);
-        let turn = self.kernel.turn(text, events, busy.cancel.clone()).await;
+        let turn = self.kernel.turn(text, events, cancel).await;
         match &turn {
             Ok(report) => {
                 self.tell("message", json!({"role": "assistant", "text": report.text}));
@@ -352,6 +374,10 @@ impl Desk {
             self.decided.notified().await;
         }
     }
+}
+
+fn take(rate: &Mutex<Rate>) -> bool {
+    rate.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
 /// A failure of `use_shell` as an error of the shell.

@@ -45,6 +45,9 @@ pub(crate) enum FromPage {
         method: String,
         #[serde(default)]
         args: Vec<Value>,
+        /// The browser says that the person has just clicked or typed. It is the page's word, not the shell's.
+        #[serde(default)]
+        gesture: bool,
     },
     /// The answer to [`ToPage::HostCall`].
     HostReply {

@@ -1,10 +1,12 @@
 //! The props of a shell and the buttons of the bar: which method asks the kernel for what.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use hermitcrab_kernel::{Fault, ShellInfo, ToolOutcome};
 use pscale_blocks::{BlockName, Provenance};
 use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
 
 use crate::desk::Desk;
 use crate::log;
@@ -18,12 +20,23 @@ pub(crate) enum Caller {
     Shell(u64),
 }
 
+impl Caller {
+    /// Whether no model wrote what calls.
+    fn is_own(self) -> bool {
+        matches!(self, Self::Bar | Self::Shell(0))
+    }
+}
+
 /// A call, as a page sent it.
 #[derive(Debug)]
 pub(crate) struct Call {
     pub page: u64,
     pub id: u64,
     pub caller: Caller,
+    /// The person is at it.
+    pub gesture: bool,
+    /// Fires when the frame goes that it came from.
+    pub gone: CancellationToken,
     pub method: String,
     pub args: Vec<Value>,
 }
@@ -115,26 +128,53 @@ fn kind(value: &Value) -> &'static str {
 impl Desk {
     /// Does what is called. The answer, or `{error, detail, hint}`.
     pub async fn call(self: &Arc<Self>, call: Call) -> Result<Value, Value> {
-        let fault = |fault: Fault| json!(fault);
-        self.dispatch(call).await.map_err(fault).and_then(answer)
+        let gone = call.gone.clone();
+        if gone.is_cancelled() {
+            return Err(json!(left()));
+        }
+        // These take their own frame away, by the face that comes next.
+        let may_outlast = call.caller.is_own()
+            || matches!(call.method.as_str(), "recompile" | "patchSource" | "send");
+        let cancel = gone.child_token();
+        let stop = self.until_stopped();
+        let mut work = pin!(self.dispatch(call, cancel.clone()));
+        let done = tokio::select! {
+            done = &mut work => done,
+            () = stop.cancelled() => {
+                cancel.cancel();
+                work.await
+            }
+        };
+        let answer = done.map_err(|fault| json!(fault)).and_then(answer);
+        let is_cut = matches!(&answer, Err(fault) if fault["error"] == "stopped");
+        if gone.is_cancelled() && (is_cut || !may_outlast) {
+            return Err(json!(left()));
+        }
+        answer
     }
 
-    async fn dispatch(self: &Arc<Self>, call: Call) -> Result<ToolOutcome, Fault> {
+    async fn dispatch(
+        self: &Arc<Self>,
+        call: Call,
+        cancel: CancellationToken,
+    ) -> Result<ToolOutcome, Fault> {
         let Call {
             page,
             id,
             caller,
+            gesture,
             method,
             args,
+            ..
         } = call;
         let mut args = Args(args);
-        let is_own = matches!(caller, Caller::Bar | Caller::Shell(0));
+        let is_own = caller.is_own();
         let own_tools = if is_own { OWN_TOOLS } else { &[] };
         let mut tools = TOOLS.iter().chain(own_tools);
         if let Some((_, tool, names)) = tools.find(|(name, ..)| *name == method) {
             let input = args.named(names)?;
             let kernel = &self.kernel;
-            let (events, cancel) = (self.sink(None, false), self.until_stopped());
+            let events = self.sink(None, false);
             let by = self.author(caller);
             let makes_face = matches!(*tool, "recompile" | "patch_source");
             if makes_face && !is_own && !self.may_make_face() {
@@ -149,22 +189,33 @@ impl Desk {
             return Ok(outcome);
         }
         let deltas = || self.sink(Some((page, id)), false);
-        let cancel = self.until_stopped();
+        let kernel = if gesture || caller == Caller::Bar {
+            self.kernel.clone()
+        } else {
+            self.kernel.unprompted()
+        };
         let done = match method.as_str() {
             "send" => {
                 let text = args.text(0, "text")?;
-                self.send(text, (page, id)).await?
+                if self.is_busy() {
+                    return Err(busy());
+                }
+                let by_face = match caller {
+                    Caller::Shell(rev) if !(gesture && self.may_be_said()) => Some((rev, cancel)),
+                    _ => None,
+                };
+                self.send(text, (page, id), by_face).await?
             }
             "callLLM" => {
                 let (messages, opts) = (args.take(0), args.take(1));
-                return Ok((self.kernel.call_llm(messages, opts, deltas(), cancel)).await);
+                return Ok((kernel.call_llm(messages, opts, deltas(), cancel)).await);
             }
             "callAPI" => {
-                return Ok((self.kernel.call_api(args.take(0), deltas(), cancel)).await);
+                return Ok((kernel.call_api(args.take(0), deltas(), cancel)).await);
             }
             "callWithToolLoop" => {
                 let (params, by) = (args.take(0), self.author(caller));
-                return Ok((self.kernel.call_with_tools(params, by, deltas(), cancel)).await);
+                return Ok((kernel.call_with_tools(params, by, deltas(), cancel)).await);
             }
             "conversation.load" => {
                 let said = self.kernel.said();
@@ -197,9 +248,23 @@ impl Desk {
         Ok(done_with(done))
     }
 
-    /// A turn, as the shell gets it.
-    async fn send(self: &Arc<Self>, text: String, caller: (u64, u64)) -> Result<Value, Fault> {
-        let said = self.say(text, caller).await.ok_or_else(busy)?;
+    /// A turn, as the shell gets it. What a face says while no person is at it is marked as such, and ends with it.
+    async fn send(
+        self: &Arc<Self>,
+        mut text: String,
+        caller: (u64, u64),
+        by_face: Option<(u64, CancellationToken)>,
+    ) -> Result<Value, Fault> {
+        if let Some((rev, _)) = &by_face {
+            if !self.may_say() {
+                let fault = Fault::new("too_often", "faces have said too much without the person");
+                return Err(fault.hint("wait for the person, or five minutes"));
+            }
+            self.kernel.count_unprompted()?;
+            text = format!("[From face {rev}, not from the person] {text}");
+        }
+        let cancel = by_face.map(|(_, cancel)| cancel);
+        let said = self.say(text, caller, cancel).await.ok_or_else(busy)?;
         let report = said.map_err(|error| Fault::new("model", error.to_string()))?;
         Ok(json!({
             "text": report.text,
@@ -274,6 +339,10 @@ fn answer(outcome: ToolOutcome) -> Result<Value, Value> {
     } else {
         Ok(outcome.content)
     }
+}
+
+fn left() -> Fault {
+    Fault::new("gone", "the face that asked has gone")
 }
 
 fn busy() -> Fault {

@@ -25,7 +25,13 @@ impl Rate {
         Self::new(20.0, 40.0)
     }
 
-    /// Faces that faces make: one that replaces itself without end would push all others out of those that are kept.
+    /// Messages of the person's: a face could say many more while one click counts.
+    pub fn of_messages() -> Self {
+        Self::new(1.0, 1.0)
+    }
+
+    /// Faces that faces make, and what they say while no person is at them. One that replaces itself without end would
+    /// push all others out of those that are kept.
     pub fn of_faces() -> Self {
         Self::new(1.0 / 300.0, 3.0)
     }

@@ -201,9 +201,11 @@ impl Inner {
 
     /// Shows a kept shell; answers whether it mounted, none if no page is open.
     async fn show_kept(&self, rev: u64) -> Result<Option<bool>, Vec<ShellError>> {
-        match self.show(self.compile_kept(rev)?).await {
+        // A stop is for the model: what is kept comes up all the same.
+        let never = CancellationToken::new();
+        match self.show(self.compile_kept(rev)?, &never).await {
             Mounted::Yes => Ok(Some(true)),
-            Mounted::NoPage => Ok(None),
+            Mounted::NoPage | Mounted::Cancelled => Ok(None),
             Mounted::Failed(error) => Err(vec![error]),
         }
     }

@@ -199,6 +199,8 @@ pub struct Budgets {
     /// Dollars of a day, UTC.
     #[serde(deserialize_with = "some_dollars")]
     pub day_usd: f64,
+    /// Requests in an hour that faces make while no person is at them; with 0 they make none.
+    pub face_calls_hour: u32,
 }
 
 impl Default for Budgets {
@@ -210,6 +212,7 @@ impl Default for Budgets {
             output_tokens: 16_000,
             turn_usd: 0.5,
             day_usd: 5.0,
+            face_calls_hour: 60,
         }
     }
 }

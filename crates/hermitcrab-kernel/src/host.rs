@@ -3,6 +3,7 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use serde::Serialize;
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use crate::{Shell, ShellError};
 
@@ -18,8 +19,8 @@ pub trait Host: Send + Sync {
     /// The person says no, or it cannot be done.
     async fn ask(&self, call: HostCall) -> Result<Value, HostError>;
 
-    /// Makes a shell the face. The one before stays where this one does not mount.
-    async fn show(&self, shell: Shell) -> Mounted;
+    /// Makes a shell the face. The one before stays where this one does not mount, and where `cancel` fires before it has.
+    async fn show(&self, shell: Shell, cancel: CancellationToken) -> Mounted;
 }
 
 /// The tools that a host can run, by name, such as `notify`.
@@ -60,6 +61,8 @@ pub enum Mounted {
     NoPage,
     /// It failed on the page; the one before is the face.
     Failed(ShellError),
+    /// It is not wanted any longer; the one before is the face.
+    Cancelled,
 }
 
 /// No host: nothing is shown and nothing can be asked.
@@ -79,7 +82,7 @@ impl Host for NoHost {
         )))
     }
 
-    async fn show(&self, _: Shell) -> Mounted {
+    async fn show(&self, _: Shell, _: CancellationToken) -> Mounted {
         Mounted::NoPage
     }
 }

@@ -21,13 +21,16 @@ use crate::usage::{Call, Meter};
 use crate::worker::may_block;
 use crate::{
     Brain, BrainInfo, BrainReply, BrainRequest, Event, EventSink, Files, Host, KernelConfig,
-    KernelError, Kv, ShellCompiler, ShellInfo, ToolOutcome, Usage, Web, conversation, tools, usage,
+    KernelError, Kv, ShellCompiler, ShellInfo, ToolOutcome, Usage, Web, conversation, tools,
+    unprompted, usage,
 };
 
 /// A hermitcrab: blocks, a conversation, and a brain that reads both and calls tools. Cheap to clone; clones are one.
 #[derive(Clone)]
 pub struct Kernel {
     pub(crate) inner: Arc<Inner>,
+    /// Its requests are no person's.
+    pub(crate) unprompted: bool,
 }
 
 /// What all clones of a kernel share.
@@ -56,6 +59,7 @@ pub(crate) struct Inner {
     shells: Mutex<Shells>,
     meter: Mutex<Meter>,
     notes: Mutex<Notes>,
+    pub unprompted: Mutex<unprompted::Made>,
 }
 
 /// The two blocks that are read once.
@@ -112,6 +116,7 @@ impl Kernel {
         }
         let web = tools::outside::web(&config, clock.clone()).map_err(KernelError::Setting)?;
         Ok(Self {
+            unprompted: false,
             inner: Arc::new(Inner {
                 config,
                 web,
@@ -132,6 +137,7 @@ impl Kernel {
                 shells: Mutex::new(shells),
                 meter: Mutex::new(meter),
                 notes: Mutex::default(),
+                unprompted: Mutex::default(),
             }),
         })
     }
@@ -146,6 +152,24 @@ impl Kernel {
         cancel: CancellationToken,
     ) -> Result<BootReport, KernelError> {
         may_block(self.inner.boot(&events, &cancel)).await
+    }
+
+    /// The same kernel for a face that asks while no person is at it: each request beside the conversation counts by
+    /// [`Kernel::count_unprompted`].
+    #[must_use]
+    pub fn unprompted(&self) -> Self {
+        Self {
+            unprompted: true,
+            ..self.clone()
+        }
+    }
+
+    /// Counts a request to a model that a face makes while no person is at it, priced or not.
+    ///
+    /// # Errors
+    /// `too_often`: the last hour has had `budgets.face_calls_hour` of them.
+    pub fn count_unprompted(&self) -> Result<(), crate::Fault> {
+        self.inner.unprompted_request()
     }
 
     /// The person says `input`; answers when the model is done.

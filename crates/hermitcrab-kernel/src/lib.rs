@@ -81,6 +81,7 @@ mod shell;
 mod state;
 mod tools;
 mod turn;
+mod unprompted;
 mod usage;
 mod web;
 pub mod window;

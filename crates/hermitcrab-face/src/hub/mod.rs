@@ -165,6 +165,13 @@ impl WebHost {
         Some(frame.shown.rev)
     }
 
+    /// The revision of the shell in a page's frame that has mounted, and what fires when the frame goes.
+    pub(crate) fn caller(&self, page: u64, frame: &str) -> Option<(u64, CancellationToken)> {
+        let state = self.state();
+        let frame = (state.frames.get(frame)).filter(|own| own.page == page && own.mounted)?;
+        Some((frame.shown.rev, frame.gone.token().clone()))
+    }
+
     /// What a frame shows, for its files.
     pub(crate) fn frame(&self, frame: &str) -> Option<Arc<Shown>> {
         let state = self.state();
@@ -242,15 +249,27 @@ impl WebHost {
         )
     }
 
-    /// Shows something on every page; the face before stays where it fails.
-    pub(crate) async fn mount(&self, shown: Arc<Shown>) -> Mounted {
+    /// Shows something on every page; the face before stays where it fails, and where `cancel` fires before it has mounted.
+    pub(crate) async fn mount(&self, shown: Arc<Shown>, cancel: CancellationToken) -> Mounted {
         let _one = self.hub.showing.lock().await;
-        let Some(mut told) = self.state().begin(&shown) else {
+        if cancel.is_cancelled() {
+            return Mounted::Cancelled;
+        }
+        let Some(mut told) = self.state().begin(&shown, cancel.clone()) else {
             return Mounted::NoPage;
         };
         let mut again = true;
         loop {
-            match tokio::time::timeout(self.hub.limits.mount, &mut told).await {
+            let told_in_time = tokio::time::timeout(self.hub.limits.mount, &mut told);
+            let verdict = tokio::select! {
+                biased;
+                verdict = told_in_time => verdict,
+                () = cancel.cancelled() => {
+                    self.state().call_off(&shown);
+                    Ok((&mut told).await)
+                }
+            };
+            match verdict {
                 Ok(Ok(mounted)) => return mounted,
                 // Nobody decides any longer.
                 Ok(Err(_)) => return Mounted::NoPage,
@@ -290,7 +309,8 @@ impl WebHost {
     /// Shows the program's own face. If even that fails, the page says so by itself.
     pub(crate) async fn mount_safe(&self, shown: Shown) {
         let shown = Arc::new(shown);
-        if let Mounted::Failed(_) = self.mount(shown.clone()).await {
+        let never = CancellationToken::new();
+        if let Mounted::Failed(_) = self.mount(shown.clone(), never).await {
             // The next page that opens tries it again.
             self.state().face = Some(shown);
         }
@@ -337,7 +357,7 @@ impl Host for WebHost {
         }
     }
 
-    async fn show(&self, shell: Shell) -> Mounted {
-        self.mount(Arc::new(shell.into())).await
+    async fn show(&self, shell: Shell, cancel: CancellationToken) -> Mounted {
+        self.mount(Arc::new(shell.into()), cancel).await
     }
 }

@@ -59,11 +59,15 @@ pub(super) struct Frame {
     /// It runs, and waits for its shell.
     ready: bool,
     pub mounted: bool,
+    /// Fires when the frame goes: what its shell has asked for is not wanted any longer.
+    pub gone: DropGuard,
 }
 
 #[derive(Debug)]
 pub(super) struct Trial {
     shown: Arc<Shown>,
+    /// Fires when it is not wanted any longer.
+    cancel: CancellationToken,
     /// The first page that answers decides.
     verdict: oneshot::Sender<Mounted>,
 }
@@ -159,6 +163,7 @@ impl State {
             shown: shown.clone(),
             ready: false,
             mounted: false,
+            gone: CancellationToken::new().drop_guard(),
         };
         self.frames.insert(frame.clone(), own);
         let message = ToPage::Show {
@@ -174,7 +179,11 @@ impl State {
     }
 
     /// Begins to try a face on all pages; without a page it is the face.
-    pub fn begin(&mut self, shown: &Arc<Shown>) -> Option<oneshot::Receiver<Mounted>> {
+    pub fn begin(
+        &mut self,
+        shown: &Arc<Shown>,
+        cancel: CancellationToken,
+    ) -> Option<oneshot::Receiver<Mounted>> {
         if self.pages.is_empty() {
             self.face = Some(shown.clone());
             return None;
@@ -182,6 +191,7 @@ impl State {
         let (verdict, told) = oneshot::channel();
         self.trial = Some(Trial {
             shown: shown.clone(),
+            cancel,
             verdict,
         });
         self.show_all(shown);
@@ -190,14 +200,32 @@ impl State {
 
     /// Ends the trial, if there is one. What all pages show is settled with it, before anybody else can look.
     fn decide(&mut self, mounted: Mounted) {
-        let Some(Trial { shown, verdict }) = self.trial.take() else {
+        let Some(Trial {
+            shown,
+            cancel,
+            verdict,
+        }) = self.trial.take()
+        else {
             return;
         };
+        let is_wanted = !cancel.is_cancelled();
+        let mounted = if is_wanted {
+            mounted
+        } else {
+            Mounted::Cancelled
+        };
         match mounted {
-            Mounted::Failed(_) => self.discard(&shown),
+            Mounted::Failed(_) | Mounted::Cancelled => self.discard(&shown),
             _ => self.face = Some(shown),
         }
         let _ = verdict.send(mounted);
+    }
+
+    /// Ends the trial of a face that is not wanted any longer.
+    pub fn call_off(&mut self, shown: &Arc<Shown>) {
+        if self.tries(shown) {
+            self.decide(Mounted::Cancelled);
+        }
     }
 
     fn tries(&self, shown: &Arc<Shown>) -> bool {
@@ -234,8 +262,8 @@ impl State {
         if !self.tries(hung) {
             return Vec::new();
         }
-        self.clear();
         self.decide(Mounted::Failed(error));
+        self.clear();
         let face = self.face.clone();
         face.map_or_else(Vec::new, |face| self.show_all(&face))
     }
@@ -258,10 +286,13 @@ impl State {
         }
         frame.mounted = true;
         let shown = frame.shown.clone();
-        self.frames
-            .retain(|other, frame| frame.page != page || !frame.mounted || other == id);
+        // While the frame is still there that may have asked for it.
         if self.tries(&shown) {
             self.decide(Mounted::Yes);
+        }
+        if self.frames.contains_key(id) {
+            self.frames
+                .retain(|other, frame| frame.page != page || !frame.mounted || other == id);
         }
     }
 

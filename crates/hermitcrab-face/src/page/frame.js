@@ -57,6 +57,20 @@ function nonce() {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
+/** Methods that ask a model: in the person's name only while the person is at the face. */
+const ASK_A_MODEL = new Set(['send', 'callLLM', 'callAPI', 'callWithToolLoop']);
+
+/**
+ * Whether the person is at the face. Its frame may have a process of its own: a click can be known here only after the call
+ * that it made.
+ */
+async function isGesture() {
+  for (let tries = 0; tries < 25 && !navigator.userActivation.isActive; tries += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return navigator.userActivation.isActive;
+}
+
 /**
  * One frame with one shell. What comes out of it is hostile until it is checked here.
  *
@@ -64,7 +78,7 @@ function nonce() {
  * @property {(frame: Frame) => void} ready
  * @property {(frame: Frame) => void} mounted
  * @property {(frame: Frame, fault: {phase: string, message: string, line?: number, col?: number}) => void} failed once
- * @property {(frame: Frame, method: string, args: unknown[], onEvent: Function) => Promise<unknown>} call
+ * @property {(frame: Frame, method: string, args: unknown[], how: {gesture: boolean, onEvent: Function}) => Promise<unknown>} call
  * @property {(frame: Frame, level: string, text: string) => void} log
  */
 export class Frame {
@@ -75,6 +89,8 @@ export class Frame {
   #greeted = false;
   #greetings = 0;
   #inFlight = new Set();
+  /** Calls of a shell that has not mounted yet: until then it is no face, and asks for nothing. */
+  #held = [];
   #calls = new Bucket(BURST, RATE);
   #lines = new Bucket(MAX_LINES, MAX_LINES / 60);
   #refused = 0;
@@ -173,7 +189,9 @@ export class Frame {
     if (type === 'mounted' && message.rev === this.rev && !this.isMounted) {
       this.isMounted = true;
       clearTimeout(this.#mountBy);
-      return this.#on.mounted(this);
+      this.#on.mounted(this);
+      for (const call of this.#held.splice(0)) call();
+      return undefined;
     }
     if (type === 'failed' && message.rev === this.rev) {
       const { line, col } = message;
@@ -201,14 +219,24 @@ export class Frame {
       this.#say({ type: 'reply', id, ok: false, error: { error, detail } });
     };
     if (!this.#calls.take()) return deny('too_fast', `at most ${RATE} calls a second, ${BURST} at once`);
-    if (this.#inFlight.size >= MAX_IN_FLIGHT) return deny('too_many', `${MAX_IN_FLIGHT} calls wait for answers already`);
+    if (this.#inFlight.size >= MAX_IN_FLIGHT) {
+      return this.isMounted ? deny('too_many', `${MAX_IN_FLIGHT} calls wait for answers already`)
+        : deny('rate', `${MAX_IN_FLIGHT} calls wait until the face has mounted`);
+    }
     const given = plain(args);
     if (given === undefined) return deny('too_large', 'a call is plain JSON of at most 1 MiB');
     const wrong = fault(method, given, this.safe);
     if (wrong) return deny(wrong.error, wrong.detail);
     this.#inFlight.add(id);
+    const call = (gesture) => this.#send(id, method, given, gesture);
+    // What the person does before a face is seen is not meant for it.
+    if (!this.isMounted) return this.#held.push(() => call(false));
+    return ASK_A_MODEL.has(method) ? isGesture().then(call) : call(false);
+  }
+
+  #send(id, method, given, gesture) {
     const onEvent = (event, data) => this.#say({ type: 'event', event, data, call: id });
-    return this.#on.call(this, method, given, onEvent).then(
+    return this.#on.call(this, method, given, { gesture, onEvent }).then(
       (value) => this.#reply(id, { ok: true, value }),
       (error) => this.#reply(id, {
         ok: false,

@@ -137,14 +137,15 @@ export class Link extends EventTarget {
    * @param {string} method
    * @param {unknown[]} args
    * @param {string|null} frame the frame that asks; null: the page itself, which is to say the person
-   * @param {(event: string, data: object) => void} onEvent what comes while the answer is made
+   * @param {{gesture?: boolean, onEvent?: (event: string, data: object) => void}} [how] `gesture`: the person is at it;
+   *   `onEvent`: what comes while the answer is made
    */
-  call(method, args = [], frame = null, onEvent = () => {}) {
+  call(method, args = [], frame = null, { gesture = false, onEvent = () => {} } = {}) {
     this.#last += 1;
     const id = this.#last;
     return new Promise((resolve, reject) => {
       this.#calls.set(id, { resolve, reject, onEvent });
-      if (this.send({ type: 'call', id, frame, method, args })) return;
+      if (this.send({ type: 'call', id, frame, method, args, gesture })) return;
       this.#calls.delete(id);
       reject(new Refused(CUT_OFF));
     });

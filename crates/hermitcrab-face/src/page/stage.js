@@ -61,7 +61,7 @@ export class Stage extends EventTarget {
       ready: (one) => this.#link.send({ type: 'ready', frame: one.id }),
       mounted: (one) => this.#mounted(one),
       failed: (one, fault) => this.#failed(one, fault),
-      call: (one, method, args, onEvent) => this.#call(one, method, args, onEvent),
+      call: (one, method, args, how) => this.#call(one, method, args, how),
       log: (one, level, text) => this.#link.send({ type: 'log', frame: one.id, level, text }),
     }));
     this.#element.append(this.#candidate.element);
@@ -98,8 +98,8 @@ export class Stage extends EventTarget {
     this.dispatchEvent(new CustomEvent('fell', { detail: { frame, fault, wasShown } }));
   }
 
-  async #call(frame, method, args, onEvent) {
+  async #call(frame, method, args, how) {
     if (this.#skills.does(method, args)) return this.#skills.run(method, args, frame.name, frame.gone);
-    return this.#link.call(method, args, frame.id, onEvent);
+    return this.#link.call(method, args, frame.id, how);
   }
 }

@@ -73,14 +73,28 @@ fn script(body: String) -> Response {
     (headers, body).into_response()
 }
 
-/// `GET /face/bridge.js`
-pub(super) async fn bridge() -> Response {
-    script(page::BRIDGE.to_owned())
+/// `GET /face/<frame>/bridge.js`
+pub(super) async fn bridge(
+    State(place): State<Place>,
+    Path(frame): Path<String>,
+) -> Result<Response, Refusal> {
+    of_frame(&place, &frame, page::BRIDGE).await
 }
 
-/// `GET /face/react.js`
-pub(super) async fn react(State(place): State<Place>) -> Response {
-    script(place.desk.runtime().script().to_owned())
+/// `GET /face/<frame>/react.js`
+pub(super) async fn react(
+    State(place): State<Place>,
+    Path(frame): Path<String>,
+) -> Result<Response, Refusal> {
+    of_frame(&place, &frame, place.desk.runtime().script()).await
+}
+
+/// A script that every frame loads. Without a frame it is not there: no other site can find the program by it.
+async fn of_frame(place: &Place, frame: &str, body: &str) -> Result<Response, Refusal> {
+    match place.desk.host.frame(frame) {
+        Some(_) => Ok(script(body.to_owned())),
+        None => Err(nothing().await),
+    }
 }
 
 /// `GET /face/<frame>/shell/<rev>.js`

@@ -16,6 +16,7 @@ use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::time::{Instant, interval_at, timeout};
+use tokio_util::sync::CancellationToken;
 
 use super::{Place, Refusal};
 use crate::desk::Desk;
@@ -206,13 +207,14 @@ fn heard(
             frame,
             method,
             args,
+            gesture,
         } => {
             let refuse = |fault: Fault| refuse(id, fault);
-            let caller = match frame {
-                None => Caller::Bar,
-                Some(frame) => match desk.host.frame_rev(page, &frame) {
-                    Some(rev) => Caller::Shell(rev),
-                    None => return refuse(Fault::new("no_frame", "this frame is gone")),
+            let (caller, gone) = match frame {
+                None => (Caller::Bar, CancellationToken::new()),
+                Some(frame) => match desk.host.caller(page, &frame) {
+                    Some((rev, gone)) => (Caller::Shell(rev), gone),
+                    None => return refuse(Fault::new("no_frame", "no face is in this frame")),
                 },
             };
             // The person's own buttons always work.
@@ -239,6 +241,8 @@ fn heard(
                 page,
                 id,
                 caller,
+                gesture,
+                gone,
                 method,
                 args,
             };

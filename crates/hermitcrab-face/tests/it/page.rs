@@ -64,7 +64,7 @@ fn pages_hold_no_code_and_no_style_of_their_own() {
 #[test]
 fn the_frame_loads_two_scripts_and_nothing_else() {
     let frame = read("frame.html");
-    assert_eq!(values(&frame, "src"), ["/face/bridge.js", "/face/react.js"]);
+    assert_eq!(values(&frame, "src"), ["bridge.js", "react.js"]);
     // Without it the lines of errors do not reach an opaque origin.
     assert_eq!(values(&frame, "crossorigin"), ["anonymous", "anonymous"]);
     for bad in ["<link", "<meta", "<base", "href="] {

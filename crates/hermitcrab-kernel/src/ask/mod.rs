@@ -44,7 +44,8 @@ impl Kernel {
         params["messages"] = messages;
         params["tools"] = serde_json::json!([]);
         let inner = &self.inner;
-        let answer = inner.ask_once(params, Form::Text, ToolChoice::Any, &events, &cancel);
+        let form = Form::Text;
+        let answer = inner.ask_once(params, form, self.unprompted, &events, &cancel);
         inner.told(may_block(answer).await)
     }
 
@@ -62,7 +63,8 @@ impl Kernel {
         cancel: CancellationToken,
     ) -> ToolOutcome {
         let inner = &self.inner;
-        let answer = inner.ask_once(params, Form::Blocks, ToolChoice::Any, &events, &cancel);
+        let form = Form::Blocks;
+        let answer = inner.ask_once(params, form, self.unprompted, &events, &cancel);
         inner.told(may_block(answer).await)
     }
 
@@ -78,7 +80,7 @@ impl Kernel {
         events: EventSink,
         cancel: CancellationToken,
     ) -> ToolOutcome {
-        let answer = self.inner.ask_on(params, by, &events, &cancel);
+        let answer = (self.inner).ask_on(params, by, self.unprompted, &events, &cancel);
         self.inner.told(may_block(answer).await)
     }
 }
@@ -124,14 +126,17 @@ impl Inner {
         &self,
         params: Value,
         form: Form,
-        choice: ToolChoice,
+        unprompted: bool,
         events: &EventSink,
         cancel: &CancellationToken,
     ) -> Result<Value, Fault> {
-        let params = Params::read(self, params, choice)?;
+        let params = Params::read(self, params, ToolChoice::Any)?;
         let tools = params.tools.clone().unwrap_or_default();
         let (messages, system) = shown(params.messages.clone(), None);
         let request = params.request(messages, system, tools);
+        if unprompted {
+            self.unprompted_request()?;
+        }
         let answer = self.ask(request, events, events, cancel).await?;
         let usage = answer.reply.usage.clone();
         Ok(answer::of(&answer, form, &usage))
@@ -142,6 +147,7 @@ impl Inner {
         &self,
         params: Value,
         by: Provenance,
+        unprompted: bool,
         events: &EventSink,
         cancel: &CancellationToken,
     ) -> Result<Value, Fault> {
@@ -157,6 +163,7 @@ impl Inner {
         let mut messages = params.messages.clone();
         let current = messages.iter().rposition(window::starts_turn);
         let mut facts = Facts::default();
+        facts.unprompted = unprompted;
         let mut taken = Usage::default();
         let rounds = self.config.settings.budgets.rounds;
         let mut round = 0;
@@ -165,6 +172,9 @@ impl Inner {
             let (window, system) = shown(messages.clone(), current);
             let mut request = params.request(window, system, tools.clone());
             request.tools_off = round >= rounds;
+            if unprompted {
+                self.unprompted_request()?;
+            }
             let answer = self.ask(request, events, events, cancel).await?;
             answer::add(&mut taken, &answer.reply.usage);
             let reply = &answer.reply;

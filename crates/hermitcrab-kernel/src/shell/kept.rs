@@ -160,6 +160,13 @@ impl Shells {
         current.filter(|shell| is_sound(shell)).or_else(newest)
     }
 
+    /// Forgets a shell that was never shown.
+    pub fn forget(&mut self, keeper: &Keeper, rev: u64) -> io::Result<()> {
+        self.kept.retain(|shell| shell.rev != rev);
+        self.save(keeper)?;
+        keeper.remove(&source_file(rev))
+    }
+
     /// Counts a death of a shell that was shown.
     pub fn died(&mut self, keeper: &Keeper, rev: u64, hung: bool) -> io::Result<()> {
         let Some(shell) = self.kept.iter_mut().find(|shell| shell.rev == rev) else {

@@ -3,6 +3,7 @@
 use llm_client::{BlockKind, Raw, ToolSpec};
 use pscale_blocks::{O200k, TokenCounter as _};
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
 use super::args::Args;
 use super::run::Caller;
@@ -78,6 +79,8 @@ impl Inner {
         // Its source is kept.
         let (jsx, _) = pscale_blocks::remove_keys(jsx);
         match self.compiler.compile(&jsx) {
+            // It is not kept either.
+            Ok(_) if caller.cancel.is_cancelled() => Err(stopped()),
             Ok(compiled) => self.mount(compiled, caller).await,
             Err(errors) => Ok(compile_failed(errors, caller)),
         }
@@ -100,9 +103,14 @@ impl Inner {
         if !compiled.dropped_imports.is_empty() {
             answer["dropped_imports"] = json!(compiled.dropped_imports);
         }
-        let mounted = self.show(Shell { rev, compiled }).await;
+        let mounted = self.show(Shell { rev, compiled }, caller.cancel).await;
         let mut outcome = match mounted {
             Mounted::Failed(error) => return self.mount_failed(rev, error, caller),
+            Mounted::Cancelled => {
+                let dropped = self.shells().forget(&self.keeper, rev);
+                dropped.map_err(io_fault)?;
+                return Err(stopped());
+            }
             Mounted::Yes => {
                 answer["mounted"] = true.into();
                 ToolOutcome::of(answer)
@@ -126,10 +134,10 @@ impl Inner {
     }
 
     /// Shows a shell. One that died as soon as it had mounted did not mount.
-    pub(crate) async fn show(&self, shell: Shell) -> Mounted {
+    pub(crate) async fn show(&self, shell: Shell, cancel: &CancellationToken) -> Mounted {
         let rev = shell.rev;
         let before = self.shells().deaths(rev);
-        let mounted = self.host.show(shell).await;
+        let mounted = self.host.show(shell, cancel.clone()).await;
         if mounted == Mounted::Yes && self.shells().deaths(rev) > before {
             let message = "it died as soon as it was shown";
             return Mounted::Failed(ShellError::new("render", message));
@@ -195,8 +203,9 @@ impl Inner {
             Err(errors) => return Ok(compile_failed(errors, caller)),
         };
         let component = compiled.component.clone();
-        let mounted = match self.show(Shell { rev, compiled }).await {
+        let mounted = match self.show(Shell { rev, compiled }, caller.cancel).await {
             Mounted::Failed(error) => return self.mount_failed(rev, error, caller),
+            Mounted::Cancelled => return Err(stopped()),
             Mounted::Yes => Some(true),
             Mounted::NoPage => None,
         };
@@ -315,6 +324,10 @@ impl Inner {
             .collect();
         Ok(ToolOutcome::of(json!({"messages": rows, "of": count})))
     }
+}
+
+fn stopped() -> Fault {
+    Fault::new("stopped", "it was stopped")
 }
 
 fn compile_failed(errors: Vec<ShellError>, caller: &mut Caller<'_>) -> ToolOutcome {

@@ -31,6 +31,8 @@ pub(crate) struct Caller<'a> {
 /// What a turn has seen so far.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
+    /// No person is at the face that asks.
+    pub unprompted: bool,
     /// The last page that was read.
     pub web: Option<String>,
     /// Shells that became the face.
@@ -218,6 +220,9 @@ impl Inner {
                 .map(|tokens| tokens.clamp(1, 8_192) as u32),
             after: None,
         };
+        if caller.facts.unprompted {
+            self.unprompted_request()?;
+        }
         // Its words are for the model, not for the person.
         let answer = self
             .ask(request, &EventSink::none(), caller.events, caller.cancel)

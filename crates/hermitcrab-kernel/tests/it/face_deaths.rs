@@ -150,7 +150,11 @@ impl hermitcrab_kernel::Host for Fragile {
         Err(hermitcrab_kernel::HostError::Denied)
     }
 
-    async fn show(&self, shell: hermitcrab_kernel::Shell) -> Mounted {
+    async fn show(
+        &self,
+        shell: hermitcrab_kernel::Shell,
+        _: tokio_util::sync::CancellationToken,
+    ) -> Mounted {
         if shell.compiled.source.contains("dies") {
             self.0.get().unwrap().face_died(shell.rev, &crashed());
         }

@@ -177,7 +177,7 @@ async fn stop_while_the_page_is_asked_ends_the_tool() {
             std::future::pending().await
         }
 
-        async fn show(&self, _: Shell) -> Mounted {
+        async fn show(&self, _: Shell, _: CancellationToken) -> Mounted {
             Mounted::Yes
         }
     }

@@ -210,7 +210,7 @@ impl Host for FakePage {
         Ok(Value::from("done"))
     }
 
-    async fn show(&self, shell: Shell) -> Mounted {
+    async fn show(&self, shell: Shell, _: CancellationToken) -> Mounted {
         self.shown.lock().unwrap().push(shell);
         self.mounts
             .lock()

@@ -129,7 +129,7 @@ async fn a_key_that_a_host_answers_is_hidden() {
             Ok(json!({"text": [format!("pasted {KEY}")]}))
         }
 
-        async fn show(&self, _: Shell) -> Mounted {
+        async fn show(&self, _: Shell, _: tokio_util::sync::CancellationToken) -> Mounted {
             Mounted::NoPage
         }
     }

@@ -1,6 +1,7 @@
 //! Row 8: from nothing to a face, an edit in it, a change of it by talk, and all of it after a restart. Offline.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use hermitcrab_kernel::{OfflineBrain, Role, ScriptBrain};
 
@@ -14,6 +15,8 @@ async fn say(browser: &Browser, text: &str, answer: &str) {
     browser.press("Send").await;
     browser.leave_frame().await;
     in_face(browser, answer).await;
+    // A click stands for one message a second.
+    tokio::time::sleep(Duration::from_secs(1)).await;
 }
 
 /// Waits until the face that is seen says `text`, also when another one takes its place meanwhile.

@@ -2,6 +2,7 @@
 
 mod crash;
 mod full_circle;
+mod gestures;
 mod harness;
 mod home;
 mod hostile;

@@ -121,28 +121,33 @@ async fn a_face_that_hung_is_not_restored_at_the_next_start() {
 }
 
 #[tokio::test]
-async fn a_face_may_die_while_another_is_tried() {
+async fn a_face_may_die_while_the_persons_next_one_is_tried() {
     let stand = Stand::script([face("1")]).await;
     let mut page = stand.booted().await;
     let old = page.show_of(1).await;
     page.mounts = false;
+    let recompile = |n: u64| {
+        let kernel = stand.kernel.clone();
+        tokio::spawn(async move {
+            let jsx = format!("function App() {{ return <p>{n}</p>; }}");
+            kernel.recompile(&jsx).await
+        })
+    };
     // The new one mounts: it is the face, and nothing else is shown.
-    let jsx = "function App() { return <p>2</p>; }";
-    let call = page.start_shell("recompile", json!([jsx])).await;
+    let made = recompile(2);
     let new = page.show_of(2).await;
     page.fail(&old, "render", "died").await;
     page.event("died").await;
     page.mount(&new).await;
-    assert_eq!(page.reply(call).await.unwrap()["mounted"], true);
+    assert_eq!(made.await.unwrap().content["mounted"], true);
     assert!(!page.has(|message| message["type"] == "show").await);
     // The next one fails: the face that died in the meantime has gone, the one before it comes back.
-    let jsx = "function App() { return <p>3</p>; }";
-    let call = page.start_shell("recompile", json!([jsx])).await;
+    let made = recompile(3);
     let newer = page.show_of(3).await;
     page.fail(&new, "render", "died").await;
     page.event("died").await;
     page.fail(&newer, "load", "no").await;
-    assert_eq!(page.reply(call).await.unwrap_err()["error"], "load");
+    assert_eq!(made.await.unwrap().content["error"], "load");
     let back = page.show().await;
     assert_eq!(back["rev"], 1);
     page.mount(&back).await;

@@ -5,6 +5,8 @@ mod connections;
 mod conversation;
 mod deaths;
 mod ends;
+mod gestures;
+mod gone;
 mod http;
 mod page;
 mod security_calls;

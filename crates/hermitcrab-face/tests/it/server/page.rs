@@ -21,6 +21,8 @@ pub struct Page {
     pub runs: bool,
     /// The frame that the shell calls from.
     pub frame: Option<String>,
+    /// The browser says with each call that the person is at it.
+    pub gesture: bool,
     calls: u64,
 }
 
@@ -32,6 +34,7 @@ impl Page {
             mounts: true,
             runs: true,
             frame: None,
+            gesture: true,
             calls: 0,
         }
     }
@@ -175,8 +178,9 @@ impl Page {
     pub async fn start(&mut self, frame: Option<&str>, method: &str, args: Value) -> u64 {
         self.calls += 1;
         let id = self.calls;
-        let call =
-            json!({"type": "call", "id": id, "frame": frame, "method": method, "args": args});
+        let call = json!({
+            "type": "call", "id": id, "frame": frame, "method": method, "args": args, "gesture": self.gesture,
+        });
         self.tell(call).await;
         id
     }

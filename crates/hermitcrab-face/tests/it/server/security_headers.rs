@@ -62,8 +62,15 @@ async fn what_is_right_is_answered() {
         ("the shell of another revision", of_frame("shell/2.js"), 404),
         ("a shell by no number", of_frame("shell/x.js"), 404),
         ("a shell without its ending", of_frame("shell/1"), 404),
-        ("the bridge", get("/face/bridge.js"), 200),
-        ("the runtime", get("/face/react.js"), 200),
+        ("the bridge", of_frame("bridge.js"), 200),
+        ("the runtime", of_frame("react.js"), 200),
+        ("the bridge without a frame", get("/face/bridge.js"), 404),
+        ("the runtime without a frame", get("/face/react.js"), 404),
+        (
+            "the bridge of a frame that never was",
+            get("/face/AAAAAAAAAAAAAAAAAAAAAA/bridge.js"),
+            404,
+        ),
         ("a reload", reload.header("Cookie", &session.cookie), 200),
         ("JSON with a charset", charset, 200),
         (
@@ -103,7 +110,11 @@ async fn what_is_right_is_answered() {
     drop(page);
     stand.deserted().await;
     assert_eq!(of_frame("").send(stand.addr).await.status, 404);
-    assert_eq!(of_frame("shell/1.js").send(stand.addr).await.status, 404);
+    for file in ["shell/1.js", "bridge.js", "react.js"] {
+        let answer = of_frame(file).send(stand.addr).await;
+        assert_eq!(answer.status, 404, "{file}");
+        assert_eq!(answer.header("access-control-allow-origin"), None, "{file}");
+    }
     stand.end().await;
 }
 
