@@ -1,4 +1,4 @@
-//! Whom a command asks: a model behind the client, or the rules that need none.
+//! The model of a command: one that `llm-client` reaches, or the offline rules.
 
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
@@ -32,19 +32,19 @@ const DEFAULTS: ModelDefaults = ModelDefaults {
     model: DEFAULT_MODEL,
 };
 
-/// Who answers.
+/// The model client of a command, with its settings.
 #[derive(Clone)]
 pub struct ModelChoice {
     pub model_client: Arc<dyn ModelClient>,
-    /// The model behind the port; `None` where no model is asked.
+    /// The client of `llm-client`; `None` where no model is asked.
     client: Option<Client>,
     /// The model's id, or `offline`.
     pub model: String,
     pub concurrency: usize,
     pub counter: Arc<Tokenizers>,
-    /// Replies come from a cassette.
+    /// Whether replies come from a cassette.
     pub replay: bool,
-    /// What a prompt costs, if that is known.
+    /// The prices of a prompt, if they are known.
     pub prices: Vec<PriceList>,
 }
 
@@ -57,7 +57,7 @@ impl ModelChoice {
         }
     }
 
-    /// The same, for judges alone: what others have not said already stays unsaid.
+    /// Returns this choice for judges alone: other roles have only their stored replies.
     pub fn judges_only(&self) -> Self {
         Self {
             model_client: Arc::new(JudgesOnly(self.model_client.clone())),
@@ -66,7 +66,7 @@ impl ModelChoice {
     }
 }
 
-/// A port that puts nothing but questions to judges.
+/// A client that asks judges alone.
 struct JudgesOnly(Arc<dyn ModelClient>);
 
 impl ModelClient for JudgesOnly {
@@ -204,7 +204,7 @@ pub fn table(prices: Option<&Path>) -> Result<ModelTable, Failure> {
     Ok(embedded.overridden_by(&own))
 }
 
-/// What a prompt of `model` costs, and who says so.
+/// The price of a prompt of `model`, with its source.
 fn price_list(table: &ModelTable, provider: ProviderName, model: &str) -> Option<PriceList> {
     let found = table.find(provider.as_str(), model)?;
     Some(PriceList::new(
@@ -213,7 +213,7 @@ fn price_list(table: &ModelTable, provider: ProviderName, model: &str) -> Option
     ))
 }
 
-/// A cap can only be kept where prices are known; better said before the first call than by it.
+/// Refuses a cap where prices are not known, before the first call.
 fn priced<'a>(
     table: &ModelTable,
     provider: ProviderName,

@@ -62,7 +62,7 @@ fn text(comparison: &Comparison) -> String {
     text
 }
 
-/// `a: 60.2 -> 58.9 (-1.3, p = 0.270): no significant change`.
+/// Writes a line such as `a: 60.2 -> 58.9 (-1.3, p = 0.270): no significant change`.
 fn sentence(encoding: &Difference) -> String {
     let points = |points: Option<f64>| points.map_or_else(|| "-".to_owned(), |p| format!("{p:.1}"));
     let change = encoding.mean_difference.unwrap_or_default();

@@ -5,7 +5,7 @@ use bin_support::printable;
 use llm_client::Usd;
 use zer0gravity_engine::dataset::{CaseError, CaseFormat, RulesError};
 
-/// What is wrong with an input, an output or flags. Every message names what it is about.
+/// A fault of an input, an output or flags. Every message names the file or flag.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -1,4 +1,4 @@
-//! Runs a plan: the store, Ctrl-C, progress, and the exit code its results come to.
+//! Runs a plan: the store, Ctrl-C, progress, and the exit code of its results.
 
 use std::io::{self, Write as _};
 
@@ -92,7 +92,7 @@ fn cancelled_by(interrupt: &Interrupt) -> CancellationToken {
     let watched = token.clone();
     interrupt.then(move || {
         watched.cancel();
-        // A stderr that nobody reads is no failure.
+        // A closed stderr is not a failure.
         let _ = writeln!(
             io::stderr(),
             "zer0gravity: stopping when the calls under way are answered; once more ends at once"
@@ -146,7 +146,7 @@ fn stopped(result: &ExperimentResult, resume: Option<&str>) -> String {
     format!("{why}; {how}")
 }
 
-/// What results come to: the worst that happened, then the checks that were asked for.
+/// The exit code of results: the worst that happened, then the checks that were asked for.
 fn exit(results: &[ExperimentResult], left_out: usize, checks: &Checks) -> Exit {
     // A total that the compatible judge parser could not make a number of is no score.
     let unscored = |result: &&ExperimentResult| {

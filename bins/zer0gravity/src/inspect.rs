@@ -1,4 +1,4 @@
-//! `lint`, `report`, `export` and `compare`: what can be said without asking anybody.
+//! `lint`, `report`, `export` and `levels`: commands that ask no model.
 
 use std::fmt::Write as _;
 use std::io::Write as _;

@@ -1,4 +1,4 @@
-//! How every command performs and concludes a run that is kept in a directory.
+//! Performs and concludes a run that is kept in a directory, for every command.
 
 use bin_support::{Exit, Failure, Session};
 use zer0gravity_engine::plan::Plan;
@@ -10,7 +10,7 @@ use crate::run_dir::{self, RunDir};
 use crate::summary::Summary;
 use crate::{experiment, ranking};
 
-/// Results of several encodings that are told one by one without `--verbose`.
+/// The number of results of several encodings that are shown one by one without `--verbose`.
 const BLOCKS: usize = 8;
 
 /// Runs what is missing; the report is not written yet. Calls that changed after the last report was written are an error.
@@ -96,7 +96,7 @@ pub fn conclude(
     experiment::conclude(&report.results, left_out, checks, Some(&resume), session)
 }
 
-/// What is continued where it stopped.
+/// The command that continues an interrupted run.
 #[derive(Debug, Clone, Copy)]
 pub enum Continued {
     Run,

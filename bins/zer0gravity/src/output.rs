@@ -22,17 +22,17 @@ pub fn json(output: Output, value: &impl Serialize, session: &mut Session) -> Re
     Ok(())
 }
 
-/// Where the results of `run` and `score` go, and where their summary.
+/// The destinations of the results of `run` and `score`, and of their summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Show {
     /// The results as JSON to stdout or a file, the summary to stderr.
     Json,
-    /// The summary to stdout: somebody reads it there.
+    /// The summary goes to stdout, which a person reads.
     Summary,
 }
 
 impl Show {
-    /// What the flags ask for; without one, a terminal gets the summary and a pipe the results.
+    /// Reads the flags; without one, a terminal gets the summary and a pipe the results.
     pub fn of(json: bool, output: Option<&OutputTarget>, session: &Session) -> Self {
         Self::choose(json || output.is_some(), session.results.is_terminal())
     }

@@ -1,4 +1,4 @@
-//! What a matrix came to: its encodings, best first, and which differences chance may give.
+//! The ranking of a matrix: its encodings, best first, and the significance of their differences.
 
 use std::fmt::Write as _;
 
@@ -50,7 +50,7 @@ fn none() -> String {
     "-".to_owned()
 }
 
-/// `72.4 [61.0, 83.8]`.
+/// Writes a mean and its interval, such as `72.4 [61.0, 83.8]`.
 fn estimate(estimate: &Estimate) -> String {
     match (estimate.mean, estimate.ci95) {
         (None, _) => none(),
@@ -61,7 +61,7 @@ fn estimate(estimate: &Estimate) -> String {
     }
 }
 
-/// `b is 11.2 points above a (p = 0.062, not significant with 5 texts)`.
+/// Writes a line such as `b is 11.2 points above a (p = 0.062, not significant with 5 texts)`.
 fn difference(pair: &Pairwise) -> Option<String> {
     let difference = pair.mean_difference?;
     let (upper, lower) = if difference >= 0.0 {

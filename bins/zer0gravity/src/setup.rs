@@ -44,7 +44,7 @@ pub fn asked(
     )
 }
 
-/// How a plan is run, by the flags of `run` and `matrix`.
+/// The settings of a plan, by the flags of `run` and `matrix`.
 pub fn config(asking: &RoleFlags, repeats: &Repeats, label: ModelLabel, model: &str) -> Config {
     let judges = match asking.judging.judge_model.as_slice() {
         [] => vec![model.to_owned()],

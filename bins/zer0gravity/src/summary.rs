@@ -1,4 +1,4 @@
-//! What a run came to, for people, on stderr.
+//! The summary of a run, for people, on stderr.
 
 use std::collections::HashSet;
 use std::fmt::{Display, Write as _};
@@ -11,7 +11,7 @@ use zer0gravity_engine::score::{TokenPair, round_half_up};
 use zer0gravity_engine::text::preview;
 use zer0gravity_engine::{ExperimentResult, StageStatus, TokenSource};
 
-/// How results are told.
+/// The form of the summary.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a part that is shown or not"
@@ -47,7 +47,7 @@ impl Summary {
         }
     }
 
-    /// Prints it. A stderr that nobody reads is no failure.
+    /// Prints the summary. A closed stderr is not a failure.
     pub fn print(&self, results: &[ExperimentResult]) {
         let _ = io::stderr().write_all(self.text(results).as_bytes());
     }
@@ -148,7 +148,7 @@ impl Summary {
     }
 }
 
-/// Who counted the tokens, and how far an estimate may be off.
+/// The source of the token numbers, and the error of an estimate.
 fn source(result: &ExperimentResult) -> String {
     let metadata = &result.metadata;
     match (metadata.token_source, &metadata.token_counter) {
@@ -159,7 +159,7 @@ fn source(result: &ExperimentResult) -> String {
     }
 }
 
-/// How a judge's score was read, in brackets; empty if there is nothing to say.
+/// The notes on how a judge's score was read, in brackets.
 fn notes(record: Option<&JudgeRecord>) -> String {
     let notes = record.map(JudgeRecord::notes).unwrap_or_default();
     if notes.is_empty() {
@@ -168,7 +168,7 @@ fn notes(record: Option<&JudgeRecord>) -> String {
     format!(" ({})", notes.join(", "))
 }
 
-/// What `--verbose` adds.
+/// The lines that `--verbose` adds.
 fn verbose(text: &mut String, result: &ExperimentResult) {
     let Some(scores) = result.scores else { return };
     field(
@@ -194,7 +194,7 @@ fn verbose(text: &mut String, result: &ExperimentResult) {
     field(text, "Flags:", flags);
 }
 
-/// The last line; none where nothing was scored.
+/// The last line; empty if nothing was scored.
 pub fn average(results: &[ExperimentResult]) -> String {
     let totals: Vec<_> = (results.iter())
         .filter_map(|result| Some(result.total?.0))
@@ -222,7 +222,7 @@ pub fn average(results: &[ExperimentResult]) -> String {
     text
 }
 
-/// A line of its own: `Average:       74.5/100`.
+/// Writes a line such as `Average:       74.5/100`.
 fn line(text: &mut String, name: &str, value: impl Display) {
     let _ = writeln!(text, "{name:<15}{value}");
 }

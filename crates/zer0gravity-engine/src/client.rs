@@ -16,10 +16,10 @@ pub trait ModelClient: Send + Sync {
     /// The tokens of a conversation that holds one user message.
     ///
     /// # Errors
-    /// [`ModelError`]: nobody who knows has counted.
+    /// [`ModelError`]: the provider has not counted.
     fn count_tokens(&self, request: CountRequest) -> BoxFuture<'_, Result<TokenCount, ModelError>>;
 
-    /// Who answers.
+    /// The name of the model's provider and server.
     fn label(&self) -> ModelLabel;
 }
 

@@ -3,19 +3,19 @@
 use crate::pipeline::{PriceList, Pricing};
 use crate::{Clock, LocalCounter, ModelClient};
 
-/// What experiments work with.
+/// The model client, clock, tokenizer and prices of experiments.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct Context<'a> {
-    /// Who answers.
+    /// The client that the roles are asked through.
     pub client: &'a dyn ModelClient,
-    /// What time it is.
+    /// The time, for the record.
     pub clock: &'a dyn Clock,
     /// Counts tokens where the provider does not.
     pub counter: &'a dyn LocalCounter,
-    /// What prompts cost, for [`crate::cost::Cost::per_1000_messages`].
+    /// The prices of prompts, for [`crate::cost::Cost::per_1000_messages`].
     pub prices: &'a [PriceList],
-    /// What costs are computed from; without it a result has none. A [`crate::Runner`] measures it by itself.
+    /// The counts that costs are computed from; without it a result has no cost. A [`crate::Runner`] measures it.
     pub pricing: Option<&'a Pricing>,
 }
 

@@ -9,7 +9,7 @@ use crate::result::{
 };
 use crate::{Outcome, StageRecord};
 
-/// What one text became with one encoding: one (case, trial, decode). A failed one leaves out what it does not have,
+/// The result of one text with one encoding: one (case, trial, decode). A failed one leaves out what it does not have,
 /// always [`Self::scores`] and [`Self::total`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -22,10 +22,10 @@ pub struct ExperimentResult {
     pub error: Option<String>,
     /// The text.
     pub original_text: String,
-    /// What the encoder made of it.
+    /// The encoder's reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub encoded_text: Option<String>,
-    /// What the decoder made of that.
+    /// The decoder's reply, trimmed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decoded_text: Option<String>,
     /// The rules.
@@ -56,35 +56,35 @@ pub struct ExperimentResult {
     /// The points of a result that no rules came with, so that nothing is known of their simplicity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partial_total: Option<PartialTotal>,
-    /// How the score came about.
+    /// The judges' replies and the figures that the score was computed from.
     pub details: Details,
-    /// Who was asked, when, and what it took.
+    /// The models, the time and the calls of the experiment.
     pub metadata: Metadata,
-    /// No model was asked.
+    /// Whether no model was asked.
     pub offline: bool,
-    /// How it ended.
+    /// The status of the first stage that failed, or `ok`.
     pub outcome: Outcome,
     /// Every stage, in order.
     pub stages: Vec<StageRecord>,
-    /// How near the decoded text is to the original, letter by letter.
+    /// The similarity of the decoded text to the original, letter by letter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metrics: Option<Metrics>,
-    /// What a reader should look at; no flag changes the score.
+    /// The findings that a reader should look at; no flag changes the score.
     pub flags: Vec<Flag>,
     /// Whether the decoded instruction still gives the expected result.
     pub procedural: Procedural,
-    /// What the encoding saves, if that was asked for.
+    /// The saving of the encoding; `None` unless the plan asks for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
     /// The case's level, if it is of one.
     pub level: Option<u32>,
-    /// Which encoding of the text, from 1.
+    /// The number of this encoding of the text, from 1.
     pub trial: u32,
-    /// Which decoding of that, from 1.
+    /// The number of this decoding of the encoded text, from 1.
     pub decode: u32,
     /// The encoding's id.
     pub encoding_id: String,
-    /// The scores before they were judged anew.
+    /// The scores before the latest rescore.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous_scores: Option<PreviousScores>,
     /// The version of this form.

@@ -42,7 +42,7 @@
 //! # });
 //! ```
 //!
-//! **The one decision.** A result never holds a number that nobody gave. A judge's reply that cannot be read is asked for once
+//! **The one decision.** A result never holds an invented number. A judge's reply that cannot be read is asked for once
 //! more and is then `unparseable`; a failed stage ends its experiment with what it has, without scores; token numbers come from
 //! one source, which is named; what is worth a second look is a flag and changes no score. The scoring core (arithmetic,
 //! parsers, metrics, statistics, flags) is plain functions without I/O; models, time and stores come in as traits.

@@ -1,4 +1,4 @@
-//! Language models behind `llm-client` as the client.
+//! Language models through `llm-client`.
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -20,7 +20,7 @@ pub struct LlmClient {
 }
 
 impl LlmClient {
-    /// The port of `client`; `label` says whom it asks.
+    /// Asks through `client`; `label` names its provider and server.
     pub fn new(client: Client, label: ModelLabel) -> Self {
         Self { client, label }
     }
@@ -101,7 +101,7 @@ fn message(message: PromptMessage) -> Message {
     }
 }
 
-/// The role and the repeat numbers, in one order: equal requests of a run are told apart in a cassette.
+/// The role and the repeat numbers, in one order, which distinguish equal requests of a run in a cassette.
 fn replay_key(role: Role, repeat: &Repeat) -> String {
     let name = match role {
         Role::Encoder => "encode",
@@ -161,7 +161,7 @@ fn model_error(error: &Error) -> ModelError {
     }
 }
 
-/// Times are taken by whoever keeps the call.
+/// The facts of a call without its times, which the store takes.
 fn facts(attempts: usize) -> CallFacts {
     CallFacts {
         attempts: u32::try_from(attempts).unwrap_or(u32::MAX),

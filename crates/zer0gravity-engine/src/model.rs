@@ -8,7 +8,7 @@ use crate::prompts::{Prompt, Role};
 use crate::setters::setters;
 use crate::{FailureKind, TokenUse};
 
-/// Who answers; part of every call's key, so that nobody's reply is taken for another's.
+/// The provider and server of a model; part of every call's key, so that a reply is never taken for that of another model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -17,7 +17,7 @@ pub struct ModelLabel {
     pub provider: String,
     /// The server's host, with its port if it names one; empty for no server.
     pub host: String,
-    /// No model is asked.
+    /// Whether no model is asked.
     pub offline: bool,
 }
 
@@ -36,19 +36,19 @@ impl ModelLabel {
     }
 }
 
-/// A question to one role.
+/// A request to one role.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ModelRequest {
-    /// Who is asked.
+    /// The role that is asked.
     pub role: Role,
     /// The model's id.
     pub model: String,
-    /// What is asked.
+    /// The system prompt and the messages.
     pub prompt: Prompt,
-    /// What the prompt was made of, for ports that ask no model.
+    /// The rules and texts of the prompt, for clients that ask no model.
     pub inputs: PromptInputs,
-    /// Tells equal questions apart; never sent.
+    /// The numbers that distinguish equal requests; never sent.
     pub repeat: Repeat,
 }
 
@@ -70,7 +70,7 @@ impl ModelRequest {
     }
 }
 
-/// What a prompt was made of: what the role gets to see, and nothing else.
+/// The rules and texts that a role gets to see, and nothing else.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct PromptInputs {
@@ -88,11 +88,11 @@ impl PromptInputs {
     }
 }
 
-/// A question for the tokens of a text.
+/// A request for the tokens of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CountRequest {
-    /// Whose tokens.
+    /// The model whose tokenizer counts.
     pub model: String,
     /// The one user message.
     pub text: String,
@@ -108,13 +108,13 @@ impl CountRequest {
     }
 }
 
-/// What a call asks for.
+/// The endpoint of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Endpoint {
-    /// A reply.
+    /// A reply of a model.
     Messages,
-    /// A number of tokens.
+    /// The result of a count.
     CountTokens,
 }
 
@@ -128,13 +128,13 @@ pub struct Repeat {
     /// The case's id, for the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub case: Option<String>,
-    /// Of the encoding.
+    /// The number of the encoding.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trial: Option<u32>,
-    /// Of the decoding.
+    /// The number of the decoding.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decode: Option<u32>,
-    /// Of the judge.
+    /// The number of the judge's sample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sample: Option<u32>,
     /// 1, or 2 when the first reply held no score.
@@ -153,21 +153,21 @@ impl Repeat {
     }
 }
 
-/// A reply.
+/// A reply of a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ModelReply {
-    /// Its text blocks, joined.
+    /// The text blocks of the reply, joined.
     pub text: String,
-    /// Why it ends.
+    /// The reason that it ends.
     pub stop: Stop,
     /// Tokens, if the reply reports them.
     pub usage: Option<TokenUse>,
     /// The cost, if it is known; in JSON nano-dollars.
     #[serde(rename = "costNanos")]
     pub cost: Option<Usd>,
-    /// What was sent and waited for.
+    /// The requests that were sent, and their time.
     pub call: CallFacts,
 }
 
@@ -191,14 +191,14 @@ impl ModelReply {
     }
 }
 
-/// A number of tokens.
+/// The result of a count.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct TokenCount {
-    /// Tokens.
+    /// The number of tokens.
     pub tokens: u64,
-    /// What was sent and waited for.
+    /// The requests that were sent, and their time.
     pub call: CallFacts,
 }
 
@@ -216,14 +216,14 @@ impl TokenCount {
     }
 }
 
-/// What a call took.
+/// The requests and the time of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CallFacts {
-    /// When it began; none where no clock was at hand.
+    /// The time at which it began; `None` without a clock.
     pub started_at: Option<Timestamp>,
-    /// Until the reply was there.
+    /// Milliseconds until the reply was there.
     pub elapsed_ms: u64,
     /// Requests that were sent: 1, more after failures, 0 where no model was asked.
     pub attempts: u32,
@@ -237,13 +237,13 @@ impl CallFacts {
     }
 }
 
-/// Why a reply ends.
+/// The reason that a reply ends.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stop {
     /// The model was done.
     EndTurn,
-    /// It reached `max_tokens`.
+    /// The reply reached `max_tokens`.
     MaxTokens,
     /// The context window is full.
     ContextWindow,
@@ -251,7 +251,7 @@ pub enum Stop {
     Refusal,
     /// A filter cut it.
     ContentFilter,
-    /// In the provider's words.
+    /// The reason in the provider's words.
     Other(String),
 }
 
@@ -269,7 +269,7 @@ impl Stop {
     }
 }
 
-/// Why no reply came.
+/// The reason that no reply came.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[error("{message}")]
 #[non_exhaustive]
@@ -278,11 +278,11 @@ pub struct ModelError {
     pub kind: FailureKind,
     /// The HTTP status, if an answer came.
     pub status: Option<u16>,
-    /// What happened and what to do; holds no key.
+    /// The cause and what to do; holds no key.
     pub message: String,
-    /// What was sent and waited for.
+    /// The requests that were sent, and their time.
     pub call: CallFacts,
-    /// It was not sent: the run had come to its end, `kind` says why.
+    /// Whether the call was not sent because the run had ended, for the reason in `kind`.
     #[serde(default)]
     pub stopped: bool,
 }

@@ -25,7 +25,7 @@ pub(crate) mod plain {
     }
 }
 
-/// The same for an `Option<f64>`, none as null.
+/// Numbers with `None` as null.
 pub(crate) mod plain_option {
     use super::{Deserialize, Deserializer, Serializer, plain};
 

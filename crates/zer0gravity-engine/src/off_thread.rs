@@ -14,7 +14,7 @@ pub(crate) async fn off_thread<T: Send + 'static>(work: impl FnOnce() -> T + Sen
         Ok(value) => value,
         Err(error) => match error.try_into_panic() {
             Ok(panic) => resume_unwind(panic),
-            // The runtime is shutting down, and nobody polls this again.
+            // The runtime is shutting down, and this is not polled again.
             Err(_) => std::future::pending().await,
         },
     }

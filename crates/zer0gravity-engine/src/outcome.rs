@@ -1,4 +1,4 @@
-//! How the stages of an experiment end.
+//! The ends of an experiment's stages.
 
 use std::fmt;
 
@@ -18,15 +18,15 @@ pub enum StageName {
     CountEncoded,
     /// The text again, by an agent that never saw it.
     Decode,
-    /// How much of the meaning is kept.
+    /// A judge scores the kept meaning.
     JudgeSemantic,
-    /// How simple the rules are.
+    /// A judge scores the simplicity of the rules.
     JudgeImplementability,
-    /// What an agent makes of the decoded instruction.
+    /// An agent carries out the decoded instruction.
     Execute,
 }
 
-/// How a stage ended.
+/// The end of a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StageStatus {
@@ -44,7 +44,7 @@ pub enum StageStatus {
     ApiError,
     /// Without a model it cannot be done: the rules are not of the kind that a program can carry out.
     UnsupportedOffline,
-    /// It was not its turn any more.
+    /// The stage was not reached.
     NotRun,
 }
 
@@ -91,19 +91,19 @@ impl fmt::Display for StageStatus {
     }
 }
 
-/// How an experiment ended: as its first stage that did not end `ok`, or `ok`.
+/// The end of an experiment: that of its first stage that did not end `ok`, or `ok`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// How.
+    /// The status of that stage.
     pub status: StageStatus,
-    /// Where, unless it is `ok`.
+    /// The stage; `None` for `ok`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stage: Option<StageName>,
     /// The kind of the failure, of an `api_error` and where something was `not_run`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<FailureKind>,
-    /// What happened, for people.
+    /// The cause, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
 }
@@ -122,7 +122,7 @@ impl Outcome {
         self.status == StageStatus::Ok
     }
 
-    /// One sentence that names stage and cause; none if there is nothing to tell.
+    /// Returns one sentence that names stage and cause; `None` for `ok`.
     pub fn sentence(&self) -> Option<String> {
         let stage = self.stage?;
         let detail = self.detail.as_deref().unwrap_or_default();
@@ -138,9 +138,9 @@ impl Outcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TokenUse {
-    /// Of prompts, cached ones included.
+    /// Tokens of prompts, cached ones included.
     pub input: u64,
-    /// Of replies.
+    /// Tokens of replies.
     pub output: u64,
 }
 
@@ -158,21 +158,21 @@ impl std::ops::AddAssign for TokenUse {
     }
 }
 
-/// What a stage took.
+/// The calls of a stage.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct StageRecord {
-    /// Which.
+    /// The stage.
     pub stage: StageName,
-    /// How it ended.
+    /// The end of the stage.
     pub status: StageStatus,
-    /// Why the (last) reply ends, in llm-client's words; none for counts and what was not run.
+    /// The reason that the last reply ends, in llm-client's words; `None` for counts and stages that were not run.
     pub stop_reason: Option<String>,
     /// Requests that were sent, repetitions included; 0 for what was not asked of a model.
     pub attempts: u32,
     /// Milliseconds of waiting for replies; of calls side by side the longest.
     pub elapsed_ms: u64,
-    /// Tokens the replies report; none if they report nothing.
+    /// Tokens that the replies report; `None` if they report nothing.
     pub usage: Option<TokenUse>,
 }

@@ -1,4 +1,4 @@
-//! What is to be measured: encodings, cases, and how often.
+//! The plan of a run: rules, cases and repetitions.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,16 +11,16 @@ use crate::prompts::{MAX_OUTPUT_TOKENS, PromptProfile};
 use crate::result::Models;
 use crate::setters::setters;
 
-/// Everything that decides what is asked; a run directory holds it, and is only resumed with the same.
+/// Everything that decides the calls of a run; a run directory holds it, and is only resumed with the same.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Plan {
-    /// The rules, each with an id of its own.
+    /// The rules, each with a unique id.
     pub encodings: Vec<RuleSet>,
     /// The texts.
     pub cases: Vec<PlannedCase>,
-    /// How.
+    /// The settings of the experiments.
     pub config: Config,
 }
 
@@ -41,12 +41,12 @@ impl Plan {
 pub struct RuleSet {
     /// Unique in the plan: the file's name without its ending, or `default`.
     pub id: String,
-    /// The file, as it was named; none for the default rules.
+    /// The file, as it was named; `None` for the default rules.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// The rules.
     pub rules: String,
-    /// Their SHA-256 in hex.
+    /// The SHA-256 of the rules in hex.
     pub sha256: String,
 }
 
@@ -67,7 +67,7 @@ impl RuleSet {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PlannedCase {
-    /// None for a dataset.
+    /// The level; `None` for a case of a dataset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<u32>,
     /// The text.
@@ -86,7 +86,7 @@ impl PlannedCase {
     }
 }
 
-/// How an experiment is run. What does not change a result (concurrency, where output goes) is not in it.
+/// The settings of experiments, without those that do not change a result (concurrency, output).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(
@@ -95,14 +95,14 @@ impl PlannedCase {
 )]
 #[non_exhaustive]
 pub struct Config {
-    /// Who answers.
+    /// The provider and server that is asked.
     #[serde(rename = "port")]
     pub label: ModelLabel,
-    /// Which models.
+    /// The model of each role.
     pub models: Models,
-    /// Which prompts.
+    /// The set of prompts.
     pub prompt_profile: PromptProfile,
-    /// Which prompts for the judges, if others: after judging anew.
+    /// The judges' set of prompts; `Some` if a rescore changed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judge_profile: Option<PromptProfile>,
     /// The longest reply of encoder and decoder in tokens.
@@ -111,18 +111,18 @@ pub struct Config {
     pub trials: u32,
     /// Decodings of each encoding, at least 1.
     pub decodes: u32,
-    /// Words of each judge on each decoding, at least 1.
+    /// Samples per judge and decoding, at least 1.
     pub judge_samples: u32,
     /// Lets an agent carry out the decoded text of cases that expect a result.
     pub execute: bool,
-    /// How often more a judge is asked whose replies held no score, twice each time: more than 0 after judging anew.
+    /// The number of further tries, of two calls each, for a judge whose replies held no score: more than 0 in a rescore.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub judge_retries: u32,
     /// Judges each set of rules once and not for every case.
     pub implementability_once: bool,
-    /// Reckons what the encodings save.
+    /// Whether the saving of the encodings is computed.
     pub cost: Costs,
-    /// Asks what a message costs beyond its text.
+    /// Measures the message overhead with one more count.
     #[serde(rename = "measureWrapper")]
     pub measure_overhead: bool,
     /// Reads judges as the reference does.
@@ -132,7 +132,7 @@ pub struct Config {
     /// Estimates token numbers where the provider does not count, without measuring prompts.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_measure_tokens: bool,
-    /// Where random choices come from.
+    /// The seed of random choices.
     pub seed: u64,
 }
 
@@ -141,16 +141,16 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// Whether it is reckoned what encodings save, and who counts their rules.
+/// Whether the saving of encodings is computed, and with which count of their rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Costs {
-    /// It is not.
+    /// The saving is not computed.
     #[default]
     None,
-    /// It is, by an estimate of the rules' tokens.
+    /// The saving is computed by an estimate of the rules' tokens.
     Estimated,
-    /// It is, and the provider counts the rules: one more call for each.
+    /// The saving is computed and the provider counts the rules: one more call for each.
     Counted,
 }
 
@@ -178,14 +178,14 @@ impl Config {
         }
     }
 
-    /// Which prompts the judges get.
+    /// The prompts of the judges.
     pub fn judge_profile(&self) -> PromptProfile {
         self.judge_profile.unwrap_or(self.prompt_profile)
     }
 }
 
 impl Item<'_> {
-    /// How `model` is asked in a role of this experiment, before its repeat numbers are set.
+    /// The settings of a call to `model` in this experiment, before its repeat numbers are set.
     pub(crate) fn role_config(&self, model: &str) -> RoleConfig {
         RoleConfig {
             model: model.to_owned(),
@@ -203,15 +203,15 @@ impl Item<'_> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Item<'a> {
-    /// How.
+    /// The settings of the experiments.
     pub config: &'a Config,
     /// The rules.
     pub encoding: &'a RuleSet,
     /// The text.
     pub case: &'a PlannedCase,
-    /// Which encoding of the text, from 1.
+    /// The number of this encoding of the text, from 1.
     pub trial: u32,
-    /// Which decoding of that, from 1.
+    /// The number of this decoding of the encoded text, from 1.
     pub decode: u32,
     /// Encoding and decoded text, if they come from elsewhere and are only to be scored.
     pub given: Option<&'a RoundTripSample>,
@@ -244,7 +244,7 @@ impl Plan {
         canonical_sha256(self.value())
     }
 
-    /// Where another plan differs, as paths such as `config.trials`; empty if it does not.
+    /// The differences from another plan, as paths such as `config.trials`.
     pub fn differences(&self, other: &Self) -> Vec<String> {
         let mut paths = Vec::new();
         differences(&self.value(), &other.value(), "", &mut paths);

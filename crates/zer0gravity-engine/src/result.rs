@@ -49,13 +49,13 @@ pub struct ResultScores {
     pub implementability: Option<Points>,
 }
 
-/// The sum of the parts that are known. It is no total: 88 of 95 must not be compared with 88 of 100.
+/// The sum of the parts that are known. It is not a total: 88 of 95 must not be compared with 88 of 100.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PartialTotal {
     /// The sum.
     pub points: Points,
-    /// What these parts come to at most.
+    /// The highest possible sum of these parts.
     pub of: u8,
 }
 
@@ -81,18 +81,18 @@ impl From<Scores> for ResultScores {
     }
 }
 
-/// What was scored before.
+/// The scores before a rescore.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PreviousScores {
     /// The parts.
     pub scores: ResultScores,
-    /// Their sum.
+    /// The sum of the parts.
     pub total: Points,
-    /// Who judged.
+    /// The models that judged.
     pub judges: Vec<String>,
-    /// With which prompts.
+    /// The set of prompts of the judges.
     pub prompt_profile: PromptProfile,
 }
 
@@ -108,7 +108,7 @@ impl PreviousScores {
     }
 }
 
-/// How the score came about.
+/// The judges' replies and the figures that the score was computed from.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -120,10 +120,10 @@ pub struct Details {
         with = "crate::number::plain_option"
     )]
     pub compression_percent: Option<f64>,
-    /// Why the judge gave its points for the meaning.
+    /// The judge's reason for the points for the meaning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub semantic_reasoning: Option<serde_json::Value>,
-    /// Why the judge gave its points for the rules.
+    /// The judge's reason for the points for the rules.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub implementability_reasoning: Option<serde_json::Value>,
     /// Every reply of the judge of the meaning.
@@ -136,7 +136,7 @@ pub struct Details {
     pub learnability_measured: Option<u8>,
 }
 
-/// What the judges of one thing said.
+/// The replies of the judges of one thing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct JudgeRecord {
@@ -144,26 +144,26 @@ pub struct JudgeRecord {
     pub status: JudgeStatus,
     /// Calls, those for a second try included.
     pub asks: u32,
-    /// A score lay outside of its range.
+    /// Whether a score lay outside of its range.
     pub clamped: bool,
     /// One for each judge and sample.
     pub samples: Vec<JudgeSample>,
 }
 
-/// One judge's word.
+/// One sample of a judge.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct JudgeSample {
     /// The judge.
     pub model: String,
-    /// Which of its samples, from 1.
+    /// The number of the sample, from 1.
     pub sample: u32,
-    /// Its points; none if the reply held none.
+    /// The points; `None` if the reply held no score.
     pub score: Option<Points>,
-    /// How they were read.
+    /// The way they were read.
     pub status: JudgeStatus,
-    /// The score was outside of its range and was moved to its nearer end.
+    /// Whether the score was outside of its range and was moved to its nearer end.
     #[serde(default)]
     pub clamped: bool,
     /// The number as the judge gave it, if it was clamped.
@@ -176,7 +176,7 @@ pub struct JudgeSample {
     /// The reply as it came, at most its first 4,096 characters; of two replies the second.
     #[serde(default)]
     pub reply: String,
-    /// The reply is longer than what is kept of it.
+    /// Whether the reply is longer than the part that is kept.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reply_truncated: bool,
 }
@@ -211,14 +211,14 @@ impl JudgeRecord {
     }
 }
 
-/// Who was asked, when, and what it took.
+/// The models, the time and the calls of an experiment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Metadata {
-    /// The encoder's.
+    /// The encoder's model.
     pub model: String,
-    /// When the first call began, UTC with milliseconds.
+    /// The time at which the first call began, UTC with milliseconds.
     pub timestamp: String,
     /// Waiting for replies, judges side by side counted once.
     pub duration_ms: u64,
@@ -228,16 +228,16 @@ pub struct Metadata {
     pub total_tokens_used: TokenUse,
     /// Repetitions after failures.
     pub retries: u32,
-    /// Who serves the models.
+    /// The provider of the models.
     pub provider: String,
-    /// Which models.
+    /// The model of each role.
     pub models: Models,
-    /// Who counted the tokens; none if nobody did.
+    /// The source of the token numbers; `None` if they were not counted.
     pub token_source: Option<TokenSource>,
-    /// How tokens are counted on this machine for the encoder's model.
+    /// The tokenizer of this machine for the encoder's model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_counter: Option<TokenCounter>,
-    /// Which prompts.
+    /// The set of prompts.
     pub prompt_profile: PromptProfile,
     /// The SHA-256 of each system prompt, rules included, in hex.
     pub prompt_sha256: PromptHashes,
@@ -248,7 +248,7 @@ pub struct Metadata {
     pub lexicon_sha256: Option<String>,
     /// This crate's version.
     pub engine_version: String,
-    /// Where random choices come from.
+    /// The source of random choices.
     pub randomness: Randomness,
 }
 
@@ -256,11 +256,11 @@ pub struct Metadata {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Models {
-    /// Who encodes.
+    /// The model that encodes.
     pub encoder: String,
-    /// Who decodes.
+    /// The model that decodes.
     pub decoder: String,
-    /// Who judges: one, or a panel.
+    /// The models that judge: one, or a panel.
     pub judges: Vec<String>,
 }
 
@@ -287,23 +287,23 @@ impl Models {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PromptHashes {
-    /// The encoder's.
+    /// The encoder's model.
     pub encoder: String,
-    /// The decoder's.
+    /// The hash of the decoder's prompt.
     pub decoder: String,
-    /// That of the judge of the meaning.
+    /// The hash of the prompt of the judge of the meaning.
     pub semantic_judge: String,
-    /// That of the judge of the rules.
+    /// The hash of the prompt of the judge of the rules.
     pub implementability_judge: String,
 }
 
-/// Where random choices come from.
+/// The source of random choices.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Randomness {
     /// The generator.
     pub algorithm: String,
-    /// Its seed.
+    /// The seed of the generator.
     pub seed: u64,
 }
 
@@ -317,7 +317,7 @@ impl Randomness {
     }
 }
 
-/// How near the decoded text is to the original, letter by letter. Four decimals.
+/// The similarity of the decoded text to the original, letter by letter. Four decimals.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -328,7 +328,7 @@ pub struct Metrics {
     /// ROUGE-L F1, 0 to 1.
     #[serde(with = "crate::number::plain")]
     pub rouge_l: f64,
-    /// The kept share of numbers, names, negations and quoted code; none if the text has none.
+    /// The kept share of numbers, names, negations and quoted code; `None` if the text has no such literal.
     #[serde(with = "crate::number::plain_option")]
     pub literal_recall: Option<f64>,
     /// Characters of the decoded text for one of the original.
@@ -356,13 +356,13 @@ impl Metrics {
 pub struct Procedural {
     /// The verdict.
     pub status: ProceduralStatus,
-    /// What the agent answered.
+    /// The agent's answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
-    /// What was expected.
+    /// The result is the expected one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<String>,
-    /// What the decoded text does not say, if nothing can be carried out.
+    /// The steps that the decoded text lacks, if nothing can be carried out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
 }
@@ -371,9 +371,9 @@ pub struct Procedural {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProceduralStatus {
-    /// The expected result.
+    /// The result is the expected one.
     Pass,
-    /// Another one.
+    /// The result is another one.
     Fail,
     /// The text does not say enough.
     Undetermined,

@@ -16,22 +16,22 @@ use crate::score::{MAX_LEARNABILITY, round_half_up};
 use crate::store::{CallStore, MemoryStore, SharedStore, StoreError, StoredModel};
 use crate::{Context, ExperimentResult, TokenCounter, TokenSource};
 
-/// What happens in a run, as it happens.
+/// An event of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum RunEvent<'a> {
     /// An experiment has ended, well or not.
     Ended {
-        /// How many have by now.
+        /// The number of experiments that have ended.
         done: usize,
-        /// Of how many.
+        /// The number of experiments of the run.
         total: usize,
-        /// What came of it.
+        /// The result of the experiment.
         result: &'a ExperimentResult,
     },
 }
 
-/// Why a run gave no report.
+/// The reason that a run has no report.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {

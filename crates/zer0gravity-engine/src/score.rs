@@ -26,7 +26,7 @@ pub fn round_half_up(x: f64) -> f64 {
     if x - floor >= 0.5 { floor + 1.0 } else { floor }
 }
 
-/// A guess at the tokens of `text` that needs nobody: its length in UTF-16 units, divided by four and rounded up.
+/// Estimates the tokens of `text` without a tokenizer: its length in UTF-16 units, divided by four and rounded up.
 ///
 /// ```
 /// assert_eq!(zer0gravity_engine::score::fallback_tokens_chars4("abcde"), 2);
@@ -38,9 +38,9 @@ pub fn fallback_tokens_chars4(text: &str) -> u64 {
 /// The tokens of a text and of its encoding. An `original` of 0 or less is legal and makes every derived value 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenPair {
-    /// Of the text.
+    /// The tokens of the text.
     pub original: i64,
-    /// Of its encoding.
+    /// The tokens of the encoded text.
     pub encoded: i64,
 }
 
@@ -130,7 +130,7 @@ pub struct ScoreCard {
     pub scores: Scores,
     /// Their sum, 0 to 100.
     pub total: u8,
-    /// See [`compression_percent`].
+    /// The percent by [`compression_percent`].
     pub compression_percent: f64,
 }
 
@@ -173,7 +173,7 @@ pub struct CompatScores {
     pub implementability: f64,
 }
 
-/// See [`score_all_f64`].
+/// The result of [`score_all_f64`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct CompatCard {
@@ -181,7 +181,7 @@ pub struct CompatCard {
     pub scores: CompatScores,
     /// Their sum, or NaN.
     pub total: f64,
-    /// See [`compression_percent`].
+    /// The percent by [`compression_percent`].
     pub compression_percent: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Counting tokens without asking anybody.
+//! Counting tokens on this machine.
 
 use std::sync::OnceLock;
 
@@ -42,7 +42,7 @@ impl LocalCounter for Tokenizers {
     }
 }
 
-/// How tokens are counted on this machine for a model: by a public tokenizer, scaled where that was fitted.
+/// The count of tokens on this machine for a model: by a public tokenizer, scaled where that was fitted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TokenCounter {
@@ -50,10 +50,10 @@ pub struct TokenCounter {
     pub tokenizer: String,
     /// A message of n tokens by the tokenizer counts `scale * n + offset`.
     pub scale: f64,
-    /// What a message adds to its text.
+    /// The tokens that a message adds to its text.
     #[serde(with = "crate::number::plain")]
     pub offset: f64,
-    /// How far that may be off, for people.
+    /// The error of the estimate, for people.
     pub error: String,
 }
 
@@ -61,8 +61,8 @@ pub struct TokenCounter {
 const O200K_MODELS: [&str; 6] = ["gpt-4o", "gpt-4.1", "gpt-5", "o1", "o3", "o4"];
 
 impl TokenCounter {
-    /// The counter for `model`. Claude's was fitted to claude-sonnet-4-5; offline, where no model is asked, it stands in for the
-    /// default model.
+    /// Returns the counter for `model`. Claude's was fitted to claude-sonnet-4-5; offline, where no model is asked, it
+    /// counts for the default model.
     ///
     /// ```
     /// use zer0gravity_engine::{TokenCounter, Tokenizers};
@@ -102,7 +102,7 @@ impl TokenCounter {
     }
 }
 
-/// Where the two token numbers of a result come from: one source for both.
+/// The source of the two token numbers of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TokenSource {
@@ -114,7 +114,7 @@ pub enum TokenSource {
     Local,
     /// A quarter of the UTF-16 units, on demand.
     Chars4,
-    /// They came with the texts.
+    /// The numbers came with the texts.
     Given,
 }
 

@@ -8,6 +8,7 @@ mod arrows;
 mod commands;
 #[cfg(unix)]
 mod gate;
+mod language;
 mod names;
 mod packages;
 mod readmes;

@@ -11,17 +11,17 @@ fn repeats() -> RangedU64ValueParser<u32> {
     RangedU64ValueParser::new().range(1..=1000)
 }
 
-/// Which texts.
+/// The texts of a run.
 #[derive(Debug, Clone, clap::Args)]
 #[group(id = "texts", multiple = false)]
 pub struct Texts {
-    /// The texts of this level: 1, 2 or 3.
+    /// Level whose texts are used: 1, 2 or 3.
     #[arg(long, value_name = "N", group = "texts", value_parser = level, allow_negative_numbers = true)]
     pub level: Option<u32>,
-    /// The texts of all three levels.
+    /// Use the texts of all three levels.
     #[arg(long, group = "texts")]
     pub all: bool,
-    /// The texts of files (.json, .jsonl, .csv, and .txt or .md with one text each) and of the files in folders.
+    /// Files with texts (.json, .jsonl, .csv, and .txt or .md with one text each), and folders of them.
     #[arg(long, value_name = "PATH", num_args = 1.., group = "texts")]
     pub dataset: Vec<PathBuf>,
 }
@@ -35,42 +35,42 @@ fn level(text: &str) -> Result<u32, String> {
     }
 }
 
-/// Whom to ask, and how.
+/// The models of the roles, and their settings.
 #[derive(Debug, Clone, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub struct RoleFlags {
     #[command(flatten)]
     pub model: ModelFlags,
-    /// The decoder's model [default: --model].
+    /// Model of the decoder [default: --model].
     #[arg(long, value_name = "ID")]
     pub decoder_model: Option<String>,
     #[command(flatten)]
     pub judging: Judging,
-    /// The prompts: the seed's own, with bands for the judges, or guarded against contestants who speak to them.
+    /// Set of prompts: the original ones, with bands for the judges, or guarded against texts that address a model.
     #[arg(long, value_name = "PROFILE", value_enum, default_value_t = PromptProfile::Seed)]
     pub prompt_profile: PromptProfile,
-    /// The longest encoding and decoding in tokens.
+    /// Longest reply of encoder and decoder in tokens.
     #[arg(long, value_name = "N", default_value_t = MAX_OUTPUT_TOKENS, value_parser = clap::value_parser!(u32).range(1..))]
     pub max_output_tokens: u32,
-    /// Let a third agent carry out the decoded text of cases that expect a result.
+    /// Let a third agent carry out the decoded text of cases with an expected result.
     #[arg(long)]
     pub execute: bool,
     /// Judge the rules once and not for every text.
     #[arg(long)]
     pub implementability_once: bool,
-    /// Reckon what the encoding saves, in tokens and money.
+    /// Compute the saving of the encoding, in tokens and money.
     #[arg(long)]
     pub cost: bool,
-    /// Measure what a message costs beyond its text (one more count), for the net figures of --cost.
+    /// Measure the message overhead in tokens (one more count), for the net figures of --cost.
     #[arg(long = "measure-wrapper")]
     pub measure_overhead: bool,
-    /// A table of prices that goes before the built-in one.
+    /// Table of prices, used before the built-in one.
     #[arg(long, value_name = "FILE")]
     pub prices: Option<PathBuf>,
-    /// Read judges as the reference does: no second question, and numbers out of anything.
+    /// Read judges' replies as the reference does: without a second call, and with numbers from any text.
     #[arg(long)]
     pub compat_judge_parse: bool,
-    /// Where the provider does not count, take a quarter of the text's length, as the reference does.
+    /// Count a quarter of a text's UTF-16 units where the provider does not count, as the reference does.
     #[arg(long)]
     pub compat_token_fallback: bool,
     /// Estimate token numbers at once where the provider does not count, without two calls that measure the prompts.
@@ -94,30 +94,30 @@ impl RoleFlags {
     }
 }
 
-/// Who judges.
+/// The judges of a run.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Judging {
-    /// The judge's model; more than one is a panel, whose median counts [default: --model].
+    /// Model of the judge; more than one is a panel, whose median counts [default: --model].
     #[arg(long, value_name = "ID", num_args = 1.., action = clap::ArgAction::Append)]
     pub judge_model: Vec<String>,
 }
 
-/// How often.
+/// The repetitions of a run.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub struct Repeats {
-    /// Encode each text so often.
+    /// Encoding samples per text.
     #[arg(long, value_name = "E", default_value_t = 1, value_parser = repeats())]
     pub trials: u32,
-    /// Decode each encoding so often.
+    /// Decoding samples per encoding.
     #[arg(long, value_name = "D", default_value_t = 1, value_parser = repeats())]
     pub decodes: u32,
-    /// Ask each judge so often; the median counts.
+    /// Samples per judge and decoding; the median counts.
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = repeats())]
     pub judge_samples: u32,
 }
 
 impl Repeats {
-    /// Everything once.
+    /// One repetition of everything.
     pub fn once() -> Self {
         Self {
             trials: 1,
@@ -127,7 +127,7 @@ impl Repeats {
     }
 }
 
-/// 0 to 100.
+/// Reads points from 0 to 100.
 pub fn points(text: &str) -> Result<f64, String> {
     let points = text
         .parse()
@@ -136,16 +136,16 @@ pub fn points(text: &str) -> Result<f64, String> {
     points.ok_or_else(|| "points are 0 to 100".to_owned())
 }
 
-/// What the results are held against, and how much is told of them.
+/// The checks of the results, and the length of their summary.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub struct Checks {
-    /// End with 4 if the mean total is lower.
+    /// Exit with code 4 if the mean total is below X points.
     #[arg(long, value_name = "X", value_parser = points, allow_negative_numbers = true)]
     pub min_total: Option<f64>,
-    /// End with 4 if a result has a flag.
+    /// Exit with code 4 if a result has a flag.
     #[arg(long)]
     pub fail_on_flag: bool,
-    /// Tell more of every result.
+    /// Show more of every result.
     #[arg(long)]
     pub verbose: bool,
 }
@@ -166,7 +166,7 @@ impl Checks {
 /// A form of exported results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
-    /// One row a result.
+    /// One row per result.
     Csv,
     /// The whole report.
     Json,

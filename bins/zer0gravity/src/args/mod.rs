@@ -44,8 +44,8 @@ pub enum Command {
     ///
     /// The file is JSON, JSON lines or CSV.
     ///
-    /// Without --provider nobody is asked: points and token numbers that are given are taken, others are estimated from the
-    /// letters and marked so.
+    /// Without --provider no model is asked: points and token numbers that are given are taken, others are estimated from
+    /// the letters and marked so.
     #[command(after_help = examples::SCORE)]
     Score(Score),
     /// Check an encoding system for faults
@@ -80,13 +80,13 @@ pub struct Run {
     pub json: bool,
     #[command(flatten)]
     pub texts: Texts,
-    /// The encoding system: a text file [default: the built-in rules].
+    /// Encoding system: a text file [default: the built-in rules].
     #[arg(long, value_name = "PATH")]
     pub encoding: Option<PathBuf>,
     /// File for the results; - for stdout [default: -].
     #[arg(long, value_name = "PATH")]
     pub output: Option<OutputTarget>,
-    /// Keep every call in this directory: an interrupted run is then resumed by the same command, or by `resume`.
+    /// Directory that keeps every call: the same command, or `resume`, then continues an interrupted run.
     #[arg(long, value_name = "DIR")]
     pub run_dir: Option<PathBuf>,
     /// Print the prompt of each role; no model is asked, and no texts are needed.
@@ -102,12 +102,12 @@ pub struct Run {
 
 #[derive(Debug, clap::Args)]
 pub struct Matrix {
-    /// The encoding systems: text files [default: the built-in rules].
+    /// Encoding systems: text files [default: the built-in rules].
     #[arg(long, value_name = "PATH", num_args = 1..)]
     pub encoding: Vec<PathBuf>,
     #[command(flatten)]
     pub texts: Texts,
-    /// Where the run is kept: plan, calls and report.
+    /// Directory of the run: plan, calls and report.
     #[arg(long, value_name = "DIR")]
     pub run_dir: PathBuf,
     #[command(flatten)]
@@ -120,7 +120,7 @@ pub struct Matrix {
 
 #[derive(Debug, clap::Args)]
 pub struct Resume {
-    /// The run's directory.
+    /// Directory of the run.
     #[arg(value_name = "DIR")]
     pub dir: PathBuf,
     /// Rebuild the report from calls.jsonl as it is, though it changed after the last report; the report then says so.
@@ -128,7 +128,7 @@ pub struct Resume {
     pub accept_changed_calls: bool,
     #[command(flatten)]
     pub model: bin_support::ModelFlags,
-    /// A table of prices that goes before the built-in one.
+    /// Table of prices, used before the built-in one.
     #[arg(long, value_name = "FILE")]
     pub prices: Option<PathBuf>,
     #[command(flatten)]
@@ -137,23 +137,23 @@ pub struct Resume {
 
 #[derive(Debug, clap::Args)]
 pub struct Rescore {
-    /// The run's directory.
+    /// Directory of the run.
     #[arg(value_name = "DIR")]
     pub dir: PathBuf,
     #[command(flatten)]
     pub judging: Judging,
-    /// The prompts that the judges get [default: the run's].
+    /// Prompts of the judges [default: those of the run].
     #[arg(long, value_name = "PROFILE")]
     pub prompt_profile: Option<zer0gravity_engine::prompts::PromptProfile>,
     /// Ask only the judges that gave no score, once more; all scores stay.
     #[arg(long, conflicts_with_all = ["judge_model", "prompt_profile", "resume"])]
     pub only_failed: bool,
-    /// Continue the rescore that did not come to its end, with its judges.
+    /// Continue an interrupted rescore, with its judges.
     #[arg(long, conflicts_with_all = ["judge_model", "prompt_profile"])]
     pub resume: bool,
     #[command(flatten)]
     pub model: bin_support::ModelFlags,
-    /// A table of prices that goes before the built-in one.
+    /// Table of prices, used before the built-in one.
     #[arg(long, value_name = "FILE")]
     pub prices: Option<PathBuf>,
     #[command(flatten)]
@@ -182,20 +182,20 @@ pub struct Lint {
     /// Encoding systems: text files [default: the built-in rules].
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// The same, as `run` and `matrix` name it.
+    /// Encoding systems, as `run` and `matrix` name them.
     #[arg(long, value_name = "PATH", num_args = 1.., conflicts_with = "files")]
     pub encoding: Vec<PathBuf>,
     /// Findings that end the command with exit code 4: codes such as ZG005, or `warnings` for all [default: ZG008].
     #[arg(long, value_name = "CODE", action = clap::ArgAction::Append)]
     pub deny: Vec<String>,
-    /// Print the findings, and what the rules cost in tokens, as JSON.
+    /// Print the findings, and the tokens of the rules, as JSON.
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct ShowReport {
-    /// A run's directory, a report, or what `run` printed.
+    /// Run: a directory, a report, or the output of `run`.
     #[arg(value_name = "DIR|FILE")]
     pub source: PathBuf,
     /// File for the page; - for stdout [default: report.html in DIR].
@@ -205,13 +205,13 @@ pub struct ShowReport {
 
 #[derive(Debug, clap::Args)]
 pub struct Export {
-    /// A run's directory, a report, or what `run` printed.
+    /// Run: a directory, a report, or the output of `run`.
     #[arg(value_name = "DIR|FILE")]
     pub source: PathBuf,
-    /// One row a result, or the whole report.
+    /// Form of the export: one row per result, or the whole report.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = flags::Format::Csv)]
     pub format: flags::Format,
-    /// File for it; - for stdout [default: -].
+    /// File for the export; - for stdout [default: -].
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<OutputTarget>,
     /// The former name of `--format csv --output OUT`.
@@ -231,10 +231,10 @@ pub struct Levels {
 
 #[derive(Debug, clap::Args)]
 pub struct Compare {
-    /// The earlier run: a directory, a report, or what `run` printed.
+    /// Earlier run: a directory, a report, or the output of `run`.
     #[arg(value_name = "OLD")]
     pub old: PathBuf,
-    /// The later one.
+    /// Later run: a directory, a report, or the output of `run`.
     #[arg(value_name = "NEW")]
     pub new: PathBuf,
     /// Exit with code 4 if an encoding's mean total is significantly lower by more than POINTS, or a text is no longer scored.
@@ -253,14 +253,14 @@ pub struct Compare {
 
 #[derive(Debug, clap::Args)]
 pub struct Estimate {
-    /// The encoding systems: text files [default: the built-in rules].
+    /// Encoding systems: text files [default: the built-in rules].
     #[arg(long, value_name = "PATH", num_args = 1..)]
     pub encoding: Vec<PathBuf>,
     #[command(flatten)]
     pub texts: Texts,
     #[command(flatten)]
     pub asking: RoleFlags,
-    /// Expect replies as long as those of the run in this directory, by their roles.
+    /// Directory of a run whose replies give the expected lengths, by their roles.
     #[arg(long, value_name = "DIR")]
     pub like: Option<PathBuf>,
     /// Print the estimate as JSON.

@@ -21,7 +21,7 @@ pub(crate) enum Clause {
     Keep { names: bool },
 }
 
-/// What is written, and for what.
+/// A piece of text and the piece that is written for it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Mapping {
     pub source: String,
@@ -31,7 +31,7 @@ pub(crate) struct Mapping {
 /// A line of rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Rule<'a> {
-    /// From 1.
+    /// The line of the rules, from 1.
     pub line: usize,
     /// The line without its name, bullet and outer white space.
     pub body: &'a str,
@@ -101,7 +101,7 @@ fn named(line: &str) -> Option<(&str, &str)> {
     short.then(|| (name, body.trim()))
 }
 
-/// A name such as `VOWEL_DROP`, which is no part of a sentence.
+/// Whether `name` is a label such as `VOWEL_DROP` and not a part of a sentence.
 fn is_identifier(name: &str) -> bool {
     !name.contains(char::is_lowercase) && name.contains(char::is_uppercase)
 }
@@ -158,7 +158,7 @@ fn clauses_of<'a>(sentence: &[Placed<'a>], text: &'a str) -> Option<Vec<Clause>>
     Some(vec![clause])
 }
 
-/// A word that nothing is written for is left out, with the space behind it.
+/// A mapping to nothing leaves the word out, with the space after it.
 fn mapped(mapping: Mapping) -> Clause {
     if mapping.target.is_empty() && mapping.source.chars().all(char::is_alphabetic) {
         Clause::DropWords(vec![mapping.source.to_lowercase()])

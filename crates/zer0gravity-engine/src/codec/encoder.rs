@@ -11,7 +11,7 @@ use crate::codec::words::{SentenceStart, is_apostrophe, word_length};
 enum EncodedPart<'a> {
     /// As it is.
     Plain(Cow<'a, str>),
-    /// A sign of the rules that stands in the text itself.
+    /// A sign of the rules that occurs in the text itself.
     Literal(char),
 }
 
@@ -92,7 +92,7 @@ impl<'a> EncodedBuilder<'a> {
         self.at += length;
     }
 
-    /// Leaves a word out, and the space behind it.
+    /// Leaves a word out, and the space after it.
     fn drop(&mut self, length: usize) {
         self.at += length;
         if let Some(space) = self.text[self.at..]
@@ -129,7 +129,8 @@ impl<'a> EncodedBuilder<'a> {
         }
     }
 
-    /// Capitals behind the first letter, a capital within a sentence, or one at its start on a word nobody knows.
+    /// Whether `word` has capitals after its first letter, a capital within a sentence, or one at its start and is in no
+    /// list.
     fn is_name(&self, word: &str) -> bool {
         let mut chars = word.chars();
         let first = chars.next().is_some_and(char::is_uppercase);

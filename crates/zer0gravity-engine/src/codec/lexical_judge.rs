@@ -5,17 +5,17 @@ use crate::lint::ambiguous_lines;
 use crate::metrics::{chrf_pp, literal_recall, rouge_l};
 use crate::score::{MAX_IMPLEMENTABILITY, MAX_SEMANTIC, points};
 
-/// What a lexical judge says.
+/// The points of a lexical judge, with its reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LexicalVerdict {
     /// The points.
     pub score: u8,
-    /// Why, in one line; begins with `offline:`.
+    /// The reason in one line; begins with `offline:`.
     pub reasoning: String,
 }
 
-/// How much of `original` is in `decoded`, 0 to 40: all of it if they differ in white space only, else by chrF++,
+/// Judges the share of `original` in `decoded`, 0 to 40: 40 if they differ in white space only, else by chrF++,
 /// ROUGE-L and the kept literals (0.4, 0.4 and 0.2 of the points; halves of the first two where there are no literals).
 ///
 /// ```
@@ -48,7 +48,7 @@ pub fn lexical_semantic(original: &str, decoded: &str) -> LexicalVerdict {
     }
 }
 
-/// How simple `rules_text` is to follow: 5 if every line is mechanical and unambiguous, 3 if at least half are, else 0.
+/// Judges the simplicity of `rules_text`: 5 if every line is mechanical and unambiguous, 3 if at least half are, else 0.
 ///
 /// ```
 /// use zer0gravity_engine::{DEFAULT_RULES, codec::rule_implementability};

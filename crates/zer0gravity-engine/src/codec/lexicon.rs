@@ -14,7 +14,7 @@ static ENGLISH: LazyLock<Lexicon> =
 #[derive(Debug, Clone)]
 pub struct Lexicon {
     list: Box<str>,
-    /// Where each word lies in `list`, by rank.
+    /// The place of each word in `list`, by rank.
     words: Vec<Range<usize>>,
     by_text: Index,
     by_skeleton: Index,
@@ -62,7 +62,7 @@ impl Lexicon {
         &self.sha256
     }
 
-    /// How many words it has.
+    /// The number of words.
     pub fn len(&self) -> usize {
         self.words.len()
     }
@@ -97,7 +97,7 @@ impl Lexicon {
         Some(format!("{owner}'s"))
     }
 
-    /// How many words of more than `longer_than` letters leave the same without their vowels as another such word.
+    /// The number of words of more than `longer_than` letters that are equal to another such word without their vowels.
     ///
     /// ```
     /// let lexicon = zer0gravity_engine::codec::Lexicon::new("hello\nhall\nworld\nof\nif");
@@ -173,7 +173,7 @@ fn consonants(word: &str) -> impl Iterator<Item = char> {
     word.chars().filter(|&char| !is_vowel(char))
 }
 
-/// What "remove vowels" removes.
+/// Whether "remove vowels" removes this letter.
 pub(crate) fn is_vowel(char: char) -> bool {
     matches!(char.to_ascii_lowercase(), 'a' | 'e' | 'i' | 'o' | 'u')
 }

@@ -19,12 +19,12 @@ pub(crate) fn mappings<'a>(sentence: &[Placed<'a>], text: &'a str) -> Option<Vec
     (!all.is_empty() && all.iter().all(fits)).then_some(all)
 }
 
-/// Which way a mapping goes.
+/// The direction of a mapping.
 #[derive(Clone, Copy)]
 enum Link {
-    /// Source first.
+    /// The source comes first.
     Forth,
-    /// Target first.
+    /// The target comes first.
     Back,
 }
 
@@ -68,7 +68,7 @@ fn mapping(source: &str, target: &str) -> Mapping {
     }
 }
 
-/// What ties two quoted pieces together, and how many tokens that is.
+/// The words that tie two quoted pieces together, as a direction and the number of tokens.
 fn link(tokens: &[Placed<'_>], writes: bool) -> Option<(Link, usize)> {
     let first = tokens.first()?;
     let word = |words: &[&str]| words.iter().any(|word| first.is_word(word));

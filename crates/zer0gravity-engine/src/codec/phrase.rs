@@ -8,9 +8,9 @@ use crate::codec::words::word_length;
 pub(crate) enum Token<'a> {
     /// In lower case. A hyphen between letters or digits parts words and is dropped.
     Word(String),
-    /// What begins with a digit; a number only if it holds nothing else.
+    /// A piece that begins with a digit; it is a number only if it holds nothing else.
     Number(&'a str),
-    /// What stands between quotes or back-ticks.
+    /// The text between quotes or back-ticks.
     Quoted(&'a str),
     /// `→`, `->`, `⇒`, `=>`, `↦`.
     Arrow,
@@ -137,20 +137,20 @@ impl Closings {
     }
 }
 
-/// What a pattern found.
+/// The match of a pattern.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Found<'a> {
     /// The number of tokens.
     pub length: usize,
-    /// What stood for `NUM`, in order.
+    /// The numbers that matched `NUM`, in order.
     pub numbers: Vec<u64>,
-    /// What stood for `QUOTE`, in order.
+    /// The pieces that matched `QUOTE`, in order.
     pub quotes: Vec<&'a str>,
 }
 
-/// What a sentence may be made of.
+/// The elements of a sentence, in order.
 ///
-/// Elements stand between spaces: `a|b` is one of these words or marks, `NUM` a number in digits or as a word, `QUOTE` a
+/// Elements are divided by spaces: `a|b` is one of these words or marks, `NUM` a number in digits or as a word, `QUOTE` a
 /// quoted piece; `[a|b]` may be missing.
 #[derive(Debug, Clone)]
 pub(crate) struct Pattern<'p> {
@@ -207,7 +207,7 @@ fn matched<'a>(
     }
 }
 
-/// How many tokens `element` takes at `at`.
+/// The number of tokens that `element` matches at `at`.
 fn taken<'a>(
     element: &str,
     tokens: &[Placed<'a>],

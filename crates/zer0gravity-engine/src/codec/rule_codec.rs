@@ -36,7 +36,7 @@ pub struct RuleCodec {
     mechanical: bool,
 }
 
-/// What a decoder made of an encoding.
+/// A decoded text, with the number of guesses it took.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Decoded {
@@ -48,7 +48,7 @@ pub struct Decoded {
 
 impl RuleCodec {
     /// A codec for `rules`, and a finding `ZG005` for each line that is not understood (with its number, and the piece
-    /// as evidence); none for the default rules.
+    /// as evidence). The default rules have no findings.
     ///
     /// ```
     /// use zer0gravity_engine::codec::RuleCodec;

@@ -1,10 +1,10 @@
-//! What is written for what, found in a text.
+//! A table of replacements, searched in a text.
 
 use std::collections::HashMap;
 
 use crate::codec::words::is_apostrophe;
 
-/// Pieces and what stands for them, as a trie over characters without regard to case. Of several entries for one piece
+/// Pieces and their replacements, as a trie over characters without regard to case. Of several entries for one piece
 /// the first counts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Table {
@@ -29,7 +29,7 @@ impl Table {
         self.targets[node as usize].get_or_insert_with(|| target.into());
     }
 
-    /// The longest piece that stands at `at` in `text` by itself, as its length and what stands for it.
+    /// The longest piece at `at` in `text` by itself, as its length and its replacement.
     ///
     /// A piece that begins or ends within a word or a number is not by itself, nor is a sign with a letter or digit on
     /// both sides.
@@ -88,7 +88,7 @@ fn stands_alone(
         || (sign && is(outside.0, &solid) && is(outside.1, &solid)))
 }
 
-/// Whether `at` lies within a word: between two letters, or beside an apostrophe between letters.
+/// Whether `at` lies within a word: between two letters, or next to an apostrophe between letters.
 fn in_word(text: &str, at: usize, is_letter: impl Fn(char) -> bool + Copy) -> bool {
     let mut before = text[..at].chars().rev();
     let mut behind = text[at..].chars();

@@ -5,9 +5,9 @@
 pub(crate) struct Word<'a> {
     /// Letters, and apostrophes between letters.
     pub text: &'a str,
-    /// Where it begins in the text, in bytes.
+    /// The place of the word in the text, in bytes.
     pub at: usize,
-    /// It is the first word, or stands behind `. ! ? :` or an opening quote.
+    /// Whether it is the first word, or follows `. ! ? :` or an opening quote.
     pub starts_sentence: bool,
 }
 
@@ -81,7 +81,7 @@ impl SentenceStart {
         self.here
     }
 
-    /// A word, or a sign that stands for one.
+    /// Passes a word, or a sign for one.
     pub(crate) fn pass_word(&mut self) {
         *self = Self {
             here: false,

@@ -5,21 +5,21 @@ use serde::{Deserialize as DeriveDeserialize, Serialize, Serializer};
 
 use super::percent_saved;
 
-/// What is saved in the long run.
+/// The saving per message, by the number of messages that share one copy of the rules.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct CostCurve {
     /// For 1, 10, 100 and endlessly many messages.
     pub amortised: Vec<Amortised>,
-    /// From so many messages on the rules have paid for themselves; none if nothing is saved.
+    /// The number of messages from which on the rules have paid for themselves; `None` if nothing is saved.
     pub break_even_messages: Option<u64>,
 }
 
-/// What is saved of each of so many messages.
+/// The saving of each message when a number of them share one copy of the rules.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, DeriveDeserialize)]
 #[non_exhaustive]
 pub struct Amortised {
-    /// How many.
+    /// The number of messages.
     pub messages: Messages,
     /// One decimal, negative while the rules cost more than is saved; 0 for a text without tokens.
     #[serde(with = "crate::number::plain")]
@@ -29,13 +29,14 @@ pub struct Amortised {
 /// A number of messages that share the rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Messages {
-    /// So many. A number in JSON.
+    /// A finite number of messages. A number in JSON.
     Count(u64),
-    /// So many that the rules cost nothing. `"inf"` in JSON.
+    /// An unlimited number of messages, for which the rules cost nothing. `"inf"` in JSON.
     Endless,
 }
 
-/// What a text of `o` tokens saves that becomes `e`, when rules of `rules` tokens are sent once with N messages:
+/// Computes the saving of a text of `o` tokens that becomes `e`, when rules of `rules` tokens are sent once with N
+/// messages:
 /// `(o - (e + rules / N)) / o * 100` percent. The rules have paid for themselves after `ceil(rules / (o - e))` messages.
 ///
 /// ```

@@ -44,7 +44,7 @@ pub(super) mod plain {
     }
 }
 
-/// The same for an `Option<Usd>`, `None` as null.
+/// Dollars as a text, with `None` as null.
 pub(crate) mod option {
     use super::{Deserialize, Deserializer, Serializer, Usd, read_or_say, written};
 

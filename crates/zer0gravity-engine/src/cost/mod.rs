@@ -1,4 +1,4 @@
-//! What an encoding saves, and when it has paid for its rules.
+//! The saving of an encoding, and the point at which it has paid for its rules.
 
 mod curve;
 pub(crate) mod dollars;
@@ -15,50 +15,50 @@ use crate::number::rounded;
 const MEASURED_MODEL: &str = "claude-sonnet-4-5-20250929";
 const MEASURED_OVERHEAD: u64 = 7;
 
-/// What an encoding saves, in tokens and money.
+/// The saving of an encoding, in tokens and money.
 ///
-/// Begin with [`Cost::new`], which sets what follows from token numbers alone; what was spent is added by whoever spent it.
+/// [`Cost::new`] sets the figures that follow from token numbers alone; the run adds its own tokens and cost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Cost {
     /// Tokens of the rules.
     pub rules_tokens: u64,
-    /// Who counted them: the provider, or this machine by an estimate.
+    /// The source of that number: the provider, or an estimate of this machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rules_tokens_source: Option<TokenSource>,
     /// Tokens that a message has beyond its text, if that is known for the model.
     #[serde(rename = "wrapperTokens")]
     pub overhead_tokens: Option<u64>,
-    /// Where that is known from.
+    /// The source of that number.
     #[serde(rename = "wrapperTokensSource", default)]
     pub overhead_tokens_source: OverheadSource,
-    /// Of whole messages.
+    /// The saving of whole messages.
     pub gross: Saving,
-    /// Of the texts in them; none if it is not known what a message adds.
+    /// The saving of the texts in them; `None` if the message overhead is not known.
     pub net: Option<Saving>,
-    /// What is saved of each of so many messages when the rules are sent once with them.
+    /// The saving of each message when a number of them share one copy of the rules.
     pub amortised: Vec<Amortised>,
-    /// From so many messages on the rules have paid for themselves; none if nothing is saved.
+    /// The number of messages from which on the rules have paid for themselves; `None` if nothing is saved.
     pub break_even_messages: Option<u64>,
-    /// Tokens that finding this out has taken, prompts and replies.
+    /// Tokens of the calls of this experiment, prompts and replies.
     pub tokens_spent: u64,
     /// The cost of that, if it is known. In JSON dollars as a text, such as `"0.000123"`.
     #[serde(with = "dollars::option")]
     pub usd: Option<Usd>,
-    /// What 1,000 messages save, one for each list of prices.
+    /// The saving of 1,000 messages, one for each list of prices.
     pub per_1000_messages: Vec<MoneySaved>,
 }
 
-/// Where it is known from what a message adds to its text.
+/// The source of a message overhead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OverheadSource {
     /// The provider counted a text of one token.
     Measured,
-    /// It was measured once and for all, see [`known_overhead_tokens`].
+    /// The table of [`known_overhead_tokens`].
     Table,
-    /// It is not known.
+    /// The overhead is not known.
     #[default]
     None,
 }
@@ -71,17 +71,17 @@ pub struct Saving {
     pub o: i64,
     /// Of its encoding.
     pub e: i64,
-    /// What is saved, one decimal, negative for an expansion; 0 if `o` is 0 or less.
+    /// The saved percent, one decimal, negative for an expansion; 0 if `o` is 0 or less.
     #[serde(with = "crate::number::plain")]
     pub percent: f64,
 }
 
-/// What 1,000 messages save.
+/// The saving of 1,000 messages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct MoneySaved {
-    /// Whose prices, and of when.
+    /// The provider, the model and the date of the prices.
     pub prices: String,
     /// Negative for an expansion. In JSON dollars as a text.
     #[serde(with = "dollars::plain")]
@@ -89,7 +89,8 @@ pub struct MoneySaved {
 }
 
 impl Cost {
-    /// The cost of a text of `o` tokens that became `e`, by rules of `rules` tokens. `overhead` is what a message adds to its text.
+    /// The cost of a text of `o` tokens that became `e`, by rules of `rules` tokens. `overhead` is the number of tokens
+    /// that a message adds to its text.
     /// Nothing is spent yet, and no prices are known.
     ///
     /// ```
@@ -134,8 +135,8 @@ impl Saving {
 }
 
 impl MoneySaved {
-    /// What 1,000 messages of `o` tokens save that become `e`, at `price` for a million tokens of a prompt. The rules
-    /// are not in it. Rounded down to the nano-dollar, so that a saving is never shown too high.
+    /// Computes the saving of 1,000 messages of `o` tokens that become `e`, at `price` for a million prompt tokens. The
+    /// rules are not in it. Rounded down to the nano-dollar, so that a saving is never shown too high.
     ///
     /// ```
     /// use llm_types::Usd;
@@ -158,7 +159,7 @@ impl MoneySaved {
     }
 }
 
-/// What a message of `model` adds to the tokens of its text, as far as it was measured once and for all.
+/// The tokens that a message to `model` adds to those of its text; `None` for a model that was not measured.
 ///
 /// ```
 /// use zer0gravity_engine::cost::known_overhead_tokens;

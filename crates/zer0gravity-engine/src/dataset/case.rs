@@ -47,8 +47,8 @@ impl Case {
     }
 }
 
-/// The cases of a dataset, and everything that is wrong with it: all bad lines, in their order. With no error the cases are the
-/// whole file; with an error of the file itself (not UTF-8, broken JSON, no case) there are none.
+/// Reads the cases of a dataset, and everything that is wrong with it: all bad lines, in their order. With no error the
+/// cases are the whole file; with an error of the file itself (not UTF-8, broken JSON, no case) the list is empty.
 ///
 /// `name` is what the errors call the file. A case without `id` is called after its place: `line-7`, `row-3` of a CSV file (the
 /// header row not counted), `case-2` of an array. Texts may also be in a field `input`, `prompt` or `content`. A BOM is allowed,
@@ -88,7 +88,7 @@ pub fn parse_cases(bytes: &[u8], format: CaseFormat, name: &str) -> ParsedCases 
 pub struct ParsedCases {
     /// The cases, in their order.
     pub cases: Vec<Case>,
-    /// What is wrong, by line.
+    /// The errors, by line.
     pub errors: Vec<CaseError>,
     /// The field that the texts were taken from: `text`, or what it is called here.
     pub text_field: &'static str,

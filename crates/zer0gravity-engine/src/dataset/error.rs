@@ -9,11 +9,11 @@ pub struct CaseError {
     pub file: String,
     /// From 1: where the case begins, or where the file stops being what it should be.
     pub line: usize,
-    /// What is wrong.
+    /// The fault of this line or file.
     pub problem: CaseProblem,
 }
 
-/// What is wrong with a line or a file.
+/// The fault of a line or a file.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum CaseProblem {
@@ -43,7 +43,7 @@ pub enum CaseProblem {
         /// Cells of the header row.
         expected: usize,
     },
-    /// A quotation mark of a CSV row has no partner; rows behind it may be lost to it.
+    /// A quotation mark of a CSV row has no partner; rows after it may be lost to it.
     #[error("a quotation mark without its partner; close the cell, and double the marks in it")]
     OpenQuote,
     /// A field that every case needs.
@@ -54,9 +54,9 @@ pub enum CaseProblem {
     WrongType {
         /// The field.
         field: &'static str,
-        /// What it is, such as `a number`.
+        /// The kind of the value, such as `a number`.
         found: &'static str,
-        /// What it should be.
+        /// The kind that is expected.
         expected: &'static str,
     },
     /// An id has 1 to 128 characters.
@@ -64,7 +64,7 @@ pub enum CaseProblem {
     IdLength {
         /// The field.
         field: &'static str,
-        /// Its characters.
+        /// The length in characters.
         length: usize,
     },
     /// An id has no control characters.
@@ -75,7 +75,7 @@ pub enum CaseProblem {
     DuplicateId {
         /// The id.
         id: String,
-        /// Where it stood before.
+        /// The line that has it first.
         first: usize,
     },
     /// Token numbers come together or not at all.

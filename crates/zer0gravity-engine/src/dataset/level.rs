@@ -32,7 +32,7 @@ impl Level {
         LEVELS.iter().copied().find(|level| level.number == number)
     }
 
-    /// Its cases.
+    /// The cases of the level.
     #[expect(
         clippy::expect_used,
         clippy::missing_panics_doc,

@@ -1,4 +1,4 @@
-//! Texts to be encoded: the three levels, datasets of one's own, and samples that others encoded and decoded.
+//! Texts to be encoded: the three levels, datasets, and samples that another tool encoded and decoded.
 
 mod case;
 mod error;
@@ -14,5 +14,5 @@ pub use record::CaseFormat;
 pub use rules::{RulesError, normalise_rules};
 pub use sample::{RoundTripSample, parse_samples};
 
-/// How long a text may be unless its user says otherwise, in bytes: 1 MiB. Longer ones are parsed; whoever runs them decides.
+/// The default limit of a text in bytes: 1 MiB. Longer texts are parsed; the caller decides whether to run them.
 pub const MAX_TEXT_BYTES: usize = 1 << 20;

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::CaseProblem as Problem;
 use super::{Case, CaseError};
 
-/// What a dataset is written in.
+/// The file format of a dataset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CaseFormat {
     /// An array of cases, or a level file: an object with an array `cases`.

@@ -3,17 +3,17 @@ use thiserror::Error;
 use super::MAX_TEXT_BYTES;
 use crate::text::js_trim;
 
-/// Why a file holds no rules that can be used.
+/// The reason that a file holds no rules that can be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RulesError {
-    /// The first bytes that are none, counted from 0.
+    /// The file is not UTF-8.
     #[error("not UTF-8 at byte {at}; save the file as UTF-8")]
     NotUtf8 {
-        /// Where.
+        /// The first invalid byte, from 0.
         at: usize,
     },
-    /// Nothing but white space.
+    /// The file holds nothing but white space.
     #[error("blank; write the rules into it")]
     Blank,
     /// More than [`MAX_TEXT_BYTES`].

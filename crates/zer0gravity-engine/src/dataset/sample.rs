@@ -15,13 +15,13 @@ pub struct RoundTripSample {
     pub case: Case,
     /// The system that encoded it; the same text may come from several.
     pub encoding_id: String,
-    /// Its encoding.
+    /// The encoded text.
     pub encoded_text: String,
-    /// The text again.
+    /// The decoded text.
     pub decoded_text: String,
     /// The rules, if they are known.
     pub encoding_system: Option<String>,
-    /// Both token numbers, neither negative; none if somebody has to count.
+    /// Both token numbers, neither negative; `None` if the engine has to count.
     pub tokens: Option<TokenPair>,
     /// A judge's points for the meaning, 0 to 40.
     pub semantic_score: Option<u8>,
@@ -97,7 +97,7 @@ fn encoding_id(record: &Record) -> Result<String, CaseProblem> {
 fn tokens(record: &Record) -> Result<Option<TokenPair>, CaseProblem> {
     const ORIGINAL: &str = "originalTokens";
     const ENCODED: &str = "encodedTokens";
-    // Up to here an `f64`, in which the score is reckoned, holds every integer.
+    // Up to here an `f64`, in which the score is computed, holds every integer.
     const MAX: u64 = 1 << 53;
     let one = |present, absent| Err(CaseProblem::OneTokenNumber { present, absent });
     match (record.whole(ORIGINAL, MAX)?, record.whole(ENCODED, MAX)?) {

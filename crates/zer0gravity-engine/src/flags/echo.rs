@@ -2,12 +2,13 @@
 
 use super::words::{Vocabulary, common_run};
 
-/// So many words of the prompt are no accident.
+/// The words of the prompt that make a repetition more than an accident.
 const PROMPT_RUN: usize = 6;
-/// So many words of the rules are none either; the decoder has them before its eyes.
+/// The words of the rules that do the same; the decoder has the rules in its prompt.
 const RULES_RUN: usize = 8;
 
-/// What the encoding repeats of the encoder's prompt, as it is or without vowels. Runs that the original has are the text's own.
+/// The words of the encoder's prompt that the encoding repeats, as they are or without vowels, unless the original has
+/// them.
 pub(super) fn prompt_echo(encoding: &str, prompt: &str, original: &str) -> Option<String> {
     let readers: [fn(&mut Vocabulary, &str) -> Vec<u32>; 2] =
         [Vocabulary::read, Vocabulary::read_skeletons];
@@ -16,7 +17,7 @@ pub(super) fn prompt_echo(encoding: &str, prompt: &str, original: &str) -> Optio
         .find_map(|read| echo(prompt, encoding, original, PROMPT_RUN, read))
 }
 
-/// What `text` repeats of the rules.
+/// The words of the rules that `text` repeats.
 pub(super) fn rules_echo(text: &str, rules: &str, original: &str) -> Option<String> {
     echo(rules, text, original, RULES_RUN, Vocabulary::read)
 }

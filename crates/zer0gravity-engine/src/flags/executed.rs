@@ -2,7 +2,7 @@
 
 use super::words::folded_words;
 
-/// A part of the expected result is as good as the whole from so many characters on.
+/// The characters from which on a part of the expected result counts like the whole.
 const PART: usize = 8;
 /// More parts are not looked at.
 const PARTS: usize = 32;
@@ -32,7 +32,7 @@ fn collapsed(text: &str) -> String {
     words.join(" ").to_lowercase()
 }
 
-/// Whether `piece` stands in `text`, and not inside of a word or as a run of its words with other marks between them.
+/// Whether `piece` occurs in `text`, and not inside of a word or as a run of its words with other marks between them.
 fn occurs(piece: &str, text: &str) -> bool {
     if piece.is_empty() {
         return false;

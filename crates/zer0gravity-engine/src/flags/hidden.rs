@@ -1,4 +1,4 @@
-//! Characters that nobody sees, and that a model reads.
+//! Characters that a reader does not see and a model reads.
 
 use std::collections::HashSet;
 
@@ -19,8 +19,8 @@ pub(super) fn hidden_character(text: &str, original: &str) -> Option<char> {
     None
 }
 
-/// Whether writing needs it: a joiner between letters of scripts that join them or between emoji, and a variation selector
-/// behind an emoji.
+/// Whether a script needs the character: a joiner between letters of scripts that join them or between emoji, and a
+/// variation selector after an emoji.
 fn is_used(before: char, char: char, behind: Option<char>) -> bool {
     let script = |char| matches!(char, '\u{600}'..='\u{dff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{18af}' | '\u{a840}'..='\u{a8ff}');
     let emoji = |char| {

@@ -13,10 +13,10 @@ use crate::visible::visible;
 static PHRASES: LazyLock<Phrases> =
     LazyLock::new(|| Phrases::read(include_str!("../data/judge_phrases.txt")));
 
-/// How to wave instructions aside: an original excuses only the word that it has itself.
+/// Verbs that dismiss instructions: an original excuses only the verb that it has itself.
 const DISMISS: [&str; 5] = ["ignore", "disregard", "forget", "override", "bypass"];
 
-/// How to name what came before.
+/// Words for the instructions that came before.
 const EARLIER: [&str; 4] = ["previous", "prior", "earlier", "preceding"];
 
 /// Marks that only mean something to a model.
@@ -35,10 +35,10 @@ const MARKS: [&str; 9] = [
 /// The two maxima that judges may give, in digits and in words.
 const POINTS: [[&str; 2]; 2] = [["40", "forty"], ["5", "five"]];
 
-/// Where a text comes from.
+/// The origin of a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// They are written before any text.
+    /// The rules, which are written before any text.
     Rules,
     /// An encoding or a decoded text, which says what the original says.
     Carried,
@@ -136,7 +136,7 @@ pub(super) struct Original {
     words: HashSet<String>,
     /// As a reader sees it, without white space.
     text: String,
-    /// It speaks of scores.
+    /// Whether the original itself mentions scores.
     of_scores: bool,
     /// The scores of its JSON objects.
     verdicts: HashSet<Value>,

@@ -6,7 +6,7 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
 use super::words::{Vocabulary, common_run};
 
-/// So many words in a row are no accident.
+/// The words in a row that are more than an accident.
 const RUN: usize = 8;
 /// Shorter pieces of a cipher hold no two words.
 const CIPHER: usize = 6;
@@ -14,7 +14,7 @@ const CIPHER: usize = 6;
 /// The rules, read as if they were written in a cipher.
 type View = fn(&str) -> String;
 
-/// Where and what the rules hold of the text.
+/// The words of the text that the rules hold, with their place.
 pub(super) fn rules_contain_text(rules: &str, original: &str) -> Option<String> {
     let mut vocabulary = Vocabulary::default();
     let text = vocabulary.read(original);
@@ -57,7 +57,8 @@ fn rot13(text: &str) -> String {
         .collect()
 }
 
-/// What the base64 in `rules` says, in pieces: each run of its digits, and runs with nothing but white space between them together.
+/// The text of the base64 in `rules`, in pieces: each run of its digits, and runs with nothing but white space between them
+/// together.
 /// Words before it look like digits too, so everything is read from each of its first four places.
 fn from_base64(rules: &str) -> String {
     let engine = GeneralPurpose::new(
@@ -90,8 +91,8 @@ fn from_base64(rules: &str) -> String {
     text
 }
 
-/// What the hexadecimal digits in `rules` say, in pieces: each run of digits from either of its first two places, and runs of pairs
-/// together that stand one behind the other with marks, `0x` or `\x` between them.
+/// The text of the hexadecimal digits in `rules`, in pieces: each run of digits from either of its first two places, and
+/// runs of pairs together that follow each other with marks, `0x` or `\x` between them.
 fn from_hex(rules: &str) -> String {
     let mut text = String::new();
     let mut read = |digits: &[u8]| {

@@ -1,6 +1,6 @@
-//! What a reader of a result should look at. No flag changes a score.
+//! Findings that a reader of a result should look at. No flag changes a score.
 //!
-//! Texts are compared as sequences of case-folded words. What the original says itself is never held against an encoding of it.
+//! Texts are compared as sequences of case-folded words. Words of the original itself are never held against an encoding of it.
 //! Everything here takes time in proportion to the texts.
 
 mod echo;
@@ -22,11 +22,11 @@ use self::injection::{Original, Source};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Flag {
-    /// Which rule raised it.
+    /// The rule that raised it.
     pub id: FlagId,
-    /// How bad that is if it is true.
+    /// The weight of the finding if it is true.
     pub severity: Severity,
-    /// What was found, in a few words.
+    /// The finding, in a few words.
     pub evidence: String,
 }
 
@@ -50,11 +50,11 @@ pub enum FlagId {
     RulesEcho,
     /// The encoding or the decoded text talks about the task.
     SelfTalk,
-    /// Somebody speaks to the judge.
+    /// A text addresses the judge.
     JudgeInjection,
     /// The decoded text looks like a refusal.
     PossibleRefusalText,
-    /// Characters that nobody sees.
+    /// A text holds invisible characters.
     HiddenCharacters,
     /// Numbers, names or negations are lost.
     LiteralLoss,
@@ -62,7 +62,7 @@ pub enum FlagId {
     ImplausibleCompression,
 }
 
-/// How bad it is.
+/// The weight of a flag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
@@ -74,7 +74,7 @@ pub enum Severity {
     Critical,
 }
 
-/// What the rules look at.
+/// The texts and numbers that the rules of flags look at.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct FlagInput<'a> {
@@ -84,11 +84,11 @@ pub struct FlagInput<'a> {
     pub encoder_prompt: &'a str,
     /// The text.
     pub original: &'a str,
-    /// Its encoding.
+    /// The encoded text.
     pub encoding: &'a str,
-    /// The text again.
+    /// The decoded text.
     pub decoded: &'a str,
-    /// What carrying out the text gives.
+    /// The result of carrying out the text.
     pub expected_output: Option<&'a str>,
     /// Tokens of the text.
     pub original_tokens: i64,
@@ -98,7 +98,7 @@ pub struct FlagInput<'a> {
     pub semantic: Option<u8>,
     /// chrF++ of text and decoded text, 0 to 100.
     pub chrf_pp: f64,
-    /// The kept share of literals, 0 to 1; none if the text has none.
+    /// The kept share of literals, 0 to 1; `None` if the text has no literals.
     pub literal_recall: Option<f64>,
 }
 
@@ -172,7 +172,7 @@ impl FlagId {
         }
     }
 
-    /// How bad it is if it is true.
+    /// The weight of this rule's findings.
     pub fn severity(self) -> Severity {
         match self {
             Self::Expansion => Severity::Info,
@@ -184,7 +184,7 @@ impl FlagId {
         }
     }
 
-    /// What was found, if the rule is broken.
+    /// The evidence, if the rule is broken.
     fn evidence(self, input: &FlagInput<'_>) -> Option<String> {
         let FlagInput {
             rules,

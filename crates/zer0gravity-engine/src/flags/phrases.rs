@@ -6,9 +6,9 @@ use super::words::folded_words;
 
 /// Phrases as a tree of words: to find one takes no longer than it is.
 ///
-/// A file has a pattern a line. Words stand apart by spaces and are lower case; `a|b` is either word, and a `?` behind a word says
-/// that it may be missing. A colon at the end of the line makes the phrase a label: it must stand alone before a colon. Lines with
-/// `#` are for readers.
+/// A file has a pattern a line. Words are divided by spaces and lower case; `a|b` is either word, and a `?` after a word
+/// says that it may be missing. A colon at the end of the line makes the phrase a label: it must be alone before a colon.
+/// Lines with `#` are for readers.
 #[derive(Default)]
 pub(super) struct Phrases {
     next: HashMap<&'static str, Phrases>,
@@ -38,7 +38,7 @@ impl Phrases {
         phrases
     }
 
-    /// How many words the longest phrase has that these words begin with. A label has as many as stand before the colon.
+    /// The words of the longest phrase that these words begin with. A label has as many as there are before the colon.
     fn begins(&self, words: &[String], label: Option<usize>) -> Option<usize> {
         let (mut node, mut longest) = (self, None);
         for (index, word) in words.iter().enumerate() {
@@ -68,7 +68,7 @@ impl Phrases {
         Some(words[..length].join(" "))
     }
 
-    /// Every phrase among these words with its place; labels are none.
+    /// Every phrase among these words with its place, without labels.
     pub(super) fn within<'a>(
         &self,
         words: &'a [String],
@@ -80,7 +80,7 @@ impl Phrases {
     }
 }
 
-/// Every sequence of words that a pattern stands for.
+/// Every sequence of words that a pattern means.
 fn expanded(pattern: &'static str) -> Vec<Vec<&'static str>> {
     pattern
         .split_whitespace()

@@ -13,7 +13,7 @@ static REFUSAL: LazyLock<Phrases> =
 /// A refusal begins with it.
 const BEGINNING: usize = 30;
 
-/// How a line of `text` begins to talk about the task, or that it fences code, unless the original does so too.
+/// The words with which a line of `text` talks about the task, or its code fence, unless the original has them too.
 pub(super) fn self_talk(text: &str, original: &str) -> Option<String> {
     const FENCE: &str = "```";
     let talk = |text: &str| text.lines().find_map(|line| SELF_TALK.at_start(line));
@@ -23,7 +23,7 @@ pub(super) fn self_talk(text: &str, original: &str) -> Option<String> {
         .or_else(|| (fenced(text) && !fenced(original)).then(|| FENCE.to_owned()))
 }
 
-/// How a decoded text refuses, unless the original does so too.
+/// The words with which a decoded text refuses, unless the original has them too.
 pub(super) fn refusal(decoded: &str, original: &str) -> Option<String> {
     let beginning = |text: &str| -> Vec<String> {
         // Words of any length: a limit on characters keeps a long text from being folded as a whole.

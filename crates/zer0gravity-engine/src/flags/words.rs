@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-/// How many words of a run are kept, so that what repeats itself for a megabyte is not quoted in full.
+/// The words of a run that are quoted, so that a repetition of a megabyte is not quoted in full.
 const SHOWN: usize = 12;
 
 /// The words of a text as they stand: maximal runs of letters and digits.
@@ -21,7 +21,7 @@ pub(super) fn folded_words(text: &str) -> Vec<String> {
     words(text).map(folded).collect()
 }
 
-/// What is left of a folded word without its vowels.
+/// The letters of a folded word without its vowels.
 pub(super) fn skeleton(word: &str) -> String {
     word.replace(['a', 'e', 'i', 'o', 'u'], "")
 }
@@ -68,7 +68,7 @@ impl Vocabulary {
     }
 }
 
-/// A run of at least `least` words that stands in `a` and in `b`, and not in `except`; a long one is cut.
+/// A run of at least `least` words that occurs in `a` and in `b`, and not in `except`; a long one is cut.
 ///
 /// Only runs of `least` words are looked up, which is all that a threshold needs: the longest run of two long texts that repeat
 /// themselves is dear.

@@ -2,14 +2,15 @@
 
 use std::ops::Range;
 
-/// Where a reader of strings is.
+/// The state of a reader outside of strings.
 const OUTSIDE: usize = 0;
 const INSIDE: usize = 1;
-/// In a string, behind a backslash.
+/// The state in a string, after a backslash.
 const ESCAPED: usize = 2;
 
-/// Every balanced `{...}`, left to right; the search goes on behind one that is closed, and behind the brace of one that is not.
-/// Braces in strings do not count; a string can only begin inside of braces, since prose has quotation marks of its own.
+/// Every balanced `{...}`, left to right; the search continues after one that is closed, and after the brace of one that is
+/// not.
+/// Braces in strings do not count; a string can only begin inside of braces, since prose has quotation marks too.
 pub(super) fn balanced(text: &str) -> Vec<Range<usize>> {
     let mut spans: Vec<Range<usize>> = Vec::new();
     for span in every_balanced(text) {
@@ -20,7 +21,7 @@ pub(super) fn balanced(text: &str) -> Vec<Range<usize>> {
     spans
 }
 
-/// The same with those inside of others, by where they begin: one for each brace that is closed.
+/// Every balanced `{...}` with those inside of others, by their beginning: one for each brace that is closed.
 ///
 /// Whether a brace is closed depends on where the strings are, and so on the brace the reading began at: trying every brace takes
 /// quadratic time on a text of open braces. But a reader is in one of three states, and its future depends on that state alone. So
@@ -63,7 +64,7 @@ pub(super) fn every_balanced(text: &str) -> Vec<Range<usize>> {
 mod tests {
     use super::*;
 
-    /// The same by the definition, in quadratic time.
+    /// Every balanced `{...}` by the definition, in quadratic time.
     fn by_definition(text: &str) -> Vec<Range<usize>> {
         let bytes = text.as_bytes();
         let (mut spans, mut at) = (Vec::new(), 0);

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::json::Json;
 use crate::text::js_trim;
 
-/// What `Number()` looks at. Below the surface only a list of one element counts.
+/// The value that `Number()` looks at. Below the surface only a list of one element counts.
 enum View<'a, T> {
     Null,
     Bool(bool),
@@ -15,10 +15,10 @@ enum View<'a, T> {
     Object,
 }
 
-/// A JSON value as the number that ECMAScript's `Number()` makes of it, NaN if it is none.
+/// Returns the number that ECMAScript's `Number()` makes of a JSON value, or NaN.
 ///
-/// null, `""` and `[]` are 0, true is 1. A text is a decimal number, `Infinity`, or digits behind `0x`, `0o` or `0b`; a list is
-/// the text of its one element.
+/// null, `""` and `[]` are 0, true is 1. A text is a decimal number, `Infinity`, or digits after `0x`, `0o` or `0b`; a
+/// list is the text of its one element.
 ///
 /// ```
 /// use serde_json::json;
@@ -39,7 +39,7 @@ pub fn js_number(v: &Value) -> f64 {
     })
 }
 
-/// The same for a value of our own reader.
+/// Returns the number of a value that this crate's reader has read.
 pub(super) fn json_number(value: &Json) -> f64 {
     number(value, |value| match value {
         Json::Null => View::Null,

@@ -7,7 +7,7 @@ use super::json::Json;
 use super::unfenced;
 use crate::score::held;
 
-/// How much of a reply without JSON stands in its reasoning, in UTF-16 units.
+/// The length of the quotation from a reply without JSON in its reasoning, in UTF-16 units.
 const QUOTED_UNITS: usize = 200;
 
 /// A judge's reply, read as the reference reads it.
@@ -16,12 +16,12 @@ const QUOTED_UNITS: usize = 200;
 pub struct CompatReply {
     /// The points, held to the range, or NaN.
     pub score: f64,
-    /// Why, as it came.
+    /// The judge's reason, as it came.
     pub reasoning: Value,
 }
 
 /// Reads a judge's reply as the reference does, number for number: `score` of the JSON value goes through ECMAScript's `Number()`;
-/// a reply that is no JSON gives its first run of digits, or 0. Points are held to 0..=max.
+/// a reply without JSON gives its first run of digits, or 0. Points are held to 0..=max.
 ///
 /// One thing is not as there: values nested more than 100 deep count as no JSON.
 ///

@@ -3,8 +3,8 @@
 
 use serde_json::{Map, Number, Value};
 
-/// Deeper values are refused, so that neither reading nor dropping nor writing one can exhaust the stack; what reads results
-/// stops at 128 levels, and a result has some of its own around it.
+/// Deeper values are refused, so that neither reading nor dropping nor writing one can exhaust the stack; readers of
+/// results stop at 128 levels, and a result has some levels around it.
 const MAX_DEPTH: usize = 100;
 
 /// A value. Keys of an object stand in the order of the text, doubled ones too.
@@ -19,7 +19,7 @@ pub(super) enum Json {
 }
 
 impl Json {
-    /// Reads a whole text; none if it is not JSON or too deep.
+    /// Reads a whole text; `None` if it is not JSON or too deep.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let mut reader = Reader { text, at: 0 };
         let value = reader.value(0)?;
@@ -233,7 +233,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What stands behind a backslash.
+    /// The character that an escape after a backslash means.
     fn escaped(&mut self) -> Option<char> {
         let byte = self.peek()?;
         self.at += 1;
@@ -266,7 +266,7 @@ impl Reader<'_> {
         Some(unit)
     }
 
-    /// The character of `high` and the other half behind it. If that is not there, nothing is read.
+    /// The character of `high` and the other half after it. If that is not there, nothing is read.
     fn low(&mut self, high: u16) -> Option<char> {
         let before = self.at;
         let low = if self.eat(b'\\') && self.eat(b'u') {

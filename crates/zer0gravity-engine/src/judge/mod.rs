@@ -1,7 +1,7 @@
-//! What judges reply, read without inventing a number.
+//! Judges' replies, read without inventing a number.
 //!
 //! [`parse_judge_reply`] is the reader of the engine. [`parse_judge_reply_compat`] reads as ECMAScript code with `JSON.parse` and
-//! `Number` would, for whoever has to reproduce numbers that were made that way.
+//! `Number` would, to reproduce numbers that were made that way.
 
 mod braces;
 mod coercion;
@@ -21,7 +21,7 @@ pub(crate) use stated::objects_with_score;
 
 use crate::text::{is_js_space, js_trim};
 
-/// How a judge's reply was read.
+/// The way a judge's reply was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JudgeStatus {
@@ -29,7 +29,7 @@ pub enum JudgeStatus {
     Parsed,
     /// The score was found, but not in the form that was asked for.
     Recovered,
-    /// It holds no score.
+    /// The reply holds no score.
     Unparseable,
 }
 

@@ -10,7 +10,7 @@ use crate::text::js_trim;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct JudgeReply {
-    /// How it was read.
+    /// The way the reply was read.
     pub status: JudgeStatus,
     /// The points, held to the range; `None` if it is unparseable.
     pub score: Option<u8>,
@@ -31,8 +31,8 @@ pub struct JudgeReply {
 /// others, the reply is [`JudgeStatus::Recovered`]. If none remains, or two of them differ, it is
 /// [`JudgeStatus::Unparseable`], and so is a reply that holds the key `score` twice with different values.
 ///
-/// `judged` are the texts and rules that the judge was shown: the objects in them are nobody's verdict. Values nested more than
-/// 100 deep count as no JSON.
+/// `judged` are the texts and rules that the judge was shown: the objects in them are not a verdict. Values nested more
+/// than 100 deep count as no JSON.
 ///
 /// ```
 /// use zer0gravity_engine::judge::{JudgeStatus, parse_judge_reply};

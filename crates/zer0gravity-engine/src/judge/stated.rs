@@ -20,7 +20,7 @@ pub(super) struct Stated {
 /// `None` if one of them cannot be read, or one object states two different ones.
 ///
 /// An object that a judged text contains too is a quotation, and so is one directly between back-ticks; one inside of
-/// `<thinking>` is a draft. None of them states a score. What looks like an object and is no JSON is prose.
+/// `<thinking>` is a draft. None of them states a score. A piece that looks like an object without being JSON is prose.
 pub(super) fn stated(text: &str, max: u8, judged: &[&str]) -> Option<Vec<Stated>> {
     let objects: Vec<_> = (balanced(text).into_iter())
         .filter_map(|span| Some((span.clone(), Json::parse(&text[span])?)))

@@ -1,4 +1,4 @@
-//! What mappings cost: `ZG003` and `ZG004`.
+//! The token cost of mappings: `ZG003` and `ZG004`.
 
 use super::{LintFinding, MappingCost, TokenCounts, finding};
 use crate::LocalCounter;

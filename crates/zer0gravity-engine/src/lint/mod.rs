@@ -1,4 +1,4 @@
-//! What can be said of rules before anybody uses them.
+//! Checks of rules before a run uses them.
 
 mod cost;
 mod structure;
@@ -12,35 +12,35 @@ use crate::codec::{Lexicon, not_understood};
 
 pub(crate) use structure::ambiguous_lines;
 
-/// What [`lint`] found.
+/// The findings of [`lint`].
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct LintReport {
     /// In order of line and code.
     pub findings: Vec<LintFinding>,
-    /// What the rules themselves cost.
+    /// The tokens of the rules themselves.
     pub rules_tokens: TokenCounts,
-    /// What each mapping costs, in the order of the rules.
+    /// The tokens of each mapping, in the order of the rules.
     pub mappings: Vec<MappingCost>,
 }
 
 impl LintFinding {
-    /// Whether it is an error and no advice: rules that speak to a judge.
+    /// Whether it is an error and not advice: rules that address a judge.
     pub fn is_error(&self) -> bool {
         self.code == "ZG008"
     }
 }
 
-/// One finding.
+/// A fault of the rules, with its place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LintFinding {
-    /// Such as `ZG003`.
+    /// The code of the check, such as `ZG003`.
     pub code: String,
-    /// From 1.
+    /// The line of the rules, from 1.
     pub line: usize,
-    /// What is wrong.
+    /// The fault, in a sentence.
     pub message: String,
     /// The piece of the rules, or the numbers.
     pub evidence: String,
@@ -50,26 +50,26 @@ pub struct LintFinding {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TokenCounts {
-    /// Of the encoding `cl100k_base`.
+    /// Tokens of the encoding `cl100k_base`.
     pub cl100k: u64,
-    /// Of the encoding `o200k_base`.
+    /// Tokens of the encoding `o200k_base`.
     pub o200k: u64,
 }
 
-/// What a mapping costs: both sides counted with one space before them, as they stand in a text.
+/// The tokens of a mapping: both sides counted with one space before them, as they occur in a text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct MappingCost {
     /// The line of the rules, from 1.
     pub line: usize,
-    /// What is written for.
+    /// The piece that is replaced.
     pub source: String,
-    /// What is written.
+    /// The piece that is written for it.
     pub target: String,
-    /// Of the source.
+    /// Tokens of the source.
     pub source_tokens: TokenCounts,
-    /// Of the target.
+    /// Tokens of the target.
     pub target_tokens: TokenCounts,
 }
 

@@ -1,4 +1,4 @@
-//! What rules say twice, say ambiguously or lose: `ZG001`, `ZG002`, `ZG007` and `ZG009`.
+//! Rules that repeat others, are ambiguous or lose text: `ZG001`, `ZG002`, `ZG007` and `ZG009`.
 
 use std::collections::{BTreeSet, HashMap, hash_map::Entry};
 
@@ -35,7 +35,7 @@ pub(crate) fn ambiguous_lines(rules: &[Rule<'_>]) -> BTreeSet<usize> {
     ambiguous.chain(vague).collect()
 }
 
-/// Empty rules, and rules that stood before.
+/// Empty rules, and rules that repeat an earlier one.
 fn repeated(rules: &[Rule<'_>]) -> Vec<LintFinding> {
     let mut first = HashMap::new();
     let mut all = Vec::new();
@@ -107,7 +107,7 @@ fn shown(mapping: &Mapping) -> String {
     format!("'{}'→'{}'", mapping.source, mapping.target)
 }
 
-/// What texts hold anyway: a character of the keyboard, a run of them without letters, a word.
+/// Whether texts hold `target` anyway: a character of the keyboard, a run of them without letters, a word.
 fn is_natural(target: &str, lexicon: &Lexicon) -> bool {
     let keyboard = target.is_ascii();
     let single = target.chars().nth(1).is_none();
@@ -115,7 +115,7 @@ fn is_natural(target: &str, lexicon: &Lexicon) -> bool {
     keyboard && (single || !letters || lexicon.contains(target))
 }
 
-/// What a decoder has to guess.
+/// The rules after which a decoder has to guess.
 fn lost(
     line: usize,
     clause: &Clause,

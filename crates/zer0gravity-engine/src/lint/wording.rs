@@ -1,4 +1,4 @@
-//! What rules should not say: `ZG006` and `ZG008`.
+//! Wording that rules should avoid: `ZG006` and `ZG008`.
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,7 @@ use crate::visible::is_ignorable;
 static VAGUE: LazyLock<Vec<Phrase>> =
     LazyLock::new(|| phrases(include_str!("../data/vague_phrases.txt")));
 
-/// A phrase, and it with a space at each end, as it stands among words.
+/// A phrase, and the same with a space at each end, as it occurs among words.
 type Phrase = (&'static str, String);
 
 fn phrases(list: &'static str) -> Vec<Phrase> {
@@ -68,7 +68,7 @@ fn own_words(line: &str) -> String {
     words
 }
 
-/// `line` without characters that nobody sees, which could part a phrase.
+/// `line` without invisible characters, which could part a phrase.
 fn shown(line: &str) -> String {
     line.chars().filter(|char| !is_ignorable(*char)).collect()
 }

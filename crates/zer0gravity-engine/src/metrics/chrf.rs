@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 const CHARACTER_ORDERS: u32 = 6;
 const WORD_ORDERS: u32 = 2;
-/// How much more recall weighs than precision, squared.
+/// The weight of recall against precision, squared.
 const BETA_SQUARED: f64 = 4.0;
 /// Bits that hold any character's number plus one.
 const CHARACTER_BITS: u32 = 21;
@@ -43,8 +43,8 @@ fn is_space(char: char) -> bool {
     char.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&char)
 }
 
-/// For each character that is no white space, it and the five behind it as one number, sorted. A number's upper part is
-/// a shorter run, so one sorted list serves all orders. Behind the end stands 0.
+/// For each character that is not white space, that one and the next five as one number, sorted. A number's upper part is
+/// a shorter run, so one sorted list serves all orders. Past the end the number has 0.
 fn character_runs(text: &str) -> Vec<u128> {
     let symbols = text
         .chars()
@@ -53,7 +53,7 @@ fn character_runs(text: &str) -> Vec<u128> {
     runs(symbols, CHARACTER_ORDERS, CHARACTER_BITS)
 }
 
-/// The same for words, whose numbers are those of `ids`.
+/// The runs of words, whose numbers are those of `ids`.
 fn word_runs<'a>(text: &'a str, ids: &mut HashMap<&'a str, u128>) -> Vec<u128> {
     let mut symbols = Vec::new();
     for word in text.split(is_space).filter(|word| !word.is_empty()) {
@@ -94,7 +94,7 @@ fn runs(symbols: impl Iterator<Item = u128>, orders: u32, bits: u32) -> Vec<u128
     all
 }
 
-/// How many runs of one order two texts have, and have in common.
+/// The runs of one order in two texts, and those in both.
 struct Overlap {
     reference: usize,
     hypothesis: usize,

@@ -1,14 +1,14 @@
-//! What a paraphrase must not change.
+//! Pieces of a text that a paraphrase must not change.
 
 use std::collections::HashSet;
 
 use crate::codec::words::{is_apostrophe, words};
 
-/// The share of `original`'s literals that `decoded` still has, 0 to 1; none if there are none.
+/// The share of `original`'s literals that `decoded` still has, 0 to 1; `None` if it has no literals.
 ///
 /// Literals, each counted once and without regard to case, are numbers, words with a capital first letter that begin no
 /// sentence, the words not, no, never, none and without (`n't` and `cannot` count as not), and spans between
-/// back-ticks. One is kept if it stands anywhere in `decoded` as a number, a word or such a span.
+/// back-ticks. One is kept if it occurs anywhere in `decoded` as a number, a word or such a span.
 ///
 /// ```
 /// use zer0gravity_engine::metrics::literal_recall;

@@ -1,4 +1,4 @@
-//! How near two texts are, measured without a judge.
+//! The similarity of two texts, measured without a judge.
 //!
 //! [`chrf_pp`] and [`rouge_l`] give the numbers of the usual Python packages; [`literal_recall`] counts what a
 //! paraphrase must not change: numbers, names, negations, quoted code.

@@ -1,4 +1,4 @@
-//! What a result says, put together from what has come of an experiment.
+//! Puts a result together from the parts of an experiment.
 
 use super::experiment::{EVERY, Ended, ExperimentRun, GIVEN};
 use super::score::JudgeSamples;

@@ -19,21 +19,21 @@ use crate::{
     Context, ExperimentResult, StageName, StageRecord, StageStatus, TokenSource, TokenUse,
 };
 
-/// Runs one experiment. It always gives a result: what failed is told in [`ExperimentResult::outcome`].
+/// Runs one experiment. It always gives a result: [`ExperimentResult::outcome`] names a failure.
 pub async fn run_experiment(ctx: &Context<'_>, item: &Item<'_>) -> ExperimentResult {
     let mut run = ExperimentRun::new(ctx, item);
     let ended = run.stages().await;
     run.result(ended.err()).await
 }
 
-/// What has come of an experiment so far.
+/// The state of an experiment under way.
 pub(super) struct ExperimentRun<'a> {
     pub(super) ctx: &'a Context<'a>,
     pub(super) item: &'a Item<'a>,
     pub(super) begun: Timestamp,
     pub(super) encoded: Option<String>,
     pub(super) decoded: Option<String>,
-    /// What the provider counted.
+    /// The provider's counts of the text and of the encoded text.
     pub(super) counts: [Option<u64>; 2],
     pub(super) tokens: Option<(TokenPair, TokenSource)>,
     pub(super) semantic: Option<JudgeSamples>,
@@ -144,7 +144,7 @@ impl<'a> ExperimentRun<'a> {
         Ok(decoded.text)
     }
 
-    /// Takes the texts as they were given, and counts if nobody has; gives the decoded text.
+    /// Takes the texts as they were given, and counts if they came without counts; returns the decoded text.
     async fn given(&mut self, sample: &RoundTripSample) -> Result<String, Ended> {
         let (client, config) = (self.ctx.client, self.item.config);
         self.given_text(StageName::Encode, &sample.encoded_text)?;
@@ -251,7 +251,8 @@ impl<'a> ExperimentRun<'a> {
         }
     }
 
-    /// Lets the judges speak, and an agent carry out the decoded text beside them. Points that were given need no judge.
+    /// Asks the judges, and at the same time an agent that carries out the decoded text. Points that were given need no
+    /// judge.
     async fn judge(&mut self, decoded: &str) -> Result<(), Ended> {
         let (ctx, item) = (self.ctx, self.item);
         let (config, original, rules) = (item.config, &item.case.case.text, &item.encoding.rules);
@@ -336,7 +337,7 @@ impl<'a> ExperimentRun<'a> {
         self.procedural.answer = answer;
     }
 
-    /// Takes in a stage that nothing runs beside.
+    /// Takes in a stage that ran alone.
     fn take<T>(&mut self, name: StageName, stage: Stage<T>) -> Result<T, Ended> {
         self.waited_ms += stage.tally.elapsed_ms;
         self.note(name, stage)

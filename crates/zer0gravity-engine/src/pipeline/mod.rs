@@ -1,4 +1,4 @@
-//! Encode, decode in a fresh context, judge: the calls, in order, and what they come to.
+//! Encode, decode in a fresh context, judge: the calls, in order, and their result.
 
 mod assembly;
 mod experiment;

@@ -1,4 +1,4 @@
-//! What has to be known before it can be said what an encoding saves.
+//! The counts from which the saving of an encoding is computed.
 
 use std::collections::HashMap;
 
@@ -12,11 +12,11 @@ use crate::plan::{Config, Costs, RuleSet};
 use crate::score::TokenPair;
 use crate::{Context, TokenCounter, TokenSource};
 
-/// What a prompt costs at one provider.
+/// The price of a prompt at one provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PriceList {
-    /// Whose prices, and of when.
+    /// The provider, the model and the date of the prices.
     pub name: String,
     /// The price of a million tokens of a prompt.
     pub input: Usd,
@@ -32,22 +32,22 @@ impl PriceList {
     }
 }
 
-/// What the costs of a run are reckoned from.
+/// The counts that the costs of a run are computed from.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Pricing {
     /// Tokens of each set of rules and who counted them, by their SHA-256.
     rules: HashMap<String, (u64, TokenSource)>,
-    /// What a message adds to its text, if that is known.
+    /// The tokens that a message adds to its text, if that is known.
     overhead: Option<u64>,
     overhead_source: OverheadSource,
     lists: Vec<PriceList>,
 }
 
 impl Pricing {
-    /// Counts the rules, and what a message adds if that is to be measured; nothing where no costs are reckoned. Where the
-    /// provider does not count, an estimate stands in its place, and says so.
+    /// Counts the rules, and the message overhead if that is to be measured; nothing where no costs are computed. Where the
+    /// provider does not count, an estimate takes its place, with its source.
     ///
-    /// A failure that ends the run (a key, an account, a cap) ends it here too: the port sends nothing more.
+    /// A failure that ends the run (a key, an account, a cap) ends it here too: the client sends nothing more.
     pub(crate) async fn measure(ctx: &Context<'_>, config: &Config, encodings: &[RuleSet]) -> Self {
         if config.cost == Costs::None {
             return Self::default();
@@ -92,7 +92,7 @@ impl Pricing {
         self.rules.get(sha256).copied()
     }
 
-    /// What one experiment says of its encoding, and what it took.
+    /// Computes the saving of one experiment's encoding, with the tokens and the cost of its calls.
     pub(crate) fn cost(&self, sha256: &str, pair: TokenPair, spent: &CallTally) -> Option<Cost> {
         let [o, e] = [pair.original, pair.encoded].map(|tokens| u64::try_from(tokens).unwrap_or(0));
         let usage = spent.usage.unwrap_or_default();

@@ -13,23 +13,23 @@ use crate::score::{MAX_IMPLEMENTABILITY, MAX_SEMANTIC};
 use crate::text::{js_trim, preview};
 use crate::{ModelClient, StageStatus};
 
-/// How a role is asked.
+/// The settings of a call to a role.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct RoleConfig {
     /// The model's id.
     pub model: String,
-    /// Which prompts.
+    /// The set of prompts.
     pub profile: PromptProfile,
     /// The longest reply of encoder and decoder in tokens.
     pub max_output_tokens: u32,
-    /// Where random delimiters come from.
+    /// The seed of random delimiters.
     pub seed: u64,
-    /// Tells equal questions apart.
+    /// The numbers that distinguish equal requests.
     pub repeat: Repeat,
     /// Reads judges as the reference does.
     pub compat_judge_parse: bool,
-    /// How often more a judge is asked whose replies held no score.
+    /// The number of further tries for a judge whose replies held no score.
     pub judge_retries: u32,
 }
 
@@ -56,7 +56,7 @@ pub struct EncodedText {
     pub text: String,
 }
 
-/// What a judge said. A score may be NaN with the compatible parser only.
+/// The verdict of a judge. A score may be NaN with the compatible parser only.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct JudgeScore {
     pub status: JudgeStatus,
@@ -254,7 +254,7 @@ async fn judged(
 }
 
 impl JudgeScore {
-    /// What a reply says; of one that was cut the verdict may have been cut away, unless it began with its object.
+    /// Reads a reply; of one that was cut the verdict may have been cut away, unless it began with its object.
     fn of(reply: &ModelReply, max: u8, judged: &[&str]) -> Option<Self> {
         let verdict = Self::read(&reply.text, max, judged)?;
         let begins = js_trim(&reply.text).starts_with(['{', '`']);
@@ -375,8 +375,8 @@ fn request(cfg: &RoleConfig, input: RoleInput<'_>) -> ModelRequest {
     }
 }
 
-/// What the call is for, whatever order calls come in. The texts are part of it: whoever writes one knows the seed, and a
-/// number that he could know before he writes would let his text end its own part.
+/// The purpose of the call, in any order of calls. The texts are part of it: the author of a text knows the seed, and a
+/// number that an author could know before writing would let the text end its own part.
 fn coordinates(role: Role, cfg: &RoleConfig, inputs: &PromptInputs) -> String {
     json!([role, cfg.repeat, inputs.rules, inputs.texts]).to_string()
 }

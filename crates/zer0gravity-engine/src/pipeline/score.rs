@@ -1,4 +1,4 @@
-//! From the judges' words to points.
+//! From the judges' samples to points.
 
 use futures_util::future::join_all;
 use serde_json::Value;
@@ -16,20 +16,20 @@ use crate::{Context, StageStatus};
 /// Characters of a judge's reply that a result keeps.
 const MAX_KEPT_REPLY: usize = 4096;
 
-/// What all judges of one thing said, and what it comes to.
+/// The samples of all judges of one thing, as points.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct JudgeSamples {
     /// Median over samples, then over judges; NaN with the compatible parser only.
     pub points: f64,
-    /// Of the first judge's first word.
+    /// The reason of the first judge's first sample.
     pub reasoning: Value,
 }
 
-/// What came of asking the judges.
+/// The stage of a panel of judges, and its record.
 #[derive(Debug)]
 pub(crate) struct PanelScores {
     pub stage: Stage<JudgeSamples>,
-    /// Every word that was read, those without a score too; none if nobody said a word.
+    /// Every sample that was read, those without a score too; `None` if no judge replied.
     pub record: Option<JudgeRecord>,
 }
 
@@ -49,10 +49,10 @@ impl PanelScores {
     }
 }
 
-/// Asks every judge for every sample, side by side. One that gives no score fails the whole: a judge that is silent on
+/// Asks every judge for every sample at the same time. One that gives no score fails the whole: a judge that is silent on
 /// hard texts must not raise their mean.
 ///
-/// Points that were `given` with the texts are taken as they are, and nobody is asked.
+/// Points that were `given` with the texts are taken as they are, without a call.
 pub(crate) async fn panel(
     ctx: &Context<'_>,
     item: &Item<'_>,
@@ -189,7 +189,7 @@ fn repeat(item: &Item<'_>, role: Role, sample: u32) -> Repeat {
     }
 }
 
-/// `spoken` holds at least one word, those of one judge side by side.
+/// Computes the points of `spoken`, which holds at least one sample, with those of one judge next to each other.
 fn judgement(spoken: &[(&str, JudgeScore)]) -> JudgeSamples {
     let of_each: Vec<Vec<f64>> = spoken
         .chunk_by(|one, next| one.0 == next.0)

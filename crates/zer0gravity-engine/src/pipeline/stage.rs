@@ -5,49 +5,49 @@ use crate::model::{CallFacts, ModelError, ModelReply, Stop};
 use crate::store::StoredAnswer;
 use crate::{FailureKind, StageName, StageRecord, StageStatus, TokenUse};
 
-/// What a stage gave, and what it took.
+/// The result of a stage, and its calls.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Stage<T> {
-    /// What it gave, or how it ended.
+    /// The result, or the failure.
     pub value: Result<T, StageFailure>,
-    /// What it took.
+    /// The calls of the stage.
     pub tally: CallTally,
 }
 
-/// How a stage ended that gave nothing.
+/// The end of a stage without a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StageFailure {
-    /// Never `ok`.
+    /// The status, which is never `ok`.
     pub status: StageStatus,
-    /// See [`crate::Outcome::kind`].
+    /// The kind of the failure, as in [`crate::Outcome::kind`].
     pub kind: Option<FailureKind>,
-    /// What happened, for people.
+    /// The cause, for people.
     pub detail: String,
 }
 
-/// What calls took.
+/// The requests, the time and the cost of calls.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct CallTally {
-    /// Calls, whoever answered them; failed ones too unless nothing was sent.
+    /// Calls, also those answered from a store; failed ones too unless nothing was sent.
     pub calls: u32,
     /// Requests that were sent.
     pub attempts: u32,
-    /// Those of them that repeat a call after a failure.
+    /// Requests that repeat a call after a failure.
     pub retries: u32,
     /// Milliseconds of waiting.
     pub elapsed_ms: u64,
     /// Tokens the replies report.
     pub usage: Option<TokenUse>,
-    /// When the first began.
+    /// The time at which the first call began.
     pub started_at: Option<Timestamp>,
     /// The cost, as far as it is known.
     pub cost: Option<Usd>,
-    /// A reply did not tell what it cost.
+    /// Whether the cost of a reply is not known.
     pub unpriced: bool,
-    /// Why the last reply ends.
+    /// The reason that the last reply ends.
     pub stop: Option<Stop>,
 }
 
@@ -62,7 +62,7 @@ impl StageFailure {
 }
 
 impl StageFailure {
-    /// The model replied, and the reply is of no use.
+    /// Whether the model replied, and the reply is of no use.
     pub(super) fn is_of_a_reply(&self) -> bool {
         match self.status {
             StageStatus::Refused
@@ -94,7 +94,7 @@ impl From<ModelError> for StageFailure {
 }
 
 impl ModelError {
-    /// The call was not made because the run had come to its end.
+    /// Whether the call was not made because the run had ended.
     pub(crate) fn stops_unsent(&self) -> bool {
         self.stopped
     }
@@ -133,7 +133,7 @@ impl CallTally {
         }
     }
 
-    /// Takes in what ran beside this: the longer wait counts.
+    /// Adds calls that ran at the same time: the longer wait counts.
     pub(crate) fn merge_parallel(&mut self, other: &Self) {
         self.calls += other.calls;
         self.attempts += other.attempts;

@@ -9,7 +9,7 @@ use crate::score::{TokenPair, fallback_tokens_chars4};
 use crate::text::js_trim;
 use crate::{LocalCounter, ModelClient, StageStatus, TokenCounter, TokenSource, TokenUse};
 
-/// A count, or none if the provider gave none and the experiment goes on without.
+/// A count, or `None` if the provider gave none and the experiment continues without it.
 pub(crate) type Counted = Stage<Option<u64>>;
 
 /// Asks the provider for the tokens of `text`.
@@ -24,7 +24,7 @@ pub(crate) async fn count(client: &dyn ModelClient, config: &Config, text: &str)
         };
     }
     if config.label.offline {
-        // Counted here, by rules too: there is nobody to ask.
+        // Counted here, by rules too: there is no provider to ask.
         return Stage {
             value: Ok(None),
             tally,
@@ -41,7 +41,7 @@ pub(crate) async fn count(client: &dyn ModelClient, config: &Config, text: &str)
         }
         Err(error) => {
             tally.add_call(&error.call, false);
-            if error.goes_on_without() {
+            if error.is_optional_count() {
                 Ok(None)
             } else {
                 Err(StageFailure::from(error))
@@ -51,14 +51,14 @@ pub(crate) async fn count(client: &dyn ModelClient, config: &Config, text: &str)
     Stage { value, tally }
 }
 
-/// What the numbers can be taken from; of the text first, then of its encoding.
+/// The sources of the token numbers; of the text first, then of the encoded text.
 pub(crate) struct TokenSources<'a> {
     pub texts: [&'a str; 2],
     /// Tokens of the encoder's and the decoder's prompt with a text of one token.
     pub prompts: [Option<u64>; 2],
-    /// What the provider counted.
+    /// The provider's counts.
     pub counts: [Option<u64>; 2],
-    /// What the encoder's and the decoder's reply report.
+    /// The tokens that the encoder's and the decoder's reply report.
     pub usage: [Option<TokenUse>; 2],
 }
 
@@ -119,7 +119,7 @@ fn reported(evidence: &TokenSources<'_>, model: &str) -> Option<[u64; 2]> {
     Some([tokens(0)?, tokens(1)?])
 }
 
-/// How a count stands in the list of stages: without a number it was an error, though the experiment goes on.
+/// The status of a count in the list of stages: without a number it was an error, though the experiment continues.
 pub(crate) fn status(counted: &Counted, config: &Config) -> StageStatus {
     match &counted.value {
         Ok(Some(_)) => StageStatus::Ok,

@@ -2,7 +2,7 @@
 
 /// Whether some line of `answer` is `expected`.
 ///
-/// Quotes and back-ticks around a line, a final period, the amount of white space and white space behind the first colon
+/// Quotes and back-ticks around a line, a final period, the amount of white space and white space after the first colon
 /// do not count; case does. Of an expected text of several lines each must be there; a blank one matches nothing.
 ///
 /// ```

@@ -8,7 +8,7 @@ use crate::codec::phrase::{Found, Pattern, Placed, Token, number_at, tokens};
 pub(super) struct Instruction<'a> {
     sentence: &'a str,
     first_position: u64,
-    /// How many results it says there are.
+    /// The number of results that the text states.
     results: Option<u64>,
     divisor: u64,
     /// The number of the letter A, and whether letters are capitals.
@@ -51,7 +51,7 @@ fn is_filler(placed: &Placed<'_>) -> bool {
     }
 }
 
-/// The steps one behind the other, with nothing else between, before or behind them.
+/// The steps one after the other, with nothing else between, before or after them.
 fn in_order<'a>(tokens: &[Placed<'a>], text: &str) -> Option<Instruction<'a>> {
     let mut rest = tokens;
     let sentence = take(&mut rest, &SENTENCE)?;
@@ -130,7 +130,7 @@ const MULTIPLY: [&str; 2] = [
     "multiply count|number|result|counts|numbers|results by [word's] position|place|index",
 ];
 
-/// Multiplying with the number of the first position before or behind the word `position`.
+/// Multiplying with the number of the first position before or after the word `position`.
 fn with_positions() -> Vec<String> {
     const BEHIND: [&str; 3] = [
         "NUM indexed|based",
@@ -202,7 +202,7 @@ fn longest<'a>(rest: &mut &[Placed<'a>], patterns: &[Pattern<'_>]) -> Option<Fou
     Some(found)
 }
 
-/// Which number stands for which letter.
+/// The number of each letter.
 struct Letters {
     a: i128,
     capitals: bool,
@@ -241,7 +241,7 @@ fn links_pairs(placed: &Placed<'_>) -> bool {
         || ['…', '–', '—'].iter().any(|link| placed.is_mark(*link))
 }
 
-/// Whether a pair comes behind at most one more link, as in `up to Z=25`.
+/// Whether a pair comes after at most one more link, as in `up to Z=25`.
 fn pairs_follow(tokens: &[Placed<'_>], text: &str) -> bool {
     let behind = tokens.first().is_some_and(links_pairs);
     pair(tokens, text).is_some() || (behind && pair(&tokens[1..], text).is_some())

@@ -1,8 +1,8 @@
-//! Instructions carried out without a model: one family of them, and nothing that is not said.
+//! Instructions carried out without a model: one family of them, by what their text states.
 //!
 //! The family takes a quoted sentence, counts the letters of each word, multiplies by the word's position, sums, takes
 //! a remainder, makes a letter of it and writes letter, colon and the words in reverse. Every value is read from the
-//! text. What is not understood to the last word is not carried out.
+//! text. A text that is not understood to the last word is not carried out.
 
 mod answer;
 mod instruction;
@@ -11,19 +11,19 @@ use std::fmt;
 
 pub use answer::matches_expected;
 
-/// What came of an instruction.
+/// The result of carrying out an instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Procedure {
-    /// It was carried out; this is the line that it asks for.
+    /// The line that the instruction asks for.
     Answer(String),
-    /// It does not say enough, or too much.
+    /// The instruction says too little or too much.
     Undetermined {
-        /// What is missing, in order; never empty.
+        /// The missing steps, in order; never empty.
         missing: Vec<Step>,
     },
 }
 
-/// What an instruction of the family must say.
+/// A step that an instruction of the family must state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Step {
     /// One sentence in quotes, of words made of letters.
@@ -32,19 +32,19 @@ pub enum Step {
     CountLetters,
     /// That each count is multiplied by the word's position.
     Multiply,
-    /// Which number the first position has.
+    /// The number of the first position.
     Positions,
     /// That all results are summed; as many as there are words, if it says how many.
     Sum,
     /// A remainder and what is divided by.
     Modulo,
-    /// That the remainder becomes a letter, and which letter stands for which number.
+    /// That the remainder becomes a letter, and the number of each letter.
     Letters,
     /// That this letter is written.
     WriteLetter,
-    /// A colon behind it.
+    /// A colon after the letter.
     Colon,
-    /// The sentence with its words in reverse behind that.
+    /// The sentence with its words in reverse after the colon.
     ReverseWords,
     /// An understanding of all of the text: it says more, or in another order.
     Rest,

@@ -1,4 +1,4 @@
-//! What each role is told. The texts are files beside this one.
+//! The prompts of each role. The texts are files in this folder.
 
 mod guarded;
 mod render;
@@ -17,9 +17,9 @@ pub const DECODER: &str = include_str!("decoder.txt");
 pub const SEMANTIC_JUDGE: &str = include_str!("semantic_judge.txt");
 /// The seed's prompt for the judge of the rules.
 pub const IMPLEMENTABILITY_JUDGE: &str = include_str!("implementability_judge.txt");
-/// What the executor is told, in every profile.
+/// The executor's prompt, in every profile.
 pub const EXECUTOR: &str = include_str!("executor.txt");
-/// What a judge is told whose reply held no score.
+/// The second message to a judge whose reply held no score.
 pub const ASK_AGAIN: &str = include_str!("ask_again.txt");
 
 /// The longest reply of encoder and decoder in tokens, unless it is set.
@@ -39,21 +39,21 @@ pub enum PromptProfile {
     /// The user's own texts, byte for byte.
     #[default]
     Seed,
-    /// The judge has bands and anchors; the decoder gets the rules in the user turn; the encoder is told to shorten
+    /// The judge has bands and anchors; the decoder gets the rules in the user turn; the encoder is asked to shorten
     /// instructions and not to carry them out.
     Bands,
-    /// The judge's anchors of the seed; contestants' texts stand between delimiters that nobody can guess and are
+    /// The judge's anchors of the seed; contestants' texts are placed between delimiters that cannot be guessed and are
     /// declared to be data; the judge reasons before it scores.
     Guarded,
 }
 
-/// Who is asked.
+/// The role of a model in an experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// Shortens the text.
     Encoder,
-    /// Makes the text again and never saw it.
+    /// Writes the text again without having seen it.
     Decoder,
     /// Compares the two.
     SemanticJudge,
@@ -63,11 +63,11 @@ pub enum Role {
     Executor,
     /// The encoder's prompt with a text of one token: its reply tells how long the rest of that prompt is.
     MeasureEncoder,
-    /// The same of the decoder.
+    /// The decoder's prompt with a text of one token.
     MeasureDecoder,
 }
 
-/// What a role gets to see, and nothing else: a decoder has no field for the original.
+/// The texts that a role gets to see: a decoder has no field for the original.
 #[derive(Debug, Clone, Copy)]
 pub enum RoleInput<'a> {
     /// For the encoder.
@@ -88,7 +88,7 @@ pub enum RoleInput<'a> {
     Semantic {
         /// The text.
         original: &'a str,
-        /// The text again.
+        /// The decoded text.
         decoded: &'a str,
     },
     /// For the judge of the rules.
@@ -98,12 +98,12 @@ pub enum RoleInput<'a> {
     },
     /// For the executor.
     Execute {
-        /// The text again.
+        /// The decoded text.
         decoded: &'a str,
     },
 }
 
-/// What is sent to a role.
+/// The prompt of a call.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Prompt {
@@ -119,23 +119,23 @@ pub struct Prompt {
     pub sha256: String,
 }
 
-/// One turn.
+/// One turn of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PromptMessage {
-    /// Whose.
+    /// The side that speaks.
     pub role: Turn,
-    /// What is said.
+    /// The text of the turn.
     pub content: String,
 }
 
-/// Whose turn it is.
+/// The side that speaks in a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Turn {
-    /// Ours.
+    /// The engine's turn.
     User,
-    /// The model's.
+    /// The model's turn.
     Assistant,
 }
 

@@ -10,7 +10,7 @@ use crate::hash::sha256_hex;
 const RULES: &str = "{encodingSystem}";
 
 impl RoleInput<'_> {
-    /// Who gets to see this.
+    /// The role that gets to see this.
     pub fn role(&self) -> Role {
         match self {
             Self::Encode { .. } => Role::Encoder,

@@ -17,9 +17,9 @@ pub struct ItemName {
     pub encoding_id: String,
     /// The case.
     pub test_case_id: String,
-    /// Which encoding of the text, from 1.
+    /// The number of this encoding of the text, from 1.
     pub trial: u32,
-    /// Which decoding of that, from 1.
+    /// The number of this decoding of the encoded text, from 1.
     pub decode: u32,
 }
 

@@ -1,4 +1,4 @@
-//! What has changed from one run to the next, and whether that may pass.
+//! The changes from one run to the next, and whether they pass the limits.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -24,11 +24,11 @@ pub struct Comparison {
     /// The version of this form.
     #[serde(rename = "schema_version")]
     pub schema_version: u32,
-    /// `zer0gravity.comparison`.
+    /// The text `zer0gravity.comparison`.
     pub kind: String,
     /// Whether the new run may pass; always true if no limit was given.
     pub holds: bool,
-    /// Why it may not, a sentence each; empty if it holds.
+    /// The reasons that it does not hold, a sentence each.
     pub reasons: Vec<String>,
     /// Drops beyond the limit that chance may give and that therefore pass, a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -50,7 +50,7 @@ pub struct Comparison {
     pub missing: Vec<PairName>,
     /// Pairs that did not occur before.
     pub added: Vec<PairName>,
-    /// What else is not the same: it may be what the difference comes from.
+    /// The other changes, which may be the cause of the difference.
     pub changes: Changes,
 }
 
@@ -61,7 +61,7 @@ pub struct Comparison {
 pub struct Difference {
     /// The encoding or the case.
     pub id: String,
-    /// Common pairs.
+    /// The number of common pairs.
     pub pairs: usize,
     /// The old mean of them.
     #[serde(with = "crate::number::plain_option")]
@@ -72,7 +72,7 @@ pub struct Difference {
     /// New minus old.
     #[serde(with = "crate::number::plain_option")]
     pub mean_difference: Option<f64>,
-    /// Its 95 % interval by Student's t; none below 2 pairs.
+    /// The 95 % interval of the difference by Student's t; `None` below 2 pairs.
     pub ci95: Option<Interval>,
     /// Two-sided p of the sign-flip test, not adjusted.
     #[serde(with = "crate::number::plain_option")]
@@ -84,7 +84,8 @@ pub struct Difference {
         with = "crate::number::plain_option"
     )]
     pub drop_p: Option<f64>,
-    /// How many texts would show a drop of this size with this spread; of encodings that dropped without showing it.
+    /// The number of texts that would show a drop of this size with this spread; `Some` for an encoding whose drop is not
+    /// significant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub texts_needed: Option<usize>,
 }
@@ -105,10 +106,10 @@ pub struct PairName {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct NewFailure {
-    /// Which.
+    /// The text and the encoding.
     #[serde(flatten)]
     pub item: ItemName,
-    /// How it ended.
+    /// The end of the experiment.
     pub outcome: Outcome,
 }
 
@@ -120,7 +121,7 @@ struct Pair<'a> {
     new: f64,
 }
 
-/// What has to be the same in both runs: a case with another text is another case.
+/// The parts that have to be equal in both runs: a case with another text is another case.
 fn key<'a>(group: &Group<'a>) -> (&'a str, &'a str, &'a str) {
     let text = group.items.first().map_or("", |item| &item.original_text);
     (group.encoding, group.case, text)

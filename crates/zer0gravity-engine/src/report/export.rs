@@ -57,10 +57,10 @@ pub const CSV_COLUMNS: &[&str] = &[
 /// The results as CSV after RFC 4180 (UTF-8, a header row, lines end with CRLF): the columns of [`CSV_COLUMNS`], one row for
 /// each result in the report's order.
 ///
-/// What a result does not have is an empty cell. `flags` and `judges` are joined by one space. Numbers stay numbers. In
-/// every other cell a text that begins with `=`, `+`, `-`, `@`, a tab or a line's end gets an apostrophe before it, so that no
-/// spreadsheet takes it for a formula; so does a text that begins with apostrophes before one of these, so that whoever
-/// takes one apostrophe away from `'*[=+\-@\t\r\n]` gets every text back.
+/// A missing value is an empty cell. `flags` and `judges` are joined by one space. Numbers stay numbers. In every other
+/// cell a text that begins with `=`, `+`, `-`, `@`, a tab or a line's end gets an apostrophe before it, so that no
+/// spreadsheet takes it for a formula; so does a text that begins with apostrophes before one of these, so that a program
+/// that removes one apostrophe from `'*[=+\-@\t\r\n]` gets every text back.
 ///
 /// ```
 /// use zer0gravity_engine::report::{Report, export_csv};
@@ -159,7 +159,7 @@ fn number(value: Option<impl Display>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
 
-/// As JSON writes it: no point behind an integer, nothing for what is not finite.
+/// Writes a number as JSON does, without a point after an integer; a number that is not finite is empty.
 fn decimal(value: Option<f64>) -> String {
     let value = value.filter(|value| value.is_finite());
     // -0 is 0.

@@ -83,7 +83,7 @@ pub(super) fn implementability(result: &ExperimentResult) -> Option<f64> {
     )
 }
 
-/// Signed percent.
+/// The saved percent, negative for an expansion.
 pub(super) fn compression(result: &ExperimentResult) -> Option<f64> {
     scored(result, result.details.compression_percent)
 }
@@ -93,7 +93,7 @@ pub(super) fn chrf(result: &ExperimentResult) -> Option<f64> {
     scored(result, result.metrics.map(|metrics| metrics.chrf_pp))
 }
 
-/// Whether a result has its points, with rules or without: those that a judge did not give (NaN) are none.
+/// Whether a result has its points, with rules or without: NaN is not a point.
 pub(super) fn is_scored(result: &ExperimentResult) -> bool {
     let partial = result.partial_total.map(|partial| partial.points);
     let points = result.total.or(partial);
@@ -108,7 +108,7 @@ fn scored(result: &ExperimentResult, value: Option<f64>) -> Option<f64> {
         .filter(|value| value.is_finite())
 }
 
-/// How many ended as they should, did not, and were refused.
+/// The numbers of experiments that were scored, failed and were refused.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct OutcomeCounts {
     pub(super) items: usize,

@@ -1,4 +1,4 @@
-//! What the judges of a run do: how mild each is, whether they agree, where their spread comes from.
+//! Statistics of the judges of a run: mildness, agreement, and the sources of their spread.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::stats::{
     variance_components,
 };
 
-/// What the judges of a run do, on its scored items.
+/// Statistics of the judges of a run, on its scored items.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -28,7 +28,7 @@ pub struct Judges {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct JudgePanel {
-    /// Krippendorff's alpha (interval data) over the medians of each judge's samples; none for one judge.
+    /// Krippendorff's alpha (interval data) over the medians of each judge's samples; `None` for one judge.
     #[serde(with = "crate::number::plain_option")]
     pub alpha: Option<f64>,
     /// Decodes that two judges and more have judged.
@@ -37,7 +37,7 @@ pub struct JudgePanel {
     pub per_judge: Vec<JudgeStatistics>,
 }
 
-/// One judge.
+/// The statistics of one judge.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -48,7 +48,7 @@ pub struct JudgeStatistics {
     pub samples: usize,
     /// The mean of its points. The interval is over texts, or over trials if there is one text with one encoding.
     pub points: Estimate,
-    /// Where the spread of repeats comes from; none if nothing was repeated, and for the rules, which do not change.
+    /// The sources of the spread of repeats; `None` if nothing was repeated, and for the rules, which do not change.
     pub components: Option<Components>,
     /// Pairs of encoding and case that the components are pooled over.
     pub component_cases: usize,
@@ -56,7 +56,7 @@ pub struct JudgeStatistics {
     pub incomplete_cases: usize,
 }
 
-/// Which record of a result.
+/// A judge's record in a result.
 type Record = fn(&ExperimentResult) -> Option<&JudgeRecord>;
 
 impl Judges {

@@ -1,7 +1,7 @@
-//! A whole run: its results, what they come to, and the forms it is shown in.
+//! A whole run: its results, their statistics, and the forms it is shown in.
 //!
 //! [`Report::new`] computes everything from the results, so that a report and a plain array of results
-//! ([`Report::of_results`]) say the same. [`Report::read`] takes both forms back. What is derived is rounded to six
+//! ([`Report::of_results`]) say the same. [`Report::read`] takes both forms back. Derived numbers are rounded to six
 //! decimals: more are noise, and these survive every JSON reader unchanged.
 //!
 //! Next: [`Statistics`] for means, intervals and tests, [`compare`] for two runs, [`export_csv`] for a spreadsheet, `page`
@@ -55,22 +55,22 @@ pub struct Report {
     /// The version of this form.
     #[serde(rename = "schema_version")]
     pub schema_version: u32,
-    /// [`KIND`].
+    /// The text of [`KIND`].
     pub kind: String,
     /// This crate's version.
     pub engine_version: String,
-    /// When the run's plan was frozen, UTC with milliseconds.
+    /// The time at which the run's plan was frozen, UTC with milliseconds.
     pub created_at: String,
-    /// No model was asked.
+    /// Whether no model was asked.
     pub offline: bool,
-    /// The replies came from a recording and nothing was sent. Results do not tell (they equal the recorded ones), so
-    /// whoever replays sets it; written only when true.
+    /// Whether the replies came from a recording and nothing was sent. Results do not show it (they equal the recorded
+    /// ones), so the caller that replays sets it; written only when true.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replayed: bool,
-    /// The calls that it was made of, for a run that is kept in a directory; whoever keeps it sets it.
+    /// The calls of a run that is kept in a directory; the caller that keeps it sets this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls_file: Option<CallsFile>,
-    /// How it was run; none for results that came without a plan.
+    /// The settings of the run; `None` for results that came without a plan.
     pub config: Option<Config>,
     /// The rules.
     pub encodings: Vec<ReportedRuleSet>,
@@ -78,33 +78,33 @@ pub struct Report {
     pub cases: Vec<PlannedCase>,
     /// One for each experiment, in plan order.
     pub results: Vec<ExperimentResult>,
-    /// How the experiments ended.
+    /// The ends of the experiments.
     pub outcomes: Outcomes,
-    /// What the scores come to.
+    /// The statistics of the scores.
     pub statistics: Statistics,
-    /// What the run took.
+    /// The tokens and the cost of the run.
     pub cost: RunCost,
-    /// Where random choices come from.
+    /// The source of random choices.
     pub randomness: Randomness,
 }
 
-/// A set of rules and what can be said of them.
+/// A set of rules with its tokens and findings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ReportedRuleSet {
-    /// Its id.
+    /// The id of the rules.
     pub id: String,
-    /// Its file.
+    /// The file of the rules.
     pub path: Option<String>,
     /// The SHA-256 of the rules in hex.
     pub sha256: String,
     /// Tokens of the rules, if they were counted.
     pub rules_tokens: Option<u64>,
-    /// Who counted them.
+    /// The source of that number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rules_tokens_source: Option<TokenSource>,
-    /// What can be said of the rules.
+    /// The findings about the rules.
     pub lint: LintReport,
 }
 
@@ -129,27 +129,27 @@ impl ReportedRuleSet {
     }
 }
 
-/// Why a file is no report.
+/// The reason that a file is not a report.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ReportError {
-    /// It is not JSON, or not of this form.
+    /// The file is not JSON, or not of this form.
     #[error("not a report and not an array of results: {source}")]
     Json {
-        /// What and where.
+        /// The cause, with its place.
         #[from]
         source: serde_json::Error,
     },
-    /// It is JSON of another kind.
+    /// The file is JSON of another kind.
     #[error("kind {found:?} where {KIND:?} is needed")]
     Kind {
-        /// What it says.
+        /// The value in the file.
         found: String,
     },
-    /// Another program version wrote it.
+    /// The file has a version that this program does not read.
     #[error("schema_version {found} where 1 or {SCHEMA_VERSION} is needed")]
     Version {
-        /// What it says.
+        /// The value in the file.
         found: u32,
     },
 }
@@ -233,7 +233,7 @@ impl Report {
     /// assert!(Report::read("{}").is_err());
     /// ```
     pub fn read(json: &str) -> Result<Self, ReportError> {
-        /// What tells whether the rest can be read.
+        /// The fields that show whether the rest can be read.
         #[derive(Deserialize)]
         struct Head {
             schema_version: u32,

@@ -1,4 +1,4 @@
-//! How the experiments of a run ended.
+//! The ends of a run's experiments.
 
 use std::collections::BTreeMap;
 
@@ -7,19 +7,19 @@ use serde::{Deserialize, Serialize};
 use super::grouped::OutcomeCounts;
 use crate::{ExperimentResult, StageName, StageStatus};
 
-/// How many experiments ended how.
+/// The number of experiments by their end.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Outcomes {
     /// All of them.
     pub items: usize,
-    /// Those with a total: the only ones that count in a mean of totals.
+    /// Experiments with a total: the only ones that count in a mean of totals.
     pub scored: usize,
-    /// Those that no rules came with: scored of 95, without a total.
+    /// Experiments without rules: scored of 95, without a total.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub partial: usize,
-    /// Those that did not end `ok`. A compatible judge parser may leave a few that are neither: `ok` without a total.
+    /// Experiments that did not end `ok`. A compatible judge parser may leave a few that are neither: `ok` without a total.
     pub failed: usize,
     /// By status and stage, `ok` first.
     pub counts: Vec<OutcomeCount>,
@@ -30,16 +30,16 @@ fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
-/// How many experiments ended this way.
+/// The number of experiments with one end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct OutcomeCount {
-    /// How.
+    /// The status.
     pub status: StageStatus,
-    /// Where; none for `ok`.
+    /// The stage; `None` for `ok`.
     pub stage: Option<StageName>,
-    /// How many, at least 1.
+    /// The number of experiments, at least 1.
     pub count: usize,
 }
 

@@ -1,4 +1,4 @@
-//! How results were made, as they say themselves, and where two runs differ in it.
+//! The settings that results name, and the differences between those of two runs.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What a run took.
+//! The tokens, the time and the cost of a run.
 
 use llm_types::Usd;
 use serde::{Deserialize, Serialize};
@@ -8,8 +8,9 @@ use super::grouped::encoding_ids;
 use crate::pipeline::CallTally;
 use crate::{ExperimentResult, TokenUse};
 
-/// What a run took. Its own numbers count every call once if the run itself was watched; of results that were only read, and of
-/// each encoding, a call that several results share stands in each of them: these are the most that can have been spent.
+/// The tokens, the time and the cost of a run. A run that was watched counts every call once; of results that were only
+/// read, and of each encoding, a call that several results share counts in each of them: these are the most that can have
+/// been spent.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -21,11 +22,11 @@ pub struct RunCost {
     /// The cost, in JSON dollars as a text; `None` if that of a result is not known.
     #[serde(with = "crate::cost::dollars::option")]
     pub usd: Option<Usd>,
-    /// The same for each encoding.
+    /// The cost of each encoding.
     pub per_encoding: Vec<RuleSetCost>,
 }
 
-/// What one encoding took.
+/// The tokens and the cost of one encoding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

@@ -1,4 +1,4 @@
-//! What the scores of a run come to.
+//! The statistics of a run's scores.
 
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng as _;
@@ -13,7 +13,7 @@ use super::{Judges, ReportedRuleSet};
 use crate::ExperimentResult;
 use crate::stats::{Estimate, Interval, PairedResult, holm, paired_test};
 
-/// What the scores of a run come to.
+/// The statistics of a run's scores.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -24,7 +24,7 @@ pub struct Statistics {
     pub per_case: Vec<CaseStatistics>,
     /// One for each pair of encodings.
     pub pairwise: Vec<Pairwise>,
-    /// What the judges do.
+    /// The statistics of the judges.
     pub judges: Judges,
 }
 
@@ -36,13 +36,13 @@ pub struct Statistics {
 pub struct RuleSetStatistics {
     /// The encoding.
     pub encoding_id: String,
-    /// Experiments.
+    /// The number of experiments.
     pub items: usize,
-    /// Those with a total.
+    /// Experiments with a total.
     pub scored: usize,
-    /// Those that did not end `ok`, refused ones included.
+    /// Experiments that did not end `ok`, refused ones included.
     pub failed: usize,
-    /// Those that a model would not do.
+    /// Experiments that a model refused.
     pub refused: usize,
     /// `failed` of `items`, 0 to 1.
     #[serde(with = "crate::number::plain")]
@@ -50,9 +50,9 @@ pub struct RuleSetStatistics {
     /// `refused` of `items`, 0 to 1.
     #[serde(with = "crate::number::plain")]
     pub refusal_rate: f64,
-    /// Cases.
+    /// The number of cases.
     pub cases: usize,
-    /// Those with a scored item.
+    /// Cases with a scored item.
     pub scored_cases: usize,
     /// 0 to 100.
     pub total: Estimate,
@@ -75,11 +75,11 @@ pub struct CaseStatistics {
     pub encoding_id: String,
     /// The case.
     pub test_case_id: String,
-    /// Experiments.
+    /// The number of experiments.
     pub items: usize,
-    /// Those with a total.
+    /// Experiments with a total.
     pub scored: usize,
-    /// Those that did not end `ok`.
+    /// Experiments that did not end `ok`.
     pub failed: usize,
     /// Tokens of the text, the mean if counts differ.
     #[serde(with = "crate::number::plain_option")]
@@ -101,17 +101,17 @@ pub struct Pairwise {
     pub a: String,
     /// The second.
     pub b: String,
-    /// Common cases.
+    /// The number of common cases.
     pub cases: usize,
     /// Total of `a` minus total of `b`.
     #[serde(with = "crate::number::plain_option")]
     pub mean_difference: Option<f64>,
-    /// Its 95 % interval.
+    /// The 95 % interval of the difference.
     pub ci95: Option<Interval>,
     /// Of the sign-flip test.
     #[serde(with = "crate::number::plain_option")]
     pub p: Option<f64>,
-    /// The same, adjusted after Holm over all pairs of the run.
+    /// The p value, adjusted after Holm over all pairs of the run.
     #[serde(with = "crate::number::plain_option")]
     pub p_holm: Option<f64>,
 }

@@ -28,7 +28,7 @@ impl From<Option<f64>> for Limits {
 }
 
 impl Limits {
-    /// The same, and another judge may have scored the new run.
+    /// Allows another judge for the new run.
     #[must_use]
     pub fn allowing_changed_judge(self, allow: bool) -> Self {
         Self {
@@ -37,7 +37,7 @@ impl Limits {
         }
     }
 
-    /// The same, and no drop beyond the limit passes, even if chance may give it.
+    /// Refuses a drop beyond the limit, even if chance may give it.
     #[must_use]
     pub fn strict(self, strict: bool) -> Self {
         Self { strict, ..self }

@@ -1,14 +1,14 @@
-//! Where the spread of repeated scores comes from: encoder, decoder or judge.
+//! The sources of the spread of repeated scores: encoder, decoder or judge.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::{mean, squares};
 
-/// Variances of a balanced nested experiment: encodings of a text, decodings of each, words of a judge on each. In squared
-/// points.
+/// Variances of a balanced nested experiment: encodings of a text, decodings of each, samples of a judge on each. In
+/// squared points.
 ///
-/// A level with one repeat has none, which is not 0: nobody looked. What it adds is then in the level above.
+/// A level with one repeat has no variance, which is not 0: it was not measured. Its part is then in the level above.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -30,11 +30,11 @@ pub struct Components {
     pub judge: Option<f64>,
 }
 
-/// Why there are no components.
+/// The reason that there are no components.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum StatsError {
-    /// There is no score at all.
+    /// The input holds no score.
     #[error("no scores")]
     Empty,
     /// An encoding has another number of decodings than the first one, or a decoding of words of the judge.
@@ -109,7 +109,7 @@ pub fn pooled_variance_components(texts: &[Vec<Vec<Vec<f64>>>]) -> Result<Compon
     Ok(pooled.components())
 }
 
-/// Mean squares of the levels; none for a level with one repeat.
+/// Mean squares of the levels; `None` for a level with one repeat.
 #[derive(Debug, Clone, Copy)]
 struct MeanSquares {
     /// Encodes, decodes, judge samples.
@@ -148,7 +148,7 @@ impl MeanSquares {
         })
     }
 
-    /// What each level adds to the next one below it that was repeated.
+    /// The part that each level adds to the next one below it that was repeated.
     fn components(self) -> Components {
         let [encodes, decodes, samples] = self.shape;
         let over = |own: Option<f64>, below: Option<f64>, times: usize| {
@@ -165,7 +165,7 @@ impl MeanSquares {
     }
 }
 
-/// How often each level is repeated, if that is the same everywhere.
+/// The number of repeats of each level, if it is the same everywhere.
 fn shape(scores: &[Vec<Vec<f64>>]) -> Result<[usize; 3], StatsError> {
     let decodes = scores.first().map_or(0, Vec::len);
     let samples = scores.first().and_then(|d| d.first()).map_or(0, Vec::len);

@@ -13,7 +13,7 @@ const EQUAL: f64 = 1e-9;
 /// The scale of values that have no ends, such as differences.
 pub const UNBOUNDED: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 
-/// How an interval was computed.
+/// The method of an interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IntervalMethod {
@@ -35,7 +35,7 @@ pub struct Interval {
     /// The upper end.
     #[serde(with = "crate::number::plain")]
     pub high: f64,
-    /// How it was computed.
+    /// The method by which it was computed.
     #[serde(default)]
     pub method: IntervalMethod,
 }
@@ -45,9 +45,9 @@ pub struct Interval {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Estimate {
-    /// How many independent values there are: texts, or trials of one text.
+    /// The number of independent values: texts, or trials of one text.
     pub n: usize,
-    /// How many single numbers these are the means of.
+    /// The number of single numbers that these are the means of.
     #[serde(default)]
     pub values: usize,
     /// `None` of no values.
@@ -61,7 +61,7 @@ pub struct Estimate {
 /// draws. Values that are not finite do not count.
 ///
 /// The interval is Student's t, clipped to the scale. Equal values have no spread to compute it from, and yet the next may differ:
-/// they get the exact interval of a share (beta), scaled; without ends of the scale ([`UNBOUNDED`]) there is no such interval,
+/// they get the exact interval of a share (beta), scaled; without ends of the scale ([`UNBOUNDED`]) that does not exist,
 /// and t gives one without width.
 ///
 /// ```
@@ -128,7 +128,7 @@ fn exact(n: f64, mean: f64, (low, high): (f64, f64)) -> Option<Interval> {
     })
 }
 
-/// How many standard errors a 95 % interval reaches to each side; `None` below one degree of freedom.
+/// The number of standard errors that a 95 % interval reaches to each side; `None` below one degree of freedom.
 fn quantile(freedom: f64) -> Option<f64> {
     let student = StudentsT::new(0.0, 1.0, freedom).ok()?;
     Some(student.inverse_cdf(f64::midpoint(1.0, CONFIDENCE)))

@@ -1,4 +1,4 @@
-//! What numbers of a repeated experiment come to: means with intervals, tests of differences, and where the spread comes from.
+//! Statistics of a repeated experiment: means with intervals, tests of differences, and sources of the spread.
 //!
 //! Every sum runs in the order of its input, so the same input gives the same bits. Random flips come from the generator
 //! that is handed in.
@@ -22,7 +22,7 @@ pub use interval::{Estimate, Interval, IntervalMethod, UNBOUNDED, mean_with_inte
 pub use median::{panel_score, sample_median};
 pub use paired::{EXACT_FLIPS_UP_TO, PairedResult, RANDOM_FLIPS, paired_test};
 
-/// The mean; none of nothing.
+/// The mean; `None` for an empty list.
 fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }

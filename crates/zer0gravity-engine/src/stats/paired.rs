@@ -10,20 +10,20 @@ pub const EXACT_FLIPS_UP_TO: usize = 16;
 /// Random sign flips beyond that.
 pub const RANDOM_FLIPS: u32 = 10_000;
 
-/// How two series of paired values differ, in their unit.
+/// The difference of two series of paired values, in their unit.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PairedResult {
-    /// How many pairs there are.
+    /// The number of pairs.
     pub n: usize,
-    /// The mean of first minus second; none of no pairs.
+    /// The mean of first minus second; `None` without pairs.
     #[serde(with = "crate::number::plain_option")]
     pub mean_difference: Option<f64>,
-    /// Its 95 % interval by Student's t; none below 2 pairs.
+    /// The 95 % interval of the mean by Student's t; `None` below 2 pairs.
     pub ci95: Option<Interval>,
-    /// Two-sided p of the sign-flip test: the share of sign flips that give a difference at least as large, 0 to 1; none
-    /// of no pairs. With few pairs it cannot be small: n pairs give at least 2 / 2^n.
+    /// Two-sided p of the sign-flip test: the share of sign flips that give a difference at least as large, 0 to 1; `None`
+    /// without pairs. With few pairs it cannot be small: n pairs give at least 2 / 2^n.
     #[serde(with = "crate::number::plain_option")]
     pub p: Option<f64>,
 }

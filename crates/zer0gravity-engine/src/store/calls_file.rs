@@ -5,9 +5,9 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-/// How much of `calls.jsonl` a report was made of, and its hash: later calls do not change it, an edited line does.
+/// The part of `calls.jsonl` that a report was made of, with its hash: later calls do not change it, an edited line does.
 ///
-/// It shows accidents. Who edits the calls can write the hash, too.
+/// The hash shows accidents. A person who edits the calls can also write the hash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CallsFile {

@@ -25,9 +25,9 @@ pub struct JsonlStore {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TornLine {
-    /// From 1.
+    /// The line, from 1.
     pub line: usize,
-    /// Its length.
+    /// The length of the line in bytes.
     pub bytes: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Every call a run makes, by its content: what was asked is never asked again.
+//! Every call of a run, by its content: an equal call is not made again.
 
 mod calls_file;
 mod jsonl;
@@ -24,7 +24,7 @@ pub use record::{CallRecord, StoredAnswer};
 pub(crate) use shared::SharedStore;
 pub(crate) use stored_model::StoredModel;
 
-/// Keeps calls.
+/// A store of calls.
 pub trait CallStore: Send {
     /// The reply or count that was kept under `key`; failed calls are kept but never given.
     fn get(&self, key: &CallKey) -> Option<Arc<CallRecord>>;
@@ -41,29 +41,29 @@ fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Why calls cannot be kept or read.
+/// The reason that calls cannot be kept or read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
     /// The file cannot be read or written.
     #[error("cannot {verb} {}", path.display())]
     Io {
-        /// What was tried.
+        /// The action, such as `write`.
         verb: &'static str,
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: io::Error,
     },
-    /// A line that is not the last is no call: the file is damaged, and nothing of it is trusted.
+    /// A line that is not the last does not hold a call: the file is damaged, and nothing of it is trusted.
     #[error("{}, line {line}: expected one call: {message}", path.display())]
     BadLine {
         /// The file.
         path: PathBuf,
-        /// From 1.
+        /// The line, from 1.
         line: usize,
-        /// What is wrong.
+        /// The fault of the line.
         message: String,
     },
     /// The file is of a version that this crate does not read.
@@ -71,11 +71,11 @@ pub enum StoreError {
     SchemaVersion {
         /// The file.
         path: PathBuf,
-        /// From 1.
+        /// The line, from 1.
         line: usize,
-        /// The file's.
+        /// The version of the file.
         found: u64,
-        /// Ours.
+        /// The version of this program.
         expected: u32,
     },
 }

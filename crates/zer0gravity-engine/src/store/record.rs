@@ -9,25 +9,25 @@ use crate::setters::setters;
 /// The version of a line.
 pub(crate) const SCHEMA_VERSION: u32 = 1;
 
-/// A call and what came of it.
+/// A call and its answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CallRecord {
     /// The version of this form.
     pub schema_version: u32,
-    /// What was asked.
+    /// The key of the request.
     pub key: CallKey,
-    /// Where.
+    /// The endpoint of the call.
     pub endpoint: Endpoint,
-    /// Of whom; none for a count.
+    /// The role that was asked; `None` for a count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
     /// The model's id.
     pub model: String,
-    /// Which of its repetitions, for people: it is part of the key.
+    /// The repeat numbers, for people: they are part of the key.
     #[serde(default)]
     pub repeat: Repeat,
-    /// What came of it.
+    /// The answer.
     #[serde(flatten)]
     pub answer: StoredAnswer,
 }
@@ -57,7 +57,7 @@ impl CallRecord {
     }
 }
 
-/// What came of a call.
+/// The answer to a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StoredAnswer {
@@ -65,12 +65,12 @@ pub enum StoredAnswer {
     Reply(ModelReply),
     /// A number of tokens.
     Count(TokenCount),
-    /// Nothing: kept for people, and asked again.
+    /// A failure: kept for people, and asked again.
     Error(ModelError),
 }
 
 impl CallRecord {
-    /// Whether it may stand for the same call when the run is resumed.
+    /// Whether the record answers an equal call when the run is resumed.
     pub(crate) fn is_reusable(&self) -> bool {
         match &self.answer {
             StoredAnswer::Reply(_) | StoredAnswer::Count(_) => true,
@@ -78,7 +78,7 @@ impl CallRecord {
             // run is judged anew, may still be.
             StoredAnswer::Error(error) => {
                 let told = error.counts_nothing() || error.call.attempts > 0;
-                self.endpoint == Endpoint::CountTokens && error.goes_on_without() && told
+                self.endpoint == Endpoint::CountTokens && error.is_optional_count() && told
             }
         }
     }
@@ -90,7 +90,7 @@ impl StoredAnswer {
         matches!(self, Self::Error(error) if error.kind.is_cap() && error.call.attempts == 0)
     }
 
-    /// What the call took.
+    /// The requests and the time of the call.
     pub(super) fn facts_mut(&mut self) -> &mut CallFacts {
         match self {
             Self::Reply(reply) => &mut reply.call,
@@ -101,8 +101,8 @@ impl StoredAnswer {
 }
 
 impl ModelError {
-    /// Whether an experiment goes on without this count.
-    pub(crate) fn goes_on_without(&self) -> bool {
+    /// Whether an experiment continues without this count.
+    pub(crate) fn is_optional_count(&self) -> bool {
         !self.stopped && !self.kind.ends_run(Endpoint::CountTokens)
     }
 

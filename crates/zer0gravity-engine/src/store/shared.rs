@@ -20,7 +20,7 @@ struct Shared {
 }
 
 impl SharedStore {
-    /// Shares `store`.
+    /// Makes `store` available to several tasks.
     pub fn new(store: impl CallStore + 'static) -> Self {
         Self(Arc::new(Shared {
             store: Arc::new(tokio::sync::Mutex::new(Box::new(store))),
@@ -29,7 +29,7 @@ impl SharedStore {
         }))
     }
 
-    /// What [`CallStore::get`] of the store gives.
+    /// Returns the result of [`CallStore::get`].
     pub(super) async fn get(&self, key: &CallKey) -> Option<Arc<CallRecord>> {
         self.0.store.lock().await.get(key)
     }
@@ -59,7 +59,7 @@ impl SharedStore {
         .await;
     }
 
-    /// What went wrong when the store was written to, in words.
+    /// The failure to write to the store, in words.
     pub(super) fn failure(&self) -> Option<String> {
         lock(&self.0.failed).as_ref().map(ToString::to_string)
     }

@@ -26,7 +26,7 @@ impl<'a> SharedCalls<'a> {
     /// the next does.
     ///
     /// # Errors
-    /// That of `find`. It is not shared: whoever waits calls `find` again.
+    /// The error of `find`. It is not shared: each waiting task calls `find` again.
     pub async fn get<F>(
         &self,
         key: &CallKey,

@@ -27,7 +27,7 @@ pub(crate) struct StoredModel<'a> {
     calls: SharedCalls<'a>,
     limiter: Limiter,
     stop: StopSwitch<'a>,
-    /// What all calls took, each once, however many experiments share it.
+    /// The tally of all calls, each once, also if several experiments share it.
     totals: Mutex<CallTally>,
     /// The errors of models whose provider does not count: asked once.
     uncounted: Mutex<HashMap<String, ModelError>>,

@@ -71,7 +71,7 @@ impl Clock for Still {
     }
 }
 
-/// Counts characters: every number of a test can be reckoned by hand.
+/// Counts characters: every number of a test can be computed by hand.
 pub struct Characters;
 
 impl LocalCounter for Characters {

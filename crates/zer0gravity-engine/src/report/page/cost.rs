@@ -1,4 +1,4 @@
-//! When the rules have paid for themselves.
+//! The number of messages after which the rules have paid for themselves.
 
 use report_kit::{Axis, Cell, Plot, Section, Series, Table};
 
@@ -21,22 +21,22 @@ struct Balance<'a> {
     encoding: &'a str,
     /// Of the rules.
     rules: u64,
-    /// They are an estimate.
+    /// Whether the tokens of the rules are an estimate.
     estimated: bool,
-    /// Scored results.
+    /// The number of scored results.
     texts: f64,
     original: f64,
     encoded: f64,
 }
 
 impl Balance<'_> {
-    /// The saved percent when so many messages share one copy of the rules.
+    /// The saved percent when `messages` share one copy of the rules.
     fn saved(&self, messages: f64) -> f64 {
         let rules = self.rules as f64 * self.texts / messages;
         (self.original - self.encoded - rules) / self.original * 100.0
     }
 
-    /// Messages from which on something is saved; none if nothing ever is.
+    /// The number of messages from which on something is saved; `None` if nothing ever is.
     fn break_even(&self) -> Option<f64> {
         let saved = self.original - self.encoded;
         (saved > 0.0).then(|| (self.rules as f64 * self.texts / saved).ceil())

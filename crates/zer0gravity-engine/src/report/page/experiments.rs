@@ -1,4 +1,4 @@
-//! Every text, and what became of it.
+//! Every text, with its encoded and its decoded form.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,8 +13,8 @@ use crate::report::grouped::total;
 use crate::report::{CaseStatistics, Report};
 use crate::result::{JudgeRecord, ProceduralStatus};
 
-/// The experiments that are told in full: where there are too many, first those that need a look, then one of each text and
-/// encoding, then the rest.
+/// The experiments that are shown in full: where there are too many, first those that need a look, then one of each text
+/// and encoding, then the rest.
 pub(super) struct ExperimentView {
     /// By case in the order of the results, then as the results stand.
     cases: Vec<(usize, Vec<usize>)>,
@@ -56,7 +56,7 @@ impl ExperimentView {
         Self { cases, told }
     }
 
-    /// The name of a result's text, as a way to it if it is told.
+    /// The name of a result's text, as a link if the experiment is shown.
     pub(super) fn link(&self, report: &Report, index: usize) -> Cell {
         let case = &report.results[index].test_case_id;
         if self.told[index] {
@@ -116,7 +116,7 @@ pub(super) fn texts(report: &Report, told: &ExperimentView) -> Option<Section> {
     Some(section.table(table.rows(rows).limit(ROWS)))
 }
 
-/// What became of each text, letter by letter.
+/// The difference of each text from its decoded form, letter by letter.
 pub(super) fn section(report: &Report, told: &ExperimentView) -> Option<Section> {
     if told.cases.is_empty() {
         return None;
@@ -244,7 +244,7 @@ fn facts(result: &ExperimentResult) -> Vec<(&'static str, Cell)> {
     facts
 }
 
-/// What a judge wrote, whatever it is.
+/// The reason of a judge, as text.
 fn reason(value: Option<&Value>) -> Option<String> {
     let words = match value? {
         Value::Null => String::new(),

@@ -1,4 +1,4 @@
-//! What stands at the top, and at the very end how it was made.
+//! The top of the page, and the provenance at its end.
 
 use std::collections::BTreeSet;
 
@@ -104,7 +104,7 @@ fn left_out(flagged: &[(f64, &RuleSetStatistics)]) -> String {
     }
 }
 
-/// How many results have no total because no rules were given; empty for none.
+/// A sentence on the results without a total because no rules were given; empty if every result has a total.
 fn without_rules(report: &Report) -> String {
     match report.outcomes.partial {
         0 => String::new(),
@@ -136,7 +136,7 @@ fn reach(total: &Estimate) -> String {
     })
 }
 
-/// What a total is made of.
+/// The parts of a total.
 fn merits(encoding: &RuleSetStatistics) -> String {
     let saved = encoding.compression_percent.mean;
     let (Some(saved), Some(kept)) = (saved, encoding.semantic_preservation.mean) else {
@@ -191,7 +191,7 @@ pub(super) fn probability(p: f64) -> String {
     }
 }
 
-/// What changes how everything below is read.
+/// The notices that change how the page is read.
 pub(super) fn notices(report: &Report) -> Vec<(Tone, String)> {
     let mut notices = Vec::new();
     if report.offline {
@@ -240,7 +240,7 @@ pub(super) fn notices(report: &Report) -> Vec<(Tone, String)> {
     notices
 }
 
-/// How many results rest on a judge's score that was recovered from other text, or was outside of its range.
+/// The number of results with a judge's score that was recovered from other text, or was outside of its range.
 fn uncertain(report: &Report) -> Option<String> {
     let count = |pick: fn(&JudgeRecord) -> bool| {
         let results = report.results.iter().filter(|result| is_scored(result));
@@ -265,7 +265,7 @@ fn uncertain(report: &Report) -> Option<String> {
     })
 }
 
-/// What one needs to do it again.
+/// The settings that are needed to repeat the run.
 pub(super) fn provenance(report: &Report) -> Section {
     let metadata = || report.results.iter().map(|result| &result.metadata);
     let (tokens, config) = (&report.cost.tokens_spent, &report.config);

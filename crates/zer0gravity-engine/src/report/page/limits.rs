@@ -1,4 +1,4 @@
-//! What the numbers do not say.
+//! The limits of the numbers.
 
 use std::collections::BTreeSet;
 

@@ -16,7 +16,7 @@ use crate::stats::Estimate;
 
 /// Rows of a table.
 const ROWS: usize = 300;
-/// Experiments that are told in full.
+/// The number of experiments that are shown in full.
 const TOLD: usize = 200;
 /// Encodings that are drawn with a sign each.
 const SIGNS: usize = 6;

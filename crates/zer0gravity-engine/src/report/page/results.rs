@@ -1,4 +1,4 @@
-//! What came out: encodings, meaning against compression, pairs, length.
+//! The results: encodings, meaning against compression, pairs, length.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ fn ranked(report: &Report) -> Vec<&RuleSetStatistics> {
     ranked
 }
 
-/// The total of each encoding as a bar; `None` if there is no encoding.
+/// The total of each encoding as a bar; `None` without an encoding.
 pub(super) fn totals(report: &Report) -> Option<Plot> {
     let ranked = ranked(report);
     if ranked.is_empty() {

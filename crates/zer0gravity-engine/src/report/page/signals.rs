@@ -1,4 +1,4 @@
-//! What a reader should look at before he believes a number: flags, failures, judges, rules.
+//! Findings to look at before a number is trusted: flags, failures, judges, rules.
 
 use std::collections::BTreeMap;
 
@@ -140,7 +140,7 @@ pub(super) fn outcomes(report: &Report, told: &ExperimentView) -> Option<Section
     )
 }
 
-/// What an outcome means to the reader.
+/// The weight of an outcome to the reader.
 pub(super) fn tone(status: StageStatus) -> Tone {
     match status {
         StageStatus::Ok => Tone::Good,
@@ -185,7 +185,7 @@ pub(super) fn judges(report: &Report) -> Option<Section> {
     Some(section)
 }
 
-/// Where the spread of repeats comes from.
+/// The sources of the spread of repeats.
 fn spread(judges: &[JudgeStatistics]) -> Table {
     let columns = [
         "Judge",

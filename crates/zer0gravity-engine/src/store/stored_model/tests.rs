@@ -1,4 +1,4 @@
-//! What cannot be seen from outside: two who wait for one call, and the first goes away.
+//! Two tasks that wait for one call, of which the first is dropped: not visible from outside.
 
 use std::pin::pin;
 use std::sync::Mutex;
@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 use super::*;
 use crate::store::{CallStore, MemoryStore};
 
-/// Counts a text when it is told to.
+/// Counts a text when the test opens the gate.
 #[derive(Default)]
 struct Gate {
     asked: Mutex<u32>,
@@ -85,7 +85,7 @@ fn who_waits_takes_over_when_the_first_is_dropped() {
     let store = Counted::default();
     let written = store.written.clone();
     let store = SharedStore::new(store);
-    // One permit: if the dropped call kept it, nobody could take over.
+    // One permit: if the dropped call kept it, no other call could take over.
     let client = StoredModel::new(&gate, &Still, &store, 1, CancellationToken::new());
     let mut context = Context::from_waker(Waker::noop());
 
