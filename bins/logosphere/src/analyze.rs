@@ -7,7 +7,7 @@ use bin_support::{Exit, Failure, Session, printable};
 use logosphere_core::config::Scheduling;
 use logosphere_core::metrics::{Interval, Metric, SeedExit, Trend, Volume, Window};
 use logosphere_core::nulls::NullBand;
-use logosphere_core::{Analysis, AnalysisPlan};
+use logosphere_core::{Analysis, AnalysisPlan, Round};
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
 use crate::args;
@@ -264,8 +264,8 @@ fn volume(volume: &Volume) -> String {
 }
 
 fn seed_exit(exit: SeedExit) -> String {
-    let when = |round: Option<u32>| match round {
-        Some(0) => "before round 1".to_owned(),
+    let when = |round: Option<Round>| match round {
+        Some(Round(0)) => "before round 1".to_owned(),
         Some(round) => format!("after round {round}"),
         None => "never".to_owned(),
     };

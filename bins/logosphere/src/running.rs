@@ -11,7 +11,7 @@ use logosphere_core::journal::{
 };
 use logosphere_core::parser::Reason;
 use logosphere_core::state::State;
-use logosphere_core::{Control, Mind, Orchestrator, Progress, RunError, RunSummary};
+use logosphere_core::{Control, Mind, MindId, Orchestrator, Progress, RunError, RunSummary};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::SystemClock;
@@ -65,7 +65,7 @@ pub fn drive(
     };
     let (round, mind) = run.state().next_call();
     let minds = run.state().settings().n_minds;
-    bar.set_position(u64::from(round.saturating_sub(1)) * u64::from(minds) + u64::from(mind));
+    bar.set_position(u64::from(round.before()) * u64::from(minds) + u64::from(mind));
     let outcome = bin_support::block_on(run.run(&mut |progress| match progress {
         Progress::Called(call, key) => {
             bar.inc(1);
@@ -165,7 +165,7 @@ impl Shown {
     fn new(state: &State) -> Self {
         Self {
             begun: Instant::now(),
-            before: state.next_call().0.saturating_sub(1),
+            before: state.next_call().0.before(),
             lost: None,
             failed: None,
             warned: false,
@@ -202,14 +202,14 @@ impl Shown {
             self.lost = Some(format!("{reason} in round {}: {text}", call.round));
         }
         if !call.parse.notes.is_empty() || reason.is_loss() {
-            tracing::debug!(round = call.round, mind = call.mind_id, %reason, notes = ?call.parse.notes, "answer");
+            tracing::debug!(round = %call.round, mind = %call.mind_id, %reason, notes = ?call.parse.notes, "answer");
         }
     }
 
     fn round(&mut self, end: &RoundEnd, state: &State, session: &Session) {
         let rounds = state.settings().max_rounds;
-        let done = f64::from(end.round.saturating_sub(self.before));
-        let left = f64::from(rounds.saturating_sub(end.round));
+        let done = f64::from(end.round.0.saturating_sub(self.before));
+        let left = f64::from(rounds.saturating_sub(end.round.0));
         let seconds = self.begun.elapsed().as_secs_f64() / done.max(1.0) * left;
         let cost = state
             .cost()
@@ -251,9 +251,13 @@ impl Shown {
 fn summarize(state: &State, journal: &Path, session: &mut Session) -> Result<(), Failure> {
     let tokens = state.tokens();
     let (round, mind) = state.next_call();
-    let rounds = round.saturating_sub(1);
+    let rounds = round.before();
     let out = &mut session.results;
-    let part = if mind > 0 { " and a part of one" } else { "" };
+    let part = if mind > MindId(0) {
+        " and a part of one"
+    } else {
+        ""
+    };
     writeln!(out, "rounds    {rounds}{part}")?;
     writeln!(out, "pool      {} messages", state.pool().len())?;
     writeln!(

@@ -20,8 +20,8 @@ use logosphere_core::parser::{ParseMode, parse};
 use logosphere_core::pool::{Keep, Origin, Pool};
 use logosphere_core::sampler::sample_rng;
 use logosphere_core::{
-    Clock, Control, Effective, ExperimentStart, Orchestrator, RequestTemplate, Resumption,
-    Settings, replay,
+    Clock, Control, Effective, ExperimentStart, MindId, Orchestrator, RequestTemplate, Resumption,
+    Round, Settings, replay,
 };
 use serde_json::{Value, json};
 
@@ -110,7 +110,7 @@ fn samples() -> Vec<Value> {
             let pool = pool(active, active, Keep::All);
             let taken = seconds(|| {
                 for mind in 0..DRAWS {
-                    black_box(pool.sample(10, &mut sample_rng(42, 1, mind)));
+                    black_box(pool.sample(10, &mut sample_rng(42, Round(1), MindId(mind))));
                 }
             });
             let name = format!("sample 10 of {active}");

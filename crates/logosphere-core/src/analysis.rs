@@ -11,6 +11,7 @@ use crate::metrics::{
     block_interval, measure, seed_exit, trend, volume,
 };
 use crate::nulls::{MIN_RUNS, Null, NullBand, NullModel, null_bands};
+use crate::number::Round;
 use crate::settings::Scheduling;
 
 /// The version of the form of an [`Analysis`].
@@ -134,7 +135,7 @@ pub struct Measured {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct MeasuredPoint {
     /// Which round, from 1.
-    pub round: u32,
+    pub round: Round,
     /// How many texts it was measured on.
     pub n: usize,
     /// The value; none where there is too little to measure.

@@ -10,6 +10,7 @@ use crate::failure::FailureClass;
 use crate::hash::sha256_hex;
 use crate::journal::SCHEMA_VERSION;
 use crate::mind::TokenUse;
+use crate::number::{MindId, MsgId, Round};
 use crate::parser::{End, Note, ParseMode, Reason};
 use crate::rules::Rules;
 use crate::sampler::ALGORITHM;
@@ -115,7 +116,7 @@ impl ExperimentStart {
         let settings = &effective.settings;
         let seeds: Vec<_> = (0..)
             .zip(seeds)
-            .map(|(id, text)| SeedText::new(id, text))
+            .map(|(id, text)| SeedText::new(MsgId(id), text))
             .collect();
         let prompt = settings.system_prompt.clone();
         Self {
@@ -185,14 +186,14 @@ pub struct RngFacts {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeedText {
     /// Its id, from 0.
-    pub id: u64,
+    pub id: MsgId,
     /// The text, stamp included.
     pub text: String,
 }
 
 impl SeedText {
     /// Returns a message that has this id in the pool.
-    pub fn new(id: u64, text: impl Into<String>) -> Self {
+    pub fn new(id: MsgId, text: impl Into<String>) -> Self {
         let text = text.into();
         Self { id, text }
     }
@@ -217,7 +218,7 @@ pub struct RequestTemplate {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoundStart {
     /// Which, from 1.
-    pub round: u32,
+    pub round: Round,
     /// Messages so far.
     pub pool_size: u64,
     /// Messages that can be read.
@@ -229,9 +230,9 @@ pub struct RoundStart {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MindInvocation {
     /// In which round, from 1.
-    pub round: u32,
+    pub round: Round,
     /// Which mind, from 0.
-    pub mind_id: u32,
+    pub mind_id: MindId,
     /// What it read.
     pub input_messages: Vec<String>,
     /// What it thought.
@@ -247,11 +248,11 @@ pub struct MindInvocation {
     /// The answer as it came.
     pub raw_output: String,
     /// The ids of what it read, in the order of the prompt.
-    pub sampled_ids: Vec<u64>,
+    pub sampled_ids: Vec<MsgId>,
     /// The ids of what it sent.
-    pub added_ids: Vec<u64>,
+    pub added_ids: Vec<MsgId>,
     /// The ids of what it read and sent again byte for byte.
-    pub echoed_ids: Vec<u64>,
+    pub echoed_ids: Vec<MsgId>,
     /// How the answer was read.
     pub parse: ParseFacts,
     /// SHA-256 of the whole prompt.
@@ -364,13 +365,13 @@ impl MindInvocation {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RoundEnd {
     /// Which.
-    pub round: u32,
+    pub round: Round,
     /// Messages it added.
     pub messages_added: u64,
     /// These messages.
     pub pool_delta: Vec<String>,
     /// Their ids.
-    pub added_ids: Vec<u64>,
+    pub added_ids: Vec<MsgId>,
     /// How well the round's answers kept to the format.
     pub protocol: Protocol,
     /// Tokens of the run so far.
@@ -524,9 +525,9 @@ impl InterruptCause {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunInterrupted {
     /// The round of the next call.
-    pub round: u32,
+    pub round: Round,
     /// Its mind.
-    pub next_mind: u32,
+    pub next_mind: MindId,
     /// The cause.
     pub cause: InterruptCause,
     /// In words.
@@ -540,9 +541,9 @@ pub struct RunInterrupted {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunResumed {
     /// The round of the next call.
-    pub round: u32,
+    pub round: Round,
     /// Its mind.
-    pub next_mind: u32,
+    pub next_mind: MindId,
     /// Bytes of a torn last line that were set aside.
     pub cut_bytes: u64,
     /// Answers that were paid for and not in the journal yet.
@@ -561,8 +562,8 @@ impl RunResumed {
         changed: BTreeMap<String, [serde_json::Value; 2]>,
     ) -> Self {
         Self {
-            round: 0,
-            next_mind: 0,
+            round: Round::default(),
+            next_mind: MindId::default(),
             cut_bytes: 0,
             reused_calls: 0,
             software: software.into(),
@@ -576,9 +577,9 @@ impl RunResumed {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallError {
     /// In which round.
-    pub round: u32,
+    pub round: Round,
     /// Of which mind.
-    pub mind_id: u32,
+    pub mind_id: MindId,
     /// The class of the failure.
     pub class: FailureClass,
     /// What went wrong, without secrets.

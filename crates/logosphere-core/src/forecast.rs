@@ -244,12 +244,7 @@ fn done(run: &Transcript) -> Amounts {
 }
 
 fn prompt_bytes(settings: &Settings, run: &Transcript, call: &Call) -> usize {
-    let text = |id: &u64| {
-        usize::try_from(*id)
-            .ok()
-            .and_then(|id| run.messages.get(id))
-    };
-    let texts = call.sampled.iter().filter_map(text);
+    let texts = (call.sampled.iter()).filter_map(|id| run.messages.get(id.index()));
     settings.system_prompt.len()
         + texts
             .map(|message| message.text.len() + SEPARATOR.len())

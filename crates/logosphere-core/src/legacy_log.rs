@@ -5,9 +5,9 @@ use std::io::{self, BufRead};
 
 use serde::Deserialize;
 
+use crate::number::{MindId, MsgId, Round};
 use crate::parser::{ParseMode, parse};
-use crate::pool::MsgId;
-use crate::{Call, Message, Round, Transcript};
+use crate::{Call, EndedRound, Message, Transcript};
 
 /// What an old journal went through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -78,14 +78,14 @@ enum Old {
         num_seed_messages: u64,
     },
     RoundStart {
-        round: u32,
+        round: Round,
         pool_size: u64,
         active_pool_size: u64,
     },
     MindInvocation {
-        round: u32,
+        round: Round,
         #[serde(default)]
-        mind_id: u32,
+        mind_id: MindId,
         input_messages: Vec<String>,
         thinking: String,
         transmitted: Vec<String>,
@@ -96,7 +96,7 @@ enum Old {
         raw_output: String,
     },
     RoundEnd {
-        round: u32,
+        round: Round,
         messages_added: u64,
         pool_delta: Vec<String>,
     },
@@ -177,14 +177,14 @@ impl Transcript {
         let mut run = check.run;
         let of_seeds = |text: &String| Message {
             text: text.clone(),
-            round: 0,
+            round: Round::default(),
             call: None,
         };
         let mut messages: Vec<Message> = check.pool[..run.seeds].iter().map(of_seeds).collect();
         for (number, call) in run.calls.iter_mut().enumerate() {
             call.model.clone_from(&config.model);
             messages.extend(call.added.iter().map(|&id| Message {
-                text: check.pool[id as usize].clone(),
+                text: check.pool[id.index()].clone(),
                 round: call.round,
                 call: Some(number),
             }));
@@ -202,7 +202,7 @@ struct Check {
     line: u64,
     config: Option<Config>,
     pool: Vec<String>,
-    round: Option<u32>,
+    round: Option<Round>,
     /// Where the open round began in the pool.
     open: Option<usize>,
     tokens: u64,
@@ -231,7 +231,7 @@ impl Check {
                     return Err(self.order("round_end"));
                 }
                 if let Some(last) = self.round {
-                    self.same("round", &(last + 1), &round)?;
+                    self.same("round", &last.next(), &round)?;
                 }
                 self.round = Some(round);
                 self.open = Some(self.pool.len());
@@ -261,12 +261,12 @@ impl Check {
                 self.same("transmitted", &parsed.messages, &transmitted)?;
                 self.same("completed", &parsed.completed, &completed)?;
                 self.same("signature", &parsed.signature, &signature)?;
-                let first = self.pool.len() as MsgId;
+                let first = self.pool.len();
                 self.run.calls.push(Call {
                     round,
                     mind: mind_id,
                     sampled: self.read(&input_messages),
-                    added: (first..).take(transmitted.len()).collect(),
+                    added: (first..).map(MsgId::at).take(transmitted.len()).collect(),
                     reason: parsed.reason,
                     notes: parsed.notes,
                     raw: raw_output,
@@ -290,7 +290,7 @@ impl Check {
                 self.same("messages_added", &(delta.len() as u64), &messages_added)?;
                 self.same("pool_delta", &delta, &pool_delta)?;
                 let pool_size = self.pool.len();
-                self.run.rounds.push(Round { round, pool_size });
+                self.run.rounds.push(EndedRound { round, pool_size });
                 self.report.rounds += 1;
                 Ok(())
             }
@@ -360,8 +360,8 @@ impl Check {
         let first = self.pool.len() - self.active().len();
         let mut ids: Vec<MsgId> = Vec::with_capacity(input.len());
         for text in input {
-            let equal = |id: &MsgId| self.pool[*id as usize] == *text && !ids.contains(id);
-            ids.extend((first as MsgId..self.pool.len() as MsgId).find(equal));
+            let equal = |id: &MsgId| self.pool[id.index()] == *text && !ids.contains(id);
+            ids.extend((first..self.pool.len()).map(MsgId::at).find(equal));
         }
         ids
     }

@@ -85,6 +85,7 @@ pub mod metrics;
 mod mind;
 pub mod minds;
 pub mod nulls;
+mod number;
 mod orchestrator;
 pub mod parser;
 pub mod pool;
@@ -110,8 +111,9 @@ pub use hash::sha256_hex;
 #[cfg(feature = "llm")]
 pub use llm::LlmMind;
 pub use mind::{Mind, MindError, MindInput, MindReply, Side, TokenUse, WireRequest};
+pub use number::{MindId, Round};
 pub use orchestrator::{Control, Orchestrator, Progress, RoundSummary, RunError, RunSummary};
 pub use replay::{ReplayError, ReplayReport, replay, replay_to};
 pub use resume::{ResumeError, Resumption};
 pub use settings::{Effective, Settings};
-pub use transcript::{Call, Message, Round, Transcript};
+pub use transcript::{Call, EndedRound, Message, Transcript};

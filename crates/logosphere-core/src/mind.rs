@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::failure::FailureClass;
+use crate::number::{MindId, Round};
 use crate::prompt::Prompt;
 use crate::settings::ModelSettings;
 
@@ -84,7 +85,7 @@ pub struct Side {
 
 impl Side {
     /// That of mind `mind` (from 0) in round `round` (from 1).
-    pub fn new(seed: u64, round: u32, mind: u32) -> Self {
+    pub fn new(seed: u64, round: Round, mind: MindId) -> Self {
         let mut hash = Sha256::new();
         hash.update(format!("logosphere/side/v1\n{seed}\n{round}\n{mind}"));
         Self {

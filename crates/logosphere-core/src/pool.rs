@@ -6,8 +6,7 @@ use std::ops::Range;
 use crate::parser::{ParseMode, holds_delimiter, is_blank};
 use crate::sampler::{SampleRng, draw};
 
-/// A message's number: 0 for the first, seeds first.
-pub type MsgId = u64;
+pub use crate::number::MsgId;
 
 /// What a pool remembers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -33,6 +32,7 @@ pub enum Origin {
 /// ```
 /// use logosphere_core::pool::{Keep, Origin, Pool};
 /// use logosphere_core::sampler::sample_rng;
+/// use logosphere_core::{MindId, Round};
 ///
 /// let mut pool = Pool::new(2, Keep::All);
 /// for text in ["a", "b", "c"] {
@@ -40,7 +40,7 @@ pub enum Origin {
 /// }
 /// let visible: Vec<_> = pool.active().filter_map(|id| pool.text(id)).collect();
 /// assert_eq!(visible, ["b", "c"]);
-/// assert_eq!(pool.sample(3, &mut sample_rng(42, 1, 0)).len(), 2);
+/// assert_eq!(pool.sample(3, &mut sample_rng(42, Round(1), MindId(0))).len(), 2);
 /// # Ok::<(), logosphere_core::pool::PoolError>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -55,7 +55,7 @@ pub struct Pool {
 
 /// The messages that could be seen at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ActiveView(Range<MsgId>);
+pub struct ActiveView(Range<u64>);
 
 /// Why a message cannot be added, or a history not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -113,7 +113,7 @@ impl Pool {
                 start: text.chars().take(40).collect(),
             });
         }
-        let id = self.len();
+        let id = MsgId(self.len());
         self.texts.push(text);
         if origin == Origin::Seed {
             self.seeds += 1;
@@ -136,7 +136,7 @@ impl Pool {
     pub fn active(&self) -> impl ExactSizeIterator<Item = MsgId> {
         let range = self.active_range();
         let first = range.start;
-        (0..self.active_len()).map(move |offset| first + offset as u64)
+        (0..self.active_len()).map(move |offset| MsgId(first + offset as u64))
     }
 
     /// Every message, oldest first.
@@ -145,7 +145,7 @@ impl Pool {
     /// [`PoolError::HistoryNotKept`].
     pub fn all(&self) -> Result<impl Iterator<Item = MsgId>, PoolError> {
         match self.texts {
-            Texts::Arena(_) => Ok(0..self.len()),
+            Texts::Arena(_) => Ok((0..self.len()).map(MsgId)),
             Texts::Ring { .. } => Err(PoolError::HistoryNotKept),
         }
     }
@@ -188,7 +188,7 @@ impl Pool {
         self.forget();
     }
 
-    fn active_range(&self) -> Range<MsgId> {
+    fn active_range(&self) -> Range<u64> {
         let end = self.len();
         end.saturating_sub(self.max_active as u64)..end
     }
@@ -205,7 +205,7 @@ impl ActiveView {
     pub fn sample(&self, k: usize, rng: &mut SampleRng) -> Vec<MsgId> {
         let active = (self.0.end - self.0.start) as usize;
         let offsets = draw(k, active, rng).into_iter();
-        offsets.map(|offset| self.0.start + offset as u64).collect()
+        (offsets.map(|offset| MsgId(self.0.start + offset as u64))).collect()
     }
 }
 
@@ -214,7 +214,7 @@ impl ActiveView {
 enum Texts {
     Arena(Arena),
     Ring {
-        first: MsgId,
+        first: u64,
         texts: VecDeque<Box<str>>,
     },
 }
@@ -229,9 +229,9 @@ impl Texts {
 
     fn get(&self, id: MsgId) -> Option<&str> {
         match self {
-            Self::Arena(arena) => arena.get(usize::try_from(id).ok()?),
+            Self::Arena(arena) => arena.get(usize::try_from(id.0).ok()?),
             Self::Ring { first, texts } => {
-                let place = usize::try_from(id.checked_sub(*first)?).ok()?;
+                let place = usize::try_from(id.0.checked_sub(*first)?).ok()?;
                 texts.get(place).map(AsRef::as_ref)
             }
         }
@@ -244,7 +244,7 @@ impl Texts {
         }
     }
 
-    fn forget_below(&mut self, floor: MsgId) {
+    fn forget_below(&mut self, floor: u64) {
         if let Self::Ring { first, texts } = self {
             while *first < floor && texts.pop_front().is_some() {
                 *first += 1;

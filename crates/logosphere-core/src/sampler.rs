@@ -6,6 +6,8 @@ use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use sha2::{Digest as _, Sha256};
 
+use crate::number::{MindId, Round};
+
 /// The name of the way samples are drawn, for results.
 pub const ALGORITHM: &str = "chacha20/1";
 
@@ -16,7 +18,7 @@ pub struct SampleRng(ChaCha20Rng);
 /// The random numbers of mind `mind` (from 0) in round `round` (from 1): `ChaCha20` keyed with the SHA-256 of
 /// `logosphere/sample/v1`, a line feed and the seed as a decimal; the stream's number is `round * 2^32 + mind`. So no
 /// state is carried from call to call, and the order of calls cannot matter.
-pub fn sample_rng(seed: u64, round: u32, mind: u32) -> SampleRng {
+pub fn sample_rng(seed: u64, round: Round, mind: MindId) -> SampleRng {
     let key = Sha256::digest(format!("logosphere/sample/v1\n{seed}"));
     let mut rng = ChaCha20Rng::from_seed(key.into());
     rng.set_stream(u64::from(round) << 32 | u64::from(mind));

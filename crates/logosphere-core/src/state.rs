@@ -14,8 +14,9 @@ use crate::event::{
 };
 use crate::failure::may_cost;
 use crate::mind::TokenUse;
+use crate::number::{MindId, MsgId, Round};
 use crate::parser::{Reason, parse_in_run};
-use crate::pool::{ActiveView, Keep, MsgId, Origin, Pool, PoolError};
+use crate::pool::{ActiveView, Keep, Origin, Pool, PoolError};
 use crate::prompt::{SystemPrompt, format_prompt};
 use crate::rules::Rules;
 use crate::sampler::sample_rng;
@@ -35,7 +36,7 @@ pub struct State {
     template: RequestTemplate,
     pool: Pool,
     /// Rounds that were begun.
-    round: u32,
+    round: Round,
     open: Option<OpenRound>,
     ended: bool,
     tokens: TokenTotals,
@@ -59,7 +60,7 @@ pub struct State {
 struct OpenRound {
     /// What could be read when it began.
     view: ActiveView,
-    next_mind: u32,
+    next_mind: MindId,
     ids: Vec<MsgId>,
     texts: Vec<String>,
     protocol: Protocol,
@@ -73,7 +74,7 @@ pub enum Step {
     /// This mind is asked.
     Call {
         /// Which, from 0.
-        mind: u32,
+        mind: MindId,
     },
     /// The round ends.
     EndRound,
@@ -87,9 +88,9 @@ pub enum Step {
 #[derive(Debug, Clone)]
 pub struct Planned {
     /// In which round.
-    pub round: u32,
+    pub round: Round,
     /// Of which mind.
-    pub mind: u32,
+    pub mind: MindId,
     /// What it reads, in the order of the prompt.
     pub sampled: Vec<MsgId>,
     /// The texts of these.
@@ -179,7 +180,7 @@ impl State {
             template: start.request_template.clone(),
             pool,
             settings,
-            round: 0,
+            round: Round::default(),
             open: None,
             ended: false,
             tokens: TokenTotals::default(),
@@ -251,7 +252,7 @@ impl State {
     /// What happens next.
     pub fn next(&self) -> Step {
         match &self.open {
-            Some(open) if open.next_mind < self.settings.n_minds => Step::Call {
+            Some(open) if open.next_mind.0 < self.settings.n_minds => Step::Call {
                 mind: open.next_mind,
             },
             Some(_) => Step::EndRound,
@@ -264,11 +265,11 @@ impl State {
     }
 
     /// The round and the mind of the next call.
-    pub fn next_call(&self) -> (u32, u32) {
+    pub fn next_call(&self) -> (Round, MindId) {
         match self.next() {
             Step::Call { mind } => (self.round, mind),
             Step::EndRound | Step::End(_) | Step::Begin | Step::Done => {
-                (self.round.saturating_add(1), 0)
+                (self.round.next(), MindId::default())
             }
         }
     }
@@ -277,7 +278,7 @@ impl State {
     pub fn stop_reason(&self, settings: &Settings) -> Option<&'static str> {
         let stop = &settings.stop;
         let lost = self.losses.iter().filter(|lost| **lost).count();
-        if self.round >= settings.max_rounds {
+        if self.round.0 >= settings.max_rounds {
             Some("max_rounds")
         } else if stop
             .silence_rounds
@@ -288,7 +289,7 @@ impl State {
             self.losses.len() == LOSS_WINDOW && lost as f64 > share * LOSS_WINDOW as f64
         }) {
             Some("loss_above")
-        } else if stop.fixed_pool && self.round > 0 && self.is_fixed() {
+        } else if stop.fixed_pool && self.round.0 > 0 && self.is_fixed() {
             Some("fixed_pool")
         } else {
             None
@@ -303,7 +304,7 @@ impl State {
     }
 
     /// The call of a mind in the round that is open: what it reads, and the request for it.
-    pub fn plan(&self, mind: u32) -> Planned {
+    pub fn plan(&self, mind: MindId) -> Planned {
         let settings = &self.settings;
         let mut rng = sample_rng(settings.seed, self.round, mind);
         let sampled = match (&self.open, settings.scheduling) {
@@ -330,7 +331,7 @@ impl State {
     /// The event of a round that begins now.
     pub fn round_start(&self) -> RoundStart {
         RoundStart {
-            round: self.round + 1,
+            round: self.round.next(),
             pool_size: self.pool.len(),
             active_pool_size: self.pool.active_len() as u64,
         }
@@ -376,7 +377,7 @@ impl State {
             }
         }
         let first = self.pool.len();
-        let added_ids = (first..).take(parsed.messages.len()).collect();
+        let added_ids = (first..).map(MsgId).take(parsed.messages.len()).collect();
         let echoed_ids = (planned.sampled.iter().zip(&planned.texts))
             .filter(|(_, text)| parsed.messages.contains(text))
             .map(|(id, _)| *id)
@@ -435,7 +436,7 @@ impl State {
     /// The event of the run's end.
     pub fn end(&self, stop_reason: &str) -> ExperimentEnd {
         ExperimentEnd {
-            total_rounds: self.round,
+            total_rounds: self.round.0,
             final_pool_size: self.pool.len(),
             total_tokens: self.tokens.completion,
             stop_reason: stop_reason.to_owned(),
@@ -475,7 +476,7 @@ impl State {
 
     pub(crate) fn unexpected(&self, found: &'static str) -> StateError {
         let expected = match self.next() {
-            Step::Begin => format!("round_start {}", self.round + 1),
+            Step::Begin => format!("round_start {}", self.round.next()),
             Step::Call { mind } => {
                 format!("mind_invocation of mind {mind} in round {}", self.round)
             }
@@ -487,7 +488,7 @@ impl State {
     }
 
     fn begin_round(&mut self, start: &RoundStart) -> Result<(), StateError> {
-        if self.next() != Step::Begin || start.round != self.round + 1 {
+        if self.next() != Step::Begin || start.round != self.round.next() {
             return Err(self.unexpected("round_start"));
         }
         self.round = start.round;
@@ -495,7 +496,7 @@ impl State {
         self.pool.pin(view.clone());
         self.open = Some(OpenRound {
             view,
-            next_mind: 0,
+            next_mind: MindId::default(),
             ids: Vec::new(),
             texts: Vec::new(),
             protocol: Protocol::default(),
@@ -519,7 +520,7 @@ impl State {
                 found: call.added_ids.clone(),
             });
         }
-        if let Some(id) = call.sampled_ids.iter().find(|id| **id >= first) {
+        if let Some(id) = call.sampled_ids.iter().find(|id| id.0 >= first) {
             return Err(StateError::Sampled { id: *id });
         }
         let TokenUse {
@@ -551,7 +552,7 @@ impl State {
             open.protocol.count(key, call.parse.end);
             open.ids.extend(ids);
             open.texts.extend_from_slice(&call.transmitted);
-            open.next_mind += 1;
+            open.next_mind = open.next_mind.next();
         }
         Ok(())
     }

@@ -5,8 +5,9 @@ use std::io::BufRead;
 use crate::ExperimentStart;
 use crate::event::{MindInvocation, RoundEnd, SeedText};
 use crate::fold::{Fold, Observer};
+use crate::number::{MindId, MsgId, Round};
 use crate::parser::{Note, Reason};
-use crate::pool::{Keep, MsgId};
+use crate::pool::Keep;
 use crate::resume::ResumeError;
 use crate::settings::Scheduling;
 use crate::state::State;
@@ -34,7 +35,7 @@ pub struct Transcript {
     /// Every call in the order of the journal.
     pub calls: Vec<Call>,
     /// Every round that ended.
-    pub rounds: Vec<Round>,
+    pub rounds: Vec<EndedRound>,
 }
 
 /// A message of the pool.
@@ -44,7 +45,7 @@ pub struct Message {
     /// The text as it lies in the pool, stamp included.
     pub text: String,
     /// The round that it came in; 0 for seeds.
-    pub round: u32,
+    pub round: Round,
     /// The call that it came from; none for seeds.
     pub call: Option<usize>,
 }
@@ -54,9 +55,9 @@ pub struct Message {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
     /// In which round, from 1.
-    pub round: u32,
+    pub round: Round,
     /// Of which mind, from 0.
-    pub mind: u32,
+    pub mind: MindId,
     /// What it read, in the order of the prompt.
     pub sampled: Vec<MsgId>,
     /// What it added.
@@ -80,16 +81,16 @@ pub struct Call {
 /// A round that ended.
 #[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Round {
+pub struct EndedRound {
     /// Which, from 1.
-    pub round: u32,
+    pub round: Round,
     /// Messages in the pool when it ended, seeds included: ids below this.
     pub pool_size: usize,
 }
 
 impl Message {
     /// Returns a message that came in this round, and from this call of the transcript; a seed has round 0 and no call.
-    pub fn new(text: impl Into<String>, round: u32, call: Option<usize>) -> Self {
+    pub fn new(text: impl Into<String>, round: Round, call: Option<usize>) -> Self {
         let text = text.into();
         Self { text, round, call }
     }
@@ -97,7 +98,7 @@ impl Message {
 
 impl Call {
     /// Returns a call in round `round`, from 1, of mind `mind`, from 0: one that read and added nothing.
-    pub fn new(round: u32, mind: u32) -> Self {
+    pub fn new(round: Round, mind: MindId) -> Self {
         Self {
             round,
             mind,
@@ -114,9 +115,9 @@ impl Call {
     }
 }
 
-impl Round {
+impl EndedRound {
     /// Returns a round that ended with so many messages in the pool.
-    pub fn new(round: u32, pool_size: usize) -> Self {
+    pub fn new(round: Round, pool_size: usize) -> Self {
         Self { round, pool_size }
     }
 }
@@ -137,7 +138,7 @@ impl Transcript {
         let settings = &start.effective.settings;
         let seed = |seed: &SeedText| Message {
             text: seed.text.clone(),
-            round: 0,
+            round: Round::default(),
             call: None,
         };
         Self {
@@ -177,6 +178,7 @@ impl Observer for Transcript {
     }
 
     fn on_round(&mut self, end: &RoundEnd, _: &State) {
-        self.rounds.push(Round::new(end.round, self.messages.len()));
+        self.rounds
+            .push(EndedRound::new(end.round, self.messages.len()));
     }
 }

@@ -164,7 +164,10 @@ const OPEN: &[(&str, &str)] = &[
     ("logosphere-core/src/settings.rs", "pub struct StopRules {"),
     ("logosphere-core/src/transcript.rs", "pub struct Call {"),
     ("logosphere-core/src/transcript.rs", "pub struct Message {"),
-    ("logosphere-core/src/transcript.rs", "pub struct Round {"),
+    (
+        "logosphere-core/src/transcript.rs",
+        "pub struct EndedRound {",
+    ),
     (
         "logosphere-core/src/transcript.rs",
         "pub struct Transcript {",

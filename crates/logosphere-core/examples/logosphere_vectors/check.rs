@@ -3,6 +3,7 @@
 use logosphere_core::parser::{ParseMode, Parsed, parse};
 use logosphere_core::pool::{ActiveView, Keep, Origin, Pool};
 use logosphere_core::sampler::{ALGORITHM, sample_rng};
+use logosphere_core::{MindId, Round};
 use serde_json::{Map, Value, json};
 
 /// All vectors of a file that check the same thing.
@@ -193,7 +194,7 @@ fn values(stream: &Entry) -> Result<Vec<Result<(), String>>, String> {
     let values = values.ok_or("`u64` has no `values`")?;
     let [seed, round, mind] = ["seed", "round", "mind"].map(|key| whole(stream, key));
     let (round, mind) = (narrow("round", round?)?, narrow("mind", mind?)?);
-    let mut rng = sample_rng(seed?, round, mind);
+    let mut rng = sample_rng(seed?, Round(round), MindId(mind));
     let checked = values.iter().enumerate().map(|(place, expected)| {
         let found = json!(rng.next_u64());
         if *expected == found {
@@ -210,7 +211,8 @@ fn draw(entry: &Entry) -> Result<(), String> {
     let [seed, round, mind, k, active] =
         ["seed", "round", "mind", "k", "active"].map(|key| whole(entry, key));
     let active = active? as usize;
-    let mut rng = sample_rng(seed?, narrow("round", round?)?, narrow("mind", mind?)?);
+    let (round, mind) = (narrow("round", round?)?, narrow("mind", mind?)?);
+    let mut rng = sample_rng(seed?, Round(round), MindId(mind));
     let found = json!(view(active)?.sample(k? as usize, &mut rng));
     match entry.get("offsets") {
         None => Err(format!("`offsets` is missing: {}", shown())),

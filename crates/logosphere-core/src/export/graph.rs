@@ -2,7 +2,7 @@
 
 use crate::Transcript;
 use crate::lineage::{Lineage, Parent};
-use crate::pool::MsgId;
+use crate::number::MsgId;
 
 /// Arrows between messages, in the order of what they point to.
 #[derive(Debug)]

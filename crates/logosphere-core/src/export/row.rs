@@ -6,7 +6,7 @@ use super::graph::Graph;
 use crate::Transcript;
 use crate::lineage::Lineage;
 use crate::metrics::{Metric, Window, measure};
-use crate::pool::MsgId;
+use crate::number::MsgId;
 use crate::stamp::without_stamp;
 
 /// Rows of the same columns.
@@ -108,7 +108,7 @@ pub(super) fn lineage<'a>(run: &'a Transcript, lineage: &Lineage) -> Rows<'a> {
 pub(super) fn exposure(run: &Transcript) -> Rows<'_> {
     let graph = Graph::of_exposure(run);
     let edges = graph.edges.iter().map(|edge| {
-        let message = run.messages.get(edge.to as usize);
+        let message = run.messages.get(edge.to.index());
         let call = message.and_then(|message| run.calls.get(message.call?));
         vec![
             whole(edge.from),

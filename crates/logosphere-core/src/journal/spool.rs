@@ -6,14 +6,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::MindReply;
 use crate::event::AttemptFacts;
+use crate::number::{MindId, Round};
 
 /// An answer that is paid for and may not be in the journal yet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Spooled {
     /// In which round.
-    pub round: u32,
+    pub round: Round,
     /// Of which mind.
-    pub mind_id: u32,
+    pub mind_id: MindId,
     /// SHA-256 of the request's body: an answer to another question is of no use.
     pub request_sha256: String,
     /// From the question to the answer.

@@ -25,7 +25,8 @@ use request::check_template;
 
 use crate::event::{MindInvocation, RunInterrupted, RunResumed, SeedText};
 use crate::fold::{Fold, Observer};
-use crate::pool::{Keep, MsgId};
+use crate::number::{MindId, MsgId, Round};
+use crate::pool::Keep;
 use crate::prompt::{Prompt, format_prompt};
 use crate::resume::ResumeError;
 use crate::settings::Scheduling;
@@ -78,8 +79,8 @@ pub struct LeakCheck {
 /// A call whose request was made again.
 #[derive(Debug)]
 struct Made {
-    round: u32,
-    mind: u32,
+    round: Round,
+    mind: MindId,
     sampled: Vec<MsgId>,
     request_sha256: String,
 }
@@ -157,7 +158,7 @@ impl LeakCheck {
     fn search(&mut self) {
         search_start(&self.start, &self.facts, &mut self.seen.found);
         let pool = self.state.pool();
-        for id in pool.seeds()..pool.len() {
+        for id in (pool.seeds()..pool.len()).map(MsgId) {
             let text = pool.text(id).unwrap_or_default();
             for (kind, range) in self.facts.in_text(text) {
                 let place = format!("message {id}");
@@ -287,10 +288,10 @@ impl Seen {
         };
         let settings = state.settings();
         let end = match settings.scheduling {
-            Scheduling::Sequential => mind + 1,
+            Scheduling::Sequential => mind.next().0,
             Scheduling::Snapshot => settings.n_minds,
         };
-        let due = (mind..end).map(|mind| state.plan(mind).request_sha256);
+        let due = mind.of(end).map(|mind| state.plan(mind).request_sha256);
         self.due.extend(due);
     }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::Call;
 use crate::metrics::corpus::Corpus;
 use crate::metrics::grams::Grams;
-use crate::pool::MsgId;
+use crate::number::MsgId;
 
 /// The smallest share of a text's runs of three words that makes a text that was read a parent.
 pub const LEAST_SHARE: f64 = 0.3;
@@ -62,7 +62,7 @@ impl<'a> Inputs<'a> {
         let mut kinds = HashMap::new();
         let mut runs = Vec::new();
         for &id in call.sampled.iter().filter(|id| corpus.has(**id)) {
-            let kind = corpus.kind_of(id as usize);
+            let kind = corpus.kind_of(id.index());
             let next = kinds.len();
             let place = *kinds.entry(kind).or_insert_with(|| {
                 runs.extend(triples.of(corpus, kind).iter().map(|&run| (run, next)));
@@ -84,7 +84,7 @@ impl<'a> Inputs<'a> {
     /// The parents of a message, the best one first: those with an equal text, else those that share enough of its runs.
     /// Equally good ones stand in the order drawn.
     pub(super) fn parents(&self, child: MsgId) -> Vec<Parent> {
-        let kind = self.corpus.kind_of(child as usize);
+        let kind = self.corpus.kind_of(child.index());
         let (method, shares) = match self.kinds.get(&kind) {
             Some(&equal) => (Method::Exact, self.only(equal)),
             None => (Method::Ngram, self.shares(kind)),

@@ -6,7 +6,7 @@ use super::parent::Method;
 use super::survival::{Survival, survival};
 use super::tree::Lineage;
 use crate::Transcript;
-use crate::pool::MsgId;
+use crate::number::{MsgId, Round};
 
 /// Characters of a text that results show.
 const SHOWN: usize = 200;
@@ -42,7 +42,7 @@ pub struct Spreader {
     /// Which message.
     pub id: MsgId,
     /// The round that it came in; 0 for seeds.
-    pub round: u32,
+    pub round: Round,
     /// Messages that come from it by best parents.
     pub descendants: u32,
     /// Messages that it is the best parent of.
@@ -116,7 +116,7 @@ impl Lineage {
             }
         }
         (chosen.into_iter())
-            .map(|id| &self.nodes()[id as usize])
+            .map(|id| &self.nodes()[id.index()])
             .map(|node| Spreader {
                 id: node.id,
                 round: node.round,
@@ -133,7 +133,7 @@ impl Lineage {
         // A child has a higher id than its parent.
         let (older, mut at) = (a.min(b), a.max(b));
         while at > older {
-            match self.nodes()[at as usize].parent() {
+            match self.nodes()[at.index()].parent() {
                 Some(parent) => at = parent.id,
                 None => return false,
             }
@@ -151,7 +151,7 @@ impl Lineage {
                 id: seed.id,
                 descendants: seed.descendants,
                 message_share: share(seed.descendants, of_minds),
-                window_share: share(shares[seed.id as usize], last.len()),
+                window_share: share(shares[seed.id.index()], last.len()),
                 text: start(run, seed.id),
             })
             .collect()
@@ -166,14 +166,14 @@ impl Lineage {
         for window in self.windows() {
             // Windows only move forward.
             for id in now.start..window.start.min(now.end) {
-                counts[self.nodes()[id].root as usize] -= 1;
+                counts[self.nodes()[id].root.index()] -= 1;
             }
             for id in now.end.max(window.start)..window.end {
-                counts[self.nodes()[id].root as usize] += 1;
+                counts[self.nodes()[id].root.index()] += 1;
             }
             now = window.clone();
             for (curve, &seed) in curves.iter_mut().zip(seeds) {
-                let count = counts.get(seed as usize).copied().unwrap_or(0);
+                let count = counts.get(seed.index()).copied().unwrap_or(0);
                 curve.push(share(count, window.len()));
             }
         }
@@ -184,7 +184,7 @@ impl Lineage {
     fn roots_in(&self, ids: std::ops::Range<usize>) -> Vec<u32> {
         let mut counts = vec![0; self.nodes().len()];
         for node in &self.nodes()[ids] {
-            counts[node.root as usize] += 1;
+            counts[node.root.index()] += 1;
         }
         counts
     }
@@ -195,5 +195,5 @@ fn share(part: u32, whole: usize) -> Option<f64> {
 }
 
 fn start(run: &Transcript, id: MsgId) -> String {
-    run.messages[id as usize].text.chars().take(SHOWN).collect()
+    run.messages[id.index()].text.chars().take(SHOWN).collect()
 }

@@ -25,8 +25,8 @@ pub(super) fn survival(lineage: &Lineage) -> Vec<Survival> {
     // The window behind the last one that a member of each root's line is in.
     let mut behind = vec![0; lineage.nodes().len()];
     for node in lineage.nodes() {
-        let readable = lineage.readable(node.id as usize);
-        let line = &mut behind[node.root as usize];
+        let readable = lineage.readable(node.id.index());
+        let line = &mut behind[node.root.index()];
         *line = readable.end.max(*line);
     }
     // How many lines ended, and how many went out of sight, after so many rounds.
@@ -37,12 +37,12 @@ pub(super) fn survival(lineage: &Lineage) -> Vec<Survival> {
         .iter()
         .filter(|node| node.parents.is_empty())
     {
-        let began = lineage.readable(root.id as usize).start;
+        let began = lineage.readable(root.id.index()).start;
         if began == last {
             // Of a round that did not end: nothing is known of it.
             continue;
         }
-        let behind = behind[root.id as usize];
+        let behind = behind[root.id.index()];
         let rounds = behind.saturating_sub(began);
         at_risk += 1;
         if behind == last {

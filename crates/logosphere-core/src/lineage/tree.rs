@@ -9,7 +9,7 @@ use crate::Transcript;
 use crate::metrics::Window;
 use crate::metrics::corpus::Corpus;
 use crate::metrics::grams::Grams;
-use crate::pool::MsgId;
+use crate::number::{MsgId, Round};
 
 /// The lineage of every message of a run. Parents are always older than their children, so there is no circle.
 ///
@@ -30,7 +30,7 @@ pub struct Node {
     /// Which message.
     pub id: MsgId,
     /// The round that it came in; 0 for seeds.
-    pub round: u32,
+    pub round: Round,
     /// The messages that it comes from, the best one first. None for seeds and innovations.
     pub parents: Vec<Parent>,
     /// The seed or innovation that the line of best parents begins with.
@@ -63,7 +63,7 @@ impl Lineage {
         for call in &run.calls {
             let inputs = Inputs::of(&corpus, &triples, call);
             for &child in call.added.iter().filter(|child| corpus.has(**child)) {
-                parents[child as usize] = inputs.parents(child);
+                parents[child.index()] = inputs.parents(child);
             }
         }
         let mut lineage = Self {
@@ -78,15 +78,13 @@ impl Lineage {
         lineage
     }
 
-    fn push(&mut self, id: usize, round: u32, parents: Vec<Parent>) {
-        let parent = parents
-            .first()
-            .map(|parent| &self.nodes[parent.id as usize]);
+    fn push(&mut self, id: usize, round: Round, parents: Vec<Parent>) {
+        let parent = parents.first().map(|parent| &self.nodes[parent.id.index()]);
         let (root, depth) =
-            parent.map_or((id as MsgId, 0), |parent| (parent.root, parent.depth + 1));
+            parent.map_or((MsgId::at(id), 0), |parent| (parent.root, parent.depth + 1));
         let ends = self.readable(id);
         self.nodes.push(Node {
-            id: id as MsgId,
+            id: MsgId::at(id),
             round,
             parents,
             root,
@@ -101,7 +99,7 @@ impl Lineage {
 
     fn count(&mut self) {
         for id in (0..self.nodes.len()).rev() {
-            let Some(parent) = self.nodes[id].parent().map(|parent| parent.id as usize) else {
+            let Some(parent) = self.nodes[id].parent().map(|parent| parent.id.index()) else {
                 continue;
             };
             let own = self.nodes[id].descendants + 1;

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::token::{lower, spans};
 use crate::Transcript;
+use crate::number::MsgId;
 use crate::parser::is_invisible;
-use crate::pool::MsgId;
 use crate::stamp::without_stamp;
 
 /// The texts of a run, stamps removed.
@@ -106,7 +106,7 @@ impl<'a> Corpus<'a> {
 
     /// Whether there is a message of this id.
     pub(crate) fn has(&self, id: MsgId) -> bool {
-        id < self.of_message.len() as MsgId
+        id.index() < self.of_message.len()
     }
 
     /// Which text a message is.
@@ -141,7 +141,7 @@ impl<'a> Corpus<'a> {
 
     /// A message, if it is measured.
     pub(crate) fn measured(&self, id: MsgId) -> Option<Text> {
-        let place = (self.texts).binary_search_by_key(&id, |text| text.message as MsgId);
+        let place = (self.texts).binary_search_by_key(&id, |text| MsgId::at(text.message));
         Some(self.texts[place.ok()?])
     }
 

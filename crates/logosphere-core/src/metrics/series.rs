@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::metric::Metric;
+use crate::number::Round;
 
 /// A metric at the end of each round.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -34,7 +35,7 @@ impl Series {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Point {
     /// Which round, from 1.
-    pub round: u32,
+    pub round: Round,
     /// How many texts it was measured on; messages of `messages`, answers of `lost_share`.
     pub n: usize,
     /// The value; none where there is too little to measure.
@@ -45,7 +46,7 @@ impl Point {
     /// A value of some texts; its round is set later.
     pub(crate) fn of(n: usize, value: Option<f64>) -> Self {
         Self {
-            round: 0,
+            round: Round::default(),
             n,
             // An empty sum is -0, which nobody wants to read.
             value: value.map(|value| value + 0.0),

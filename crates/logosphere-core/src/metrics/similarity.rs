@@ -7,7 +7,7 @@ use super::scope::{Places, Sliding, Tally};
 use super::series::Point;
 use super::tfidf::{Sum, Tfidf};
 use crate::Transcript;
-use crate::pool::MsgId;
+use crate::number::MsgId;
 
 /// Rounds that count as near.
 const NEAR: usize = 10;

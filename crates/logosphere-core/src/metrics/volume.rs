@@ -8,6 +8,7 @@ use super::corpus::Corpus;
 use super::scope::Places;
 use super::series::Point;
 use crate::Transcript;
+use crate::number::Round;
 use crate::parser::Reason;
 
 /// How much was said in a run.
@@ -56,7 +57,7 @@ pub(crate) fn messages(run: &Transcript) -> Vec<Point> {
 pub(crate) fn lost(run: &Transcript, rounds: usize) -> Vec<Point> {
     let mut counts = vec![[0_u32; 2]; rounds];
     let numbers = (run.rounds.iter()).map(|round| round.round);
-    let places: BTreeMap<u32, usize> = numbers.zip(1..).collect();
+    let places: BTreeMap<Round, usize> = numbers.zip(1..).collect();
     for call in &run.calls {
         let place = places.get(&call.round).copied();
         let Some(count) = place.and_then(|place| counts.get_mut(place)) else {

@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::metrics::Metric;
-use crate::pool::MsgId;
+use crate::number::MsgId;
 use crate::sampler::SampleRng;
 use crate::stamp::without_stamp;
 use crate::transcript::{Call, Transcript};
@@ -132,7 +132,7 @@ pub fn innovation_share(run: &Transcript) -> Option<f64> {
 
 /// The texts of these messages, without stamps.
 fn innovations(run: &Transcript) -> impl Iterator<Item = &str> {
-    let text = |id: MsgId| without_stamp(&run.messages[id as usize].text);
+    let text = |id: MsgId| without_stamp(&run.messages[id.index()].text);
     run.calls.iter().flat_map(move |call| {
         let read: Vec<_> = call.sampled.iter().map(|id| text(*id)).collect();
         let added = call.added.iter().map(move |id| text(*id));
@@ -275,7 +275,7 @@ fn similar(run: &Transcript) -> Vec<Vec<Vec<MsgId>>> {
             let there = begun;
             begun += call.added.len();
             let candidates = |read: &MsgId| {
-                let read = *read as usize;
+                let read = read.index();
                 let fits = |&id: &usize| {
                     let round = run.messages[id].round;
                     id < there && round != run.messages[read].round && round != call.round
@@ -294,10 +294,10 @@ fn similar(run: &Transcript) -> Vec<Vec<Vec<MsgId>>> {
                         _ => shorter.next(),
                     };
                     let Some(next) = next else { break };
-                    found.push(next as MsgId);
+                    found.push(MsgId::at(next));
                 }
                 if found.is_empty() {
-                    found.push(read as MsgId);
+                    found.push(MsgId::at(read));
                 }
                 found
             };

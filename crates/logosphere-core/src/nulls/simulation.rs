@@ -1,10 +1,11 @@
 //! Runs of copiers, without prompts and journals.
 
 use crate::minds::invented;
+use crate::number::{MindId, MsgId, Round};
 use crate::parser::Reason;
 use crate::sampler::SampleRng;
 use crate::stamp::without_stamp;
-use crate::transcript::{Call, Message, Round, Transcript};
+use crate::transcript::{Call, EndedRound, Message, Transcript};
 
 use super::drift::{Drift, Rules, Source};
 
@@ -33,7 +34,7 @@ pub struct Simulation {
 pub fn simulate(settings: &Simulation) -> Transcript {
     let seeds = settings.seeds.iter().map(|text| Message {
         text: text.clone(),
-        round: 0,
+        round: Round::default(),
         call: None,
     });
     let mut plan = Transcript {
@@ -46,11 +47,11 @@ pub fn simulate(settings: &Simulation) -> Transcript {
         messages: seeds.collect(),
         ..Transcript::default()
     };
-    for round in 1..=settings.rounds {
-        for mind in 0..settings.minds {
+    for round in (1..=settings.rounds).map(Round) {
+        for mind in MindId::default().of(settings.minds) {
             let call = plan.calls.len();
             plan.calls.push(Call {
-                added: vec![plan.messages.len() as u64],
+                added: vec![MsgId::at(plan.messages.len())],
                 ..Call::new(round, mind)
             });
             plan.messages.push(Message {
@@ -59,7 +60,7 @@ pub fn simulate(settings: &Simulation) -> Transcript {
                 call: Some(call),
             });
         }
-        plan.rounds.push(Round {
+        plan.rounds.push(EndedRound {
             round,
             pool_size: plan.messages.len(),
         });
@@ -122,7 +123,7 @@ pub(super) fn copied(
             });
         }
         run.calls.push(Call {
-            sampled: read.into_iter().map(|place| place as u64).collect(),
+            sampled: read.into_iter().map(MsgId::at).collect(),
             added: call.added.clone(),
             reason: if call.added.is_empty() {
                 Reason::Silence

@@ -11,6 +11,7 @@ use super::{Book, Orchestrator, PATIENCE, Progress, RunError, Stop, TICK};
 use crate::event::{CallError, Event, InterruptCause};
 use crate::failure::FailureClass;
 use crate::journal::{JournalSink, Spooled};
+use crate::number::{MindId, Round};
 use crate::settings::{OnError, Scheduling};
 use crate::state::{Outcome, Planned, Step};
 use crate::{Clock, Mind, MindError, MindReply, RequestTemplate, Side};
@@ -30,7 +31,7 @@ struct Back {
     /// Calls of which nothing is written yet.
     arrived: Vec<Returned>,
     /// Calls whose turn has not come, by their minds.
-    returned: BTreeMap<u32, Returned>,
+    returned: BTreeMap<MindId, Returned>,
     /// The machine may still lose something that was written.
     unsafe_now: bool,
     /// The answer whose event could not be written.
@@ -69,7 +70,7 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
             spooled,
         } = self;
         let settings = book.state.settings();
-        let (minds, seed) = (settings.n_minds, settings.seed);
+        let (minds, seed) = (MindId(settings.n_minds), settings.seed);
         let width = match settings.scheduling {
             Scheduling::Sequential => 1,
             Scheduling::Snapshot => settings.concurrency.max(1),
@@ -123,7 +124,7 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
                         flying.push(ask(&*mind, &**clock, side, planned));
                     }
                 }
-                launch += 1;
+                launch = launch.next();
             }
             if flying.is_empty() {
                 match book.state.next() {
@@ -166,10 +167,10 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
 }
 
 /// When each call in flight began, and the number of its attempt, by mind.
-type Begun = BTreeMap<u32, (u64, Arc<AtomicU32>)>;
+type Begun = BTreeMap<MindId, (u64, Arc<AtomicU32>)>;
 
 /// The call of this round that has been in flight for longest.
-fn oldest(begun: &Begun, clock: &impl Clock, round: u32) -> Option<Progress<'static>> {
+fn oldest(begun: &Begun, clock: &impl Clock, round: Round) -> Option<Progress<'static>> {
     let (mind, (begun, attempt)) = begun.iter().min_by_key(|(_, (begun, _))| *begun)?;
     Some(Progress::Waiting {
         round,

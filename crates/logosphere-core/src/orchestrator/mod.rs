@@ -13,6 +13,7 @@ use crate::event::{
     CallError, Event, InterruptCause, MindInvocation, RoundEnd, RunInterrupted, RunResumed,
 };
 use crate::journal::{JournalError, JournalSink, Spooled};
+use crate::number::{MindId, Round};
 use crate::parser::Reason;
 use crate::resume::Resumption;
 use crate::settings::Scheduling;
@@ -34,7 +35,7 @@ pub struct Orchestrator<M, J, C> {
     clock: Arc<C>,
     book: Book<J, C>,
     /// Answers of an earlier process that wait for their turn.
-    spooled: BTreeMap<(u32, u32), Spooled>,
+    spooled: BTreeMap<(Round, MindId), Spooled>,
 }
 
 /// What decides when a run stops, beside its settings.
@@ -96,9 +97,9 @@ pub enum Progress<'a> {
     /// No call has come back for a second or more.
     Waiting {
         /// The round of the oldest call in flight.
-        round: u32,
+        round: Round,
         /// Its mind.
-        mind: u32,
+        mind: MindId,
         /// The time since it began.
         since: Duration,
         /// The number of its attempt, from 1.
@@ -122,9 +123,9 @@ pub enum RunError {
     #[error("a request to mind {mind} in round {round} would tell more than it may: {what}")]
     Leak {
         /// In which round.
-        round: u32,
+        round: Round,
         /// Of which mind.
-        mind: u32,
+        mind: MindId,
         /// What is different.
         what: String,
     },
@@ -210,11 +211,11 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
         let Step::Call { mind } = state.next() else {
             return 0;
         };
-        let known = match state.settings().scheduling {
-            Scheduling::Sequential => mind..mind + 1,
-            Scheduling::Snapshot => mind..state.settings().n_minds,
+        let end = match state.settings().scheduling {
+            Scheduling::Sequential => mind.next().0,
+            Scheduling::Snapshot => state.settings().n_minds,
         };
-        known
+        mind.of(end)
             .filter(|mind| {
                 let planned = state.plan(*mind);
                 let answer = self.spooled.get(&(planned.round, *mind));

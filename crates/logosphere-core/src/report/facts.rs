@@ -8,6 +8,7 @@ use crate::event::{
     TokenTotals,
 };
 use crate::fold::{Fold, Observer};
+use crate::number::Round;
 use crate::parser::{Note, Reason};
 use crate::pool::Keep;
 use crate::resume::ResumeError;
@@ -60,7 +61,7 @@ pub struct RunFacts {
 #[derive(Debug, Clone, PartialEq)]
 pub struct RoundFacts {
     /// Which, from 1.
-    pub round: u32,
+    pub round: Round,
     /// How well its answers kept to the format.
     pub protocol: Protocol,
     /// Tokens of the run so far.

@@ -17,7 +17,7 @@ pub(super) fn section(data: &ReportData, messages: &Messages) -> Section {
     let rows = summary.top.iter().map(|spreader| {
         [
             messages.link(spreader.id),
-            spreader.round.into(),
+            spreader.round.0.into(),
             spreader.descendants.into(),
             spreader.children.into(),
             spreader.lifetime.into(),

@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use super::ReportData;
 use crate::Call;
+use crate::number::MsgId;
 use crate::parser::{Reason, Spans, is_blank, parse_in_run};
-use crate::pool::MsgId;
 
 /// Bytes that the answers and what is said of them may take. A longer run shows its beginning and its end.
 const BUDGET: usize = 4_000_000;
@@ -85,7 +85,7 @@ impl Messages {
         let mut answer: Option<(usize, usize, Vec<Range<usize>>)> = None;
         for thing in things {
             let call = match thing {
-                Thing::Message(id) => run.messages[*id as usize].call,
+                Thing::Message(id) => run.messages[id.index()].call,
                 Thing::Call(call) => Some(*call),
             };
             let place = match (thing, call) {
@@ -101,7 +101,7 @@ impl Messages {
                     })
                 }
                 (Thing::Message(id), _) => {
-                    let text = &run.messages[*id as usize].text;
+                    let text = &run.messages[id.index()].text;
                     let whole = 0..text.len();
                     let number = self.browser.text(text, [(whole.clone(), Tone::Good)]);
                     Some((number, whole))
@@ -129,15 +129,15 @@ impl Messages {
             };
             let (parents, children) = match thing {
                 Thing::Message(id) => {
-                    let parents = &data.lineage.nodes()[*id as usize].parents;
+                    let parents = &data.lineage.nodes()[id.index()].parents;
                     let ids: Vec<_> = parents.iter().map(|parent| parent.id).collect();
-                    (items(&ids), items(&children[*id as usize]))
+                    (items(&ids), items(&children[id.index()]))
                 }
                 Thing::Call(_) => (Value::Missing, Value::Missing),
             };
             let mut values = vec![
-                call.map_or(Value::Number(0), |call| Value::Number(call.round.into())),
-                call.map_or(Value::Missing, |call| Value::Number(call.mind.into())),
+                call.map_or(Value::Number(0), |call| Value::Number(call.round.0.into())),
+                call.map_or(Value::Missing, |call| Value::Number(call.mind.0.into())),
                 call.map_or(Value::Missing, |call| Value::Text(call.reason.to_string())),
                 call.map_or(Value::Missing, notes),
                 call.map_or(Value::Missing, |call| items(&call.sampled)),
@@ -215,7 +215,7 @@ fn message_anchor(id: MsgId) -> String {
 }
 
 fn message_name(data: &ReportData, id: MsgId) -> String {
-    if (id as usize) < data.transcript.seeds {
+    if id.index() < data.transcript.seeds {
         format!("seed {id}")
     } else {
         format!("message {id}")
@@ -275,7 +275,7 @@ fn children(data: &ReportData) -> Vec<Vec<MsgId>> {
     let mut children = vec![Vec::new(); nodes.len()];
     for node in nodes {
         if let Some(parent) = node.parent() {
-            let known: &mut Vec<MsgId> = &mut children[parent.id as usize];
+            let known: &mut Vec<MsgId> = &mut children[parent.id.index()];
             if known.len() < CHILDREN {
                 known.push(node.id);
             }
@@ -296,7 +296,7 @@ fn shown(data: &ReportData) -> ShownThings {
     let mut groups: Vec<(Vec<Thing>, usize)> = (0..run.seeds)
         .map(|id| {
             let bytes = run.messages[id].text.len() + OVERHEAD;
-            (vec![Thing::Message(id as MsgId)], bytes)
+            (vec![Thing::Message(MsgId::at(id))], bytes)
         })
         .collect();
     for (at, call) in run.calls.iter().enumerate() {

@@ -3,7 +3,7 @@
 use report_kit::{Axis, Cell, Plot, Section, Series, Table};
 
 use super::{Messages, ReportData, drawn, number};
-use crate::pool::MsgId;
+use crate::number::{MsgId, Round};
 
 /// Seeds with a curve of their own.
 const CURVES: usize = 6;
@@ -16,8 +16,8 @@ pub(super) fn section(data: &ReportData, messages: &Messages) -> Section {
     if seeds.is_empty() {
         return section.text("There were no seeds.");
     }
-    let round = |round: Option<u32>| match round {
-        Some(round) => Cell::from(round),
+    let round = |round: Option<Round>| match round {
+        Some(round) => Cell::from(round.0),
         None => Cell::text("never"),
     };
     let columns = [
@@ -53,7 +53,7 @@ fn curves(data: &ReportData) -> Plot {
     seeds.sort_by_key(|seed| (std::cmp::Reverse(seed.descendants), seed.id));
     seeds.truncate(CURVES);
     let ids: Vec<MsgId> = seeds.iter().map(|seed| seed.id).collect();
-    let rounds: Vec<f64> = std::iter::once(0)
+    let rounds: Vec<f64> = std::iter::once(Round::default())
         .chain(data.transcript.rounds.iter().map(|round| round.round))
         .map(f64::from)
         .collect();

@@ -9,9 +9,11 @@ use jiff::Timestamp;
 use logosphere_core::config::Scheduling;
 use logosphere_core::journal::{MemJournal, RunResumed, Spooled};
 use logosphere_core::minds::{LocalMind, local_mind};
+use logosphere_core::sampler::SampleRng;
 use logosphere_core::{
-    Clock, Control, Effective, ExperimentStart, Mind, MindError, MindInput, MindReply,
-    Orchestrator, RequestTemplate, Resumption, RunError, RunSummary, Settings, Side, WireRequest,
+    Clock, Control, Effective, ExperimentStart, Mind, MindError, MindId, MindInput, MindReply,
+    Orchestrator, RequestTemplate, Resumption, Round, RunError, RunSummary, Settings, Side,
+    WireRequest,
 };
 
 /// A clock that goes on by a millisecond whenever it is looked at.
@@ -57,6 +59,16 @@ pub fn seeds() -> impl Iterator<Item = String> {
         "a question is a door that walks",
     ];
     seeds.into_iter().map(|seed| format!("{seed}\n\n~init"))
+}
+
+/// The side of a call.
+pub fn side(seed: u64, round: u32, mind: u32) -> Side {
+    Side::new(seed, Round(round), MindId(mind))
+}
+
+/// The random numbers of a call.
+pub fn sample_rng(seed: u64, round: u32, mind: u32) -> SampleRng {
+    logosphere_core::sampler::sample_rng(seed, Round(round), MindId(mind))
 }
 
 /// The first event of a run of `mind`.

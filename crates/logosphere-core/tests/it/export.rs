@@ -45,7 +45,7 @@ fn hostile_run() -> Transcript {
         .map(|text| format!("{text}\n\n~'\"=,;"))
         .collect();
     let signed: Vec<&str> = signed.iter().map(String::as_str).collect();
-    let all: Vec<MsgId> = (0..22).collect();
+    let all: Vec<u64> = (0..22).collect();
     ScriptedRun::new(500, &HOSTILE)
         .round(&[(&all, &signed[..11]), (&all[11..], &["a new thing"])])
         .round(&[(&all, &signed[11..]), (&[3, 23], &[])])
@@ -140,7 +140,7 @@ fn dot_is_read_token_by_token() {
         ));
         assert_eq!(graph.nodes.len(), run.messages.len());
         for (id, (node, label)) in graph.nodes.iter().enumerate() {
-            assert_eq!(*node, id as MsgId);
+            assert_eq!(*node, MsgId::at(id));
             let text = label.strip_prefix(&format!("{id}: ")).unwrap();
             assert!(!text.contains(char::is_control), "{text:?}");
             let stored = run.messages[id].text.chars();
@@ -204,7 +204,7 @@ fn csv_guards_against_formulas_unless_raw() {
             assert_eq!(row["descendants"], node.descendants.to_string());
             let others: Vec<MsgId> = row["other_parents"]
                 .split_whitespace()
-                .map(|id| id.parse().unwrap())
+                .map(|id| MsgId(id.parse().unwrap()))
                 .collect();
             let expected = node.parents.iter().skip(1).map(|parent| parent.id);
             assert_eq!(others, expected.collect::<Vec<_>>());
@@ -218,8 +218,8 @@ fn csv_guards_against_formulas_unless_raw() {
         let edges: Vec<(MsgId, MsgId)> = (rows.iter())
             .map(|row| {
                 (
-                    row["source"].parse().unwrap(),
-                    row["target"].parse().unwrap(),
+                    MsgId(row["source"].parse().unwrap()),
+                    MsgId(row["target"].parse().unwrap()),
                 )
             })
             .collect();

@@ -9,8 +9,8 @@ use logosphere_core::config::{OnError, Scheduling};
 use logosphere_core::journal::{AttemptFacts, InterruptCause};
 use logosphere_core::parser::Reason;
 use logosphere_core::{
-    Comparison, Control, Mind, MindError, MindInput, MindReply, RunError, RunSummary, Settings,
-    Side, WireRequest, compare, replay,
+    Comparison, Control, Mind, MindError, MindId, MindInput, MindReply, Round, RunError,
+    RunSummary, Settings, Side, WireRequest, compare, replay,
 };
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -132,7 +132,7 @@ fn a_failure_that_every_call_would_meet_stops_the_run_before_it() {
         };
         assert_eq!(
             (why.round, why.next_mind, why.cause.as_str()),
-            (2, 1, "error")
+            (Round(2), MindId(1), "error")
         );
         assert_eq!(of_type(&journal, "mind_invocation").len(), 5);
         assert_eq!(of_type(&journal, "error")[0]["fatal"], true);
@@ -188,7 +188,7 @@ fn three_times_all_minds_in_a_row_are_too_many() {
         // Twelve of four minds: the twelfth is asked again.
         assert_eq!(
             (why.round, why.next_mind, why.cause.as_str()),
-            (3, 3, "error")
+            (Round(3), MindId(3), "error")
         );
         assert_eq!(of_type(&journal, "error").len(), 12);
         assert_eq!(of_type(&journal, "mind_invocation").len(), 11);
@@ -202,7 +202,7 @@ fn a_cap_stops_the_run_without_an_error() {
     let mind = failing(&settings, [("3/0", 1, error(ErrorClass::Budget, false))]);
     let (summary, journal) = desk::run(&settings, &mind);
     assert!(
-        matches!(&summary, RunSummary::Interrupted(why) if why.cause == InterruptCause::Cap && why.round == 3),
+        matches!(&summary, RunSummary::Interrupted(why) if why.cause == InterruptCause::Cap && why.round == Round(3)),
         "{summary:?}"
     );
     assert!(of_type(&journal, "error").is_empty());
@@ -285,8 +285,8 @@ fn a_cancelled_run_begins_nothing_new_and_keeps_what_was_under_way() {
         assert_eq!(why.cause, InterruptCause::Signal);
         // From a snapshot, four calls are under way at once, and all of them come back.
         let next = match scheduling {
-            Scheduling::Sequential => (2, 2),
-            Scheduling::Snapshot => (3, 0),
+            Scheduling::Sequential => (Round(2), MindId(2)),
+            Scheduling::Snapshot => (Round(3), MindId(0)),
         };
         assert_eq!((why.round, why.next_mind), next);
         replay(&journal[..]).unwrap();
@@ -335,7 +335,7 @@ fn a_call_that_never_comes_back_is_given_up_after_a_signal() {
     let RunSummary::Interrupted(why) = summary.unwrap() else {
         panic!("it ended");
     };
-    assert_eq!((why.round, why.next_mind), (1, 1));
+    assert_eq!((why.round, why.next_mind), (Round(1), MindId(1)));
     replay(&journal[..]).unwrap();
 }
 
@@ -401,8 +401,8 @@ fn a_request_that_tells_too_much_is_not_sent() {
         matches!(
             &error,
             RunError::Leak {
-                round: 1,
-                mind: 0,
+                round: Round(1),
+                mind: MindId(0),
                 ..
             }
         ),

@@ -5,6 +5,8 @@ use logosphere_core::legacy_log::{LegacyError, is_legacy, verify_legacy};
 use logosphere_core::parser::Reason;
 use serde_json::{Value, json};
 
+use crate::scripted_run::ids;
+
 const INIT: &str = "notes\n---\nfirst seed\n---\nsecond seed\n---\n\n---\n~init\n";
 
 /// A run of two minds by the old program's rules, written down by hand: its journal has nothing but the requirement's
@@ -104,10 +106,9 @@ fn one_that_holds_is_read_as_a_run() {
     let calls: Vec<_> = (run.calls.iter())
         .map(|call| {
             (
-                call.round,
-                call.mind,
-                &call.sampled[..],
-                &call.added[..],
+                (call.round.0, call.mind.0),
+                call.sampled.clone(),
+                call.added.clone(),
                 call.reason,
             )
         })
@@ -115,23 +116,26 @@ fn one_that_holds_is_read_as_a_run() {
     assert_eq!(
         calls,
         [
-            (1, 0, &[1, 0][..], &[2][..], Reason::Ok),
-            (1, 1, &[2, 1], &[], Reason::Unterminated),
-            (2, 0, &[2, 1], &[3, 4], Reason::Ok),
-            (2, 1, &[4, 3], &[], Reason::Silence),
+            ((1, 0), ids(&[1, 0]), ids(&[2]), Reason::Ok),
+            ((1, 1), ids(&[2, 1]), ids(&[]), Reason::Unterminated),
+            ((2, 0), ids(&[2, 1]), ids(&[3, 4]), Reason::Ok),
+            ((2, 1), ids(&[4, 3]), ids(&[]), Reason::Silence),
         ]
     );
     let rounds: Vec<_> = run
         .rounds
         .iter()
-        .map(|round| (round.round, round.pool_size))
+        .map(|round| (round.round.0, round.pool_size))
         .collect();
     assert_eq!(rounds, [(1, 3), (2, 5)]);
     assert_eq!(
         (run.calls[0].model.as_str(), run.calls[0].tokens),
         ("m", [0, 10])
     );
-    assert_eq!((run.messages[3].round, run.messages[3].call), (2, Some(2)));
+    assert_eq!(
+        (run.messages[3].round.0, run.messages[3].call),
+        (2, Some(2))
+    );
 
     let mut altered = log();
     altered[4]["messages_added"] = json!(2);

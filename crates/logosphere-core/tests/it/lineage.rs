@@ -10,11 +10,11 @@ use crate::desk::{self, Slow, Ticking};
 use crate::scripted_run::{ScriptedRun, random, random_run};
 
 /// The parents of a message: id, method and confidence.
-fn parents(run: &Transcript, id: usize) -> Vec<(MsgId, Method, f64)> {
+fn parents(run: &Transcript, id: usize) -> Vec<(u64, Method, f64)> {
     let lineage = Lineage::of(run);
     let parents = lineage.nodes()[id].parents.iter();
     parents
-        .map(|parent| (parent.id, parent.method, parent.confidence))
+        .map(|parent| (parent.id.0, parent.method, parent.confidence))
         .collect()
 }
 
@@ -41,7 +41,7 @@ fn else_runs_of_three_words_decide() {
         "one two three",
         "A B C! d?",
     ];
-    let run = |drawn: &[MsgId], text| ScriptedRun::new(9, &seeds).round(&[(drawn, &[text])]).0;
+    let run = |drawn: &[u64], text| ScriptedRun::new(9, &seeds).round(&[(drawn, &[text])]).0;
     let ngram = |id, share| (id, Method::Ngram, share);
     // The child has the runs abc bcd cde def.
     let child = "a b c d e f";
@@ -72,10 +72,10 @@ fn the_forest_by_hand() {
     let lineage = Lineage::of(&run);
     let row = |id: usize| {
         let node = &lineage.nodes()[id];
-        let parent = node.parent().map(|parent| parent.id);
+        let parent = node.parent().map(|parent| parent.id.0);
         (
             parent,
-            node.root,
+            node.root.0,
             node.depth,
             node.children,
             node.descendants,
@@ -92,9 +92,9 @@ fn the_forest_by_hand() {
     // Windows of three: 0 1 | 2 3 4 | 4 5 6 | 6 7 8.
     let lifetimes: Vec<u32> = lineage.nodes().iter().map(|node| node.lifetime).collect();
     assert_eq!(lifetimes, [0, 0, 1, 1, 2, 1, 2, 1, 1]);
-    let alive: Vec<MsgId> = (lineage.nodes().iter())
+    let alive: Vec<u64> = (lineage.nodes().iter())
         .filter(|node| node.alive)
-        .map(|node| node.id)
+        .map(|node| node.id.0)
         .collect();
     assert_eq!(alive, [6, 7, 8]);
 
@@ -106,7 +106,7 @@ fn the_forest_by_hand() {
     let top: Vec<_> = summary
         .top
         .iter()
-        .map(|top| (top.id, top.descendants))
+        .map(|top| (top.id.0, top.descendants))
         .collect();
     // Message 2 has more descendants than 3, and is a descendant of 0 itself.
     assert_eq!(top, [(0, 4), (3, 1)]);
@@ -128,7 +128,7 @@ fn the_forest_by_hand() {
     assert_eq!(summary.survival, [step(1, 4, 1, 0.75), step(2, 3, 1, 0.5)]);
     assert_eq!(summary.half_life, Some(2));
     let third = Some(1.0 / 3.0);
-    let curves = lineage.seed_curves(&[0, 1]);
+    let curves = lineage.seed_curves(&[MsgId(0), MsgId(1)]);
     assert_eq!(curves[0], [Some(0.5), third, third, Some(2.0 / 3.0)]);
     assert_eq!(curves[1], [Some(0.5), Some(0.0), Some(0.0), Some(0.0)]);
 }
@@ -153,7 +153,7 @@ fn parents_are_older_and_counts_agree() {
         let all = run.messages.len() as u64;
         for call in &mut run.calls {
             // Also ids that cannot have been read: later ones, and ones that nobody has.
-            call.sampled = (0..6).map(|_| rng.below(all + 3)).collect();
+            call.sampled = (0..6).map(|_| MsgId(rng.below(all + 3))).collect();
         }
         let lineage = Lineage::of(&run);
         let mut descendants = vec![0; run.messages.len()];
@@ -162,8 +162,8 @@ fn parents_are_older_and_counts_agree() {
             let mut at = node;
             let mut steps = 0;
             while let Some(parent) = at.parent() {
-                at = &lineage.nodes()[parent.id as usize];
-                descendants[at.id as usize] += 1;
+                at = &lineage.nodes()[parent.id.index()];
+                descendants[at.id.index()] += 1;
                 steps += 1;
             }
             assert_eq!((node.root, node.depth), (at.id, steps));
@@ -211,7 +211,7 @@ fn sentence(id: u64) -> SeedText {
     let mut rng = random(id as u8);
     let words = (0..14).map(|_| format!("w{}", rng.below(300)));
     let text = words.collect::<Vec<_>>().join(" ") + ".\n\n~init";
-    SeedText::new(id, text)
+    SeedText::new(MsgId(id), text)
 }
 
 #[track_caller]

@@ -4,12 +4,12 @@ mod brute;
 
 use std::collections::BTreeMap;
 
-use logosphere_core::Transcript;
 use logosphere_core::metrics::{
     Match, Metric, SeedExit, Series, Window, block_interval, measure, replicate_interval, tokens,
     trend,
 };
 use logosphere_core::parser::Reason;
+use logosphere_core::{Round, Transcript};
 
 use crate::scripted_run::{ScriptedRun, call, random, random_run};
 
@@ -177,18 +177,18 @@ fn seeds_leave_the_window() {
         .0;
     let expected = SeedExit {
         n: 3,
-        first: Some(1),
-        half_life: Some(2),
-        all: Some(3),
+        first: Some(Round(1)),
+        half_life: Some(Round(2)),
+        all: Some(Round(3)),
     };
     assert_eq!(analysis(&run, Window::Active), expected);
     let last_round = Window::Rounds(1.try_into().unwrap());
-    assert_eq!(analysis(&run, last_round).all, Some(1));
+    assert_eq!(analysis(&run, last_round).all, Some(Round(1)));
     let always = ScriptedRun::new(9, &["a"]).texts(&["x"]).0;
     assert_eq!(analysis(&always, Window::Active).first, None);
     let crowded = ScriptedRun::new(1, &["a", "b", "c"]).texts(&[]).0;
-    assert_eq!(analysis(&crowded, Window::Active).first, Some(0));
-    assert_eq!(analysis(&crowded, Window::Active).half_life, Some(0));
+    assert_eq!(analysis(&crowded, Window::Active).first, Some(Round(0)));
+    assert_eq!(analysis(&crowded, Window::Active).half_life, Some(Round(0)));
     assert_eq!(analysis(&crowded, Window::Active).all, None);
 }
 
@@ -219,9 +219,9 @@ fn volume_counts_calls_and_characters() {
         .texts(&["äb", "abcde\n\n~me", "\u{200b}"])
         .0;
     run.calls
-        .push(call(1, 1, vec![], vec![], Reason::Unterminated));
+        .push(call(Round(1), 1, vec![], vec![], Reason::Unterminated));
     run.calls
-        .push(call(1, 2, vec![], vec![], Reason::CallFailed));
+        .push(call(Round(1), 2, vec![], vec![], Reason::CallFailed));
     assert_eq!(values(&run, Metric::Messages), [Some(3.0)]);
     assert_eq!(values(&run, Metric::CharsMean), [Some(3.5)]);
     assert_eq!(values(&run, Metric::CharsMedian), [Some(3.5)]);

@@ -8,6 +8,8 @@ use logosphere_core::prompt::{PromptRole, SystemPrompt, format_prompt};
 use logosphere_core::{Mind, MindError, MindInput, MindReply, Settings, Side, WireRequest};
 use proptest::prelude::*;
 
+use crate::desk::side;
+
 const SENTENCES: [&str; 3] = [
     "The tide returns what the harbour forgot, and nobody asks for it back.",
     "A message that asks to be repeated is not always worth repeating, says the old keeper.",
@@ -51,7 +53,7 @@ fn message(answer: &str) -> &str {
 fn sent(spec: &str, texts: &[&str], n: u32) -> Vec<(String, Option<usize>)> {
     let mind = mind(spec);
     let said: Vec<_> = (0..n)
-        .map(|round| ask(&mind, texts, &Side::new(7, round, 0)).unwrap().text)
+        .map(|round| ask(&mind, texts, &side(7, round, 0)).unwrap().text)
         .collect();
     let parents = mind.parents();
     let parent = |round: usize| parents[&format!("{round}/0")];
@@ -147,7 +149,7 @@ fn a_copier_passes_one_text_on_and_sometimes_invents_one() {
 fn who_gets_nothing_to_read_invents_a_word() {
     for spec in ["copier:mu=0", "mutator", "markov", "biased:type=a", "slow"] {
         let mind = mind(spec);
-        let answer = ask(&mind, &[], &Side::new(1, 1, 0)).unwrap();
+        let answer = ask(&mind, &[], &side(1, 1, 0)).unwrap();
         assert_eq!(message(&answer.text).len(), 20, "{spec}");
         assert_eq!(mind.parents()["1/0"], None);
     }
@@ -254,7 +256,7 @@ fn a_disobedient_mind_answers_in_ten_ways() {
     let mind = mind("disobedient");
     let mut ways = BTreeMap::new();
     for round in 0..200 {
-        let side = Side::new(42, round, 0);
+        let side = side(42, round, 0);
         let first: [u8; 8] = side.nonce()[..8].try_into().unwrap();
         let answer = ask(&mind, &["One.\n\n~init"], &side).unwrap().text;
         let known = ways.insert(u64::from_le_bytes(first) % 10, answer.clone());
@@ -281,7 +283,7 @@ fn a_disobedient_mind_answers_in_ten_ways() {
 
 #[test]
 fn a_silent_mind_ends_its_answer() {
-    let answer = ask(&mind("silent"), &SENTENCES, &Side::new(1, 1, 0)).unwrap();
+    let answer = ask(&mind("silent"), &SENTENCES, &side(1, 1, 0)).unwrap();
     assert_eq!(answer.text, "I keep silent.\n---\n\n---\n");
 }
 
@@ -290,7 +292,7 @@ fn a_flaky_mind_fails_as_often_as_it_was_told() {
     let mind = mind("flaky:rate=0.2");
     let mut failed = 0;
     for round in 0..500 {
-        match ask(&mind, &SENTENCES, &Side::new(3, round, 1)) {
+        match ask(&mind, &SENTENCES, &side(3, round, 1)) {
             Ok(reply) => assert!(SENTENCES.contains(&message(&reply.text))),
             Err(error) => {
                 assert_eq!((error.class.as_str(), error.fatal), ("overloaded", false));
@@ -306,7 +308,7 @@ fn a_flaky_mind_fails_as_often_as_it_was_told() {
 async fn a_slow_mind_waits() {
     let mind = mind("slow:ms=250");
     let start = tokio::time::Instant::now();
-    mind.respond(&input(&SENTENCES), &Side::new(1, 1, 0))
+    mind.respond(&input(&SENTENCES), &side(1, 1, 0))
         .await
         .unwrap();
     assert_eq!(start.elapsed().as_millis(), 250);
@@ -321,11 +323,11 @@ fn an_answer_depends_on_the_prompt_and_the_nonce_alone() {
         "biased:type=a",
         "disobedient",
     ] {
-        let side = Side::new(5, 2, 1);
-        let first = ask(&mind(spec), &SENTENCES, &side).unwrap();
+        let second = side(5, 2, 1);
+        let first = ask(&mind(spec), &SENTENCES, &second).unwrap();
         let warm = mind(spec);
-        ask(&warm, &SENTENCES, &Side::new(5, 1, 0)).unwrap();
-        assert_eq!(ask(&warm, &SENTENCES, &side).unwrap(), first, "{spec}");
+        ask(&warm, &SENTENCES, &side(5, 1, 0)).unwrap();
+        assert_eq!(ask(&warm, &SENTENCES, &second).unwrap(), first, "{spec}");
     }
 }
 
@@ -333,7 +335,7 @@ fn an_answer_depends_on_the_prompt_and_the_nonce_alone() {
 fn an_answer_has_estimates_and_no_price() {
     let mind = mind("copier:mu=0");
     let asked = input(&["One."]);
-    let answer = ask(&mind, &["One."], &Side::new(1, 1, 0)).unwrap();
+    let answer = ask(&mind, &["One."], &side(1, 1, 0)).unwrap();
     assert_eq!(answer.model, "copier:mu=0");
     assert_eq!(answer.finish_reason.as_deref(), Some("end_turn"));
     let prompt = asked.prompt().text().len().div_ceil(3) as u64;
@@ -353,7 +355,7 @@ fn an_answer_has_estimates_and_no_price() {
 fn a_prompt_of_somebody_else_is_refused() {
     let other = SystemPrompt::new("Other words.", PromptRole::User);
     let mind = local_mind("copier", &other).unwrap();
-    let error = ask(&mind, &SENTENCES, &Side::new(1, 1, 0)).unwrap_err();
+    let error = ask(&mind, &SENTENCES, &side(1, 1, 0)).unwrap_err();
     assert!(error.fatal);
     assert!(error.message.contains("system prompt"), "{error}");
 }
@@ -369,7 +371,7 @@ proptest! {
         prop_assume!(texts.iter().all(|text| !text.split('\n').any(delimiter)));
         let texts: Vec<_> = texts.iter().map(String::as_str).collect();
         let mind = mind("copier:mu=0");
-        let answer = ask(&mind, &texts, &Side::new(9, round, 3)).unwrap();
+        let answer = ask(&mind, &texts, &side(9, round, 3)).unwrap();
         let parent = mind.parents()[&format!("{round}/3")].unwrap();
         let text = texts[parent];
         let expected = match text.rsplit_once("\n\n~") {

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use logosphere_core::Transcript;
 use logosphere_core::nulls::{
     MIN_RUNS, Null, NullBand, NullModel, Simulation, innovation_share, null_band, null_bands,
     simulate,
 };
+use logosphere_core::pool::MsgId;
+use logosphere_core::{MindId, Round, Transcript};
 
 fn settings() -> Simulation {
     Simulation {
@@ -28,14 +29,14 @@ fn uneven() -> Transcript {
     let mut run = simulate(&settings());
     let mut messages = run.messages[..run.seeds].to_vec();
     for (at, call) in run.calls.iter_mut().enumerate() {
-        let text = run.messages[call.added[0] as usize].text.clone();
+        let text = run.messages[call.added[0].index()].text.clone();
         call.added.clear();
         for _ in 0..at % 3 {
-            call.added.push(messages.len() as u64);
+            call.added.push(MsgId::at(messages.len()));
             let again = logosphere_core::Message::new(text.as_str(), call.round, Some(at));
             messages.push(again);
         }
-        call.sampled.retain(|id| (*id as usize) < messages.len());
+        call.sampled.retain(|id| id.index() < messages.len());
         "raw".clone_into(&mut call.raw);
     }
     for round in &mut run.rounds {
@@ -47,8 +48,8 @@ fn uneven() -> Transcript {
 
 /// What a null model must keep: who wrote how much, and when.
 fn shape(run: &Transcript) -> Vec<String> {
-    let place = |id: &u64| {
-        let message = &run.messages[*id as usize];
+    let place = |id: &MsgId| {
+        let message = &run.messages[id.index()];
         (message.round, message.call)
     };
     let calls = run.calls.iter();
@@ -80,21 +81,17 @@ fn a_simulation_reads_what_can_be_read_and_copies_it() {
         for (at, call) in run.calls.iter().enumerate() {
             let mut end = run.seeds + at;
             if snapshot {
-                if call.mind == 0 {
+                if call.mind == MindId(0) {
                     at_start = end;
                 }
                 end = at_start;
             }
             let readable = end.saturating_sub(12)..end;
             assert_eq!(call.sampled.len(), 3);
-            assert!(
-                call.sampled
-                    .iter()
-                    .all(|id| readable.contains(&(*id as usize)))
-            );
+            assert!(call.sampled.iter().all(|id| readable.contains(&id.index())));
             assert_eq!(call.sampled.iter().collect::<BTreeSet<_>>().len(), 3);
             own_round += (call.sampled.iter())
-                .filter(|id| run.messages[**id as usize].round == call.round)
+                .filter(|id| run.messages[id.index()].round == call.round)
                 .count();
         }
         assert_eq!(own_round > 0, !snapshot);
@@ -165,7 +162,7 @@ fn with_seeds_alone_nobody_hears_the_others() {
     let made = NullModel::new(&run, Null::SeedsOnly { mu: Some(0.0) }, 1).run(0);
     for call in &made.calls {
         assert_eq!(call.sampled.iter().collect::<BTreeSet<_>>().len(), 3);
-        assert!(call.sampled.iter().all(|id| *id < 3));
+        assert!(call.sampled.iter().all(|id| id.0 < 3));
     }
     let sent: BTreeSet<_> = texts(&made)[3..].iter().copied().collect();
     assert_eq!(sent, BTreeSet::from(["one", "two", "three"]));
@@ -188,8 +185,8 @@ fn a_shuffle_reads_texts_of_another_round_and_of_like_length() {
     for (before, after) in run.calls.iter().zip(&made.calls) {
         assert_eq!(before.sampled.len(), after.sampled.len());
         for (old, new) in before.sampled.iter().zip(&after.sampled) {
-            let [old_text, new_text] = [old, new].map(|id| &run.messages[*id as usize]);
-            if before.round == 1 && old_text.round == 0 {
+            let [old_text, new_text] = [old, new].map(|id| &run.messages[id.index()]);
+            if before.round == Round(1) && old_text.round == Round(0) {
                 // There is no other round yet.
                 assert_eq!(old, new);
                 continue;
@@ -199,7 +196,7 @@ fn a_shuffle_reads_texts_of_another_round_and_of_like_length() {
             assert!(*new < before.added[0]);
             changed += 1;
             // From the middle of the run on there are enough.
-            if before.round > 30 {
+            if before.round > Round(30) {
                 off = off.max(old_text.text.len().abs_diff(new_text.text.len()));
             }
         }

@@ -1,9 +1,13 @@
 //! What a pool keeps, shows and refuses.
 
 use logosphere_core::parser::{ParseMode, parse};
-use logosphere_core::pool::{Keep, Origin, Pool, PoolError};
-use logosphere_core::sampler::{SampleRng, sample_rng};
+use logosphere_core::pool::{Keep, MsgId, Origin, Pool, PoolError};
+use logosphere_core::sampler::SampleRng;
+use logosphere_core::{MindId, Round};
 use proptest::prelude::*;
+
+use crate::desk::sample_rng;
+use crate::scripted_run::ids;
 
 const MIB: usize = 1 << 20;
 
@@ -25,28 +29,28 @@ fn ids_count_up_and_the_tail_can_be_seen() {
         let mut pool = Pool::new(2, keep);
         assert!(pool.is_empty());
         assert_eq!(active(&pool), [""; 0]);
-        assert_eq!(pool.add("a", Origin::Seed), Ok(0));
-        assert_eq!(pool.add("a", Origin::Seed), Ok(1));
+        assert_eq!(pool.add("a", Origin::Seed), Ok(MsgId(0)));
+        assert_eq!(pool.add("a", Origin::Seed), Ok(MsgId(1)));
         assert_eq!(active(&pool), ["a", "a"]);
-        assert_eq!(pool.add("b", Origin::Mind), Ok(2));
+        assert_eq!(pool.add("b", Origin::Mind), Ok(MsgId(2)));
         assert_eq!(active(&pool), ["a", "b"]);
-        assert_eq!(pool.active().collect::<Vec<_>>(), [1, 2]);
+        assert_eq!(pool.active().collect::<Vec<_>>(), ids(&[1, 2]));
         assert_eq!(pool.active().len(), 2);
         assert_eq!((pool.len(), pool.active_len(), pool.seeds()), (3, 2, 2));
-        assert_eq!(pool.text(3), None);
-        assert_eq!(pool.text(u64::MAX), None);
+        assert_eq!(pool.text(MsgId(3)), None);
+        assert_eq!(pool.text(MsgId(u64::MAX)), None);
     }
 }
 
 #[test]
 fn the_history_is_kept_or_known_to_be_gone() {
     let all = pool(2, Keep::All, &["a", "b", "c"]);
-    assert_eq!(all.all().unwrap().collect::<Vec<_>>(), [0, 1, 2]);
-    assert_eq!(all.text(0), Some("a"));
+    assert_eq!(all.all().unwrap().collect::<Vec<_>>(), ids(&[0, 1, 2]));
+    assert_eq!(all.text(MsgId(0)), Some("a"));
     let tail = pool(2, Keep::Active, &["a", "b", "c"]);
     assert_eq!(tail.all().err(), Some(PoolError::HistoryNotKept));
-    assert_eq!(tail.text(0), None);
-    assert_eq!(tail.text(1), Some("b"));
+    assert_eq!(tail.text(MsgId(0)), None);
+    assert_eq!(tail.text(MsgId(1)), Some("b"));
 }
 
 #[test]
@@ -129,17 +133,17 @@ fn texts_around_the_borders_of_chunks_come_back() {
     for keep in [Keep::All, Keep::Active] {
         let mut pool = Pool::new(texts.len(), keep);
         for (id, text) in texts.iter().enumerate() {
-            assert_eq!(pool.add(text, Origin::Mind), Ok(id as u64));
+            assert_eq!(pool.add(text, Origin::Mind), Ok(MsgId::at(id)));
             // The newest text and the one before it share what is being filled.
             let before = id.saturating_sub(1);
             assert!(
-                pool.text(before as u64) == Some(&texts[before]),
+                pool.text(MsgId::at(before)) == Some(&texts[before]),
                 "text {before}"
             );
-            assert!(pool.text(id as u64) == Some(text), "text {id}");
+            assert!(pool.text(MsgId::at(id)) == Some(text), "text {id}");
         }
         for (id, text) in texts.iter().enumerate() {
-            assert!(pool.text(id as u64) == Some(text), "text {id}");
+            assert!(pool.text(MsgId::at(id)) == Some(text), "text {id}");
         }
     }
     // Characters of several bytes do not fit the border evenly.
@@ -172,7 +176,7 @@ fn more_can_be_asked_for_than_there_is() {
         assert!(drawn.iter().all(|id| pool.text(*id).is_some()));
     }
     let drawn = Pool::new(usize::MAX, Keep::Active).sample(1, &mut sample_rng(1, 1, 0));
-    assert_eq!(drawn, [0; 0]);
+    assert!(drawn.is_empty());
 }
 
 #[test]
@@ -191,7 +195,7 @@ fn a_view_stays_readable_while_it_is_pinned() {
     }
     assert_eq!(active(&pool), ["e", "f", "g"]);
     pool.unpin();
-    assert!((0..4).all(|id| pool.text(id).is_none()));
+    assert!((0..4).all(|id| pool.text(MsgId(id)).is_none()));
     assert_eq!(active(&pool), ["e", "f", "g"]);
     // A view of an empty pool pins everything that comes.
     let mut empty = Pool::new(1, Keep::Active);
@@ -199,9 +203,12 @@ fn a_view_stays_readable_while_it_is_pinned() {
     for text in ["a", "b"] {
         empty.add(text, Origin::Mind).unwrap();
     }
-    assert_eq!(empty.text(0), Some("a"));
+    assert_eq!(empty.text(MsgId(0)), Some("a"));
     empty.unpin();
-    assert_eq!((empty.text(0), empty.text(1)), (None, Some("b")));
+    assert_eq!(
+        (empty.text(MsgId(0)), empty.text(MsgId(1))),
+        (None, Some("b"))
+    );
 }
 
 fn pool_of(chars: &str) -> Pool {
@@ -220,7 +227,7 @@ fn sampling_does_not_depend_on_what_is_kept() {
     for round in 1..50 {
         let drawn = all.sample(5, &mut sample_rng(3, round, 2));
         assert_eq!(drawn, tail.sample(5, &mut sample_rng(3, round, 2)));
-        assert!(drawn.iter().all(|id| (83..100).contains(id)));
+        assert!(drawn.iter().all(|id| (83..100).contains(&id.0)));
     }
 }
 
@@ -245,7 +252,7 @@ proptest! {
                     pinned = None;
                 }
                 _ => {
-                    prop_assert_eq!(pool.add(&text, Origin::Mind), Ok(texts.len() as u64));
+                    prop_assert_eq!(pool.add(&text, Origin::Mind), Ok(MsgId::at(texts.len())));
                     texts.push(text);
                 }
             }
@@ -253,7 +260,7 @@ proptest! {
             let kept = if keep_all { 0 } else { pinned.unwrap_or(first).min(first) };
             for (id, text) in texts.iter().enumerate() {
                 let expected = (id >= kept).then_some(&text[..]);
-                prop_assert_eq!(pool.text(id as u64), expected);
+                prop_assert_eq!(pool.text(MsgId::at(id)), expected);
             }
             prop_assert_eq!(active(&pool), &texts[first..]);
             prop_assert_eq!(pool.active_len(), texts.len() - first);
@@ -287,4 +294,22 @@ proptest! {
         drawn.dedup();
         prop_assert_eq!(drawn.len(), k.min(held).min(max_active));
     }
+}
+
+#[test]
+fn l37_numbers_are_plain_in_json_and_in_words() {
+    let (round, mind, message) = (Round(7), MindId(0), MsgId(41));
+    let json = serde_json::to_string(&(round, mind, message)).unwrap();
+    assert_eq!(json, "[7,0,41]");
+    assert_eq!(
+        serde_json::from_str::<(Round, MindId, MsgId)>(&json).unwrap(),
+        (round, mind, message)
+    );
+    assert_eq!(
+        format!("{round}/{mind} {message} {:?}", [message]),
+        "7/0 41 [41]"
+    );
+    assert_eq!((round.next(), round.before()), (Round(8), 6));
+    assert_eq!((Round(0).before(), mind.of(2).last()), (0, Some(MindId(1))));
+    assert!(MsgId::at(41).index() == 41 && Round(9) < Round(10));
 }

@@ -1,7 +1,8 @@
 //! What a pool costs does not depend on its history.
 
 use logosphere_core::pool::{Keep, Origin, Pool};
-use logosphere_core::sampler::sample_rng;
+
+use crate::desk::sample_rng;
 
 const MESSAGES: u32 = 1_000_000;
 
@@ -25,7 +26,7 @@ fn a_sample_takes_as_many_random_numbers_from_a_million_messages_as_from_a_hundr
                 let first = pool.len() - 15;
                 // Where the stream stands afterwards says how much of it was taken.
                 (
-                    drawn.iter().map(|id| id - first).collect::<Vec<_>>(),
+                    drawn.iter().map(|id| id.0 - first).collect::<Vec<_>>(),
                     rng.next_u64(),
                 )
             });

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use logosphere_core::Settings;
 use logosphere_core::config::{Impersonation, Scheduling};
 use logosphere_core::journal::Protocol;
 use logosphere_core::parser::{ParseMode, Reason};
-use logosphere_core::{Settings, Side};
 use serde_json::Value;
 
 use crate::desk;
@@ -38,7 +38,7 @@ fn manners(settings: &Settings) -> [(Reason, char); 10] {
 }
 
 fn manner(settings: &Settings, round: u32, mind: u32) -> usize {
-    let nonce = *Side::new(settings.seed, round, mind).nonce();
+    let nonce = *desk::side(settings.seed, round, mind).nonce();
     let first = u64::from_le_bytes(nonce[..8].try_into().unwrap());
     (first % 10) as usize
 }

@@ -183,7 +183,7 @@ fn every_message_and_every_answer_is_in_the_browser() {
             message.text.starts_with(shown) && !shown.is_empty(),
             "{shown:?}"
         );
-        assert_eq!(item[3][0], message.round);
+        assert_eq!(item[3][0], message.round.0);
         let names = |value: &Value| -> Vec<String> {
             let places = value.as_array().into_iter().flatten();
             let name = |place: &Value| {

@@ -197,7 +197,7 @@ fn large(rounds: u32) -> ReportData {
         message.text = words.chars().cycle().take(200).collect();
     }
     for call in &mut run.calls {
-        let text = &run.messages[call.added[0] as usize].text;
+        let text = &run.messages[call.added[0].index()].text;
         call.raw = format!("I read them, and I pass one on.\n---\n{text}\n---\n\n---\n");
     }
     let mut data = ReportData::of(facts, run, 0);

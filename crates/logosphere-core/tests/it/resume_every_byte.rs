@@ -6,7 +6,9 @@ use logosphere_core::config::{Durability, Scheduling};
 use logosphere_core::journal::{
     Event, FileJournal, JournalSink as _, RunResumed, Spooled, read_spool,
 };
-use logosphere_core::{Comparison, MindReply, ResumeError, Resumption, Settings, compare};
+use logosphere_core::{
+    Comparison, MindId, MindReply, ResumeError, Resumption, Round, Settings, compare,
+};
 
 use crate::desk::{self, Slow};
 
@@ -149,8 +151,8 @@ fn an_answer_in_the_spool_is_not_asked_for_again() {
             reply.finish_reason = Some("end_turn".to_owned());
             reply.tokens = serde_json::from_value(call["tokens"].clone()).unwrap();
             Spooled {
-                round: 1,
-                mind_id: mind as u32,
+                round: Round(1),
+                mind_id: MindId(mind as u32),
                 request_sha256: hash.to_owned(),
                 latency_ms: 5,
                 reply,
@@ -178,7 +180,7 @@ fn an_answer_behind_a_torn_one_is_not_lost() {
     let place = tempfile::tempdir().unwrap();
     let (journal, spool) = (place.path().join("journal"), place.path().join("spool"));
     let answer = |mind_id| Spooled {
-        round: 1,
+        round: Round(1),
         mind_id,
         request_sha256: "hash".to_owned(),
         latency_ms: 1,
@@ -186,17 +188,17 @@ fn an_answer_behind_a_torn_one_is_not_lost() {
         attempts: Vec::new(),
     };
     let open = || FileJournal::open(&journal, &spool, Durability::Flush, 0, String::new()).unwrap();
-    open().spool(&answer(0)).unwrap();
+    open().spool(&answer(MindId(0))).unwrap();
     let whole = fs::read(&spool).unwrap();
     for cut in 0..whole.len() {
         fs::write(&spool, [&whole[..], &whole[..cut]].concat()).unwrap();
-        open().spool(&answer(1)).unwrap();
+        open().spool(&answer(MindId(1))).unwrap();
         let kept: Vec<_> = read_spool(&spool)
             .unwrap()
             .iter()
             .map(|answer| answer.mind_id)
             .collect();
-        assert_eq!(kept, [0, 1], "{cut}");
+        assert_eq!(kept, [MindId(0), MindId(1)], "{cut}");
     }
 }
 

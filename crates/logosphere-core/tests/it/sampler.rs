@@ -1,7 +1,9 @@
 //! Samples are those of the vectors, and all equally likely.
 
 use logosphere_core::pool::{Keep, Origin, Pool};
-use logosphere_core::sampler::{SampleRng, sample_rng};
+use logosphere_core::sampler::SampleRng;
+
+use crate::desk::sample_rng;
 
 use super::parse_vectors::{check, hold, vectors};
 
@@ -52,7 +54,7 @@ fn ordered_pairs_are_equally_likely() {
         let mut rng = sample_rng(seed, round as u32 + 1, mind as u32);
         for _ in 0..10 {
             let drawn = pool.sample(2, &mut rng);
-            counts[(drawn[0] * ACTIVE + drawn[1]) as usize] += 1;
+            counts[(drawn[0].0 * ACTIVE + drawn[1].0) as usize] += 1;
         }
     }
     let (same, different): (Vec<_>, Vec<_>) =
@@ -84,7 +86,7 @@ fn every_place_of_a_long_sample_is_equally_likely() {
     for mind in 0..50_000 {
         let drawn = pool.sample(18, &mut sample_rng(12, 1, mind));
         for (place, id) in drawn.iter().enumerate() {
-            counts[place * 20 + *id as usize] += 1;
+            counts[place * 20 + id.index()] += 1;
         }
     }
     for counts in counts.chunks(20) {

@@ -8,7 +8,8 @@ use logosphere_core::config::Scheduling;
 use logosphere_core::journal::MemJournal;
 use logosphere_core::minds::LocalMind;
 use logosphere_core::{
-    Clock, Control, Mind, MindError, MindInput, MindReply, Orchestrator, Progress, Settings, Side,
+    Clock, Control, Mind, MindError, MindId, MindInput, MindReply, Orchestrator, Progress, Round,
+    Settings, Side,
 };
 use serde_json::Value;
 
@@ -131,7 +132,7 @@ fn l16_a_call_that_does_not_come_back_is_shown_each_second() {
     });
     let expected: Vec<_> = (1..120)
         .filter(|second| *second != 60)
-        .map(|second| (1, 0, second, if second < 60 { 1 } else { 2 }))
+        .map(|second| (Round(1), MindId(0), second, if second < 60 { 1 } else { 2 }))
         .collect();
     waits.retain(|(_, _, second, _)| *second != 60);
     assert!(

@@ -3,7 +3,7 @@
 use logosphere_core::parser::Reason;
 use logosphere_core::pool::MsgId;
 use logosphere_core::sampler::SampleRng;
-use logosphere_core::{Call, Message, Round, Transcript};
+use logosphere_core::{Call, EndedRound, Message, MindId, Round, Transcript};
 
 /// A run that is written down message by message.
 pub struct ScriptedRun(pub Transcript);
@@ -12,7 +12,7 @@ impl ScriptedRun {
     /// A run of which `active` messages can be read.
     pub fn new(active: usize, seeds: &[&str]) -> Self {
         let seeds: Vec<Message> = (seeds.iter())
-            .map(|text| Message::new(*text, 0, None))
+            .map(|text| Message::new(*text, Round(0), None))
             .collect();
         let mut run = Transcript::default();
         (run.minds, run.samples, run.active, run.seed) = (1, 3, active, 42);
@@ -23,13 +23,13 @@ impl ScriptedRun {
     }
 
     /// A round of calls, each with what it read and what it wrote.
-    pub fn round<T: AsRef<str>>(mut self, calls: &[(&[MsgId], &[T])]) -> Self {
+    pub fn round<T: AsRef<str>>(mut self, calls: &[(&[u64], &[T])]) -> Self {
         let run = &mut self.0;
-        let round = run.rounds.len() as u32 + 1;
+        let round = Round(run.rounds.len() as u32 + 1);
         for (mind, (sampled, texts)) in calls.iter().enumerate() {
             let mut added = Vec::new();
             for text in *texts {
-                added.push(run.messages.len() as MsgId);
+                added.push(MsgId::at(run.messages.len()));
                 let call = Some(run.calls.len());
                 run.messages.push(Message::new(text.as_ref(), round, call));
             }
@@ -39,10 +39,10 @@ impl ScriptedRun {
                 Reason::Ok
             };
             run.calls
-                .push(call(round, mind, sampled.to_vec(), added, reason));
+                .push(call(round, mind, ids(sampled), added, reason));
         }
         let pool_size = run.messages.len();
-        run.rounds.push(Round::new(round, pool_size));
+        run.rounds.push(EndedRound::new(round, pool_size));
         run.minds = run.minds.max(calls.len() as u32);
         self
     }
@@ -53,15 +53,20 @@ impl ScriptedRun {
     }
 }
 
+/// Messages with these numbers.
+pub fn ids(numbers: &[u64]) -> Vec<MsgId> {
+    numbers.iter().copied().map(MsgId).collect()
+}
+
 /// A call in which nothing is remarkable.
 pub fn call(
-    round: u32,
+    round: Round,
     mind: usize,
     sampled: Vec<MsgId>,
     added: Vec<MsgId>,
     reason: Reason,
 ) -> Call {
-    let mut call = Call::new(round, mind as u32);
+    let mut call = Call::new(round, MindId(mind as u32));
     (call.sampled, call.added, call.reason) = (sampled, added, reason);
     "offline".clone_into(&mut call.model);
     call
@@ -100,7 +105,7 @@ pub fn random_run(seed: u8, rounds: usize) -> Transcript {
     for _ in 0..rounds {
         let texts: Vec<String> = (0..sizes.below(7)).map(|_| text()).collect();
         let all = run.0.messages.len() as u64;
-        let read: Vec<MsgId> = (0..sizes.below(4)).map(|_| sizes.below(all)).collect();
+        let read: Vec<u64> = (0..sizes.below(4)).map(|_| sizes.below(all)).collect();
         run = run.round(&[(&read, &texts)]);
     }
     run.0

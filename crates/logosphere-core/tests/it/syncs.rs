@@ -12,8 +12,8 @@ use logosphere_core::config::Scheduling;
 use logosphere_core::journal::{Event, JournalError, JournalSink, MemJournal, Spooled};
 use logosphere_core::minds::LocalMind;
 use logosphere_core::{
-    Control, Mind, MindError, MindInput, MindReply, Orchestrator, Progress, Settings, Side,
-    Transcript,
+    Control, Mind, MindError, MindId, MindInput, MindReply, Orchestrator, Progress, Round,
+    Settings, Side, Transcript,
 };
 
 use crate::desk::{self, Slow, Ticking};
@@ -31,7 +31,7 @@ struct Watched {
     /// The wait with this number fails, from 0.
     broken_wait: Option<usize>,
     /// Minds whose answers are in the spool.
-    kept: Vec<(u32, u32)>,
+    kept: Vec<(Round, MindId)>,
 }
 
 fn full() -> JournalError {
@@ -217,5 +217,5 @@ fn l16_a_call_that_came_back_during_a_wait_is_not_shown_as_waited_for() {
         }
     };
     desk::wait(run.run(&mut show)).unwrap();
-    assert_eq!(waited_for, [3; 4]);
+    assert_eq!(waited_for, [MindId(3); 4]);
 }

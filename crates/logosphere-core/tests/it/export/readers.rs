@@ -124,12 +124,12 @@ pub fn dot(text: &str) -> DotGraph {
         if first == "}" {
             break;
         }
-        let first = first.parse().unwrap();
+        let first = MsgId(first.parse().unwrap());
         let mut target = None;
         let mut fields = Fields::new();
         let mut token = next();
         if token == "->" {
-            target = Some(next().parse().unwrap());
+            target = Some(MsgId(next().parse().unwrap()));
             token = next();
         }
         if token == "[" {

@@ -3,9 +3,11 @@
 use logosphere_core::config::Scheduling;
 use logosphere_core::journal::{Event, JournalSink as _, MemJournal, Reader};
 use logosphere_core::leak::{Captured, Finding, LeakKind, Severity, check_start};
+use logosphere_core::pool::MsgId;
 use logosphere_core::prompt::format_prompt;
 use logosphere_core::{
-    ExperimentStart, Mind, RequestTemplate, RunError, Settings, WireRequest, sha256_hex,
+    ExperimentStart, Mind, MindId, RequestTemplate, Round, RunError, Settings, WireRequest,
+    sha256_hex,
 };
 use serde_json::{Value, json};
 
@@ -229,7 +231,7 @@ fn forged(journal: &[u8], mut change: impl FnMut(&mut Event)) -> Vec<u8> {
 }
 
 /// A run whose orchestrator changes what minds read, and writes it down faithfully.
-fn orchestrated(change: impl Fn(&mut Vec<u64>, &mut Vec<String>)) -> Vec<u8> {
+fn orchestrated(change: impl Fn(&mut Vec<MsgId>, &mut Vec<String>)) -> Vec<u8> {
     let settings = desk::settings(Scheduling::Sequential);
     let (journal, _) = run(&settings, super::nothing);
     let mut template = None;
@@ -261,7 +263,7 @@ fn what_an_orchestrator_puts_into_prompts_is_found() {
 
     let newest = orchestrated(|ids, texts| {
         // One message more than the seed draws.
-        ids.push(0);
+        ids.push(MsgId(0));
         texts.push(String::from(
             "the river keeps what the bridge forgets\n\n~init",
         ));
@@ -286,7 +288,7 @@ fn a_hash_that_the_prompt_does_not_make_is_found() {
     for (kind, place) in [(LeakKind::Prompt, 0), (LeakKind::Body, 1)] {
         let forged = forged(&journal, |event| {
             if let Event::MindInvocation(call) = event
-                && (call.round, call.mind_id) == (3, 2)
+                && (call.round, call.mind_id) == (Round(3), MindId(2))
             {
                 let hashes = [&mut call.prompt_sha256, &mut call.request_sha256];
                 *hashes.into_iter().nth(place).unwrap() = sha256_hex("other");
@@ -520,7 +522,13 @@ fn a_run_stops_before_it_sends_something_else() {
         let (summary, journal) =
             desk::try_run(&settings, mind, logosphere_core::Control::default());
         assert!(
-            matches!(summary, Err(RunError::Leak { round: 1, .. })),
+            matches!(
+                summary,
+                Err(RunError::Leak {
+                    round: Round(1),
+                    ..
+                })
+            ),
             "{summary:?}"
         );
         assert!(

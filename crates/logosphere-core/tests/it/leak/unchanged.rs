@@ -12,7 +12,7 @@ use logosphere_core::leak::check_start;
 use logosphere_core::prompt::format_prompt;
 use logosphere_core::{
     Control, Effective, ExperimentStart, LlmMind, Mind as _, MindInput, Orchestrator,
-    RequestTemplate, Settings, Side,
+    RequestTemplate, Settings,
 };
 use test_support::{MindScript, MindStub};
 
@@ -129,10 +129,10 @@ fn what_stays_on_this_side_of_a_call_is_in_no_request() {
     let input = MindInput::new(prompt, settings.model_settings().into());
     let prepared = mind.request(&input).unwrap();
     let sides = [
-        Side::new(1, 1, 0),
-        Side::new(1, 1, 1),
-        Side::new(1, 9, 0),
-        Side::new(2, 1, 0),
+        desk::side(1, 1, 0),
+        desk::side(1, 1, 1),
+        desk::side(1, 9, 0),
+        desk::side(2, 1, 0),
     ];
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -94,7 +94,7 @@ fn texts(run: &Transcript) -> Vec<Measured> {
         {
             texts.push(Measured {
                 id,
-                round: message.round,
+                round: message.round.0,
                 words: words(&text),
                 text,
                 vector: Vec::new(),
@@ -161,7 +161,7 @@ fn inputs(run: &Transcript, all: &[Measured], own: &[Measured]) -> Option<f64> {
     for text in own {
         let call = run.messages[text.id].call.unwrap();
         let read = run.calls[call].sampled.iter();
-        let read = read.filter_map(|id| all.iter().find(|other| other.id as u64 == *id));
+        let read = read.filter_map(|id| all.iter().find(|other| other.id == id.index()));
         let cosines: Vec<f64> = read.filter_map(|other| cosine(text, other)).collect();
         means.extend(mean(&cosines));
     }

@@ -1,0 +1,108 @@
+//! Numbers of rounds, minds and messages, which cannot be taken for one another. In JSON they are plain numbers.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The number of a round: 1 is the first, and 0 the time before it, when the seeds came.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+pub struct Round(pub u32);
+
+/// The number of a mind, from 0.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+pub struct MindId(pub u32);
+
+/// The number of a message, from 0, seeds first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+pub struct MsgId(pub u64);
+
+impl Round {
+    /// Returns the round after this one.
+    #[must_use]
+    pub fn next(self) -> Self {
+        Self(self.0.saturating_add(1))
+    }
+
+    /// Returns how many rounds come before this one.
+    pub fn before(self) -> u32 {
+        self.0.saturating_sub(1)
+    }
+}
+
+impl MindId {
+    /// Returns the mind after this one.
+    #[must_use]
+    pub fn next(self) -> Self {
+        Self(self.0.saturating_add(1))
+    }
+
+    /// Returns the minds from this one on, of so many.
+    pub fn of(self, minds: u32) -> impl Iterator<Item = Self> {
+        (self.0..minds).map(Self)
+    }
+}
+
+impl MsgId {
+    /// Returns the number of the message at a place among all messages.
+    pub fn at(place: usize) -> Self {
+        Self(place as u64)
+    }
+
+    /// Returns the place among all messages.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl From<Round> for u64 {
+    fn from(round: Round) -> Self {
+        round.0.into()
+    }
+}
+
+impl From<Round> for f64 {
+    fn from(round: Round) -> Self {
+        round.0.into()
+    }
+}
+
+impl From<MindId> for u64 {
+    fn from(mind: MindId) -> Self {
+        mind.0.into()
+    }
+}
+
+impl From<MsgId> for u64 {
+    fn from(message: MsgId) -> Self {
+        message.0
+    }
+}
+
+impl fmt::Display for Round {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Display for MindId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Display for MsgId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Debug for MsgId {
+    /// As the number, for lists of messages in errors.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
