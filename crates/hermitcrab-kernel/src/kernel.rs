@@ -2,12 +2,13 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::{fmt, io};
 
 use jiff::Timestamp;
-use llm_client::{Clock, Message, ModelTable};
+use llm_client::{Clock, Message, ModelTable, Usd};
 use pscale_blocks::{Block, BlockStore, O200k, Provenance, TokenCounter as _};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::boot::BootReport;
+use crate::brain::MAX_TOKENS;
 use crate::conversation::Conversation;
 use crate::face::Notes;
 use crate::keeper::Keeper;
@@ -20,9 +21,9 @@ use crate::turn::TurnReport;
 use crate::usage::{Call, Meter};
 use crate::worker::may_block;
 use crate::{
-    Brain, BrainInfo, BrainReply, BrainRequest, Event, EventSink, Files, Host, KernelConfig,
-    KernelError, Kv, ShellCompiler, ShellInfo, ToolOutcome, Usage, Web, conversation, tools,
-    unprompted, usage,
+    Brain, BrainError, BrainInfo, BrainReply, BrainRequest, Event, EventSink, Files, Host,
+    KernelConfig, KernelError, Kv, ShellCompiler, ShellInfo, ToolOutcome, Usage, Web, conversation,
+    tools, unprompted, usage,
 };
 
 /// A hermitcrab: blocks, a conversation, and a brain that reads both and calls tools. Cheap to clone; clones are one.
@@ -42,7 +43,7 @@ pub(crate) struct Inner {
     pub host: Arc<dyn Host>,
     pub clock: Arc<dyn Clock>,
     pub keeper: Keeper,
-    pub prices: ModelTable,
+    pub prices: Arc<ModelTable>,
     pub web: Web,
     pub files: Arc<Files>,
     /// Opened when it is first needed: it reads all that it holds.
@@ -109,7 +110,7 @@ impl Kernel {
         notices.extend(broken);
         let (meter, broken) = Meter::open(&keeper, now).map_err(KernelError::file(usage::FILE))?;
         notices.extend(broken);
-        let prices = config.settings.model_table(&brain.info().provider);
+        let prices = Arc::new(config.settings.model_table(&brain.info().provider));
         let files = Files::new(config.data.as_deref(), clock.clone());
         for grant in &config.grants {
             files.grant(grant).map_err(KernelError::Setting)?;
@@ -371,7 +372,7 @@ impl Inner {
 
     /// Counts a call without an answer, if anything was charged for it.
     pub fn meter_lost(&self, model: &str, events: &EventSink) {
-        if let Some(call) = Call::lost(model).charged(self.brain.take_spend()) {
+        if let Some(call) = Call::lost(model, self.brain.take_spend()) {
             self.meter_call(call, events);
         }
     }
@@ -385,8 +386,27 @@ impl Inner {
         events.send(Event::Usage(self.usage()));
     }
 
-    /// The longest reply that may be asked for, or why the request must not be sent, as a line for the person.
-    pub fn budget(&self, request: &BrainRequest) -> Result<Option<u32>, String> {
-        crate::budget::allow(self, request)
+    /// Asks the brain, within the budgets.
+    pub async fn complete(
+        &self,
+        mut request: BrainRequest,
+        events: &EventSink,
+        cancel: &CancellationToken,
+    ) -> Result<BrainReply, BrainError> {
+        let allowance = crate::budget::allow(self, &request).map_err(BrainError::Budget)?;
+        if request.after.is_none() {
+            // A brain that does not ask is held to the caps, too.
+            let info = self.brain.info();
+            let asked = allowance.reply(
+                info.asked(&request),
+                request.max_tokens.unwrap_or(MAX_TOKENS),
+                Usd::ZERO,
+            );
+            asked.map_err(BrainError::Budget)?;
+        }
+        request.allowance = allowance;
+        (self.brain)
+            .complete(request, events.clone(), cancel.clone())
+            .await
     }
 }

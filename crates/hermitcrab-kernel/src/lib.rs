@@ -92,6 +92,7 @@ pub use brain::{
     Brain, BrainError, BrainInfo, BrainReply, BrainRequest, LlmBrain, OfflineBrain, ScriptBrain,
     ScriptStep, Tier,
 };
+pub use budget::Allowance;
 pub use config::{
     Budgets, DatedPrice, Face, Grant, KernelConfig, ModelSpec, Settings, SettingsError,
     ThinkingMode, WebSettings,

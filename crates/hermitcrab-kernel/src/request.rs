@@ -138,8 +138,8 @@ impl Inner {
             tier: Tier::Default,
             model: None,
             thinking_off: false,
-            max_tokens: None,
             after,
+            ..BrainRequest::default()
         }
     }
 

@@ -89,12 +89,20 @@ impl Call {
             usd: reply.cost.usd,
             cost_from: reply.cost.from.clone(),
             tokenizer: (!taken.known).then(|| tokenizer.to_owned()),
-            ..Self::lost(model)
+            ..Self::of_nothing(model)
         }
     }
 
-    /// A call without an answer.
-    pub fn lost(model: &str) -> Self {
+    /// A call without an answer, for which the client charged this.
+    pub fn lost(model: &str, spend: Option<Spend>) -> Option<Self> {
+        let mut lost = Self::of_nothing(model).charged(spend)?;
+        if lost.usd.is_some() {
+            lost.cost_from = CostSource::Reserved;
+        }
+        Some(lost)
+    }
+
+    fn of_nothing(model: &str) -> Self {
         Self {
             schema_version: VERSION,
             at: Timestamp::UNIX_EPOCH,

@@ -251,6 +251,8 @@ pub enum CostSource {
         /// The day the table was read, `YYYY-MM-DD`.
         read_on: String,
     },
+    /// Nothing: it is the most that an attempt without an answer can have cost.
+    Reserved,
     /// Nobody.
     Unknown,
     /// Nothing was bought: offline or replay.

@@ -132,7 +132,7 @@ mod tests {
             model: None,
             thinking_off: false,
             max_tokens: None,
-            after: None,
+            ..BrainRequest::default()
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use serde_json::{Value, json};
 use test_support::{Answer, Canned};
 
-use crate::model::{GREETING, Talk, assert_paired, calls, streamed};
+use crate::model::{GREETING, Talk, assert_paired, calls, fails, streamed};
 use crate::program::Place;
 
 /// The sums of a field over `usage.jsonl`.
@@ -187,6 +187,9 @@ fn replies_that_break_off_are_booked_and_stop_at_the_cap() {
     let usd = total["usd"].as_f64().unwrap();
     assert!(usd * 1e9 >= billed as f64, "{usd} {billed}");
     let told = talk.place.run(&["cost"]).exits(0).stdout;
+    let journal = talk.place.read("data/usage.jsonl");
+    let reserved = journal.matches("\"cost_from\":\"reserved\"").count();
+    assert_eq!(reserved as u64, calls - before, "{journal}");
     let line = format!(
         "total  {calls} calls, of these {} of unknown outcome, up to $",
         calls - before
@@ -249,4 +252,68 @@ fn settings_that_make_no_sense_name_file_and_line() {
             ran.tells(&["hermitcrab.toml"]).tells(words);
         }
     }
+}
+
+/// The first model is not served; the next one has no price, so that no cap could be kept with it.
+#[test]
+fn h2_a_next_model_without_a_price_is_not_asked_under_a_cap() {
+    let talk = chain("id = \"nobody-knows-it\"");
+    let ran = talk.say_with("first\n", &["--max-usd", "1"]);
+    assert_ne!(ran.code, Some(0), "{}", ran.stderr);
+    let words = ["the price of nobody-knows-it is not known", "--max-usd"];
+    ran.tells(&words);
+    assert!(!asked_models(&talk).contains(&"nobody-knows-it".to_owned()));
+}
+
+/// The next model is far dearer than the first one: what it may answer is counted at its own price, also in later turns.
+#[test]
+fn h2_each_attempt_is_held_to_the_price_of_its_model() {
+    const CAP: f64 = 4.0;
+    /// Dollars a token.
+    const PRICE: f64 = 1_000.0 / 1e6;
+    let price = "price = { input = 1.0, output = 1000.0, date = \"2026-11-22\" }";
+    let talk = chain(&format!("id = \"dear-one\"\n{price}"));
+    talk.say_with("first\nsecond\nthird\nfourth\n", &["--max-usd", "4"]);
+    let requests = talk.server.requests();
+    let bodies = requests.iter().map(test_support::Received::json);
+    let dear: Vec<_> = bodies.filter(|body| body["model"] == "dear-one").collect();
+    assert!(dear.len() > 1, "{}", dear.len());
+    for (number, body) in dear.iter().enumerate() {
+        let longest = body["max_tokens"].as_f64().unwrap();
+        // Billed in full it still keeps the cap.
+        let taken = number as f64 * 705.0 * PRICE;
+        assert!(taken + longest * PRICE <= CAP, "{number}: {longest}");
+    }
+    // The first model was tried once: the one that answered is asked from then on.
+    let first = asked_models(&talk)
+        .iter()
+        .filter(|model| *model == FIRST)
+        .count();
+    assert_eq!(first, 1);
+}
+
+const FIRST: &str = "claude-opus-5-5";
+
+/// A model that is not served, and this one after it.
+fn chain(next: &str) -> Talk {
+    let talk = Talk::server(|received| {
+        if received.json()["model"] == FIRST {
+            fails(404, "not_found_error")
+        } else {
+            dear("here")
+        }
+    });
+    let settings = format!(
+        "[[model]]\nid = \"{FIRST}\"\n[[model]]\n{next}\n[budgets]\nturn_usd = 100.0\nday_usd = 100.0\n"
+    );
+    talk.place.file("data/hermitcrab.toml", settings);
+    talk
+}
+
+/// The models of all requests, in order.
+fn asked_models(talk: &Talk) -> Vec<String> {
+    let requests = talk.server.requests();
+    let model =
+        |received: &test_support::Received| received.json()["model"].as_str().unwrap().to_owned();
+    requests.iter().map(model).collect()
 }

@@ -70,16 +70,20 @@ impl Talk {
     /// not counted.
     pub fn by(mut script: impl FnMut(&Received, usize) -> Answer + Send + 'static) -> Self {
         let mut number = 0;
-        let server = FaultServer::play(move |received| {
+        Self::server(move |received| {
             if wakes(received) {
                 return says(GREETING);
             }
             number += 1;
             script(received, number - 1)
-        });
+        })
+    }
+
+    /// The model answers every request so, the one that wakes it, too.
+    pub fn server(script: impl FnMut(&Received) -> Answer + Send + 'static) -> Self {
         Self {
             place: Place::new(),
-            server,
+            server: FaultServer::play(script),
         }
     }
 

@@ -92,7 +92,7 @@ impl Inner {
     /// One request beside the conversation. What it takes counts in the turn and the day.
     pub(crate) async fn ask(
         &self,
-        mut request: BrainRequest,
+        request: BrainRequest,
         words: &EventSink,
         events: &EventSink,
         cancel: &CancellationToken,
@@ -103,10 +103,8 @@ impl Inner {
             () = cancel.cancelled() => return Err(stopped()),
             mine = self.asking.lock() => mine,
         };
-        request.max_tokens = (self.budget(&request)).map_err(|line| Fault::new("budget", line))?;
         let model = self.brain.info().asked(&request).to_owned();
-        let answer = (self.brain).complete(request, words.clone(), cancel.clone());
-        match answer.await {
+        match self.complete(request, words, cancel).await {
             Ok(answer) => {
                 self.meter_reply(&answer, events);
                 Ok(answer)
@@ -115,6 +113,7 @@ impl Inner {
                 self.meter_lost(&model, events);
                 Err(match error {
                     BrainError::Cancelled => stopped(),
+                    BrainError::Budget(line) => Fault::new("budget", line),
                     error => Fault::new("model", error.plain()),
                 })
             }

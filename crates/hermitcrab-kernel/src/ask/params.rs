@@ -94,7 +94,7 @@ impl Params {
             model: self.model.clone(),
             thinking_off: self.thinking_off,
             max_tokens: self.max_tokens,
-            after: None,
+            ..BrainRequest::default()
         }
     }
 }

@@ -1,5 +1,5 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use futures_util::StreamExt as _;
@@ -62,6 +62,15 @@ impl LlmBrain {
             .collect()
     }
 
+    fn told(&self) -> MutexGuard<'_, Spend> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What was charged and not told yet.
+    fn untold(&self) -> Spend {
+        self.client.spent().since(&self.told())
+    }
+
     fn place(&self, model: &str) -> Option<usize> {
         self.chain.iter().position(|spec| spec.id == model)
     }
@@ -99,7 +108,16 @@ impl LlmBrain {
         let mut models = self.models(request).into_iter().peekable();
         while let Some(spec) = models.next() {
             let mut begun = false;
-            let error = match self.ask(&asked(request, spec), events, &mut begun).await {
+            let mut asked = asked(request, spec);
+            let wanted = asked.max_tokens.unwrap_or(MAX_TOKENS);
+            let allowed = request.allowance.reply(&spec.id, wanted, self.untold().usd);
+            let longest = allowed.map_err(BrainError::Budget)?;
+            if longest < wanted && matches!(asked.thinking, Thinking::Budget(_)) {
+                // Thoughts and answer share the tokens: with fewer there may be no answer.
+                asked.thinking = Thinking::Off;
+            }
+            asked.max_tokens = Some(longest);
+            let error = match self.ask(&asked, events, &mut begun).await {
                 Ok(reply) => {
                     // A refusal is about this conversation, and who asks for a model gets it: neither says that the
                     // models before do not answer.
@@ -138,7 +156,7 @@ impl Brain for LlmBrain {
             provider: self.provider.clone(),
             model: self
                 .chain
-                .first()
+                .get(self.working.load(Ordering::Relaxed))
                 .map(|spec| spec.id.clone())
                 .unwrap_or_default(),
             fast: self.fast.id.clone(),
@@ -161,7 +179,7 @@ impl Brain for LlmBrain {
     }
 
     fn take_spend(&self) -> Option<Spend> {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut told = self.told();
         let now = self.client.spent();
         let before = std::mem::replace(&mut *told, now);
         Some(now.since(&before))

@@ -14,7 +14,7 @@ pub use llm::LlmBrain;
 pub use offline::OfflineBrain;
 pub use script::{ScriptBrain, ScriptStep};
 
-use crate::EventSink;
+use crate::{Allowance, EventSink};
 
 /// The longest reply in tokens where neither request nor settings say: room for a whole shell.
 pub(crate) const MAX_TOKENS: u32 = 8_192;
@@ -25,7 +25,8 @@ pub trait Brain: Send + Sync {
     /// Who it is.
     fn info(&self) -> BrainInfo;
 
-    /// Answers. Pieces of text go to `events` as they come; when `cancel` fires the request is dropped at once.
+    /// Answers. Pieces of text go to `events` as they come; when `cancel` fires the request is dropped at once. A brain whose
+    /// replies cost money asks [`BrainRequest::allowance`] before each attempt.
     ///
     /// # Errors
     /// No answer.
@@ -48,7 +49,7 @@ pub trait Brain: Send + Sync {
 pub struct BrainInfo {
     /// The provider's name.
     pub provider: String,
-    /// The first model.
+    /// The model that is asked first: the first of the chain, or the one that answered in its place.
     pub model: String,
     /// The model for small work.
     pub fast: String,
@@ -79,7 +80,7 @@ pub enum Tier {
 }
 
 /// What is asked.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default)]
 pub struct BrainRequest {
     /// The instructions; a cache mark stands where the kernel wants one.
     pub system: Vec<llm_client::Block>,
@@ -99,6 +100,8 @@ pub struct BrainRequest {
     pub max_tokens: Option<u32>,
     /// Only the models of the chain after this one: the one before refused.
     pub after: Option<String>,
+    /// What may be spent; to be asked before each attempt.
+    pub allowance: Allowance,
 }
 
 /// What is answered.
@@ -123,6 +126,9 @@ pub enum BrainError {
         #[source]
         source: llm_client::Error,
     },
+    /// A budget does not allow the request; the line for the person says which.
+    #[error("{0}")]
+    Budget(String),
     /// The request was given up.
     #[error("stopped")]
     Cancelled,

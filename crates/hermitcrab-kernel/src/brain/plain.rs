@@ -11,7 +11,7 @@ impl BrainError {
         match self {
             Self::Model { model, source } => of_model(model, source),
             Self::Cancelled => "stopped".to_owned(),
-            Self::Other(what) => one_line(what),
+            Self::Budget(what) | Self::Other(what) => one_line(what),
         }
     }
 

@@ -218,7 +218,7 @@ impl Inner {
             max_tokens: args
                 .number("max_tokens")
                 .map(|tokens| tokens.clamp(1, 8_192) as u32),
-            after: None,
+            ..BrainRequest::default()
         };
         if caller.facts.unprompted {
             self.unprompted_request()?;

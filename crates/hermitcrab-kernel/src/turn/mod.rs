@@ -214,24 +214,17 @@ impl<'a> Turn<'a> {
             )));
         }
         let shown = self.window();
-        let mut request = self
+        let request = self
             .inner
             .request(self.phase, shown, self.tools_off, self.after.clone());
-        match self.inner.budget(&request) {
-            Ok(max_tokens) => request.max_tokens = max_tokens,
-            Err(line) => return Ok(self.stop(line)),
-        }
-        let answer = self
-            .inner
-            .brain
-            .complete(request, self.events.clone(), self.cancel.clone())
-            .await;
-        let answer = match answer {
+        let answer = self.inner.complete(request, self.events, self.cancel);
+        let answer = match answer.await {
             Ok(answer) => answer,
             Err(error) => {
                 self.inner.meter_lost(&self.model, self.events);
                 return match error {
                     BrainError::Cancelled => Ok(self.stop("stopped".to_owned())),
+                    BrainError::Budget(line) => Ok(self.stop(line)),
                     error => Err(error.into()),
                 };
             }

@@ -83,7 +83,7 @@ pub fn request() -> BrainRequest {
         model: None,
         thinking_off: false,
         max_tokens: None,
-        after: None,
+        ..BrainRequest::default()
     }
 }
 

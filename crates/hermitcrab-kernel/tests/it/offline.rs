@@ -56,7 +56,7 @@ impl Talk {
             model: None,
             thinking_off: false,
             max_tokens: None,
-            after: None,
+            ..BrainRequest::default()
         }
     }
 
