@@ -61,10 +61,11 @@ impl Default for KernelConfig {
 }
 
 /// What the person sees.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Face {
     /// A page in a browser: the model is asked for a shell.
+    #[default]
     Page,
     /// A terminal: it is asked for a greeting.
     Terminal,

@@ -26,13 +26,14 @@ fn fit(text: &str) -> String {
 }
 
 impl Inner {
-    /// Moves the oldest `count` messages to the block `history`. If it cannot be written they stay where they are.
+    /// Moves the oldest `count` messages to the block `history`; false where it cannot be written, and they stay where they
+    /// are.
     pub(crate) fn move_to_history(
         &self,
         conversation: &mut Conversation,
         count: usize,
         events: &EventSink,
-    ) {
+    ) -> bool {
         let now = self.clock.now();
         let mut left = count.min(conversation.messages().len());
         // One turn after the other: what fails in between leaves none twice.
@@ -55,13 +56,14 @@ impl Inner {
                     Err(_) => "a fault of the program".to_owned(),
                 };
                 events.notice(format!("older messages are not in block history: {why}"));
-                return;
+                return false;
             }
             if let Err(error) = conversation.move_oldest(&self.keeper, turn) {
                 events.notice(format!("{} cannot be written: {error}", conversation::FILE));
             }
             left -= turn;
         }
+        true
     }
 
     /// Whether the newest entry is this very one: the program ended before the conversation knew of it.

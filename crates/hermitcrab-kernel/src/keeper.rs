@@ -31,20 +31,30 @@ enum Place {
 }
 
 impl Keeper {
-    /// Keeps in `dir`; without one, or if nothing is to be written, in memory. What a killed process was writing is
-    /// cleared away.
+    /// Keeps in `dir`; without one, or if nothing is to be written, in memory.
     pub fn new(dir: Option<&Path>, writes: bool, redactor: Redactor) -> Self {
         let place = match dir {
-            Some(dir) if writes => {
-                sweep(dir);
-                Place::Dir(dir.to_owned())
-            }
+            Some(dir) if writes => Place::Dir(dir.to_owned()),
             below => Place::Memory {
                 below: below.map(Path::to_owned),
                 files: Mutex::default(),
             },
         };
         Self { place, redactor }
+    }
+
+    /// Clears away what was being written when a process ended: once, before anything else is written. What cannot be cleared is
+    /// no reason not to start.
+    pub fn sweep(&self) {
+        let Place::Dir(dir) = &self.place else { return };
+        let rows = FOLDERS
+            .iter()
+            .filter_map(|folder| fs::read_dir(dir.join(folder)).ok());
+        for row in rows.flatten().flatten() {
+            if row.file_name().to_string_lossy().starts_with(DRAFT) {
+                let _ = fs::remove_file(row.path());
+            }
+        }
     }
 
     /// The bytes of a file; none if there is none.
@@ -201,18 +211,6 @@ impl Keeper {
 const DRAFT: &str = ".kernel-";
 /// The folders in which files are replaced.
 const FOLDERS: [&str; 3] = ["", "shells", "kv"];
-
-/// Clears away what was being written when a process ended. What cannot be cleared is no reason not to start.
-fn sweep(dir: &Path) {
-    let rows = FOLDERS
-        .iter()
-        .filter_map(|folder| fs::read_dir(dir.join(folder)).ok());
-    for row in rows.flatten().flatten() {
-        if row.file_name().to_string_lossy().starts_with(DRAFT) {
-            let _ = fs::remove_file(row.path());
-        }
-    }
-}
 
 fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     match fs::read(path) {

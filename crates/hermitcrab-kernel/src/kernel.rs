@@ -96,6 +96,7 @@ impl Kernel {
             !config.glance,
             config.redactor.clone(),
         );
+        keeper.sweep();
         let (mut conversation, torn) =
             Conversation::open(&keeper).map_err(KernelError::file(conversation::FILE))?;
         let mut notices: Vec<String> = torn.into_iter().collect();

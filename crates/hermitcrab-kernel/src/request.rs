@@ -138,6 +138,7 @@ impl Inner {
             tier: Tier::Default,
             model: None,
             thinking_off: false,
+            face: self.config.face,
             after,
             ..BrainRequest::default()
         }

@@ -85,9 +85,6 @@ impl Kernel {
     }
 }
 
-/// What a shell's conversation begins with when a part of it is not sent.
-const LEFT_OUT: &str = "[Earlier messages are left out.]";
-
 impl Inner {
     /// One request beside the conversation. What it takes counts in the turn and the day.
     pub(crate) async fn ask(
@@ -229,7 +226,7 @@ fn shown(messages: Vec<Message>, current: Option<usize>) -> (Vec<Message>, Vec<l
             .first_mut()
             .and_then(|first| first.content.first_mut())
     {
-        *first = llm_client::Block::text(LEFT_OUT);
+        *first = llm_client::Block::text(window::LEFT_OUT);
     }
     (window.messages, window.system)
 }

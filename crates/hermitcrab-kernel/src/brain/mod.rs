@@ -14,7 +14,7 @@ pub use llm::LlmBrain;
 pub use offline::OfflineBrain;
 pub use script::{ScriptBrain, ScriptStep};
 
-use crate::{Allowance, EventSink};
+use crate::{Allowance, EventSink, Face};
 
 /// The longest reply in tokens where neither request nor settings say: room for a whole shell.
 pub(crate) const MAX_TOKENS: u32 = 8_192;
@@ -98,6 +98,8 @@ pub struct BrainRequest {
     pub thinking_off: bool,
     /// The longest reply in tokens; unset: what the model's settings say.
     pub max_tokens: Option<u32>,
+    /// What the person sees.
+    pub face: Face,
     /// Only the models of the chain after this one: the one before refused.
     pub after: Option<String>,
     /// What may be spent; to be asked before each attempt.

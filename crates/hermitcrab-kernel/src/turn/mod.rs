@@ -242,15 +242,19 @@ impl<'a> Turn<'a> {
             .collect();
         let current = self.conversation.messages().len() - self.stored;
         let mut window = window::trim(all, Some(current), self.limits, &O200k);
-        if window.kept_from > 0 {
-            self.inner
-                .move_to_history(self.conversation, window.kept_from, self.events);
-        }
-        if self.conversation.has_moved()
-            && !window.notice
-            && let Some(first) = window.messages.first_mut()
-        {
-            first.content.insert(0, Block::text(window::NOTICE));
+        let in_history = window.kept_from == 0
+            || (self.inner).move_to_history(self.conversation, window.kept_from, self.events);
+        let earlier = window.notice || self.conversation.has_moved();
+        if earlier && let Some(first) = window.messages.first_mut() {
+            if window.notice {
+                first.content.remove(0);
+            }
+            let notice = if in_history {
+                window::NOTICE
+            } else {
+                window::LEFT_OUT
+            };
+            first.content.insert(0, Block::text(notice));
         }
         self.show_last_turn(&mut window.messages);
         window.messages

@@ -21,6 +21,9 @@ use sane::Kept;
 pub const NOTICE: &str = "[Earlier messages moved to memory. Use block_read(\"memory\") for full history.] \
                           The exact words are in block \"history\".";
 
+/// The text in its place where the words before are nowhere that the model could read them.
+pub const LEFT_OUT: &str = "[Earlier messages are left out.]";
+
 /// How much a window may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WindowLimits {

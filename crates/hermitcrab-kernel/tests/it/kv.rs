@@ -6,6 +6,8 @@ use hermitcrab_kernel::{Kv, KvKey};
 use llm_client::Redactor;
 use serde_json::{Value, json};
 
+use crate::place::Setting;
+
 fn keys(kv: &Kv) -> Vec<String> {
     kv.list().into_iter().map(|one| one.key).collect()
 }
@@ -138,4 +140,21 @@ fn damaged_files_are_left_alone_and_named() {
             .len(),
         1
     );
+}
+
+/// H21: what is being written by another thread is not swept away by the first call of a tool; a new start does that.
+#[tokio::test]
+async fn h21_drafts_are_swept_at_the_start_and_never_later() {
+    let dir = tempfile::tempdir().unwrap();
+    let open = || Setting::default().in_dir(dir.path()).script([]);
+    let (place, _) = open().await;
+    let draft = dir.path().join("kv/.kernel-draft");
+    fs::create_dir_all(draft.parent().unwrap()).unwrap();
+    fs::write(&draft, "half").unwrap();
+    let put = json!({"key": "a", "value": "text"});
+    assert!(!place.tool("idb_put", put).await.is_error);
+    assert!(draft.exists());
+    drop(place);
+    open().await;
+    assert!(!draft.exists());
 }

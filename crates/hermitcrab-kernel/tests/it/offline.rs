@@ -1,7 +1,7 @@
 //! The script that answers where no model does, driven by results of tools made by hand.
 
 use hermitcrab_kernel::{
-    Brain as _, BrainError, BrainRequest, EventSink, OfflineBrain, ShellCompiler as _,
+    Brain as _, BrainError, BrainRequest, EventSink, Face, OfflineBrain, ShellCompiler as _,
     StubCompiler, Tier,
 };
 use llm_client::{
@@ -25,7 +25,7 @@ const TOOLS: [&str; 10] = [
 
 /// A conversation with the script.
 struct Talk {
-    system: &'static str,
+    face: Face,
     messages: Vec<Message>,
 }
 
@@ -35,7 +35,7 @@ type Call = (String, String, Value);
 impl Talk {
     fn new(words: &str) -> Self {
         Self {
-            system: "No face is running.",
+            face: Face::Page,
             messages: vec![Message::user(words)],
         }
     }
@@ -49,7 +49,9 @@ impl Talk {
         };
         BrainRequest {
             tools_off: false,
-            system: vec![Block::text(self.system)],
+            // H24: what the prompt says of the face is prose.
+            system: vec![Block::text("The face is a terminal or a page.")],
+            face: self.face,
             tools: TOOLS.iter().map(tool).collect(),
             messages: self.messages.clone(),
             tier: Tier::Default,
@@ -225,7 +227,7 @@ async fn boot_says_what_memory_holds_and_gives_up_a_shell_that_fails_twice() {
 #[tokio::test]
 async fn a_terminal_gets_a_greeting_and_no_face() {
     let mut talk = Talk::oriented(json!({"error": "not_found"})).await;
-    talk.system = "The face is a terminal: text in, text out, no JSX.";
+    talk.face = Face::Terminal;
     assert!(talk.words().await.contains("offline script"));
 }
 

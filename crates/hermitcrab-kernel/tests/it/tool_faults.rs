@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use hermitcrab_kernel::ScriptStep;
+use hermitcrab_kernel::{ScriptStep, window};
 use llm_client::{Message, StopReason};
 use pscale_blocks::{
     Block, BlockInfo, BlockName, BlockStore, Edited, LogEntry, MemStore, Op, Stamp, StoreError,
@@ -176,17 +176,21 @@ async fn a_history_that_cannot_be_written_keeps_the_turns_where_they_are() {
     for how in [Fails::Full, Fails::Corrupt, Fails::Panic] {
         let store = Faulty::new();
         let steps = (0..16).map(|n| ScriptStep::text(&format!("Answer {n}.")));
-        let (place, _) = with(&store).script(steps).await;
+        let (place, brain) = with(&store).script(steps).await;
+        let begins = || brain.asked().pop().unwrap().messages[0].content[0].clone();
         store.fail(how, "history");
         for n in 0..14 {
             let answer = place.say(&format!("Question {n}")).await.text;
             assert_eq!(answer, format!("Answer {n}."), "{how:?}");
         }
         assert_eq!(place.kernel.messages().await.len(), 28, "{how:?}");
+        // H31: the model is sent to no block that does not hold them.
+        assert_eq!(begins().as_text(), Some(window::LEFT_OUT), "{how:?}");
         assert!(place.notices().iter().any(|line| line.contains("history")));
         // Once it can be written everything comes.
         *store.on.lock().unwrap() = None;
         place.say("Question 14").await;
+        assert_eq!(begins().as_text(), Some(window::NOTICE), "{how:?}");
         let left = place.kernel.messages().await.len();
         assert!(left <= 20, "{how:?}: {left}");
         let history = store

@@ -1,8 +1,8 @@
 use llm_client::{BlockKind, Message, Role, ToolSpec};
 use serde_json::Value;
 
-use crate::BrainRequest;
-use crate::window::NOTICE;
+use crate::window::{LEFT_OUT, NOTICE};
+use crate::{BrainRequest, Face};
 
 /// What the script sees of a conversation: what was said last, and what it has done about it so far.
 pub(super) struct Sight<'a> {
@@ -38,7 +38,9 @@ impl<'a> Sight<'a> {
             })
             .collect();
         let said = |at: &usize| match blocks[*at] {
-            (Role::User, BlockKind::Text { text }) if text != NOTICE => Some(text.trim()),
+            (Role::User, BlockKind::Text { text }) if text != NOTICE && text != LEFT_OUT => {
+                Some(text.trim())
+            }
             _ => None,
         };
         let last = (0..blocks.len()).rev().find(|at| said(at).is_some());
@@ -49,11 +51,7 @@ impl<'a> Sight<'a> {
                 .iter()
                 .filter_map(|(_, kind)| call(kind, &request.messages))
                 .collect(),
-            terminal: request
-                .system
-                .iter()
-                .filter_map(llm_client::Block::as_text)
-                .any(|text| text.contains("face is a terminal")),
+            terminal: request.face == Face::Terminal,
             next_call: 1 + blocks
                 .iter()
                 .filter_map(|(_, kind)| number(kind))
