@@ -6,15 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bin_support::{Failure, Model, ModelDefaults, ModelFlags, ProviderName, Session};
-use futures_util::FutureExt as _;
-use futures_util::future::{BoxFuture, ready};
 use llm_client::{Client, CountPolicy, LedgerFile, ModelTable};
-use zer0gravity_engine::model::{
-    CountRequest, ModelError, ModelLabel, ModelReply, ModelRequest, TokenCount,
-};
+use zer0gravity_engine::model::ModelLabel;
 use zer0gravity_engine::pipeline::PriceList;
-use zer0gravity_engine::prompts::Role;
-use zer0gravity_engine::{FailureKind, LlmClient, ModelClient, OfflineModel, Tokenizers};
+use zer0gravity_engine::{LlmClient, ModelClient, OfflineModel, Tokenizers};
 
 use crate::error::Error;
 use crate::selection;
@@ -33,7 +28,6 @@ const DEFAULTS: ModelDefaults = ModelDefaults {
 };
 
 /// The model client of a command, with its settings.
-#[derive(Clone)]
 pub struct ModelChoice {
     pub model_client: Arc<dyn ModelClient>,
     /// The client of `llm-client`; `None` where no model is asked.
@@ -56,41 +50,6 @@ impl ModelChoice {
             None => Ok(()),
         }
     }
-
-    /// Returns this choice for judges alone: other roles have only their stored replies.
-    pub fn judges_only(&self) -> Self {
-        Self {
-            model_client: Arc::new(JudgesOnly(self.model_client.clone())),
-            ..self.clone()
-        }
-    }
-}
-
-/// A client that asks judges alone.
-struct JudgesOnly(Arc<dyn ModelClient>);
-
-impl ModelClient for JudgesOnly {
-    fn complete(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelReply, ModelError>> {
-        match request.role {
-            Role::SemanticJudge | Role::ImplementabilityJudge => self.0.complete(request),
-            _ => ready(Err(unasked())).boxed(),
-        }
-    }
-
-    fn count_tokens(&self, _: CountRequest) -> BoxFuture<'_, Result<TokenCount, ModelError>> {
-        ready(Err(unasked())).boxed()
-    }
-
-    fn label(&self) -> ModelLabel {
-        self.0.label()
-    }
-}
-
-fn unasked() -> ModelError {
-    ModelError::unsent(
-        FailureKind::OnlyJudges,
-        "only judges are asked when a run is judged anew",
-    )
 }
 
 /// Refuses to record calls into one of `files`: a cassette only grows, and so would they.

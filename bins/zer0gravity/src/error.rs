@@ -1,9 +1,11 @@
 use std::io;
 use std::path::PathBuf;
 
-use bin_support::printable;
+use bin_support::{Failure, printable};
 use llm_client::Usd;
 use zer0gravity_engine::dataset::{CaseError, CaseFormat, RulesError};
+use zer0gravity_engine::run::DirectoryError;
+use zer0gravity_engine::store::StoreError;
 
 /// A fault of an input, an output or flags. Every message names the file or flag.
 #[derive(Debug, thiserror::Error)]
@@ -156,6 +158,51 @@ pub enum Error {
     NoReplies { path: PathBuf },
     #[error("--prices: expected a JSON file of prices")]
     Prices(#[source] llm_client::ConfigError),
+}
+
+/// A fault of a run directory in the words of this program, with its exit code: a directory that cannot be meant is a fault of the
+/// command line.
+pub fn directory(error: DirectoryError) -> Failure {
+    let usage = match error {
+        DirectoryError::Read { path, source } => return Error::Read { path, source }.into(),
+        DirectoryError::Write { path, source } => return Error::Write { path, source }.into(),
+        DirectoryError::Report { path, source } => {
+            let (what, message) = ("a report", source.to_string());
+            return Error::Form {
+                path,
+                what,
+                message,
+            }
+            .into();
+        }
+        DirectoryError::CallsChanged { path, run } => {
+            return Error::CallsChanged { path, run }.into();
+        }
+        DirectoryError::Calls(error @ StoreError::SchemaVersion { .. }) => {
+            return Failure::usage(error);
+        }
+        DirectoryError::Form {
+            path,
+            what,
+            message,
+        } => Error::Form {
+            path,
+            what,
+            message,
+        },
+        DirectoryError::SchemaVersion { path, found } => Error::SchemaVersion { path, found },
+        DirectoryError::InUse { path } => Error::InUse { path },
+        DirectoryError::AnotherPlan { path, differences } => {
+            Error::AnotherPlan { path, differences }
+        }
+        DirectoryError::Thawed { path } => Error::Thawed { path },
+        DirectoryError::ForeignCalls { path } => Error::ForeignCalls { path },
+        DirectoryError::NoRun { path } => Error::NoRun { path },
+        DirectoryError::Unfinished { path } => Error::Unfinished { path },
+        DirectoryError::NoRescore { path } => Error::NoRescore { path },
+        other => return other.into(),
+    };
+    Failure::usage(usage)
 }
 
 /// A path as a message shows it.

@@ -14,15 +14,16 @@ use zer0gravity_engine::prompts::{
     MAX_EXECUTOR_TOKENS, MAX_JUDGE_TOKENS, MAX_MEASURE_TOKENS, Nonce, Role, RoleInput, render,
 };
 use zer0gravity_engine::result::Models;
+use zer0gravity_engine::run::RunDirectory;
 use zer0gravity_engine::store::{CallRecord, StoredAnswer};
 use zer0gravity_engine::{TokenCounter, Tokenizers};
 
 use crate::args::{Estimate, RoleFlags};
 use crate::error::Error;
 use crate::selection::Selected;
-use crate::{ask, output, run_dir, selection, setup};
+use crate::{ask, output, selection, setup};
 
-/// What a run would take. Calls that turn out to ask the same are made once, and judges are asked again for what cannot be
+/// The calls and the cost of a run. Equal calls are made once, and judges are asked again for replies that cannot be
 /// read: the first makes it less, the second more.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -139,7 +140,7 @@ pub fn estimate(args: &Estimate, session: &mut Session) -> Result<Exit, Failure>
 
 /// The mean tokens of replies by role, as the calls of a run report them.
 fn reply_lengths(run: &Path) -> Result<Vec<(Role, u64)>, Error> {
-    let path = run_dir::calls(run);
+    let path = RunDirectory::calls_in(run);
     let mut sums: Vec<(Role, u64, u64)> = Vec::new();
     let bytes = selection::read(&path)?;
     // A last line without its end is of a run that is not finished.
@@ -398,12 +399,12 @@ impl Bill {
             .sum()
     }
 
-    /// None if a price is not known.
+    /// Returns `None` if a price is not known.
     fn usd_at_most<'a>(&self, known: impl Fn(&str) -> Option<&'a Model>) -> Option<Usd> {
         self.usd(|charge| known(&charge.model)?.dearest(charge.prompt, charge.reply))
     }
 
-    /// None if a price is not known.
+    /// Returns `None` if a price is not known.
     fn usd_expected<'a>(&self, known: impl Fn(&str) -> Option<&'a Model>) -> Option<Usd> {
         self.usd(|charge| {
             let Expected { prompt, reply } = charge.expected;

@@ -1,4 +1,4 @@
-//! Runs a plan: the store, Ctrl-C, progress, and the exit code of its results.
+//! Runs a plan: Ctrl-C, progress, and the exit code of its results.
 
 use std::io::{self, Write as _};
 
@@ -7,44 +7,23 @@ use llm_client::ErrorClass;
 use tokio_util::sync::CancellationToken;
 use zer0gravity_engine::dataset::RoundTripSample;
 use zer0gravity_engine::plan::{Config, Plan};
-use zer0gravity_engine::report::Report;
-use zer0gravity_engine::store::{CallStore, MemoryStore};
-use zer0gravity_engine::{
-    Context, ExperimentResult, FailureKind, RunError, RunEvent, Runner, StageStatus,
-};
+use zer0gravity_engine::{Context, ExperimentResult, FailureKind, RunEvent, Runner, StageStatus};
 
 use crate::args::Checks;
 use crate::ask::ModelChoice;
 use crate::clock::SystemClock;
 
-/// Runs a plan to its end, or until it is interrupted.
-pub fn perform(
-    plan: &Plan,
-    asked: &ModelChoice,
-    store: impl CallStore + 'static,
-    session: &Session,
-) -> Result<Report, Failure> {
-    let total = plan.items().count();
-    let work = async |runner: &Runner<'_>, show: &mut dyn FnMut(RunEvent<'_>)| {
-        runner.run(plan, show).await
-    };
-    let mut report = watched(asked, store, total, session, work)?;
-    report.replayed = asked.replay;
-    Ok(report)
-}
-
-/// As [`perform`] without a report.
+/// Runs a plan without a directory, to its end or until it is interrupted.
 pub fn results(
     plan: &Plan,
     asked: &ModelChoice,
-    store: impl CallStore + 'static,
     session: &Session,
 ) -> Result<Vec<ExperimentResult>, Failure> {
     let total = plan.items().count();
-    let work = async |runner: &Runner<'_>, show: &mut dyn FnMut(RunEvent<'_>)| {
-        runner.results(plan, show).await
+    let work = async |runner: Runner<'_>, show: &mut dyn FnMut(RunEvent<'_>)| {
+        Ok(runner.results(plan, show).await?)
     };
-    watched(asked, store, total, session, work)
+    watched(asked, total, session, work)
 }
 
 /// Scores texts of other tools, or as many as come before an interruption.
@@ -54,36 +33,39 @@ pub fn score(
     asked: &ModelChoice,
     session: &Session,
 ) -> Result<Vec<ExperimentResult>, Failure> {
-    let store = MemoryStore::default();
-    let work = async |runner: &Runner<'_>, show: &mut dyn FnMut(RunEvent<'_>)| {
-        runner.score(config, samples, show).await
+    let work = async |runner: Runner<'_>, show: &mut dyn FnMut(RunEvent<'_>)| {
+        Ok(runner.score(config, samples, show).await?)
     };
-    watched(asked, store, samples.len(), session, work)
+    watched(asked, samples.len(), session, work)
 }
 
 /// Does work in the engine with a bar that shows how far it is, until it ends or Ctrl-C ends it.
-fn watched<T>(
+pub fn watched<T>(
     asked: &ModelChoice,
-    store: impl CallStore + 'static,
     total: usize,
     session: &Session,
-    work: impl AsyncFnOnce(&Runner<'_>, &mut dyn FnMut(RunEvent<'_>)) -> Result<T, RunError>,
+    work: impl AsyncFnOnce(Runner<'_>, &mut dyn FnMut(RunEvent<'_>)) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let clock = SystemClock::new();
     let context = Context::new(asked.model_client.as_ref(), &clock, asked.counter.as_ref());
     let runner = Runner::new(context.prices(&asked.prices))
-        .store(store)
+        .replayed(asked.replay)
         .concurrency(asked.concurrency)
         .cancel(cancelled_by(&Interrupt::on_signals()?));
     let bar = session.progress.bar("experiments", total);
-    let mut show = |event: RunEvent<'_>| {
-        if let RunEvent::Ended { done, .. } = event {
-            bar.set_position(done as u64);
-        }
+    let mut show = |event: RunEvent<'_>| match event {
+        RunEvent::Ended { done, .. } => bar.set_position(done as u64),
+        RunEvent::CutOff { path, line } => session.notice(&format!(
+            "{}, line {}: cut off, {} bytes: it was not written to its end",
+            bin_support::printable(&path.display().to_string()),
+            line.line,
+            line.bytes
+        )),
+        _ => {}
     };
-    let done = bin_support::block_on(work(&runner, &mut show))?;
+    let done = bin_support::block_on(work(runner, &mut show))?;
     drop(bar);
-    Ok(done?)
+    done
 }
 
 /// A token that Ctrl-C cancels.

@@ -1,76 +1,39 @@
 //! Performs and concludes a run that is kept in a directory, for every command.
 
 use bin_support::{Exit, Failure, Session};
-use zer0gravity_engine::plan::Plan;
+use llm_client::LedgerFile;
 use zer0gravity_engine::report::Report;
+use zer0gravity_engine::run::{ChangedCalls, RunDirectory};
+use zer0gravity_engine::{RunEvent, Runner};
 
 use crate::args::Checks;
 use crate::ask::ModelChoice;
-use crate::run_dir::{self, RunDir};
 use crate::summary::Summary;
-use crate::{experiment, ranking};
+use crate::{error, experiment, ranking};
 
 /// The number of results of several encodings that are shown one by one without `--verbose`.
 const BLOCKS: usize = 8;
 
-/// Runs what is missing; the report is not written yet. Calls that changed after the last report was written are an error.
-pub fn perform(
-    directory: &RunDir,
-    plan: &Plan,
+/// Runs what is missing, or everything, and writes the report.
+pub fn resume(
+    directory: &RunDirectory,
     asked: &ModelChoice,
+    changed: ChangedCalls,
     session: &Session,
 ) -> Result<Report, Failure> {
-    let known = directory.report()?;
-    if let Some(known) = &known {
-        run_dir::check_calls(directory.path(), known)?;
-    }
-    perform_after(known, directory, plan, asked, session)
-}
-
-/// As [`perform`], but builds the report of whatever calls there are, and says so in it.
-pub fn rebuild(
-    directory: &RunDir,
-    plan: &Plan,
-    asked: &ModelChoice,
-    session: &Session,
-) -> Result<Report, Failure> {
-    let mut known = directory.report()?;
-    if let Some(known) = &mut known
-        && run_dir::check_calls(directory.path(), known).is_err()
-        && let Some(calls) = &mut known.calls_file
-    {
-        calls.changed = true;
-    }
-    perform_after(known, directory, plan, asked, session)
-}
-
-fn perform_after(
-    known: Option<Report>,
-    directory: &RunDir,
-    plan: &Plan,
-    asked: &ModelChoice,
-    session: &Session,
-) -> Result<Report, Failure> {
-    asked.keep_ledger(&directory.ledger())?;
-    let store = directory.calls(session)?;
-    let mut report = experiment::perform(plan, asked, store, session)?;
-    directory.frozen_at().clone_into(&mut report.created_at);
-    let mut calls = directory.calls_file()?;
-    if let Some(known) = known {
-        calls.changed = known.calls_file.is_some_and(|calls| calls.changed);
-        // Judged again, a run remembers its earlier scores, however often it is resumed.
-        for (new, old) in report.results.iter_mut().zip(known.results) {
-            new.previous_scores = old.previous_scores;
-        }
-    }
-    report.calls_file = Some(calls);
-    Ok(report)
+    asked.keep_ledger(&LedgerFile::new(directory.ledger()))?;
+    let total = directory.plan().items().count();
+    let work = async |runner: Runner<'_>, show: &mut dyn FnMut(RunEvent<'_>)| {
+        let report = directory.resume(runner, changed, show).await;
+        report.map_err(error::directory)
+    };
+    experiment::watched(asked, total, session, work)
 }
 
 /// Prints the summary and gives the exit code; `command` continues the run: `resume`, or `rescore --resume`.
 pub fn conclude(
     command: Continued,
-    directory: &RunDir,
+    directory: &RunDirectory,
     report: &Report,
     checks: &Checks,
     quiet: bool,

@@ -22,7 +22,6 @@ mod output;
 mod ranking;
 mod rescore;
 mod run;
-mod run_dir;
 mod score;
 mod selection;
 mod setup;

@@ -2,12 +2,12 @@
 
 use bin_support::{Exit, Failure, Session};
 use zer0gravity_engine::plan::{Costs, Plan};
+use zer0gravity_engine::run::{ChangedCalls, RunDirectory};
 
 use crate::args::{Matrix, Resume};
 use crate::kept::{self, Continued};
-use crate::run_dir::{self, RunDir};
 use crate::selection::{self, Selected};
-use crate::{ask, setup};
+use crate::{ask, error, setup};
 
 pub fn matrix(args: &Matrix, quiet: bool, session: &mut Session) -> Result<Exit, Failure> {
     let encodings = selection::encodings(&args.encoding).map_err(Failure::usage)?;
@@ -16,7 +16,10 @@ pub fn matrix(args: &Matrix, quiet: bool, session: &mut Session) -> Result<Exit,
         selection::texts(&args.texts, asking.skip_bad, asking.allow_long, session)?;
     let read = args.encoding.iter().chain(&asking.prices).cloned();
     let read = read.chain(selection::files(&args.texts));
-    ask::ensure_not_input(&asking.model, read.chain(run_dir::files(&args.run_dir)))?;
+    ask::ensure_not_input(
+        &asking.model,
+        read.chain(RunDirectory::files_in(&args.run_dir)),
+    )?;
     let asked = setup::asked(asking, Some(&args.run_dir), session)?;
     let mut config = setup::config(
         asking,
@@ -30,9 +33,8 @@ pub fn matrix(args: &Matrix, quiet: bool, session: &mut Session) -> Result<Exit,
     }
     let plan = Plan::new(encodings, cases, config);
     setup::check(&plan, asking, &args.checks)?;
-    let directory = RunDir::begin(&args.run_dir, &plan, left_out, &asking.model)?;
-    let report = kept::perform(&directory, &plan, &asked, session)?;
-    directory.write_report(&report)?;
+    let directory = setup::begun(&args.run_dir, &plan, left_out, &asking.model)?;
+    let report = kept::resume(&directory, &asked, ChangedCalls::Refuse, session)?;
     Ok(kept::conclude(
         Continued::Run,
         &directory,
@@ -44,17 +46,16 @@ pub fn matrix(args: &Matrix, quiet: bool, session: &mut Session) -> Result<Exit,
 }
 
 pub fn resume(args: &Resume, quiet: bool, session: &mut Session) -> Result<Exit, Failure> {
-    let mut directory = RunDir::open(&args.dir)?;
+    let mut directory = RunDirectory::open(&args.dir).map_err(error::directory)?;
     let plan = directory.plan().clone();
     let prices = args.prices.as_deref();
     let asked = setup::reopened(&mut directory, &plan, &args.model, prices, session)?;
-    let perform = if args.accept_changed_calls {
-        kept::rebuild
+    let changed = if args.accept_changed_calls {
+        ChangedCalls::Accept
     } else {
-        kept::perform
+        ChangedCalls::Refuse
     };
-    let report = perform(&directory, &plan, &asked, session)?;
-    directory.write_report(&report)?;
+    let report = kept::resume(&directory, &asked, changed, session)?;
     Ok(kept::conclude(
         Continued::Run,
         &directory,

@@ -7,12 +7,11 @@ use bin_support::{Exit, Failure, OutputTarget, Session};
 use serde_json::json;
 use zer0gravity_engine::plan::Plan;
 use zer0gravity_engine::prompts::{Nonce, RoleInput, render};
-use zer0gravity_engine::store::MemoryStore;
+use zer0gravity_engine::run::{ChangedCalls, RunDirectory};
 
 use crate::args::{RoleFlags, Run};
 use crate::kept::{self, Continued};
 use crate::output::Show;
-use crate::run_dir::{self, RunDir};
 use crate::selection::{self, Selected};
 use crate::summary::Summary;
 use crate::{ask, experiment, output, setup};
@@ -48,17 +47,15 @@ pub fn run(args: &Run, quiet: bool, session: &mut Session) -> Result<Exit, Failu
     let show = Show::of(args.json, args.output.as_ref(), session);
     let summary = Summary::of(&plan, args.checks.verbose);
     let Some(path) = &args.run_dir else {
-        let store = MemoryStore::default();
-        let results = experiment::results(&plan, &asked, store, session)?;
+        let results = experiment::results(&plan, &asked, session)?;
         output::results(show, output, &results, &summary, quiet, session)?;
         let checks = &args.checks;
         return Ok(experiment::conclude(
             &results, left_out, checks, None, session,
         ));
     };
-    let directory = RunDir::begin(path, &plan, left_out, &args.asking.model)?;
-    let report = kept::perform(&directory, &plan, &asked, session)?;
-    directory.write_report(&report)?;
+    let directory = setup::begun(path, &plan, left_out, &args.asking.model)?;
+    let report = kept::resume(&directory, &asked, ChangedCalls::Refuse, session)?;
     output::results(show, output, &report.results, &summary, quiet, session)?;
     let (command, checks) = (Continued::Run, &args.checks);
     Ok(kept::conclude(
@@ -73,7 +70,7 @@ fn read(args: &Run) -> Vec<PathBuf> {
     let kept = args
         .run_dir
         .iter()
-        .flat_map(|folder| run_dir::files(folder));
+        .flat_map(|folder| RunDirectory::files_in(folder));
     given.chain(kept).collect()
 }
 

@@ -9,12 +9,13 @@ use zer0gravity_engine::lint::LintFinding;
 use zer0gravity_engine::model::ModelLabel;
 use zer0gravity_engine::plan::{Config, Costs, Plan};
 use zer0gravity_engine::result::Models;
+use zer0gravity_engine::run::{RunDirectory, RunNotes};
 
 use crate::args::{Checks, Repeats, RoleFlags};
 use crate::ask::{self, ModelChoice};
-use crate::error::Error;
+use crate::clock::SystemClock;
+use crate::error::{self, Error};
 use crate::estimate;
-use crate::run_dir::{self, RunDir};
 
 /// The models that the flags of `run` and `matrix` name, under the cap of the run in `directory` if no flag gives one.
 pub fn asked(
@@ -34,7 +35,7 @@ pub fn asked(
         )
         .collect();
     let mut flags = asking.model.clone();
-    flags.max_usd = flags.max_usd.or_else(|| run_dir::cap(directory?));
+    flags.max_usd = flags.max_usd.or_else(|| RunDirectory::cap_in(directory?));
     ask::open(
         &flags,
         asking.prices.as_deref(),
@@ -103,10 +104,24 @@ fn unread_line(rules: &str) -> Option<LintFinding> {
     (!codec.is_mechanical()).then(unread).flatten()
 }
 
+/// The directory of a run that is begun, or continued with the same plan.
+pub fn begun(
+    path: &Path,
+    plan: &Plan,
+    left_out: usize,
+    flags: &ModelFlags,
+) -> Result<RunDirectory, Failure> {
+    let notes = RunNotes::default()
+        .base_url(flags.base_url.clone())
+        .left_out(left_out)
+        .cap(flags.max_usd);
+    RunDirectory::create(path, plan, notes, &SystemClock::new()).map_err(error::directory)
+}
+
 /// The models of a run that is continued or judged again by `plan`, at the address it was begun with unless a flag gives
 /// another, and under its cap.
 pub fn reopened(
-    directory: &mut RunDir,
+    directory: &mut RunDirectory,
     plan: &Plan,
     flags: &ModelFlags,
     prices: Option<&Path>,
@@ -114,7 +129,7 @@ pub fn reopened(
 ) -> Result<ModelChoice, Failure> {
     let config = &plan.config;
     let provider = ProviderName::from_str(&config.label.provider, false).ok();
-    ask::ensure_not_input(flags, run_dir::files(directory.path()))?;
+    ask::ensure_not_input(flags, RunDirectory::files_in(directory.path()))?;
     let mut flags = flags.clone();
     flags.provider = flags.provider.or(provider);
     flags.model = flags.model.or_else(|| Some(config.models.encoder.clone()));
@@ -128,25 +143,10 @@ pub fn reopened(
         .chain(judges.map(|model| ("--judge-model", model.as_str())))
         .collect();
     let asked = ask::open(&flags, prices, &others, config.seed, session)?;
-    let (label, planned) = (asked.model_client.label(), &config.label);
-    let differences: Vec<_> = [
-        ("config.port.provider", label.provider != planned.provider),
-        ("config.port.host", label.host != planned.host),
-        (
-            "config.models.encoder",
-            asked.model != config.models.encoder,
-        ),
-    ]
-    .into_iter()
-    .filter(|(_, differs)| *differs)
-    .map(|(name, _)| name.to_owned())
-    .collect();
-    if !differences.is_empty() {
-        return Err(Failure::usage(Error::AnotherPlan {
-            path: directory.path().to_owned(),
-            differences,
-        }));
-    }
-    directory.keep_cap(flags.max_usd)?;
+    let label = asked.model_client.label();
+    (directory.check_models(&label, &asked.model)).map_err(error::directory)?;
+    directory
+        .keep_cap(flags.max_usd)
+        .map_err(error::directory)?;
     Ok(asked)
 }

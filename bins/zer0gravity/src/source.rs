@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use bin_support::Failure;
 use zer0gravity_engine::report::Report;
+use zer0gravity_engine::run::RunDirectory;
 
-use crate::error::Error;
-use crate::{run_dir, selection};
+use crate::error::{self, Error};
+use crate::selection;
 
 /// A run's directory, a report, or an array of results.
 pub struct Source {
@@ -35,7 +36,7 @@ impl Source {
         let beside = self
             .directory
             .iter()
-            .flat_map(|folder| run_dir::files(folder));
+            .flat_map(|folder| RunDirectory::files_in(folder));
         beside.chain([self.file.clone()]).collect()
     }
 
@@ -56,7 +57,7 @@ impl Source {
         let report =
             Report::read(&text).map_err(|error| Failure::usage(form(error.to_string())))?;
         if let Some(folder) = &self.directory {
-            run_dir::check_calls(folder, &report)?;
+            RunDirectory::check_calls(folder, &report).map_err(error::directory)?;
         }
         Ok(report)
     }

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
+use durable::Draft;
 
 use crate::{Error, Failure};
 
@@ -20,7 +20,7 @@ pub struct OutputFile {
 
 #[derive(Debug)]
 enum Sink {
-    Draft(NamedTempFile),
+    Draft(Draft),
     /// A device or a pipe.
     Device(File),
 }
@@ -37,8 +37,7 @@ impl OutputFile {
             Ok(found) if !found.is_file() => {
                 (File::options().write(true).open(&place)).map(Sink::Device)
             }
-            Ok(found) => draft(&place, Some(found.permissions())).map(Sink::Draft),
-            Err(_) => draft(&place, None).map(Sink::Draft),
+            _ => Draft::begin(&place).map(Sink::Draft),
         };
         Ok(Self {
             sink: opened.map_err(|source| failed(path, source))?,
@@ -71,14 +70,14 @@ impl OutputFile {
     ) -> Result<(), Error> {
         let Self { path, sink } = self;
         let file = match &sink {
-            Sink::Draft(draft) => draft.as_file(),
+            Sink::Draft(draft) => draft.file(),
             Sink::Device(file) => file,
         };
         let mut writer = BufWriter::new(file);
         let written = fill(&mut writer).and_then(|()| writer.flush());
         drop(writer);
         let kept = written.and_then(|()| match sink {
-            Sink::Draft(draft) => keep(draft, &path),
+            Sink::Draft(draft) => draft.keep(),
             Sink::Device(_) => Ok(()),
         });
         kept.map_err(|source| failed(&path, source))
@@ -130,44 +129,6 @@ fn failed(path: &Path, source: io::Error) -> Error {
     Error::OutputFile {
         path: path.to_owned(),
         source,
-    }
-}
-
-/// A new file in the folder of `place`, so that moving it is one step. Its name is random and must not be taken, so that no link
-/// that waits there is followed and no other writer has it.
-fn draft(place: &Path, mode: Option<fs::Permissions>) -> io::Result<NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".orrery-").suffix(".part");
-    // As any other new file: the process' mask takes from these.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let draft = builder.tempfile_in(folder(place))?;
-    if let Some(mode) = mode {
-        draft.as_file().set_permissions(mode)?;
-    }
-    Ok(draft)
-}
-
-/// Moves a draft to its place, and puts both on the disk.
-fn keep(draft: NamedTempFile, place: &Path) -> io::Result<()> {
-    draft.as_file().sync_all()?;
-    draft.persist(place).map_err(|error| error.error)?;
-    // A folder that may be written to and not read cannot be opened, and some file systems sync none.
-    match File::open(folder(place)).and_then(|folder| folder.sync_all()) {
-        Err(error) if error.raw_os_error().is_some_and(is_io_error) => Err(error),
-        _ => Ok(()),
-    }
-}
-
-/// `EIO`: the disk has lost something.
-fn is_io_error(code: i32) -> bool {
-    code == 5
-}
-
-fn folder(place: &Path) -> &Path {
-    match place.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
     }
 }
 

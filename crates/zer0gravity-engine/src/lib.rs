@@ -48,8 +48,8 @@
 //! parsers, metrics, statistics, flags) is plain functions without I/O; models, time and stores come in as traits.
 //!
 //! Next: [`score::score_all`] and [`judge::parse_judge_reply`] for the rubric alone, [`Runner`] for the calls, for texts of
-//! other tools too, [`flags::detect`] for flags, [`lint::lint`] for rules before they are used, [`report::Report`] for the
-//! results of a run.
+//! other tools too, [`run`] for runs in a directory, [`flags::detect`] for flags, [`lint::lint`] for rules before they are
+//! used, [`report::Report`] for the results of a run.
 
 mod client;
 pub mod codec;
@@ -76,6 +76,7 @@ pub mod procedure;
 pub mod prompts;
 pub mod report;
 pub mod result;
+pub mod run;
 mod runner;
 pub mod score;
 mod setters;

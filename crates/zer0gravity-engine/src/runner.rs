@@ -1,6 +1,7 @@
 //! The runner: all experiments of a plan side by side within one limit, their results in plan order.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use futures_util::StreamExt as _;
 use futures_util::stream;
@@ -13,7 +14,7 @@ use crate::plan::{Config, Item, Plan, PlannedCase, RuleSet};
 use crate::report::{Report, ReportedRuleSet};
 use crate::result::timestamp;
 use crate::score::{MAX_LEARNABILITY, round_half_up};
-use crate::store::{CallStore, MemoryStore, SharedStore, StoreError, StoredModel};
+use crate::store::{CallStore, MemoryStore, SharedStore, StoreError, StoredModel, TornLine};
 use crate::{Context, ExperimentResult, TokenCounter, TokenSource};
 
 /// An event of a run.
@@ -28,6 +29,13 @@ pub enum RunEvent<'a> {
         total: usize,
         /// The result of the experiment.
         result: &'a ExperimentResult,
+    },
+    /// The last line of the calls of a run directory was not written to its end and was cut off, before the run.
+    CutOff {
+        /// The file.
+        path: &'a Path,
+        /// The line.
+        line: &'a TornLine,
     },
 }
 
@@ -52,10 +60,11 @@ pub enum RunError {
 /// # }
 /// ```
 pub struct Runner<'a> {
-    context: Context<'a>,
+    pub(crate) context: Context<'a>,
     store: SharedStore,
     concurrency: usize,
     cancel: CancellationToken,
+    replayed: bool,
 }
 
 impl<'a> Runner<'a> {
@@ -66,6 +75,7 @@ impl<'a> Runner<'a> {
             store: SharedStore::new(MemoryStore::default()),
             concurrency: 8,
             cancel: CancellationToken::new(),
+            replayed: false,
         }
     }
 
@@ -87,6 +97,13 @@ impl<'a> Runner<'a> {
     #[must_use]
     pub fn cancel(mut self, token: CancellationToken) -> Self {
         self.cancel = token;
+        self
+    }
+
+    /// Says in reports whether replies come from a recording.
+    #[must_use]
+    pub fn replayed(mut self, replayed: bool) -> Self {
+        self.replayed = replayed;
         self
     }
 
@@ -126,6 +143,7 @@ impl<'a> Runner<'a> {
             created_at,
             plan.config.seed,
         );
+        report.replayed = self.replayed;
         if !report.offline {
             report.cost.spent(&totals);
         }

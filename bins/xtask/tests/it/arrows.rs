@@ -9,10 +9,11 @@ use cargo_metadata::{DependencyKind, MetadataCommand, Package};
 /// arrow, is a change of the architecture: it goes into ARCHITECTURE.md first.
 const PICTURE: &[(&str, &[&str])] = &[
     // Layer 0 and what stands beside.
+    ("durable", &[]),
     ("llm-types", &[]),
     ("llm-client", &["llm-types"]),
     ("report-kit", &[]),
-    ("bin-support", &["llm-client"]),
+    ("bin-support", &["durable", "llm-client"]),
     ("test-support", &["llm-client"]),
     // Layer 1: they know nothing of models, networks or async.
     ("pscale-blocks", &[]),
@@ -20,7 +21,7 @@ const PICTURE: &[(&str, &[&str])] = &[
     // Layer 2: the engines. None knows another.
     (
         "zer0gravity-engine",
-        &["llm-client", "llm-types", "report-kit"],
+        &["durable", "llm-client", "llm-types", "report-kit"],
     ),
     (
         "logosphere-core",

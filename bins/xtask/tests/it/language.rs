@@ -10,13 +10,6 @@ use crate::single::sources;
 /// The folders whose doc comments are read.
 const CLEAN: [&str; 2] = ["bins/zer0gravity/src", "crates/zer0gravity-engine/src"];
 
-/// The parts of paths that are not read, because these files are being moved.
-const MOVING: [&str; 3] = [
-    "bins/zer0gravity/src/estimate.rs",
-    "bins/zer0gravity/src/run_dir.rs",
-    "crates/zer0gravity-engine/src/run/",
-];
-
 /// The first words that make a comment hang on the name below it.
 const OPENINGS: [&str; 20] = [
     "Another", "How", "It", "Its", "Nobody", "None", "Nothing", "Ours", "So", "Theirs", "They",
@@ -156,17 +149,13 @@ fn faults(code: &str) -> Vec<String> {
     faults
 }
 
-/// The files of the clean packages, without those that are moving.
+/// The Rust files in `folders`.
 fn files(folders: &[&str]) -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut files = Vec::new();
     for folder in folders {
         sources(&root.join(folder), &mut files);
     }
-    files.retain(|file| {
-        let path = file.to_string_lossy();
-        !MOVING.iter().any(|part| path.contains(part))
-    });
     files
 }
 

@@ -20,6 +20,7 @@ mod procedure;
 mod prompts;
 mod published_rows;
 mod report;
+mod run_directory;
 mod samples;
 mod stats;
 mod store;

@@ -1,0 +1,115 @@
+use std::io;
+use std::path::PathBuf;
+
+use crate::RunError;
+use crate::report::ReportError;
+use crate::store::StoreError;
+
+/// The reason that a run directory cannot be used, or that a run in it gave no report.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DirectoryError {
+    /// A file cannot be read.
+    #[error("cannot read {}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        #[source]
+        source: io::Error,
+    },
+    /// A file cannot be written; its old content remains.
+    #[error("cannot write {}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        #[source]
+        source: io::Error,
+    },
+    /// A file of the directory does not hold the JSON that it should.
+    #[error("{}: expected a JSON file of {what}: {message}", path.display())]
+    Form {
+        /// The file.
+        path: PathBuf,
+        /// The content that the file should have.
+        what: &'static str,
+        /// The fault of the file.
+        message: String,
+    },
+    /// `report.json` holds no report.
+    #[error("{}: expected a JSON file of a report; remove it and resume the run", path.display())]
+    Report {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        #[source]
+        source: ReportError,
+    },
+    /// A file is of a version that this crate does not read.
+    #[error("{}: schema_version is {found}, this version reads 1 and 2; use the version that wrote it", path.display())]
+    SchemaVersion {
+        /// The file.
+        path: PathBuf,
+        /// The file's version.
+        found: u64,
+    },
+    /// The lock is held by another process, or by another value of this one.
+    #[error("{}: another process is using this directory; wait until it ends", path.display())]
+    InUse {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The directory holds a run with another plan, or with other models.
+    #[error("{}: already contains another run, which differs in {}; use another directory", path.display(), differences.join(", "))]
+    AnotherPlan {
+        /// The directory.
+        path: PathBuf,
+        /// The paths at which the plans differ, such as `config.trials`.
+        differences: Vec<String>,
+    },
+    /// The plan in `run.json` is not the one that was frozen.
+    #[error("{}: the plan is not the one that the run began with; restore the file, or start a new run", path.display())]
+    Thawed {
+        /// The file.
+        path: PathBuf,
+    },
+    /// There are calls and no plan that they are of.
+    #[error("{}: holds calls.jsonl and no run.json; choose an empty directory", path.display())]
+    ForeignCalls {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// There is no run.
+    #[error("{}: holds no run; create one first", path.display())]
+    NoRun {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// Not every text was decoded, so judges alone cannot finish the run.
+    #[error("{}: the run is not finished; resume it first", path.display())]
+    Unfinished {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// There is no rescore to continue.
+    #[error("{}: no rescore to continue; plan a new one", path.display())]
+    NoRescore {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The calls are not those that the report was made of.
+    #[error("{}: changed after report.json was written; restore the file, or resume and accept the changed calls", path.display())]
+    CallsChanged {
+        /// The file of calls.
+        path: PathBuf,
+        /// The directory.
+        run: PathBuf,
+    },
+    /// The calls so far cannot be read.
+    #[error(transparent)]
+    Calls(#[from] StoreError),
+    /// A call could not be kept.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}

@@ -1,0 +1,64 @@
+//! Runs that are kept in a directory: begun, resumed and rescored.
+//!
+//! A directory holds the frozen plan, every call, the report and a lock. A run that stops is resumed without paying twice.
+//!
+//! ```
+//! use tokio_util::sync::CancellationToken;
+//! use zer0gravity_engine::dataset::Level;
+//! use zer0gravity_engine::plan::{Config, Plan, PlannedCase, RuleSet};
+//! use zer0gravity_engine::run::{ChangedCalls, RescoreOptions, RunDirectory, RunNotes};
+//! use zer0gravity_engine::{Clock, Context, DEFAULT_RULES, ModelClient, OfflineModel, Runner, Tokenizers};
+//!
+//! /// Time comes from outside: a real clock in a program, one that stands still here.
+//! struct Still;
+//! impl Clock for Still {
+//!     fn now(&self) -> jiff::Timestamp {
+//!         jiff::Timestamp::UNIX_EPOCH
+//!     }
+//!     fn monotonic_ms(&self) -> u64 {
+//!         0
+//!     }
+//! }
+//!
+//! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("run");
+//! let rules = RuleSet::new("default", None, DEFAULT_RULES);
+//! let cases = Level::find(1).unwrap().cases();
+//! let cases = cases.into_iter().map(|case| PlannedCase::new(case).level(Some(1))).collect();
+//! let plan = Plan::new(vec![rules], cases, Config::new(OfflineModel.label(), OfflineModel::NAME));
+//! let counter = Tokenizers::default();
+//! let runner = || Runner::new(Context::new(&OfflineModel, &Still, &counter));
+//!
+//! // Stopped before its first experiment: the report says what was not run.
+//! let directory = RunDirectory::create(&path, &plan, RunNotes::default(), &Still)?;
+//! let stop = CancellationToken::new();
+//! stop.cancel();
+//! let stopped = directory.resume(runner().cancel(stop), ChangedCalls::Refuse, &mut |_| {}).await?;
+//! assert!(!stopped.results[0].outcome.is_ok());
+//! drop(directory); // and with it the lock
+//!
+//! // Later, or in another process: what was answered is not asked again.
+//! let mut directory = RunDirectory::open(&path)?;
+//! assert_eq!(directory.plan(), &plan);
+//! let report = directory.resume(runner(), ChangedCalls::Refuse, &mut |_| {}).await?;
+//! assert!(report.results[0].outcome.is_ok());
+//!
+//! let rescore = directory.plan_rescore(&RescoreOptions::default())?;
+//! let rescored = directory.rescore(rescore, runner(), &mut |_| {}).await?;
+//! assert_eq!(rescored.unjudged, 0);
+//! assert_eq!(rescored.report.results[0].total, report.results[0].total);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # }).unwrap();
+//! ```
+
+mod directory;
+mod error;
+mod record;
+mod rescore;
+mod resume;
+
+pub use directory::{RunDirectory, RunNotes};
+pub use error::DirectoryError;
+pub use rescore::{Rescore, RescoreOptions, Rescored};
+pub use resume::ChangedCalls;
