@@ -12,6 +12,8 @@ const PACKAGES: [&str; 2] = ["chromium", "chromium-driver"];
 /// Sees to Chromium and chromedriver. Where they can't be had, the tests that need them are left out, except in CI.
 pub fn provide(_workspace: &Workspace) -> Result<(), Error> {
     if is_there() || (may_install() && install()) {
+        let version = version().unwrap_or_default();
+        eprintln!("xtask: {version}; the tests need Chromium 140 or newer");
         return Ok(());
     }
     let missing = "Chromium and chromedriver are not on the PATH: install both (Debian: apt-get install chromium chromium-driver)";
@@ -22,18 +24,29 @@ pub fn provide(_workspace: &Workspace) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether both programs can be run: those that `ORRERY_CHROMIUM` and `ORRERY_CHROMEDRIVER` name, else those on the PATH.
+/// Whether both programs can be run.
 pub fn is_there() -> bool {
-    let runs = |variable: &str, names: &[&str]| {
+    version().is_some()
+}
+
+/// What Chromium says of its version, where it and chromedriver can be run: those that `ORRERY_CHROMIUM` and
+/// `ORRERY_CHROMEDRIVER` name, else those on the PATH.
+fn version() -> Option<String> {
+    let says = |variable: &str, names: &[&str]| {
         let named = std::env::var_os(variable).filter(|value| !value.is_empty());
         let names = match &named {
             Some(program) => vec![program.as_os_str()],
             None => names.iter().map(OsStr::new).collect(),
         };
-        (names.iter()).any(|name| works(Command::new(name).arg("--version")))
+        names.iter().find_map(|name| {
+            let output = Command::new(name).arg("--version").output().ok()?;
+            let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+            output.status.success().then_some(text)
+        })
     };
+    says("ORRERY_CHROMEDRIVER", &["chromedriver"])?;
     let browsers = ["chromium", "chromium-browser", "google-chrome"];
-    runs("ORRERY_CHROMIUM", &browsers) && runs("ORRERY_CHROMEDRIVER", &["chromedriver"])
+    says("ORRERY_CHROMIUM", &browsers)
 }
 
 /// As root on a system with apt.

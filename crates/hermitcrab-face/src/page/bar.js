@@ -3,7 +3,7 @@ import { button, element, short } from './element.js';
 /** The line above the face, which no shell can cover. */
 export class Bar {
   #model = element('span.model');
-  #doing = element('span.doing', { role: 'status' });
+  #doing = element('span.doing');
   #meter = element('span.meter');
   #stop;
 

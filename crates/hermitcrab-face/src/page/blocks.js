@@ -1,4 +1,5 @@
-import { button, element } from './element.js';
+import { Drafts } from './drafts.js';
+import { announce, button, element } from './element.js';
 import { offer } from './senses.js';
 import { inPanel } from './sheet.js';
 
@@ -11,6 +12,7 @@ export class Blocks {
   #body = null;
   #at = null;
   #text = null;
+  #drafts = new Drafts();
 
   /** @param {import('./link.js').Link} link */
   constructor(link) {
@@ -30,6 +32,18 @@ export class Blocks {
     this.#body = null;
   }
 
+  /** Tells, before it closes, of what is not saved; false where there is nothing to tell. */
+  warns() {
+    if (!this.#at || !this.#isUnsaved()) return false;
+    this.#note('Not saved. Escape once more closes; the text is kept while this page is open.');
+    return true;
+  }
+
+  #isUnsaved() {
+    const { name, path } = this.#at;
+    return [name, `${name} below`].some((place) => this.#drafts.get(place, path) !== undefined);
+  }
+
   #changed(name) {
     if (!this.#at) this.#list();
     else if (this.#at.name === name) {
@@ -41,6 +55,14 @@ export class Blocks {
 
   #note(text) {
     this.#body.querySelector('.note').textContent = text;
+    if (text) announce(text);
+  }
+
+  /** Says whether something here is not saved. */
+  #mark() {
+    const unsaved = this.#isUnsaved();
+    this.#body.querySelector('.note').textContent = unsaved ? 'not saved' : '';
+    this.#body.querySelector('.discard').disabled = !unsaved;
   }
 
   #list() {
@@ -60,7 +82,7 @@ export class Blocks {
 
   /** All blocks as one file, there and back. */
   #bundle() {
-    const said = element('p.soft', { role: 'status' });
+    const said = element('p.soft');
     const file = element('input', {
       type: 'file', accept: '.json,application/json', hidden: true,
       onchange: () => inPanel(this.#body, async () => {
@@ -69,6 +91,7 @@ export class Blocks {
         const body = JSON.parse(await chosen.text());
         await this.#link.api('import', { method: 'POST', body });
         said.textContent = `${chosen.name} was read. A block whose name was taken has another one now.`;
+        announce(said.textContent);
       }),
     });
     const save = () => inPanel(this.#body, async () => {
@@ -84,17 +107,29 @@ export class Blocks {
       const view = await this.#link.api(`blocks/${encode(name)}?path=${encode(path)}`);
       const content = view.content ?? '';
       this.#at = { name, path, content, rev: view.rev };
-      this.#text = element('textarea', { rows: 6, value: content, 'aria-label': `text of ${name} ${path}` });
+      this.#text = element('textarea', {
+        rows: 6, value: this.#drafts.get(name, path) ?? content, 'aria-label': `text of ${name} ${path}`,
+        oninput: () => {
+          this.#drafts.keep(this.#text.value, content, name, path);
+          this.#mark();
+        },
+      });
+      const discard = () => {
+        this.#drafts.drop(name, path);
+        this.#drafts.drop(`${name} below`, path);
+        this.#node(name, path);
+      };
       const children = Object.entries(view.children ?? {});
       body.replaceChildren(
         this.#way(name, path),
         this.#text,
         element('div.actions', {},
           button('Save', () => this.#save(path, this.#text.value)),
-          button('Reset', () => { this.#text.value = content; }, { className: 'quiet' })),
-        element('p.note.soft', { role: 'status' }),
+          button('Discard', discard, { className: 'quiet discard' })),
+        element('p.note.soft'),
         element('ul.rows', {}, ...children.map(([digit, text]) => this.#child(digit, text, view.more ?? []))),
-        this.#below(view, path));
+        this.#below(view, name, path));
+      this.#mark();
     });
   }
 
@@ -114,19 +149,27 @@ export class Blocks {
   }
 
   /** A line for a new text below; null when all nine digits are used. */
-  #below(view, path) {
+  #below(view, name, path) {
     const free = view.next_free === undefined ? `${path}.1` : view.next_free;
     if (free === null) return element('p.soft', {}, 'All nine digits below are used.');
-    const text = element('input', { placeholder: `new text at ${free}`, 'aria-label': `new text at ${free}` });
-    const add = () => text.value.trim() && this.#save(free, text.value);
+    const place = [`${name} below`, path];
+    const text = element('input', {
+      placeholder: `new text at ${free}`, 'aria-label': `new text at ${free}`, value: this.#drafts.get(...place) ?? '',
+      oninput: () => {
+        this.#drafts.keep(text.value, '', ...place);
+        this.#mark();
+      },
+    });
+    const add = () => text.value.trim() && this.#save(free, text.value, place);
     text.addEventListener('keydown', (event) => event.key === 'Enter' && add());
     return element('div.actions', {}, text, button('Add', add));
   }
 
-  #save(path, content) {
+  #save(path, content, place = [this.#at.name, path]) {
     const { name, path: here, rev } = this.#at;
     return inPanel(this.#body, async () => {
       await this.#link.api(`blocks/${encode(name)}`, { method: 'PUT', body: { path, content }, rev });
+      this.#drafts.drop(...place);
       await this.#node(name, here);
       this.#note(`Saved ${name} ${path}.`);
     });

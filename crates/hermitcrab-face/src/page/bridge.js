@@ -80,6 +80,10 @@ const parsed = new Promise((resolve) => {
 function init(message) {
   if (rev !== null) return;
   rev = message.rev;
+  // The program's own face is of the page's scheme.
+  if (message.props.safe === true) {
+    Object.assign(document.documentElement.style, { background: 'Canvas', colorScheme: 'light dark' });
+  }
   const script = makeScript(`shell/${rev}.js`);
   script.onerror = () => failed('load', 'the script of the shell did not load', {});
   script.onload = () => parsed.then(() => {

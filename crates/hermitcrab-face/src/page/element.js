@@ -24,6 +24,13 @@ export function button(text, onclick, given = {}) {
   return element('button', { type: 'button', onclick, ...given }, text);
 }
 
+/** Says a line to the person who hears the page instead of seeing it. */
+export function announce(text) {
+  const region = document.getElementById('said');
+  // The same words twice are heard twice.
+  region.replaceChildren(element('p', {}, text));
+}
+
 /** An amount in few characters: 950, 1.2k, 34k, 5.6M. */
 export function short(count) {
   if (count < 1_000) return String(count);

@@ -55,15 +55,14 @@ export class Faces {
 
   #row({ rev, at, by, component, mounted, deaths }) {
     const isShown = rev === this.#stage.current?.rev;
+    const was = mounted === false ? 'failed' : mounted ? 'shown before' : 'not shown yet';
     const state = [
-      isShown && 'shown',
-      mounted === false && 'never mounted',
-      (mounted ?? null) === null && 'never shown',
-      deaths > 0 && (deaths === 1 ? 'died once' : `died ${deaths} times`),
+      isShown ? 'shown' : was,
+      deaths > 0 && mounted !== false && (deaths === 1 ? 'stopped once' : `stopped ${deaths} times`),
     ].filter(Boolean).join(', ');
     return element('li.line', {},
       element('span', {}, element('b', {}, `${rev} ${component} `), element('span.soft', {}, `${when(at)}, ${by}`),
-        state && element('span.state', {}, ` ${state}`)),
+        element('span.state', {}, ` ${state}`)),
       !isShown && button('Use', () => this.#do('useShell', rev), { 'aria-label': `Use face ${rev}` }));
   }
 

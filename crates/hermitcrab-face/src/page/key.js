@@ -70,7 +70,7 @@ export class Key {
       element('p.soft', {}, 'It goes to the program on this computer and is used for this run alone: it is not stored, '
         + 'and no face ever sees it. Without a key a small script answers, for nothing.'),
       element('label', { htmlFor: 'key' }, 'Key'), input, fault,
-      element('div.actions', {}, button('Go on offline', offline, { className: 'quiet' }),
+      element('div.actions', {}, button('Go on offline', offline),
         button('Use it for this run', use)));
     dialog.addEventListener('close', () => {
       input.value = '';

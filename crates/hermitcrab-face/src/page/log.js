@@ -1,5 +1,5 @@
 import { difference } from './difference.js';
-import { author, button, element, when } from './element.js';
+import { announce, author, button, element, when } from './element.js';
 import { inPanel } from './sheet.js';
 
 const LIMIT = 200;
@@ -49,7 +49,8 @@ export class Log {
         later.set(row.name, count);
         return this.#row(row, count);
       });
-      body.replaceChildren(filter, element('p.soft', { role: 'status' }, said),
+      if (said) announce(said);
+      body.replaceChildren(filter, element('p.soft', {}, said),
         element('ol.rows', {}, ...items.length ? items : [element('li.soft', {}, 'Nothing was edited yet.')]));
     });
   }

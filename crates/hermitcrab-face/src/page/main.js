@@ -1,6 +1,7 @@
 import { Bar } from './bar.js';
 import { Blocks } from './blocks.js';
 import { CoreEdits } from './core.js';
+import { announce } from './element.js';
 import { Faces } from './faces.js';
 import { Key } from './key.js';
 import { Link } from './link.js';
@@ -43,6 +44,11 @@ const bar = new Bar(place('bar'), {
   ...Object.fromEntries(panels.map((panel) => [panel.title, () => sheet.toggle(panel)])),
 });
 
+/** A line of the program's. What was seeded, every first start says. */
+function note(text) {
+  strips.show(null, text, { stays: 60_000, brief: text.startsWith('seeded: ') });
+}
+
 // What stands where there is no face yet.
 
 const safely = { 'Safe face': () => ask('safeFace') };
@@ -81,7 +87,7 @@ const states = {
     strips.show('link', 'The program cannot be reached. The page keeps trying.', { tone: 'alarm', actions: {} });
   },
   refused: () => {
-    const why = 'An address works once. Open the one that hermitcrab printed last, or start hermitcrab serve again.';
+    const why = 'This address is not valid: it was used before, or the server was started again. Open the one that hermitcrab printed last.';
     wake.say('This page is not let in', why);
     if (stage.current) strips.show('link', 'This page is not let in any longer.', { tone: 'alarm', more: why, actions: {} });
     else strips.hide('link');
@@ -93,7 +99,7 @@ link.addEventListener('welcome', ({ detail }) => {
   bar.usage(detail.usage);
   bar.activity(detail.busy === true);
   waking();
-  for (const text of detail.notices ?? []) strips.show(null, text, { stays: 60_000 });
+  detail.notices?.forEach(note);
 });
 link.addEventListener('host_call', async ({ detail }) => {
   if (link.send(await skills.host(detail))) return;
@@ -103,7 +109,8 @@ link.addEventListener('host_call', async ({ detail }) => {
 const hears = {
   usage: (usage) => bar.usage(usage),
   status: know,
-  notice: ({ text }) => strips.show(null, text, { stays: 60_000 }),
+  notice: ({ text }) => note(text),
+  message: ({ role }) => role === 'assistant' && announce('answer arrived'),
   died,
   unanswered: (call) => skills.unanswered(call),
   busy: ({ busy }) => {

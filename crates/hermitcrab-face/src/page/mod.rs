@@ -33,6 +33,7 @@ pub(crate) const ASSETS: &[Asset] = scripts![
     "blocks.js",
     "core.js",
     "difference.js",
+    "drafts.js",
     "element.js",
     "faces.js",
     "folders.js",

@@ -1,9 +1,13 @@
 // The face that always works: it needs no model, and it is never written by one.
-const LINE = '1px solid #2e2e4e';
-const SOFT = '#aaa7c0';
-const ACCENT = '#a89cff';
+const TEXT = 'light-dark(#1b1830, #e8e6f0)';
+const EDGE = 'light-dark(#cbc7de, #2e2e4e)';
+const LINE = '1px solid ' + EDGE;
+const SOFT = 'light-dark(#57536f, #aaa7c0)';
+const ACCENT = 'light-dark(#5443c4, #a89cff)';
+const BAD = 'light-dark(#a3202f, #ff8f8f)';
+const GOOD = 'light-dark(#0b6353, #7fd7c4)';
 const field = {
-  font: 'inherit', color: '#e8e6f0', background: '#12122a', border: LINE, borderRadius: 6, padding: '6px 10px',
+  font: 'inherit', color: TEXT, background: 'light-dark(#f1eff9, #12122a)', border: LINE, borderRadius: 6, padding: '6px 10px',
   minWidth: 0, boxSizing: 'border-box',
 };
 const push = { ...field, cursor: 'pointer' };
@@ -37,7 +41,21 @@ function useWork() {
       return undefined;
     }
   }
-  return [fault && <p role="alert" style={{ color: '#ff8f8f' }}>{fault}</p>, work];
+  return [fault && <p role="alert" style={{ color: BAD }}>{fault}</p>, work];
+}
+
+/** A text in pieces: one node of megabytes would hold the browser up. A piece has at most 48 KiB, four are shown first. */
+function Long({ text }) {
+  const PIECE = 16_384;
+  const [count, setCount] = React.useState(4);
+  const all = Math.ceil(text.length / PIECE);
+  const pieces = Array.from({ length: Math.min(count, all) }, (_, at) => text.slice(at * PIECE, (at + 1) * PIECE));
+  return (
+    <span>
+      {pieces.map((piece, at) => <span key={at}>{piece}</span>)}
+      {all > count && <button style={push} onClick={() => setCount(count * 2)}>Show more</button>}
+    </span>
+  );
 }
 
 function Talk({ props }) {
@@ -74,9 +92,9 @@ function Talk({ props }) {
         {lines.length === 0 && <p style={{ color: SOFT }}>Nothing was said yet.</p>}
         {lines.map((message, at) => (
           <p key={at} style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere', margin: '0 0 10px' }}>
-            <b style={{ color: message.role === 'user' ? '#7fd7c4' : ACCENT }}>
+            <b style={{ color: message.role === 'user' ? GOOD : ACCENT }}>
               {message.role === 'user' ? 'you' : 'crab'}
-            </b> {message.text}
+            </b> <Long text={message.text} />
           </p>
         ))}
         <div ref={end} />
@@ -197,8 +215,8 @@ function Log({ props }) {
               <span style={{ color: SOFT }}>{time(edit.at)}, {author(edit.by)}</span>
               {isNewest && <button style={push} onClick={() => undo(edit.name)}>Undo</button>}
             </div>
-            {typeof edit.before === 'string' && <del style={{ display: 'block', color: '#ff8f8f' }}>{edit.before}</del>}
-            {typeof edit.after === 'string' && <span style={{ color: '#7fd7c4' }}>{edit.after}</span>}
+            {typeof edit.before === 'string' && <del style={{ display: 'block', color: BAD }}>{edit.before}</del>}
+            {typeof edit.after === 'string' && <span style={{ color: GOOD }}>{edit.after}</span>}
           </div>
         );
       })}
@@ -251,18 +269,18 @@ export default function SafeFace(props) {
   const Part = PARTS[open];
   return (
     <main style={{
-      display: 'flex', flexDirection: 'column', height: '100vh', background: '#0a0a1a', color: '#e8e6f0',
+      display: 'flex', flexDirection: 'column', height: '100vh', background: 'light-dark(#fbfaff, #0a0a1a)', color: TEXT,
       font: '15px/1.5 system-ui, sans-serif',
     }}>
       <header style={{ ...line, padding: '10px 16px', borderBottom: LINE }}>
         <b>Safe face</b>
         {Object.keys(PARTS).map((name) => (
           <button key={name} aria-pressed={name === open} onClick={() => setOpen(name)}
-            style={{ ...push, borderColor: name === open ? ACCENT : '#2e2e4e' }}>{name}</button>
+            style={{ ...push, borderColor: name === open ? ACCENT : EDGE }}>{name}</button>
         ))}
       </header>
       {(props.reason || (props.errors || []).length > 0) && (
-        <details style={{ padding: '8px 16px', borderBottom: LINE, color: '#ffb86b' }}>
+        <details style={{ padding: '8px 16px', borderBottom: LINE, color: 'light-dark(#8a4a00, #ffb86b)' }}>
           <summary>{props.reason || 'The face before this one failed.'}</summary>
           {(props.errors || []).map((error, at) => (
             <p key={at} style={{ margin: '6px 0', overflowWrap: 'anywhere' }}>

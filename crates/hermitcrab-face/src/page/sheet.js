@@ -8,19 +8,26 @@ import { button, element } from './element.js';
  * @property {string} title
  * @property {(body: HTMLElement) => void} open fills the body
  * @property {() => void} [close]
+ * @property {() => boolean} [warns] tells of what is not saved; whether there is anything
  */
 export class Sheet {
   #element;
   #panel = null;
   #from = null;
+  #isWarned = false;
 
   /** @param {HTMLElement} aside */
   constructor(aside) {
     this.#element = aside;
     typing(aside);
     aside.addEventListener('keydown', (event) => {
-      if (event.key === 'Escape') this.close();
+      if (event.key !== 'Escape') return;
+      // Once; what is typed after it counts anew.
+      const warns = !this.#isWarned && this.#panel?.warns?.();
+      if (warns) this.#isWarned = true;
+      else this.close();
     });
+    aside.addEventListener('input', () => { this.#isWarned = false; });
   }
 
   /** Opens the panel, or closes it if it is open. @param {Panel} panel */
@@ -45,6 +52,7 @@ export class Sheet {
     if (!this.#panel) return;
     this.#panel.close?.();
     this.#panel = null;
+    this.#isWarned = false;
     this.#element.hidden = true;
     this.#element.replaceChildren();
     this.#from?.focus();

@@ -1,4 +1,4 @@
-import { button, element } from './element.js';
+import { announce, button, element } from './element.js';
 
 /** More lines of their own than these would leave no room for the face: the oldest go. */
 const MOST = 4;
@@ -8,7 +8,7 @@ export class Strips {
   #element;
   #shown = new Map();
 
-  /** @param {HTMLElement} holder a live region */
+  /** @param {HTMLElement} holder */
   constructor(holder) {
     this.#element = holder;
   }
@@ -17,10 +17,11 @@ export class Strips {
    * Shows a line; one with the same key before it goes.
    * @param {string|null} key null: a line of its own
    * @param {string} text
-   * @param {{tone?: 'alarm'|'calm', more?: string|Node, actions?: Record<string, () => void>, stays?: number}} [how] each
-   *   action takes the line away; `stays` milliseconds, or until the person does something; `more` comes below
+   * @param {{tone?: 'alarm'|'calm', more?: string|Node, actions?: Record<string, () => void>, stays?: number,
+   *   brief?: boolean}} [how] each action takes the line away; `stays` milliseconds, or until the person does something;
+   *   `more` comes below; `brief`: on a small screen it has one line
    */
-  show(key, text, { tone = 'calm', more, actions = { Dismiss: () => {} }, stays } = {}) {
+  show(key, text, { tone = 'calm', more, actions = { Dismiss: () => {} }, stays, brief = false } = {}) {
     // The same text twice is one line.
     const name = key ?? `line ${text}`;
     this.hide(name);
@@ -30,7 +31,8 @@ export class Strips {
       this.hide(name);
       act();
     }));
-    const line = element(`div.strip.${tone}`, { role: tone === 'alarm' && 'alert' },
+    announce(text);
+    const line = element(`div.strip.${tone}${brief ? '.brief' : ''}`, { title: brief && text },
       element('div.said', {}, element('p', {}, text), typeof more === 'string' ? element('small', {}, more) : more),
       element('div.actions', {}, ...buttons));
     this.#element.append(line);

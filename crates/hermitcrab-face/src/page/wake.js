@@ -6,7 +6,7 @@ const STEPS = 6;
 export class Wake {
   #title = element('h1');
   #text = element('p.soft');
-  #steps = element('ol.steps', { 'aria-live': 'polite' });
+  #steps = element('ol.steps');
   #actions = element('div.actions');
   #element;
 

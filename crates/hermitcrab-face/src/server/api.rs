@@ -104,7 +104,7 @@ pub(super) async fn session(
 ) -> Result<Response, Refusal> {
     let Json(Session { token }) = body?;
     let Some((token, cookie)) = place.gate.open(token.as_deref(), &headers) else {
-        let why = "this address was used before: start the server again for a new one, or use the browser it was opened in";
+        let why = "this address is not valid: it was used before, or the server was started again; open the one that it printed last, or use the browser that the session was opened in";
         return Err(Refusal::new(StatusCode::FORBIDDEN, "session", why));
     };
     Ok(([(SET_COOKIE, cookie)], Json(json!({ "token": token }))).into_response())

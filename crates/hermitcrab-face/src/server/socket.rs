@@ -256,6 +256,16 @@ fn heard(
                 desk.kernel.note_face(&format!("Face {rev}: {text}"));
             }
         }
+        FromPage::Mounted { frame, rev } => {
+            let mounted = FromPage::Mounted {
+                frame: frame.clone(),
+                rev,
+            };
+            desk.host.told(page, mounted);
+            if desk.host.caller(page, &frame).is_some() {
+                desk.kernel.face_mounted(rev);
+            }
+        }
         message => desk.host.told(page, message),
     }
 }

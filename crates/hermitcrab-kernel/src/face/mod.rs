@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::shell::ShellError;
 use crate::state::MAX_KEPT;
 use crate::tools::own::io_fault;
-use crate::{Fault, Kernel, Shell, ToolOutcome};
+use crate::{Fault, Kernel, Shell, ShellInfo, ToolOutcome};
 
 impl Kernel {
     /// A line about the face for the model, such as an uncaught error, a lost heartbeat: `face 3: TypeError: x is not a
@@ -33,6 +33,16 @@ impl Kernel {
     /// and reports each death comes to [`FaceNext::Safe`] after at most two deaths of every kept shell.
     pub fn face_died(&self, rev: u64, error: &ShellError) -> FaceNext {
         self.inner.face_died(rev, error)
+    }
+
+    /// A shell mounted on a page: one that was kept while no page was open is known to be sound from now on.
+    pub fn face_mounted(&self, rev: u64) {
+        let mut shells = self.inner.shells();
+        let is_new = |shell: &ShellInfo| shell.rev == rev && shell.mounted.is_none();
+        if shells.list().iter().any(is_new) {
+            // Another start can find it out as well.
+            let _ = shells.mark(&self.inner.keeper, rev, Some(true));
+        }
     }
 
     /// Compiles a kept shell, for a page that comes later.

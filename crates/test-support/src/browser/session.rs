@@ -49,10 +49,14 @@ impl Browser {
                 json!({"width": SIZE.0, "height": SIZE.1, "deviceScaleFactor": 1, "mobile": false}),
             )
             .await;
-        // The page has the focus, whichever window the desktop gives it to.
-        let focus = json!({"enabled": true});
-        (browser.devtools("Emulation.setFocusEmulationEnabled", focus)).await;
+        browser.hold_focus().await;
         browser
+    }
+
+    /// The page in view has the focus, whichever window the desktop gives it to. It holds for one window.
+    async fn hold_focus(&self) {
+        let focus = json!({"enabled": true});
+        (self.devtools("Emulation.setFocusEmulationEnabled", focus)).await;
     }
 
     /// Goes to an address and waits until it is read.
@@ -123,6 +127,7 @@ impl Browser {
     /// Goes to a tab that is open.
     pub async fn switch_tab(&self, tab: WindowHandle) {
         self.client.switch_to_window(tab).await.unwrap();
+        self.hold_focus().await;
     }
 
     /// Waits for the first element that a CSS selector finds.

@@ -36,3 +36,18 @@ fn a_page_is_driven_photographed_and_read() {
         assert_eq!(browser.text("button").await, "press me");
     });
 }
+
+#[test]
+fn the_page_has_the_focus_in_every_window() {
+    browser::run(async |browser| {
+        let site = Site::new([("/", Served::html("<!doctype html><input id=one>"))]).await;
+        browser.open(&site.url("/")).await;
+        let first = browser.tab().await;
+        assert_eq!(browser.eval("document.hasFocus()").await, true);
+        browser.new_tab().await;
+        browser.open(&site.url("/")).await;
+        assert_eq!(browser.eval("document.hasFocus()").await, true);
+        browser.switch_tab(first).await;
+        assert_eq!(browser.eval("document.hasFocus()").await, true);
+    });
+}

@@ -7,6 +7,8 @@ mod harness;
 mod home;
 mod hostile;
 mod keyboard;
+mod looks;
+mod panels;
 mod screenshots;
 mod shells;
 mod speed;

@@ -107,6 +107,22 @@ async fn other_origins() {
 }
 
 #[tokio::test]
+async fn a_wrong_address_is_said_to_be_wrong_and_nothing_more() {
+    let stand = Stand::script([]).await;
+    stand.session().await;
+    for token in [stand.once.as_str(), WRONG] {
+        let ask = stand.bare("POST", "/session");
+        let answer = ask.json(&json!({"token": token})).send(stand.addr).await;
+        assert_eq!(answer.status, 403);
+        let detail = answer.json()["detail"].as_str().unwrap().to_owned();
+        let wrong =
+            "this address is not valid: it was used before, or the server was started again; ";
+        assert!(detail.starts_with(wrong), "{detail}");
+    }
+    stand.end().await;
+}
+
+#[tokio::test]
 async fn other_hosts() {
     let refused = Refused::new().await;
     let port = refused.stand.addr.port();

@@ -313,3 +313,19 @@ async fn the_bar_goes_back_to_an_earlier_face() {
     assert_eq!(none["error"], "not_found");
     stand.end().await;
 }
+
+#[tokio::test]
+async fn a_face_that_was_made_without_a_page_is_marked_when_it_mounts() {
+    let stand = Stand::script([face("1")]).await;
+    let page = stand.booted().await;
+    drop(page);
+    stand.deserted().await;
+    let made = stand.kernel.recompile(&other(2)).await;
+    assert_eq!(made.content["mounted"], json!(null));
+    assert_eq!(stand.kernel.shells()[1].mounted, None);
+    let mut page = stand.page().await;
+    page.show_of(2).await;
+    page.rest().await;
+    assert_eq!(stand.kernel.shells()[1].mounted, Some(true));
+    stand.end().await;
+}

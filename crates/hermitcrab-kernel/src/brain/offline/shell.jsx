@@ -7,12 +7,24 @@ const field = {
   background: '#12122a', color: '#e8e6f0', border: line, borderRadius: 6, padding: '6px 8px', font: 'inherit',
 };
 const button = { ...field, cursor: 'pointer' };
+const treeRow = {
+  ...button, display: 'block', width: '100%', padding: '6px 0', border: 0, borderTop: line, borderRadius: 0,
+  background: 'none', textAlign: 'left', overflowWrap: 'anywhere',
+};
 
 function reason(error) {
   return (error && (error.detail || error.message || error.error)) || String(error);
 }
 
-function Blocks({ props }) {
+// Whether the screen is as small as a phone's.
+function useSmall() {
+  const query = React.useMemo(() => window.matchMedia('(max-width: 48rem)'), []);
+  const [small, setSmall] = React.useState(query.matches);
+  React.useEffect(() => { query.onchange = () => setSmall(query.matches); }, []);
+  return small;
+}
+
+function Blocks({ props, hidden }) {
   const { useState, useEffect } = React;
   const [rows, setRows] = useState([]);
   const [name, setName] = useState('');
@@ -22,13 +34,7 @@ function Blocks({ props }) {
   const [added, setAdded] = useState('');
   const [note, setNote] = useState('');
 
-  async function list() {
-    try {
-      setRows(await props.blockList());
-    } catch (error) {
-      setNote(reason(error));
-    }
-  }
+  const list = () => props.blockList().then(setRows, (error) => setNote(reason(error)));
 
   async function open(block, at) {
     try {
@@ -57,11 +63,22 @@ function Blocks({ props }) {
 
   useEffect(() => { list(); }, []);
 
+  // Escape leads up; not away from a text that is not saved.
+  function leave(event) {
+    if (event.key !== 'Escape' || !node) return;
+    if (added || draft !== (node.content || '')) setNote('not saved');
+    else if (path === '0') setNode(null);
+    else open(name, path.slice(0, path.lastIndexOf('.')));
+  }
+
   const steps = path.split('.');
   const children = Object.entries((node && node.children) || {});
   const deeper = (node && node.more) || [];
   return (
-    <section style={{ flex: '1 1 320px', minWidth: 0, maxHeight: '100%', boxSizing: 'border-box', padding: 16, overflowY: 'auto', borderRight: line }}>
+    <section onKeyDown={leave} aria-label="blocks" style={{
+      display: hidden ? 'none' : 'block', flex: '1 1 320px', minWidth: 0, maxHeight: '100%', boxSizing: 'border-box',
+      padding: 16, overflowY: 'auto', borderRight: line,
+    }}>
       <div style={{ display: 'flex', flexWrap: 'wrap', gap: 6, marginBottom: 12 }}>
         {rows.map((row) => (
           <button key={row.name} title={row.head} onClick={() => open(row.name, '0')}
@@ -95,11 +112,10 @@ function Blocks({ props }) {
             )}
           </div>
           {children.map(([digit, text]) => (
-            <div key={digit} onClick={() => open(name, path + '.' + digit)}
-              style={{ cursor: 'pointer', padding: '6px 0', borderTop: line }}>
+            <button key={digit} onClick={() => open(name, path + '.' + digit)} style={treeRow}>
               <b style={{ color: '#8a7dff', marginRight: 8 }}>{digit}</b>
               {text || '…'} {deeper.includes(digit) && <span style={{ opacity: 0.5 }}>▸</span>}
-            </div>
+            </button>
           ))}
         </div>
       )}
@@ -108,7 +124,7 @@ function Blocks({ props }) {
   );
 }
 
-function Chat({ props, onTurn }) {
+function Chat({ props, onTurn, hidden }) {
   const { useState, useEffect, useRef } = React;
   const [said, setSaid] = useState([]);
   const [text, setText] = useState('');
@@ -157,9 +173,10 @@ function Chat({ props, onTurn }) {
 
   return (
     <section style={{
-      flex: '1 1 360px', minWidth: 0, maxHeight: '100%', boxSizing: 'border-box', padding: 16, display: 'flex', flexDirection: 'column',
+      flex: '1 1 360px', minWidth: 0, maxHeight: '100%', boxSizing: 'border-box', padding: 16,
+      display: hidden ? 'none' : 'flex', flexDirection: 'column',
     }}>
-      <div style={{ flex: 1, overflowY: 'auto' }}>
+      <div role="log" aria-label="conversation" style={{ flex: 1, overflowY: 'auto' }}>
         {said.length === 0 && <p style={{ opacity: 0.6 }}>Say something. "help" lists what the script understands.</p>}
         {said.map((item, at) => (
           <p key={at} style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
@@ -181,14 +198,10 @@ function Chat({ props, onTurn }) {
 export default function App(props) {
   const { useState, useEffect } = React;
   const [usage, setUsage] = useState(null);
+  const [blocks, setBlocks] = useState(false);
+  const small = useSmall();
 
-  async function measure() {
-    try {
-      setUsage(await props.usage());
-    } catch (error) {
-      setUsage(null);
-    }
-  }
+  const measure = () => props.usage().then(setUsage, () => setUsage(null));
 
   useEffect(() => { measure(); }, []);
 
@@ -198,9 +211,14 @@ export default function App(props) {
       background: GROUND, color: '#e8e6f0', minHeight: '100vh', height: '100vh', display: 'flex',
       flexDirection: 'column', fontFamily: 'system-ui, sans-serif', fontSize: SIZE, lineHeight: 1.45,
     }}>
-      <div style={{ flex: 1, minHeight: 0, display: 'flex', flexWrap: 'wrap', overflow: 'auto' }}>
-        <Blocks props={props} />
-        <Chat props={props} onTurn={measure} />
+      {small && (
+        <nav style={{ padding: '8px 16px 0' }}>
+          <button style={button} aria-pressed={blocks} onClick={() => setBlocks(!blocks)}>Blocks</button>
+        </nav>
+      )}
+      <div style={{ flex: 1, minHeight: 0, display: 'flex', flexWrap: small ? 'nowrap' : 'wrap', overflow: 'auto' }}>
+        <Blocks props={props} hidden={small && !blocks} />
+        <Chat props={props} onTurn={measure} hidden={small && blocks} />
       </div>
       <footer style={{ borderTop: line, padding: '6px 16px', opacity: 0.7 }}>
         {props.offline ? 'offline script' : props.model}

@@ -1,0 +1,116 @@
+//! The page's own panels: what was typed and not saved, the states of faces.
+
+use std::sync::Arc;
+
+use hermitcrab_kernel::OfflineBrain;
+
+use super::home::{FACE, Home, Plan};
+use test_support::browser::{self, Browser};
+
+const TEXT: &str = "#sheet textarea";
+const NEW: &str = "#sheet .body > .actions:last-child input";
+const ESCAPE: &str = "\u{E00C}";
+
+async fn value(browser: &Browser, selector: &str) -> String {
+    let value = format!("document.querySelector({selector:?}).value");
+    browser.eval(&value).await.as_str().unwrap().to_owned()
+}
+
+async fn asks_before_it_goes(browser: &Browser) -> bool {
+    let leave = "!window.dispatchEvent(new Event('beforeunload', { cancelable: true }))";
+    browser.eval(leave).await == true
+}
+
+async fn to_memory(browser: &Browser) {
+    browser.press("All blocks").await;
+    browser.press("memory").await;
+    browser.wait_for(TEXT).await;
+}
+
+#[test]
+fn what_is_not_saved_is_kept_until_it_is_saved_or_discarded() {
+    browser::run(async |browser| {
+        let home = Plan::default().open(Arc::new(OfflineBrain)).await;
+        browser.open(&home.url).await;
+        browser.wait_for(FACE).await;
+        browser.press("Blocks").await;
+        browser.press("memory").await;
+        browser.wait_for(TEXT).await;
+        let saved = value(browser, TEXT).await;
+        assert!(!asks_before_it_goes(browser).await);
+        browser.type_into(TEXT, " and tides").await;
+        browser.type_into(NEW, "low water").await;
+        assert!(asks_before_it_goes(browser).await);
+        // Away and back, by another node, another panel, and Close.
+        to_memory(browser).await;
+        assert_eq!(value(browser, TEXT).await, format!("{saved} and tides"));
+        assert_eq!(value(browser, NEW).await, "low water");
+        browser.press("Log").await;
+        browser.press("Blocks").await;
+        browser.wait_for_text("#sheet .note", "not saved").await;
+        browser.press("Close").await;
+        browser.press("Blocks").await;
+        browser.wait_for_text("#sheet .note", "not saved").await;
+        assert_eq!(value(browser, TEXT).await, format!("{saved} and tides"));
+        // Escape asks once.
+        browser.type_into(TEXT, ESCAPE).await;
+        browser
+            .wait_for_text("#sheet .note", "Escape once more closes")
+            .await;
+        assert_eq!(
+            browser
+                .eval("document.querySelector('#sheet').hidden")
+                .await,
+            false
+        );
+        browser.type_into(TEXT, ESCAPE).await;
+        browser
+            .wait_until("document.querySelector('#sheet').hidden")
+            .await;
+        browser.press("Blocks").await;
+        browser.wait_for_text("#sheet .note", "not saved").await;
+        browser.press("Save").await;
+        browser
+            .wait_until("document.querySelector('#sheet .note').textContent.startsWith('Saved')")
+            .await;
+        assert_eq!(value(browser, TEXT).await, format!("{saved} and tides"));
+        assert_eq!(value(browser, NEW).await, "low water");
+        assert!(asks_before_it_goes(browser).await);
+        browser.press("Discard").await;
+        browser
+            .wait_until(&format!("document.querySelector({NEW:?}).value === ''"))
+            .await;
+        assert!(!asks_before_it_goes(browser).await);
+        assert_eq!(value(browser, TEXT).await, format!("{saved} and tides"));
+        browser.type_into(TEXT, ESCAPE).await;
+        browser
+            .wait_until("document.querySelector('#sheet').hidden")
+            .await;
+        home.close().await;
+    });
+}
+
+#[test]
+fn faces_have_states_in_plain_words() {
+    browser::run(async |browser| {
+        let home = Home::with_face("function One() { return <p>1</p>; }").await;
+        browser.open(&home.url).await;
+        browser.wait_for(FACE).await;
+        home.kernel
+            .recompile("function Two() { throw new Error('boom'); }")
+            .await;
+        home.kernel
+            .recompile("function Three() { return <p>3</p>; }")
+            .await;
+        browser.press("Faces").await;
+        browser.wait_for_text("#sheet", "3 Three").await;
+        let states =
+            "[...document.querySelectorAll('#sheet .state')].map((one) => one.textContent.trim())";
+        let states = browser.eval(states).await;
+        assert_eq!(
+            states,
+            serde_json::json!(["shown", "failed", "shown before"])
+        );
+        home.close().await;
+    });
+}
