@@ -51,6 +51,15 @@ pub enum Error {
     Kernel(KernelError),
     #[error("the query is empty")]
     EmptyQuery,
+    #[error("{typed} is read as {path}; write {path}")]
+    UnusualPath {
+        typed: String,
+        path: pscale_blocks::Path,
+    },
+    #[error("to remove the whole block: hermitcrab block rm {name} --whole")]
+    WholeBlock { name: BlockName },
+    #[error("missing TEXT: say what the block is for")]
+    MissingText,
     #[error("{}: no block in it", name(path))]
     NoBlocks { path: PathBuf },
     #[error("cannot write {}", name(path))]
@@ -159,6 +168,9 @@ impl Error {
             | Self::KeyOfNobody
             | Self::KeyOfOwnServer
             | Self::IntoData { .. }
+            | Self::UnusualPath { .. }
+            | Self::WholeBlock { .. }
+            | Self::MissingText
             | Self::EmptyQuery => "usage",
             Self::Kernel(_) => "kernel",
             Self::Settings { .. } => "settings",

@@ -93,19 +93,17 @@ impl Answer for Appending {
     fn notices(&self) -> Vec<String> {
         let mut notices = Vec::new();
         if let Some(need) = &self.needs_summary {
-            let stored = if self.summary_stored {
-                "the summary is stored, one more is needed"
+            let (name, full) = (&self.name, need.entries.len());
+            let state = if self.summary_stored {
+                format!(
+                    "the summary is stored, and {} is full, too",
+                    shown(&need.at)
+                )
             } else {
-                "nine are full"
-            };
-            let place = if need.grows {
-                "the level that the block grows".to_owned()
-            } else {
-                shown(&need.at)
+                format!("{name} is full ({full} entries); nothing was written")
             };
             notices.push(format!(
-                "{stored}, and the entry is not in yet: say what the texts above come to, the text of {place}, with \
-                 --summary TEXT (and --kind emergence for a pattern that none of them contains)"
+                "{state}. Summarise them to continue: hermitcrab block append {name} TEXT --summary TEXT"
             ));
         }
         notices.extend(keys_removed(self.keys_removed));

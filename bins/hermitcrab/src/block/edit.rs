@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use pscale_blocks::{
-    Applied, Block, BlockName, BlockStore, Edited, KEY_REMOVED, Op, Path, StoreError, Summary,
-    remove_keys,
+    Applied, Block, BlockError, BlockName, BlockStore, Edited, KEY_REMOVED, Op, Path, StoreError,
+    Summary, remove_keys,
 };
 use serde::Serialize;
 
@@ -87,6 +87,9 @@ impl Done {
 
 pub fn create(args: &cli::Create, data: &DataDir) -> Result<Done, Error> {
     let text = text::given(args.text.as_deref())?;
+    if text.trim().is_empty() {
+        return Err(Error::MissingText);
+    }
     // Written and not given to the new block, which would cut a text that is too long.
     let mut block = Block::new("");
     block.write(&block.head(), &text)?;
@@ -101,7 +104,7 @@ pub fn create(args: &cli::Create, data: &DataDir) -> Result<Done, Error> {
 
 pub fn write(args: &cli::Write, data: &DataDir) -> Result<Done, Error> {
     let op = Op::Write {
-        path: args.at.path,
+        path: args.at.as_written()?,
         text: text::given(args.text.as_deref())?,
     };
     let edited = edit(data, &args.name, args.expect, &op)?;
@@ -137,11 +140,21 @@ pub fn relocate(args: &cli::Mv, data: &DataDir) -> Result<Done, Error> {
 }
 
 pub fn remove(args: &cli::Rm, data: &DataDir) -> Result<Done, Error> {
-    let Some(at) = &args.at else {
-        return delete(&args.name, args.expect, data);
+    let whole_block = || Error::WholeBlock {
+        name: args.name.clone(),
+    };
+    let at = match &args.at {
+        None if args.whole => return delete(&args.name, args.expect, data),
+        None => return Err(whole_block()),
+        Some(at) => at,
     };
     let op = Op::Remove { path: at.path };
-    let edited = edit(data, &args.name, args.expect, &op)?;
+    let edited = match edit(data, &args.name, args.expect, &op) {
+        Err(Error::Store {
+            error: StoreError::Block(error),
+        }) if matches!(*error, BlockError::Head { .. }) => return Err(whole_block()),
+        edited => edited?,
+    };
     Ok(Done::edited(&args.name, Deed::Removed, &edited).at(at))
 }
 

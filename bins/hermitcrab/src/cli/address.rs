@@ -2,6 +2,8 @@ use std::str::FromStr;
 
 use pscale_blocks::{Path, PathError};
 
+use crate::error::Error;
+
 /// A path as it was typed: `0.321` is `0.3.2.1`, and whoever typed it is told so.
 #[derive(Debug, Clone, Default)]
 pub struct Address {
@@ -10,6 +12,20 @@ pub struct Address {
 }
 
 impl Address {
+    /// The path, if it was typed as it is written.
+    ///
+    /// # Errors
+    /// It was typed in another way: nothing is written where it was not meant.
+    pub fn as_written(&self) -> Result<Path, Error> {
+        match self.note() {
+            None => Ok(self.path),
+            Some(_) => Err(Error::UnusualPath {
+                typed: self.typed.clone(),
+                path: self.path,
+            }),
+        }
+    }
+
     /// How the path was understood, if it was typed in another way than it is written.
     pub fn note(&self) -> Option<String> {
         let canonical = self.path.to_string();

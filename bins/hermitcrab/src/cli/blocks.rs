@@ -19,18 +19,24 @@ pub enum BlockCommand {
     /// Show the blocks.
     List,
     /// Show a node and what is around it.
+    #[command(visible_alias = "show")]
     Read(Read),
     /// Make a block.
+    #[command(visible_alias = "new")]
     Create(Create),
     /// Write a node's text; its children stay
+    #[command(visible_alias = "edit")]
     Write(Write),
     /// Add an entry at the next free place.
+    #[command(visible_alias = "add")]
     Append(Append),
     /// Compress the entries under a summary, one level up
     Grow(Grow),
     /// Move a node with all below it to a free place.
+    #[command(visible_alias = "move")]
     Mv(Mv),
     /// Take a node away with all below it.
+    #[command(visible_alias = "delete")]
     Rm(Rm),
     /// Find the nodes whose texts hold some words.
     Search(Search),
@@ -177,7 +183,7 @@ pub struct Rm {
     #[arg(value_name = "BLOCK")]
     pub name: BlockName,
     /// The node.
-    #[arg(value_name = "PATH", required_unless_present = "whole")]
+    #[arg(value_name = "PATH")]
     pub at: Option<Address>,
     /// The whole block instead; its file goes to the folder trash.
     #[arg(long, conflicts_with = "at")]

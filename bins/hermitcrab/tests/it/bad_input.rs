@@ -34,7 +34,6 @@ fn an_edit_that_cannot_be_says_why_and_changes_nothing() {
         (&["mv", "yard", "0.1", "0.2"], "exists", &["0.2"]),
         (&["mv", "yard", "0.1", "0.1.1"], "into_itself", &["0.1.1"]),
         (&["mv", "yard", "0.7", "0.8"], "not_found", &["0.7"]),
-        (&["rm", "yard", "0"], "not_empty", &["head"]),
         (
             &["rm", "yard", "0.1.5"],
             "not_found",
@@ -57,7 +56,6 @@ fn an_edit_that_cannot_be_says_why_and_changes_nothing() {
         (&["log", "quite-different"], "no_block", &[]),
         (&["undo", "quite-different"], "no_block", &[]),
         (&["create", "yard", "x"], "exists", &["yard"]),
-        (&["create", "shed", ""], "empty_content", &[]),
         (&["create", "shed", &long], "too_large", &["65536"]),
     ] {
         let arguments = [&["block"], arguments, &["--json"]].concat();
@@ -92,7 +90,7 @@ fn what_is_no_path_no_name_and_no_command_is_wrong_usage() {
         (&["block", "create", &long, "x"], &["64"]),
         (&["block", "create", "Upper", "x"], &["no block name"]),
         (&["block", "write", "yard"], &["PATH"]),
-        (&["block", "rm", "yard"], &["PATH"]),
+        (&["block", "rm", "yard"], &["block rm yard --whole"]),
         (&["block", "rm", "yard", "0.1", "--whole"], &["--whole"]),
         (&["block", "grow", "yard"], &["--summary"]),
         (

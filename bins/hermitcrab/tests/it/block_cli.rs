@@ -44,11 +44,14 @@ fn an_unusual_path_is_understood_and_noted() {
     let answer = place.json(&["block", "read", "yard", "011"]);
     assert_eq!(answer["note"], "read as 0.1.1");
     assert_eq!(answer["node"]["content"], "Dry since March");
-    let written = place.json(&["block", "write", "yard", "0.21", "x"]);
-    assert_eq!(
-        (&written["note"], &written["path"]),
-        (&json!("read as 0.2.1"), &json!("0.2.1"))
-    );
+    // H46: what is written goes nowhere that was not meant.
+    let refused = place.run(&["block", "write", "yard", "0.21", "x"]);
+    refused
+        .exits(2)
+        .tells(&["0.21 is read as 0.2.1; write 0.2.1"]);
+    place
+        .run(&["block", "write", "yard", "0.2.1", "x"])
+        .exits(0);
     let moved = place.json(&["block", "mv", "yard", "0.21", "022"]);
     assert_eq!(moved["note"], "read as 0.2.1, read as 0.2.2");
     let plain = place.json(&["block", "read", "yard", "0.1.1"]);
@@ -387,4 +390,40 @@ fn what_has_changed_since_a_revision() {
             .tells(&["no revision", "its last one is 8"]);
     }
     place.run(&["block", "diff", "yard"]).exits(2);
+}
+
+/// H47: what is missing is named, with the way to do what was probably meant.
+#[test]
+fn h47_a_whole_block_and_an_empty_one() {
+    let place = yard();
+    let way = "to remove the whole block: hermitcrab block rm yard --whole";
+    place.run(&["block", "rm", "yard"]).exits(2).tells(&[way]);
+    place
+        .run(&["block", "rm", "yard", "0"])
+        .exits(2)
+        .tells(&[way]);
+    for create in [
+        &["block", "create", "notes"][..],
+        &["block", "create", "notes", ""],
+    ] {
+        let empty = place.run(create).exits(2);
+        empty.tells(&["missing TEXT: say what the block is for"]);
+    }
+}
+
+/// H49: the words that people try.
+#[test]
+fn h49_other_words_for_the_commands() {
+    let place = Place::new();
+    let block = |arguments: &[&str]| place.run(&[&["block"], arguments].concat()).exits(0);
+    block(&["new", "notes", "What I note."]);
+    block(&["add", "notes", "oak"]);
+    block(&["edit", "notes", "0.2", "larch"]);
+    block(&["move", "notes", "0.2", "0.3"]);
+    assert!(block(&["show", "notes"]).stdout.contains("0.3  larch"));
+    block(&["delete", "notes", "0.3"]);
+    let help = block(&["--help"]).stdout;
+    for alias in ["show", "new", "edit", "add", "move", "delete"] {
+        assert!(help.contains(alias), "{alias}: {help}");
+    }
 }
