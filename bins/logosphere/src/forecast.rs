@@ -324,11 +324,11 @@ impl Told {
             .max_usd
             .filter(|cap| whole.usd.is_some_and(|usd| usd > *cap));
         let most = caps.max_tokens.filter(|cap| tokens > *cap);
-        let wall = caps.max_wall.filter(|cap| seconds > *cap as f64);
+        let wall = caps.max_wall.filter(|cap| seconds > cap.as_secs_f64());
         [
             usd.map(|cap| format!("max_usd {cap}")),
             most.map(|cap| format!("max_tokens {cap}")),
-            wall.map(|cap| format!("max_wall {cap}")),
+            wall.map(|cap| format!("max_wall {}", cap.as_secs())),
         ]
         .into_iter()
         .flatten()

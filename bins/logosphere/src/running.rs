@@ -65,7 +65,7 @@ pub fn drive(
     };
     let (round, mind) = run.state().next_call();
     let minds = run.state().settings().n_minds;
-    bar.set_position(u64::from(round.before()) * u64::from(minds) + u64::from(mind));
+    bar.set_position(u64::from(round.before()) * u64::from(minds) + u64::from(mind.0));
     let outcome = bin_support::block_on(run.run(&mut |progress| match progress {
         Progress::Called(call, key) => {
             bar.inc(1);

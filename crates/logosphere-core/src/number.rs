@@ -70,12 +70,6 @@ impl From<Round> for f64 {
     }
 }
 
-impl From<MindId> for u64 {
-    fn from(mind: MindId) -> Self {
-        mind.0.into()
-    }
-}
-
 impl From<MsgId> for u64 {
     fn from(message: MsgId) -> Self {
         message.0

@@ -21,7 +21,7 @@ pub struct SampleRng(ChaCha20Rng);
 pub fn sample_rng(seed: u64, round: Round, mind: MindId) -> SampleRng {
     let key = Sha256::digest(format!("logosphere/sample/v1\n{seed}"));
     let mut rng = ChaCha20Rng::from_seed(key.into());
-    rng.set_stream(u64::from(round) << 32 | u64::from(mind));
+    rng.set_stream(u64::from(round) << 32 | u64::from(mind.0));
     SampleRng(rng)
 }
 

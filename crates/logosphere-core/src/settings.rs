@@ -1,8 +1,9 @@
 //! Every setting of a run, and what is recorded of it.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::hash::sha256_hex;
 use crate::parser::ParseMode;
@@ -254,8 +255,28 @@ pub struct Caps {
     pub max_usd: Option<f64>,
     /// Tokens of prompts and answers.
     pub max_tokens: Option<u64>,
-    /// Seconds.
-    pub max_wall: Option<u64>,
+    /// How long it may take, in all its processes together; in JSON whole seconds.
+    #[serde(default, with = "seconds")]
+    pub max_wall: Option<Duration>,
+}
+
+/// A time as whole seconds.
+mod seconds {
+    use super::{Deserialize, Deserializer, Duration, Serialize, Serializer};
+
+    #[expect(clippy::ref_option, reason = "serde gives the field as it is")]
+    pub(super) fn serialize<S: Serializer>(
+        time: &Option<Duration>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        time.map(|time| time.as_secs()).serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<Duration>, D::Error> {
+        Ok(Option::deserialize(from)?.map(Duration::from_secs))
+    }
 }
 
 /// What a request holds besides prompt, model and token limit; what is unset is not sent.

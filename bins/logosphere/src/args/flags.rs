@@ -1,6 +1,7 @@
 //! Groups of flags that several commands take.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use bin_support::ModelFlags;
 use clap::ValueEnum;
@@ -98,7 +99,7 @@ impl SettingFlags {
             layer.on_error = self.on_error;
             layer.max_usd = model.max_usd.map(|usd| usd.0 as f64 / 1e9);
             layer.max_tokens = self.max_tokens;
-            layer.max_wall = self.max_wall;
+            layer.max_wall = self.max_wall.map(Duration::from_secs);
             layer.durability = self.durability;
             layer.mind.clone_from(&self.mind);
         })

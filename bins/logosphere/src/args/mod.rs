@@ -182,7 +182,7 @@ mod tests {
             layer.on_error = Some(OnError::Stop);
             layer.max_usd = Some(0.25);
             layer.max_tokens = Some(6);
-            layer.max_wall = Some(7);
+            layer.max_wall = Some(std::time::Duration::from_secs(7));
             layer.durability = Some(Durability::Flush);
             layer.mind = Some("silent".to_owned());
         });

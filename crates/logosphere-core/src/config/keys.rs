@@ -1,5 +1,7 @@
 //! Every key of a `config.json`.
 
+use std::time::Duration;
+
 use serde_json::Value;
 use strsim::levenshtein;
 
@@ -78,10 +80,10 @@ impl Key {
     }
 }
 
-/// Makes [`Layer`], how it is laid over settings, and [`KEYS`] of one list: field and type in the layer, place in
-/// [`Settings`], rule, and the requirement's name.
+/// Makes [`Layer`], how it is laid over settings, and [`KEYS`] of one list: field and type in the layer, with the ways to JSON
+/// and back if it has its own, place in [`Settings`], rule, and the requirement's name.
 macro_rules! settings {
-    ($($field:ident: $type:ident => $place:ident $(. $inner:ident)?, $rule:expr $(, $old:literal)?;)*) => {
+    ($($field:ident: $type:ident $(($to:path, $from:path))? => $place:ident $(. $inner:ident)?, $rule:expr $(, $old:literal)?;)*) => {
         /// Settings as one place gives them, such as a file or the flags. What it leaves out, the next one decides.
         #[derive(Debug, Clone, PartialEq, Default)]
         #[non_exhaustive]
@@ -113,9 +115,15 @@ macro_rules! settings {
             old: &[$($old)?],
             rule: $rule,
             // What is no number in JSON, such as NaN, is null, which no rule allows.
-            get: |layer| Some(serde_json::to_value(layer.$field.as_ref()?).unwrap_or_default()),
+            get: |layer| {
+                let value = layer.$field.as_ref()?;
+                $(let value = $to(value);)?
+                Some(serde_json::to_value(value).unwrap_or_default())
+            },
             set: |layer, value| {
-                layer.$field = serde_json::from_value(value).ok();
+                let value = serde_json::from_value(value).ok();
+                $(let value = value.map($from);)?
+                layer.$field = value;
                 layer.$field.is_some()
             },
         },)*];
@@ -148,7 +156,7 @@ settings! {
     fixed_pool: bool => stop.fixed_pool, Flag;
     max_usd: f64 => caps.max_usd, Number(1e9);
     max_tokens: u64 => caps.max_tokens, Whole(0, u64::MAX);
-    max_wall: u64 => caps.max_wall, Whole(0, u64::MAX);
+    max_wall: Duration (Duration::as_secs, Duration::from_secs) => caps.max_wall, Whole(0, u64::MAX);
     temperature: f64 => options.temperature, Number(2.0);
     top_p: f64 => options.top_p, Number(1.0);
     option_seed: u64 => options.seed, Whole(0, u64::MAX);

@@ -114,7 +114,7 @@ pub(super) fn exposure(run: &Transcript) -> Rows<'_> {
             whole(edge.from),
             whole(edge.to),
             call.map_or(Value::None, |call| whole(call.round)),
-            call.map_or(Value::None, |call| whole(call.mind)),
+            call.map_or(Value::None, |call| whole(call.mind.0)),
         ]
     });
     rows(&["source", "target", "round", "mind"], edges)
@@ -130,7 +130,7 @@ pub(super) fn messages(run: &Transcript) -> Rows<'_> {
         vec![
             whole(id as u64),
             whole(message.round),
-            call.map_or(Value::None, |call| whole(call.mind)),
+            call.map_or(Value::None, |call| whole(call.mind.0)),
             Value::Truth(message.call.is_none()),
             call.map_or(Value::None, |call| Value::Text(&call.model)),
             Value::Ids(call.map(|call| call.sampled.clone()).unwrap_or_default()),

@@ -341,17 +341,17 @@ impl<J: JournalSink, C: Clock> Book<J, C> {
         (self.time_left() == Some(Duration::ZERO)).then(|| {
             Stop::new(
                 InterruptCause::Wall,
-                format!("the run may take {most} s (max_wall)"),
+                format!("the run may take {} s (max_wall)", most.as_secs()),
             )
         })
     }
 
     /// What is left of the time that the run may take.
     fn time_left(&self) -> Option<Duration> {
-        let most = self.state.settings().caps.max_wall?.saturating_mul(1000);
+        let most = self.state.settings().caps.max_wall?;
         let here = self.clock.monotonic_ms().saturating_sub(self.begun_ms);
         let spent = self.control.spent_ms.saturating_add(here);
-        Some(Duration::from_millis(most.saturating_sub(spent)))
+        Some(most.saturating_sub(Duration::from_millis(spent)))
     }
 
     fn interrupt(&mut self, stop: Stop) -> Result<RunInterrupted, RunError> {

@@ -46,7 +46,7 @@ fn other() -> Settings {
         settings.stop.fixed_pool = true;
         settings.caps.max_usd = Some(0.5);
         settings.caps.max_tokens = Some(0);
-        settings.caps.max_wall = Some(3600);
+        settings.caps.max_wall = Some(std::time::Duration::from_hours(1));
         settings.options.temperature = Some(2.0);
         settings.options.top_p = Some(0.0);
         settings.options.seed = Some(7);

@@ -213,7 +213,7 @@ fn a_cap_stops_the_run_without_an_error() {
 #[test]
 fn time_that_is_up_stops_the_run_between_calls() {
     let settings = desk::settings(Scheduling::Sequential).with(|settings| {
-        settings.caps.max_wall = Some(1);
+        settings.caps.max_wall = Some(std::time::Duration::from_secs(1));
         settings.max_rounds = 1000;
     });
     // The desk's clock goes on by a millisecond whenever it is looked at.
@@ -228,8 +228,8 @@ fn time_that_is_up_stops_the_run_between_calls() {
 
 #[test]
 fn time_that_is_up_stops_a_run_whose_call_never_comes_back() {
-    let settings =
-        desk::settings(Scheduling::Snapshot).with(|settings| settings.caps.max_wall = Some(3));
+    let settings = desk::settings(Scheduling::Snapshot)
+        .with(|settings| settings.caps.max_wall = Some(std::time::Duration::from_secs(3)));
     // The token that it cancels is nobody's.
     let mind = Stuck {
         mind: desk::mind(&settings),
