@@ -38,12 +38,12 @@ impl Json {
         }
     }
 
-    /// Whether it holds `key` twice with different values.
+    /// Whether it holds `key` twice with different values; capitals and spaces around it make no other key.
     pub(super) fn contradicts(&self, key: &str) -> bool {
         let Self::Object(entries) = self else {
             return false;
         };
-        let own = entries.iter().filter(|(name, _)| name == key);
+        let own = (entries.iter()).filter(|(name, _)| name.trim().eq_ignore_ascii_case(key));
         let values: Vec<_> = own.map(|(_, value)| value).collect();
         values.windows(2).any(|pair| pair[0] != pair[1])
     }

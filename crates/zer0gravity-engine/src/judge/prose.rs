@@ -1,96 +1,119 @@
-//! Scores that a reply states in words.
+//! Numbers in the words around a judge's object.
 
-/// Words that announce a score.
-const CUES: [&str; 14] = [
-    "score", "scores", "scored", "verdict", "rating", "rate", "rated", "grade", "give", "gives",
-    "gave", "award", "assign", "points",
-];
-/// Words that may stand between such a word and its number.
-const FILLERS: [&str; 20] = [
-    "is", "was", "be", "would", "of", "it", "this", "that", "as", "at", "to", "a", "an", "the",
-    "text", "only", "just", "about", "final", "mine",
+use std::iter::Peekable;
+
+/// English words for numbers, as a judge may write a score.
+const WORDS: [(&str, u8); 24] = [
+    ("zero", 0),
+    ("one", 1),
+    ("two", 2),
+    ("three", 3),
+    ("four", 4),
+    ("five", 5),
+    ("six", 6),
+    ("seven", 7),
+    ("eight", 8),
+    ("nine", 9),
+    ("ten", 10),
+    ("eleven", 11),
+    ("twelve", 12),
+    ("thirteen", 13),
+    ("fourteen", 14),
+    ("fifteen", 15),
+    ("sixteen", 16),
+    ("seventeen", 17),
+    ("eighteen", 18),
+    ("nineteen", 19),
+    ("twenty", 20),
+    ("thirty", 30),
+    ("forty", 40),
+    ("hundred", 100),
 ];
 
-/// The numbers that `text` announces as scores: after a word such as `score` or `give`, and before `of 40` or `/40` where
-/// `max` is 40. `None` for a number that is not written in ASCII digits.
-pub(super) fn scores(text: &str, max: u8) -> Vec<Option<f64>> {
+/// The numbers in `text`, in digits of any script or in English words; `None` for one that is not written in ASCII. Scales are
+/// left out: both ends of `0-40` and of `0 to 40`, and, where `max` is 40, the 40 of `12/40` and `12 out of 40`.
+pub(super) fn numbers(text: &str, max: u8) -> Vec<Option<f64>> {
+    let is_max = |token: &Token| *token == Token::Number(Some(f64::from(max)));
     let tokens = tokens(text);
+    let mut rest = tokens.as_slice();
     let mut found = Vec::new();
-    for (at, token) in tokens.iter().enumerate() {
-        match token {
-            Token::Word(word) if CUES.contains(&word.as_str()) || word.ends_with("score") => {
-                let rest = tokens[at + 1..].iter();
-                let mut rest = rest.skip_while(|token| match token {
-                    Token::Word(word) => FILLERS.contains(&word.as_str()),
-                    _ => false,
-                });
-                if let Some(Token::Number(number)) = rest.next() {
-                    found.push(*number);
-                }
+    while let Some((token, behind)) = rest.split_first() {
+        rest = behind;
+        let Token::Number(number) = token else {
+            continue;
+        };
+        match behind {
+            [Token::Range, Token::Number(Some(_)), ..] if *number == Some(0.0) => {
+                rest = &behind[2..];
             }
-            Token::Number(number) => {
-                let rest = &tokens[at + 1..];
-                let of = match rest {
-                    [Token::Slash, Token::Number(of), ..] => *of,
-                    [Token::Word(word), Token::Number(of), ..] if word == "of" => *of,
-                    [Token::Word(out), Token::Word(word), Token::Number(of), ..]
-                        if out == "out" && word == "of" =>
-                    {
-                        *of
-                    }
-                    _ => continue,
-                };
-                if of == Some(f64::from(max)) {
-                    found.push(*number);
-                }
+            [Token::Of, top, ..] if is_max(top) => {
+                found.push(*number);
+                rest = &behind[2..];
             }
-            _ => {}
+            _ => found.push(*number),
         }
     }
     found
 }
 
-/// A part of prose; punctuation without a meaning for scores is left out.
+/// A part of prose; marks without a meaning for numbers are left out.
 #[derive(Debug, Clone, PartialEq)]
 enum Token {
-    /// In small letters.
-    Word(String),
     /// `None` if it has other digits than `0` to `9`.
     Number(Option<f64>),
-    Slash,
-    /// The end of a sentence or of a paragraph.
-    End,
+    /// A dash or word between the two ends of a scale.
+    Range,
+    /// A slash or word between a number of points and the most there are.
+    Of,
+    /// Any other word, or the end of a sentence or paragraph.
+    Other,
 }
 
 fn tokens(text: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
-    let mut rest = text;
-    while let Some(char) = rest.chars().next() {
-        let piece = |inside: fn(char) -> bool| {
-            let end = rest.find(|char: char| !inside(char));
-            &rest[..end.unwrap_or(rest.len())]
-        };
-        let mut taken = char.len_utf8();
-        if char.is_numeric() {
-            let digits = piece(|char| char.is_numeric() || char == '.' || char == ',');
-            taken = digits.len();
+    let mut chars = text.chars().peekable();
+    while let Some(first) = chars.next() {
+        let token = if first.is_numeric() {
+            let digits = run(first, &mut chars, |char| {
+                char.is_numeric() || matches!(char, '.' | ',')
+            });
             let digits = digits.trim_end_matches(['.', ',']).replace(',', ".");
-            tokens.push(Token::Number(digits.parse().ok()));
-            if rest[..taken].ends_with('.') {
-                tokens.push(Token::End);
+            Token::Number(digits.parse().ok())
+        } else if first.is_alphabetic() {
+            let word = run(first, &mut chars, char::is_alphabetic).to_lowercase();
+            match word.as_str() {
+                "to" => Token::Range,
+                "of" => Token::Of,
+                "out" => continue,
+                word => (WORDS.iter().find(|(name, _)| *name == word))
+                    .map_or(Token::Other, |(_, number)| {
+                        Token::Number(Some(f64::from(*number)))
+                    }),
             }
-        } else if char.is_alphabetic() {
-            let word = piece(|char| char.is_alphabetic() || char == '_');
-            taken = word.len();
-            tokens.push(Token::Word(word.to_lowercase()));
-        } else if char == '/' {
-            tokens.push(Token::Slash);
-        } else if matches!(char, '.' | '!' | '?' | ';') || rest.starts_with("\n\n") {
-            tokens.push(Token::End);
-        }
-        rest = &rest[taken..];
+        } else {
+            match first {
+                '-' | '\u{2013}' | '\u{2014}' => Token::Range,
+                '/' => Token::Of,
+                '.' | '!' | '?' | ';' | ':' | '\n' => Token::Other,
+                _ => continue,
+            }
+        };
+        tokens.push(token);
     }
     tokens
+}
+
+/// `first` and the characters after it that are `inside`.
+fn run(
+    first: char,
+    chars: &mut Peekable<impl Iterator<Item = char>>,
+    inside: impl Fn(char) -> bool,
+) -> String {
+    let mut run = String::from(first);
+    while let Some(char) = chars.next_if(|char| inside(*char)) {
+        run.push(char);
+    }
+    run
 }
 
 #[cfg(test)]
@@ -98,20 +121,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_that_are_announced_as_scores() {
+    fn every_number_counts_but_the_scale() {
         for (text, expected) in [
-            ("Score: 12/40", vec![Some(12.0), Some(12.0)]),
-            ("I give 3. It has 5 words", vec![Some(3.0)]),
-            ("{'score': 12,}", vec![Some(12.0)]),
+            ("Score: 12/40", vec![Some(12.0)]),
+            (
+                "I settle on 3. It has five words",
+                vec![Some(3.0), Some(5.0)],
+            ),
             ("{\u{201c}Score\u{201d}: +12.5}", vec![Some(12.5)]),
-            ("my final_score = 7", vec![Some(7.0)]),
-            ("\"score\": \"\u{661}\u{662}\"", vec![None]),
-            ("12 out of 40, 3 of 5", vec![Some(12.0)]),
-            ("On the 0-40 scale I would give it this:\n\n", vec![]),
-            ("The score reflects 3 lost words", vec![]),
-            ("a high score. 12 words are lost", vec![]),
+            ("\u{661}\u{662}, \u{246b}, \u{ff11}", vec![None; 3]),
+            (
+                "12 out of 40, 3 of 5",
+                vec![Some(12.0), Some(3.0), Some(5.0)],
+            ),
+            ("On the 0-40 scale, 0 to 40, I would give it this:", vec![]),
+            ("not 40", vec![Some(40.0)]),
+            ("a score of 40", vec![Some(40.0)]),
+            ("from 30 to 40", vec![Some(30.0), Some(40.0)]),
+            ("Twelve points", vec![Some(12.0)]),
+            ("Sc\u{200b}ore: 1\u{200b}2", vec![Some(1.0), Some(2.0)]),
         ] {
-            assert_eq!(scores(text, 40), expected, "{text}");
+            assert_eq!(numbers(text, 40), expected, "{text}");
         }
     }
 }

@@ -27,9 +27,10 @@ pub struct JudgeReply {
 ///
 /// A reply that is one object with a score is [`JudgeStatus::Parsed`]. In any other reply every object with a score counts but
 /// those that `judged` texts contain, those directly between back-ticks and those inside of `<thinking>`: if all that remain give
-/// the same points, and no number that the words around them announce as a score (`I give 3`, `12/40`, `{'score': 12}`) gives
-/// others, the reply is [`JudgeStatus::Recovered`]. If none remains, or two of them differ, it is
-/// [`JudgeStatus::Unparseable`], and so is a reply that holds the key `score` twice with different values.
+/// the same points, none is in the middle of a sentence, and the words around them hold no number that gives others (`I settle
+/// on 3`, `twelve`, `{'score': 12}`), the reply is [`JudgeStatus::Recovered`]. If none remains, or two of them differ, it is
+/// [`JudgeStatus::Unparseable`], and so is a reply that holds the key `score` twice with different values. The ends of a
+/// scale in the words (`0-40`, `/40`) do not count as such numbers.
 ///
 /// `judged` are the texts and rules that the judge was shown: the objects in them are not a verdict. Values nested more
 /// than 100 deep count as no JSON.

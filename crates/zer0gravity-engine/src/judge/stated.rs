@@ -16,11 +16,12 @@ pub(super) struct Stated {
     pub(super) object: Option<Json>,
 }
 
-/// Every score of 0 to `max` that `text` states: those of its objects, in their order, and those of the prose around them;
-/// `None` if one of them cannot be read, or one object states two different ones.
+/// Every score of 0 to `max` that `text` states: those of its objects, in their order, and every number in the prose around
+/// them; `None` if one of them cannot be read, or one object states two different ones.
 ///
 /// An object that a judged text contains too is a quotation, and so is one directly between back-ticks; one inside of
-/// `<thinking>` is a draft. None of them states a score. A piece that looks like an object without being JSON is prose.
+/// `<thinking>` is a draft. None of them states a score. An object in the middle of a sentence is prose, and so is a piece that
+/// looks like an object without being JSON.
 pub(super) fn stated(text: &str, max: u8, judged: &[&str]) -> Option<Vec<Stated>> {
     let objects: Vec<_> = (balanced(text).into_iter())
         .filter_map(|span| Some((span.clone(), Json::parse(&text[span])?)))
@@ -41,17 +42,23 @@ pub(super) fn stated(text: &str, max: u8, judged: &[&str]) -> Option<Vec<Stated>
         if object.contradicts("score") {
             return None;
         }
-        if let Some(score) = score.finite() {
+        if let Some(score) = score.finite().filter(|_| begins(&text[..span.start])) {
             heard.push(span);
             let object = Some(object);
             found.push(Stated { score, object });
         }
     }
-    for score in prose::scores(&without(text, heard), max) {
+    for score in prose::numbers(&without(text, heard), max) {
         let (score, object) = (score?, None);
         found.push(Stated { score, object });
     }
     Some(found)
+}
+
+/// Whether an object can begin after `before`: not in the middle of a sentence, as in `I do not give {"score": 40}`.
+fn begins(before: &str) -> bool {
+    let before = before.trim_end_matches([' ', '\t']);
+    !before.ends_with(|char: char| char.is_alphanumeric() || "(;=\"'".contains(char))
 }
 
 /// The text with an empty line in the place of each of these parts.
