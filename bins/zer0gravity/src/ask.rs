@@ -9,9 +9,10 @@ use bin_support::{Failure, Model, ModelDefaults, ModelFlags, ProviderName, Sessi
 use llm_client::{Client, CountPolicy, LedgerFile, ModelTable};
 use zer0gravity_engine::model::ModelLabel;
 use zer0gravity_engine::pipeline::PriceList;
+use zer0gravity_engine::run::RunDirectory;
 use zer0gravity_engine::{LlmClient, ModelClient, OfflineModel, Tokenizers};
 
-use crate::error::Error;
+use crate::error::{self, Error};
 use crate::selection;
 
 /// Requests under way at the same time, unless it is said.
@@ -43,11 +44,15 @@ pub struct ModelChoice {
 }
 
 impl ModelChoice {
-    /// Keeps what is spent in this file, so that a cap holds over all processes of a run.
-    pub fn keep_ledger(&self, file: &LedgerFile) -> Result<(), Failure> {
+    /// Keeps what is spent in the directory, so that a cap holds over all processes of a run.
+    pub fn keep_ledger(&self, directory: &RunDirectory) -> Result<(), Failure> {
         match &self.client {
-            Some(client) => client.keep_ledger(file).map_err(Failure::usage),
-            None => Ok(()),
+            Some(client) if !self.replay => {
+                let ledger = directory.ledger().map_err(error::directory)?;
+                let ledger = LedgerFile::new(ledger);
+                client.keep_ledger(&ledger).map_err(Failure::usage)
+            }
+            _ => Ok(()),
         }
     }
 }

@@ -178,7 +178,8 @@ pub fn directory(error: DirectoryError) -> Failure {
         DirectoryError::CallsChanged { path, run } => {
             return Error::CallsChanged { path, run }.into();
         }
-        DirectoryError::Calls(error @ StoreError::SchemaVersion { .. }) => {
+        error @ (DirectoryError::Calls(StoreError::SchemaVersion { .. })
+        | DirectoryError::LedgerLost { .. }) => {
             return Failure::usage(error);
         }
         DirectoryError::Form {

@@ -1,7 +1,6 @@
 //! Performs and concludes a run that is kept in a directory, for every command.
 
 use bin_support::{Exit, Failure, Session};
-use llm_client::LedgerFile;
 use zer0gravity_engine::report::Report;
 use zer0gravity_engine::run::{ChangedCalls, RunDirectory};
 use zer0gravity_engine::{RunEvent, Runner};
@@ -21,7 +20,7 @@ pub fn resume(
     changed: ChangedCalls,
     session: &Session,
 ) -> Result<Report, Failure> {
-    asked.keep_ledger(&LedgerFile::new(directory.ledger()))?;
+    asked.keep_ledger(directory)?;
     let total = directory.plan().items().count();
     let work = async |runner: Runner<'_>, show: &mut dyn FnMut(RunEvent<'_>)| {
         let report = directory.resume(runner, changed, show).await;

@@ -1,7 +1,6 @@
 //! `zer0gravity rescore`: judges a run again; only judges are asked.
 
 use bin_support::{Exit, Failure, Session};
-use llm_client::LedgerFile;
 use zer0gravity_engine::report::Report;
 use zer0gravity_engine::run::{RescoreOptions, Rescored, RunDirectory};
 use zer0gravity_engine::{RunEvent, Runner};
@@ -26,7 +25,7 @@ pub fn rescore(args: &Rescore, quiet: bool, session: &mut Session) -> Result<Exi
     ask::panel(judges)?;
     let (plan, prices) = (rescore.plan(), args.prices.as_deref());
     let asked = setup::reopened(&mut directory, plan, &args.model, prices, session)?;
-    asked.keep_ledger(&LedgerFile::new(directory.ledger()))?;
+    asked.keep_ledger(&directory)?;
     let total = plan.items().count();
     let work = async |runner: Runner<'_>, show: &mut dyn FnMut(RunEvent<'_>)| {
         let rescored = directory.rescore(rescore, runner, show).await;

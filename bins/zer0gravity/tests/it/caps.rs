@@ -1,5 +1,7 @@
 //! A cap in dollars is the run's, over all its processes.
 
+use std::fs;
+
 use llm_client::{LedgerFile, Spend, Usd};
 use test_support::{CompressionStub, StubMode};
 
@@ -93,6 +95,25 @@ fn z24_a_run_keeps_its_cap_without_the_flag() {
     place
         .asking(&stub, &[&run[..], &["--max-usd", "1"]].concat())
         .exits(0);
+}
+
+#[test]
+fn a_cap_is_not_held_against_an_account_that_is_lost() {
+    let (place, stub) = (Place::new(), CompressionStub::start(StubMode::Ok));
+    let run = ["run", "--level", "1", "--run-dir", "dir", "--max-usd", "1"];
+    place.asking(&stub, &run).exits(0);
+    fs::remove_file(place.path("dir/spend.jsonl")).unwrap();
+    stub.reset(StubMode::Ok);
+    let rescore = ["rescore", "dir", "--judge-model", "claude-haiku-4-5"];
+    for arguments in [&["resume", "dir"][..], &run, &rescore] {
+        let ran = place.asking(&stub, arguments).exits(2);
+        let said = "spend.jsonl: is missing though calls were made, so the cap of $1";
+        assert!(ran.stderr.contains(said), "{}", ran.stderr);
+        assert_eq!(stub.stats().calls, 0, "{arguments:?}");
+    }
+    // The user may say that nothing was spent.
+    place.file("dir/spend.jsonl", "");
+    place.asking(&stub, &["resume", "dir"]).exits(0);
 }
 
 #[test]

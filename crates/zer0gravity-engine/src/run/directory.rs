@@ -71,7 +71,7 @@ impl RunDirectory {
             directory.keep_cap(notes.cap)?;
             return Ok(directory);
         }
-        if fs::metadata(Self::calls_in(path)).is_ok_and(|found| found.len() > 0) {
+        if has_calls(path) {
             return Err(DirectoryError::ForeignCalls {
                 path: path.to_owned(),
             });
@@ -160,8 +160,17 @@ impl RunDirectory {
     }
 
     /// The file in which a client may keep what it spends.
-    pub fn ledger(&self) -> PathBuf {
-        self.path.join("spend.jsonl")
+    ///
+    /// # Errors
+    /// [`DirectoryError::LedgerLost`]: the run has a cap and calls, and the file is missing.
+    pub fn ledger(&self) -> Result<PathBuf, DirectoryError> {
+        let path = self.path.join("spend.jsonl");
+        match self.cap() {
+            Some(cap) if has_calls(&self.path) && !path.exists() => {
+                Err(DirectoryError::LedgerLost { path, cap })
+            }
+            _ => Ok(path),
+        }
     }
 
     /// The moment when the plan was frozen, UTC with milliseconds.
@@ -268,6 +277,11 @@ impl RunDirectory {
     fn write_record(&self) -> Result<(), DirectoryError> {
         record::write(&self.path.join("run.json"), &self.record)
     }
+}
+
+/// Whether calls were made in the run in `path`.
+fn has_calls(path: &Path) -> bool {
+    fs::metadata(RunDirectory::calls_in(path)).is_ok_and(|found| found.len() > 0)
 }
 
 /// The lock, held until it is dropped, or the process ends in whatever way.

@@ -1,6 +1,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use llm_types::Usd;
+
 use crate::RunError;
 use crate::report::ReportError;
 use crate::store::StoreError;
@@ -105,6 +107,20 @@ pub enum DirectoryError {
         path: PathBuf,
         /// The directory.
         run: PathBuf,
+    },
+    /// The record of what the run has spent is missing, so its cap cannot be held.
+    #[error("{}: is missing though calls were made, so the cap of {cap} cannot be held; restore the file, or create an empty one if nothing was spent", path.display())]
+    LedgerLost {
+        /// The file.
+        path: PathBuf,
+        /// The most that the run may cost.
+        cap: Usd,
+    },
+    /// The calls hold no reply that reports its tokens.
+    #[error("{}: no reply in it reports its tokens; choose another run", path.display())]
+    NoReplies {
+        /// The file of calls.
+        path: PathBuf,
     },
     /// The calls so far cannot be read.
     #[error(transparent)]

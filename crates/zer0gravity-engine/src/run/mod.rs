@@ -1,6 +1,7 @@
-//! Runs that are kept in a directory: begun, resumed and rescored.
+//! Runs that are kept in a directory: estimated, begun, resumed and rescored.
 //!
 //! A directory holds the frozen plan, every call, the report and a lock. A run that stops is resumed without paying twice.
+//! [`Estimate`] tells the calls of a plan before one is made.
 //!
 //! ```
 //! use tokio_util::sync::CancellationToken;
@@ -52,13 +53,17 @@
 //! # }).unwrap();
 //! ```
 
+mod calls;
 mod directory;
 mod error;
+mod estimate;
 mod record;
 mod rescore;
 mod resume;
 
+pub use calls::{CallTokens, JUDGE_REPLY_TOKENS, PlannedCall};
 pub use directory::{RunDirectory, RunNotes};
 pub use error::DirectoryError;
+pub use estimate::{CallCounts, Estimate};
 pub use rescore::{Rescore, RescoreOptions, Rescored};
 pub use resume::ChangedCalls;

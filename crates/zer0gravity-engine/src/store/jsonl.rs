@@ -48,7 +48,9 @@ impl JsonlStore {
             .create(true)
             .open(path)
             .map_err(|error| failed("open", error))?;
-        let (calls, length, torn) = read(&file, path)?;
+        let mut calls = MemoryStore::default();
+        let (length, torn) = read_lines(&file, path, |record| calls.insert(&Arc::new(record)))?;
+        calls.settle();
         if torn.is_some() {
             file.set_len(length)
                 .and_then(|()| file.sync_all())
@@ -97,11 +99,28 @@ impl CallStore for JsonlStore {
     }
 }
 
-/// The calls of a file, the length of its whole lines, and an unfinished line after them. One line is in memory at a time.
-fn read(file: &File, path: &Path) -> Result<(MemoryStore, u64, Option<TornLine>), StoreError> {
+/// Reads the calls of a file that another process may be writing: a last line without its end is left out.
+///
+/// # Errors
+/// As [`JsonlStore::open`]; `each` has had the calls before the bad one.
+pub(crate) fn read_calls(path: &Path, each: impl FnMut(CallRecord)) -> Result<(), StoreError> {
+    let file = File::open(path).map_err(|source| StoreError::Io {
+        verb: "read",
+        path: path.to_owned(),
+        source,
+    })?;
+    read_lines(&file, path, each).map(drop)
+}
+
+/// Gives `each` the calls of a file, one line in memory at a time; returns the length of the whole lines and an unfinished line
+/// after them.
+fn read_lines(
+    file: &File,
+    path: &Path,
+    mut each: impl FnMut(CallRecord),
+) -> Result<(u64, Option<TornLine>), StoreError> {
     let mut file = BufReader::new(file);
-    let (mut calls, mut line, mut length) = (MemoryStore::default(), Vec::new(), 0);
-    let mut torn = None;
+    let (mut line, mut length) = (Vec::new(), 0);
     for number in 1.. {
         line.clear();
         let bytes = file.read_until(b'\n', &mut line);
@@ -115,17 +134,13 @@ fn read(file: &File, path: &Path) -> Result<(MemoryStore, u64, Option<TornLine>)
         }
         // A line is written with its end in one piece: without it, it was never whole.
         let Some(json) = line.strip_suffix(b"\n") else {
-            torn = Some(TornLine {
-                line: number,
-                bytes,
-            });
-            break;
+            let line = number;
+            return Ok((length, Some(TornLine { line, bytes })));
         };
-        calls.insert(&Arc::new(parse(json, number, path)?));
+        each(parse(json, number, path)?);
         length += bytes as u64;
     }
-    calls.settle();
-    Ok((calls, length, torn))
+    Ok((length, None))
 }
 
 fn parse(json: &[u8], line: usize, path: &Path) -> Result<CallRecord, StoreError> {

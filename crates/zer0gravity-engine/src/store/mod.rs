@@ -17,6 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::model::Endpoint;
 pub use calls_file::CallsFile;
+pub(crate) use jsonl::read_calls;
 pub use jsonl::{JsonlStore, TornLine};
 pub use key::CallKey;
 pub use memory::MemoryStore;

@@ -8,11 +8,12 @@ use zer0gravity_engine::plan::Plan;
 use zer0gravity_engine::prompts::Role;
 use zer0gravity_engine::report::Report;
 use zer0gravity_engine::run::{
-    ChangedCalls, DirectoryError, RescoreOptions, Rescored, RunDirectory, RunNotes,
+    ChangedCalls, DirectoryError, Estimate, RescoreOptions, Rescored, RunDirectory, RunNotes,
 };
+use zer0gravity_engine::store::StoreError;
 use zer0gravity_engine::{FailureKind, RunEvent};
 
-use crate::desk::{Desk, Still, plan};
+use crate::desk::{Characters, Desk, Still, plan};
 use crate::player::{Asked, Player, fails, finish};
 
 fn create(path: &Path, plan: &Plan) -> Result<RunDirectory, DirectoryError> {
@@ -223,4 +224,58 @@ fn z48_a_cap_is_kept_and_a_torn_line_is_told() {
     let run = directory.resume(desk.runner(&player), ChangedCalls::Refuse, &mut on_event);
     finish(run, &player).unwrap();
     assert_eq!(torn, [(1, 6)]);
+}
+
+#[test]
+fn z48_an_embedder_estimates_a_run_and_then_one_like_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run");
+    let plan = plan(&["abcdefghij", "another text"]);
+
+    // The estimate has the calls that the run then makes.
+    let estimate = Estimate::of(&plan, &Characters);
+    let directory = create(&path, &plan).unwrap();
+    let player = Player::default();
+    resume(&directory, &player, ChangedCalls::Refuse).unwrap();
+    let asked = player.asked();
+    let of_role = |role| {
+        let of_it = |one: &&Asked| matches!(one, Asked::Message(asked) if asked.role == role);
+        asked.iter().filter(of_it).count() as u64
+    };
+    let calls = estimate.calls;
+    assert_eq!(calls.encode, of_role(Role::Encoder));
+    assert_eq!(calls.decode, of_role(Role::Decoder));
+    assert_eq!(calls.judge_semantic, of_role(Role::SemanticJudge));
+    let counted = |one: &&Asked| matches!(one, Asked::Count(_));
+    assert_eq!(calls.count, asked.iter().filter(counted).count() as u64);
+    assert_eq!(estimate.experiments, 2);
+
+    // Replies of the finished run had five tokens each.
+    let like = estimate.clone().like(&path).unwrap();
+    let replies = like.tokens(|call| call.expected).reply;
+    assert_eq!(replies, 5 * (calls.total - calls.count));
+    assert_ne!(replies, estimate.tokens(|call| call.expected).reply);
+    assert_eq!(
+        like.tokens(|call| call.at_most),
+        estimate.tokens(|call| call.at_most)
+    );
+
+    // A line that is still being written is left out; one of a newer version is refused.
+    let calls = RunDirectory::calls_in(&path);
+    let written = fs::read_to_string(&calls).unwrap();
+    fs::write(&calls, format!("{written}{{\"schema_ver")).unwrap();
+    assert_eq!(estimate.clone().like(&path).unwrap(), like);
+    fs::write(&calls, format!("{written}{{\"schema_version\": 99}}\n")).unwrap();
+    assert!(matches!(
+        estimate.clone().like(&path),
+        Err(DirectoryError::Calls(StoreError::SchemaVersion {
+            found: 99,
+            ..
+        }))
+    ));
+    fs::write(&calls, "").unwrap();
+    assert!(matches!(
+        estimate.like(&path),
+        Err(DirectoryError::NoReplies { .. })
+    ));
 }
