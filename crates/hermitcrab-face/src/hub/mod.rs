@@ -10,6 +10,7 @@ use async_trait::async_trait;
 use hermitcrab_kernel::{Host, HostCall, HostError, HostSkills, Mounted, Shell, ShellError};
 use serde_json::Value;
 use tokio::sync::{Notify, mpsc};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use face::Shown;
@@ -20,7 +21,9 @@ use crate::message::{FromPage, ToPage};
 /// How long the host waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HostLimits {
-    /// For a shell's first render.
+    /// For a frame to run, which a slow server or another shell can hold up.
+    pub load: Duration,
+    /// For a shell's first render, from the moment when the page says that its frame runs.
     pub mount: Duration,
     /// For the person, when the browser is to do something.
     pub ask: Duration,
@@ -29,6 +32,7 @@ pub struct HostLimits {
 impl Default for HostLimits {
     fn default() -> Self {
         Self {
+            load: Duration::from_secs(10),
             mount: Duration::from_secs(3),
             ask: Duration::from_mins(1),
         }
@@ -227,7 +231,8 @@ impl WebHost {
     fn watch(&self, frame: String) {
         let host = self.clone();
         tokio::spawn(async move {
-            tokio::time::sleep(host.hub.limits.mount).await;
+            host.late(|state| Some(state.frames.get(&frame)?.mount_by(&host.hub.limits)))
+                .await;
             let mut state = host.state();
             let Some(own) = state.frames.get(&frame).filter(|own| !own.mounted) else {
                 return;
@@ -240,6 +245,20 @@ impl WebHost {
                 let _ = host.hub.deaths.send(death);
             }
         });
+    }
+
+    /// Waits until `deadline` has passed, which can move while frames begin to run; without one there is nothing to wait for.
+    async fn late(&self, deadline: impl Fn(&State) -> Option<Instant>) {
+        loop {
+            let next = deadline(&self.state());
+            let Some(left) = next.map(|at| at.saturating_duration_since(Instant::now())) else {
+                return;
+            };
+            if left.is_zero() {
+                return;
+            }
+            tokio::time::sleep(left.min(self.hub.limits.mount)).await;
+        }
     }
 
     fn no_answer(&self) -> String {
@@ -260,20 +279,20 @@ impl WebHost {
         };
         let mut again = true;
         loop {
-            let told_in_time = tokio::time::timeout(self.hub.limits.mount, &mut told);
             let verdict = tokio::select! {
                 biased;
-                verdict = told_in_time => verdict,
+                verdict = &mut told => Some(verdict),
+                () = self.late(|state| state.mount_by(&shown, &self.hub.limits)) => None,
                 () = cancel.cancelled() => {
                     self.state().call_off(&shown);
-                    Ok((&mut told).await)
+                    Some((&mut told).await)
                 }
             };
             match verdict {
-                Ok(Ok(mounted)) => return mounted,
+                Some(Ok(mounted)) => return mounted,
                 // Nobody decides any longer.
-                Ok(Err(_)) => return Mounted::NoPage,
-                Err(_) => {}
+                Some(Err(_)) => return Mounted::NoPage,
+                None => {}
             }
             // Its frame does not even run: the face before holds the browser's process up.
             if std::mem::take(&mut again) && self.state().is_held_up(&shown) {

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use hermitcrab_kernel::{HostCall, HostError, HostSkills, Mounted, ShellError};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::{Arrived, Death, Shown};
+use super::{Arrived, Death, HostLimits, Shown};
 use crate::message::ToPage;
 use crate::token::Token;
 
@@ -56,11 +57,21 @@ impl Page {
 pub(super) struct Frame {
     pub page: u64,
     pub shown: Arc<Shown>,
-    /// It runs, and waits for its shell.
-    ready: bool,
+    /// When the page was told to make it.
+    given: Instant,
+    /// When the page said that it runs and waits for its shell.
+    ready: Option<Instant>,
     pub mounted: bool,
     /// Fires when the frame goes: what its shell has asked for is not wanted any longer.
     pub gone: DropGuard,
+}
+
+impl Frame {
+    /// When its first render is late.
+    pub fn mount_by(&self, limits: &HostLimits) -> Instant {
+        self.ready
+            .map_or(self.given + limits.load, |at| at + limits.mount)
+    }
 }
 
 #[derive(Debug)]
@@ -161,7 +172,8 @@ impl State {
         let own = Frame {
             page,
             shown: shown.clone(),
-            ready: false,
+            given: Instant::now(),
+            ready: None,
             mounted: false,
             gone: CancellationToken::new().drop_guard(),
         };
@@ -242,7 +254,17 @@ impl State {
     /// Whether a face is tried of which no frame runs.
     pub fn is_held_up(&self, shown: &Arc<Shown>) -> bool {
         let mut tried = (self.frames.values()).filter(|frame| Arc::ptr_eq(&frame.shown, shown));
-        self.tries(shown) && tried.all(|frame| !frame.ready)
+        self.tries(shown) && tried.all(|frame| frame.ready.is_none())
+    }
+
+    /// When a face that is tried is late: frames that run decide it; while none does, those that do not run yet.
+    pub fn mount_by(&self, shown: &Arc<Shown>, limits: &HostLimits) -> Option<Instant> {
+        let of_it = |frame: &&Frame| Arc::ptr_eq(&frame.shown, shown);
+        let frames = || self.frames.values().filter(of_it);
+        let running = (frames().filter(|frame| frame.ready.is_some()))
+            .map(|frame| frame.mount_by(limits))
+            .max();
+        running.or_else(|| frames().map(|frame| frame.mount_by(limits)).max())
     }
 
     /// Takes all frames away.
@@ -272,7 +294,7 @@ impl State {
         if let Some(frame) = self.frames.get_mut(id)
             && frame.page == page
         {
-            frame.ready = true;
+            frame.ready.get_or_insert_with(Instant::now);
         }
     }
 

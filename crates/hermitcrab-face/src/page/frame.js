@@ -8,7 +8,7 @@ const MAX_LINES = 20;
 const MAX_TEXT = 2_000;
 const BEAT = 2_000;
 const MISSED = 3;
-/** The program gives a shell three seconds; this is for one that it no longer asks about. */
+/** The program gives a shell three seconds from its frame's load; this is for one that it no longer asks about. */
 const MOUNT = 6_000;
 /** So many refused messages are no mistake. */
 const FLOOD = 5_000;
@@ -130,9 +130,6 @@ export class Frame {
       if (this.#loads > 1) this.#fail({ phase: 'timeout', message: 'the face left its page' });
     });
     this.element = iframe;
-    this.#mountBy = setTimeout(() => {
-      if (!this.isMounted) this.#fail({ phase: 'timeout', message: 'the face did not mount in time' });
-    }, MOUNT);
     window.addEventListener('message', this.#greet);
   }
 
@@ -176,6 +173,9 @@ export class Frame {
     if (!this.#ready) {
       if (type !== 'ready' || message.nonce !== this.#nonce) return this.#refuse();
       this.#ready = true;
+      this.#mountBy = setTimeout(() => {
+        if (!this.isMounted) this.#fail({ phase: 'timeout', message: 'the face did not mount in time' });
+      }, MOUNT);
       this.#say({ type: 'init', rev: this.rev, props: this.props });
       this.#beat = setInterval(() => this.#check(), BEAT);
       this.#on.ready(this);

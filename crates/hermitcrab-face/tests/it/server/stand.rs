@@ -90,6 +90,7 @@ impl Default for Setting {
             kernel: KernelConfig::default(),
             store: Arc::new(MemStore::new()),
             limits: HostLimits {
+                load: PATIENCE,
                 mount: PATIENCE,
                 ask: PATIENCE,
             },
@@ -109,6 +110,7 @@ impl Setting {
 
     /// A shell that does not answer fails soon.
     pub fn impatient(mut self) -> Self {
+        self.limits.load = Duration::from_secs(1);
         self.limits.mount = Duration::from_secs(1);
         self
     }

@@ -1,6 +1,7 @@
 //! A shell is tried before it is the face.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use hermitcrab_kernel::{OfflineBrain, ScriptBrain, ScriptStep};
 use serde_json::{Value, json};
@@ -92,6 +93,33 @@ async fn a_shell_that_fails_on_the_trial_keeps_the_old_one() {
     page.shell("usage", json!([])).await.unwrap();
     let mut later = stand.page().await;
     later.show_of(1).await;
+    stand.end().await;
+}
+
+/// A slow server, or another face in the browser's process, is not the fault of the face that is tried.
+#[tokio::test]
+async fn h15_the_mount_limit_counts_from_the_frames_load() {
+    const MOUNT: Duration = Duration::from_millis(500);
+    let mut setting = Setting::default();
+    setting.limits.mount = MOUNT;
+    let stand = setting.open(Arc::new(ScriptBrain::new([face("1")]))).await;
+    let mut page = stand.booted().await;
+    page.show().await;
+    (page.runs, page.mounts) = (false, false);
+
+    let call = page.start_shell("recompile", json!([other(2)])).await;
+    let show = page.show_of(2).await;
+    tokio::time::sleep(3 * MOUNT).await;
+    page.mount(&show).await;
+    assert_eq!(page.reply(call).await.unwrap()["mounted"], true);
+
+    // From the load on it counts.
+    let call = page.start_shell("recompile", json!([other(3)])).await;
+    let show = page.show_of(3).await;
+    page.tell(json!({"type": "ready", "frame": show["frame"]}))
+        .await;
+    let late = page.reply(call).await.unwrap_err();
+    assert_eq!(late["error"], "timeout");
     stand.end().await;
 }
 
