@@ -68,6 +68,15 @@ impl DataDir {
         Ok(Box::new(opened(DirStore::open_read_only(&self.0)?)))
     }
 
+    /// The blocks to read, if this process could write to them, too. Nothing is written.
+    ///
+    /// # Errors
+    /// Those of [`DataDir::for_writing`], as far as they can be told without writing.
+    pub fn for_checking(&self) -> Result<Box<dyn BlockStore>, Error> {
+        DirStore::check_open(&self.0)?;
+        self.for_reading()
+    }
+
     /// The blocks, for this process alone to write to. A directory that is not there is made.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use bin_support::{Exit, Failure, Session, shortened};
 use hermitcrab_kernel::plan_migration;
-use pscale_blocks::migrate::{Counts, Export, Migrated, Plan};
+use pscale_blocks::migrate::{Counts, Export, Migrated, Plan, check};
 use pscale_blocks::{BlockName, MAX_BUNDLE};
 use serde::Serialize;
 
@@ -47,13 +47,15 @@ fn migrate(args: &cli::Migrate, data: &DataDir) -> Result<Migration, Error> {
     let path = &args.from;
     let plan = plan_migration(&export(path)?);
     let mut migration = Migration::of(&plan);
-    if args.dry_run {
-        migration.dry_run = true;
-        return Ok(migration);
-    }
-    let store = data.for_writing()?;
-    let source = path.display().to_string();
-    match hermitcrab_kernel::migrate(&plan, &*store, data.path(), &source, now())? {
+    migration.dry_run = args.dry_run;
+    let migrated = if args.dry_run {
+        check(&plan, &*data.for_checking()?)?
+    } else {
+        let store = data.for_writing()?;
+        let source = path.display().to_string();
+        hermitcrab_kernel::migrate(&plan, &*store, data.path(), &source, now())?
+    };
+    match migrated {
         Migrated::Done { .. } => {}
         Migrated::Already => migration.already = true,
         Migrated::InUse { blocks } => return Err(Error::InUse { blocks }),
@@ -172,10 +174,10 @@ impl Answer for Migration {
     }
 
     fn notices(&self) -> Vec<String> {
-        let notice = if self.dry_run {
-            "nothing was written; without --dry-run it is"
-        } else if self.already {
+        let notice = if self.already {
             "all of it is there already: nothing was done"
+        } else if self.dry_run {
+            "nothing was written; without --dry-run it is"
         } else {
             return Vec::new();
         };

@@ -162,6 +162,36 @@ fn a_dry_run_says_what_would_be_and_writes_nothing() {
 }
 
 #[test]
+fn a_dry_run_makes_every_check_of_the_real_one() {
+    let both = |place: &Place, code: i32| {
+        let before = all_text(&place.path("data"));
+        let dry = place
+            .run(&["migrate", "dump.json", "--dry-run"])
+            .exits(code);
+        assert_eq!(all_text(&place.path("data")), before);
+        let real = place.run(&["migrate", "dump.json"]).exits(code);
+        assert_eq!((&dry.stdout, &dry.stderr), (&real.stdout, &real.stderr));
+        dry.stderr
+    };
+    let done = Place::new();
+    done.file("dump.json", dump());
+    done.run(&["migrate", "dump.json"]).exits(0);
+    assert!(both(&done, 0).contains("there already: nothing was done"));
+    let used = Place::with_block("yard", "What the yard holds.", &[]);
+    used.file("dump.json", dump());
+    assert!(both(&used, 1).contains("in use (yard)"));
+    used.file("data/store.json", br#"{"schema_version":2}"#);
+    assert!(both(&used, 1).contains("schema version 2"));
+    // Another process writes to it.
+    let locked = Place::new();
+    locked.file("dump.json", dump());
+    locked.run(&["migrate", "dump.json"]).exits(0);
+    let lock = fs::File::open(locked.path("data/lock")).unwrap();
+    lock.lock().unwrap();
+    assert!(both(&locked, 1).contains("is locked by pid"));
+}
+
+#[test]
 fn a_second_run_does_nothing_and_says_so() {
     let place = Place::new();
     place.file("dump.json", dump());

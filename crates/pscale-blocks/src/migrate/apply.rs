@@ -6,7 +6,7 @@ use crate::{BlockName, BlockStore, Op, Provenance, Stamp, StoreError};
 pub enum Migrated {
     /// The blocks of the plan are in the store.
     Done {
-        /// Those that were written now; the others were there from a run that was interrupted.
+        /// Those that are written now; the others were there from a run that was interrupted.
         written: Vec<BlockName>,
     },
     /// They were there before, and nothing was done.
@@ -18,11 +18,11 @@ pub enum Migrated {
     },
 }
 
-/// Puts a plan into a store in which nobody has done anything yet: its only blocks are seeded defaults.
+/// Returns what [`apply`] would come to, and writes nothing.
 ///
 /// # Errors
-/// The store cannot be read or written. The same call goes on where this one stopped.
-pub fn apply(plan: &Plan, store: &dyn BlockStore, stamp: &Stamp) -> Result<Migrated, StoreError> {
+/// The store cannot be read.
+pub fn check(plan: &Plan, store: &dyn BlockStore) -> Result<Migrated, StoreError> {
     let mut in_use = Vec::new();
     let mut present = Vec::new();
     for info in store.names()? {
@@ -37,12 +37,25 @@ pub fn apply(plan: &Plan, store: &dyn BlockStore, stamp: &Stamp) -> Result<Migra
     if !in_use.is_empty() {
         return Ok(Migrated::InUse { blocks: in_use });
     }
-    let missing = plan
-        .blocks
-        .iter()
-        .filter(|(name, _)| !present.contains(name));
-    let mut written = Vec::new();
-    for (name, block) in missing {
+    let missing = plan.blocks.keys().filter(|name| !present.contains(name));
+    let written: Vec<_> = missing.cloned().collect();
+    if written.is_empty() {
+        return Ok(Migrated::Already);
+    }
+    Ok(Migrated::Done { written })
+}
+
+/// Puts a plan into a store in which nobody has done anything yet: its only blocks are seeded defaults.
+///
+/// # Errors
+/// The store cannot be read or written. The same call goes on where this one stopped.
+pub fn apply(plan: &Plan, store: &dyn BlockStore, stamp: &Stamp) -> Result<Migrated, StoreError> {
+    let migrated = check(plan, store)?;
+    let Migrated::Done { written } = &migrated else {
+        return Ok(migrated);
+    };
+    for name in written {
+        let block = &plan.blocks[name];
         match store.load(name) {
             Ok(seeded) => {
                 let block = block.clone();
@@ -53,12 +66,8 @@ pub fn apply(plan: &Plan, store: &dyn BlockStore, stamp: &Stamp) -> Result<Migra
             }
             Err(error) => return Err(error),
         }
-        written.push(name.clone());
     }
-    if written.is_empty() {
-        return Ok(Migrated::Already);
-    }
-    Ok(Migrated::Done { written })
+    Ok(migrated)
 }
 
 /// Whether the program itself made the block, and nobody edited it.

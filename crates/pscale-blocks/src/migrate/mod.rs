@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-pub use apply::{Migrated, apply};
+pub use apply::{Migrated, apply, check};
 pub use conversation::{PastMessage, Speaker};
 pub use export::{Export, NotAnExport};
 
@@ -55,7 +55,7 @@ pub struct Counts {
     pub memory_entries: usize,
     /// Numbered memories that sum others up.
     pub memory_summaries: usize,
-    /// Numbered files beyond the first of a number. They are in the stash.
+    /// Numbered memories beyond the first of a number. They are in the stash.
     pub duplicate_numbers: usize,
     /// Entries of the stash.
     pub stash_items: usize,
@@ -110,9 +110,7 @@ impl Export {
         let homeless = self.plan_memory(&mut plan, &head, &numbered.memories, &mut duplicates);
         let mut items = Vec::new();
         for paths in numbered.stash.values() {
-            let (first, others) = paths.split_at(1);
-            items.extend(first.iter().map(|path| self.item(path)));
-            duplicates.extend(others);
+            items.extend(paths.iter().map(|path| self.item(path)));
         }
         plan.counts.duplicate_numbers = duplicates.len();
         let others = homeless.into_iter().chain(duplicates).chain(numbered.free);

@@ -123,16 +123,42 @@ fn second_file_of_a_number_goes_to_the_stash() {
         stash,
         [
             "S-2.md\nfirst of two",
+            "S-2.json\nsecond of two",
             "M-1.txt\nfirst to go",
             "M-1.csv\nlast to go",
-            "S-2.json\nsecond of two",
             "free.md\nfree"
         ]
     );
     assert_eq!(
         (plan.counts.duplicate_numbers, plan.counts.empty_files),
-        (3, 1)
+        (2, 1)
     );
+}
+
+#[test]
+fn files_of_one_number_stay_side_by_side_in_the_stash() {
+    let plan = plan(&files(&[
+        ("M-2.md", "kept"),
+        ("M-2.txt", "one"),
+        ("M-2.json", "two"),
+        ("S-3.md", "three"),
+        ("S-3.jsx", "four"),
+        ("S-4.md", "five"),
+    ]));
+    let stash: Vec<_> = plan.blocks[&name("stash")]
+        .level(-1)
+        .into_iter()
+        .filter_map(|step| step.text)
+        .collect();
+    let expected = [
+        "S-3.md\nthree",
+        "S-3.jsx\nfour",
+        "S-4.md\nfive",
+        "M-2.txt\none",
+        "M-2.json\ntwo",
+    ];
+    assert_eq!(stash, expected);
+    assert_eq!(plan.counts.duplicate_numbers, 2);
 }
 
 #[test]
