@@ -221,32 +221,13 @@ impl Error {
 }
 
 /// What to do about it, where the error itself does not say.
-fn hint(error: &StoreError) -> Option<String> {
-    let hint = match error {
-        StoreError::Block(error) => match error.as_ref() {
-            BlockError::NotFound {
-                deepest, children, ..
-            } => {
-                let digits: Vec<_> = children.iter().map(u8::to_string).collect();
-                let place = if deepest.is_root() {
-                    "the tree".to_owned()
-                } else {
-                    deepest.to_string()
-                };
-                return Some(if digits.is_empty() {
-                    format!("{place} has no children")
-                } else {
-                    format!("{place} has the children {}", digits.join(", "))
-                });
-            }
-            _ => return None,
-        },
+fn hint(error: &StoreError) -> Option<&'static str> {
+    Some(match error {
         StoreError::NoBlock { near: None, .. } => "`hermitcrab block list` names all",
         StoreError::Io { .. } => "--data DIR names another directory",
         StoreError::Locked { .. } => "reading works meanwhile; to write, end that process",
         _ => return None,
-    };
-    Some(hint.to_owned())
+    })
 }
 
 fn bundle_hint(error: &BundleError) -> &'static str {

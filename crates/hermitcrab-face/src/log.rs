@@ -2,7 +2,7 @@
 
 use hermitcrab_kernel::Fault;
 use jiff::Timestamp;
-use pscale_blocks::{BlockName, BlockStore, LoggedOp, Op, Path, Provenance, StoreError};
+use pscale_blocks::{BlockName, BlockStore, LoggedOp, Op, Path, Provenance, Steps, StoreError};
 use serde::Serialize;
 
 /// The most rows.
@@ -20,8 +20,10 @@ pub(crate) struct Row {
     /// The node's text before; none if there was none, or if the whole block changed.
     before: Option<String>,
     after: Option<String>,
-    /// An undo can take it back.
-    undoable: bool,
+    /// How many steps of undo take it back; none if none does.
+    undo: Option<usize>,
+    /// How many steps of redo make it again; none if none does.
+    redo: Option<usize>,
 }
 
 /// The newest `limit` edits of a block, or of all.
@@ -52,7 +54,10 @@ fn of_block(
     rows: &mut Vec<Row>,
 ) -> Result<(), StoreError> {
     let mut block = store.load(name)?.block;
-    for entry in store.log(Some(name), 0)?.into_iter().rev().take(limit) {
+    let log = store.log(Some(name), 0)?;
+    let steps = Steps::of(&log);
+    let counted = |revs: &[u64], rev| revs.iter().position(|one| *one == rev).map(|at| at + 1);
+    for entry in log.into_iter().rev().take(limit) {
         let text = |block: &pscale_blocks::Block| {
             let path = entry.path.as_ref()?;
             block.text(path).ok().flatten().map(str::to_owned)
@@ -68,7 +73,8 @@ fn of_block(
             op: op(&entry.op),
             before: entry.inverse.as_ref().and_then(|_| text(&block)),
             after,
-            undoable: entry.inverse.is_some(),
+            undo: counted(&steps.undo, entry.rev),
+            redo: counted(&steps.redo, entry.rev),
             path: entry.path,
             by: entry.by,
         });
@@ -81,6 +87,7 @@ fn op(logged: &LoggedOp) -> &'static str {
         LoggedOp::Create { .. } => "create",
         LoggedOp::Delete => "delete",
         LoggedOp::Undo { .. } => "undo",
+        LoggedOp::Redo { .. } => "redo",
         LoggedOp::Edit(Op::Write { .. }) => "write",
         LoggedOp::Edit(Op::Remove { .. }) => "remove",
         LoggedOp::Edit(Op::Relocate { .. }) => "move",

@@ -73,6 +73,7 @@ const TOOLS: &[(&str, &str, &[&str])] = &[
 const OWN_TOOLS: &[(&str, &str, &[&str])] = &[
     ("useShell", "shell_use", &["rev"]),
     ("undo", "block_undo", &["name", "count"]),
+    ("redo", "block_redo", &["name", "count"]),
 ];
 
 /// What a method gets.

@@ -63,4 +63,8 @@ impl BlockStore for Keyless {
     fn undo(&self, name: &BlockName, count: u32, stamp: &Stamp) -> Result<Edited, StoreError> {
         self.store.undo(name, count, stamp)
     }
+
+    fn redo(&self, name: &BlockName, count: u32, stamp: &Stamp) -> Result<Edited, StoreError> {
+        self.store.redo(name, count, stamp)
+    }
 }

@@ -68,8 +68,7 @@ pub fn keystone_version(block: &Block) -> Option<u64> {
         Ok(line) => line?,
         // The block has grown.
         Err(BlockError::NotFound {
-            moved_to: Some(moved),
-            ..
+            near: Some(moved), ..
         }) => block.text(&moved).ok()??,
         Err(_) => return None,
     };

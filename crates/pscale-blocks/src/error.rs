@@ -1,6 +1,6 @@
 use std::fmt;
 
-use crate::{NameError, Path, PathError};
+use crate::{BlockName, NameError, Path, PathError};
 
 /// Why an operation on a block failed. The block is as it was.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -11,19 +11,24 @@ pub enum BlockError {
     Path(#[from] PathError),
     /// There is no such node.
     #[error(
-        "there is no node {path}; the deepest one on the way is {}{}",
+        "no node {path}{} ({} has {}){}",
+        block.as_ref().map(|name| format!(" in {name}")).unwrap_or_default(),
         shown(deepest),
-        moved_to.map(|to| format!("; the block has grown, it may be {to} now")).unwrap_or_default()
+        digits(children),
+        near.as_ref().map(|near| format!("; did you mean {near}?")).unwrap_or_default()
     )]
     NotFound {
+        /// The block, if it has a name.
+        block: Option<Box<BlockName>>,
         /// What was asked for.
         path: Path,
         /// The deepest node on the way that exists.
         deepest: Path,
         /// The digits of that node's children.
         children: Vec<u8>,
-        /// Where the node is after the block has grown, if exactly one place fits.
-        moved_to: Option<Path>,
+        /// Where the node may be instead: where it went when the block grew, if exactly one place fits, or below the
+        /// head, with whose digit the path should have begun.
+        near: Option<Box<Path>>,
     },
     /// A node would be deeper than 32.
     #[error("a node would be deeper than {} levels", crate::path::MAX_DEPTH)]
@@ -91,13 +96,32 @@ pub enum BlockError {
 
 fn shown(path: &Path) -> String {
     if path.is_root() {
-        "the tree itself".to_owned()
+        "the top level".to_owned()
     } else {
         path.to_string()
     }
 }
 
+fn digits(children: &[u8]) -> String {
+    match children {
+        [] => "nothing below".to_owned(),
+        digits => {
+            let digits: Vec<_> = digits.iter().map(u8::to_string).collect();
+            digits.join(", ")
+        }
+    }
+}
+
 impl BlockError {
+    /// The same of a block that has a name.
+    #[must_use]
+    pub fn in_block(mut self, name: &BlockName) -> Self {
+        if let Self::NotFound { block, .. } = &mut self {
+            *block = Some(Box::new(name.clone()));
+        }
+        self
+    }
+
     /// The name of the kind of error, for programs.
     pub fn kind(&self) -> &'static str {
         match self {

@@ -67,7 +67,7 @@ mod store;
 mod tokens;
 
 pub use block::{
-    Appended, Applied, Block, Change, CutBlock, Hit, Inverse, Lint, LintKind, MAX_DECIMAL,
+    Appended, Applied, Block, Change, CutBlock, Grown, Hit, Inverse, Lint, LintKind, MAX_DECIMAL,
     MAX_FILE, MAX_NODES, MAX_TEXT, NodeDiff, NodeView, Op, Step, Summary, SummaryKind, Whole,
     render_json,
 };
@@ -82,7 +82,7 @@ pub use path::{MAX_DEPTH, Path, PathError};
 pub use secrets::{KEY_REMOVED, remove_keys};
 pub use store::{
     BlockInfo, BlockStore, DirStore, Edited, LogEntry, LoggedOp, MemStore, Provenance, Stamp,
-    StoreError, Versioned,
+    Steps, StoreError, Versioned,
 };
 #[cfg(feature = "testing")]
 pub use store::{Step as DiskStep, Watch as DiskWatch, conformance};

@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 
 use bin_support::Exit;
-use pscale_blocks::{Appended, Applied, BlockName, Op, Path, Step, Summary};
+use pscale_blocks::{Appended, Applied, BlockName, Grown, Op, Path, Step, Summary};
 use serde::Serialize;
 
-use super::edit::{edit, keys_removed};
+use super::edit::{edit, grew, keys_removed};
 use super::outline::{outline, shown};
 use super::text;
 use crate::answer::Answer;
@@ -25,6 +25,9 @@ pub struct Appending {
     /// What it waits for.
     #[serde(skip_serializing_if = "Option::is_none")]
     needs_summary: Option<Need>,
+    /// Which nodes have another path now, if the block grew.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    grown: Option<Grown>,
     /// The keys that were taken out of the texts.
     keys_removed: u32,
     #[serde(skip)]
@@ -57,6 +60,7 @@ pub fn append(args: &cli::Append, data: &DataDir) -> Result<Appending, Error> {
         rev: edited.rev,
         path: None,
         needs_summary: None,
+        grown: None,
         keys_removed: edited.keys_removed,
         summary_stored: false,
     };
@@ -70,9 +74,11 @@ pub fn append(args: &cli::Append, data: &DataDir) -> Result<Appending, Error> {
             appending.summary_stored = change.is_some();
             appending.needs_summary = Some(Need { at, grows, entries });
         }
-        Some(Applied::Appended(Appended::Written { path, .. })) => appending.path = Some(path),
-        Some(Applied::Changed(change)) => appending.path = Some(change.path),
-        None => {}
+        Some(Applied::Appended(Appended::Written { path, change })) => {
+            appending.path = Some(path);
+            appending.grown = change.grown;
+        }
+        Some(Applied::Changed(_)) | None => {}
     }
     Ok(appending)
 }
@@ -106,6 +112,7 @@ impl Answer for Appending {
                 "{state}. Summarise them to continue: hermitcrab block append {name} TEXT --summary TEXT"
             ));
         }
+        notices.extend(grew(&self.name, self.grown.as_ref()));
         notices.extend(keys_removed(self.keys_removed));
         notices
     }

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use pscale_blocks::{
-    Applied, Block, BlockError, BlockName, BlockStore, Edited, KEY_REMOVED, Op, Path, StoreError,
-    Summary, remove_keys,
+    Applied, Block, BlockError, BlockName, BlockStore, Edited, Grown, KEY_REMOVED, Op, Path,
+    StoreError, Summary, remove_keys,
 };
 use serde::Serialize;
 
@@ -33,6 +33,9 @@ pub struct Done {
     /// The levels above the node that were made on the way and have no text.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     made: Vec<Path>,
+    /// Which nodes have another path now, if the block grew.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    grown: Option<Grown>,
     /// The keys that were taken out of the text.
     keys_removed: u32,
     /// How the paths were understood, if they were typed in an unusual way.
@@ -61,6 +64,7 @@ impl Done {
             path: None,
             from: None,
             made: Vec::new(),
+            grown: None,
             keys_removed: 0,
             note: None,
         }
@@ -71,6 +75,7 @@ impl Done {
         let change = edited.applied.as_ref().and_then(Applied::change);
         Self {
             made: change.map_or_else(Vec::new, |change| change.created.clone()),
+            grown: change.and_then(|change| change.grown.clone()),
             keys_removed: edited.keys_removed,
             ..Self::new(name, edited.rev, deed)
         }
@@ -210,9 +215,15 @@ impl Answer for Done {
                 made.join(", ")
             ));
         }
+        notices.extend(grew(&self.name, self.grown.as_ref()));
         notices.extend(keys_removed(self.keys_removed));
         notices
     }
+}
+
+/// Says which paths are others now.
+pub fn grew(name: &BlockName, grown: Option<&Grown>) -> Option<String> {
+    grown.map(|grown| format!("{name} grew: {grown}"))
 }
 
 /// What a person should know when keys were found in a text.

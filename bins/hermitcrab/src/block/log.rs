@@ -1,4 +1,4 @@
-//! `block log` and `block undo`.
+//! `block log`, `block undo` and `block redo`.
 
 use std::io::{self, Write};
 
@@ -96,7 +96,8 @@ fn what(logged: &LogEntry) -> String {
     let op = match &logged.op {
         LoggedOp::Create { .. } => return "create".to_owned(),
         LoggedOp::Delete => return "delete".to_owned(),
-        LoggedOp::Undo { count } => return format!("undo {count}"),
+        LoggedOp::Undo { revs, .. } => return format!("undo {}", listed(revs)),
+        LoggedOp::Redo { revs } => return format!("redo {}", listed(revs)),
         LoggedOp::Edit(op) => op,
     };
     match op {
@@ -113,46 +114,90 @@ fn what(logged: &LogEntry) -> String {
     }
 }
 
-/// What was taken back.
+/// The first few revisions.
+fn listed(revs: &[u64]) -> String {
+    const SHOWN: usize = 5;
+    let mut listed: Vec<_> = revs.iter().take(SHOWN).map(u64::to_string).collect();
+    if revs.len() > SHOWN {
+        listed.push(format!("and {} more", revs.len() - SHOWN));
+    }
+    listed.join(", ")
+}
+
+/// What was taken back or made again.
 #[derive(Serialize)]
-pub struct Undone {
+pub struct Stepped {
     name: BlockName,
     /// The revision afterwards.
     rev: u64,
     /// How many edits were taken back; fewer than asked for if there are no more.
-    #[serde(rename = "undone")]
-    edits: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    undone: Option<u32>,
+    /// How many edits were made again; fewer than asked for if there are no more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    redone: Option<u32>,
     #[serde(skip)]
     asked: u32,
 }
 
-pub fn undo(args: &cli::Undo, data: &DataDir) -> Result<Undone, Error> {
+impl Stepped {
+    /// Holds neither way yet.
+    fn new(args: &cli::Step, rev: u64) -> Self {
+        Self {
+            name: args.name.clone(),
+            rev,
+            undone: None,
+            redone: None,
+            asked: args.count,
+        }
+    }
+
+    /// How many edits, and what became of them.
+    fn edits(&self) -> (u32, &'static str) {
+        match self.redone {
+            Some(edits) => (edits, "made again"),
+            None => (self.undone.unwrap_or_default(), "taken back"),
+        }
+    }
+}
+
+pub fn undo(args: &cli::Step, data: &DataDir) -> Result<Stepped, Error> {
     let store = data.for_writing()?;
-    // Nobody else writes between these two steps.
+    // No other process writes between these two steps.
     still(&*store, &args.name, args.expect)?;
     let edited = store.undo(&args.name, args.count, &by_the_person())?;
-    Ok(Undone {
-        name: args.name.clone(),
-        rev: edited.rev,
-        edits: edited.undone,
-        asked: args.count,
+    Ok(Stepped {
+        undone: Some(edited.steps),
+        ..Stepped::new(args, edited.rev)
     })
 }
 
-impl Answer for Undone {
+pub fn redo(args: &cli::Step, data: &DataDir) -> Result<Stepped, Error> {
+    let store = data.for_writing()?;
+    still(&*store, &args.name, args.expect)?;
+    let edited = store.redo(&args.name, args.count, &by_the_person())?;
+    Ok(Stepped {
+        redone: Some(edited.steps),
+        ..Stepped::new(args, edited.rev)
+    })
+}
+
+impl Answer for Stepped {
     fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
-        let edits = if self.edits == 1 { "edit" } else { "edits" };
+        let (edits, done) = self.edits();
+        let noun = if edits == 1 { "edit" } else { "edits" };
         writeln!(
             out,
-            "{}: {} {edits} taken back, revision {}",
-            self.name, self.edits, self.rev
+            "{}: {edits} {noun} {done}, revision {}",
+            self.name, self.rev
         )
     }
 
     fn notices(&self) -> Vec<String> {
-        let fewer = self.edits < self.asked;
+        let (edits, done) = self.edits();
+        let fewer = edits < self.asked;
         fewer
-            .then(|| format!("there are no more than {} to take back", self.edits))
+            .then(|| format!("no more than {edits} could be {done}"))
             .into_iter()
             .collect()
     }

@@ -40,6 +40,7 @@ pub fn execute(args: &cli::Block, data: &DataDir, session: &mut Session) -> Resu
         BlockCommand::Import(args) => give(json, bundle::import(args, data), session),
         BlockCommand::Log(args) => give(json, log::log(args, data), session),
         BlockCommand::Undo(args) => give(json, log::undo(args, data), session),
+        BlockCommand::Redo(args) => give(json, log::redo(args, data), session),
     }
 }
 

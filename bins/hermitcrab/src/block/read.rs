@@ -49,10 +49,11 @@ pub fn read(args: &cli::Read, data: &DataDir) -> Result<Reading, Error> {
         None => block.head(),
     };
     let found = match view {
-        View::Node => Found::Node(block.view(&path)?),
-        View::Spindle => Found::Nodes(block.spindle(&path)?),
-        View::Subtree => Found::Nodes(block.subtree(&path, None)?),
+        View::Node => block.view(&path).map(Found::Node),
+        View::Spindle => block.spindle(&path).map(Found::Nodes),
+        View::Subtree => block.subtree(&path, None).map(Found::Nodes),
     };
+    let found = found.map_err(|error| error.in_block(&args.name))?;
     Ok(Reading {
         name: args.name.clone(),
         decimal: block.decimal(),

@@ -17,6 +17,7 @@ const HELP: &str = "\
 /read NAME [PATH]  a block, or one of its nodes
 /log NAME          the last edits of a block
 /undo NAME [N]     take the last N edits back
+/redo NAME         make the last one of them again
 /tools             the tools of the next call
 /cost              what was taken
 /prompt            what the next request would be, and its tokens
@@ -48,6 +49,7 @@ pub async fn run(command: &str, kernel: &Kernel, session: &mut Session) -> Resul
             .await?;
         }
         ["log", name] => tool(kernel, session, "block_log", json!({"name": name})).await?,
+        ["redo", name] => tool(kernel, session, "block_redo", json!({"name": name})).await?,
         ["undo", name] => tool(kernel, session, "block_undo", json!({"name": name})).await?,
         ["undo", name, count] => {
             tool(

@@ -55,7 +55,11 @@ pub enum BlockCommand {
     /// Show what was done to a block, or to all.
     Log(Log),
     /// Take the last edits back.
-    Undo(Undo),
+    Undo(Step),
+    /// Make edits again that were taken back
+    ///
+    /// Another edit in between leaves nothing to make again.
+    Redo(Step),
 }
 
 #[derive(Debug, clap::Args)]
@@ -236,7 +240,7 @@ pub struct Log {
 }
 
 #[derive(Debug, clap::Args)]
-pub struct Undo {
+pub struct Step {
     /// The block.
     #[arg(value_name = "BLOCK")]
     pub name: BlockName,

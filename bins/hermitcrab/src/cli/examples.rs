@@ -62,7 +62,7 @@ Examples:
 
 pub const MIGRATE: &str = "\
 Examples:
-  hermitcrab migrate old.json --dry-run
+  hermitcrab migrate old.json --data old-instance --dry-run
   hermitcrab migrate old.json --data old-instance";
 
 pub const KEY: &str = "\

@@ -49,10 +49,12 @@ pub fn read(uri: &str, store: &dyn BlockStore) -> Result<String, Fault> {
         return Err(fault.hint("pscale://BLOCK or pscale://BLOCK/PATH, as in pscale://memory/0.3"));
     };
     let (name, path) = address.split_once('/').unwrap_or((address, ""));
-    let block = store.load(&BlockName::new(name)?)?.block;
+    let name = BlockName::new(name)?;
+    let block = store.load(&name)?.block;
     if path.is_empty() {
         return Ok(render_json(&block));
     }
-    let view = block.view(&path.parse()?)?;
+    let view = block.view(&path.parse()?);
+    let view = view.map_err(|error| error.in_block(&name))?;
     serde_json::to_string(&view).map_err(|error| Fault::new("format", error.to_string()))
 }

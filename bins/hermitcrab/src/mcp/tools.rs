@@ -20,7 +20,7 @@ enum Effect {
 }
 
 /// Every tool of the server, in the order in which a client sees them.
-const OFFER: [(&str, Effect); 9] = [
+const OFFER: [(&str, Effect); 10] = [
     ("block_list", Effect::Reads),
     ("block_read", Effect::Reads),
     ("block_search", Effect::Reads),
@@ -30,6 +30,7 @@ const OFFER: [(&str, Effect); 9] = [
     ("block_grow", Effect::Adds),
     ("block_move", Effect::Changes),
     ("block_undo", Effect::Changes),
+    ("block_redo", Effect::Changes),
 ];
 
 /// The tools of a server that may write, or of one that only reads.

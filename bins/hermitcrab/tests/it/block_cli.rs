@@ -1,6 +1,6 @@
 //! Every block command, with no model, no key and no network.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::program::Place;
 
@@ -225,7 +225,7 @@ fn without_time(line: &str) -> String {
 }
 
 #[test]
-fn undo_takes_back_and_is_taken_back() {
+fn undo_steps_back_and_redo_forward() {
     let place = yard();
     let before = place.json(&["block", "read", "yard"])["nodes"].clone();
     for text in ["one", "two", "three"] {
@@ -235,11 +235,43 @@ fn undo_takes_back_and_is_taken_back() {
     let undone = place.json(&["block", "undo", "yard", "--count", "3"]);
     insta::assert_json_snapshot!(undone);
     assert_eq!(place.json(&["block", "read", "yard"])["nodes"], before);
-    place.run(&["block", "undo", "yard"]).exits(0);
+    let redone = place.json(&["block", "redo", "yard", "--count", "3"]);
+    assert_eq!(
+        (&redone["redone"], &redone["undone"]),
+        (&json!(3), &Value::Null)
+    );
     assert_eq!(place.json(&["block", "read", "yard"])["nodes"], after);
+    let ran = place.run(&["block", "redo", "yard"]).exits(1);
+    ran.tells(&["yard: nothing to redo\n"]);
+
+    // Twice is two steps back.
+    let text = || place.json(&["block", "read", "yard", "0.2"])["node"]["content"].clone();
+    for back in ["two", "one"] {
+        place.run(&["block", "undo", "yard"]).exits(0);
+        assert_eq!(text(), back);
+    }
+    let ran = place.run(&["block", "redo", "yard"]).exits(0);
+    assert_eq!(ran.stdout, "yard: 1 edit made again, revision 13\n");
+    assert_eq!(text(), "two");
+    let ran = place.run(&["block", "redo", "yard", "--count", "9"]);
+    ran.exits(0).tells(&["no more than 1 could be made again"]);
     // Past the first edit: what there is, and how many.
     let ran = place.run(&["block", "undo", "yard", "--count", "99"]);
     ran.exits(0).tells(&["no more than"]);
+    let ran = place.run(&["block", "undo", "yard"]).exits(1);
+    ran.tells(&["yard: nothing to undo\n"]);
+    let ran = place.run(&["block", "undo", "yard", "--json"]).exits(1);
+    assert_eq!(ran.json()["error"], "nothing_to_undo");
+    // An edit in between leaves nothing to make again.
+    place
+        .run(&["block", "write", "yard", "0.2", "four"])
+        .exits(0);
+    place.run(&["block", "redo", "yard"]).exits(1);
+    let log = place.run(&["block", "log", "yard"]).exits(0).stdout;
+    assert!(
+        log.contains("  undo 8, 7, 6\n") && log.contains("  redo 7\n"),
+        "{log}"
+    );
 }
 
 #[test]
@@ -426,4 +458,32 @@ fn h49_other_words_for_the_commands() {
     for alias in ["show", "new", "edit", "add", "move", "delete"] {
         assert!(help.contains(alias), "{alias}: {help}");
     }
+}
+
+#[test]
+fn a_block_that_grew_says_which_paths_are_others_now() {
+    let entries = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
+    let place = Place::with_block("notes", "Notes about the boat.", &entries);
+    let append = ["block", "append", "notes", "10", "--summary", "Nine."];
+    let ran = place.run(&append).exits(0);
+    assert_eq!(ran.stdout, "notes 0.2.1 is written, revision 11\n");
+    ran.tells(&["notes grew: 0.1 to 0.9 are now 0.1.1 to 0.1.9\n"]);
+    assert_eq!(
+        place.json(&["block", "read", "notes", "0.1.9"])["node"]["content"],
+        "9"
+    );
+
+    place.run(&["block", "undo", "notes"]).exits(0);
+    let grown = json!({"from": "0.N", "to": "0.1.N"});
+    let appended = place.json(&append);
+    assert_eq!(
+        (&appended["path"], &appended["grown"]),
+        (&json!("0.2.1"), &grown)
+    );
+    let grow = ["block", "grow", "notes", "--summary", "All."];
+    let ran = place.run(&grow).exits(0);
+    ran.tells(&["notes grew: 0.1 to 0.2 are now 0.1.1 to 0.1.2\n"]);
+    assert_eq!(place.json(&grow)["grown"], grown);
+    let appended = place.json(&["block", "append", "notes", "11"]);
+    assert_eq!(appended["grown"], Value::Null);
 }

@@ -7,7 +7,7 @@ use crate::model::{KEY, VARIABLE};
 use crate::program::{Place, Ran, finish, start};
 
 /// Every command, with those inside of commands.
-const COMMANDS: [&str; 36] = [
+const COMMANDS: [&str; 37] = [
     "chat",
     "prompt",
     "serve",
@@ -42,6 +42,7 @@ const COMMANDS: [&str; 36] = [
     "block import",
     "block log",
     "block undo",
+    "block redo",
     "block lint",
     "block diff",
 ];

@@ -40,6 +40,7 @@ fn every_example_of_the_help_runs() {
         ("block import", Some(0)),
         ("block log", Some(0)),
         ("block undo", Some(0)),
+        ("block redo", Some(1)),
         ("prompt", Some(0)),
         ("compile", Some(0)),
         ("shells", Some(0)),

@@ -59,6 +59,7 @@ fn every_command_and_flag_of_the_guide_is_one() {
         "block list",
         "block log",
         "block read",
+        "block redo",
         "block search",
         "block undo",
         "block write",
@@ -81,7 +82,7 @@ fn every_slash_command_of_the_guide_is_one() {
     let told = guide.split("own commands: ").nth(1).unwrap();
     let told = told.split(". ").next().unwrap();
     let named: Vec<_> = told.split('`').skip(1).step_by(2).collect();
-    assert_eq!(named.len(), 9, "{named:?}");
+    assert_eq!(named.len(), 10, "{named:?}");
     let help = place.fed(b"/help\n", &["chat"]).exits(0).stdout;
     for command in named {
         assert!(
@@ -127,6 +128,10 @@ fn the_commands_without_a_model_run_in_their_order() {
         let serves = arguments(&line).is_some_and(|words| words[0] == "serve");
         if arguments(&line).is_none() || asks || serves {
             continue;
+        }
+        if line.starts_with("hermitcrab block undo constitution") {
+            // What a model would have changed by then.
+            shell(&place, "hermitcrab block write constitution 0.1.6 Rest.").exits(0);
         }
         let done = shell(&place, &line);
         assert_eq!(

@@ -60,8 +60,11 @@ fn the_tenth_memory_asks_for_a_summary_and_the_aperture_shows_it() {
         .exits(0);
 
     // Growing was one edit: it can be taken back, and made again.
-    place.run(&["block", "undo", "memory"]).exits(0);
-    assert_eq!(memory(&place.json(&["block", "list"]))["decimal"], 1);
+    for (step, decimal) in [("undo", 1), ("redo", 2), ("undo", 1)] {
+        place.run(&["block", step, "memory"]).exits(0);
+        let listed = place.json(&["block", "list"]);
+        assert_eq!(memory(&listed)["decimal"], decimal);
+    }
     let told = remember(&place, &["again"]);
     assert!(told.contains("Remembered at 0.2.1."), "{told}");
 }

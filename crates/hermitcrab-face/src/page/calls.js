@@ -107,7 +107,7 @@ function props(given, React, ReactDOM) {
   ]) made[name] = method(name);
   made.conversation.onMessage = (listener) => listen('message', listener);
   if (given.safe === true) {
-    for (const name of ['log', 'undo', 'shells', 'useShell']) made[name] = method(name);
+    for (const name of ['log', 'undo', 'redo', 'shells', 'useShell']) made[name] = method(name);
     made.on = listen;
     made.reason = given.reason;
     made.errors = given.errors;

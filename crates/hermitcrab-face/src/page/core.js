@@ -28,15 +28,15 @@ export class CoreEdits {
     this.#shown.set(name, row.rev);
     if (row.by === 'person' || row.by === 'kernel') return;
     const actions = { Keep: () => {} };
-    if (row.undoable) actions.Undo = () => this.#undo(name);
+    if (row.undo) actions.Undo = () => this.#undo(name, row.undo);
     this.#strips.show(`core ${name}`, `${author(row.by)} edited ${name} at ${row.path}. It holds from the next start.`, {
       tone: 'alarm', more: difference(row.before, row.after), actions,
     });
   }
 
-  async #undo(name) {
+  async #undo(name, count) {
     try {
-      await this.#link.api('undo', { method: 'POST', body: { name, count: 1 } });
+      await this.#link.api('undo', { method: 'POST', body: { name, count } });
     } catch (error) {
       this.#strips.show(`core ${name}`, error.detail, { tone: 'alarm', more: error.hint });
     }

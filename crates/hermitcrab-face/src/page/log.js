@@ -43,33 +43,33 @@ export class Log {
         },
       }, new Option('All blocks', ''), ...names.map(({ name }) => new Option(name, name)));
       filter.value = this.#name;
-      const later = new Map();
-      const items = rows.map((row) => {
-        const count = (later.get(row.name) ?? 0) + 1;
-        later.set(row.name, count);
-        return this.#row(row, count);
-      });
+      const items = rows.map((row) => this.#row(row));
       if (said) announce(said);
       body.replaceChildren(filter, element('p.soft', {}, said),
         element('ol.rows', {}, ...items.length ? items : [element('li.soft', {}, 'Nothing was edited yet.')]));
     });
   }
 
-  #row(row, count) {
-    const { name, path, op, at, by, before, after } = row;
+  #row(row) {
+    const { name, path, op, at, by, before, after, undo, redo } = row;
     const details = element('details', {},
       element('summary', {}, element('b', {}, `${name} ${path ?? ''}`), ` ${op} `,
         element('span.soft', {}, `${when(at)}, ${author(by)}`)),
       difference(before, after));
-    if (row.undoable !== false) details.append(this.#back(name, count));
+    if (undo) details.append(this.#step(name, 'undo', undo));
+    if (redo) details.append(this.#step(name, 'redo', redo));
     return element('li', {}, details);
   }
 
-  #back(name, count) {
-    const text = count === 1 ? 'Undo' : `Undo this and the ${count - 1} after it`;
-    return element('div.actions', {}, button(text, () => inPanel(this.#body, async () => {
-      const { undone } = await this.#link.api('undo', { method: 'POST', body: { name, count } });
-      await this.#show(`${undone} ${undone === 1 ? 'edit' : 'edits'} of ${name} taken back. That can be undone as well.`);
+  #step(name, way, count) {
+    const [text, others, done] = way === 'undo'
+      ? ['Undo', 'after it', 'taken back. Redo makes them again.']
+      : ['Redo', 'before it', 'made again.'];
+    const label = count === 1 ? text : `${text} this and the ${count - 1} ${others}`;
+    return element('div.actions', {}, button(label, () => inPanel(this.#body, async () => {
+      const { undone, redone } = await this.#link.api(way, { method: 'POST', body: { name, count } });
+      const edits = undone ?? redone;
+      await this.#show(`${edits} ${edits === 1 ? 'edit' : 'edits'} of ${name} ${done}`);
     })));
   }
 }

@@ -46,6 +46,7 @@ const COMMON = {
 const SAFE = {
   log: ['string?', 'number?'],
   undo: ['string', 'number?'],
+  redo: ['string', 'number?'],
   shells: [],
   useShell: ['number'],
 };

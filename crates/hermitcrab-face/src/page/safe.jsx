@@ -195,31 +195,32 @@ function Log({ props }) {
   }, []);
   const undo = (name) => work(async () => {
     await props.undo(name, 1);
-    setDone(`The last edit of ${name} was taken back. That can be undone as well.`);
+    setDone(`The last edit of ${name} was taken back. Redo makes it again.`);
+    await list();
+  });
+  const redo = (name) => work(async () => {
+    await props.redo(name, 1);
+    setDone(`An edit of ${name} was made again.`);
     await list();
   });
 
-  const newest = new Set();
   return (
     <section>
       {fault}
       <p role="status" style={{ color: SOFT }}>{done}</p>
       {rows.length === 0 && <p style={{ color: SOFT }}>Nothing was edited yet.</p>}
-      {rows.map((edit, at) => {
-        const isNewest = !newest.has(edit.name) && edit.undoable !== false;
-        newest.add(edit.name);
-        return (
-          <div key={at} style={row}>
-            <div style={line}>
-              <b>{edit.name} {edit.path}</b> {edit.op}
-              <span style={{ color: SOFT }}>{time(edit.at)}, {author(edit.by)}</span>
-              {isNewest && <button style={push} onClick={() => undo(edit.name)}>Undo</button>}
-            </div>
-            {typeof edit.before === 'string' && <del style={{ display: 'block', color: BAD }}>{edit.before}</del>}
-            {typeof edit.after === 'string' && <span style={{ color: GOOD }}>{edit.after}</span>}
+      {rows.map((edit, at) => (
+        <div key={at} style={row}>
+          <div style={line}>
+            <b>{edit.name} {edit.path}</b> {edit.op}
+            <span style={{ color: SOFT }}>{time(edit.at)}, {author(edit.by)}</span>
+            {edit.undo === 1 && <button style={push} onClick={() => undo(edit.name)}>Undo</button>}
+            {edit.redo === 1 && <button style={push} onClick={() => redo(edit.name)}>Redo</button>}
           </div>
-        );
-      })}
+          {typeof edit.before === 'string' && <del style={{ display: 'block', color: BAD }}>{edit.before}</del>}
+          {typeof edit.after === 'string' && <span style={{ color: GOOD }}>{edit.after}</span>}
+        </div>
+      ))}
     </section>
   );
 }

@@ -220,6 +220,15 @@ pub(super) async fn undo(
     place.tool("block_undo", input).await
 }
 
+/// `POST /api/redo`
+pub(super) async fn redo(
+    State(place): State<Place>,
+    body: Result<Json<Value>, JsonRejection>,
+) -> Answer {
+    let Json(input) = body?;
+    place.tool("block_redo", input).await
+}
+
 /// `GET /api/export`: all blocks as one file. No key is in it.
 pub(super) async fn export(State(place): State<Place>) -> Result<Response, Refusal> {
     let store = place.desk.kernel.store();

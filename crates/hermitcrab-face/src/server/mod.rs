@@ -222,6 +222,7 @@ fn routes(place: Place) -> Router {
         .route("/blocks/{name}", get(api::block).put(api::put_block))
         .route("/log", get(api::log))
         .route("/undo", post(api::undo))
+        .route("/redo", post(api::redo))
         .route("/export", get(api::export))
         .route("/import", post(api::import))
         .route("/key", post(api::key))

@@ -42,7 +42,7 @@ const SOURCES: [Source; 6] = [
     (
         "capabilities",
         include_str!("capabilities.json"),
-        "29308148974fa0ef98f32cc2b53782bcba98be24db313de8b8e3b045c9897ce9",
+        "8b759d6c1cf7a578afacb85ca58028d7e0981f2ff8766508f32d15f8272cf6ab",
     ),
     (
         "memory",

@@ -1,9 +1,8 @@
 //! The tools on blocks.
 
-use std::fmt::Write as _;
-
 use pscale_blocks::{
-    Appended, Applied, Block, BlockStore, Edited, Op, Path, Stamp, Summary, SummaryKind,
+    Appended, Applied, Block, BlockError, BlockName, BlockStore, Edited, Op, Path, Stamp,
+    StoreError, Summary, SummaryKind,
 };
 use serde_json::{Value, json};
 
@@ -54,7 +53,8 @@ pub(crate) fn run(
         "block_remove" => remove(args, store, stamp),
         "block_search" => search(args, store),
         "block_log" => log(args, store),
-        "block_undo" => undo(args, store, stamp),
+        "block_undo" => step(args, |name, count| store.undo(name, count, stamp), "undone"),
+        "block_redo" => step(args, |name, count| store.redo(name, count, stamp), "redone"),
         _ => return None,
     })
 }
@@ -78,9 +78,10 @@ fn read(args: &Args, store: &dyn BlockStore) -> Result<ToolOutcome, Fault> {
         if args.maybe("view").is_none_or(|view| view == "node") {
             return Ok(ToolOutcome::of(found.block.whole(WHOLE)));
         }
-        return view(&found.block, &found.block.head(), args, None);
+        let seen = view(&found.block, &found.block.head(), args, None);
+        return seen.map_err(fault);
     };
-    view(&found.block, &path, args, note)
+    view(&found.block, &path, args, note).map_err(|error| fault(error.in_block(&name)))
 }
 
 fn view(
@@ -88,17 +89,17 @@ fn view(
     path: &Path,
     args: &Args,
     note: Option<String>,
-) -> Result<ToolOutcome, Fault> {
+) -> Result<ToolOutcome, BlockError> {
     let mut outcome = match args.maybe("view") {
         Some("spindle") => ToolOutcome::of(json!({
             "path": path,
-            "spindle": block.spindle(path).map_err(fault)?,
+            "spindle": block.spindle(path)?,
         })),
         Some("subtree") => ToolOutcome::of(json!({
             "path": path,
-            "subtree": block.subtree(path, None).map_err(fault)?,
+            "subtree": block.subtree(path, None)?,
         })),
-        _ => ToolOutcome::of(block.view(path).map_err(fault)?),
+        _ => ToolOutcome::of(block.view(path)?),
     };
     if let Some(note) = note {
         outcome.content["note"] = note.into();
@@ -107,33 +108,9 @@ fn view(
 }
 
 /// An error of a block; what a model needs to go on stands in the hint.
-fn fault(error: pscale_blocks::BlockError) -> Fault {
-    use pscale_blocks::BlockError::{NewRoot, NotFound};
+fn fault(error: BlockError) -> Fault {
     let hint = match &error {
-        NotFound {
-            deepest,
-            children,
-            moved_to,
-            ..
-        } => {
-            let mut hint = if deepest.is_root() {
-                "the tree has ".to_owned()
-            } else {
-                format!("{deepest} has ")
-            };
-            match children.as_slice() {
-                [] => hint.push_str("no digits below"),
-                digits => {
-                    let digits: Vec<_> = digits.iter().map(u8::to_string).collect();
-                    let _ = write!(hint, "the digits {}", digits.join(", "));
-                }
-            }
-            if let Some(to) = moved_to {
-                let _ = write!(hint, "; try {to}");
-            }
-            Some(hint)
-        }
-        NewRoot { head, .. } => Some(format!("begin the path with {head}")),
+        BlockError::NewRoot { head, .. } => Some(format!("begin the path with {head}")),
         _ => None,
     };
     let fault = Fault::from(error);
@@ -144,9 +121,9 @@ fn fault(error: pscale_blocks::BlockError) -> Fault {
 }
 
 /// An error of a store; that of a block with its hint.
-fn store_fault(error: pscale_blocks::StoreError) -> Fault {
+fn store_fault(error: StoreError) -> Fault {
     match error {
-        pscale_blocks::StoreError::Block(error) => fault(*error),
+        StoreError::Block(error) => fault(*error),
         other => other.into(),
     }
 }
@@ -175,7 +152,7 @@ fn create(args: &Args, store: &dyn BlockStore, stamp: &Stamp) -> Result<ToolOutc
     let name = args.block("name")?;
     let text = args.text("pscale0");
     if text.trim().is_empty() {
-        return Err(fault(pscale_blocks::BlockError::EmptyContent)
+        return Err(fault(BlockError::EmptyContent)
             .hint("pscale0 says what the block is and how to use it"));
     }
     let mut block = Block::new("-");
@@ -275,6 +252,9 @@ fn describe(edited: &Edited, answer: &mut Value) {
                 if !change.created.is_empty() {
                     answer["created"] = json!(change.created);
                 }
+                if let Some(grown) = &change.grown {
+                    answer["grown"] = json!(grown);
+                }
             }
         }
         None => {}
@@ -327,15 +307,20 @@ fn log(args: &Args, store: &dyn BlockStore) -> Result<ToolOutcome, Fault> {
     Ok(ToolOutcome::of(rows))
 }
 
-fn undo(args: &Args, store: &dyn BlockStore, stamp: &Stamp) -> Result<ToolOutcome, Fault> {
+/// An undo or a redo; the answer says as `done` how many edits it concerned.
+fn step(
+    args: &Args,
+    take: impl FnOnce(&BlockName, u32) -> Result<Edited, StoreError>,
+    done: &str,
+) -> Result<ToolOutcome, Fault> {
     let name = args.block("name")?;
     let count = args.number("count").unwrap_or(1);
     if count == 0 {
         return Err(Fault::new("bad_arguments", "count is at least 1"));
     }
     let count = count.min(1_000) as u32;
-    let edited = store.undo(&name, count, stamp).map_err(store_fault)?;
+    let edited = take(&name, count).map_err(store_fault)?;
     Ok(ToolOutcome::of(
-        json!({"name": name, "rev": edited.rev, "undone": edited.undone}),
+        json!({"name": name, "rev": edited.rev, done: edited.steps}),
     ))
 }

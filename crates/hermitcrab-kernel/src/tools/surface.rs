@@ -154,7 +154,7 @@ mod tests {
             .collect();
         let expected = [
             ("base", 10),
-            ("blocks+", 6),
+            ("blocks+", 7),
             ("self", 4),
             ("llm", 1),
             ("web", 3),

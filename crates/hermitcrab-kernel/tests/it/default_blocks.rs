@@ -88,6 +88,7 @@ const EXPLAINED: &[(&str, &[&str])] = &[
             "block_search",
             "block_log",
             "block_undo",
+            "block_redo",
         ],
     ),
     ("0.3.1", &["get_source", "shell_list"]),

@@ -96,6 +96,11 @@ impl BlockStore for Faulty {
         self.check(name, true)?;
         self.inner.undo(name, count, stamp)
     }
+
+    fn redo(&self, name: &BlockName, count: u32, stamp: &Stamp) -> Result<Edited, StoreError> {
+        self.check(name, true)?;
+        self.inner.redo(name, count, stamp)
+    }
 }
 
 fn write(id: &str, n: u32) -> llm_client::Block {

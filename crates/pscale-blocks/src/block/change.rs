@@ -1,8 +1,8 @@
 //! What an operation did, and how it is taken back.
 
-use std::mem;
+use std::{fmt, mem};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::parse::Subtree;
 use super::{Block, MAX_DECIMAL, MAX_TEXT, Node};
@@ -16,8 +16,52 @@ pub struct Change {
     pub path: Path,
     /// The levels above it that were made on the way and have no text.
     pub created: Vec<Path>,
+    /// Which nodes have another path now, if the block grew.
+    pub grown: Option<Grown>,
     /// What takes the change back.
     pub inverse: Inverse,
+}
+
+/// A growth of a block: its nodes at `from.N` are at `to.N` now. In JSON the two fields have that form; displayed, it
+/// is a sentence such as `0.1 to 0.9 are now 0.1.1 to 0.1.9`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Grown {
+    /// Where the entries were: the head, or the tree with decimal 0.
+    #[serde(serialize_with = "any_below")]
+    pub from: Path,
+    /// Where they are.
+    #[serde(serialize_with = "any_below")]
+    pub to: Path,
+    /// Their digits, from the lowest to the highest.
+    #[serde(skip)]
+    pub digits: Vec<u8>,
+}
+
+fn below(path: &Path, digit: impl fmt::Display) -> String {
+    if path.is_root() {
+        digit.to_string()
+    } else {
+        format!("{path}.{digit}")
+    }
+}
+
+fn any_below<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&below(path, 'N'))
+}
+
+impl fmt::Display for Grown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Some(first), Some(last)) = (self.digits.first(), self.digits.last()) else {
+            return Ok(());
+        };
+        let all = |path| (below(path, first), below(path, last));
+        let (from, to) = (all(&self.from), all(&self.to));
+        if first == last {
+            write!(f, "{} is now {}", from.0, to.0)
+        } else {
+            write!(f, "{} to {} are now {} to {}", from.0, from.1, to.0, to.1)
+        }
+    }
 }
 
 /// Takes a change back. It fits only the block as the change left it.

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::{Block, Change, Inverse, MAX_DECIMAL, Node, Step, checked};
+use super::{Block, Change, Grown, Inverse, MAX_DECIMAL, Node, Step, checked};
 use crate::path::MAX_DEPTH;
 use crate::{BlockError, Path};
 
@@ -71,11 +71,19 @@ impl Block {
         }
         self.checking(|block| {
             let before = block.decimal;
+            let from = block.head();
+            let digits = block.node(&from).into_iter();
+            let digits = digits
+                .flat_map(|head| head.children.keys().copied())
+                .collect();
             block.regrow(Some(text));
             block.size = block.tree.size();
+            let path = block.head();
+            let to = path.child(1)?;
             Ok(Change {
-                path: block.head(),
+                path,
                 created: Vec::new(),
+                grown: Some(Grown { from, to, digits }),
                 inverse: Inverse::shrink(before),
             })
         })
@@ -235,6 +243,7 @@ impl Change {
         match earlier {
             None => self,
             Some(earlier) => Self {
+                grown: self.grown.or(earlier.grown),
                 inverse: earlier.inverse.after(self.inverse),
                 ..self
             },

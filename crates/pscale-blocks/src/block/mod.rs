@@ -12,7 +12,7 @@ mod read;
 mod search;
 mod write;
 
-pub use change::{Change, Inverse};
+pub use change::{Change, Grown, Inverse};
 pub use diff::NodeDiff;
 pub use grow::{Appended, Summary, SummaryKind};
 pub use lint::{Lint, LintKind};
@@ -148,10 +148,14 @@ impl Block {
             deepest += 1;
         }
         BlockError::NotFound {
+            block: None,
             path: *path,
             deepest: path.prefix(deepest),
             children: node.children.keys().copied().collect(),
-            moved_to: self.moved_to(path),
+            near: self
+                .moved_to(path)
+                .or_else(|| self.below_head(path))
+                .map(Box::new),
         }
     }
 
@@ -168,6 +172,14 @@ impl Block {
         });
         let place = places.next()?;
         places.next().is_none().then_some(place)
+    }
+
+    /// The node at `path` read from the head on.
+    fn below_head(&self, path: &Path) -> Option<Path> {
+        let head = self.head();
+        let digits = head.digits().iter().chain(path.digits()).copied();
+        let place = Path::of(digits).ok()?;
+        self.node(&place).map(|_| place)
     }
 
     /// Whether the limits hold.

@@ -107,6 +107,7 @@ impl Block {
         Change {
             path: self.head(),
             created: Vec::new(),
+            grown: None,
             inverse: Inverse::block(old),
         }
     }

@@ -82,6 +82,7 @@ impl Block {
             return Ok(Change {
                 path: self.head(),
                 created: Vec::new(),
+                grown: None,
                 inverse: Inverse::decimal(old),
             });
         };
@@ -140,6 +141,7 @@ impl Block {
         Change {
             path,
             created,
+            grown: None,
             inverse,
         }
     }
@@ -165,6 +167,7 @@ impl Block {
         Change {
             path,
             created: Vec::new(),
+            grown: None,
             inverse: Inverse::node(goes, old),
         }
     }

@@ -65,6 +65,14 @@ pub enum StoreError {
         /// The block.
         name: BlockName,
     },
+    /// No edit is left to take back, or none that was taken back is left to make again.
+    #[error("{name}: nothing to {step}")]
+    NothingLeft {
+        /// The block.
+        name: BlockName,
+        /// `undo` or `redo`.
+        step: &'static str,
+    },
     /// A thread panicked in the middle of an edit.
     #[error("an edit broke off in this process: open the store again")]
     Poisoned,
@@ -116,6 +124,8 @@ impl StoreError {
             Self::Locked { .. } => "locked",
             Self::ReadOnly => "read_only",
             Self::Corrupt { .. } | Self::LogMismatch { .. } => "corrupt",
+            Self::NothingLeft { step: "redo", .. } => "nothing_to_redo",
+            Self::NothingLeft { .. } => "nothing_to_undo",
             Self::Full { .. } => "full",
             Self::Io { .. } | Self::Poisoned => "io",
         }

@@ -1,41 +1,139 @@
-//! What a log can do for a block: take edits back, and make the block again.
+//! What a log can do for a block: take edits back, make them again, and make the block again.
 
 use super::{LogEntry, LoggedOp};
 use crate::{Block, Inverse, Op};
 
-/// What an undo came to.
-pub(super) struct Undone {
-    /// How many edits.
-    pub edits: u32,
-    /// What makes them again.
-    pub redo: Inverse,
+/// What an undo or a redo came to.
+pub(super) struct Stepped {
+    /// The revisions of the edits, in the order in which they were taken back or made again.
+    pub revs: Vec<u64>,
+    /// What takes all of it back.
+    pub inverse: Inverse,
 }
 
-/// Takes the edits at the end of `log` back, up to where one cannot be: where the block was made, where an entry is
-/// missing. None if what comes out is not what the log says was there; then `block` is as it was.
-pub(super) fn undo(block: &mut Block, log: &[LogEntry], count: u32) -> Option<Undone> {
-    let before = block.clone();
-    let mut hash = log.last().and_then(|entry| entry.after_hash.clone());
-    let mut redo = Inverse::default();
-    let mut edits = 0;
-    for entry in log.iter().rev().take(count as usize) {
-        let fits = entry.after_hash == hash;
-        let Some(inverse) = entry.inverse.as_ref().filter(|_| fits) else {
-            break;
-        };
-        redo = block.take_back(inverse);
-        hash.clone_from(&entry.before_hash);
-        edits += 1;
+/// The edits that an undo and a redo of a block concern.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Steps {
+    /// The revisions of the edits that an undo takes back, the first one first.
+    pub undo: Vec<u64>,
+    /// The revisions of the edits that a redo makes again, the first one first.
+    pub redo: Vec<u64>,
+}
+
+impl Steps {
+    /// Those of the block whose entries are `log`.
+    pub fn of(log: &[LogEntry]) -> Self {
+        let revs = |entry: &LogEntry| entry.rev;
+        Self {
+            undo: done(log).map(revs).collect(),
+            redo: undone(log).map(revs).collect(),
+        }
     }
-    if hash.is_some_and(|hash| hash != hex(&block.hash())) {
+}
+
+fn find(log: &[LogEntry], rev: u64) -> Option<&LogEntry> {
+    let index = log.binary_search_by_key(&rev, |entry| entry.rev).ok()?;
+    log.get(index)
+}
+
+/// The edits that led to the block as it is, newest first, up to one that cannot be taken back: the block's making, an
+/// entry without inverse, a missing entry.
+pub(super) fn done(log: &[LogEntry]) -> impl Iterator<Item = &LogEntry> {
+    let mut at = log.last().map(|entry| entry.rev);
+    let mut hash = log.last().and_then(|entry| entry.after_hash.as_ref());
+    std::iter::from_fn(move || {
+        loop {
+            let entry = find(log, at?).filter(|entry| entry.after_hash.as_ref() == hash)?;
+            // The block after an undo is the one before the oldest of its edits.
+            let back = match &entry.op {
+                LoggedOp::Create { .. } | LoggedOp::Delete => return None,
+                LoggedOp::Edit(_) => {
+                    entry.inverse.as_ref()?;
+                    hash = entry.before_hash.as_ref();
+                    at = entry.rev.checked_sub(1);
+                    return Some(entry);
+                }
+                LoggedOp::Undo { revs, .. } => revs.last()?.checked_sub(1),
+                LoggedOp::Redo { revs } => revs.last().copied(),
+            };
+            at = back.filter(|rev| *rev < entry.rev);
+        }
+    })
+}
+
+/// The edits that were taken back since the last edit, the last one first, up to a missing entry.
+pub(super) fn undone(log: &[LogEntry]) -> impl Iterator<Item = &LogEntry> {
+    let is_step =
+        |entry: &LogEntry| matches!(entry.op, LoggedOp::Undo { .. } | LoggedOp::Redo { .. });
+    let steps = log
+        .iter()
+        .rposition(|entry| !is_step(entry))
+        .map_or(0, |last| last + 1);
+    let mut stack: Vec<u64> = Vec::new();
+    for entry in &log[steps..] {
+        match &entry.op {
+            // Older programs took an undo back as if it were an edit.
+            LoggedOp::Undo { revs, .. }
+                if revs.iter().any(|rev| find(log, *rev).is_some_and(is_step)) =>
+            {
+                stack.clear();
+            }
+            LoggedOp::Undo { revs, .. } => stack.extend(revs),
+            LoggedOp::Redo { revs } => stack.truncate(stack.len().saturating_sub(revs.len())),
+            _ => {}
+        }
+    }
+    stack.into_iter().rev().map_while(|rev| find(log, rev))
+}
+
+/// Takes up to `count` edits back. None if what comes out is not what the log says was there; then `block` is as it was.
+pub(super) fn undo(block: &mut Block, log: &[LogEntry], count: usize) -> Option<Stepped> {
+    step(block, done(log).take(count), |block, entry| {
+        Some((block.take_back(entry.inverse.as_ref()?), &entry.before_hash))
+    })
+}
+
+/// Makes up to `count` edits again. None if what comes out is not what the log says was there; then `block` is as it was.
+pub(super) fn redo(block: &mut Block, log: &[LogEntry], count: usize) -> Option<Stepped> {
+    step(block, undone(log).take(count), |block, entry| {
+        let LoggedOp::Edit(op) = &entry.op else {
+            return None;
+        };
+        let applied = block.apply(op).ok()?;
+        Some((applied.change()?.inverse.clone(), &entry.after_hash))
+    })
+}
+
+/// Does each of `entries`; `one` answers what takes it back, and the hash of the block that it leads to.
+fn step<'a>(
+    block: &mut Block,
+    entries: impl Iterator<Item = &'a LogEntry>,
+    one: impl Fn(&mut Block, &'a LogEntry) -> Option<(Inverse, &'a Option<String>)>,
+) -> Option<Stepped> {
+    let before = block.clone();
+    let mut stepped = Stepped {
+        revs: Vec::new(),
+        inverse: Inverse::default(),
+    };
+    let mut expected = None;
+    for entry in entries {
+        let Some((inverse, hash)) = one(block, entry) else {
+            *block = before;
+            return None;
+        };
+        stepped.revs.push(entry.rev);
+        stepped.inverse = inverse;
+        expected = hash.as_ref();
+    }
+    if expected.is_some_and(|hash| *hash != hex(&block.hash())) {
         *block = before;
         return None;
     }
-    if edits > 1 {
+    if stepped.revs.len() > 1 {
         // Shorter than all the steps, if there are many.
-        redo = Inverse::block(before);
+        stepped.inverse = Inverse::block(before);
     }
-    Some(Undone { edits, redo })
+    Some(stepped)
 }
 
 /// Makes the block again that `log` ends with: from the last whole block in it, or from `known`, a block that it was
@@ -52,15 +150,23 @@ pub(super) fn rebuild(log: &[LogEntry], known: Option<&Block>) -> Option<Block> 
         .enumerate()
         .rev()
         .find_map(|(index, entry)| Some((index, begin(entry)?)))?;
-    for (index, entry) in log.iter().enumerate().skip(start + 1) {
+    for entry in &log[start + 1..] {
         match &entry.op {
             LoggedOp::Create { .. } | LoggedOp::Delete => return None,
             LoggedOp::Edit(op) => {
                 block.apply(op).ok()?;
             }
-            LoggedOp::Undo { count } => {
-                for undone in log[..index].iter().rev().take(*count as usize) {
-                    block.take_back(undone.inverse.as_ref()?);
+            LoggedOp::Undo { revs, .. } => {
+                for rev in revs {
+                    block.take_back(find(log, *rev)?.inverse.as_ref()?);
+                }
+            }
+            LoggedOp::Redo { revs } => {
+                for rev in revs {
+                    let LoggedOp::Edit(op) = &find(log, *rev)?.op else {
+                        return None;
+                    };
+                    block.apply(op).ok()?;
                 }
             }
         }

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 
-use super::history::{hex, undo};
+use super::history::{Stepped, done, hex, redo, undo, undone};
 use super::{BlockInfo, BlockStore, Edited, LogEntry, LoggedOp, Stamp, StoreError, Versioned};
 use crate::secrets::Clean as _;
 use crate::{Block, BlockName, Inverse, Op, Path};
@@ -247,7 +247,8 @@ impl<J: Journal> BlockStore for Ledger<J> {
             });
         }
         let changes = !live.block.is_already(&op);
-        let applied = live.block.apply(&op)?;
+        let applied = live.block.apply(&op);
+        let applied = applied.map_err(|error| error.in_block(name))?;
         if let Some(change) = applied.change().filter(|_| changes) {
             let inverse = Some(change.inverse.clone());
             let op = LoggedOp::Edit(op.into_owned());
@@ -259,7 +260,7 @@ impl<J: Journal> BlockStore for Ledger<J> {
             rev: *rev,
             applied: Some(applied),
             keys_removed: in_op + in_stamp,
-            undone: 0,
+            steps: 0,
         })
     }
 
@@ -289,26 +290,72 @@ impl<J: Journal> BlockStore for Ledger<J> {
     }
 
     fn undo(&self, name: &BlockName, count: u32, stamp: &Stamp) -> Result<Edited, StoreError> {
+        self.step(Direction::Undo, name, count, stamp)
+    }
+
+    fn redo(&self, name: &BlockName, count: u32, stamp: &Stamp) -> Result<Edited, StoreError> {
+        self.step(Direction::Redo, name, count, stamp)
+    }
+}
+
+/// Which way a step leads through the edits of a block.
+#[derive(Clone, Copy)]
+enum Direction {
+    Undo,
+    Redo,
+}
+
+impl<J: Journal> Ledger<J> {
+    /// An undo or a redo of up to `count` edits.
+    fn step(
+        &self,
+        direction: Direction,
+        name: &BlockName,
+        count: u32,
+        stamp: &Stamp,
+    ) -> Result<Edited, StoreError> {
         let (stamp, keys_removed) = stamp.clean();
+        let count = count as usize;
         let mut state = self.state()?;
         let (rev, live, journal) = state.live(name)?;
-        let from = (*rev + 1).saturating_sub(u64::from(count));
-        let log = journal.read(name, from)?;
-        let undone = undo(&mut live.block, &log, count)
-            .ok_or_else(|| StoreError::LogMismatch { name: name.clone() })?;
-        if undone.edits > 0 {
-            let op = LoggedOp::Undo {
-                count: undone.edits,
+        // Mostly the end of a log is enough: an archive is unpacked only for what is in it.
+        let mut length = 8 + 2 * count as u64;
+        let log = loop {
+            let from = rev.saturating_sub(length);
+            let log = journal.read(name, from)?;
+            let found = match direction {
+                Direction::Undo => done(&log).take(count).count(),
+                Direction::Redo => undone(&log).take(count).count(),
             };
-            let inverse = Some(undone.redo);
-            live.keep(name, journal, entry(*rev + 1, &stamp, op, None, inverse))?;
+            if found == count || from <= 1 {
+                break log;
+            }
+            length = length.saturating_mul(8);
+        };
+        let stepped = match direction {
+            Direction::Undo => undo(&mut live.block, &log, count),
+            Direction::Redo => redo(&mut live.block, &log, count),
+        };
+        let Stepped { revs, inverse } =
+            stepped.ok_or_else(|| StoreError::LogMismatch { name: name.clone() })?;
+        let steps = revs.len() as u32;
+        let (step, op) = match direction {
+            Direction::Undo => ("undo", LoggedOp::Undo { revs, count: 0 }),
+            Direction::Redo => ("redo", LoggedOp::Redo { revs }),
+        };
+        if steps > 0 {
+            let entry = entry(*rev + 1, &stamp, op, None, Some(inverse));
+            live.keep(name, journal, entry)?;
             *rev += 1;
+        } else if count > 0 {
+            let name = name.clone();
+            return Err(StoreError::NothingLeft { name, step });
         }
         Ok(Edited {
             rev: *rev,
             applied: None,
             keys_removed,
-            undone: undone.edits,
+            steps,
         })
     }
 }

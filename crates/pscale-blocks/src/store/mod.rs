@@ -15,6 +15,7 @@ pub use dir::DirStore;
 #[cfg(feature = "testing")]
 pub use dir::{Step, Watch};
 pub use error::StoreError;
+pub use history::Steps;
 pub(crate) use history::hex;
 pub use mem::MemStore;
 
@@ -95,12 +96,12 @@ pub struct BlockInfo {
 pub struct Edited {
     /// The revision afterwards; as before if nothing changed.
     pub rev: u64,
-    /// What was done; none for an undo.
+    /// What was done; none for an undo or a redo.
     pub applied: Option<Applied>,
     /// How many keys were taken out of the texts.
     pub keys_removed: u32,
-    /// How many edits an undo took back.
-    pub undone: u32,
+    /// How many edits an undo took back, or a redo made again.
+    pub steps: u32,
 }
 
 /// One line of a block's log.
@@ -141,10 +142,21 @@ pub enum LoggedOp {
     },
     /// It went to the trash.
     Delete,
-    /// This many edits were taken back.
+    /// Edits were taken back.
     Undo {
-        /// Edits.
-        count: u32,
+        /// The revisions that the edits had made, the newest first.
+        #[serde(default)]
+        revs: Vec<u64>,
+        /// Read from the logs of older programs only, which did not name revisions: so many entries before this one.
+        /// Reading a log turns it into `revs`.
+        #[doc(hidden)]
+        #[serde(default, skip_serializing)]
+        count: u64,
+    },
+    /// Edits that had been taken back were made again.
+    Redo {
+        /// The revisions that the edits had made, the oldest first.
+        revs: Vec<u64>,
     },
     /// An edit.
     #[serde(untagged)]
@@ -195,10 +207,17 @@ pub trait BlockStore: Send + Sync {
     /// The log cannot be read.
     fn log(&self, name: Option<&BlockName>, from: u64) -> Result<Vec<LogEntry>, StoreError>;
 
-    /// Takes the last `count` edits back, newest first, in one new revision; fewer if there are no more, as a block's
-    /// making is no edit. An undo is an edit: it can be taken back.
+    /// Takes back the last `count` edits that are not taken back yet, newest first, in one new revision; fewer if there
+    /// are no more, as a block's making is no edit.
     ///
     /// # Errors
-    /// [`StoreError::NoBlock`], or the store cannot be written.
+    /// [`StoreError::NoBlock`], [`StoreError::NothingLeft`], or the store cannot be written.
     fn undo(&self, name: &BlockName, count: u32, stamp: &Stamp) -> Result<Edited, StoreError>;
+
+    /// Makes the last `count` edits again that were taken back, in one new revision; fewer if there are no more. After
+    /// another edit there are none.
+    ///
+    /// # Errors
+    /// [`StoreError::NoBlock`], [`StoreError::NothingLeft`], or the store cannot be written.
+    fn redo(&self, name: &BlockName, count: u32, stamp: &Stamp) -> Result<Edited, StoreError>;
 }

@@ -392,6 +392,11 @@ impl BlockStore for Failing {
         self.count()?;
         self.inner.undo(name, count, stamp)
     }
+
+    fn redo(&self, name: &BlockName, count: u32, stamp: &Stamp) -> Result<Edited, StoreError> {
+        self.count()?;
+        self.inner.redo(name, count, stamp)
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ use pscale_blocks::{Block, BlockStore, DirStore, MAX_TEXT, Op, StoreError};
 use crate::child::{self, Process};
 
 const DAY: i64 = 24 * 60 * 60;
-const TASKS: [&str; 8] = [
+const TASKS: [&str; 9] = [
     "open",
     "create",
     "create again",
@@ -19,13 +19,14 @@ const TASKS: [&str; 8] = [
     "append",
     "replace",
     "undo",
+    "redo",
     "delete",
 ];
 
-/// Blocks with a past: `notes` lives, `gone` was deleted.
+/// Blocks with a past: `notes` lives, of `back` the edits were taken back, `gone` was deleted.
 fn furnish(dir: &Path) {
     let store = DirStore::open(dir).unwrap().without_fsync();
-    for (block, seconds) in [("notes", 0), ("gone", 10)] {
+    for (block, seconds) in [("notes", 0), ("back", 5), ("gone", 10)] {
         store
             .create(&name(block), &Block::new("what it is"), &stamp(seconds))
             .unwrap();
@@ -46,6 +47,7 @@ fn furnish(dir: &Path) {
             )
             .unwrap();
     }
+    store.undo(&name("back"), 2, &stamp(8)).unwrap();
     store.delete(&name("gone"), &stamp(20)).unwrap();
 }
 
@@ -71,6 +73,7 @@ fn act(store: &DirStore, task: &str) -> Result<(), StoreError> {
             block: Block::new("another"),
         }),
         "undo" => store.undo(&notes, 2, &at).map(|_| ()),
+        "redo" => store.redo(&name("back"), 2, &at).map(|_| ()),
         "delete" => store.delete(&notes, &at),
         other => panic!("{other}"),
     }
@@ -263,7 +266,7 @@ fn a_process_that_dies_in_a_save_leaves_the_old_block_or_the_new_one() {
     let folders = tempfile::tempdir().unwrap();
     let furnished = folders.path().join("furnished");
     furnish(&furnished);
-    for task in ["create", "write", "undo", "delete"] {
+    for task in ["create", "write", "undo", "redo", "delete"] {
         let (old, new) = outcomes(
             &furnished,
             &folders.path().join(format!("whole {task}")),

@@ -40,7 +40,7 @@ fn a_file_that_is_no_block_is_put_aside_and_made_again_from_the_log() {
             notices.contains(aside) && notices.contains("made again"),
             "{notices}"
         );
-        assert_eq!(open.undo(&name("notes"), 1, &stamp(9)).unwrap().undone, 1);
+        assert_eq!(open.undo(&name("notes"), 1, &stamp(9)).unwrap().steps, 1);
     }
 }
 
@@ -143,7 +143,7 @@ fn a_file_that_a_person_edited_is_a_revision() {
     // It is one edit among the others.
     let open = store.open();
     assert_eq!(open.notices(), [""; 0]);
-    assert_eq!(open.undo(&notes, 2, &stamp(9)).unwrap().undone, 2);
+    assert_eq!(open.undo(&notes, 2, &stamp(9)).unwrap().steps, 2);
     assert_eq!(
         (text(&open, "0.1").as_deref(), text(&open, "0.2")),
         (Some("one"), None)
@@ -242,7 +242,7 @@ fn a_torn_line_is_cut_and_a_damaged_one_is_passed_over() {
     );
     let undone = open.undo(&name("notes"), 5, &stamp(9)).unwrap();
     assert_eq!(
-        undone.undone, 1,
+        undone.steps, 1,
         "what a missing entry did cannot be taken back"
     );
     assert_eq!(text(&open, "0.1").as_deref(), Some("one"));
@@ -268,7 +268,7 @@ fn a_torn_line_is_cut_and_a_damaged_one_is_passed_over() {
             .rev,
         4
     );
-    assert_eq!(open.undo(&name("notes"), 9, &stamp(9)).unwrap().undone, 3);
+    assert_eq!(open.undo(&name("notes"), 9, &stamp(9)).unwrap().steps, 3);
     assert_eq!(open.load(&name("notes")).unwrap().block, Block::new("n"));
 }
 

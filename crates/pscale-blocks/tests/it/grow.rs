@@ -53,8 +53,8 @@ proptest! {
             } else {
                 prop_assert_eq!(text, new_text);
                 // An old path finds its node, or what stands there now.
-                if let Err(pscale_blocks::BlockError::NotFound { moved_to, .. }) = block.view(path) {
-                    prop_assert!(moved_to.is_none_or(|to| after.contains_key(&to)));
+                if let Err(pscale_blocks::BlockError::NotFound { near, .. }) = block.view(path) {
+                    prop_assert!(near.is_none_or(|near| after.contains_key(&*near)));
                 }
             }
         }
@@ -189,9 +189,31 @@ fn moved_node_is_found_again() {
     let mut block = full_but_unsummarised();
     block.write(&path("0.9"), "of 0.9").unwrap();
     block.grow(&summary("of all")).unwrap();
-    let Err(pscale_blocks::BlockError::NotFound { moved_to, .. }) = block.view(&path("0.4.5"))
-    else {
+    let Err(pscale_blocks::BlockError::NotFound { near, .. }) = block.view(&path("0.4.5")) else {
         panic!("0.4 is free after growth");
     };
-    assert_eq!(moved_to, Some(path("0.1.4.5")));
+    assert_eq!(near, Some(Box::new(path("0.1.4.5"))));
+}
+
+#[test]
+fn a_growth_says_which_paths_are_others_now() {
+    let mut block = Block::new("n");
+    let told = |block: &mut Block| {
+        let grown = block.grow(&summary("s")).unwrap().grown.unwrap();
+        (grown.to_string(), serde_json::to_value(&grown).unwrap())
+    };
+    block.write(&"0.1".parse().unwrap(), "one").unwrap();
+    let json = serde_json::json!({"from": "0.N", "to": "0.1.N"});
+    assert_eq!(
+        told(&mut block),
+        ("0.1 is now 0.1.1".to_owned(), json.clone())
+    );
+    block.write(&"0.9".parse().unwrap(), "nine").unwrap();
+    let all = "0.1 to 0.9 are now 0.1.1 to 0.1.9";
+    assert_eq!(told(&mut block), (all.to_owned(), json));
+    // With decimal 0 the tree itself is the head, and becomes child 0.
+    let mut block = Block::parse(r#"{"decimal":0,"tree":{"_":"n","2":"two","4":"four"}}"#).unwrap();
+    let json = serde_json::json!({"from": "N", "to": "0.1.N"});
+    let all = "2 to 4 are now 0.1.2 to 0.1.4";
+    assert_eq!(told(&mut block), (all.to_owned(), json));
 }

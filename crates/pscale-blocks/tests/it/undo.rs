@@ -3,7 +3,7 @@ use std::fs;
 use proptest::prelude::*;
 use pscale_blocks::conformance::{name, stamp};
 use pscale_blocks::{
-    Block, BlockStore, DirStore, MemStore, Op, Path, Summary, SummaryKind, render_json,
+    Block, BlockStore, DirStore, MemStore, Op, Path, Steps, Summary, SummaryKind, render_json,
 };
 
 fn path() -> impl Strategy<Value = Path> {
@@ -63,9 +63,9 @@ proptest! {
         let first = file();
         let edits = edit(&store, &ops);
         let last = file();
-        prop_assert_eq!(store.undo(&notes, edits, &stamp(2)).unwrap().undone, edits);
+        prop_assert_eq!(store.undo(&notes, edits, &stamp(2)).unwrap().steps, edits);
         prop_assert_eq!(file(), first);
-        store.undo(&notes, 1, &stamp(3)).unwrap();
+        store.redo(&notes, edits, &stamp(3)).unwrap();
         prop_assert_eq!(file(), &*last);
     }
 
@@ -83,11 +83,11 @@ proptest! {
         drop(store);
 
         let store = open();
-        prop_assert_eq!(store.undo(&notes, edits, &stamp(2)).unwrap().undone, edits);
+        prop_assert_eq!(store.undo(&notes, edits, &stamp(2)).unwrap().steps, edits);
         prop_assert_eq!(file(), first);
         drop(store);
         let store = open();
-        store.undo(&notes, 1, &stamp(3)).unwrap();
+        store.redo(&notes, edits, &stamp(3)).unwrap();
         prop_assert_eq!(file(), &*last);
 
         // The log alone says what the block is.
@@ -101,4 +101,55 @@ proptest! {
         prop_assert_eq!(render_json(&again.block), render_json(&block));
         prop_assert_eq!(again.rev, u64::from(edits) + 3);
     }
+}
+
+#[test]
+fn the_undos_of_an_older_program_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = || DirStore::open(folder.path()).unwrap().without_fsync();
+    let notes = name("notes");
+    let write = |text: &str| Op::Write {
+        path: "0.1".parse().unwrap(),
+        text: text.to_owned(),
+    };
+    let store = open();
+    store.create(&notes, &Block::new("n"), &stamp(0)).unwrap();
+    for text in ["one", "two", "three"] {
+        store.edit(&notes, None, &write(text), &stamp(1)).unwrap();
+    }
+    store.undo(&notes, 2, &stamp(2)).unwrap();
+    store.redo(&notes, 2, &stamp(3)).unwrap();
+    store.undo(&notes, 1, &stamp(4)).unwrap();
+    drop(store);
+    // Such a program named no revisions, and had no redo: an undo of an undo made the edits again.
+    let path = folder.path().join("log/notes.jsonl");
+    let log = fs::read_to_string(&path).unwrap();
+    let old = log
+        .replace(
+            r#"{"op":"undo","revs":[4,3]}"#,
+            r#"{"op":"undo","count":2}"#,
+        )
+        .replace(
+            r#"{"op":"redo","revs":[3,4]}"#,
+            r#"{"op":"undo","count":1}"#,
+        )
+        .replace(r#"{"op":"undo","revs":[4]}"#, r#"{"op":"undo","count":3}"#);
+    assert_eq!(old.matches("count").count(), 3, "{old}");
+    fs::write(&path, &old).unwrap();
+
+    let store = open();
+    assert_eq!(store.notices(), [""; 0]);
+    let steps = Steps::of(&store.log(Some(&notes), 0).unwrap());
+    assert_eq!((steps.undo, steps.redo), (vec![3, 2], vec![]));
+    assert_eq!(store.undo(&notes, 9, &stamp(5)).unwrap().steps, 2);
+    assert_eq!(store.load(&notes).unwrap().block, Block::new("n"));
+    assert_eq!(store.redo(&notes, 9, &stamp(6)).unwrap().steps, 2);
+    let block = store.load(&notes).unwrap().block;
+    drop(store);
+    // The log alone says what the block is, its old entries included.
+    fs::write(folder.path().join("blocks/notes.json"), "{").unwrap();
+    fs::remove_dir_all(folder.path().join("backups")).unwrap();
+    let store = open();
+    assert_eq!(store.load(&notes).unwrap().block, block);
+    assert_eq!(block.text(&"0.1".parse().unwrap()), Ok(Some("two")));
 }

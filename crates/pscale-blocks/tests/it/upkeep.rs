@@ -110,9 +110,9 @@ fn older_entries_of_a_long_log_are_packed_and_can_still_be_taken_back() {
             .map(|entry| entry.rev)
             .eq(1..=103)
     );
-    assert_eq!(open.undo(&notes, 102, &stamp(200)).unwrap().undone, 102);
+    assert_eq!(open.undo(&notes, 102, &stamp(200)).unwrap().steps, 102);
     assert_eq!(open.load(&notes).unwrap().block, Block::new("n"));
-    open.undo(&notes, 1, &stamp(201)).unwrap();
+    open.redo(&notes, 102, &stamp(201)).unwrap();
     assert_eq!(store.read("blocks/notes.json"), full);
 }
 
@@ -166,7 +166,7 @@ fn a_person_may_edit_a_block_while_the_store_is_open() {
     fs::remove_file(store.path("blocks/notes.json")).unwrap();
     open.edit(&notes, Some(6), &write("0.1", "1"), &stamp(9))
         .unwrap();
-    assert_eq!(open.undo(&notes, 9, &stamp(9)).unwrap().undone, 6);
+    assert_eq!(open.undo(&notes, 9, &stamp(9)).unwrap().steps, 6);
     assert_eq!(store.read("blocks/notes.json"), Block::new("n").to_file());
     fs::remove_file(store.path("blocks/notes.json")).unwrap();
     open.delete(&notes, &stamp(10)).unwrap();

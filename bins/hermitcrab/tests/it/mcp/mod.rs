@@ -11,13 +11,14 @@ use client::Client;
 
 /// What a server offers that only reads, and what comes with `--write`.
 const READING: [&str; 3] = ["block_list", "block_read", "block_search"];
-const WRITING: [&str; 6] = [
+const WRITING: [&str; 7] = [
     "block_write",
     "block_append",
     "block_create",
     "block_grow",
     "block_move",
     "block_undo",
+    "block_redo",
 ];
 
 fn yard() -> Place {
@@ -195,6 +196,9 @@ async fn a_client_writes_appends_and_takes_back_under_its_own_name() {
     assert_eq!(undone["undone"], 2);
     let whole = client.done("block_read", json!({"name": "tools"})).await;
     assert_eq!(whole["tree"], json!({"0": "What can be lent."}));
+    let redone = client.done("block_redo", json!({"name": "tools"})).await;
+    assert_eq!(redone["redone"], 1);
+    client.done("block_undo", json!({"name": "tools"})).await;
     client.leave().await;
 
     let log = place.json(&["block", "log", "tools"]);
@@ -205,14 +209,27 @@ async fn a_client_writes_appends_and_takes_back_under_its_own_name() {
         .map(|entry| &entry["by"])
         .collect();
     let client = json!({"model": {"id": "row 27"}});
-    assert_eq!(authors, [&client; 4], "{log}");
+    assert_eq!(authors, [&client; 6], "{log}");
+}
+
+#[tokio::test]
+async fn a_client_reads_which_paths_are_others_now() {
+    let entries = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
+    let place = Place::with_block("notes", "Notes about the boat.", &entries);
+    let client = Client::start(&place, true).await;
+    let entry = json!({"name": "notes", "content": "10", "summary": "Nine."});
+    let grown = json!({"from": "0.N", "to": "0.1.N"});
+    assert_eq!(client.done("block_append", entry).await["grown"], grown);
+    let level = json!({"name": "notes", "summary": "All.", "kind": "emergence"});
+    assert_eq!(client.done("block_grow", level).await["grown"], grown);
+    client.leave().await;
 }
 
 #[tokio::test]
 async fn the_newest_protocol_works_without_a_handshake() {
     let place = yard();
     let client = Client::start_without_handshake(&place, true).await;
-    assert_eq!(client.tools().await.len(), 9);
+    assert_eq!(client.tools().await.len(), 10);
     let entry = json!({"name": "yard", "content": "A ladder"});
     assert_eq!(client.done("block_append", entry).await["path"], "0.4");
     assert!(
@@ -302,7 +319,7 @@ async fn blocks_and_nodes_are_resources() {
         (
             "pscale://yard/0.9",
             -32002,
-            "the deepest one on the way is 0",
+            "no node 0.9 in yard (0 has 1, 2, 3)",
         ),
         ("pscale://yard/0..1", -32602, "bad_path"),
         ("pscale://Yard", -32602, "bad_name"),

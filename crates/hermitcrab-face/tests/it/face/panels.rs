@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use hermitcrab_kernel::OfflineBrain;
+use pscale_blocks::Provenance;
 
 use super::home::{FACE, Home, Plan};
 use test_support::browser::{self, Browser};
@@ -111,6 +112,49 @@ fn faces_have_states_in_plain_words() {
             states,
             serde_json::json!(["shown", "failed", "shown before"])
         );
+        home.close().await;
+    });
+}
+
+#[test]
+fn the_log_steps_back_and_forward() {
+    browser::run(async |browser| {
+        let home = Plan::default().open(Arc::new(OfflineBrain)).await;
+        browser.open(&home.url).await;
+        browser.wait_for(FACE).await;
+        for content in ["The tide was high.", "The tide was low."] {
+            let input = serde_json::json!({"name": "memory", "content": content});
+            let edit = home
+                .kernel
+                .call_tool("block_append", input, Provenance::Person);
+            assert!(!edit.await.is_error);
+        }
+        browser.press("Log").await;
+        browser.wait_for_text("#sheet", "memory 0.2").await;
+        for (press, said) in [
+            ("Undo", "1 edit of memory taken back."),
+            ("Redo", "1 edit of memory made again."),
+            (
+                "Undo this and the 1 after it",
+                "2 edits of memory taken back.",
+            ),
+            (
+                "Redo this and the 1 before it",
+                "2 edits of memory made again.",
+            ),
+            ("Undo", "1 edit of memory taken back."),
+        ] {
+            let open = "document.querySelectorAll('#sheet details').forEach((one) => { one.open = true; })";
+            browser.eval(open).await;
+            browser.press(press).await;
+            browser.wait_for_text("#sheet", said).await;
+            let silent = "document.querySelector('#sheet .body > p').textContent = ''";
+            browser.eval(silent).await;
+        }
+        let memory = "memory".parse().unwrap();
+        let block = home.kernel.store().load(&memory).unwrap().block;
+        assert!(block.text(&"0.1".parse().unwrap()).is_ok());
+        assert!(block.text(&"0.2".parse().unwrap()).is_err());
         home.close().await;
     });
 }

@@ -87,8 +87,29 @@ async fn blocks_are_read_written_undone_and_all_pages_hear_of_it() {
     assert_eq!(undone.json()["undone"], 1, "{undone:?}");
     let seen = stand.get("/api/blocks/memory?path=0.1").await.json();
     assert_eq!(seen["content"], "The tide was high.");
+    // Each row says how many steps lead to it and back.
+    let log = stand.get("/api/log?name=memory").await.json();
+    let rows = log.as_array().unwrap().iter();
+    let steps: Vec<_> = rows
+        .map(|row| {
+            (
+                row["op"].as_str().unwrap(),
+                row["undo"].as_u64(),
+                row["redo"].as_u64(),
+            )
+        })
+        .collect();
+    let expected = [
+        ("undo", None, None),
+        ("replace", None, Some(1)),
+        ("write", Some(1), None),
+        ("create", None, None),
+    ];
+    assert_eq!(steps, expected);
+    let redone = stand.post("/api/redo", json!({"name": "memory"})).await;
+    assert_eq!(redone.json()["redone"], 1, "{redone:?}");
     for page in [&mut first, &mut second] {
-        for _ in 0..3 {
+        for _ in 0..4 {
             assert_eq!(page.event("block_changed").await["name"], "memory");
         }
     }

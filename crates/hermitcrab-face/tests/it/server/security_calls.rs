@@ -28,6 +28,7 @@ async fn a_shell_has_its_props_and_nothing_else() {
         "safeFace",
         "boot",
         "undo",
+        "redo",
         "offline",
         "shells",
         "log",

@@ -1,5 +1,6 @@
 //! What every answer says of itself, and the policies of the two kinds of pages.
 
+use pscale_blocks::Provenance;
 use serde_json::json;
 
 use super::http::{Answer, Request};
@@ -43,6 +44,13 @@ async fn what_is_right_is_answered() {
     let frame = page.frame.clone().unwrap();
     let local = format!("localhost:{}", stand.addr.port());
     let session = stand.session().await;
+    for content in ["The tide was high.", "The tide was low."] {
+        let input = json!({"name": "memory", "content": content});
+        let edit = stand
+            .kernel
+            .call_tool("block_append", input, Provenance::Person);
+        assert!(!edit.await.is_error);
+    }
     let undo = stand.request("POST", "/api/undo").await;
     let undo = undo.json(&json!({"name": "memory"}));
     let charset = undo

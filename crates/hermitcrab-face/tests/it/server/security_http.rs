@@ -225,7 +225,7 @@ async fn other_tokens() {
                 .await;
         }
     }
-    for target in ["/api/undo", "/api/import", "/api/key"] {
+    for target in ["/api/undo", "/api/redo", "/api/import", "/api/key"] {
         let post = refused.stand.bare("POST", target).json(&json!({}));
         refused
             .is(&format!("no tokens for {target}"), post, 403, "session")
@@ -306,7 +306,13 @@ async fn other_methods_and_bodies() {
             .await;
     }
     // What is too large is refused by its announcement: nothing of it is read.
-    for target in ["/api/undo", "/api/import", "/api/key", "/session"] {
+    for target in [
+        "/api/undo",
+        "/api/redo",
+        "/api/import",
+        "/api/key",
+        "/session",
+    ] {
         let post = stand.request("POST", target).await.json(&json!({}));
         let large = post.with("Content-Length", &(5 << 20).to_string());
         refused

@@ -64,6 +64,10 @@ impl BlockStore for SlowDisk {
     fn undo(&self, name: &BlockName, count: u32, stamp: &Stamp) -> Result<Edited, StoreError> {
         self.inner.undo(name, count, stamp)
     }
+
+    fn redo(&self, name: &BlockName, count: u32, stamp: &Stamp) -> Result<Edited, StoreError> {
+        self.inner.redo(name, count, stamp)
+    }
 }
 
 async fn on(store: &Arc<SlowDisk>, steps: Vec<ScriptStep>) -> Stand {

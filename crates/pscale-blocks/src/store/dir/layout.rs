@@ -1,5 +1,5 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{Read as _, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -112,8 +112,26 @@ impl Layout {
         Err(StoreError::Corrupt { path, reason })
     }
 
-    /// Takes the lock.
+    /// Takes the lock, in a file that holds this process's number.
     pub fn lock(&self) -> Result<Lock, StoreError> {
+        let mut lock = self.take_lock(true)?;
+        // The lock counts, the number is only told.
+        let _ = lock.0.set_len(0);
+        let _ = write!(lock.0, "{}", std::process::id());
+        Ok(lock)
+    }
+
+    /// Whether the lock could be taken now. Nothing is written.
+    pub fn check_lock(&self) -> Result<(), StoreError> {
+        match self.take_lock(false) {
+            Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                Ok(())
+            }
+            taken => taken.map(|_| ()),
+        }
+    }
+
+    fn take_lock(&self, create: bool) -> Result<Lock, StoreError> {
         let path = self.root.join("lock");
         let failed = StoreError::io(&path);
         // A link leads to somebody else's file, and the pid would take the place of what it holds.
@@ -123,17 +141,16 @@ impl Layout {
             return Err(StoreError::Corrupt { path, reason });
         }
         let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false);
+        options
+            .read(true)
+            .write(true)
+            .create(create)
+            .truncate(false);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(&path).map_err(StoreError::io(&path))?;
         match file.try_lock() {
-            Ok(()) => {
-                // The lock counts, the number is only told.
-                let _ = file.set_len(0);
-                let _ = write!(file, "{}", std::process::id());
-                Ok(Lock(file))
-            }
+            Ok(()) => Ok(Lock(file)),
             Err(TryLockError::WouldBlock) => {
                 let mut pid = String::new();
                 let read = file.read_to_string(&mut pid);

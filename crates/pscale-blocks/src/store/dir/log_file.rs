@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::disk::{self, Disk};
 use super::layout::Layout;
-use crate::store::{LogEntry, SCHEMA_VERSION};
+use crate::store::{LogEntry, LoggedOp, SCHEMA_VERSION};
 use crate::{BlockName, StoreError};
 
 /// From here on the older entries move to an archive.
@@ -19,6 +19,8 @@ pub(super) const LOG_LIMIT: u64 = 8 << 20;
 const ARCHIVE_LIMIT: u64 = 64 << 20;
 /// A number that grows by one forever never gets here.
 const MAX_REV: u64 = 1 << 53;
+/// The most entries that an undo of an older program can say it took back.
+const MAX_UNDO: u64 = 1 << 20;
 
 /// The whole lines of a log.
 pub(super) struct Lines {
@@ -47,9 +49,20 @@ fn parse(line: &[u8]) -> Result<LogEntry, Fault> {
     if schema_version != u64::from(SCHEMA_VERSION) {
         return Err(Fault::Newer(schema_version));
     }
-    let entry: LogEntry = serde_json::from_slice(line).map_err(bad)?;
+    let mut entry: LogEntry = serde_json::from_slice(line).map_err(bad)?;
     if !(1..=MAX_REV).contains(&entry.rev) {
         return Err(Fault::Bad(format!("revision {}", entry.rev)));
+    }
+    if let LoggedOp::Undo { revs, count } = &mut entry.op
+        && *count > 0
+    {
+        if *count > MAX_UNDO {
+            return Err(Fault::Bad(format!("{count} edits undone at once")));
+        }
+        *revs = (entry.rev.saturating_sub(*count)..entry.rev)
+            .rev()
+            .collect();
+        *count = 0;
     }
     Ok(entry)
 }

@@ -47,7 +47,7 @@ const BACKUP_AGE: SignedDuration = SignedDuration::from_hours(24);
 /// assert_eq!(edited.rev, 2);
 /// assert!(std::fs::read_to_string(dir.path().join("blocks/notes.json"))?.contains("first note"));
 ///
-/// assert_eq!(store.undo(&notes, 1, &stamp)?.undone, 1);
+/// assert_eq!(store.undo(&notes, 1, &stamp)?.steps, 1);
 /// assert_eq!(store.load(&notes)?.block, Block::new("what I noted"));
 /// # Ok(())
 /// # }
@@ -136,6 +136,17 @@ impl DirStore {
         journal.layout.check_schema()?;
         let blocks = journal.view_all()?;
         Ok(Self::of(blocks, journal))
+    }
+
+    /// Whether [`DirStore::open`] would be let in now, as far as this can be told without writing.
+    ///
+    /// # Errors
+    /// [`StoreError::Locked`] if another process writes to the directory, [`StoreError::Corrupt`] if a later program made
+    /// it, or the system refuses.
+    pub fn check_open(dir: impl AsRef<Path>) -> Result<(), StoreError> {
+        let layout = DirJournal::of(dir.as_ref(), None).layout;
+        layout.check_lock()?;
+        layout.check_schema()
     }
 
     /// The store without waiting for the disk: quicker, and a power cut may lose edits that were reported. For tests and
