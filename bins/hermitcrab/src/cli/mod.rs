@@ -26,6 +26,9 @@ use crate::{block, bundle, chat, doctor, key, look, mcp, migrate, serve};
 #[derive(Debug, clap::Parser)]
 #[command(name = "hermitcrab", version, after_help = examples::PROGRAM)]
 pub struct Cli {
+    // First, so that it hides and spreads its own flags only.
+    #[command(flatten)]
+    model: AnywhereModelFlags,
     /// Where everything of this instance is kept [default: hermitcrab in the user's folder for data].
     #[arg(long, global = true, value_name = "DIR")]
     data: Option<PathBuf>,
@@ -102,7 +105,11 @@ pub struct Mcp {
 pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
     let data = || DataDir::find(cli.data.as_deref()).map_err(Error::failure);
     let Some(command) = &cli.command else {
-        return chat::execute(&Chat::default(), &data()?, session);
+        let args = Chat {
+            model: cli.model.flags.clone(),
+            ..Chat::default()
+        };
+        return chat::execute(&args, &data()?, session);
     };
     match command {
         Command::Chat(args) => chat::execute(args, &data()?, session),
@@ -140,8 +147,8 @@ mod tests {
     #[test]
     fn flags_stand_anywhere() {
         for line in [
-            "--data D --quiet block --json list",
-            "block list --json --quiet --data D",
+            "--data D --quiet --model M block --json list",
+            "block list --json --quiet --model M --data D",
         ] {
             let words = ["hermitcrab"].into_iter().chain(line.split(' '));
             let matches = bin_support::command::<Cli>()
@@ -149,6 +156,7 @@ mod tests {
                 .unwrap();
             let cli = Cli::from_arg_matches(&matches).unwrap();
             assert_eq!(cli.data, Some("D".into()), "{line}");
+            assert_eq!(cli.model.flags.model.as_deref(), Some("M"), "{line}");
             assert!(matches.get_flag("quiet"), "{line}");
             assert!(matches!(
                 cli.command,

@@ -5,6 +5,14 @@ use std::path::PathBuf;
 use bin_support::{ModelFlags, SeedFlag};
 use clap::ValueEnum;
 
+/// The model flags before and after every command. The commands that use them declare them again, and their help shows them.
+#[derive(Debug, Default, clap::Args)]
+#[command(mut_args(|arg| arg.global(true).hide(true)))]
+pub struct AnywhereModelFlags {
+    #[command(flatten)]
+    pub flags: ModelFlags,
+}
+
 /// What every command takes that opens the kernel.
 #[derive(Debug, Default, clap::Args)]
 pub struct KernelFlags {

@@ -117,6 +117,62 @@ fn every_command_has_help() {
     assert_eq!(found, known);
 }
 
+/// The model flags, each with a value that it takes.
+const MODEL_FLAGS: [&str; 7] = [
+    "--provider=offline",
+    "--base-url=http://127.0.0.1:9",
+    "--model=m",
+    "--record=r",
+    "--replay=r",
+    "--max-usd=1",
+    "--concurrency=1",
+];
+
+/// Row H28.
+#[test]
+fn model_flags_stand_with_every_command() {
+    let place = Place::new();
+    for command in COMMANDS {
+        let words: Vec<_> = command.split(' ').collect();
+        let before = [&MODEL_FLAGS, &words[..], &["--help"]].concat();
+        let after = [&words[..], &MODEL_FLAGS, &["--help"]].concat();
+        let help = place.run(&before).exits(0).stdout;
+        assert_eq!(place.run(&after).exits(0).stdout, help, "{command}");
+        let uses = matches!(command, "chat" | "serve" | "doctor");
+        for flag in MODEL_FLAGS {
+            let name = flag.split('=').next().unwrap();
+            // The provider of `key set` is the one whose key it is.
+            let shown = uses || (command == "key set" && name == "--provider");
+            assert_eq!(
+                help.contains(&format!("{name} <")),
+                shown,
+                "{command} {name}"
+            );
+        }
+    }
+    // They run with commands that ask no model, and reach those that do.
+    let offline = ["--provider", "offline"];
+    for words in [&["prompt", "--phase", "call"][..], &["block", "list"]] {
+        place.run(&[&offline, words].concat()).exits(0);
+        place.run(&[words, &offline].concat()).exits(0);
+    }
+    for words in [&["chat"][..], &["doctor"], &[]] {
+        let flags = ["--provider", "generic"];
+        for line in [[&flags, words].concat(), [words, &flags].concat()] {
+            let ran = place.run(&line);
+            let told = format!("{}{}", ran.stdout, ran.stderr);
+            assert!(told.contains("--base-url"), "{line:?}: {told}");
+        }
+    }
+    let key = ["key", "set", "--file"];
+    let openai = ["--provider", "openai"];
+    for line in [[&openai[..], &key].concat(), [&key[..], &openai].concat()] {
+        place.fed(KEY.as_bytes(), &line).exits(0);
+        assert!(place.read("data/keys.env").contains("OPENAI_API_KEY"));
+        place.run(&["key", "clear"]).exits(0);
+    }
+}
+
 #[test]
 fn what_is_no_command_is_a_usage_error() {
     let place = Place::new();
