@@ -58,6 +58,8 @@ pub enum Error {
     },
     #[error("to remove the whole block: hermitcrab block rm {name} --whole")]
     WholeBlock { name: BlockName },
+    #[error("{} is no number of edits: give one from 1 on", printable(typed))]
+    NoCount { typed: String },
     #[error("missing TEXT: say what the block is for")]
     MissingText,
     #[error("{}: no block in it", name(path))]
@@ -171,6 +173,7 @@ impl Error {
             | Self::UnusualPath { .. }
             | Self::WholeBlock { .. }
             | Self::MissingText
+            | Self::NoCount { .. }
             | Self::EmptyQuery => "usage",
             Self::Kernel(_) => "kernel",
             Self::Settings { .. } => "settings",

@@ -3,11 +3,10 @@
 use std::io::{self, Write};
 
 use bin_support::shortened;
-use pscale_blocks::BlockInfo;
+use pscale_blocks::{BlockInfo, BlockStore};
 use serde::Serialize;
 
 use crate::answer::Answer;
-use crate::data_dir::DataDir;
 use crate::error::Error;
 
 /// How much of a head is shown, in characters.
@@ -20,9 +19,9 @@ pub struct List {
     blocks: Vec<BlockInfo>,
 }
 
-pub fn list(data: &DataDir) -> Result<List, Error> {
+pub fn list(store: &dyn BlockStore) -> Result<List, Error> {
     Ok(List {
-        blocks: data.for_reading()?.names()?,
+        blocks: store.names()?,
     })
 }
 

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use bin_support::{printable, shortened};
-use pscale_blocks::{BlockName, LogEntry, LoggedOp, Op, Provenance};
+use pscale_blocks::{BlockName, BlockStore, LogEntry, LoggedOp, Op, Provenance};
 use serde::Serialize;
 
 use super::chosen;
@@ -12,7 +12,6 @@ use super::outline::shown;
 use crate::answer::Answer;
 use crate::cli;
 use crate::clock::by_the_person;
-use crate::data_dir::DataDir;
 use crate::error::Error;
 
 /// How much of a text is shown, in characters.
@@ -21,7 +20,7 @@ const SHOWN: usize = 60;
 /// What was done.
 #[derive(Serialize)]
 pub struct Log {
-    /// In order of the blocks' names, each block's oldest first.
+    /// In order of the blocks' names, each block's oldest first; the latest of all blocks in order of their times.
     entries: Vec<Entry>,
 }
 
@@ -33,9 +32,8 @@ struct Entry {
     logged: LogEntry,
 }
 
-pub fn log(args: &cli::Log, data: &DataDir) -> Result<Log, Error> {
-    let store = data.for_reading()?;
-    let names = chosen(&*store, args.name.as_ref())?;
+pub fn log(args: &cli::Log, store: &dyn BlockStore) -> Result<Log, Error> {
+    let names = chosen(store, args.name.as_ref())?;
     let mut entries = Vec::new();
     for name in names {
         // The log of a block that was never there is empty, not wrong.
@@ -51,6 +49,18 @@ pub fn log(args: &cli::Log, data: &DataDir) -> Result<Log, Error> {
             logged,
         }));
     }
+    Ok(Log { entries })
+}
+
+/// The last edits of all blocks, the oldest of them first.
+pub fn latest(count: usize, store: &dyn BlockStore) -> Result<Log, Error> {
+    let all = cli::Log {
+        name: None,
+        limit: Some(count),
+    };
+    let mut entries = log(&all, store)?.entries;
+    entries.sort_by_key(|entry| entry.logged.at);
+    entries.drain(..entries.len().saturating_sub(count));
     Ok(Log { entries })
 }
 
@@ -161,10 +171,9 @@ impl Stepped {
     }
 }
 
-pub fn undo(args: &cli::Step, data: &DataDir) -> Result<Stepped, Error> {
-    let store = data.for_writing()?;
+pub fn undo(args: &cli::Step, store: &dyn BlockStore) -> Result<Stepped, Error> {
     // No other process writes between these two steps.
-    still(&*store, &args.name, args.expect)?;
+    still(store, &args.name, args.expect)?;
     let edited = store.undo(&args.name, args.count, &by_the_person())?;
     Ok(Stepped {
         undone: Some(edited.steps),
@@ -172,9 +181,8 @@ pub fn undo(args: &cli::Step, data: &DataDir) -> Result<Stepped, Error> {
     })
 }
 
-pub fn redo(args: &cli::Step, data: &DataDir) -> Result<Stepped, Error> {
-    let store = data.for_writing()?;
-    still(&*store, &args.name, args.expect)?;
+pub fn redo(args: &cli::Step, store: &dyn BlockStore) -> Result<Stepped, Error> {
+    still(store, &args.name, args.expect)?;
     let edited = store.redo(&args.name, args.count, &by_the_person())?;
     Ok(Stepped {
         redone: Some(edited.steps),

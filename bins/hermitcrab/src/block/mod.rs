@@ -12,6 +12,9 @@ mod search;
 mod text;
 
 pub use self::edit::keys_removed;
+pub use self::list::list;
+pub use self::log::{latest, log, redo, undo};
+pub use self::read::read;
 
 use bin_support::{Exit, Failure, Session};
 use pscale_blocks::{BlockName, BlockStore};
@@ -24,9 +27,15 @@ use crate::error::Error;
 
 pub fn execute(args: &cli::Block, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
     let json = args.json;
+    let reading = || data.for_reading();
+    let writing = || data.for_writing();
     match &args.command {
-        BlockCommand::List => give(json, list::list(data), session),
-        BlockCommand::Read(args) => give(json, read::read(args, data), session),
+        BlockCommand::List => give(json, reading().and_then(|store| list(&*store)), session),
+        BlockCommand::Read(args) => give(
+            json,
+            reading().and_then(|store| read(args, &*store)),
+            session,
+        ),
         BlockCommand::Create(args) => give(json, edit::create(args, data), session),
         BlockCommand::Write(args) => give(json, edit::write(args, data), session),
         BlockCommand::Append(args) => give(json, append::append(args, data), session),
@@ -38,9 +47,21 @@ pub fn execute(args: &cli::Block, data: &DataDir, session: &mut Session) -> Resu
         BlockCommand::Lint(args) => give(json, lint::lint(args, data), session),
         BlockCommand::Export(args) => bundle::export(args, json, data, session),
         BlockCommand::Import(args) => give(json, bundle::import(args, data), session),
-        BlockCommand::Log(args) => give(json, log::log(args, data), session),
-        BlockCommand::Undo(args) => give(json, log::undo(args, data), session),
-        BlockCommand::Redo(args) => give(json, log::redo(args, data), session),
+        BlockCommand::Log(args) => give(
+            json,
+            reading().and_then(|store| log(args, &*store)),
+            session,
+        ),
+        BlockCommand::Undo(args) => give(
+            json,
+            writing().and_then(|store| undo(args, &*store)),
+            session,
+        ),
+        BlockCommand::Redo(args) => give(
+            json,
+            writing().and_then(|store| redo(args, &*store)),
+            session,
+        ),
     }
 }
 

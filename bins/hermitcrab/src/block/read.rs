@@ -2,13 +2,12 @@
 
 use std::io::{self, Write};
 
-use pscale_blocks::{BlockName, NodeView, Path, Step};
+use pscale_blocks::{BlockName, BlockStore, NodeView, Path, Step};
 use serde::Serialize;
 
 use super::outline::{node, outline, shown};
 use crate::answer::Answer;
 use crate::cli::{self, View};
-use crate::data_dir::DataDir;
 use crate::error::Error;
 
 /// What was asked for of a block.
@@ -36,8 +35,8 @@ enum Found {
     Nodes(Vec<Step>),
 }
 
-pub fn read(args: &cli::Read, data: &DataDir) -> Result<Reading, Error> {
-    let stored = data.for_reading()?.load(&args.name)?;
+pub fn read(args: &cli::Read, store: &dyn BlockStore) -> Result<Reading, Error> {
+    let stored = store.load(&args.name)?;
     let block = &stored.block;
     let view = args.view.unwrap_or(match args.at {
         Some(_) => View::Node,

@@ -1,29 +1,35 @@
 //! The person's own commands: no model is asked.
 
 use std::io::Write as _;
+use std::num::NonZeroU32;
 use std::path::Path;
 
 use bin_support::{Failure, Session, printable, write_file};
 use hermitcrab_kernel::{BOOT_MESSAGE, Kernel, Phase};
-use pscale_blocks::Provenance;
-use serde_json::{Value, json};
+use pscale_blocks::{BlockError, BlockName, BlockStore, StoreError};
 
 use super::screen::readable;
+use crate::answer::{Answer, give};
+use crate::block;
+use crate::cli::{self, Address, Expect, Step};
 use crate::error::Error;
 use crate::look::taken;
 
 const HELP: &str = "\
 /blocks            all blocks
 /read NAME [PATH]  a block, or one of its nodes
-/log NAME          the last edits of a block
+/log [NAME]        the last edits of a block, or of all
 /undo NAME [N]     take the last N edits back
-/redo NAME         make the last one of them again
+/redo NAME [N]     make the last N of them again
 /tools             the tools of the next call
 /cost              what was taken
 /prompt            what the next request would be, and its tokens
 /save FILE         write the conversation to a file
 /quit              leave
 ";
+
+/// How many edits `/log` shows.
+const LOGGED: usize = 20;
 
 /// What follows a command.
 pub enum After {
@@ -34,31 +40,21 @@ pub enum After {
 /// Runs what follows the slash.
 pub async fn run(command: &str, kernel: &Kernel, session: &mut Session) -> Result<After, Failure> {
     let words: Vec<_> = command.split_whitespace().collect();
+    let store = kernel.store();
     match words.as_slice() {
         ["quit" | "exit" | "q"] => return Ok(After::Leave),
         ["help"] => write!(session.results, "{HELP}")?,
-        ["blocks"] => tool(kernel, session, "block_list", json!({})).await?,
-        ["read", name] => tool(kernel, session, "block_read", json!({"name": name})).await?,
-        ["read", name, path] => {
-            tool(
-                kernel,
-                session,
-                "block_read",
-                json!({"name": name, "path": path}),
-            )
-            .await?;
+        ["blocks"] => tell(block::list(&*store), session)?,
+        ["read", name, at @ ..] if at.len() < 2 => tell(read(name, at.first(), &*store), session)?,
+        ["log"] => tell(block::latest(LOGGED, &*store), session)?,
+        ["log", name] => tell(log(name, &*store), session)?,
+        ["undo", name, count @ ..] if count.len() < 2 => {
+            let undone = step(name, count.first()).and_then(|step| block::undo(&step, &*store));
+            tell(undone, session)?;
         }
-        ["log", name] => tool(kernel, session, "block_log", json!({"name": name})).await?,
-        ["redo", name] => tool(kernel, session, "block_redo", json!({"name": name})).await?,
-        ["undo", name] => tool(kernel, session, "block_undo", json!({"name": name})).await?,
-        ["undo", name, count] => {
-            tool(
-                kernel,
-                session,
-                "block_undo",
-                json!({"name": name, "count": count}),
-            )
-            .await?;
+        ["redo", name, count @ ..] if count.len() < 2 => {
+            let redone = step(name, count.first()).and_then(|step| block::redo(&step, &*store));
+            tell(redone, session)?;
         }
         ["tools"] => writeln!(session.results, "{}", kernel.tools().join(" "))?,
         ["cost"] => cost(kernel, session)?,
@@ -70,31 +66,52 @@ pub async fn run(command: &str, kernel: &Kernel, session: &mut Session) -> Resul
     Ok(After::Stay)
 }
 
-async fn tool(
-    kernel: &Kernel,
-    session: &mut Session,
-    name: &str,
-    input: Value,
-) -> Result<(), Failure> {
-    let outcome = kernel.call_tool(name, input, Provenance::Person).await;
-    if outcome.is_error {
-        let text = |field: &str| {
-            outcome.content[field]
-                .as_str()
-                .unwrap_or_default()
-                .to_owned()
-        };
-        let hint = text("hint");
-        let hint = if hint.is_empty() {
-            hint
-        } else {
-            format!(" ({hint})")
-        };
-        session.notice(&printable(&format!("{}{hint}", text("detail"))));
-    } else {
-        writeln!(session.results, "{:#}", outcome.content)?;
+/// Prints what a block command answers on the command line. One that fails is said, and the conversation goes on.
+fn tell<A: Answer>(outcome: Result<A, Error>, session: &mut Session) -> Result<(), Failure> {
+    match outcome {
+        Err(error) => session.report(&error),
+        answer => {
+            give(false, answer, session)?;
+        }
     }
     Ok(())
+}
+
+fn named(name: &str) -> Result<BlockName, Error> {
+    Ok(BlockName::new(name).map_err(StoreError::from)?)
+}
+
+fn read(name: &str, at: Option<&&str>, store: &dyn BlockStore) -> Result<impl Answer, Error> {
+    let at = at.map(|at| at.parse::<Address>()).transpose();
+    let args = cli::Read {
+        name: named(name)?,
+        at: at.map_err(BlockError::from)?,
+        view: None,
+        full: false,
+    };
+    block::read(&args, store)
+}
+
+fn log(name: &str, store: &dyn BlockStore) -> Result<impl Answer, Error> {
+    let args = cli::Log {
+        name: Some(named(name)?),
+        limit: Some(LOGGED),
+    };
+    block::log(&args, store)
+}
+
+fn step(name: &str, count: Option<&&str>) -> Result<Step, Error> {
+    let count = match count {
+        Some(typed) => typed.parse().map_err(|_| Error::NoCount {
+            typed: (*typed).to_owned(),
+        })?,
+        None => NonZeroU32::MIN,
+    };
+    Ok(Step {
+        name: named(name)?,
+        count: count.get(),
+        expect: Expect::default(),
+    })
 }
 
 fn cost(kernel: &Kernel, session: &mut Session) -> Result<(), Failure> {

@@ -252,7 +252,7 @@ pub struct Step {
 }
 
 /// Compare and set.
-#[derive(Debug, Clone, Copy, clap::Args)]
+#[derive(Debug, Default, Clone, Copy, clap::Args)]
 pub struct Expect {
     /// Only if the block has this revision still.
     #[arg(long, value_name = "REVISION")]

@@ -68,7 +68,7 @@ fn a_life_without_a_page_or_a_key() {
     let fourth = chat(&place, "read memory\n/blocks\n").exits(0);
     in_order(
         &fourth,
-        &["0.1 the keel is laid", "0.2 oak on larch", "\"log\""],
+        &["0.1 the keel is laid", "0.2 oak on larch", "\nlog "],
     );
     let shells = place.json(&["shells"]);
     assert_eq!(shells["shells"].as_array().unwrap().len(), 2);
@@ -135,7 +135,7 @@ fn the_commands_of_the_person() {
         &ran,
         &[
             "Remembered at 0.1.",
-            "\"content\": \"one\"",
+            "0.1  one",
             "block_read block_write block_list block_create get_source recompile get_datetime set_tools",
             "turn ",
             "day ",
@@ -151,6 +151,75 @@ fn the_commands_of_the_person() {
         "{said}"
     );
     assert!(!place.read("data/blocks/memory.json").contains("one"));
+}
+
+/// Row H51.
+#[test]
+fn block_commands_print_what_the_command_line_prints() {
+    let place = Place::with_block("wind", "What the wind did.", &["north", "east"]);
+    let greeting = chat(&place, "").exits(0).stdout;
+    assert!(greeting.contains(FIRST), "{greeting}");
+    // What a command prints after the greeting of a later start.
+    let printed = |line: &str| {
+        let said = chat(&place, format!("{line}\n")).exits(0);
+        let printed = said.stdout.strip_prefix("Here again.\n");
+        (printed.unwrap().to_owned(), said.stderr)
+    };
+    for (line, words) in [
+        ("/blocks", &["block", "list"][..]),
+        ("/read wind", &["block", "read", "wind"]),
+        ("/read wind 0.1", &["block", "read", "wind", "0.1"]),
+        ("/log wind", &["block", "log", "wind"]),
+    ] {
+        let told = place.run(words).exits(0).stdout;
+        assert!(told.lines().count() > 1, "{told}");
+        assert_eq!(printed(line).0, told, "{line}");
+    }
+    // On two equal blocks an edit says the same.
+    place
+        .run(&["block", "create", "tide", "The tide."])
+        .exits(0);
+    for entry in ["high", "low"] {
+        place.run(&["block", "append", "tide", entry]).exits(0);
+    }
+    for (line, words) in [
+        (
+            "/undo wind 2",
+            &["block", "undo", "tide", "--count", "2"][..],
+        ),
+        ("/redo wind", &["block", "redo", "tide"]),
+        ("/undo wind", &["block", "undo", "tide"]),
+    ] {
+        let told = place.run(words).exits(0).stdout;
+        assert!(told.starts_with("tide: "), "{told}");
+        assert_eq!(printed(line).0, told.replace("tide", "wind"), "{line}");
+    }
+    // The faults are those of the command line, too.
+    for (line, words) in [
+        ("/read nothere", &["block", "read", "nothere"][..]),
+        ("/undo nothere", &["block", "undo", "nothere"]),
+        ("/read wind 0.7", &["block", "read", "wind", "0.7"]),
+    ] {
+        let fault = place.run(words).stderr;
+        assert!(printed(line).1.contains(&fault), "{line}: {fault}");
+    }
+    let (_, told) = printed("/undo wind x");
+    assert!(told.contains("x is no number of edits"), "{told}");
+    // All blocks, the last 20 edits, the latest at the end.
+    for at in 1..=20 {
+        let path = if at < 10 { "0.3" } else { "0.4" };
+        let name = if at % 2 == 0 { "wind" } else { "tide" };
+        place
+            .run(&["block", "write", name, path, &at.to_string()])
+            .exits(0);
+    }
+    let log = printed("/log").0;
+    let ends: Vec<_> = log
+        .lines()
+        .map(|line| line.rsplit("  ").next().unwrap())
+        .collect();
+    let edits: Vec<_> = (1..=20).map(|at: u32| at.to_string()).collect();
+    assert_eq!(ends, edits, "{log}");
 }
 
 #[test]
