@@ -30,7 +30,7 @@ async fn talk(
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
     let kernel = opened::for_chat(args, data, session).await?;
-    let exit = converse(&kernel, data, session, interrupt).await;
+    let exit = converse(&kernel, args.verbose, data, session, interrupt).await;
     kernel
         .settle()
         .await
@@ -40,6 +40,7 @@ async fn talk(
 
 async fn converse(
     kernel: &Kernel,
+    verbose: bool,
     data: &DataDir,
     session: &mut Session,
     interrupt: &Interrupt,
@@ -49,7 +50,8 @@ async fn converse(
     let screen = Screen::new(at_terminal, session.is_quiet());
 
     let cancel = CancellationToken::new();
-    let boot = kernel.boot(screen.sink(), cancel.clone());
+    introduce(kernel, data, &screen, session)?;
+    let boot = kernel.boot(screen.sink_of_boot(verbose), cancel.clone());
     let report = stoppable(boot, &cancel, interrupt).await;
     let report = report.map_err(|error| Error::from(error).failure())?;
     greet(kernel, &report, &screen, session)?;
@@ -101,18 +103,47 @@ async fn converse(
     }
 }
 
+/// Says what there is to say before the model wakes, and where the blocks are once they are made.
+fn introduce(
+    kernel: &Kernel,
+    data: &DataDir,
+    screen: &Screen,
+    session: &Session,
+) -> Result<(), Failure> {
+    let blocks = kernel.store().names();
+    let blocks = blocks.map_err(|error| Error::from(error).failure())?.len();
+    for notice in kernel.notices() {
+        let made = notice.strip_prefix("seeded: ");
+        let is_first = made.is_some_and(|made| made.split(", ").count() == blocks);
+        if is_first {
+            let place = data.path().display();
+            let line = format!("first start: created {blocks} blocks in {place}");
+            session.say(&printable(&line));
+        } else {
+            session.say(&printable(notice));
+        }
+    }
+    if !kernel.notices().is_empty() {
+        screen.gap(session);
+    }
+    Ok(())
+}
+
 fn greet(
     kernel: &Kernel,
     report: &BootReport,
     screen: &Screen,
     session: &mut Session,
 ) -> Result<(), Failure> {
-    for notice in &report.notices {
+    let told = kernel.notices();
+    for notice in report.notices.iter().filter(|line| !told.contains(line)) {
         session.say(&printable(notice));
     }
-    match &report.safe_face {
-        Some(face) => session.notice(&printable(&face.reason)),
-        None => screen.answer(&report.greeting, session)?,
+    if let Some(face) = &report.safe_face {
+        session.notice(&printable(&face.reason));
+    } else {
+        screen.answer(&report.greeting, session)?;
+        screen.gap(session);
     }
     let who = match &report.offline {
         Some(label) => format!("offline ({label}): no model is asked"),

@@ -31,9 +31,18 @@ impl Screen {
 
     /// Shows events of a turn.
     pub fn sink(&self) -> EventSink {
-        let (at_terminal, quiet, open) = (self.at_terminal, self.quiet, self.open.clone());
+        self.sink_with(!self.quiet)
+    }
+
+    /// Shows events of the start, its tools only if the person wants to see them.
+    pub fn sink_of_boot(&self, verbose: bool) -> EventSink {
+        self.sink_with(verbose && !self.quiet)
+    }
+
+    fn sink_with(&self, progress: bool) -> EventSink {
+        let (at_terminal, open) = (self.at_terminal, self.open.clone());
         EventSink::new(move |event| {
-            if quiet && is_progress(&event) {
+            if !progress && is_progress(&event) {
                 return;
             }
             // A terminal that went away is found out about by the answer that follows.
@@ -59,6 +68,13 @@ impl Screen {
             session.results.flush()?;
         }
         Ok(())
+    }
+
+    /// Sets a paragraph apart. In a pipe the streams do that.
+    pub fn gap(&self, session: &Session) {
+        if self.at_terminal {
+            session.say("");
+        }
     }
 
     /// Something beside the conversation.

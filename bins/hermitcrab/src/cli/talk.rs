@@ -36,6 +36,9 @@ pub struct Chat {
     /// Wake the model anew, also where a conversation is kept.
     #[arg(long)]
     pub fresh: bool,
+    /// Show the tools that the model calls when it wakes.
+    #[arg(short, long)]
+    pub verbose: bool,
 }
 
 #[derive(Debug, Default, clap::Args)]

@@ -13,7 +13,11 @@ use crate::program::{Place, Ran, feed};
 fn lines(ran: &Ran) -> Vec<&str> {
     (ran.stderr.lines())
         .filter(|line| {
-            let besides = ["retrying in ", "seeded: ", "hermitcrab: requests go to "];
+            let besides = [
+                "retrying in ",
+                "first start: ",
+                "hermitcrab: requests go to ",
+            ];
             !line.contains(" · ") && !besides.iter().any(|start| line.starts_with(start))
         })
         .collect()

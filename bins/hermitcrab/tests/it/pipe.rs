@@ -48,7 +48,11 @@ fn a_life_without_a_page_or_a_key() {
             "zone: ",
         ],
     );
-    let first = first.tells(&["offline", "seeded: keystone", "block_append"]);
+    let first = first.tells(&[
+        "offline",
+        "first start: created 6 blocks in data",
+        "block_append",
+    ]);
     // Plain text: no colours, no prompts, no carriage returns.
     for text in [&first.stdout, &first.stderr] {
         assert!(!text.contains('\u{1b}') && !text.contains('\r'), "{text:?}");

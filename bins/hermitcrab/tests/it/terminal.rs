@@ -14,6 +14,7 @@ use rustix::termios::{Winsize, tcsetwinsize};
 use test_support::{Answer, Canned};
 
 use crate::model::{GREETING, Talk};
+use crate::program::Place;
 
 /// More than anything takes that is waited for.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -92,6 +93,12 @@ impl Terminal {
     /// Waits until the screen was told these words; forgets all before them.
     #[track_caller]
     pub fn until(&self, words: &str) {
+        self.before(words);
+    }
+
+    /// Waits until the screen was told these words; returns all before them, and forgets it.
+    #[track_caller]
+    pub fn before(&self, words: &str) -> String {
         let find = |told: &[u8]| String::from_utf8_lossy(told).find(words);
         let told = self.screen.told.lock().unwrap();
         let waited =
@@ -103,8 +110,64 @@ impl Terminal {
             shown.as_bytes()[at + words.len()..].clone_into(&mut told);
         }
         drop(told);
-        assert!(found.is_some(), "{words:?} did not come:\n{shown}");
+        let Some(at) = found else {
+            panic!("{words:?} did not come:\n{shown}");
+        };
+        shown[..at].to_owned()
     }
+}
+
+/// Row H50.
+#[test]
+fn the_first_screen_of_chat_is_the_place_then_the_greeting() {
+    let place = Place::new();
+    let first = Terminal::start(&place.command(&["chat"])).before("> ");
+    let first = plain(&first);
+    let who = "offline (script): no model is asked · 10 tools · /help";
+    let (told, rest) = first.split_once("\n\n").unwrap();
+    assert!(
+        told.ends_with("\nfirst start: created 6 blocks in data"),
+        "{first}"
+    );
+    let (greeting, rest) = rest.split_once("\n\n").unwrap();
+    assert!(
+        greeting.starts_with("Hello. I am the offline script"),
+        "{first}"
+    );
+    assert!(greeting.ends_with("Say \"help\" for what I do."), "{first}");
+    assert!(!greeting.contains('\n'), "{first}");
+    assert!(rest.starts_with(who), "{first}");
+    assert!(!first.contains("block_read"), "{first}");
+
+    place
+        .fed(b"remember: the keel is laid\n", &["chat"])
+        .exits(0);
+    let fresh = ["chat", "--fresh"];
+    let again = Terminal::start(&place.command(&fresh)).before("> ");
+    let again = plain(&again);
+    assert!(
+        again.contains("the last one: the keel is laid. Say"),
+        "{again}"
+    );
+    assert!(!again.contains("first start") && !again.contains("block_read"));
+    let all = place.command(&[&fresh[..], &["-v"]].concat());
+    let all = Terminal::start(&all).before("> ");
+    assert!(
+        plain(&all).contains("  block_read name: constitution"),
+        "{all}"
+    );
+}
+
+/// What was told to a screen, without colours and with plain line ends.
+fn plain(told: &str) -> String {
+    let told = told.replace("\r\n", "\n");
+    let mut plain = String::new();
+    for (at, part) in told.split('\u{1b}').enumerate() {
+        let end = part.find(|char: char| char.is_ascii_alphabetic());
+        let rest = end.map_or(part, |end| &part[end + 1..]);
+        plain.push_str(if at == 0 { part } else { rest });
+    }
+    plain
 }
 
 impl Drop for Terminal {

@@ -56,7 +56,7 @@ fn greeting(memory: &Value, blocks: Option<usize>) -> String {
     let known = match entries.last() {
         None => "My memory is empty: this is a first meeting.".to_owned(),
         Some(last) => format!(
-            "Welcome back. Memory has {} {} on its first level, the last one: {}",
+            "Welcome back. Memory has {} {} on its first level, the last one: {}.",
             entries.len(),
             if entries.len() == 1 {
                 "entry"
