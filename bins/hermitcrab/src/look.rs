@@ -105,6 +105,9 @@ pub fn shells(args: &Shells, data: &DataDir, session: &mut Session) -> Result<Ex
 async fn list(args: &Shells, data: &DataDir, session: &mut Session) -> Result<Exit, Failure> {
     let kernel = opened::for_looking(data).await?;
     let shells = kernel.shells();
+    if shells.is_empty() && !args.json {
+        session.notice("no faces yet");
+    }
     let out = &mut session.results;
     if args.json {
         serde_json::to_writer_pretty(&mut *out, &json!({"schema_version": 1, "shells": shells}))?;
@@ -142,11 +145,17 @@ pub fn cost(args: &Cost, data: &DataDir, session: &mut Session) -> Result<Exit, 
     Ok(Exit::Done)
 }
 
+/// A number of things, such as `1 call` and `2 calls`.
+pub fn counted(number: u64, thing: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {thing}{plural}")
+}
+
 /// What calls took, in one line.
 pub fn taken(taken: &Taken) -> String {
     let unknown = match taken.unknown {
         0 => String::new(),
-        unknown => format!(" and {unknown} calls of unknown cost"),
+        unknown => format!(" and {} of unknown cost", counted(unknown, "call")),
     };
     let Taken {
         calls,
@@ -157,12 +166,13 @@ pub fn taken(taken: &Taken) -> String {
         unsettled,
         ..
     } = taken;
+    let calls = counted(*calls, "call");
     if *unsettled > 0 {
         return format!(
-            "{calls} calls, of these {unsettled} of unknown outcome, up to {usd}{unknown}, {input} tokens in ({cached} cached), {output} out"
+            "{calls}, of these {unsettled} of unknown outcome, up to {usd}{unknown}, {input} tokens in ({cached} cached), {output} out"
         );
     }
-    format!("{calls} calls, {input} tokens in ({cached} cached), {output} out, {usd}{unknown}")
+    format!("{calls}, {input} tokens in ({cached} cached), {output} out, {usd}{unknown}")
 }
 
 /// Compiles a shell and says what is wrong with it.

@@ -366,7 +366,9 @@ impl Inner {
 
     /// Counts a reply, with what failed attempts before it were charged.
     pub fn meter_reply(&self, answer: &BrainReply, events: &EventSink) {
-        let call = Call::of(&answer.model, &answer.reply, O200k.name());
+        let Some(call) = Call::of(&answer.model, &answer.reply, O200k.name()) else {
+            return;
+        };
         let charged = call.charged(self.brain.take_spend());
         self.meter_call(charged.unwrap_or(call), events);
     }

@@ -5,7 +5,7 @@ use std::io;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use llm_client::{CostSource, Reply, Spend, Usd};
+use llm_client::{CostSource, Reply, ReplySource, Spend, Usd};
 use serde::{Deserialize, Serialize};
 
 use crate::keeper::Keeper;
@@ -79,9 +79,15 @@ fn is_zero(n: &u64) -> bool {
 
 impl Call {
     /// What a reply says it took.
-    pub fn of(model: &str, reply: &Reply, tokenizer: &str) -> Self {
+    ///
+    /// `None` for the offline rules, which take nothing. A script that stands for a model has no known cost and is counted.
+    pub fn of(model: &str, reply: &Reply, tokenizer: &str) -> Option<Self> {
+        let is_offline = matches!(reply.source, ReplySource::Offline(_));
+        if is_offline && reply.cost.from == CostSource::Free {
+            return None;
+        }
         let taken = &reply.usage;
-        Self {
+        Some(Self {
             input: taken.input,
             cached_read: taken.cache_read,
             cached_write: taken.cache_write_5m.saturating_add(taken.cache_write_1h),
@@ -90,7 +96,7 @@ impl Call {
             cost_from: reply.cost.from.clone(),
             tokenizer: (!taken.known).then(|| tokenizer.to_owned()),
             ..Self::of_nothing(model)
-        }
+        })
     }
 
     /// A call without an answer, for which the client charged this.
@@ -183,7 +189,7 @@ mod dollars {
 impl Taken {
     fn add(&mut self, call: &Call) {
         let sum = |a: &mut u64, b: u64| *a = a.saturating_add(b);
-        // Where nothing was bought no model was asked.
+        // Where nothing was bought no model was asked. Journals of earlier versions hold such calls.
         if call.cost_from != CostSource::Free {
             sum(&mut self.calls, 1);
         }

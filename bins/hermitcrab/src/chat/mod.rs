@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::Chat;
 use crate::data_dir::DataDir;
 use crate::error::Error;
+use crate::look::counted;
 use crate::opened;
 use lines::{Line, Lines};
 use screen::Screen;
@@ -202,8 +203,12 @@ fn answered(report: &TurnReport, screen: &Screen, session: &mut Session) -> Resu
     };
     screen.aside(
         &format!(
-            "{} · {} rounds · {} tokens in, {} out · {}",
-            report.model, report.rounds, taken.input, taken.output, cost
+            "{} · {} · {} tokens in, {} out · {}",
+            report.model,
+            counted(report.rounds.into(), "round"),
+            taken.input,
+            taken.output,
+            cost
         ),
         session,
     );

@@ -267,6 +267,20 @@ fn the_tokens_of_the_prompts_are_within_their_limits() {
     }
 }
 
+/// Row H54.
+#[test]
+fn faces_are_listed() {
+    let place = Place::new();
+    let none = place.run(&["shells"]).exits(0);
+    assert_eq!(none.stderr, "hermitcrab: no faces yet\n");
+    let document = place.run(&["shells", "--json"]).exits(0);
+    assert_eq!(document.stderr, "");
+    place.fed(b"break\n", &["chat"]).exits(0);
+    let one = place.run(&["shells"]).exits(0);
+    assert!(one.stdout.starts_with("1 "), "{}", one.stdout);
+    assert_eq!(one.stderr, "");
+}
+
 #[test]
 fn faces_are_listed_shown_and_gone_back_to() {
     let place = Place::new();

@@ -70,6 +70,18 @@ fn the_cost_is_the_sum_of_the_journal() {
     assert!(second.stdout.contains(line), "{}", second.stdout);
 }
 
+/// Row H54.
+#[test]
+fn one_call_is_told_in_the_singular() {
+    let talk = Talk::of([dear("here")]);
+    talk.say("").exits(0);
+    let told = talk.place.run(&["cost"]).exits(0).stdout;
+    assert!(told.contains("\ntotal  1 call, 10 tokens in"), "{told}");
+    let ran = talk.say("first\n/cost\n").exits(0);
+    assert!(ran.stdout.contains("turn  1 call, 3000"), "{}", ran.stdout);
+    ran.tells(&["claude-opus-5-5 · 1 round · "]);
+}
+
 #[test]
 fn a_line_that_cannot_be_read_is_left_out_of_the_sum() {
     let talk = Talk::of([dear("here")]);

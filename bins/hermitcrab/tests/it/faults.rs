@@ -100,7 +100,7 @@ fn a_model_that_is_not_served_is_followed_by_the_next() {
     let asked = ["claude-opus-5-5", "claude-opus-5", "claude-opus-5"];
     assert_eq!(talk.models(), asked);
     // The line after a turn says who answered.
-    ran.tells(&["claude-opus-5 · 1 rounds"]);
+    ran.tells(&["claude-opus-5 · 1 round ·"]);
 }
 
 #[test]

@@ -24,8 +24,9 @@ fn in_order(ran: &Ran, words: &[&str]) {
     }
 }
 
-fn calls(place: &Place) -> usize {
-    place.read("data/usage.jsonl").lines().count()
+/// What was said so far: whoever is asked adds to it.
+fn said(place: &Place) -> String {
+    place.read("data/conversation.jsonl")
 }
 
 #[test]
@@ -65,9 +66,9 @@ fn a_life_without_a_page_or_a_key() {
     second.tells(&["face 1 is kept", "face 2 is kept"]);
 
     // The next start asks nobody and has everything.
-    let before = calls(&place);
+    let before = said(&place);
     let third = chat(&place, "").exits(0);
-    assert_eq!(calls(&place), before);
+    assert_eq!(said(&place), before);
     assert!(!third.stdout.contains(FIRST), "{}", third.stdout);
     let fourth = chat(&place, "read memory\n/blocks\n").exits(0);
     in_order(
@@ -80,9 +81,9 @@ fn a_life_without_a_page_or_a_key() {
     assert!(source.contains("const SIZE = 18;"), "{source}");
 
     // Woken anew: it is asked, and it knows that this is no first meeting.
-    let before = calls(&place);
+    let before = said(&place);
     let fresh = place.fed(b"", &["chat", "--fresh"]).exits(0);
-    assert!(calls(&place) > before);
+    assert_ne!(said(&place), before);
     assert!(fresh.stdout.contains("Hello."), "{}", fresh.stdout);
     assert!(!fresh.stdout.contains(FIRST), "{}", fresh.stdout);
     chat(&place, "read memory\n").exits(0);
@@ -103,9 +104,9 @@ fn tools_that_are_chosen_stay_chosen() {
 fn lines_that_say_nothing_ask_nobody() {
     let place = Place::new();
     chat(&place, "").exits(0);
-    let before = calls(&place);
+    let before = said(&place);
     let ran = chat(&place, "\n   \n\t\r\n\n").exits(0);
-    assert_eq!(calls(&place), before);
+    assert_eq!(said(&place), before);
     assert_eq!(ran.stdout.lines().count(), 1, "{}", ran.stdout);
 }
 
@@ -116,6 +117,26 @@ fn the_last_line_needs_no_end_and_a_line_may_end_as_windows_ends_it() {
     in_order(&ran, &["Remembered at 0.1.", "Remembered at 0.2."]);
     let memory = place.read("data/blocks/memory.json");
     assert!(!memory.contains("\\r"), "{memory}");
+}
+
+/// Row H52.
+#[test]
+fn what_is_not_in_the_script_is_one_line_and_nothing_is_metered() {
+    let place = Place::new();
+    chat(&place, "").exits(0);
+    let ran = chat(&place, "what is the tide?\nhelp\n/cost\n").exits(0);
+    in_order(
+        &ran,
+        &[
+            "Here again.\nThat is not in my script; try `help`.\n",
+            "I understand:\nlist\n",
+            "turn  0 calls, 0 tokens in (0 cached), 0 out, $0.00\n",
+        ],
+    );
+    let ran = ran.tells(&["offline · 1 round · 0 tokens in, 0 out"]);
+    assert_eq!(ran.stdout.matches("not in my script").count(), 1);
+    assert!(!place.names(DATA).contains(&"usage.jsonl".to_owned()));
+    assert_eq!(place.json(&["cost"])["total"]["calls"], 0);
 }
 
 #[test]
@@ -149,10 +170,10 @@ fn the_commands_of_the_person() {
         ],
     );
     assert!(!ran.stdout.contains("never said"), "{}", ran.stdout);
-    let said = place.read("said.txt");
+    let saved = place.read("said.txt");
     assert!(
-        said.contains("you: remember: one\n\nhermitcrab: Remembered at 0.1.\n"),
-        "{said}"
+        saved.contains("you: remember: one\n\nhermitcrab: Remembered at 0.1.\n"),
+        "{saved}"
     );
     assert!(!place.read("data/blocks/memory.json").contains("one"));
 }
@@ -308,7 +329,7 @@ fn without_a_command_it_is_chat() {
     // Whom it asks is always said, and nothing else.
     assert_eq!(quiet.stderr.lines().count(), 1, "{}", quiet.stderr);
     assert!(quiet.stderr.contains("running offline"), "{}", quiet.stderr);
-    assert!(place.names(DATA).contains(&"usage.jsonl".to_owned()));
+    assert!(place.names(DATA).contains(&"conversation.jsonl".to_owned()));
 }
 
 #[test]

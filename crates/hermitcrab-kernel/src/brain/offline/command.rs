@@ -49,7 +49,7 @@ enum Command<'a> {
 /// Does what the person asks, one step after another.
 pub(super) fn next(sight: &Sight<'_>) -> Move {
     let Some(command) = parse(sight.words) else {
-        return Move::Say(format!("That is not in my script.\n{HELP}"));
+        return Move::Say("That is not in my script; try `help`.".to_owned());
     };
     match command {
         Command::Help => Move::Say(HELP.to_owned()),
