@@ -86,7 +86,7 @@ pub fn append(args: &cli::Append, data: &DataDir) -> Result<Appending, Error> {
 impl Answer for Appending {
     fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
         if let Some(need) = &self.needs_summary {
-            return outline(&need.entries, true, out);
+            return outline(&need.entries, None, out);
         }
         let path = self.path.as_ref().map(shown).unwrap_or_default();
         writeln!(

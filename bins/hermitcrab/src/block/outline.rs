@@ -1,12 +1,12 @@
 //! Nodes as lines for a person.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal as _, Write};
 
 use bin_support::{printable, shortened};
 use pscale_blocks::{Path, Step};
 
-/// How much of a text is shown in characters, where not all of it is.
-const SHOWN: usize = 100;
+/// The last line of an outline with a text that was cut.
+const CUT: &str = "(cut; --full shows all)";
 
 /// What stands for a text that is not there.
 const NO_TEXT: &str = "(no text yet)";
@@ -20,28 +20,51 @@ pub fn shown(path: &Path) -> String {
     }
 }
 
-/// One line a node, two spaces deeper with each level below the first one.
-pub fn outline(steps: &[Step], full: bool, out: &mut dyn Write) -> io::Result<()> {
+/// The columns that a line may have: those of the terminal that stdout is, no limit in a pipe or with `full`.
+pub fn width(full: bool) -> Option<usize> {
+    if full || !io::stdout().is_terminal() {
+        return None;
+    }
+    let (columns, _) = crossterm::terminal::size().ok()?;
+    // A terminal that does not know its size says 0.
+    (columns > 0).then_some(columns.into())
+}
+
+/// One line a node, two spaces deeper with each level below the first one; then whether a text was cut.
+pub fn outline(steps: &[Step], width: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
     let first = steps.iter().map(|step| step.path.depth()).min();
+    let mut cut = false;
     for step in steps {
         let level = step.path.depth() - first.unwrap_or_default();
-        node(level, &step.path, step.text.as_deref(), full, out)?;
+        cut |= node(level, &step.path, step.text.as_deref(), width, out)?;
+    }
+    note_cut(cut, out)
+}
+
+/// Writes the last line of an outline with a text that was cut.
+pub fn note_cut(cut: bool, out: &mut dyn Write) -> io::Result<()> {
+    if cut {
+        writeln!(out, "{CUT}")?;
     }
     Ok(())
 }
 
-/// A node at a level of an outline. With `full` the lines of its text stand below one another.
+/// A node at a level of an outline; returns whether its text was cut. Without a width the lines of its text stand below one
+/// another.
 pub fn node(
     level: usize,
     path: &Path,
     text: Option<&str>,
-    full: bool,
+    width: Option<usize>,
     out: &mut dyn Write,
-) -> io::Result<()> {
+) -> io::Result<bool> {
     let start = format!("{:indent$}{}  ", "", shown(path), indent = 2 * level);
     let text = text.unwrap_or(NO_TEXT);
-    if !full {
-        return writeln!(out, "{start}{}", shortened(text, SHOWN));
+    if let Some(width) = width {
+        let room = width.saturating_sub(start.len()).max(1);
+        let line = shortened(text, room);
+        writeln!(out, "{start}{line}")?;
+        return Ok(line != printable(text));
     }
     let mut lines = text.split('\n');
     let first = printable(lines.next().unwrap_or_default());
@@ -50,5 +73,5 @@ pub fn node(
         let line = format!("{:width$}{}", "", printable(line), width = start.len());
         writeln!(out, "{}", line.trim_end())?;
     }
-    Ok(())
+    Ok(false)
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use pscale_blocks::{BlockName, BlockStore, NodeView, Path, Step};
 use serde::Serialize;
 
-use super::outline::{node, outline, shown};
+use super::outline::{node, note_cut, outline, shown, width};
 use crate::answer::Answer;
 use crate::cli::{self, View};
 use crate::error::Error;
@@ -22,8 +22,9 @@ pub struct Reading {
     note: Option<String>,
     #[serde(flatten)]
     found: Found,
+    /// The columns of a line for a person.
     #[serde(skip)]
-    full: bool,
+    width: Option<usize>,
 }
 
 #[derive(Serialize)]
@@ -60,7 +61,7 @@ pub fn read(args: &cli::Read, store: &dyn BlockStore) -> Result<Reading, Error> 
         view,
         note: args.at.as_ref().and_then(cli::Address::note),
         found,
-        full: args.full,
+        width: width(args.full),
     })
 }
 
@@ -73,7 +74,7 @@ impl Answer for Reading {
         )?;
         match &self.found {
             Found::Node(view) => self.tell_node(view, out),
-            Found::Nodes(steps) => outline(steps, self.full, out),
+            Found::Nodes(steps) => outline(steps, self.width, out),
         }
     }
 
@@ -85,21 +86,23 @@ impl Answer for Reading {
 impl Reading {
     /// The node's own text whole, as it was asked for.
     fn tell_node(&self, view: &NodeView, out: &mut dyn Write) -> io::Result<()> {
-        node(0, &view.path, view.content.as_deref(), true, out)?;
+        node(0, &view.path, view.content.as_deref(), None, out)?;
+        let mut cut = false;
         let more = view.more.as_deref().unwrap_or_default();
         for (digit, text) in view.children.iter().flatten() {
             let Ok(path) = view.path.child(*digit) else {
                 continue;
             };
-            node(1, &path, text.as_deref(), self.full, out)?;
+            cut |= node(1, &path, text.as_deref(), self.width, out)?;
             if more.contains(digit) {
                 writeln!(out, "    … read {} {path}", self.name)?;
             }
         }
         match &view.next_free {
-            Some(Some(path)) => writeln!(out, "next free: {}", shown(path)),
-            Some(None) => writeln!(out, "next free: none, nine are used"),
-            None => Ok(()),
+            Some(Some(path)) => writeln!(out, "next free: {}", shown(path))?,
+            Some(None) => writeln!(out, "next free: none, nine are used")?,
+            None => {}
         }
+        note_cut(cut, out)
     }
 }

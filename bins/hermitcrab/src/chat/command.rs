@@ -17,7 +17,7 @@ use crate::look::taken;
 
 const HELP: &str = "\
 /blocks            all blocks
-/read NAME [PATH]  a block, or one of its nodes
+/read NAME [PATH]  a block, or one of its nodes; --full at the end shows long texts whole
 /log [NAME]        the last edits of a block, or of all
 /undo NAME [N]     take the last N edits back
 /redo NAME [N]     make the last N of them again
@@ -45,7 +45,10 @@ pub async fn run(command: &str, kernel: &Kernel, session: &mut Session) -> Resul
         ["quit" | "exit" | "q"] => return Ok(After::Leave),
         ["help"] => write!(session.results, "{HELP}")?,
         ["blocks"] => tell(block::list(&*store), session)?,
-        ["read", name, at @ ..] if at.len() < 2 => tell(read(name, at.first(), &*store), session)?,
+        ["read", name, "--full"] => tell(read(name, None, true, &*store), session)?,
+        ["read", name, at, "--full"] => tell(read(name, Some(at), true, &*store), session)?,
+        ["read", name] => tell(read(name, None, false, &*store), session)?,
+        ["read", name, at] => tell(read(name, Some(at), false, &*store), session)?,
         ["log"] => tell(block::latest(LOGGED, &*store), session)?,
         ["log", name] => tell(log(name, &*store), session)?,
         ["undo", name, count @ ..] if count.len() < 2 => {
@@ -81,13 +84,18 @@ fn named(name: &str) -> Result<BlockName, Error> {
     Ok(BlockName::new(name).map_err(StoreError::from)?)
 }
 
-fn read(name: &str, at: Option<&&str>, store: &dyn BlockStore) -> Result<impl Answer, Error> {
-    let at = at.map(|at| at.parse::<Address>()).transpose();
+fn read(
+    name: &str,
+    at: Option<&str>,
+    full: bool,
+    store: &dyn BlockStore,
+) -> Result<impl Answer, Error> {
+    let at = at.map(str::parse::<Address>).transpose();
     let args = cli::Read {
         name: named(name)?,
         at: at.map_err(BlockError::from)?,
         view: None,
-        full: false,
+        full,
     };
     block::read(&args, store)
 }

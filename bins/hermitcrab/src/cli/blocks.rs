@@ -73,7 +73,7 @@ pub struct Read {
     /// What is shown [default: node; of the whole tree, subtree].
     #[arg(long, value_enum, value_name = "VIEW")]
     pub view: Option<View>,
-    /// Show long texts whole.
+    /// Show long texts whole, also on a terminal.
     #[arg(long)]
     pub full: bool,
 }

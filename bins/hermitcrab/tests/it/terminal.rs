@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::process::{Child, Command};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -26,6 +27,14 @@ const CTRL_C: &[u8] = b"\x03";
 struct Screen {
     told: Mutex<Vec<u8>>,
     more: Condvar,
+    /// No process has the terminal any longer, and all is told.
+    ended: AtomicBool,
+}
+
+impl Screen {
+    fn ended(&self) -> bool {
+        self.ended.load(Ordering::SeqCst)
+    }
 }
 
 /// A program in a terminal of its own, which it leads.
@@ -78,12 +87,28 @@ impl Terminal {
                 shown.told.lock().unwrap().extend(&piece[..count]);
                 shown.more.notify_all();
             }
+            let told = shown.told.lock().unwrap();
+            shown.ended.store(true, Ordering::SeqCst);
+            drop(told);
+            shown.more.notify_all();
         });
         Self {
             keys,
             screen,
             child,
         }
+    }
+
+    /// Waits until the program has ended; returns all that the screen was told.
+    #[track_caller]
+    pub fn all(&mut self) -> String {
+        self.child.wait().unwrap();
+        let told = self.screen.told.lock().unwrap();
+        let waited =
+            (self.screen.more).wait_timeout_while(told, PATIENCE, |_| !self.screen.ended());
+        let (told, waited) = waited.unwrap();
+        assert!(!waited.timed_out(), "the screen did not end");
+        String::from_utf8(told.clone()).unwrap()
     }
 
     pub fn press(&mut self, keys: &[u8]) {
@@ -168,6 +193,54 @@ fn plain(told: &str) -> String {
         plain.push_str(if at == 0 { part } else { rest });
     }
     plain
+}
+
+/// Row H48.
+#[test]
+fn an_outline_is_cut_at_the_width_of_a_terminal_and_whole_in_a_pipe() {
+    let steers = "\u{1b}[2J";
+    let long = format!("It begins, {steers}{}and ends.", "goes on, ".repeat(30));
+    let place = Place::with_block("yard", "What the yard holds.", &[&long, "A saw."]);
+    let read = ["block", "read", "yard"];
+    let whole = place.run(&read).exits(0).stdout;
+    let shown = long.replace('\u{1b}', "\\u{1b}");
+    assert!(whole.contains(&format!("0.1  {shown}\n")), "{whole}");
+    assert_eq!(
+        place
+            .run(&[&read[..], &["--full"]].concat())
+            .exits(0)
+            .stdout,
+        whole
+    );
+    // The size of the terminal is 100 columns.
+    let at_terminal = |more: &[&str]| {
+        let mut terminal = Terminal::start(&place.command(&[&read[..], more].concat()));
+        let told = terminal.all();
+        assert!(!told.contains('\u{1b}'), "{told:?}");
+        told.replace("\r\n", "\n")
+    };
+    for (more, note) in [(&[][..], "0.2  A saw."), (&["0"], "next free: 0.3")] {
+        let told = at_terminal(more);
+        let lines: Vec<_> = told.lines().collect();
+        let widths = lines.iter().map(|line| line.chars().count());
+        assert_eq!(widths.max(), Some(100), "{told}");
+        let line = lines
+            .iter()
+            .find(|line| line.contains("0.1  It begins"))
+            .unwrap();
+        assert!(line.contains('…') && line.ends_with("and ends."), "{told}");
+        assert!(
+            told.ends_with(&format!("{note}\n(cut; --full shows all)\n")),
+            "{told}"
+        );
+    }
+    assert_eq!(at_terminal(&["--full"]), whole);
+    // Nothing is cut where all has room.
+    let short = at_terminal(&["0.2"]);
+    assert!(
+        short.contains("A saw.") && !short.contains("cut"),
+        "{short}"
+    );
 }
 
 impl Drop for Terminal {
