@@ -74,4 +74,5 @@ Examples:
 pub const MCP: &str = "\
 Examples:
   hermitcrab mcp
-  hermitcrab mcp --write";
+  hermitcrab mcp --write
+  hermitcrab mcp --write --print-config";

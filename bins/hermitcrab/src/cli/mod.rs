@@ -100,6 +100,9 @@ pub struct Mcp {
     /// Let the client change blocks. Nobody else can while the server runs.
     #[arg(long)]
     pub write: bool,
+    /// Print the configuration that makes an MCP client start this server, and serve nothing.
+    #[arg(long)]
+    pub print_config: bool,
 }
 
 pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
@@ -124,6 +127,9 @@ pub fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
         Command::Import(args) => give(args.json, bundle::import(&args.import, &data()?), session),
         Command::Migrate(args) => migrate::execute(args, &data()?, session),
         Command::Key(args) => key::execute(args, &data()?, session),
+        Command::Mcp(args) if args.print_config => {
+            mcp::print_config(*args, cli.data.as_deref(), session)
+        }
         Command::Mcp(args) => mcp::execute(*args, data()?, session),
     }
 }

@@ -4,6 +4,7 @@
 //! came. What is no JSON is passed over, as in other servers of the protocol, and so is a line over 16 MiB.
 
 mod blocks;
+mod config;
 mod orient;
 mod resources;
 mod server;
@@ -21,6 +22,7 @@ use crate::cli::Mcp;
 use crate::data_dir::DataDir;
 use crate::error::Error;
 use blocks::Blocks;
+pub use config::print_config;
 use server::Server;
 
 pub fn execute(args: Mcp, data: DataDir, session: &mut Session) -> Result<Exit, Failure> {

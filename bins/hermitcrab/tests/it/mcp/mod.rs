@@ -6,7 +6,7 @@ mod wire;
 
 use serde_json::{Value, json};
 
-use crate::program::{DATA, Place};
+use crate::program::{DATA, Place, finish, start};
 use client::Client;
 
 /// What a server offers that only reads, and what comes with `--write`.
@@ -23,6 +23,32 @@ const WRITING: [&str; 7] = [
 
 fn yard() -> Place {
     Place::with_block("yard", "What the yard holds.", &["Larch", "Oak", "A saw"])
+}
+
+/// Row H56.
+#[test]
+fn the_configuration_names_the_program_by_its_full_path() {
+    let place = yard();
+    let data = place.root().canonicalize().unwrap().join(DATA);
+    for flags in [&[][..], &["--write"]] {
+        let words = [&["mcp", "--print-config"], flags].concat();
+        let config = place.run(&words).exits(0).json();
+        let server = &config["mcpServers"]["hermitcrab"];
+        assert_eq!(server["command"], env!("CARGO_BIN_EXE_hermitcrab"));
+        let args = [&["mcp"], flags, &["--data", data.to_str().unwrap()]].concat();
+        assert_eq!(server["args"], json!(args));
+    }
+    // It serves nothing, and makes nothing.
+    let empty = Place::new();
+    let words = ["mcp", "--write", "--print-config"];
+    let config = finish(start(&mut empty.bare(&words))).exits(0).json();
+    let args = &config["mcpServers"]["hermitcrab"]["args"];
+    assert_eq!(*args, json!(["mcp", "--write"]));
+    assert_eq!(empty.names("."), [""; 0]);
+    // The guide begins with how to install it.
+    let guide = std::fs::read_to_string(test_support::fixture("../docs/hermitcrab.md")).unwrap();
+    let first = guide.split("```sh\n").nth(1).unwrap();
+    assert!(first.starts_with("cargo install --locked --path bins/hermitcrab\n"));
 }
 
 #[tokio::test]
