@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use hermitcrab_kernel::{
-    BootReport, Event, EventSink, FaceNext, Kernel, KernelError, MAX_INPUT, SafeFace, Shell,
-    ShellError, ToolOutcome, TurnReport,
+    Author, BootReport, Event, EventSink, FaceNext, Kernel, KernelError, MAX_INPUT, SafeFace,
+    Shell, ShellError, ToolOutcome, TurnReport,
 };
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -247,21 +247,25 @@ impl Desk {
         Some(Busy { desk: self, cancel })
     }
 
-    /// The person says something, or a face, which then can also `cancel` it. None: a turn is under way.
+    /// The person says something, or the face of a revision, whose token then ends it. None: a turn is under way.
     pub async fn say(
         self: &Arc<Self>,
         text: String,
         caller: (u64, u64),
-        cancel: Option<CancellationToken>,
+        by_face: Option<(u64, CancellationToken)>,
     ) -> Option<Result<TurnReport, KernelError>> {
         let busy = self.begin()?;
-        let cancel = cancel.unwrap_or_else(|| busy.cancel.clone());
+        let by = (by_face.as_ref()).map_or(Author::Person, |(rev, _)| Author::Face(*rev));
         // What the kernel will refuse is no message.
         if text.chars().count() <= MAX_INPUT {
-            self.tell("message", json!({"role": "user", "text": text}));
+            let said = json!({"role": "user", "by": by, "text": by.says(text.clone())});
+            self.tell("message", said);
         }
         let events = self.sink(Some(caller), true);
-        let turn = self.kernel.turn(text, events, cancel).await;
+        let turn = match by_face {
+            None => (self.kernel).turn(text, events, busy.cancel.clone()).await,
+            Some((rev, cancel)) => self.kernel.turn_of_face(rev, text, events, cancel).await,
+        };
         match &turn {
             Ok(report) => {
                 self.tell("message", json!({"role": "assistant", "text": report.text}));

@@ -252,20 +252,18 @@ impl Desk {
     /// A turn, as the shell gets it. What a face says while no person is at it is marked as such, and ends with it.
     async fn send(
         self: &Arc<Self>,
-        mut text: String,
+        text: String,
         caller: (u64, u64),
         by_face: Option<(u64, CancellationToken)>,
     ) -> Result<Value, Fault> {
-        if let Some((rev, _)) = &by_face {
+        if by_face.is_some() {
             if !self.may_say() {
                 let fault = Fault::new("too_often", "faces have said too much without the person");
                 return Err(fault.hint("wait for the person, or five minutes"));
             }
             self.kernel.count_unprompted()?;
-            text = format!("[From face {rev}, not from the person] {text}");
         }
-        let cancel = by_face.map(|(_, cancel)| cancel);
-        let said = self.say(text, caller, cancel).await.ok_or_else(busy)?;
+        let said = self.say(text, caller, by_face).await.ok_or_else(busy)?;
         let report = said.map_err(|error| Fault::new("model", error.to_string()))?;
         Ok(json!({
             "text": report.text,

@@ -1,6 +1,5 @@
 //! The start: a face that is kept, or a model that wakes.
 
-use llm_client::Message;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
@@ -10,7 +9,7 @@ use crate::kernel::Inner;
 use crate::prompt::{BOOT_MESSAGE, Phase, Running};
 use crate::turn::Turn;
 use crate::window;
-use crate::{Event, EventSink, KernelError, Mounted, ShellError, Taken, TurnReport};
+use crate::{Event, EventSink, KernelError, Mounted, ShellError, Taken, TurnReport, Utterance};
 
 /// What a start came to.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -55,9 +54,13 @@ impl Inner {
         cancel: &CancellationToken,
     ) -> Result<BootReport, KernelError> {
         let mut conversation = self.conversation.lock().await;
-        let sane = window::sanitise(conversation.messages().to_vec()).into_messages();
+        let sane = window::sanitise(conversation.messages().cloned().collect());
+        let said = conversation.said();
+        let sane: Vec<_> = (sane.into_kept())
+            .map(|(index, message)| Utterance::new(said[index].by, message))
+            .collect();
         let mut notices = self.notices.clone();
-        if sane != conversation.messages() {
+        if sane != conversation.said() {
             if let Err(error) = conversation.repair(&self.keeper, sane) {
                 notices.push(format!("{} cannot be written: {error}", conversation::FILE));
             }
@@ -83,7 +86,7 @@ impl Inner {
             face: self.config.face,
         };
         let turn = Turn::new(self, &mut conversation, phase, events, cancel);
-        let report = match turn.run(Message::user(BOOT_MESSAGE)).await {
+        let report = match turn.run(vec![Utterance::kernel(BOOT_MESSAGE)]).await {
             Ok(report) => report,
             Err(KernelError::Brain(error)) => {
                 let info = self.brain.info();

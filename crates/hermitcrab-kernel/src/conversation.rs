@@ -7,10 +7,11 @@ use llm_client::Message;
 use serde::{Deserialize, Serialize};
 
 use crate::keeper::Keeper;
-use crate::window;
+use crate::{Author, Utterance, window};
 
 pub(crate) const FILE: &str = "conversation.jsonl";
-const VERSION: u32 = 1;
+/// Lines of version 1 have no author.
+const VERSION: u32 = 2;
 
 /// One line of `conversation.jsonl`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -20,6 +21,8 @@ enum Line {
     Message {
         schema_version: u32,
         at: Timestamp,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<Author>,
         message: Message,
     },
     /// The oldest so many have moved to the block `history`.
@@ -31,7 +34,18 @@ enum Line {
     Repaired {
         schema_version: u32,
         messages: Vec<Message>,
+        /// Their authors, in their order.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        by: Vec<Author>,
     },
+}
+
+/// A message as a line has it.
+fn utterance(by: Option<Author>, message: Message) -> Utterance {
+    match by {
+        Some(by) => Utterance::new(by, message),
+        None => Utterance::without_author(message),
+    }
 }
 
 impl Line {
@@ -49,7 +63,7 @@ impl Line {
 pub(crate) struct Conversation {
     /// How many have moved.
     moved: usize,
-    messages: Vec<Message>,
+    said: Vec<Utterance>,
     /// When each of these was said.
     times: Vec<Timestamp>,
     /// The last turn that moved, as the block `history` has it.
@@ -81,33 +95,42 @@ impl Conversation {
 
     fn follow(&mut self, line: Line) {
         match line {
-            Line::Message { at, message, .. } => {
-                self.messages.push(message);
+            Line::Message {
+                at, by, message, ..
+            } => {
+                self.said.push(utterance(by, message));
                 self.times.push(at);
             }
             Line::Moved { messages, .. } => {
-                let messages = messages.min(self.messages.len());
+                let messages = messages.min(self.said.len());
                 if let Some(at) = self.times.first() {
-                    let turns = window::entries(&self.messages[..messages], *at);
+                    let turns = window::entries(&self.said[..messages], *at);
                     self.last_moved = turns.into_iter().next_back().or(self.last_moved.take());
                 }
-                self.messages.drain(..messages);
+                self.said.drain(..messages);
                 self.times.drain(..messages);
                 self.moved += messages;
             }
-            Line::Repaired { messages, .. } => {
+            Line::Repaired { messages, by, .. } => {
                 // What goes is mostly at the end.
                 if let Some(last) = self.times.last().copied() {
                     self.times.resize(messages.len(), last);
-                    self.messages = messages;
+                    let mut by = by.into_iter();
+                    let said = messages.into_iter();
+                    self.said = said.map(|message| utterance(by.next(), message)).collect();
                 }
             }
         }
     }
 
     /// What has not moved, oldest first.
-    pub fn messages(&self) -> &[Message] {
-        &self.messages
+    pub fn said(&self) -> &[Utterance] {
+        &self.said
+    }
+
+    /// The messages of what has not moved, oldest first.
+    pub fn messages(&self) -> impl ExactSizeIterator<Item = &Message> {
+        self.said.iter().map(|said| &said.message)
     }
 
     /// The last turn that moved, clipped.
@@ -122,7 +145,7 @@ impl Conversation {
 
     /// Whether nothing was ever said.
     pub fn is_new(&self) -> bool {
-        self.moved == 0 && self.messages.is_empty()
+        self.moved == 0 && self.said.is_empty()
     }
 
     /// Whether something has moved to `history`.
@@ -136,15 +159,11 @@ impl Conversation {
     }
 
     /// Puts messages on record, all or none.
-    pub fn add(
-        &mut self,
-        keeper: &Keeper,
-        at: Timestamp,
-        messages: Vec<Message>,
-    ) -> io::Result<()> {
-        let lines = messages.into_iter().map(|message| Line::Message {
+    pub fn add(&mut self, keeper: &Keeper, at: Timestamp, said: Vec<Utterance>) -> io::Result<()> {
+        let lines = (said.into_iter()).map(|Utterance { by, message }| Line::Message {
             schema_version: VERSION,
             at,
+            by: Some(by),
             message,
         });
         self.write(keeper, lines.collect())
@@ -163,13 +182,15 @@ impl Conversation {
     }
 
     /// Takes a form that is fit to be sent; the record keeps what was said, too.
-    pub fn repair(&mut self, keeper: &Keeper, messages: Vec<Message>) -> io::Result<()> {
-        let schema_version = VERSION;
+    pub fn repair(&mut self, keeper: &Keeper, said: Vec<Utterance>) -> io::Result<()> {
+        let said = said.into_iter().map(|said| (said.by, said.message));
+        let (by, messages) = said.unzip();
         self.write(
             keeper,
             vec![Line::Repaired {
-                schema_version,
+                schema_version: VERSION,
                 messages,
+                by,
             }],
         )
     }
@@ -198,7 +219,8 @@ impl Conversation {
         if messages.is_empty() || !self.is_new() {
             return Ok(());
         }
-        self.add(keeper, at, messages)
+        let said = messages.into_iter().map(Utterance::without_author);
+        self.add(keeper, at, said.collect())
     }
 
     /// Brings what could not be written to the record, if it can be written now.
@@ -210,7 +232,7 @@ impl Conversation {
     }
 
     /// Everything that was ever said, oldest first.
-    pub fn all(keeper: &Keeper) -> io::Result<Vec<Message>> {
+    pub fn all(keeper: &Keeper) -> io::Result<Vec<Utterance>> {
         Ok(Self::on_record(keeper, 0, usize::MAX)?.0)
     }
 
@@ -219,13 +241,13 @@ impl Conversation {
         keeper: &Keeper,
         from: usize,
         limit: usize,
-    ) -> io::Result<(Vec<Message>, usize)> {
+    ) -> io::Result<(Vec<Utterance>, usize)> {
         let bytes = keeper.read(FILE)?.unwrap_or_default();
         let (lines, _) = read(&bytes);
         let all: Vec<_> = lines
             .into_iter()
             .filter_map(|line| match line {
-                Line::Message { message, .. } => Some(message),
+                Line::Message { by, message, .. } => Some(utterance(by, message)),
                 Line::Moved { .. } | Line::Repaired { .. } => None,
             })
             .collect();
@@ -240,7 +262,7 @@ fn read(bytes: &[u8]) -> (Vec<Line>, usize) {
     let mut good = 0;
     while let Some(length) = bytes[good..].iter().position(|byte| *byte == b'\n') {
         match serde_json::from_slice::<Line>(&bytes[good..good + length]) {
-            Ok(line) if line.version() == VERSION => lines.push(line),
+            Ok(line) if (1..=VERSION).contains(&line.version()) => lines.push(line),
             _ => break,
         }
         good += length + 1;

@@ -35,11 +35,11 @@ impl Inner {
         events: &EventSink,
     ) -> bool {
         let now = self.clock.now();
-        let mut left = count.min(conversation.messages().len());
+        let mut left = count.min(conversation.said().len());
         // One turn after the other: what fails in between leaves none twice.
         while left > 0 {
-            let said = &conversation.messages()[..left];
-            let next = said[1..].iter().position(window::starts_turn);
+            let said = &conversation.said()[..left];
+            let next = (said[1..].iter()).position(|said| window::starts_turn(&said.message));
             let turn = next.map_or(left, |at| at + 1);
             let stamp = Stamp {
                 at: now,

@@ -21,9 +21,9 @@ use crate::turn::TurnReport;
 use crate::usage::{Call, Meter};
 use crate::worker::may_block;
 use crate::{
-    Brain, BrainError, BrainInfo, BrainReply, BrainRequest, Event, EventSink, Files, Host,
-    KernelConfig, KernelError, Kv, ShellCompiler, ShellInfo, ToolOutcome, Usage, Web, conversation,
-    tools, unprompted, usage,
+    Author, Brain, BrainError, BrainInfo, BrainReply, BrainRequest, Event, EventSink, Files, Host,
+    KernelConfig, KernelError, Kv, ShellCompiler, ShellInfo, ToolOutcome, Usage, Utterance, Web,
+    conversation, tools, unprompted, usage,
 };
 
 /// A hermitcrab: blocks, a conversation, and a brain that reads both and calls tools. Cheap to clone; clones are one.
@@ -184,7 +184,21 @@ impl Kernel {
         events: EventSink,
         cancel: CancellationToken,
     ) -> Result<TurnReport, KernelError> {
-        may_block(self.inner.turn(input, &events, &cancel)).await
+        may_block(self.inner.turn(Author::Person, input, &events, &cancel)).await
+    }
+
+    /// The face of revision `rev` says `input` while the person is not at it; the model reads that it does ([`Author::says`]).
+    ///
+    /// # Errors
+    /// No answer, or it cannot be put on record.
+    pub async fn turn_of_face(
+        &self,
+        rev: u64,
+        input: String,
+        events: EventSink,
+        cancel: CancellationToken,
+    ) -> Result<TurnReport, KernelError> {
+        may_block((self.inner).turn(Author::Face(rev), input, &events, &cancel)).await
     }
 
     /// What the next request would be, part by part.
@@ -294,14 +308,15 @@ impl Kernel {
 
     /// The conversation that is still in view, oldest first.
     pub async fn messages(&self) -> Vec<Message> {
-        self.inner.conversation.lock().await.messages().to_vec()
+        let conversation = self.inner.conversation.lock().await;
+        conversation.messages().cloned().collect()
     }
 
-    /// Everything that was ever said, oldest first.
+    /// Everything that was ever said, oldest first, with its authors.
     ///
     /// # Errors
     /// The record cannot be read.
-    pub fn record(&self) -> Result<Vec<Message>, KernelError> {
+    pub fn record(&self) -> Result<Vec<Utterance>, KernelError> {
         Conversation::all(&self.inner.keeper).map_err(KernelError::file(conversation::FILE))
     }
 

@@ -54,6 +54,7 @@
 //! see of a conversation.
 
 mod ask;
+mod author;
 mod boot;
 mod brain;
 mod budget;
@@ -87,6 +88,7 @@ mod web;
 pub mod window;
 mod worker;
 
+pub use author::{Author, Utterance};
 pub use boot::{BootReport, SafeFace};
 pub use brain::{
     Brain, BrainError, BrainInfo, BrainReply, BrainRequest, LlmBrain, OfflineBrain, ScriptBrain,

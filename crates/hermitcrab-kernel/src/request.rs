@@ -148,7 +148,7 @@ impl Inner {
         let system = self.system(phase);
         let tools = tools::as_sent(&self.tools_of(phase));
         // What comes next is the current turn; the last one may be too large to be shown again.
-        let mut all = conversation.messages().to_vec();
+        let mut all: Vec<_> = conversation.messages().cloned().collect();
         let current = all.len();
         all.push(Message::user(match phase {
             Phase::Boot { .. } => BOOT_MESSAGE,

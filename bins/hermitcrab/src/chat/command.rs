@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::path::Path;
 
 use bin_support::{Failure, Session, printable, write_file};
-use hermitcrab_kernel::{BOOT_MESSAGE, Kernel, Phase};
+use hermitcrab_kernel::{Author, Kernel, Phase};
 use pscale_blocks::{BlockError, BlockName, BlockStore, StoreError};
 
 use super::screen::readable;
@@ -146,11 +146,6 @@ async fn prompt(kernel: &Kernel, session: &mut Session) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What the program says to the model in the person's place.
-fn is_of_the_kernel(said: &str) -> bool {
-    said == BOOT_MESSAGE || (said.starts_with('[') && said.ends_with(']'))
-}
-
 fn save(kernel: &Kernel, file: &Path, session: &mut Session) -> Result<(), Failure> {
     if file.exists() {
         session.notice(&printable(&format!(
@@ -159,19 +154,17 @@ fn save(kernel: &Kernel, file: &Path, session: &mut Session) -> Result<(), Failu
         )));
         return Ok(());
     }
-    let messages = kernel
-        .record()
+    let said = kernel
+        .said()
         .map_err(|error| Error::from(error).failure())?;
     let written = write_file(file, |out| {
-        for message in &messages {
-            let who = match message.role {
-                llm_client::Role::User => "you",
-                _ => "hermitcrab",
+        for said in &said {
+            let who = match said.by {
+                Author::Person => "you".to_owned(),
+                Author::Model => "hermitcrab".to_owned(),
+                by => by.to_string(),
             };
-            let said = message.text();
-            if !said.trim().is_empty() && !is_of_the_kernel(said.trim()) {
-                writeln!(out, "{who}: {}\n", readable(said.trim()))?;
-            }
+            writeln!(out, "{who}: {}\n", readable(&said.text))?;
         }
         Ok(())
     });

@@ -3,6 +3,8 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::Stdio;
 
+use serde_json::{Value, json};
+
 use crate::program::{DATA, Place, Ran, finish, start};
 
 /// What the offline script greets with on a first day.
@@ -245,6 +247,31 @@ fn block_commands_print_what_the_command_line_prints() {
         .collect();
     let edits: Vec<_> = (1..=20).map(|at: u32| at.to_string()).collect();
     assert_eq!(ends, edits, "{log}");
+}
+
+#[test]
+fn h17_what_is_saved_goes_by_its_author() {
+    let place = Place::new();
+    let line = |by: &str, message: Value| {
+        let said = json!({"schema_version": 2, "at": "2026-11-20T14:00:00Z", "by": by, "message": message});
+        format!("{}\n", json!({ "message": said }))
+    };
+    let text = |role: &str, text: &str| json!({"role": role, "content": [{"kind": {"text": {"text": text}}}]});
+    let record = [
+        line("person", text("user", "[a list]")),
+        line("model", text("assistant", "[\"a\"]")),
+        line("kernel", text("user", "Anything of the kernel's.")),
+        line(
+            "face 2",
+            text("user", "[From face 2, not from the person] Hm."),
+        ),
+        line("model", text("assistant", "No.")),
+    ];
+    place.file("data/conversation.jsonl", record.concat());
+    chat(&place, "/save said.txt\n/quit\n").exits(0);
+    let said = place.read("said.txt");
+    let words = "you: [a list]\n\nhermitcrab: [\"a\"]\n\nface 2: [From face 2, not from the person] Hm.\n\nhermitcrab: No.\n";
+    assert!(said.starts_with(words), "{said}");
 }
 
 #[test]

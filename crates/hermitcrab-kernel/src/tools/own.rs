@@ -317,9 +317,9 @@ impl Inner {
         let rows: Vec<_> = messages
             .iter()
             .enumerate()
-            .map(|(index, message)| {
-                let parts: Vec<_> = message.content.iter().filter_map(plain).collect();
-                json!({"n": from + index, "role": message.role, "text": parts.join("\n")})
+            .map(|(index, said)| {
+                let parts: Vec<_> = said.message.content.iter().filter_map(plain).collect();
+                json!({"n": from + index, "by": said.by, "role": said.message.role, "text": parts.join("\n")})
             })
             .collect();
         Ok(ToolOutcome::of(json!({"messages": rows, "of": count})))

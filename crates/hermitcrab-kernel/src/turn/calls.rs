@@ -5,10 +5,10 @@ use pscale_blocks::Provenance;
 use serde_json::Value;
 
 use super::{BOOT_REPAIRS, Next, REPAIRS, Turn};
-use crate::ToolOutcome;
 use crate::prompt::Phase;
 use crate::tools::call::CLOSE_AT;
 use crate::tools::run::Caller;
+use crate::{Author, ToolOutcome, Utterance};
 
 impl Turn<'_> {
     /// Runs the calls of a reply, which may be cut off.
@@ -20,13 +20,15 @@ impl Turn<'_> {
         let mut caller = self.caller();
         let ran = inner.run_calls(&message, cut_off, &is_offered, &mut caller);
         let mut results = ran.await;
-        self.pending.push(message);
+        self.pending.push(Utterance::new(Author::Model, message));
         if let Some(BlockKind::ToolResult { content, .. }) =
             results.blocks.last_mut().map(|block| &mut block.kind)
         {
             content.extend(self.tell());
         }
-        self.pending.push(Message::new(Role::User, results.blocks));
+        let results_said = Message::new(Role::User, results.blocks);
+        self.pending
+            .push(Utterance::new(Author::Kernel, results_said));
         self.store();
         if results.repeated {
             return self.stop(format!(

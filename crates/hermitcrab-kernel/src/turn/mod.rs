@@ -16,7 +16,9 @@ use crate::kernel::Inner;
 use crate::prompt::Phase;
 use crate::tools::run::Facts;
 use crate::window::{self, WindowLimits};
-use crate::{BrainError, EventSink, Face, Fault, KernelError, ShellError, Taken};
+use crate::{
+    Author, BrainError, EventSink, Face, Fault, KernelError, ShellError, Taken, Utterance,
+};
 
 /// The longest message of the person in characters.
 pub const MAX_INPUT: usize = 60_000;
@@ -48,6 +50,7 @@ pub struct TurnReport {
 impl Inner {
     pub(crate) async fn turn(
         &self,
+        by: Author,
         input: String,
         events: &EventSink,
         cancel: &CancellationToken,
@@ -62,12 +65,14 @@ impl Inner {
         }
         let mut conversation = self.conversation.lock().await;
         // No key is ever on record, nor sent to a model.
-        let mut message = Message::user(pscale_blocks::remove_keys(&input).0);
+        let text = by.says(pscale_blocks::remove_keys(&input).0.into_owned());
         let mut turn = Turn::new(self, &mut conversation, Phase::Call, events, cancel);
-        if let Some(notes) = turn.tell() {
-            message.content.insert(0, notes);
-        }
-        turn.run(message).await
+        let notes = turn
+            .tell()
+            .map(|notes| Message::new(Role::User, vec![notes]));
+        let notes = notes.map(|notes| Utterance::new(Author::Kernel, notes));
+        let said = Utterance::new(by, Message::user(text));
+        turn.run(notes.into_iter().chain([said]).collect()).await
     }
 }
 
@@ -84,7 +89,7 @@ pub(crate) struct Turn<'a> {
     pub cancel: &'a CancellationToken,
     pub facts: Facts,
     /// Said in this turn and not on record yet: a round goes there whole, with its results.
-    pending: Vec<Message>,
+    pending: Vec<Utterance>,
     /// Lines about the face in these messages: they wait again if the messages go.
     told: Notes,
     /// Messages of this turn that are on record.
@@ -151,9 +156,9 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Says `message` and goes on until the model is done or a limit is reached.
-    pub async fn run(mut self, message: Message) -> Result<TurnReport, KernelError> {
-        self.pending.push(message);
+    /// Says `first` and goes on until the model is done or a limit is reached.
+    pub async fn run(mut self, first: Vec<Utterance>) -> Result<TurnReport, KernelError> {
+        self.pending = first;
         loop {
             match self.round().await {
                 Ok(Next::Ask) => {}
@@ -236,8 +241,8 @@ impl<'a> Turn<'a> {
 
     /// What the model gets to see. Turns that it no longer sees move to the block `history`.
     fn window(&mut self) -> Vec<Message> {
-        let all: Vec<_> = (self.conversation.messages().iter())
-            .chain(&self.pending)
+        let pending = self.pending.iter().map(|said| &said.message);
+        let all: Vec<_> = (self.conversation.messages().chain(pending))
             .cloned()
             .collect();
         let current = self.conversation.messages().len() - self.stored;
@@ -276,18 +281,30 @@ impl<'a> Turn<'a> {
     /// Ends the turn at a limit: open calls get an answer, and what was said goes on record.
     fn stop(&mut self, line: String) -> Next {
         let fault = Fault::new("stopped", line.as_str());
-        window::close_open(&mut self.pending, &fault);
+        self.close_open(&fault);
         // A question without any answer is not on record: the person asks it again, or another one.
-        if self
-            .pending
-            .iter()
-            .any(|message| message.role == Role::Assistant)
-        {
+        if (self.pending.iter()).any(|said| said.message.role == Role::Assistant) {
             self.store();
         }
         self.forget();
         self.stopped = Some(line);
         Next::Done
+    }
+
+    /// Answers every open call of the last reply with `fault`.
+    fn close_open(&mut self, fault: &Fault) {
+        let said = std::mem::take(&mut self.pending).into_iter();
+        let (mut by, mut messages): (Vec<_>, Vec<_>) =
+            said.map(|said| (said.by, said.message)).unzip();
+        window::close_open(&mut messages, fault);
+        let last = (messages.iter()).rposition(|message| message.role == Role::Assistant);
+        if let Some(last) = last.filter(|_| messages.len() > by.len()) {
+            by.insert(last + 1, Author::Kernel);
+        }
+        let said = by.into_iter().zip(messages);
+        self.pending = said
+            .map(|(by, message)| Utterance::new(by, message))
+            .collect();
     }
 
     /// Takes the lines about the face that wait, as a piece of a message.

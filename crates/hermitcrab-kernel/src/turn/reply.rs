@@ -4,10 +4,10 @@ use llm_client::{Block, BlockKind, Message, Reply, StopReason};
 use serde_json::{Value, json};
 
 use super::{BOOT_REPAIRS, Next, Turn, asks};
-use crate::BrainReply;
 use crate::prompt::Phase;
 use crate::tools::call::calls;
 use crate::window::{self, WindowLimits};
+use crate::{Author, BrainReply, Utterance};
 
 /// How often a reply may pause in a turn.
 const PAUSES: u32 = 5;
@@ -65,13 +65,13 @@ impl Turn<'_> {
 
     pub(super) fn paused(&mut self, message: Message) -> Next {
         if self.pauses == PAUSES {
-            self.pending.push(message);
+            self.pending.push(Utterance::new(Author::Model, message));
             return self.stop(format!("stopped after {PAUSES} pauses of the provider"));
         }
         self.pauses += 1;
         self.goes_on = true;
         // The content goes back as it came.
-        self.pending.push(message);
+        self.pending.push(Utterance::new(Author::Model, message));
         Next::Ask
     }
 
@@ -97,7 +97,8 @@ impl Turn<'_> {
         if self.text.trim().is_empty() {
             self.text.clone_from(&line);
         }
-        self.pending.push(Message::assistant(format!("[{line}.]")));
+        let line_said = Message::assistant(format!("[{line}.]"));
+        self.pending.push(Utterance::new(Author::Kernel, line_said));
         self.store();
         self.stopped = Some(line);
         Next::Done
@@ -139,7 +140,7 @@ impl Turn<'_> {
         }
         self.continued = true;
         self.goes_on = true;
-        self.pending.push(Message::user(ask));
+        self.pending.push(Utterance::kernel(ask));
         self.store();
         Next::Ask
     }
@@ -153,7 +154,7 @@ impl Turn<'_> {
             if silent && !self.facts.used.is_empty() && !self.closing {
                 self.closing = true;
                 self.tools_off = true;
-                self.pending.push(Message::user(asks::SENTENCE));
+                self.pending.push(Utterance::kernel(asks::SENTENCE));
                 return Next::Ask;
             }
             if silent && self.closing {
@@ -186,7 +187,7 @@ impl Turn<'_> {
                 self.stopped = Some("no shell compiled: the safe face is shown".to_owned());
                 return Next::Done;
             }
-            self.pending.push(Message::user(format!(
+            self.pending.push(Utterance::kernel(format!(
                 "{}{}. Answer with one fenced jsx component.]",
                 asks::MEND,
                 outcome.text()
@@ -200,20 +201,20 @@ impl Turn<'_> {
         }
         self.closing = true;
         self.tools_off = true;
-        self.pending.push(Message::user(asks::COMPONENT));
+        self.pending.push(Utterance::kernel(asks::COMPONENT));
         Next::Ask
     }
 }
 
 /// A reply goes on record if it says something: thoughts alone are no message.
-fn push_said(pending: &mut Vec<Message>, message: Message) {
+fn push_said(pending: &mut Vec<Utterance>, message: Message) {
     let says = |block: &Block| match &block.kind {
         BlockKind::Text { text } => !text.trim().is_empty(),
         BlockKind::Thinking { .. } | BlockKind::RedactedThinking => false,
         _ => true,
     };
     if message.content.iter().any(says) {
-        pending.push(message);
+        pending.push(Utterance::new(Author::Model, message));
     }
 }
 

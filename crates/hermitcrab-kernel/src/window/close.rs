@@ -7,8 +7,8 @@ use llm_client::{Block, BlockKind, Message, Role};
 use crate::Fault;
 
 /// Gives every call of a tool in `reply` an id that no call in `before` has, and none twice.
-pub fn distinct_ids(reply: &mut Message, before: &[Message]) {
-    let earlier = before.iter().flat_map(|message| &message.content);
+pub fn distinct_ids<'a>(reply: &mut Message, before: impl IntoIterator<Item = &'a Message>) {
+    let earlier = (before.into_iter()).flat_map(|message| &message.content);
     let mut taken: BTreeSet<String> = earlier.filter_map(call_id).map(str::to_owned).collect();
     for block in &mut reply.content {
         let BlockKind::ToolUse { id, .. } = &mut block.kind else {

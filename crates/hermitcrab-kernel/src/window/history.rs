@@ -2,8 +2,10 @@
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use llm_client::{Block, BlockKind, Message, Role};
+use llm_client::BlockKind;
 use pscale_blocks::Step;
+
+use crate::{Author, Utterance};
 
 /// The most characters of what was said that an entry keeps.
 const WORDS: usize = 600;
@@ -12,43 +14,40 @@ const FIRST_WORDS: usize = 48;
 /// Between the turn's day and what was said.
 const AFTER_DATE: &str = " | ";
 
-/// The entries for turns that were said at `at`, one for each: the day, then who said what, word for word up to
-/// 600 characters, and the tools that were called. A turn in which nothing was said or called has none.
-pub fn entries(dropped: &[Message], at: Timestamp) -> Vec<String> {
+/// The entries for turns that were said at `at`, one for each: the day, then each author and the words, up to 600 characters
+/// of a turn, and the tools that were called. What the kernel says is left out. A turn in which nothing was said or called has
+/// no entry.
+pub fn entries(dropped: &[Utterance], at: Timestamp) -> Vec<String> {
     dropped
-        .chunk_by(|_, next| !super::starts_turn(next))
+        .chunk_by(|_, next| !super::starts_turn(&next.message))
         .filter_map(|turn| entry(turn, at))
         .collect()
 }
 
-fn entry(turn: &[Message], at: Timestamp) -> Option<String> {
+fn entry(turn: &[Utterance], at: Timestamp) -> Option<String> {
     let mut left = WORDS;
     let mut lines = Vec::new();
-    for message in turn {
-        let who = match message.role {
-            Role::User => "person",
-            Role::Assistant => "hermitcrab",
-            Role::System => continue,
+    for said in turn {
+        let who = match said.by {
+            Author::Model => "hermitcrab".to_owned(),
+            by => by.to_string(),
         };
-        for text in message.content.iter().filter_map(Block::as_text) {
-            let text = text.trim();
-            let is_aside = text == super::NOTICE || text.starts_with(crate::face::MARK);
-            if text.is_empty() || is_aside || left == 0 {
-                continue;
-            }
-            let words: String = text.chars().take(left).collect();
-            let taken = words.chars().count();
-            let cut = if taken < text.chars().count() {
-                "…"
-            } else {
-                ""
-            };
-            left -= taken;
-            lines.push(format!("{who}: {words}{cut}"));
+        let text = said.words();
+        if text.is_empty() || left == 0 {
+            continue;
         }
+        let words: String = text.chars().take(left).collect();
+        let taken = words.chars().count();
+        let cut = if taken < text.chars().count() {
+            "…"
+        } else {
+            ""
+        };
+        left -= taken;
+        lines.push(format!("{who}: {words}{cut}"));
     }
     let mut tools: Vec<&str> = Vec::new();
-    for block in turn.iter().flat_map(|message| &message.content) {
+    for block in turn.iter().flat_map(|said| &said.message.content) {
         if let BlockKind::ToolUse { name, .. } = &block.kind
             && !tools.contains(&name.as_str())
         {

@@ -21,7 +21,12 @@ pub struct Sane {
 impl Sane {
     /// The messages that stay.
     pub fn into_messages(self) -> Vec<Message> {
-        self.kept.into_iter().map(|kept| kept.message).collect()
+        self.into_kept().map(|(_, message)| message).collect()
+    }
+
+    /// The messages that stay, each with its place in the conversation that was given.
+    pub(crate) fn into_kept(self) -> impl Iterator<Item = (usize, Message)> {
+        (self.kept.into_iter()).map(|kept| (kept.index, kept.message))
     }
 }
 

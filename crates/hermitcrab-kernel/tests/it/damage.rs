@@ -71,6 +71,7 @@ async fn a_start_succeeds_with_a_notice_whatever_became_of_a_file() {
         };
         let later = String::from_utf8(whole.clone())
             .unwrap()
+            .replace("\"schema_version\":2", "\"schema_version\":3")
             .replace("\"schema_version\":1", "\"schema_version\":2")
             .replace("\"schema_version\": 1", "\"schema_version\": 2")
             .into_bytes();

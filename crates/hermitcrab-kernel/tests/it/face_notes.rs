@@ -37,9 +37,11 @@ async fn a_line_stands_before_the_persons_next_words() {
     place.say("And now?").await;
     let last = brain.asked()[1].messages.last().unwrap().clone();
     assert_eq!(texts(&last), ["And now?"]);
-    // It is on record as part of that message, and no words of the person's.
+    // It is on record as a message of the kernel's.
     let record = place.kernel.record().unwrap();
-    assert_eq!(texts(&record[0])[0], line);
+    assert_eq!(texts(&record[0].message), [line]);
+    let authors: Vec<_> = record.iter().map(|said| said.by.to_string()).collect();
+    assert_eq!(authors, ["kernel", "person", "model", "person", "model"]);
     let said = place.kernel.said().unwrap();
     let said: Vec<_> = said
         .iter()

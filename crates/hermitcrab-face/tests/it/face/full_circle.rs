@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hermitcrab_kernel::{OfflineBrain, Role, ScriptBrain};
+use hermitcrab_kernel::{Author, OfflineBrain, ScriptBrain};
 
 use super::home::{FACE, Plan};
 use test_support::browser::{self, Browser};
@@ -85,7 +85,7 @@ fn from_nothing_to_a_face_that_is_edited_changed_and_kept() {
         assert_eq!(kept.len(), said.len());
         assert!(
             said.iter()
-                .filter(|message| message.role == Role::User)
+                .filter(|message| message.by == Author::Person)
                 .count()
                 >= 2
         );

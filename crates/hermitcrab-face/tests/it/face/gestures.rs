@@ -27,9 +27,9 @@ async fn press_in_face(browser: &Browser, selector: &str) {
 
 fn texts_of_the_person(home: &Home) -> Vec<String> {
     let mut texts = Vec::new();
-    for message in home.kernel.record().unwrap() {
-        if message.role == Role::User {
-            texts.push(message.text());
+    for said in home.kernel.record().unwrap() {
+        if said.message.role == Role::User {
+            texts.push(said.message.text());
         }
     }
     texts

@@ -60,8 +60,8 @@ async fn a_turn_outlives_its_page_and_a_later_page_sees_it() {
     second.said("assistant", "Still here.").await;
     let loaded = second.bar("conversation.load", json!([])).await.unwrap();
     let said = [
-        json!({"role": "user", "text": "Are you there?"}),
-        json!({"role": "assistant", "text": "Still here."}),
+        json!({"role": "user", "by": "person", "text": "Are you there?"}),
+        json!({"role": "assistant", "by": "model", "text": "Still here."}),
     ];
     let messages = loaded["messages"].as_array().unwrap();
     assert!(messages.ends_with(&said), "{loaded}");
@@ -80,8 +80,8 @@ async fn what_the_program_says_to_the_model_is_not_shown_as_the_persons_words() 
     page.shell("send", json!(["Hi."])).await.unwrap();
     let loaded = page.shell("conversation.load", json!([])).await.unwrap();
     let said = json!([
-        {"role": "user", "text": "Hi."},
-        {"role": "assistant", "text": "Hello."},
+        {"role": "user", "by": "person", "text": "Hi."},
+        {"role": "assistant", "by": "model", "text": "Hello."},
     ]);
     assert_eq!(loaded["messages"], said);
     stand.end().await;

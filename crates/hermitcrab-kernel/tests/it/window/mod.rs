@@ -5,11 +5,11 @@ mod any;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use hermitcrab_kernel::Fault;
 use hermitcrab_kernel::window::{
     NOTICE, Window, WindowLimits, close_open, distinct_ids, entries, group_summary, sanitise,
     starts_turn, trim,
 };
+use hermitcrab_kernel::{Author, Fault, Utterance};
 use jiff::Timestamp;
 use llm_client::{
     Anthropic, Auth, Block, BlockKind, Client, Endpoint, Message, Origin, Raw, Request, Role,
@@ -34,6 +34,18 @@ fn assistant(content: Vec<Block>) -> Message {
 
 fn user(content: Vec<Block>) -> Message {
     Message::new(Role::User, content)
+}
+
+/// `messages` of the person and the model.
+fn spoken(messages: &[Message]) -> Vec<Utterance> {
+    let by = |message: &Message| match message.role {
+        Role::Assistant => Author::Model,
+        _ if starts_turn(message) => Author::Person,
+        _ => Author::Kernel,
+    };
+    (messages.iter())
+        .map(|message| Utterance::new(by(message), message.clone()))
+        .collect()
 }
 
 fn trimmed(messages: Vec<Message>) -> Window {
@@ -416,7 +428,7 @@ fn a_turns_entry_is_word_for_word_up_to_the_clip() {
         Message::assistant(answer.trim()),
     ];
     let turns = [&turn[..], &[Message::user("next")]].concat();
-    let kept = entries(&turns, at);
+    let kept = entries(&spoken(&turns), at);
     assert_eq!(kept[1..], ["2026-11-22 | person: next"]);
     let left: String = answer.chars().take(600 - 559 - 7).collect();
     assert_eq!(
@@ -441,7 +453,7 @@ fn a_hundred_turns_make_a_history_that_grows_by_itself() {
             )),
             Message::assistant("an answer"),
         ];
-        let text = entries(&turn, at).concat();
+        let text = entries(&spoken(&turn), at).concat();
         let mut summary = None;
         loop {
             match history.append(&text, summary.take()).unwrap() {
