@@ -74,7 +74,7 @@ fn no_rights_no_credit_and_a_bad_request_ask_no_other_model() {
         (
             400,
             "invalid_request_error",
-            "the request was refused (HTTP 400)",
+            "the request was refused: HTTP 400",
         ),
     ] {
         let talk = once(fails(status, kind));
@@ -236,7 +236,7 @@ fn an_error_of_ten_megabytes_is_one_line() {
         "no ".repeat(3_000_000)
     );
     let talk = once(Answer::json(400, body));
-    let ran = passes(&talk, "the request was refused (HTTP 400)");
+    let ran = passes(&talk, "the request was refused: HTTP 400");
     assert!(ran.stderr.len() < 3_000, "{}", ran.stderr.len());
 }
 

@@ -35,10 +35,9 @@ fn of_model(model: &str, error: &Error) -> String {
         ErrorClass::RateLimit => format!("too many requests{http}: wait a minute, then ask again"),
         ErrorClass::Overloaded => format!("{model} is overloaded{http}: ask again in a while"),
         ErrorClass::Server => format!("the provider failed{http}: ask again"),
-        ErrorClass::BadRequest => format!(
-            "the request was refused{http}: {}",
-            one_line(&error.message())
-        ),
+        ErrorClass::BadRequest => {
+            format!("the request was refused: {}", one_line(&error.message()))
+        }
         ErrorClass::Network => format!(
             "no connection to the provider: {}",
             one_line(&error.message())

@@ -21,7 +21,7 @@ impl Args {
             Value::Null => Map::new(),
             other => {
                 return Err(fault(format!(
-                    "arguments are an object, these are {}",
+                    "arguments must be an object, got {}",
                     kind(&other)
                 )));
             }

@@ -29,12 +29,18 @@ pub(crate) fn calls(message: &Message) -> Vec<Call> {
                 name: name.clone(),
                 input: match input {
                     ToolInput::Json(raw) => raw.to().map_err(|_| raw.get().to_owned()),
-                    ToolInput::Invalid(text) => Err(text.clone()),
+                    ToolInput::Invalid(text) => no_object(text).ok_or_else(|| text.clone()),
                 },
             }),
             _ => None,
         })
         .collect()
+}
+
+/// JSON of another kind, which the check of the arguments names; an object that is invalid broke off.
+fn no_object(text: &str) -> Option<Value> {
+    let value: Value = serde_json::from_str(text).ok()?;
+    (!value.is_object()).then_some(value)
 }
 
 /// What the calls of a reply came to.

@@ -37,6 +37,7 @@ impl Turn<'_> {
                 self.text.truncate(before);
                 self.refused(&reply, answer.model)
             }
+            StopReason::ContentFilter if calls.is_empty() => self.filtered(message),
             StopReason::ContextWindow if calls.is_empty() => self.shrink(),
             StopReason::MaxTokens => self.cut_off(message, &text).await,
             _ if !calls.is_empty() => self.run_calls(message, false).await,
@@ -102,6 +103,13 @@ impl Turn<'_> {
         self.store();
         self.stopped = Some(line);
         Next::Done
+    }
+
+    /// The provider ended the reply; what came of it is kept.
+    pub(super) fn filtered(&mut self, message: Message) -> Next {
+        self.rounds += 1;
+        push_said(&mut self.pending, message);
+        self.stop("the provider's content filter stopped the answer".to_owned())
     }
 
     /// The context window is full: with a quarter of what was shown it may do.

@@ -146,7 +146,7 @@ async fn no_other_failure_asks_the_next_model() {
         (
             400,
             "invalid_request_error",
-            "the request was refused (HTTP 400): HTTP 400 invalid_request_error: so it is",
+            "the request was refused: HTTP 400 invalid_request_error: so it is",
         ),
         (
             401,

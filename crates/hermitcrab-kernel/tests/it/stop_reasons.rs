@@ -152,6 +152,51 @@ async fn a_refusal_is_shown_and_the_next_model_is_asked_only_if_that_is_set() {
     assert_eq!(brain.asked()[1].after.as_deref(), Some("script"));
 }
 
+/// Row H54.
+#[tokio::test]
+async fn a_content_filter_is_named() {
+    let filtered = |content| ScriptStep::reply(content, StopReason::ContentFilter);
+    let steps = [
+        filtered(vec![]),
+        filtered(vec![Block::text("The recipe")]),
+        ScriptStep::text("Hello."),
+    ];
+    let (place, brain) = Setting::default().script(steps).await;
+    for text in ["", "The recipe"] {
+        let report = place.say("Tell me").await;
+        assert_eq!(report.text, text);
+        let line = "the provider's content filter stopped the answer";
+        assert_eq!(report.stopped.as_deref(), Some(line));
+    }
+    assert_eq!(place.say("Then hello").await.text, "Hello.");
+    // A question without any answer is not on record.
+    assert_eq!(brain.asked()[2].messages.len(), 3);
+}
+
+/// Row H54: servers that send arguments as text send what the model wrote.
+#[tokio::test]
+async fn arguments_that_are_no_object_are_named() {
+    let call = |text: &str| {
+        Block::new(BlockKind::ToolUse {
+            id: format!("call {text}"),
+            name: "block_list".to_owned(),
+            input: ToolInput::Invalid(text.to_owned()),
+        })
+    };
+    let calls = ["[]", "7", "null", "{\"na"].map(call).to_vec();
+    let step = ScriptStep::reply(calls, StopReason::ToolUse);
+    let (place, brain) = Setting::default()
+        .script([step, ScriptStep::text("Well.")])
+        .await;
+    place.say("Look").await;
+    let answers = results(&brain.asked()[1].messages[2]);
+    assert!((answers[0].0).contains("arguments must be an object, got a list"));
+    assert!((answers[1].0).contains("arguments must be an object, got a number"));
+    // None at all.
+    assert!(!answers[2].1, "{}", answers[2].0);
+    assert!((answers[3].0).contains("the arguments are no JSON"));
+}
+
 #[tokio::test]
 async fn a_full_context_window_drops_the_oldest_turns_and_tries_once() {
     let full = || ScriptStep::reply(vec![], StopReason::ContextWindow);
