@@ -26,7 +26,7 @@ pub fn prompt(args: &Prompt, data: &DataDir, session: &mut Session) -> Result<Ex
         PromptPhase::Call => Phase::Call,
     };
     let preview = block_on(async {
-        let kernel = opened::for_looking(data).await?;
+        let kernel = opened::for_prompt(&args.model, data, session).await?;
         Ok::<_, Failure>(kernel.prompt(phase).await)
     })??;
     let over = preview
@@ -55,8 +55,8 @@ pub fn prompt(args: &Prompt, data: &DataDir, session: &mut Session) -> Result<Ex
         }
         writeln!(
             out,
-            "counted by {}; the provider counts differently",
-            preview.tokens.tokenizer
+            "counted by {}, tools in the form of {}; the provider counts differently",
+            preview.tokens.tokenizer, preview.tokens.form
         )?;
     } else {
         writeln!(

@@ -100,20 +100,38 @@ fn writing(data: &DataDir) -> Result<Box<dyn BlockStore>, Failure> {
 
 /// A kernel to look at: it asks nobody, and what it would write stays in memory, so it works beside a running one.
 pub async fn for_looking(data: &DataDir) -> Result<Kernel, Failure> {
+    let settings = settings(data).map_err(Error::failure)?;
+    looking(data, settings, Arc::new(OfflineBrain)).await
+}
+
+/// As [`for_looking`], with whom the flags name: requests have its form.
+pub async fn for_prompt(
+    model: &ModelFlags,
+    data: &DataDir,
+    session: &mut Session,
+) -> Result<Kernel, Failure> {
+    let asking = Asking::new(model, &KernelFlags::default(), data, session)?;
+    let (brain, _) = match asking.missing_key()? {
+        // Nothing is sent, so any will do.
+        Some(_) => asking.brain_with(&SecretString::from("none"))?,
+        None => asking.brain(session)?,
+    };
+    looking(data, asking.settings, brain).await
+}
+
+async fn looking(
+    data: &DataDir,
+    settings: Settings,
+    brain: Arc<dyn Brain>,
+) -> Result<Kernel, Failure> {
     let store = copied(data).map_err(Error::failure)?;
     let config = KernelConfig {
         data: Some(data.path().to_owned()),
         glance: true,
-        settings: settings(data).map_err(Error::failure)?,
+        settings,
         ..KernelConfig::default()
     };
-    open(
-        config,
-        Box::new(store),
-        Arc::new(OfflineBrain),
-        Arc::new(NoHost),
-    )
-    .await
+    open(config, Box::new(store), brain, Arc::new(NoHost)).await
 }
 
 /// The blocks as they are now, without their logs.

@@ -22,7 +22,7 @@ pub struct PromptPreview {
     pub cached: String,
     /// The instructions that change with the memory.
     pub memory: String,
-    /// The tools, as compact JSON.
+    /// The tools as they are sent, compact JSON.
     pub tools: String,
     /// The conversation that is shown.
     pub messages: Vec<Message>,
@@ -37,6 +37,8 @@ pub struct PromptPreview {
 pub struct PromptTokens {
     /// Who counts.
     pub tokenizer: String,
+    /// The provider in whose form the tools are counted, such as `anthropic`.
+    pub form: String,
     /// Both instructions.
     pub system: usize,
     /// The tools.
@@ -63,9 +65,10 @@ impl PromptPreview {
     pub fn limits(&self) -> Vec<PromptLimit> {
         let limit = |what, tokens, most| PromptLimit { what, tokens, most };
         let tokens = &self.tokens;
-        let tools = match self.phase {
-            Phase::Call => CALL_TOOLS,
-            Phase::Boot { .. } => BOOT_TOOLS,
+        let tools = match (self.phase, self.tokens.form.as_str()) {
+            (Phase::Boot { .. }, _) => BOOT_TOOLS,
+            (Phase::Call, ANTHROPIC) => CALL_TOOLS,
+            (Phase::Call, _) => CALL_TOOLS_WRAPPED,
         };
         let mut limits = vec![limit("system", tokens.system, self.phase.limit())];
         if self.default_tools {
@@ -80,6 +83,9 @@ impl PromptPreview {
 const NEXT_WORDS: &str = "[the next message]";
 const BOOT_TOOLS: usize = 500;
 const CALL_TOOLS: usize = 540;
+/// The other forms wrap each tool once more.
+const CALL_TOOLS_WRAPPED: usize = 600;
+const ANTHROPIC: &str = "anthropic";
 const WHOLE: usize = 5_000;
 
 impl Inner {
@@ -146,7 +152,9 @@ impl Inner {
 
     pub(crate) fn preview(&self, phase: Phase, conversation: &Conversation) -> PromptPreview {
         let system = self.system(phase);
-        let tools = tools::as_sent(&self.tools_of(phase));
+        let tools = self.brain.tools_as_sent(&self.tools_of(phase));
+        let info = self.brain.info();
+        let form = info.offline.map_or(info.provider, |_| ANTHROPIC.to_owned());
         // What comes next is the current turn; the last one may be too large to be shown again.
         let mut all: Vec<_> = conversation.messages().cloned().collect();
         let current = all.len();
@@ -167,6 +175,7 @@ impl Inner {
             parts: system.parts,
             tokens: PromptTokens {
                 tokenizer: O200k.name().to_owned(),
+                form,
                 system: system.tokens,
                 tools: of_tools,
                 messages: of_messages,

@@ -17,7 +17,7 @@ use crate::layers::timeout::{Elapsed, Timed, Watchdog};
 use crate::models::ModelTable;
 use crate::outgoing::Outgoing;
 use crate::pipeline;
-use crate::provider::{Answer, Call, Provider, Route};
+use crate::provider::{Answer, Call, Caps, Provider, Route};
 use crate::tokens::CountCache;
 use crate::transport::{HeaderText, HttpOptions, HttpTransport, Method, Transport};
 use crate::{
@@ -240,6 +240,11 @@ impl Client {
             Answer::Stream(events) => Ok(events),
             _ => Err(pipeline::other_form()),
         }
+    }
+
+    /// What the provider's protocol can say to this model.
+    pub fn capabilities(&self, model: &str) -> Caps {
+        self.inner.settings.provider.capabilities(model)
     }
 
     /// What the first attempt of [`Client::complete`] would send, byte for byte.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use llm_types::{CostSource, Count, Reply, Target, Warning};
 use tracing::field::Empty;
-use tracing::{Span, debug_span, info, warn};
+use tracing::{Span, debug, debug_span, warn};
 
 use crate::{Error, ErrorClass, ErrorKind};
 
@@ -107,7 +107,7 @@ pub(crate) fn torn(cassette: &Path) {
 
 /// Something of the request was changed.
 pub(crate) fn warning(warning: &Warning) {
-    info!(
+    debug!(
         target: "llm_client",
         {
             llm.field = warning.field,

@@ -75,6 +75,8 @@ pub enum RuntimeName {
 
 #[derive(Debug, clap::Args)]
 pub struct Prompt {
+    #[command(flatten)]
+    pub model: ModelFlags,
     /// Of which request.
     #[arg(long, value_enum)]
     pub phase: PromptPhase,

@@ -5,7 +5,7 @@ use bin_support::ProviderName;
 use hermitcrab_kernel::{
     Brain, BrainError, BrainInfo, BrainReply, BrainRequest, EventSink, Settings,
 };
-use llm_client::Spend;
+use llm_client::{Spend, ToolSpec};
 use tokio_util::sync::CancellationToken;
 
 /// A brain in the place of which another one can be put while the program runs. Cheap to clone; clones are one.
@@ -86,6 +86,10 @@ impl Brain for SwitchBrain {
             self.refused(&brain);
         }
         answer
+    }
+
+    fn tools_as_sent(&self, tools: &[ToolSpec]) -> String {
+        self.now().tools_as_sent(tools)
     }
 
     fn take_spend(&self) -> Option<Spend> {

@@ -138,7 +138,7 @@ fn model_flags_stand_with_every_command() {
         let after = [&words[..], &MODEL_FLAGS, &["--help"]].concat();
         let help = place.run(&before).exits(0).stdout;
         assert_eq!(place.run(&after).exits(0).stdout, help, "{command}");
-        let uses = matches!(command, "chat" | "serve" | "doctor");
+        let uses = matches!(command, "chat" | "serve" | "doctor" | "prompt");
         for flag in MODEL_FLAGS {
             let name = flag.split('=').next().unwrap();
             // The provider of `key set` is the one whose key it is.
@@ -258,12 +258,49 @@ fn the_tokens_of_the_prompts_are_within_their_limits() {
         let limits = ["system", "tools", "all"].map(limit);
         // Section 3.
         let expected = if phase == "boot" {
-            [1_800, 500, 5_000]
+            [1_500, 500, 5_000]
         } else {
             [500, 540, 5_000]
         };
         assert_eq!(limits, expected, "{told}");
-        assert!(told.ends_with("counted by o200k; the provider counts differently\n"));
+        let last =
+            "counted by o200k, tools in the form of anthropic; the provider counts differently\n";
+        assert!(told.ends_with(last), "{told}");
+    }
+}
+
+/// Row H55: the tools are counted as the provider that would be asked gets them.
+#[test]
+fn the_tokens_of_the_tools_are_those_of_the_provider() {
+    let place = Place::new();
+    let openai = ["--provider", "openai", "--model", "m"];
+    let server = [
+        "--base-url=http://127.0.0.1:9",
+        "--provider=generic",
+        "--model=m",
+    ];
+    for (flags, form, limit) in [
+        (&[][..], "anthropic", 540),
+        (&["--provider", "offline"], "anthropic", 540),
+        (&openai, "openai", 600),
+        (&server, "generic", 600),
+    ] {
+        let command = ["prompt", "--phase", "call", "--tokens"];
+        let told = place.run(&[&command, flags].concat()).exits(0).stdout;
+        let tools = told.lines().find(|line| line.starts_with("tools")).unwrap();
+        let numbers: Vec<u32> = (tools.split_whitespace().skip(1))
+            .map(|number| number.parse().unwrap())
+            .collect();
+        assert_eq!(numbers[1], limit, "{told}");
+        assert!(numbers[0] <= limit && numbers[0] > limit - 60, "{told}");
+        let last = told.lines().last().unwrap();
+        assert!(last.contains(&format!("in the form of {form};")), "{told}");
+        let sent = place.json(&[&command[..3], flags].concat());
+        let is_wrapped = sent["tools"]
+            .as_str()
+            .unwrap()
+            .contains("\"type\":\"function\"");
+        assert_eq!(is_wrapped, limit == 600, "{told}");
     }
 }
 

@@ -4,8 +4,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use futures_util::StreamExt as _;
 use llm_client::{
-    CacheMark, Client, Error, ErrorClass, Reply, Request, Spend, StopReason, Thinking, ToolChoice,
+    CacheMark, Client, Error, ErrorClass, Message, Reply, Request, Spend, StopReason, Thinking,
+    ToolChoice, ToolSpec,
 };
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
 use super::{Brain, BrainError, BrainInfo, BrainReply, BrainRequest, MAX_TOKENS, Tier};
@@ -108,7 +111,7 @@ impl LlmBrain {
         let mut models = self.models(request).into_iter().peekable();
         while let Some(spec) = models.next() {
             let mut begun = false;
-            let mut asked = asked(request, spec);
+            let mut asked = asked(request, spec, self.client.capabilities(&spec.id).thinking);
             let wanted = asked.max_tokens.unwrap_or(MAX_TOKENS);
             let allowed = request.allowance.reply(&spec.id, wanted, self.untold().usd);
             let longest = allowed.map_err(BrainError::Budget)?;
@@ -178,6 +181,18 @@ impl Brain for LlmBrain {
         }
     }
 
+    fn tools_as_sent(&self, tools: &[ToolSpec]) -> String {
+        let request = Request {
+            model: self.info().model,
+            messages: vec![Message::user("words")],
+            tools: tools.to_vec(),
+            ..Request::default()
+        };
+        let sent = self.client.prepare(&request).ok();
+        sent.and_then(|sent| serde_json::from_slice(&sent.body).ok())
+            .map_or_else(|| "[]".to_owned(), |Body { tools }| tools.get().to_owned())
+    }
+
     fn take_spend(&self) -> Option<Spend> {
         let mut told = self.told();
         let now = self.client.spent();
@@ -193,6 +208,12 @@ impl BrainError {
             source,
         }
     }
+}
+
+/// The part of a request's body that holds the tools.
+#[derive(Deserialize)]
+struct Body {
+    tools: Box<RawValue>,
 }
 
 /// Whether the next model is asked after this.
@@ -213,11 +234,12 @@ fn no_model(request: &BrainRequest) -> BrainError {
     })
 }
 
-/// What is sent to this model.
-fn asked(request: &BrainRequest, spec: &ModelSpec) -> Request {
+/// What is sent to this model; `has_thinking` says whether its protocol has a field for thinking.
+fn asked(request: &BrainRequest, spec: &ModelSpec, has_thinking: bool) -> Request {
     let max_tokens = request.max_tokens.or(spec.max_tokens).unwrap_or(MAX_TOKENS);
     let (thinking, max_tokens) = match spec.thinking {
         ThinkingMode::Always => (Thinking::Unset, max_tokens),
+        _ if !has_thinking => (Thinking::Unset, max_tokens),
         _ if request.thinking_off => (Thinking::Off, max_tokens),
         ThinkingMode::Adaptive => (Thinking::Adaptive, max_tokens),
         ThinkingMode::Off => (Thinking::Off, max_tokens),

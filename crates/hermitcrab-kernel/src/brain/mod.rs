@@ -14,7 +14,7 @@ pub use llm::LlmBrain;
 pub use offline::OfflineBrain;
 pub use script::{ScriptBrain, ScriptStep};
 
-use crate::{Allowance, EventSink, Face};
+use crate::{Allowance, EventSink, Face, tools};
 
 /// The longest reply in tokens where neither request nor settings say: room for a whole shell.
 pub(crate) const MAX_TOKENS: u32 = 8_192;
@@ -36,6 +36,11 @@ pub trait Brain: Send + Sync {
         events: EventSink,
         cancel: CancellationToken,
     ) -> Result<BrainReply, BrainError>;
+
+    /// These tools as a request holds them, as compact JSON; in Anthropic's form unless the provider has another one.
+    fn tools_as_sent(&self, tools: &[ToolSpec]) -> String {
+        tools::as_sent(tools)
+    }
 
     /// What was charged since this was last asked, by calls with and without an answer, cancelled ones too. None if the
     /// cost that a reply tells is all there is.

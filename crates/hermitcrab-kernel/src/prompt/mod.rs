@@ -49,13 +49,14 @@ pub enum Running {
 struct Limits;
 
 impl Limits {
-    const BOOT: usize = 1_800;
+    const BOOT: usize = 1_500;
     const CALL: usize = 500;
 
-    const KEYSTONE: usize = 650;
-    const CONSTITUTION: usize = 290;
-    const CAPABILITIES: usize = 345;
+    const KEYSTONE: usize = 560;
+    const CONSTITUTION: usize = 250;
+    const CAPABILITIES: usize = 300;
     const HEAD: usize = 58;
+    /// Less where the other parts leave less.
     const BOOT_MEMORY: usize = 300;
 
     const KEYSTONE_HEAD: usize = 62;

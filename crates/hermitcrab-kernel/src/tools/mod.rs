@@ -24,7 +24,7 @@ pub(crate) fn name_of(tool: &ToolSpec) -> Option<&str> {
     }
 }
 
-/// The tools as compact JSON, in the form of a request.
+/// The tools as compact JSON, in the form of a request to Anthropic.
 pub(crate) fn as_sent(tools: &[ToolSpec]) -> String {
     let all = tools.iter().map(|tool| match tool {
         ToolSpec::Function {

@@ -7,7 +7,8 @@ use hermitcrab_kernel::{
     ThinkingMode, Tier,
 };
 use llm_client::{
-    Anthropic, AnthropicVersion, Auth, Block, Client, Endpoint, Message, RetryPolicy,
+    Anthropic, AnthropicVersion, Auth, Block, Client, Compat, Dialect, Endpoint, Message,
+    RetryPolicy,
 };
 use serde_json::{Value, json};
 use test_support::{Answer, Canned, FakeClock, FaultServer};
@@ -184,6 +185,23 @@ async fn no_other_failure_asks_the_next_model() {
             "{status}"
         );
         assert_eq!(rig.events(), []);
+    }
+}
+
+/// Row H53: a server without a field for thinking is not told to leave it out.
+#[tokio::test]
+async fn thinking_is_left_unset_where_the_provider_has_none() {
+    let server = FaultServer::play(|_| Answer::sse(Canned::text("here").openai_events()));
+    let endpoint = Endpoint::new(&server.url(""), Auth::None).unwrap();
+    let provider = Compat::new(endpoint, Dialect::generic());
+    let client = Client::builder(Arc::new(provider), Arc::new(FakeClock::new()));
+    let settings = Settings::default();
+    let brain = LlmBrain::new(client.build().unwrap(), "generic", &settings);
+    for tier in [Tier::Default, Tier::Fast] {
+        let asked = BrainRequest { tier, ..request() };
+        let answer = brain.complete(asked, EventSink::none(), CancellationToken::new());
+        let reply = answer.await.unwrap().reply;
+        assert_eq!(reply.warnings, [], "{tier:?}");
     }
 }
 
