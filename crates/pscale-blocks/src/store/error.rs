@@ -73,9 +73,6 @@ pub enum StoreError {
         /// `undo` or `redo`.
         step: &'static str,
     },
-    /// A thread panicked in the middle of an edit.
-    #[error("an edit broke off in this process: open the store again")]
-    Poisoned,
     /// The text is no block.
     #[error(transparent)]
     Format(#[from] FormatErrors),
@@ -127,7 +124,7 @@ impl StoreError {
             Self::NothingLeft { step: "redo", .. } => "nothing_to_redo",
             Self::NothingLeft { .. } => "nothing_to_undo",
             Self::Full { .. } => "full",
-            Self::Io { .. } | Self::Poisoned => "io",
+            Self::Io { .. } => "io",
         }
     }
 }

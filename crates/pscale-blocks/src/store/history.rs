@@ -136,10 +136,15 @@ fn step<'a>(
     Some(stepped)
 }
 
-/// Makes the block again that `log` ends with: from the last whole block in it, or from `known`, a block that it was
-/// once. None if it cannot be done, or something else comes out.
+/// As [`replay`]; none, too, if something else comes out than the log says.
 pub(super) fn rebuild(log: &[LogEntry], known: Option<&Block>) -> Option<Block> {
     let last = log.last()?.after_hash.as_deref()?;
+    replay(log, known).filter(|block| hex(&block.hash()) == last)
+}
+
+/// Makes the block again that `log` ends with: from the last whole block in it, or from `known`, a block that it was
+/// once. None if it cannot be done.
+pub(super) fn replay(log: &[LogEntry], known: Option<&Block>) -> Option<Block> {
     let known_hash = known.map(|block| hex(&block.hash()));
     let begin = |entry: &LogEntry| {
         let is_known = known_hash.is_some() && entry.after_hash == known_hash;
@@ -171,7 +176,7 @@ pub(super) fn rebuild(log: &[LogEntry], known: Option<&Block>) -> Option<Block> 
             }
         }
     }
-    (hex(&block.hash()) == last).then_some(block)
+    Some(block)
 }
 
 fn whole(entry: &LogEntry) -> Option<&Block> {

@@ -1,5 +1,5 @@
-use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::history::{Stepped, done, hex, redo, undo, undone};
 use super::{BlockInfo, BlockStore, Edited, LogEntry, LoggedOp, Stamp, StoreError, Versioned};
@@ -17,6 +17,10 @@ pub struct Ledger<J> {
 pub(super) struct State<J> {
     pub blocks: BTreeMap<BlockName, Kept>,
     pub journal: J,
+    /// The block that the last call was about.
+    touched: Option<BlockName>,
+    /// Blocks that a panic left in the middle of an edit.
+    broken_off: BTreeSet<BlockName>,
 }
 
 /// A block that is or was.
@@ -48,6 +52,12 @@ pub trait Journal: Send {
     /// It cannot be read, or the change cannot be noted.
     fn look(&mut self, name: &BlockName) -> Result<Option<Kept>, StoreError>;
 
+    /// The block as it was kept last, whatever broke off since.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    fn reread(&mut self, name: &BlockName) -> Result<Kept, StoreError>;
+
     /// Keeps the entry and the block that it ends with.
     ///
     /// # Errors
@@ -70,25 +80,48 @@ pub trait Journal: Send {
 impl<J> Ledger<J> {
     pub(super) fn of(blocks: BTreeMap<BlockName, Kept>, journal: J) -> Self {
         Self {
-            state: Mutex::new(State { blocks, journal }),
+            state: Mutex::new(State {
+                blocks,
+                journal,
+                touched: None,
+                broken_off: BTreeSet::new(),
+            }),
         }
     }
 
-    /// A thread that panicked may have left a block changed that the journal does not know.
-    pub(super) fn state(&self) -> Result<MutexGuard<'_, State<J>>, StoreError> {
-        self.state.lock().map_err(|_| StoreError::Poisoned)
+    /// A thread that panicked may have left its block changed in a way that the journal does not know.
+    pub(super) fn state(&self) -> MutexGuard<'_, State<J>> {
+        self.state.lock().unwrap_or_else(|poisoned| {
+            let mut state = poisoned.into_inner();
+            let touched = state.touched.take();
+            state.broken_off.extend(touched);
+            self.state.clear_poison();
+            state
+        })
     }
 
     pub(super) fn into_state(self) -> State<J> {
         self.state
             .into_inner()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl<J: Journal> State<J> {
+    /// Begins a call about a block, which is read again if an earlier one broke off.
+    fn touch(&mut self, name: &BlockName) -> Result<(), StoreError> {
+        self.touched = Some(name.clone());
+        if self.broken_off.contains(name) {
+            let kept = self.journal.reread(name)?;
+            self.blocks.insert(name.clone(), kept);
+            self.broken_off.remove(name);
+        }
+        Ok(())
+    }
+
     /// The block and its revision, and the journal.
     fn live(&mut self, name: &BlockName) -> Result<(&mut u64, &mut Live, &mut J), StoreError> {
+        self.touch(name)?;
         let is_live = |kept: &Kept| kept.live.is_some();
         let mut near = None;
         if !self.blocks.get(name).is_some_and(is_live) {
@@ -179,7 +212,11 @@ impl Live {
 
 impl<J: Journal> BlockStore for Ledger<J> {
     fn names(&self) -> Result<Vec<BlockInfo>, StoreError> {
-        let state = self.state()?;
+        let mut state = self.state();
+        for name in state.broken_off.clone() {
+            // A block that cannot be read is listed as it is known; whoever loads it is told.
+            let _ = state.touch(&name);
+        }
         let rows = state.blocks.iter().filter_map(|(name, kept)| {
             let block = &kept.live.as_ref()?.block;
             Some(BlockInfo {
@@ -195,7 +232,7 @@ impl<J: Journal> BlockStore for Ledger<J> {
     }
 
     fn load(&self, name: &BlockName) -> Result<Versioned, StoreError> {
-        let mut state = self.state()?;
+        let mut state = self.state();
         let (rev, live, _) = state.live(name)?;
         Ok(Versioned {
             block: live.block.clone(),
@@ -207,8 +244,11 @@ impl<J: Journal> BlockStore for Ledger<J> {
     fn create(&self, name: &BlockName, block: &Block, stamp: &Stamp) -> Result<u64, StoreError> {
         let (block, _) = block.clean();
         let (stamp, _) = stamp.clean();
-        let mut state = self.state()?;
-        let State { blocks, journal } = &mut *state;
+        let mut state = self.state();
+        state.touch(name)?;
+        let State {
+            blocks, journal, ..
+        } = &mut *state;
         let before = match blocks.get(name) {
             Some(Kept { live: Some(_), .. }) => {
                 return Err(StoreError::Exists { name: name.clone() });
@@ -237,7 +277,7 @@ impl<J: Journal> BlockStore for Ledger<J> {
     ) -> Result<Edited, StoreError> {
         let (op, in_op) = op.clean();
         let (stamp, in_stamp) = stamp.clean();
-        let mut state = self.state()?;
+        let mut state = self.state();
         let (rev, live, journal) = state.live(name)?;
         if let Some(expected) = expected.filter(|expected| expected != rev) {
             return Err(StoreError::Revision {
@@ -266,7 +306,7 @@ impl<J: Journal> BlockStore for Ledger<J> {
 
     fn delete(&self, name: &BlockName, stamp: &Stamp) -> Result<(), StoreError> {
         let (stamp, _) = stamp.clean();
-        let mut state = self.state()?;
+        let mut state = self.state();
         let (rev, live, journal) = state.live(name)?;
         let mut entry = entry(*rev + 1, &stamp, LoggedOp::Delete, None, None);
         entry.before_hash = live.hash.as_ref().map(hex);
@@ -277,8 +317,10 @@ impl<J: Journal> BlockStore for Ledger<J> {
     }
 
     fn log(&self, name: Option<&BlockName>, from: u64) -> Result<Vec<LogEntry>, StoreError> {
-        let mut state = self.state()?;
-        let State { blocks, journal } = &mut *state;
+        let mut state = self.state();
+        let State {
+            blocks, journal, ..
+        } = &mut *state;
         if let Some(name) = name {
             return journal.read(name, from);
         }
@@ -316,7 +358,7 @@ impl<J: Journal> Ledger<J> {
     ) -> Result<Edited, StoreError> {
         let (stamp, keys_removed) = stamp.clean();
         let count = count as usize;
-        let mut state = self.state()?;
+        let mut state = self.state();
         let (rev, live, journal) = state.live(name)?;
         // Mostly the end of a log is enough: an archive is unpacked only for what is in it.
         let mut length = 8 + 2 * count as u64;

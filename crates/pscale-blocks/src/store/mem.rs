@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 
-use super::ledger::{Journal, Kept, Ledger};
+use super::history::replay;
+use super::ledger::{Journal, Kept, Ledger, Live};
 use super::{LogEntry, StoreError};
 use crate::{Block, BlockName};
 
@@ -36,6 +37,14 @@ impl Journal for MemJournal {
         Ok(None)
     }
 
+    fn reread(&mut self, name: &BlockName) -> Result<Kept, StoreError> {
+        let log = self.logs.get(name).map_or(&[][..], Vec::as_slice);
+        Ok(Kept {
+            rev: log.last().map_or(0, |entry| entry.rev),
+            live: replay(log, None).map(|block| Live { block, hash: None }),
+        })
+    }
+
     fn save(
         &mut self,
         name: &BlockName,
@@ -55,5 +64,44 @@ impl Journal for MemJournal {
         let log = self.logs.get(name).map_or(&[][..], Vec::as_slice);
         let start = log.partition_point(|entry| entry.rev < from);
         Ok(log[start..].to_vec())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conformance::{name, stamp, write};
+    use crate::{BlockStore as _, Op};
+
+    #[test]
+    fn a_block_is_read_again_from_its_log() {
+        let (store, notes, at) = (MemStore::new(), name("notes"), stamp(0));
+        let check = |what: &str| {
+            let mut state = store.state();
+            let again = state.journal.reread(&notes).unwrap();
+            let kept = &state.blocks[&notes];
+            assert_eq!(again.rev, kept.rev, "{what}");
+            let block = |kept: &Kept| kept.live.as_ref().map(|live| live.block.clone());
+            assert_eq!(block(&again), block(kept), "{what}");
+        };
+        store.create(&notes, &Block::new("n"), &at).unwrap();
+        check("made");
+        for op in [
+            write("0.1", "one"),
+            write("0.1.2", "two"),
+            Op::Replace {
+                block: Block::new("another"),
+            },
+            write("0.3", "three"),
+        ] {
+            store.edit(&notes, None, &op, &at).unwrap();
+            check("edited");
+        }
+        store.undo(&notes, 3, &at).unwrap();
+        check("taken back");
+        store.redo(&notes, 2, &at).unwrap();
+        check("made again");
+        store.delete(&notes, &at).unwrap();
+        check("deleted");
     }
 }

@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -142,6 +143,8 @@ enum Failure {
     Once,
     /// This step and all after it, as with a disk that is gone.
     FromThere,
+    /// This step panics, as with a fault of the program.
+    Panic,
 }
 
 /// Opens the store on a disk that fails at step `fail`; answers also the count of steps.
@@ -154,6 +157,10 @@ fn failing(
     let counted = Arc::clone(&steps);
     let watch = move |_, _: &Path| {
         let step = counted.fetch_add(1, Ordering::Relaxed);
+        assert!(
+            step != fail || how != Failure::Panic,
+            "a fault of the program"
+        );
         if step == fail || (step > fail && how == Failure::FromThere) {
             return Err(io::ErrorKind::StorageFull.into());
         }
@@ -161,6 +168,53 @@ fn failing(
     };
     let store = DirStore::open_watched(dir, Box::new(watch));
     (steps, store.map(DirStore::without_fsync))
+}
+
+/// Row H22: does the task, which panics at step `fail`, and goes on in the same process; answers whether it got there.
+fn act_panicking(dir: &Path, task: &str, fail: usize, old: &State, new: &State) -> bool {
+    let what = format!("{task}, panic at step {fail}");
+    let opened = catch_unwind(|| failing(dir, fail, Failure::Panic));
+    let Ok((steps, store)) = opened else {
+        return true;
+    };
+    let store = store.unwrap();
+    let ended = catch_unwind(AssertUnwindSafe(|| act(&store, task)));
+    let reached = steps.load(Ordering::Relaxed) > fail;
+    assert_eq!(ended.is_err(), reached, "{what}");
+    // No later step is the one that panics.
+    steps.store(fail + 1, Ordering::Relaxed);
+    // Another block goes on, and the one concerned is what the disk holds of it.
+    let other = name(if task == "redo" { "notes" } else { "back" });
+    let rev = store.load(&other).unwrap().rev;
+    (store.edit(&other, Some(rev), &write("0.7", "on"), &stamp(3 * DAY))).unwrap();
+    store.undo(&other, 1, &stamp(3 * DAY)).unwrap();
+    let mut found = state(&store);
+    let others = found.insert(other.to_string(), old[other.as_str()].clone());
+    assert_eq!(others.unwrap().1, old[other.as_str()].1, "{what}");
+    assert!(found == *old || found == *new, "{what}: {found:#?}");
+    reached
+}
+
+#[test]
+fn a_panic_in_a_save_concerns_one_block() {
+    let folders = tempfile::tempdir().unwrap();
+    let furnished = folders.path().join("furnished");
+    furnish(&furnished);
+    for task in TASKS {
+        let whole = folders.path().join(format!("whole {task}"));
+        let (old, new) = outcomes(&furnished, &whole, task);
+        for step in 0.. {
+            let dir = folders.path().join(format!("{task}, step {step}"));
+            copy(&furnished, &dir);
+            let reached = act_panicking(&dir, task, step, &old, &new);
+            let left = DirStore::open(&dir).unwrap();
+            assert_eq!(left.notices(), [""; 0], "{task}, step {step}");
+            if !reached {
+                assert!(step >= 6 || task == "open", "{task}: {step} steps");
+                break;
+            }
+        }
+    }
 }
 
 /// Does the task on a disk that fails at step `fail`; answers whether it got there.

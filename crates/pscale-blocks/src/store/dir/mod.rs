@@ -160,8 +160,7 @@ impl DirStore {
 
     /// What was found and repaired, for a person, one line each.
     pub fn notices(&self) -> Vec<String> {
-        self.state()
-            .map_or_else(|_| Vec::new(), |state| state.journal.notices.clone())
+        self.state().journal.notices.clone()
     }
 }
 
@@ -271,6 +270,11 @@ impl Journal for DirJournal {
             Found::Block(..) => self.settle(name).map(Some),
             Found::Nothing | Found::Damage(..) => Ok(None),
         }
+    }
+
+    fn reread(&mut self, name: &BlockName) -> Result<Kept, StoreError> {
+        self.check_writing()?;
+        self.settle(name)
     }
 
     fn save(&mut self, name: &BlockName, entry: LogEntry, block: &Block) -> Result<(), StoreError> {
