@@ -94,8 +94,11 @@ pub enum Error {
     },
     #[error("--grant: {} is no folder", name(path))]
     NoFolder { path: PathBuf },
-    #[error("no face {rev} is kept, or it does not compile; `hermitcrab shells` lists them")]
+    #[error("no face {rev} is kept; `hermitcrab shells` lists them")]
     NoShell { rev: u64 },
+    /// What a tool told.
+    #[error(transparent)]
+    Tool(Fault),
     #[error("{}: no text in UTF-8", name(path))]
     NotText { path: PathBuf },
     #[error(
@@ -155,6 +158,7 @@ impl Error {
     /// As programs read it; the same form as a tool's error.
     pub fn fault(&self) -> Fault {
         let kind = match self {
+            Self::Tool(fault) => return fault.clone(),
             Self::Store { error } => {
                 let fault = Fault::new(error.kind(), with_sources(error));
                 return match hint(error) {
@@ -211,6 +215,7 @@ impl Error {
             | Self::InUse { .. }
             | Self::Kernel(_)
             | Self::NoShell { .. }
+            | Self::Tool(_)
             | Self::Output(_)
             | Self::Waiting { .. }
             | Self::Handshake { .. }

@@ -91,9 +91,12 @@ pub fn shells(args: &Shells, data: &DataDir, session: &mut Session) -> Result<Ex
             }
             Some(ShellsCommand::Use { rev }) => {
                 let kernel = opened::for_changing(data).await?;
-                let outcome = kernel.use_shell(rev).await;
-                if outcome.is_error {
-                    return Err(Error::NoShell { rev }.failure());
+                if let Some(fault) = kernel.use_shell(rev).await.fault() {
+                    return Err(match fault.error.as_str() {
+                        "not_found" => Error::NoShell { rev },
+                        _ => Error::Tool(fault),
+                    }
+                    .failure());
                 }
                 writeln!(session.results, "face {rev} is shown when a page opens")?;
                 Ok(Exit::Done)

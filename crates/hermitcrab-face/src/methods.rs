@@ -115,7 +115,8 @@ impl Args {
     }
 }
 
-fn kind(value: &Value) -> &'static str {
+/// A kind of JSON value in words, such as `a list`.
+pub fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "nothing",
         Value::Bool(_) => "true or false",

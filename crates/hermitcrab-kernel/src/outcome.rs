@@ -30,6 +30,13 @@ impl ToolOutcome {
         }
     }
 
+    /// Why it failed, if it did.
+    pub fn fault(&self) -> Option<Fault> {
+        let text = |key: &str| self.content[key].as_str().unwrap_or_default();
+        let fault = Fault::new(text("error"), text("detail")).hint(text("hint"));
+        self.is_error.then_some(fault)
+    }
+
     /// The text for the model: a text as it is, else JSON with `_` before the digits; cut where it is too long.
     pub fn text(&self) -> String {
         let text = match &self.content {

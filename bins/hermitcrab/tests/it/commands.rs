@@ -346,6 +346,21 @@ fn faces_are_listed_shown_and_gone_back_to() {
     place.run(&["shells", "use", "99"]).exits(1);
 }
 
+/// Row H25: what the tool says, and not that there is no such face.
+#[cfg(unix)]
+#[test]
+fn a_face_that_cannot_be_used_says_why() {
+    let place = lived_in();
+    let ran = finish(start(
+        &mut place.limited("ulimit -f 0", &["shells", "use", "1"]),
+    ));
+    ran.exits(1)
+        .tells(&["io: File too large", "nothing was changed"]);
+    place.file("data/shells/1.jsx", "function App() { return <p>; }");
+    let ran = place.run(&["shells", "use", "1"]).exits(1);
+    ran.tells(&["compile: line 1"]);
+}
+
 #[test]
 fn a_face_is_compiled_or_its_faults_are_named() {
     let place = Place::new();

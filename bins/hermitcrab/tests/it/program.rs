@@ -14,6 +14,8 @@ use tempfile::TempDir;
 /// A process that takes longer hangs: it is killed and the test has failed.
 const PATIENCE: Duration = Duration::from_mins(1);
 
+const BINARY: &str = env!("CARGO_BIN_EXE_hermitcrab");
+
 /// The data directory of a place.
 pub const DATA: &str = "data";
 
@@ -140,9 +142,24 @@ impl Place {
 
     /// The binary, with no data directory named.
     pub fn bare(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hermitcrab"));
+        let mut command = self.program(BINARY);
+        command.args(arguments);
         command
-            .args(arguments)
+    }
+
+    /// The binary under a limit of the shell, such as `ulimit -f 0`.
+    #[cfg(unix)]
+    pub fn limited(&self, limit: &str, arguments: &[&str]) -> Command {
+        let mut command = self.program("sh");
+        let script = format!("{limit} && exec \"$0\" \"$@\"");
+        command.args(["-c", &script, BINARY]).args(arguments);
+        command.args(["--data", DATA]);
+        command
+    }
+
+    fn program(&self, name: &str) -> Command {
+        let mut command = Command::new(name);
+        command
             .current_dir(self.root())
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap())

@@ -8,14 +8,17 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use hermitcrab_kernel::{CoreBlock, EventSink, Fault, ToolOutcome, keystone};
 use pscale_blocks::{
-    Block, BlockName, BundleError, Export, OnConflict, Op, Parcel, Provenance, Stamp, StoreError,
+    Block, BlockName, BundleError, Export, OnConflict, Op, Parcel, PathError, Provenance, Stamp,
+    StoreError,
 };
 use secrecy::SecretString;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::{Place, Refusal};
 use crate::log;
+use crate::methods::kind;
 
 type Answer = Result<Json<Value>, Refusal>;
 
@@ -63,11 +66,10 @@ impl From<JsonRejection> for Refusal {
 
 /// A tool's outcome as an answer.
 fn told(outcome: ToolOutcome) -> Answer {
-    if !outcome.is_error {
+    let Some(fault) = outcome.fault() else {
         return Ok(Json(outcome.content));
-    }
-    let text = |key: &str| outcome.content[key].as_str().unwrap_or_default().to_owned();
-    let mut refusal = Refusal::from(Fault::new(&text("error"), text("detail")));
+    };
+    let mut refusal = Refusal::from(fault);
     refusal.body = outcome.content;
     Err(refusal)
 }
@@ -152,12 +154,25 @@ fn block_name(name: &str) -> Result<BlockName, Refusal> {
     Ok(named?)
 }
 
-/// A node's text, or a whole block.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-pub(super) enum Put {
-    Node { path: String, content: String },
-    Block(Block),
+/// The edit that a body asks for: a node's text, or a whole block.
+fn put(body: &RawValue) -> Result<Op, Refusal> {
+    let fields: Value = serde_json::from_str(body.get()).unwrap_or_default();
+    if fields.get("path").or(fields.get("content")).is_none() {
+        let block = Block::parse(body.get()).map_err(StoreError::from)?;
+        return Ok(Op::Replace { block });
+    }
+    let text = |field: &str| match &fields[field] {
+        Value::String(text) => Ok(text.clone()),
+        other => {
+            let detail = format!("{field} is a text, here it is {}", kind(other));
+            Err(Refusal::from(Fault::new("bad_arguments", detail)))
+        }
+    };
+    let path = text("path")?
+        .parse()
+        .map_err(|error: PathError| Refusal::from(Fault::new("bad_path", error.to_string())))?;
+    let text = text("content")?;
+    Ok(Op::Write { path, text })
 }
 
 /// `PUT /api/blocks/<name>` with `If-Match: <rev>`
@@ -165,7 +180,7 @@ pub(super) async fn put_block(
     State(place): State<Place>,
     Path(name): Path<String>,
     headers: HeaderMap,
-    body: Result<Json<Put>, JsonRejection>,
+    body: Result<Json<Box<RawValue>>, JsonRejection>,
 ) -> Answer {
     let name = block_name(&name)?;
     let given = headers.get(IF_MATCH).and_then(|rev| rev.to_str().ok());
@@ -177,16 +192,8 @@ pub(super) async fn put_block(
             why,
         ));
     };
-    let Json(put) = body?;
-    let op = match put {
-        Put::Node { path, content } => Op::Write {
-            path: path.parse().map_err(|error: pscale_blocks::PathError| {
-                Refusal::from(Fault::new("bad_path", error.to_string()))
-            })?,
-            text: content,
-        },
-        Put::Block(block) => Op::Replace { block },
-    };
+    let Json(body) = body?;
+    let op = put(&body)?;
     let store = place.desk.kernel.store();
     let edited = store.edit(&name, Some(rev), &op, &place.stamp())?;
     place.desk.tell("block_changed", json!({ "name": name }));

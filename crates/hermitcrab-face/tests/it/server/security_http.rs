@@ -355,15 +355,39 @@ async fn other_revisions_names_and_places() {
     ] {
         refused.is(what, request, status, "revision").await;
     }
-    for body in [
-        json!({"path": 3, "content": "x"}),
-        json!({"path": "0"}),
-        json!({"tree": 3, "decimal": 1}),
-        json!([]),
+    // Row H25: the answer names the field that is wrong.
+    for (body, error, named) in [
+        (
+            json!({"path": 3, "content": "x"}),
+            "bad_arguments",
+            "path is a text, here it is a number",
+        ),
+        (
+            json!({"path": "0"}),
+            "bad_arguments",
+            "content is a text, here it is nothing",
+        ),
+        (json!({"content": "x"}), "bad_arguments", "path is a text"),
+        (json!({"tree": 3, "decimal": 1}), "format", "tree"),
+        (
+            json!({"tree": {"_": "x", "1": 7}, "decimal": 1}),
+            "format",
+            "at 1: a node is a text",
+        ),
+        (
+            json!({"tree": {"_": "x"}, "decimal": "1"}),
+            "format",
+            "decimal",
+        ),
+        (json!({}), "format", "tree"),
+        (json!([]), "format", "a list"),
     ] {
-        let request = refused.put(body).await.header("If-Match", "1");
+        let request = refused.put(body.clone()).await.header("If-Match", "1");
+        let told = request.clone().send(refused.stand.addr).await.json();
+        let detail = told["detail"].as_str().unwrap_or_default();
+        assert!(detail.contains(named), "{body}: {told}");
         refused
-            .is("neither node nor block", request, 400, "bad_arguments")
+            .is("neither node nor block", request, 400, error)
             .await;
     }
     let bad = refused
