@@ -1,22 +1,22 @@
 //! What the host page asks for over HTTP: sessions, blocks, the log, the key.
 
 use axum::Json;
-use axum::extract::rejection::JsonRejection;
+use axum::extract::rejection::{JsonRejection, StringRejection};
 use axum::extract::{Path, Query, State};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, IF_MATCH, SET_COOKIE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use hermitcrab_kernel::{CoreBlock, EventSink, Fault, ToolOutcome, keystone};
 use pscale_blocks::{
-    Block, BlockName, BundleError, Export, OnConflict, Op, Parcel, PathError, Provenance, Stamp,
-    StoreError,
+    Block, BlockName, BundleError, Export, MAX_BUNDLE, OnConflict, Op, Parcel, PathError,
+    Provenance, Stamp, StoreError,
 };
 use secrecy::SecretString;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::{Place, Refusal};
+use super::{MAX_BODY, Place, Refusal};
 use crate::log;
 use crate::methods::kind;
 
@@ -57,7 +57,7 @@ impl From<BundleError> for Refusal {
 impl From<JsonRejection> for Refusal {
     fn from(error: JsonRejection) -> Self {
         if error.status() == StatusCode::PAYLOAD_TOO_LARGE {
-            return Self::too_large();
+            return Self::too_large(None, MAX_BODY);
         }
         let why = "the body is not the JSON that is expected here";
         Self::new(StatusCode::BAD_REQUEST, "bad_arguments", why)
@@ -261,10 +261,13 @@ pub(super) async fn export(State(place): State<Place>) -> Result<Response, Refus
 /// `POST /api/import`: blocks whose names are taken come under another one.
 pub(super) async fn import(
     State(place): State<Place>,
-    body: Result<Json<Value>, JsonRejection>,
+    body: Result<String, StringRejection>,
 ) -> Answer {
-    let Json(bundle) = body?;
-    let parcel = Parcel::read(&bundle.to_string(), None, false)?;
+    let bundle = body.map_err(|error| match error.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => Refusal::too_large(None, MAX_BUNDLE),
+        status => Refusal::new(status, "bad_arguments", "the body cannot be read as text"),
+    })?;
+    let parcel = Parcel::read(&bundle, None, false)?;
     let store = place.desk.kernel.store();
     let at = place.desk.kernel.now();
     let imported = parcel.import(&*store, OnConflict::Rename, "the page", at)?;

@@ -3,12 +3,13 @@
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use axum::extract::{Request, State};
+use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, ORIGIN};
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
+use pscale_blocks::MAX_BUNDLE;
 
 use super::{MAX_BODY, Refusal};
 use crate::FaceError;
@@ -110,7 +111,16 @@ fn one<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
 }
 
 /// For every request: the host is ours, and what changes something comes from our own page as JSON.
-pub(super) async fn pass(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Response {
+pub(super) async fn pass(
+    State(gate): State<Arc<Gate>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let limit = match request.uri().path() {
+        "/api/import" => MAX_BUNDLE,
+        _ => MAX_BODY,
+    };
+    DefaultBodyLimit::max(limit).apply(&mut request);
     let changes = !matches!(*request.method(), Method::GET | Method::HEAD);
     let mut response = if !gate.is_ours(request.uri(), request.headers()) {
         let why = "this server answers to 127.0.0.1 and localhost only";
@@ -121,9 +131,11 @@ pub(super) async fn pass(State(gate): State<Arc<Gate>>, request: Request, next: 
     } else if changes && !is_json(request.headers()) {
         let why = "the body must be application/json";
         Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "content_type", why).into_response()
-    } else if is_too_long(request.headers()) {
+    } else if let Some(length) =
+        announced(request.headers()).filter(|length| *length > limit as u64)
+    {
         // Before anything of it is read.
-        Refusal::too_large().into_response()
+        Refusal::too_large(Some(length), limit).into_response()
     } else {
         next.run(request).await
     };
@@ -162,12 +174,10 @@ const ALWAYS: &[(&str, &str)] = &[
     ("x-dns-prefetch-control", DNS_PREFETCH),
 ];
 
-fn is_too_long(headers: &HeaderMap) -> bool {
-    let length = headers
-        .get(CONTENT_LENGTH)
-        .and_then(|length| length.to_str().ok());
-    let length: Option<usize> = length.and_then(|length| length.parse().ok());
-    length.is_some_and(|length| length > MAX_BODY)
+/// The length of the body as the request tells it.
+fn announced(headers: &HeaderMap) -> Option<u64> {
+    let length = headers.get(CONTENT_LENGTH)?;
+    length.to_str().ok()?.parse().ok()
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

@@ -11,7 +11,6 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -33,7 +32,7 @@ use crate::{FaceError, OxcCompiler, Runtime};
 pub use connections::Patience;
 use gate::Gate;
 
-/// The longest body of a request in bytes.
+/// The longest body of a request in bytes, but for an import.
 const MAX_BODY: usize = 4 << 20;
 /// How long the end may take: for requests that are under way, and then for turns.
 const LAST: Duration = Duration::from_secs(5);
@@ -247,7 +246,6 @@ fn routes(place: Place) -> Router {
         .nest("/api", api)
         .fallback(nothing)
         .method_not_allowed_fallback(wrong_method)
-        .layer(DefaultBodyLimit::max(MAX_BODY))
         .layer(middleware::from_fn_with_state(gate, gate::pass))
         .with_state(place)
 }
@@ -285,9 +283,11 @@ impl Refusal {
         Self { status, body }
     }
 
-    fn too_large() -> Self {
-        let why = "the body has more than 4 MiB";
-        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", why)
+    /// A body of `length` bytes, if that is known, where at most `limit` are taken.
+    fn too_large(length: Option<u64>, limit: usize) -> Self {
+        let has = length.map_or_else(String::new, |length| format!("{length} bytes, "));
+        let why = format!("the body has {has}more than {limit}");
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", &why)
     }
 }
 

@@ -145,6 +145,37 @@ async fn what_is_exported_can_be_imported_elsewhere() {
     other.end().await;
 }
 
+/// Row H18: the blocks of years, more than other requests may bring.
+#[tokio::test]
+async fn a_large_export_can_be_imported() {
+    let stand = Stand::script([face("1")]).await;
+    drop(stand.booted().await);
+    let text = "a year of tides; ".repeat(3_800);
+    let nodes = (1..=9).flat_map(|one| (1..=9).map(move |two| (one, two)));
+    let mut tides = pscale_blocks::Block::new("When the water comes.");
+    for (one, two) in nodes.take(45) {
+        let path = format!("0.{one}.{two}").parse().unwrap();
+        tides.write(&path, &text).unwrap();
+    }
+    let rev = stand.get("/api/blocks/memory").await.json()["rev"].take();
+    put(&stand, "memory", &rev, json!(tides)).await;
+    let rev = stand.get("/api/blocks/network").await.json()["rev"].take();
+    put(&stand, "network", &rev, json!(tides)).await;
+    let bundle = stand.get("/api/export").await;
+    assert!(bundle.body.len() > 5 << 20, "{}", bundle.body.len());
+    let other = Stand::script([face("1")]).await;
+    drop(other.booted().await);
+    let imported = other.post("/api/import", bundle.json()).await;
+    assert_eq!(imported.status, 200, "{imported:?}");
+    let block = stand.get("/api/blocks/memory").await.json()["block"].take();
+    let rows = other.get("/api/blocks").await.json();
+    let came = (rows.as_array().unwrap().iter()).filter(|row| row["nodes"].as_u64() > Some(45));
+    assert_eq!(came.count(), 2, "{rows}");
+    assert_eq!(block, json!(tides));
+    stand.end().await;
+    other.end().await;
+}
+
 async fn author(stand: &Stand, name: &str) -> Value {
     let log = stand.get(&format!("/api/log?name={name}&limit=1")).await;
     log.json()[0]["by"].clone()
