@@ -115,6 +115,23 @@ impl Drop for Served {
 }
 
 #[cfg(unix)]
+/// Row H23: a limit of the address space leaves room for the compiler.
+#[cfg(target_os = "linux")]
+#[test]
+fn it_starts_in_two_gigabytes() {
+    let place = Place::new();
+    place.file("face.jsx", "function App() { return <p/>; }");
+    let compiled = finish(start(
+        &mut place.limited("ulimit -v 1000000", &["compile", "face.jsx"]),
+    ));
+    assert_eq!(compiled.exits(0).stdout, "App\n");
+    let flags = [&QUIETLY[..], &["--provider", "offline"]].concat();
+    let served = Served::by(&mut place.limited("ulimit -v 2000000", &flags));
+    let (status, _, health) = served.ask("GET", "/health", "", &Value::Null);
+    assert_eq!((status, &health["ok"]), (200, &json!(true)));
+    served.end().exits(0);
+}
+
 #[test]
 fn it_prints_its_address_answers_and_ends_at_ctrl_c() {
     let place = Place::new();

@@ -45,6 +45,6 @@ pub fn compile_shell(text: &str) -> Result<CompiledShell, Vec<ShellError>> {
         let fault = Fault::placeless(Kind::TooLarge, message);
         return Err(fault::told(vec![fault], text, 0, false));
     }
-    deep::with_room(|| read::reply(text))
+    deep::with_room(text.len(), || read::reply(text))
         .unwrap_or_else(|fault| Err(fault::told(vec![fault], text, 0, false)))
 }

@@ -69,38 +69,70 @@ fn depth_without_end_is_refused() {
     }
 }
 
+/// Row H23: the longest chains that a text has room for, each in a face that compiles.
 #[test]
-fn what_nests_without_brackets_is_compiled_or_refused() {
+fn chains_are_compiled_to_the_end() {
+    let face = |open: &str, close: &str, around: fn(String) -> String| {
+        let depth = 261_000 / (open.len() + close.len());
+        around(format!("{}a{}", open.repeat(depth), close.repeat(depth)))
+    };
     for (open, close) in [
         ("!", ""),
-        ("1+", ""),
-        ("a?b:", ""),
-        ("a=>", ""),
-        ("<a>", "</a>"),
-        ("<a>", ""),
-        ("<>", "</>"),
-        ("<a b=", ""),
+        ("- ", ""),
         ("typeof ", ""),
         ("new ", ""),
-        ("await ", ""),
-        ("1<", ""),
+        ("void ", ""),
+        ("1+", ""),
+        ("1**", ""),
+        ("a&&", ""),
+        ("a??", ""),
+        ("a in ", ""),
+        ("a?a:", ""),
+        ("a?", ":a"),
         ("a=", ""),
-        ("-", ""),
-        ("a.", ""),
+        ("a+=", ""),
+        ("a=>", ""),
+        ("async a=>", ""),
+        ("<T,>(a)=>", ""),
+        ("class extends ", "{}"),
         ("", "()"),
-        ("", " as A"),
         ("", "[0]"),
         ("", "``"),
+        ("", "!"),
+        ("", ".a"),
+        ("", "?.a"),
+        ("", " as A"),
     ] {
-        let depth = 100_000 / (open.len() + close.len());
-        let (open, close) = (open.repeat(depth), close.repeat(depth));
-        let _ = sound(&format!("function App() {{ return {open}1{close}; }}"));
+        let value = |chain| format!("function App(a) {{ a = {chain}; return <p/>; }}");
+        let answer = sound(&face(open, close, value));
+        assert!(answer.is_ok(), "{open} {close}: {:?}", answer.unwrap_err());
+    }
+    for (open, close) in [("<a>", "</a>"), ("<>", "</>")] {
+        let tags = face(open, close, |chain| {
+            format!("function App() {{ return {chain}; }}")
+        });
+        let answer = sound(&tags);
+        assert!(answer.is_ok(), "{open}: {:?}", answer.unwrap_err());
+    }
+    for open in ["if(a)", "for(;;)", "while(a)", "if(a);else "] {
+        let statement = |chain| format!("function App(a) {{ {chain}; return <p/>; }}");
+        let answer = sound(&face(open, "", statement));
+        assert!(answer.is_ok(), "{open}: {:?}", answer.unwrap_err());
+    }
+}
+
+#[test]
+fn chains_without_an_end_are_refused() {
+    for open in ["<a>", "<a b=", "await ", "1<", "a.", "a<", "<T extends A<"] {
+        let open = open.repeat(100_000 / open.len());
+        let _ = sound(&format!("function App() {{ return {open}1; }}"));
+    }
+    for unclosed in ["a<", "<T extends A<", "f<A<", "<a b=<a>"] {
+        let open = unclosed.repeat(1000 / unclosed.matches('<').count());
+        let _ = sound(&format!("function App() {{ return {open}1; }}"));
     }
     for repeated in [
-        "if(a)",
-        "if(a);else ",
         "a:",
-        "for(;;)",
         "do ",
         "type A=B<",
         "`",
