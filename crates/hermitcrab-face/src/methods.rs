@@ -247,7 +247,7 @@ impl Desk {
                     .hint("the props are listed in block constitution at 0.6.2"));
             }
         };
-        Ok(done_with(done))
+        Ok(ToolOutcome::of(done))
     }
 
     /// A turn, as the shell gets it. What a face says while no person is at it is marked as such, and ends with it.
@@ -322,14 +322,6 @@ impl Desk {
                 .hint("the safe face is always there"));
         };
         Ok(self.kernel.use_shell(before.rev).await)
-    }
-}
-
-fn done_with(content: Value) -> ToolOutcome {
-    ToolOutcome {
-        content,
-        is_error: false,
-        pending_face: false,
     }
 }
 

@@ -13,20 +13,33 @@ pub struct ToolOutcome {
     pub is_error: bool,
     /// A shell is compiled and waits for a page.
     pub pending_face: bool,
+    /// The tool kept its answer short itself.
+    #[serde(skip)]
+    pub(crate) is_piece: bool,
 }
 
 /// The longest result in characters.
 const MAX_RESULT: usize = 12_000;
 
 impl ToolOutcome {
-    pub(crate) fn of(content: impl Serialize) -> Self {
+    /// What a tool answered.
+    pub fn of(content: impl Serialize) -> Self {
         match serde_json::to_value(content) {
             Ok(content) => Self {
                 content,
                 is_error: false,
                 pending_face: false,
+                is_piece: false,
             },
             Err(error) => Fault::new("format", error.to_string()).into(),
+        }
+    }
+
+    /// A part of something long, which is not cut once more.
+    pub(crate) fn piece(content: impl Serialize) -> Self {
+        Self {
+            is_piece: true,
+            ..Self::of(content)
         }
     }
 
@@ -48,7 +61,7 @@ impl ToolOutcome {
             }
         };
         let length = text.chars().count();
-        if length <= MAX_RESULT {
+        if self.is_piece || length <= MAX_RESULT {
             return text;
         }
         let kept: String = text.chars().take(MAX_RESULT).collect();
@@ -70,6 +83,7 @@ impl From<Fault> for ToolOutcome {
             content: content.into(),
             is_error: true,
             pending_face: false,
+            is_piece: false,
         }
     }
 }

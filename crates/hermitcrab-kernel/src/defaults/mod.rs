@@ -42,7 +42,7 @@ const SOURCES: [Source; 6] = [
     (
         "capabilities",
         include_str!("capabilities.json"),
-        "8b759d6c1cf7a578afacb85ca58028d7e0981f2ff8766508f32d15f8272cf6ab",
+        "c2facb486957d3cd9e4843055282cdcf71ce5d11c1a0e848e6b5be0fefd3c6d2",
     ),
     (
         "memory",
@@ -52,7 +52,7 @@ const SOURCES: [Source; 6] = [
     (
         "skills",
         include_str!("skills.json"),
-        "87c024f4987b3d7838fd33eda97abe19ee4ef05c1b79d7da7bbe5e4aaeb36be8",
+        "9b1999d513c5e655306f58dd8bfd9d2d3d0df944dd3fbe1a2f9e9ece1c16f3c4",
     ),
     (
         "network",

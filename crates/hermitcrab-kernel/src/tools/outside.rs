@@ -61,9 +61,17 @@ impl Inner {
     }
 
     async fn web_fetch(&self, args: &Args, caller: &mut Caller<'_>) -> Result<ToolOutcome, Fault> {
-        let page = self.web.fetch(args.text("url")).await?;
+        let (url, offset) = (args.text("url"), args.number("offset"));
+        let kept = caller.facts.pages.get(url).filter(|_| offset.is_some());
+        let page = match kept {
+            Some(page) => page.clone(),
+            None => Arc::new(self.web.fetch(url).await?),
+        };
         caller.facts.web = Some(page.url.clone());
-        Ok(ToolOutcome::of(page))
+        let offset = usize::try_from(offset.unwrap_or_default()).unwrap_or(usize::MAX);
+        let piece = page.piece(offset);
+        caller.facts.pages.insert(url.to_owned(), page);
+        Ok(ToolOutcome::piece(piece?))
     }
 
     async fn web_request(
@@ -80,7 +88,7 @@ impl Inner {
         );
         let page = answer.await?;
         caller.facts.web = Some(page.url.clone());
-        Ok(ToolOutcome::of(page))
+        Ok(ToolOutcome::piece(page.piece(0)?.alone()))
     }
 
     async fn web_search(&self, args: &Args, caller: &mut Caller<'_>) -> Result<ToolOutcome, Fault> {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use llm_client::Message;
@@ -12,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::args::Args;
 use super::{blocks, near_names, tool};
 use crate::kernel::Inner;
+use crate::web::Page;
 use crate::{BrainRequest, Event, EventSink, Face, Fault, ShellError, Tier, ToolOutcome};
 
 /// Who calls a tool, and in what.
@@ -41,6 +43,8 @@ pub(crate) struct Facts {
     pub failed: u32,
     /// What was wrong with the last of these.
     pub errors: Vec<ShellError>,
+    /// The pages that were fetched, by the addresses that were asked for.
+    pub pages: BTreeMap<String, Arc<Page>>,
     /// How often each call was made, by name and arguments.
     calls: BTreeMap<String, u32>,
     /// The tools that were called, in order.

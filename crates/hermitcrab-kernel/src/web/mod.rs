@@ -5,6 +5,7 @@
 
 mod address;
 mod ask;
+mod charset;
 mod markup;
 mod page;
 mod policy;

@@ -5,13 +5,18 @@ use reqwest::header::CONTENT_TYPE;
 use serde::Serialize;
 use url::Url;
 
+use super::charset::decode;
 use super::{broken, markup};
 use crate::Fault;
 
 /// Bytes, after decompression.
 const MAX_READ: usize = 2 << 20;
-/// Characters.
-const MAX_TEXT: usize = 50_000;
+/// Characters of a page that are kept.
+const MAX_TEXT: usize = 200_000;
+/// Characters of a piece.
+const PIECE: usize = 12_000;
+/// Characters of a piece as JSON, where each line end and each quotation mark takes two.
+const PIECE_AS_JSON: usize = 14_000;
 
 /// A page of the web. Its text is someone else's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -28,8 +33,70 @@ pub struct Page {
     pub content_type: Option<String>,
     /// HTML as Markdown, other text as it is.
     pub text: String,
-    /// There is more than is shown.
+    /// There is more than is kept.
     pub truncated: bool,
+}
+
+/// A part of a page, and where the next one begins.
+#[derive(Debug, Serialize)]
+pub(crate) struct Piece {
+    #[serde(flatten)]
+    page: Page,
+    /// The first character of the text; the page's first one is 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    offset: Option<usize>,
+    /// The offset of the next piece; none at the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<usize>,
+    /// Characters of the whole page, if this is a part of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    length: Option<usize>,
+}
+
+impl Piece {
+    /// The start of an answer of which no other piece can be had.
+    pub(crate) fn alone(self) -> Page {
+        Page {
+            truncated: self.page.truncated || self.next.is_some(),
+            ..self.page
+        }
+    }
+}
+
+impl Page {
+    /// The piece that begins with this character.
+    ///
+    /// # Errors
+    /// `bad_offset`: behind the end.
+    pub(crate) fn piece(&self, offset: usize) -> Result<Piece, Fault> {
+        let length = self.text.chars().count();
+        if offset > length {
+            let detail = format!("the page has {length} characters");
+            let fault = Fault::new("bad_offset", detail);
+            return Err(fault.hint("use the offset `next` of the piece before"));
+        }
+        let mut as_json = 0;
+        let fits = |character: &char| {
+            as_json += match character {
+                '"' | '\\' | '\n' | '\r' | '\t' => 2,
+                control if control.is_control() => 6,
+                _ => 1,
+            };
+            as_json <= PIECE_AS_JSON
+        };
+        let rest = self.text.chars().skip(offset).take(PIECE);
+        let text: String = rest.take_while(fits).collect();
+        let end = offset + text.chars().count();
+        Ok(Piece {
+            page: Self {
+                text,
+                ..self.clone()
+            },
+            offset: (offset > 0).then_some(offset),
+            next: (end < length).then_some(end),
+            length: (offset > 0 || end < length).then_some(length),
+        })
+    }
 }
 
 enum Kind {
@@ -49,15 +116,15 @@ pub(super) async fn read(url: &Url, response: Response) -> Result<Page, Fault> {
         return Err(binary(url, content_type.as_deref()));
     }
     let (bytes, cut) = bytes(response).await?;
-    if bytes.contains(&0) {
-        return Err(binary(url, content_type.as_deref()));
-    }
-    let text = decode(&bytes, content_type.as_deref());
     let is_html = match kind {
         Kind::Html => true,
-        Kind::Unknown => looks_like_html(&text),
+        Kind::Unknown => looks_like_html(&bytes),
         Kind::Text | Kind::Binary => false,
     };
+    let text = decode(&bytes, content_type.as_deref(), is_html, cut);
+    if text.contains('\0') {
+        return Err(binary(url, content_type.as_deref()));
+    }
     let mut page = Page {
         url: url.to_string(),
         status,
@@ -132,23 +199,11 @@ fn binary(url: &Url, content_type: Option<&str>) -> Fault {
         .hint("only text can be read; open_tab shows the person the page")
 }
 
-/// UTF-8, or Latin-1 where the server says so. What is neither shows replacement characters.
-fn decode(bytes: &[u8], content_type: Option<&str>) -> String {
-    let named = content_type.unwrap_or_default().to_ascii_lowercase();
-    let charset = named.split_once("charset=").map_or("", |(_, name)| name);
-    let charset = charset.trim_matches(['"', '\'', ' ']);
-    if ["iso-8859-1", "latin1", "windows-1252"]
-        .iter()
-        .any(|name| charset.starts_with(name))
-    {
-        return bytes.iter().map(|&byte| char::from(byte)).collect();
-    }
-    let text = String::from_utf8_lossy(bytes);
-    text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned()
-}
-
-fn looks_like_html(text: &str) -> bool {
-    let start = text.trim_start().get(..14).unwrap_or_default();
-    let start = start.to_ascii_lowercase();
-    start.starts_with("<!doctype html") || start.starts_with("<html")
+fn looks_like_html(bytes: &[u8]) -> bool {
+    let start = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let start = start.trim_ascii_start();
+    let begins = |with: &[u8]| {
+        (start.get(..with.len())).is_some_and(|start| start.eq_ignore_ascii_case(with))
+    };
+    begins(b"<!doctype html") || begins(b"<html")
 }

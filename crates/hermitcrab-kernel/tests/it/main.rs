@@ -35,5 +35,6 @@ mod set_tools;
 mod stop_reasons;
 mod texts;
 mod tool_faults;
+mod web_fetch;
 mod window;
 mod wire;

@@ -365,17 +365,17 @@ async fn an_endless_body_is_read_to_two_mebibytes() {
     for _ in 0..2 {
         let page = web.fetch(&server.url("/")).await.unwrap();
         assert!(page.truncated);
-        assert_eq!(page.text.chars().count(), 50_000);
+        assert_eq!(page.text.chars().count(), 200_000);
     }
     server.wait_closed(2).await;
 }
 
 #[tokio::test]
 async fn text_is_cut_by_characters() {
-    let server = FaultServer::replies([page(&"é".repeat(50_000)), page(&"é".repeat(50_001))]);
+    let server = FaultServer::replies([page(&"é".repeat(200_000)), page(&"é".repeat(200_001))]);
     let web = open_to(&server);
     let whole = web.fetch(&server.url("/")).await.unwrap();
-    assert!(!whole.truncated && whole.text.chars().count() == 50_000);
+    assert!(!whole.truncated && whole.text.chars().count() == 200_000);
     let cut = web.fetch(&server.url("/")).await.unwrap();
     assert!(cut.truncated && cut.text == whole.text);
 }
@@ -410,7 +410,7 @@ async fn what_is_no_text_is_refused() {
         Answer::whole(200, "text/plain", "a\0b"),
         Answer::whole(200, "application/problem+json", "{}"),
         Answer::whole(200, "text/html; charset=ISO-8859-1", b"caf\xe9".to_vec()),
-        Answer::whole(200, "text/plain", b"\xff\xfe broken".to_vec()),
+        Answer::whole(200, "text/plain", b"\xff broken".to_vec()),
         Answer::raw().bytes("HTTP/1.1 200 OK\r\ncontent-length: 21\r\n\r\n<!DOCTYPE html><p>hi "),
     ]);
     let web = open_to(&server);
@@ -420,6 +420,6 @@ async fn what_is_no_text_is_refused() {
     }
     assert_eq!(kind(&web, &url).await, "read {}");
     assert_eq!(kind(&web, &url).await, "read café");
-    assert_eq!(kind(&web, &url).await, "read \u{fffd}\u{fffd} broken");
+    assert_eq!(kind(&web, &url).await, "read ÿ broken");
     assert_eq!(kind(&web, &url).await, "read hi");
 }
