@@ -73,6 +73,7 @@ mod kernel;
 mod keyless;
 pub mod keystone;
 mod kv;
+mod lean;
 mod migration;
 mod outcome;
 mod prompt;

@@ -356,3 +356,16 @@ fn stopped_in_a_turn(name: &str) {
         last["messages"]
     );
 }
+
+/// Row H30.
+#[test]
+fn what_a_model_said_is_on_record_once() {
+    let talk = Talk::by(|_, _| says("the tide turns at six"));
+    talk.say("When?\n").exits(0);
+    let record = talk.place.read("data/conversation.jsonl");
+    assert_eq!(
+        record.matches("the tide turns at six").count(),
+        1,
+        "{record}"
+    );
+}

@@ -12,35 +12,49 @@ use crate::{Event, Fault, ToolOutcome};
 const WARN_AT: u32 = 3;
 pub(crate) const CLOSE_AT: u32 = 5;
 
+/// The longest arguments in bytes: 4 MiB of text and what stands around them.
+const MAX_INPUT: usize = (4 << 20) + (64 << 10);
+
 /// A call of a tool.
-pub(crate) struct Call {
-    pub id: String,
-    pub name: String,
-    /// The arguments, or the text that is none.
-    input: Result<Value, String>,
+pub(crate) struct Call<'a> {
+    pub id: &'a str,
+    pub name: &'a str,
+    input: &'a ToolInput,
 }
 
-pub(crate) fn calls(message: &Message) -> Vec<Call> {
+pub(crate) fn calls(message: &Message) -> Vec<Call<'_>> {
     let blocks = message.content.iter();
     blocks
         .filter_map(|block| match &block.kind {
-            BlockKind::ToolUse { id, name, input } => Some(Call {
-                id: id.clone(),
-                name: name.clone(),
-                input: match input {
-                    ToolInput::Json(raw) => raw.to().map_err(|_| raw.get().to_owned()),
-                    ToolInput::Invalid(text) => no_object(text).ok_or_else(|| text.clone()),
-                },
-            }),
+            BlockKind::ToolUse { id, name, input } => Some(Call { id, name, input }),
             _ => None,
         })
         .collect()
 }
 
-/// JSON of another kind, which the check of the arguments names; an object that is invalid broke off.
-fn no_object(text: &str) -> Option<Value> {
-    let value: Value = serde_json::from_str(text).ok()?;
-    (!value.is_object()).then_some(value)
+impl Call<'_> {
+    /// The arguments. What is JSON of another kind than an object the check of the arguments names; an object that is
+    /// invalid broke off.
+    fn arguments(&self) -> Result<Value, Fault> {
+        let (text, is_cut) = match self.input {
+            ToolInput::Json(raw) => (raw.get(), false),
+            ToolInput::Invalid(text) => (text.as_str(), true),
+        };
+        if text.len() > MAX_INPUT {
+            let length = text.len();
+            let detail = format!("the arguments have {length} bytes, more than {MAX_INPUT}");
+            return Err(Fault::new("too_large", detail).hint("make several smaller calls"));
+        }
+        let value: Option<Value> = serde_json::from_str(text).ok();
+        let value = value.filter(|value| !is_cut || !value.is_object());
+        value.ok_or_else(|| {
+            let shown: String = text.chars().take(80).collect();
+            Fault::new(
+                "bad_arguments",
+                format!("the arguments are no JSON: {shown}"),
+            )
+        })
+    }
 }
 
 /// What the calls of a reply came to.
@@ -94,23 +108,18 @@ impl Inner {
     /// Runs a call; answers whether it was made too often.
     async fn run_call(
         &self,
-        call: &Call,
+        call: &Call<'_>,
         is_offered: &(dyn Fn(&str) -> bool + Sync),
         caller: &mut Caller<'_>,
     ) -> (ToolOutcome, bool) {
-        let input = match &call.input {
-            Ok(input) => input.clone(),
-            Err(text) => {
-                let shown: String = text.chars().take(80).collect();
-                let fault = Fault::new(
-                    "bad_arguments",
-                    format!("the arguments are no JSON: {shown}"),
-                );
-                caller.facts.used.push(call.name.clone());
+        let input = match call.arguments() {
+            Ok(input) => input,
+            Err(fault) => {
+                caller.facts.used.push(call.name.to_owned());
                 return (fault.into(), false);
             }
         };
-        let times = caller.facts.called(&call.name, &input);
+        let times = caller.facts.called(call.name, &input);
         if times >= WARN_AT {
             let fault = Fault::new(
                 "repeated",
@@ -127,11 +136,11 @@ impl Inner {
             );
         }
         caller.events.send(Event::ToolStart {
-            name: call.name.clone(),
+            name: call.name.to_owned(),
             summary: self.config.redactor.clean(&summary(&input)),
         });
         let begun = self.clock.instant();
-        let outcome = if crate::tool(&call.name).is_some() && !is_offered(&call.name) {
+        let outcome = if crate::tool(call.name).is_some() && !is_offered(call.name) {
             let detail = format!("{} is not among your tools now", call.name);
             Fault::new("inactive", detail)
                 .hint("choose it with set_tools first")
@@ -141,11 +150,11 @@ impl Inner {
             if let Provenance::Model { web, .. } = &mut caller.provenance {
                 web.clone_from(&caller.facts.web);
             }
-            self.run_tool(&call.name, input, caller).await
+            self.run_tool(call.name, input, caller).await
         };
         let took = self.clock.instant().saturating_sub(begun);
         caller.events.send(Event::ToolEnd {
-            name: call.name.clone(),
+            name: call.name.to_owned(),
             is_error: outcome.is_error,
             ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
         });

@@ -4,6 +4,7 @@ use llm_client::{Block, BlockKind, Message, Reply, StopReason};
 use serde_json::{Value, json};
 
 use super::{BOOT_REPAIRS, Next, Turn, asks};
+use crate::lean::without_copies;
 use crate::prompt::Phase;
 use crate::tools::call::calls;
 use crate::window::{self, WindowLimits};
@@ -16,6 +17,7 @@ impl Turn<'_> {
     pub(super) async fn answered(&mut self, answer: BrainReply) -> Next {
         let reply = answer.reply;
         let mut message = reply.to_message();
+        without_copies(&mut message);
         window::distinct_ids(&mut message, self.conversation.messages());
         let calls = calls(&message);
         let searched = |block: &Block| matches!(block.kind, BlockKind::ServerToolResult { .. });

@@ -290,3 +290,28 @@ async fn a_reply_of_blanks_and_one_of_line_ends_harm_no_later_turn() {
     place.say("Two").await;
     assert_eq!(place.say("Three").await.text, "Well.");
 }
+
+/// Row H30.
+#[tokio::test]
+async fn arguments_that_are_too_long_are_not_run() {
+    const MOST: usize = (4 << 20) + (64 << 10);
+    let call = |id: &str, length: usize| {
+        let input = json!({"name": "skills", "path": "0.9", "content": ""});
+        let content = "x".repeat(length - input.to_string().len());
+        let input = json!({"name": "skills", "path": "0.9", "content": content});
+        assert_eq!(input.to_string().len(), length);
+        ScriptStep::tool_use(id, "block_write", &input)
+    };
+    let calls = vec![call("a", MOST + 1), call("b", MOST)];
+    let step = ScriptStep::reply(calls, StopReason::ToolUse);
+    let mut setting = Setting::default();
+    setting.config.settings.budgets.input_tokens = 10_000_000;
+    let (place, brain) = setting.script([step, ScriptStep::text("Too long.")]).await;
+    place.say("Write all of it").await;
+    let answers = results(&brain.asked()[1].messages[2]);
+    let detail = format!("the arguments have {} bytes, more than {MOST}", MOST + 1);
+    assert!(answers[0].0.contains("too_large") && answers[0].0.contains(&detail));
+    // That one is run, and is too long for a node.
+    assert!(answers[1].0.contains("too_large") && !answers[1].0.contains("arguments"));
+    assert_eq!(place.text("skills", "0.9"), None);
+}
