@@ -72,17 +72,18 @@ impl Keeper {
         }
     }
 
-    /// The bytes of a file at a start. A folder in its place is moved away, with a line about it.
+    /// The bytes of a file at a start. What is no file in its place is moved away, with a line about it.
     pub fn load(&self, name: &str) -> io::Result<(Option<Vec<u8>>, Option<String>)> {
         match (self.read(name), &self.place) {
             (Err(error), Place::Dir(dir)) if error.kind() == io::ErrorKind::IsADirectory => {
                 let aside = self.free_name(name)?;
                 fs::rename(dir.join(name), dir.join(&aside))?;
-                let notice = format!("{name} was a folder: it begins anew, the folder is {aside}");
+                let notice =
+                    format!("{name} was no file: it begins anew, what stood there is {aside}");
                 Ok((None, Some(notice)))
             }
             (Err(error), Place::Memory { .. }) if error.kind() == io::ErrorKind::IsADirectory => {
-                Ok((None, Some(format!("{name} is a folder and cannot be read"))))
+                Ok((None, Some(format!("{name} is no file and cannot be read"))))
             }
             (read, _) => Ok((read?, None)),
         }
@@ -212,7 +213,11 @@ const DRAFT: &str = ".kernel-";
 /// The folders in which files are replaced.
 const FOLDERS: [&str; 3] = ["", "shells", "kv"];
 
+/// The bytes of a file. A pipe in its place could be waited for without end: it is taken for a folder.
 fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
     match fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

@@ -147,6 +147,24 @@ async fn a_folder_in_the_place_of_a_file_is_moved_away() {
     }
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn a_pipe_in_the_place_of_a_file_is_moved_away() {
+    for name in FILES {
+        let dir = tempfile::tempdir().unwrap();
+        let place = lived(dir.path()).await;
+        let path = dir.path().join(name);
+        fs::remove_file(&path).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        assert!(made.unwrap().success());
+        let (_, notices) = start(&place, dir.path()).await;
+        assert!(
+            notices.iter().any(|line| line.contains(name)),
+            "{name}: {notices:?}"
+        );
+    }
+}
+
 #[tokio::test]
 async fn what_was_set_aside_before_is_not_overwritten() {
     for name in FILES {

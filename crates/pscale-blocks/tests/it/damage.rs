@@ -381,3 +381,20 @@ fn a_symbolic_link_is_not_followed() {
     assert_eq!(fs::read(&log).unwrap(), before);
     assert_eq!(text(&open, "0.3").as_deref(), Some("x"));
 }
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_not_waited_for() {
+    for place in ["log/notes.jsonl", "blocks/notes.json", "store.json"] {
+        let store = Store::new();
+        let path = store.path(place);
+        fs::remove_file(&path).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        assert!(made.unwrap().success());
+        match DirStore::open(store.path("")) {
+            Err(error) => assert!(error.to_string().contains("neither a file"), "{error}"),
+            // A block is made again from its log.
+            Ok(open) => assert_eq!(text(&open, "0.2").as_deref(), Some("two"), "{place}"),
+        }
+    }
+}

@@ -78,10 +78,8 @@ impl Disk {
     }
 
     fn append_to(&self, path: &Path, length: u64, bytes: &[u8]) -> io::Result<()> {
-        if is_link(path) {
-            return Err(io::Error::other(
-                "a symbolic link stands where a log should",
-            ));
+        if let Some(reason) = foreign(path) {
+            return Err(io::Error::other(reason));
         }
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(false);
@@ -177,16 +175,24 @@ pub(super) fn make_folder(path: &Path) -> Result<(), StoreError> {
     builder.create(path).map_err(StoreError::io(path))
 }
 
-fn is_link(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink())
+/// Why what stands at `path` is not opened: a link leads elsewhere, and a pipe could be waited for without end.
+fn foreign(path: &Path) -> Option<&'static str> {
+    let found = fs::symlink_metadata(path).ok()?.file_type();
+    if found.is_symlink() {
+        Some("a symbolic link, which is not followed")
+    } else if !found.is_file() && !found.is_dir() {
+        Some("neither a file nor a folder")
+    } else {
+        None
+    }
 }
 
 /// The bytes of a file that is no symbolic link; none if there is none.
 pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
-    if is_link(path) {
+    if let Some(reason) = foreign(path) {
         return Err(StoreError::Corrupt {
             path: path.to_owned(),
-            reason: "a symbolic link, which is not followed".to_owned(),
+            reason: reason.to_owned(),
         });
     }
     match fs::read(path) {
