@@ -44,12 +44,13 @@ function useWork() {
   return [fault && <p role="alert" style={{ color: BAD }}>{fault}</p>, work];
 }
 
-/** A text in pieces: one node of megabytes would hold the browser up. A piece has at most 48 KiB, four are shown first. */
+/** A text in pieces: one node of megabytes would hold the browser up. A piece has at most 48 KiB and whole characters, four are shown first. */
 function Long({ text }) {
   const PIECE = 16_384;
   const [count, setCount] = React.useState(4);
   const all = Math.ceil(text.length / PIECE);
-  const pieces = Array.from({ length: Math.min(count, all) }, (_, at) => text.slice(at * PIECE, (at + 1) * PIECE));
+  const cut = (at) => at * PIECE - (/[\uD800-\uDBFF]/.test(text[at * PIECE - 1] ?? '') ? 1 : 0);
+  const pieces = Array.from({ length: Math.min(count, all) }, (_, at) => text.slice(cut(at), cut(at + 1)));
   return (
     <span>
       {pieces.map((piece, at) => <span key={at}>{piece}</span>)}

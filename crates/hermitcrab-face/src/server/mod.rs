@@ -286,7 +286,7 @@ impl Refusal {
     /// A body of `length` bytes, if that is known, where at most `limit` are taken.
     fn too_large(length: Option<u64>, limit: usize) -> Self {
         let has = length.map_or_else(String::new, |length| format!("{length} bytes, "));
-        let why = format!("the body has {has}more than {limit}");
+        let why = format!("the body has {has}more than {limit} bytes");
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", &why)
     }
 }

@@ -317,7 +317,7 @@ async fn other_methods_and_bodies() {
         let length = limit + 1;
         let large = post.with("Content-Length", &length.to_string());
         let told = large.clone().send(stand.addr).await.json();
-        let detail = format!("the body has {length} bytes, more than {limit}");
+        let detail = format!("the body has {length} bytes, more than {limit} bytes");
         assert_eq!(told["detail"], detail, "{target}");
         refused
             .is(
