@@ -110,7 +110,13 @@ pub async fn for_prompt(
     data: &DataDir,
     session: &mut Session,
 ) -> Result<Kernel, Failure> {
-    let asking = Asking::new(model, &KernelFlags::default(), data, session)?;
+    // Nothing is recorded, either, or played again.
+    let model = ModelFlags {
+        record: None,
+        replay: None,
+        ..model.clone()
+    };
+    let asking = Asking::new(&model, &KernelFlags::default(), data, session)?;
     let (brain, _) = match asking.missing_key()? {
         // Nothing is sent, so any will do.
         Some(_) => asking.brain_with(&SecretString::from("none"))?,

@@ -296,6 +296,10 @@ fn the_tokens_of_the_tools_are_those_of_the_provider() {
         let last = told.lines().last().unwrap();
         assert!(last.contains(&format!("in the form of {form};")), "{told}");
         let sent = place.json(&[&command[..3], flags].concat());
+        let tape = place.path("tape.jsonl");
+        let recorded = [&command[..], flags, &["--record", tape.to_str().unwrap()]].concat();
+        place.run(&recorded).exits(0);
+        assert!(!tape.exists());
         let is_wrapped = sent["tools"]
             .as_str()
             .unwrap()
