@@ -9,6 +9,8 @@ mod commands;
 #[cfg(unix)]
 mod gate;
 mod language;
+mod layers;
+mod modules;
 mod names;
 mod packages;
 mod readmes;

@@ -1,0 +1,270 @@
+//! The modules of each library in their order, from the top down: an arrow points to a module further right.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::modules::Modules;
+
+/// The order of a library's modules, from the top down, as the table in ARCHITECTURE.md has it.
+struct Layers {
+    package: String,
+    order: Vec<String>,
+}
+
+/// The pairs of modules that still point up, each with its package: this list only shrinks.
+const UPWARD: &[(&str, &str, &str)] = &[
+    ("bin-support", "flags", "command_line"),
+    ("bin-support", "shared_command", "command_line"),
+    ("bin-support", "shared_command", "run"),
+    ("hermitcrab-kernel", "author", "face"),
+    ("hermitcrab-kernel", "author", "turn"),
+    ("hermitcrab-kernel", "brain", "budget"),
+    ("hermitcrab-kernel", "brain", "tools"),
+    ("hermitcrab-kernel", "kernel", "boot"),
+    ("hermitcrab-kernel", "kernel", "budget"),
+    ("hermitcrab-kernel", "kernel", "face"),
+    ("hermitcrab-kernel", "kernel", "request"),
+    ("hermitcrab-kernel", "kernel", "tools"),
+    ("hermitcrab-kernel", "kernel", "turn"),
+    ("hermitcrab-kernel", "seed", "kernel"),
+    ("hermitcrab-kernel", "seed", "migration"),
+    ("hermitcrab-kernel", "unprompted", "kernel"),
+    ("llm-client", "client", "pipeline"),
+    ("llm-client", "layers", "client"),
+    ("llm-client", "layers", "fit"),
+    ("logosphere-core", "event", "journal"),
+    ("logosphere-core", "journal", "legacy_log"),
+    ("logosphere-core", "mind", "event"),
+    ("logosphere-core", "resume", "fold"),
+    ("logosphere-core", "settings", "state"),
+    ("popper-discovery", "summary", "snapshot"),
+    ("popper-harness", "law", "json"),
+    ("popper-harness", "law", "universe"),
+    ("popper-store", "table", "fields"),
+    ("pscale-blocks", "secrets", "store"),
+    ("report-kit", "section", "list"),
+    ("zer0gravity-engine", "codec", "lint"),
+    ("zer0gravity-engine", "context", "pipeline"),
+    ("zer0gravity-engine", "experiment_result", "result"),
+    ("zer0gravity-engine", "failure_kind", "model"),
+    ("zer0gravity-engine", "metrics", "codec"),
+    ("zer0gravity-engine", "plan", "pipeline"),
+    ("zer0gravity-engine", "score", "number"),
+    ("zer0gravity-engine", "store", "pipeline"),
+];
+
+/// The most files that may name each other in a circle.
+const MOST_IN_A_CIRCLE: usize = 3;
+
+/// The circles that are still larger, with their number of files: this list only shrinks.
+const CIRCLES: &[(&str, usize)] = &[
+    ("bins/hermitcrab", 15),
+    ("bins/popper", 18),
+    ("crates/bin-support", 11),
+    ("crates/hermitcrab-kernel", 15),
+    ("crates/llm-client", 4),
+    ("crates/logosphere-core", 5),
+    ("crates/popper-discovery", 6),
+    ("crates/popper-harness", 11),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(folder: &str) -> Modules {
+    Modules::read(&root().join(folder).join("src"))
+}
+
+/// The rows of the table under "Modules".
+fn orders(text: &str) -> Vec<Layers> {
+    let section = text.split("\n## ").find(|it| it.starts_with("Modules\n"));
+    let rows = section.unwrap_or_default().lines();
+    let rows = rows.filter_map(|line| {
+        let mut cells = line.strip_prefix("| `")?.strip_suffix(" |")?.split("` | ");
+        let package = cells.next()?.to_owned();
+        let order = cells.next()?.split(" > ").map(str::to_owned).collect();
+        Some(Layers { package, order })
+    });
+    rows.collect()
+}
+
+/// The folders of all packages, as `crates/NAME` and `bins/NAME`.
+fn folders() -> Vec<String> {
+    let groups = ["bins", "crates"].into_iter().flat_map(|group| {
+        let entries = fs::read_dir(root().join(group)).unwrap();
+        entries.map(move |entry| format!("{group}/{}", entry.unwrap().file_name().display()))
+    });
+    let mut folders: Vec<_> = groups.collect();
+    folders.retain(|folder| root().join(folder).join("src").is_dir());
+    assert!(folders.len() >= 15, "{folders:?}");
+    folders.sort();
+    folders
+}
+
+/// The pairs of modules with an arrow between them.
+fn pairs(modules: &Modules) -> BTreeSet<(&str, &str)> {
+    let arrows = modules.arrows().into_iter();
+    let pairs = arrows.filter_map(|(from, to)| Some((modules.module(from)?, modules.module(to)?)));
+    pairs.filter(|(from, to)| from != to).collect()
+}
+
+/// The faults of a library against its order; `allowed` are pairs that may point up, and must.
+fn faults(modules: &Modules, layers: &Layers, allowed: &[(&str, &str)]) -> Vec<String> {
+    let package = &layers.package;
+    let place = |name: &str| layers.order.iter().position(|it| it == name);
+    let found = modules.modules();
+    let unknown = found.iter().filter(|name| place(name).is_none());
+    let unknown = unknown.map(|name| format!("{package}: module {name} is in no layer"));
+    let gone = layers
+        .order
+        .iter()
+        .filter(|name| !found.contains(name.as_str()));
+    let gone = gone.map(|name| format!("{package}: module {name} does not exist"));
+    let mut upward = pairs(modules);
+    upward.retain(|(from, to)| place(from) > place(to));
+    let allowed: BTreeSet<_> = allowed.iter().copied().collect();
+    let new = upward.difference(&allowed);
+    let new = new.map(|(from, to)| format!("{package}: {from} must not name {to}"));
+    let old = allowed.difference(&upward);
+    let old =
+        old.map(|(from, to)| format!("{package}: {from} names {to} no more: delete the pair"));
+    unknown.chain(gone).chain(new).chain(old).collect()
+}
+
+/// The largest number of files that reach each other by arrows.
+fn largest_circle(modules: &Modules) -> usize {
+    let arrows = modules.arrows();
+    let reach = |start: usize| {
+        let mut seen = BTreeSet::new();
+        let mut left = vec![start];
+        while let Some(file) = left.pop() {
+            let next = arrows.iter().filter(|(from, _)| *from == file);
+            left.extend(next.map(|(_, to)| *to).filter(|to| seen.insert(*to)));
+        }
+        seen
+    };
+    let reached: Vec<_> = (0..modules.files.len()).map(reach).collect();
+    let circle = |file: usize| {
+        let others = reached[file].iter();
+        others
+            .filter(|other| reached[**other].contains(&file))
+            .count()
+    };
+    (0..modules.files.len()).map(circle).max().unwrap_or(0)
+}
+
+fn sample(files: &[(&str, &str)]) -> Modules {
+    let files = files.iter().map(|(path, code)| {
+        let path = path.split('/').filter(|part| !part.is_empty());
+        (path.map(str::to_owned).collect(), (*code).to_owned())
+    });
+    Modules::parse(files)
+}
+
+#[test]
+fn an_arrow_that_points_up_is_found() {
+    let root = (
+        "",
+        "mod low; mod top; pub use top::{Thing as Name}; pub use low::Kind;",
+    );
+    let top = (
+        "top",
+        "use crate::Kind; pub struct Thing; #[cfg(test)] mod tests { use crate::other::X; }",
+    );
+    let table = "# A\n\n## Modules\n\n| crate | modules |\n|---|---|\n| `sample` | top > low |\n\n## B\n| `b` | c |\n";
+    let [layers] = &orders(table)[..] else {
+        panic!("one row");
+    };
+    let up = ["sample: low must not name top"];
+    for code in [
+        "use crate::top::Thing;",
+        "use super::top::*;",
+        "fn f(_: &crate::Name) {}",
+        "fn f() { format!(\"{}\", [1, crate::top::SIZE]) }",
+        "mod inner { use super::super::top::Thing; }",
+    ] {
+        assert_eq!(
+            faults(&sample(&[root, top, ("low", code)]), layers, &[]),
+            up,
+            "{code}"
+        );
+    }
+    let clean = [
+        "use super::low::Kind;",
+        "#[cfg(test)] mod tests { use crate::top::Thing; }",
+        "/// See [`crate::top::Thing`].\npub struct Kind;",
+    ];
+    for code in clean {
+        let modules = sample(&[root, top, ("low", code)]);
+        assert_eq!(faults(&modules, layers, &[]), [""; 0], "{code}");
+        assert_eq!(pairs(&modules), BTreeSet::from([("top", "low")]));
+    }
+    let allowed = [("low", "top")];
+    let modules = sample(&[root, ("low", "use crate::top;"), ("top", ""), ("new/a", "")]);
+    assert_eq!(
+        faults(&modules, layers, &allowed),
+        ["sample: module new is in no layer"]
+    );
+    let old = faults(&sample(&[root, ("low", ""), ("top", "")]), layers, &allowed);
+    assert_eq!(old, ["sample: low names top no more: delete the pair"]);
+}
+
+#[test]
+fn a_circle_of_files_is_counted() {
+    let files = [
+        ("a", "use super::b::X;"),
+        ("a/c", "use crate::a::Y;"),
+        ("b", "use crate::a::c;"),
+        ("d", "use crate::b;"),
+    ];
+    assert_eq!(largest_circle(&sample(&files)), 3);
+    assert_eq!(largest_circle(&sample(&files[1..])), 0);
+}
+
+#[test]
+fn the_modules_of_every_library_keep_their_order() {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let mut wrong = Vec::new();
+    for layers in orders(&text) {
+        let package = layers.package.as_str();
+        let modules = read(&format!("crates/{package}"));
+        let allowed = UPWARD.iter().filter(|(name, ..)| *name == package);
+        let allowed: Vec<_> = allowed.map(|(_, from, to)| (*from, *to)).collect();
+        wrong.extend(faults(&modules, &layers, &allowed));
+        let lines = modules.files.iter().map(|file| file.lines);
+        println!(
+            "{package}: {} lines, {} modules, {} pairs, {} of them upward, largest file {} lines, largest circle {} files",
+            lines.clone().sum::<usize>(),
+            layers.order.len(),
+            pairs(&modules).len(),
+            allowed.len(),
+            lines.max().unwrap(),
+            largest_circle(&modules),
+        );
+    }
+    for folder in folders().iter().filter_map(|it| it.strip_prefix("crates/")) {
+        let rows = text.matches(&format!("\n| `{folder}` | ")).count();
+        if rows < 2 {
+            wrong.push(format!(
+                "{folder}: has no charter and order in ARCHITECTURE.md"
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn files_name_each_other_in_small_circles() {
+    let mut wrong = Vec::new();
+    for folder in folders() {
+        let found = largest_circle(&read(&folder));
+        let listed = CIRCLES.iter().find(|(name, _)| *name == folder);
+        let most = listed.map_or(MOST_IN_A_CIRCLE, |(_, most)| *most);
+        if found > most || listed.is_some() && found < most {
+            wrong.push(format!("(\"{folder}\", {found}),"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
