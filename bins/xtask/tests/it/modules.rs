@@ -41,7 +41,7 @@ fn module_path(file: &Path, src: &Path) -> Vec<String> {
 }
 
 /// Whether an item is compiled for tests alone.
-fn is_test(attributes: &[syn::Attribute]) -> bool {
+pub fn is_test(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         let tokens = attribute.parse_args::<TokenStream>();
         attribute.path().is_ident("cfg") && tokens.is_ok_and(|it| it.to_string() == "test")
