@@ -37,7 +37,7 @@ fn the_guide_shows_real_output() {
 fn the_readme_shows_real_output() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../");
     let readme = std::fs::read_to_string(format!("{root}README.md")).unwrap();
-    let (_, result) = readme.split_once("## A first result").unwrap();
+    let (_, result) = readme.split_once("## Refute a law").unwrap();
     let ran = popper(&[
         "check",
         "fixtures/popper/laws/false.json",
