@@ -1,4 +1,4 @@
-//! The words of doc comments, help included, of messages and of guides: words that a reader stumbles over stay away.
+//! The words of doc comments, help included, of messages and of guides: words that a reader stumbles over stay away (docs/style.md).
 //!
 //! A package is read from the commit on that adds it to [`COMMENTS`] and [`MESSAGES`].
 
