@@ -1,4 +1,4 @@
-# Runs the main job of every world offline and shows where the results lie.
+# Runs the main job of every program offline and shows where the results lie.
 demo:
     cargo xtask demo
 

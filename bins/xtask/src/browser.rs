@@ -29,7 +29,7 @@ pub fn is_there() -> bool {
     version().is_some()
 }
 
-/// What Chromium says of its version, where it and chromedriver can be run: those that `ORRERY_CHROMIUM` and
+/// The version that Chromium prints, if it and chromedriver can be run: those that `ORRERY_CHROMIUM` and
 /// `ORRERY_CHROMEDRIVER` name, else those on the PATH.
 fn version() -> Option<String> {
     let says = |variable: &str, names: &[&str]| {

@@ -1,4 +1,4 @@
-//! `cargo xtask demo`: the main job of every world, offline, on what one build left in the target folder.
+//! `cargo xtask demo`: the main job of every program, offline, on what one build left in the target folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,33 +8,33 @@ use serde_json::Value;
 use crate::workspace::{Workspace, finish, finish_into};
 use crate::{Error, Exit};
 
-/// One entry a world.
-const WORLDS: &[World] = &[
-    World {
+/// One entry a program.
+const TOOLS: &[Tool] = &[
+    Tool {
         name: "zer0gravity",
         job: zer0gravity,
     },
-    World {
+    Tool {
         name: "logosphere",
         job: logosphere,
     },
-    World {
+    Tool {
         name: "hermitcrab",
         job: hermitcrab,
     },
-    World {
+    Tool {
         name: "popper",
         job: popper,
     },
 ];
 
-struct World {
+struct Tool {
     name: &'static str,
-    job: fn(&Workspace) -> Result<Outcome, Error>,
+    job: fn(&Workspace) -> Result<DemoResult, Error>,
 }
 
-/// What a job found, in a few words, and the file that holds it all.
-struct Outcome {
+/// The result of a job in a few words, and the file with all of it.
+struct DemoResult {
     result: String,
     file: PathBuf,
 }
@@ -45,14 +45,14 @@ pub fn run(workspace: &Workspace) -> Result<Exit, Error> {
     finish(&mut workspace.cargo(&["build", "--locked", "--workspace", "--bins"]))?;
     let mut exit = Exit::Done;
     let mut list = Vec::new();
-    for world in WORLDS {
-        match (world.job)(workspace) {
+    for tool in TOOLS {
+        match (tool.job)(workspace) {
             Ok(outcome) => {
                 let file = workspace.relative(&outcome.file).display().to_string();
-                list.push(entry(world.name, &format!("{}\n{file}", outcome.result)));
+                list.push(entry(tool.name, &format!("{}\n{file}", outcome.result)));
             }
             Err(error) => {
-                list.push(entry(world.name, &format!("failed: {error}")));
+                list.push(entry(tool.name, &format!("failed: {error}")));
                 exit = Exit::Failed;
             }
         }
@@ -68,7 +68,7 @@ fn entry(name: &str, result: &str) -> String {
 }
 
 /// Encodes, decodes and scores the texts of all levels by rules, and makes a page of it.
-fn zer0gravity(workspace: &Workspace) -> Result<Outcome, Error> {
+fn zer0gravity(workspace: &Workspace) -> Result<DemoResult, Error> {
     let folder = workspace.demo_folder("zer0gravity")?;
     let results = folder.join("results.json");
     let page = folder.join("results.html");
@@ -82,7 +82,7 @@ fn zer0gravity(workspace: &Workspace) -> Result<Outcome, Error> {
             .arg("--output")
             .arg(&page),
     )?;
-    Ok(Outcome {
+    Ok(DemoResult {
         result: read(&results, averaged)?,
         file: page,
     })
@@ -109,7 +109,7 @@ fn averaged(scored: &Value) -> Option<String> {
 }
 
 /// Lets a population of programs pass messages, checks its journal, and makes a page with what chance alone gives.
-fn logosphere(workspace: &Workspace) -> Result<Outcome, Error> {
+fn logosphere(workspace: &Workspace) -> Result<DemoResult, Error> {
     let folder = workspace.demo_folder("logosphere")?;
     let experiment = folder.join("experiment");
     remove(&experiment)?;
@@ -121,7 +121,7 @@ fn logosphere(workspace: &Workspace) -> Result<Outcome, Error> {
         &checked,
         program().args(["verify", "--json"]).arg(&experiment),
     )?;
-    Ok(Outcome {
+    Ok(DemoResult {
         result: read(&checked, verified)?,
         file: experiment.join("report.html"),
     })
@@ -136,7 +136,7 @@ fn verified(journal: &Value) -> Option<String> {
 }
 
 /// Wakes an instance without a model, talks with it line by line, and looks at what it has written into its blocks.
-fn hermitcrab(workspace: &Workspace) -> Result<Outcome, Error> {
+fn hermitcrab(workspace: &Workspace) -> Result<DemoResult, Error> {
     let folder = workspace.demo_folder("hermitcrab")?;
     let data = folder.join("data");
     remove(&data)?;
@@ -159,7 +159,7 @@ fn hermitcrab(workspace: &Workspace) -> Result<Outcome, Error> {
     let phase = ["prompt", "--phase", "call", "--json"];
     finish_into(&next, &mut program(&phase))?;
     let (blocks, tokens) = (read(&listed, blocks)?, read(&next, tokens)?);
-    Ok(Outcome {
+    Ok(DemoResult {
         result: format!("offline: {blocks}; the next call has {tokens} tokens"),
         file: talk,
     })
@@ -193,12 +193,12 @@ fn remove(folder: &Path) -> Result<(), Error> {
     })
 }
 
-/// Decides the laws of the fixtures, holds the verdicts against what is expected of them, and lets a run propose laws of its own.
-fn popper(workspace: &Workspace) -> Result<Outcome, Error> {
+/// Decides the laws of the fixtures, holds the verdicts against what is expected of them, and lets a run propose laws itself.
+fn popper(workspace: &Workspace) -> Result<DemoResult, Error> {
     let folder = workspace.demo_folder("popper")?;
     let checked = check(workspace, &folder)?;
     let (found, file) = discover(workspace, &folder)?;
-    Ok(Outcome {
+    Ok(DemoResult {
         result: format!("{checked}\n{found}"),
         file,
     })

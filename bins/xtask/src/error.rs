@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitStatus;
 
-/// Why a task did not finish.
+/// The reason why a task did not finish.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {

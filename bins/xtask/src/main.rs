@@ -26,7 +26,7 @@ const TASKS: &[Task] = &[
     Task {
         name: "demo",
         arguments: "",
-        help: "Build once, run the main job of every world offline, show the results",
+        help: "Build once, run the main job of every program offline, show the results",
         run: |workspace, _| demo::run(workspace),
     },
     Task {
@@ -49,7 +49,7 @@ const TASKS: &[Task] = &[
     },
 ];
 
-/// How a task ended, with the exit codes that all programs share.
+/// The end of a task, with the exit codes that all programs share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     /// Everything asked for is done.

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: a list of steps; one that sets something up stands before the tests that need it.
+//! `cargo xtask test`: a list of steps; one that sets something up comes before the tests that need it.
 
 use crate::browser;
 use crate::workspace::{Workspace, finish, works};

@@ -1,4 +1,4 @@
-//! Where the workspace and its binaries lie, and how commands are run in it.
+//! The folders of the workspace, its binaries, and the commands that are run in it.
 
 use std::env::consts::EXE_SUFFIX;
 use std::fs::File;
@@ -31,9 +31,9 @@ impl Workspace {
         })
     }
 
-    /// The folder where `world` leaves the files of the demo; made if it is not there.
-    pub fn demo_folder(&self, world: &str) -> Result<PathBuf, Error> {
-        self.folder("demo", world)
+    /// The folder where `program` leaves the files of the demo; made if it is not there.
+    pub fn demo_folder(&self, program: &str) -> Result<PathBuf, Error> {
+        self.folder("demo", program)
     }
 
     /// The folder that the server `peer` is installed into; made if it is not there.

@@ -27,7 +27,7 @@ impl Ready {
         })
     }
 
-    /// What the tests need to know of it.
+    /// The variables that the tests read.
     fn value(&self) -> OsString {
         match self {
             Self::Server(server) => server.url().into(),
@@ -36,13 +36,13 @@ impl Ready {
     }
 }
 
-/// What became of one peer.
+/// The result of one peer.
 enum Outcome {
     /// Every test of it passed.
     Passed(u32),
     /// Some test failed, or none ran.
     Failed(String),
-    /// It cannot be installed or started here.
+    /// The peer cannot be installed or started here.
     Absent(Error),
 }
 
@@ -155,7 +155,7 @@ fn packages(peers: &[&Peer]) -> Vec<&'static str> {
     packages
 }
 
-/// Reads the closing line of the test harness: a run without any test is no success.
+/// Reads the closing line of the test harness: a run without any test is a failure.
 fn outcome(text: &str, success: bool) -> Outcome {
     let passed = text
         .lines()

@@ -9,7 +9,7 @@ use crate::workspace::{Workspace, finish};
 pub struct Peer {
     /// Also the test module in `tests/it` of [`Self::packages`].
     pub name: &'static str,
-    /// Whose tests use it.
+    /// The package whose tests use it.
     pub packages: &'static [&'static str],
     /// The version that is installed, as the list shows it.
     pub version: &'static str,
@@ -22,12 +22,12 @@ pub struct Peer {
     rules: Option<&'static str>,
 }
 
-/// What a peer is to a program of ours.
+/// The part that a peer takes towards our program.
 #[derive(Clone, Copy)]
 pub enum Role {
-    /// It is asked, on this loopback port.
+    /// A server that our program asks, on this loopback port.
     Server(fn(&Path, u16) -> Command),
-    /// It asks: the tests start this program.
+    /// A client that asks our program: the tests start it.
     Client(fn(&Path) -> PathBuf),
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::Error;
 
-/// How long a server may take until it is healthy.
+/// The longest time that a server may take until it is healthy.
 const PATIENCE: Duration = Duration::from_mins(1);
 const POLL: Duration = Duration::from_millis(100);
 
@@ -76,7 +76,7 @@ impl Drop for Server {
     }
 }
 
-/// A loopback address nobody uses now, and the log file twice.
+/// A loopback address that is free now, and the log file twice.
 fn prepare(log: &Path) -> io::Result<(SocketAddr, File, File)> {
     let out = File::create(log)?;
     let err = out.try_clone()?;

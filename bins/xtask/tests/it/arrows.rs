@@ -8,7 +8,7 @@ use cargo_metadata::{DependencyKind, MetadataCommand, Package};
 /// Every package, planned or built, and the packages of the workspace it may depend on. A new package, or a new
 /// arrow, is a change of the architecture: it goes into ARCHITECTURE.md first.
 const PICTURE: &[(&str, &[&str])] = &[
-    // Layer 0 and what stands beside.
+    // Layer 0, and the packages outside of the layers.
     ("durable", &[]),
     ("llm-types", &[]),
     ("llm-client", &["llm-types"]),
@@ -76,7 +76,7 @@ const PICTURE: &[(&str, &[&str])] = &[
     ("xtask", &[]),
 ];
 
-/// What any test may use.
+/// The packages that any test may use.
 const FOR_TESTS: &[&str] = &["bin-support", "test-support"];
 
 /// Packages that are pure: no network, no async, no database anywhere below them.

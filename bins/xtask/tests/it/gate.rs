@@ -179,3 +179,49 @@ fn a_missing_browser_is_a_failure_in_ci_and_one_line_elsewhere() {
         "{said}"
     );
 }
+
+/// Whether a commit's subject names packages or a folder, then says what it does, in at most 72 characters.
+fn is_subject(subject: &str) -> bool {
+    let is_name = |name: &str| {
+        let is_word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        name == "*" || !name.is_empty() && name.chars().all(is_word)
+    };
+    let parts = subject.split_once(": ");
+    subject.chars().count() <= 72
+        && parts.is_some_and(|(names, what)| {
+            names.split(", ").all(is_name)
+                && what.starts_with(char::is_lowercase)
+                && !what.ends_with('.')
+        })
+}
+
+#[test]
+fn the_newest_commits_say_what_they_change() {
+    for good in ["xtask: hold the order", "a-b, c: add it", "*: rename"] {
+        assert!(is_subject(good), "{good}");
+    }
+    let long = format!("docs: add {}", "x".repeat(80));
+    for bad in [
+        "wip",
+        "Merge branch 'x'",
+        "docs: Add it",
+        "docs: add it.",
+        "Docs: add it",
+        &long,
+    ] {
+        assert!(!is_subject(bad), "{bad}");
+    }
+    // A source archive has no history.
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    if !root.join(".git").exists() {
+        return;
+    }
+    let log = Command::new("git")
+        .args(["log", "-30", "--format=%s"])
+        .current_dir(&root)
+        .output()
+        .unwrap();
+    let log = String::from_utf8(log.stdout).unwrap();
+    let bad: Vec<_> = log.lines().filter(|subject| !is_subject(subject)).collect();
+    assert!(bad.is_empty(), "{bad:#?}");
+}

@@ -12,7 +12,11 @@ use crate::modules::is_test;
 use crate::single::sources;
 
 /// The folders whose doc comments are read.
-const COMMENTS: &[&str] = &["bins/zer0gravity/src", "crates/zer0gravity-engine/src"];
+const COMMENTS: &[&str] = &[
+    "bins/zer0gravity/src",
+    "bins/xtask",
+    "crates/zer0gravity-engine/src",
+];
 
 /// The folders whose error texts and messages are read.
 const MESSAGES: &[&str] = &[];
@@ -73,7 +77,7 @@ const PHRASES: &[(&str, &str)] = &[
     ("wrapper", "the noun"),
 ];
 
-/// What a refused phrase may be part of.
+/// Longer phrases in which a refused one is allowed.
 const KEPT: &[&str] = &[
     "behind a feature",
     "behind a flag",

@@ -135,13 +135,15 @@ fn faults(modules: &Modules, layers: &Layers, allowed: &[(&str, &str)]) -> Vec<S
 
 /// The largest number of files that reach each other by arrows.
 fn largest_circle(modules: &Modules) -> usize {
-    let arrows = modules.arrows();
+    let mut next = vec![Vec::new(); modules.files.len()];
+    for (from, to) in modules.arrows() {
+        next[from].push(to);
+    }
     let reach = |start: usize| {
         let mut seen = BTreeSet::new();
         let mut left = vec![start];
         while let Some(file) = left.pop() {
-            let next = arrows.iter().filter(|(from, _)| *from == file);
-            left.extend(next.map(|(_, to)| *to).filter(|to| seen.insert(*to)));
+            left.extend(next[file].iter().filter(|to| seen.insert(**to)));
         }
         seen
     };

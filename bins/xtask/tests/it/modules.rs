@@ -1,6 +1,6 @@
 //! The modules of a crate and the arrows between its files, read from the sources without a compiler.
 //!
-//! A *module* is `src/x.rs` or `src/x/`; `lib.rs`, `main.rs` and `error.rs` are none. An *arrow* goes from a file to what it
+//! A *module* is `src/x.rs` or `src/x/`; `lib.rs`, `main.rs` and `error.rs` do not count. An *arrow* goes from a file to what it
 //! names by `crate::` or `super::`, through the re-exports of the root; tests are left out. A name in a macro counts, too.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +23,7 @@ pub struct File {
 /// A crate as its files.
 pub struct Modules {
     pub files: Vec<File>,
-    /// What the root re-exports or imports: the name, and its path.
+    /// The names that the root re-exports or imports, each with its path.
     root: BTreeMap<String, Vec<String>>,
     /// The place of each file in `files`.
     places: BTreeMap<Vec<String>, usize>,
@@ -53,7 +53,7 @@ struct Names<'a> {
     /// The module whose text is read: the file's, or one inside of it.
     module: Vec<String>,
     found: &'a mut BTreeSet<Vec<String>>,
-    /// What a root's `use` brings in by a plain path.
+    /// The names that a `use` brings in by a plain path.
     imports: Vec<(String, Vec<String>)>,
 }
 
@@ -259,7 +259,7 @@ impl Modules {
         arrows
     }
 
-    /// The module of a file; none for the root and for `error.rs`.
+    /// The module of a file. `None` for the root and for `error.rs`.
     pub fn module(&self, file: usize) -> Option<&str> {
         let module = self.files[file].path.first()?.as_str();
         (module != "error").then_some(module)

@@ -1,8 +1,6 @@
-//! One of everything: what left llm-client stays away, and what is one thing is defined once.
+//! One of everything: names that left llm-client stay away, and one thing is defined once.
 //!
-//! Held is what holds today. Not held yet, because it still has several definitions or places: clocks and money in a crate
-//! of their own (`llm-types`), files that survive a crash (`durable-files`), the hex of hashes, and the stubs of two engines
-//! in test-support.
+//! Not held yet: the writing of files that survive a crash, and the hex of hashes, have several definitions.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -49,7 +47,7 @@ const GONE: [&str; 33] = [
     "SseEvent",
 ];
 
-/// What the whole workspace has once, with its file.
+/// The definitions that the whole workspace has once, with their files.
 const ONCE: [(&str, &str); 10] = [
     ("CallIds", "crates/llm-client/src/codec/ids.rs"),
     ("Echo", "crates/llm-client/src/offline.rs"),
