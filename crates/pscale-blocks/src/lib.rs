@@ -62,7 +62,6 @@ mod layer;
 pub mod migrate;
 mod name;
 mod path;
-mod secrets;
 mod store;
 mod tokens;
 
@@ -79,10 +78,10 @@ pub use error::{BlockError, FormatErrors, Issue};
 pub use layer::{Depth, Layer, aperture, render_outline};
 pub use name::{BlockName, NameError};
 pub use path::{MAX_DEPTH, Path, PathError};
-pub use secrets::{KEY_REMOVED, remove_keys};
+
 pub use store::{
-    BlockInfo, BlockStore, DirStore, Edited, LogEntry, LoggedOp, MemStore, Provenance, Stamp,
-    Steps, StoreError, Versioned,
+    BlockInfo, BlockStore, DirStore, Edited, KEY_REMOVED, LogEntry, LoggedOp, MemStore, Provenance,
+    Stamp, Steps, StoreError, Versioned, remove_keys,
 };
 #[cfg(feature = "testing")]
 pub use store::{Step as DiskStep, Watch as DiskWatch, conformance};

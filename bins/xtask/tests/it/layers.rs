@@ -42,7 +42,6 @@ const UPWARD: &[(&str, &str, &str)] = &[
     ("popper-harness", "law", "json"),
     ("popper-harness", "law", "universe"),
     ("popper-store", "table", "fields"),
-    ("pscale-blocks", "secrets", "store"),
     ("report-kit", "section", "list"),
     ("zer0gravity-engine", "codec", "lint"),
     ("zer0gravity-engine", "context", "pipeline"),

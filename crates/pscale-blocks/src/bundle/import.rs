@@ -9,8 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 use super::{BundleError, Fault, FaultReason, KIND, MAX_BUNDLE, SCHEMA_VERSION, check_size};
-use crate::secrets::Clean as _;
-use crate::store::hex;
+use crate::store::{Clean as _, hex};
 use crate::{Block, BlockName, BlockStore, MAX_FILE, Op, Provenance, Stamp, StoreError};
 
 /// Blocks that were read and can be imported.

@@ -5,7 +5,7 @@ mod outline;
 mod page;
 
 pub use aperture::aperture;
-pub use outline::render_outline;
+pub use outline::{Depth, render_outline};
 
 /// A block's text for a model: a line that names the block, then a line for each node, with its path and its text. Further
 /// lines of a text begin with two spaces, so that no text looks like a node or a block.
@@ -20,15 +20,4 @@ pub struct Layer {
     pub tokens: usize,
     /// How many texts were cut to keep to the budget.
     pub cut: u32,
-}
-
-/// How much of a block is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Depth {
-    /// The head's text.
-    HeadOnly,
-    /// The head and this many levels below it.
-    Levels(u8),
-    /// Everything.
-    Full,
 }

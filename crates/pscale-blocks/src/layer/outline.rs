@@ -1,7 +1,18 @@
+use super::Layer;
 use super::page::{Choice, Line, Page};
-use super::{Depth, Layer};
 use crate::block::Node;
 use crate::{Block, BlockName, Path, TokenCounter};
+
+/// How much of a block is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Depth {
+    /// The head's text.
+    HeadOnly,
+    /// The head and this many levels below it.
+    Levels(u8),
+    /// Everything.
+    Full,
+}
 
 /// The block's texts from the head to `depth`, one line a node, in at most `budget` tokens.
 ///

@@ -2,8 +2,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::history::{Stepped, done, hex, redo, undo, undone};
+use super::secrets::Clean as _;
 use super::{BlockInfo, BlockStore, Edited, LogEntry, LoggedOp, Stamp, StoreError, Versioned};
-use crate::secrets::Clean as _;
 use crate::{Block, BlockName, Inverse, Op, Path};
 
 /// A store: the blocks as they are, in memory, and a journal that keeps what becomes of them. Its two kinds are

@@ -10,9 +10,9 @@ use jiff::Timestamp;
 use super::disk;
 use super::log_file::{Lines, entries};
 use super::{DirJournal, Files, Seen};
-use crate::secrets::Clean as _;
 use crate::store::history::{hex, rebuild};
 use crate::store::ledger::{Journal as _, Kept, Live, entry};
+use crate::store::secrets::Clean as _;
 use crate::store::{LogEntry, LoggedOp};
 use crate::{Block, BlockName, Inverse, MAX_FILE, Op, Provenance, Stamp, StoreError};
 

@@ -1,0 +1,99 @@
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::{BundleError, KIND, MAX_BUNDLE, SCHEMA_VERSION, check_size};
+use crate::store::hex;
+use crate::{Block, BlockName, BlockStore, LogEntry};
+
+/// What stands in a bundle beside the blocks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Export<'a> {
+    /// When it is made.
+    pub at: Timestamp,
+    /// Which texts the blocks were begun with.
+    pub keystone_version: Option<&'a str>,
+    /// The logs as well. An import does not read them.
+    pub with_log: bool,
+}
+
+#[derive(Serialize)]
+struct Bundle<'a> {
+    schema_version: u32,
+    kind: &'static str,
+    exported_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    keystone_version: Option<&'a str>,
+    blocks: BTreeMap<BlockName, Bundled>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    log: Option<BTreeMap<BlockName, Vec<LogEntry>>>,
+}
+
+#[derive(Serialize)]
+struct Bundled {
+    rev: u64,
+    hash: String,
+    block: Block,
+}
+
+/// The bundle of these blocks, or of all. A single block without its name is [`Block::to_file`].
+///
+/// ```
+/// use pscale_blocks::{
+///     Block, BlockName, BlockStore, Export, MemStore, OnConflict, Parcel, Provenance, Stamp, export,
+/// };
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let at = "2026-01-01T00:00:00Z".parse()?;
+/// let stamp = Stamp { at, by: Provenance::Person, note: None };
+/// let notes = BlockName::new("notes")?;
+/// let (from, to) = (MemStore::new(), MemStore::new());
+/// from.create(&notes, &Block::new("what I noted"), &stamp)?;
+///
+/// let bundle = export(&from, None, &Export { at, keystone_version: None, with_log: false })?;
+/// Parcel::read(&bundle, None, false)?.import(&to, OnConflict::Skip, "a bundle", at)?;
+/// assert_eq!(to.load(&notes)?.block, Block::new("what I noted"));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// A name that the store does not have, or the store cannot be read. [`BundleError::TooLarge`] if no import would take it.
+pub fn export(
+    store: &dyn BlockStore,
+    names: Option<&[BlockName]>,
+    how: &Export<'_>,
+) -> Result<String, BundleError> {
+    let names = match names {
+        Some(names) => names.to_vec(),
+        None => store.names()?.into_iter().map(|row| row.name).collect(),
+    };
+    let mut blocks = BTreeMap::new();
+    let mut log = how.with_log.then(BTreeMap::new);
+    for name in names {
+        let found = store.load(&name)?;
+        if let Some(log) = &mut log {
+            log.insert(name.clone(), store.log(Some(&name), 0)?);
+        }
+        let bundled = Bundled {
+            rev: found.rev,
+            hash: hex(&found.hash),
+            block: found.block,
+        };
+        blocks.insert(name, bundled);
+    }
+    let bundle = Bundle {
+        schema_version: SCHEMA_VERSION,
+        kind: KIND,
+        exported_at: how.at,
+        keystone_version: how.keystone_version,
+        blocks,
+        log,
+    };
+    // A bundle has nothing that JSON cannot say.
+    let mut text = serde_json::to_string_pretty(&bundle).unwrap_or_default();
+    text.push('\n');
+    check_size("bundle", MAX_BUNDLE, text.len())?;
+    Ok(text)
+}
