@@ -8,7 +8,7 @@ use bin_support::{Exit, Failure, OutputTarget, Session, printable, write_file};
 use hermitcrab_kernel::CoreBlock;
 use hermitcrab_kernel::keystone::keystone_version;
 use pscale_blocks::{
-    BlockName, BlockStore, BundleError, Export, Imported, MAX_BUNDLE, Outcome, Parcel,
+    BlockName, BlockStore, BundleError, Export, ImportBatch, ImportOutcome, Imported, MAX_BUNDLE,
 };
 use serde::Serialize;
 
@@ -167,7 +167,7 @@ pub fn import(args: &cli::Import, data: &DataDir) -> Result<Imports, Error> {
     })
 }
 
-fn read(args: &cli::Import) -> Result<Parcel, Error> {
+fn read(args: &cli::Import) -> Result<ImportBatch, Error> {
     let file = &args.file;
     let of_file = |error| Error::of_bundle(file, error);
     let unreadable = |source| Error::Read {
@@ -176,7 +176,7 @@ fn read(args: &cli::Import) -> Result<Parcel, Error> {
     };
     let is_stdin = file == Path::new("-");
     if !is_stdin && fs::metadata(file).map_err(unreadable)?.is_dir() {
-        return Parcel::read_folder(file, args.repair).map_err(of_file);
+        return ImportBatch::read_folder(file, args.repair).map_err(of_file);
     }
     let from: Box<dyn Read> = if is_stdin {
         Box::new(io::stdin())
@@ -197,7 +197,7 @@ fn read(args: &cli::Import) -> Result<Parcel, Error> {
         Some(name) => Some(name.clone()),
         None => stem.and_then(|stem| BlockName::new(stem).ok()),
     };
-    Parcel::read(&text, name.as_ref(), args.repair).map_err(of_file)
+    ImportBatch::read(&text, name.as_ref(), args.repair).map_err(of_file)
 }
 
 impl Answer for Imports {
@@ -205,11 +205,11 @@ impl Answer for Imports {
         for block in &self.blocks {
             let name = &block.name;
             match &block.outcome {
-                Outcome::Created => writeln!(out, "{name}  imported")?,
-                Outcome::Replaced => writeln!(out, "{name}  in the place of the one before")?,
-                Outcome::Renamed { to } => writeln!(out, "{name}  imported as {to}")?,
-                Outcome::Skipped => writeln!(out, "{name}  skipped, the name is taken")?,
-                Outcome::Same => writeln!(out, "{name}  there already")?,
+                ImportOutcome::Created => writeln!(out, "{name}  imported")?,
+                ImportOutcome::Replaced => writeln!(out, "{name}  in the place of the one before")?,
+                ImportOutcome::Renamed { to } => writeln!(out, "{name}  imported as {to}")?,
+                ImportOutcome::Skipped => writeln!(out, "{name}  skipped, the name is taken")?,
+                ImportOutcome::Same => writeln!(out, "{name}  there already")?,
             }
             for repair in &block.repairs {
                 writeln!(out, "  left out: {}", printable(repair))?;
@@ -240,6 +240,6 @@ impl Answer for Imports {
 impl Imports {
     fn skipped(&self) -> bool {
         let mut blocks = self.blocks.iter();
-        blocks.any(|block| block.outcome == Outcome::Skipped)
+        blocks.any(|block| block.outcome == ImportOutcome::Skipped)
     }
 }

@@ -1,7 +1,7 @@
 //! The time of this machine.
 
 use jiff::Timestamp;
-use pscale_blocks::{Provenance, Stamp};
+use pscale_blocks::{EditAuthor, Stamp};
 
 pub fn now() -> Timestamp {
     Timestamp::now()
@@ -11,7 +11,7 @@ pub fn now() -> Timestamp {
 pub fn by_the_person() -> Stamp {
     Stamp {
         at: now(),
-        by: Provenance::Person,
+        by: EditAuthor::Person,
         note: None,
     }
 }

@@ -13,7 +13,7 @@ use hermitcrab_kernel::{
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use llm_client::{AnthropicVersion, ClientBuilder, Redactor, SystemClock};
-use pscale_blocks::{BlockStore, MemStore, Provenance, Stamp};
+use pscale_blocks::{BlockStore, EditAuthor, MemStore, Stamp};
 use secrecy::SecretString;
 
 use crate::cli::{Chat, KernelFlags, Serve};
@@ -146,7 +146,7 @@ fn copied(data: &DataDir) -> Result<MemStore, Error> {
     let copy = MemStore::new();
     let stamp = Stamp {
         at: Timestamp::now(),
-        by: Provenance::Kernel,
+        by: EditAuthor::Kernel,
         note: None,
     };
     for row in kept.names()? {

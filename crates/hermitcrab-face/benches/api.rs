@@ -12,7 +12,7 @@ use std::sync::Arc;
 use criterion::{Criterion, criterion_group, criterion_main};
 use hermitcrab_face::{FaceConfig, FaceServer, NoKeys, WebHost};
 use hermitcrab_kernel::{Kernel, KernelConfig, OfflineBrain, StubCompiler, SystemClock};
-use pscale_blocks::{Block, BlockName, BlockStore as _, DirStore, Path, Provenance, Stamp};
+use pscale_blocks::{Block, BlockName, BlockStore as _, DirStore, EditAuthor, Path, Stamp};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -81,7 +81,7 @@ fn api_10k(bench: &mut Criterion) {
     let store = Arc::new(DirStore::open(folder.path()).unwrap());
     let stamp = Stamp {
         at: "2026-11-22T00:00:00Z".parse().unwrap(),
-        by: Provenance::Kernel,
+        by: EditAuthor::Kernel,
         note: None,
     };
     let name = BlockName::new("tides").unwrap();

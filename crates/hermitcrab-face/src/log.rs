@@ -2,7 +2,7 @@
 
 use hermitcrab_kernel::Fault;
 use jiff::Timestamp;
-use pscale_blocks::{BlockName, BlockStore, LoggedOp, Op, Path, Provenance, Steps, StoreError};
+use pscale_blocks::{BlockName, BlockStore, EditAuthor, LoggedOp, Op, Path, Steps, StoreError};
 use serde::Serialize;
 
 /// The most rows.
@@ -14,7 +14,7 @@ pub(crate) struct Row {
     name: BlockName,
     rev: u64,
     at: Timestamp,
-    by: Provenance,
+    by: EditAuthor,
     op: &'static str,
     path: Option<Path>,
     /// The node's text before; none if there was none, or if the whole block changed.
@@ -64,7 +64,7 @@ fn of_block(
         };
         let after = text(&block);
         if let Some(inverse) = &entry.inverse {
-            block.take_back(inverse);
+            block.revert(inverse);
         }
         rows.push(Row {
             name: name.clone(),

@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use hermitcrab_kernel::{Fault, ShellInfo, ToolOutcome};
-use pscale_blocks::{BlockName, Provenance};
+use pscale_blocks::{BlockName, EditAuthor};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -285,15 +285,15 @@ impl Desk {
     }
 
     /// Who edits. What a shell does, its author answers for: nobody can tell a person's click from the shell's own doing.
-    fn author(&self, caller: Caller) -> Provenance {
+    fn author(&self, caller: Caller) -> EditAuthor {
         let Caller::Shell(rev @ 1..) = caller else {
-            return Provenance::Person;
+            return EditAuthor::Person;
         };
         let shells = self.kernel.shells();
         let shell = shells.iter().find(|shell| shell.rev == rev);
         // A shell that a shell wrote is by the author of that one.
         let by = shell.and_then(|shell| shell.by.split(" (face ").next());
-        Provenance::Model {
+        EditAuthor::Model {
             id: format!("{} (face {rev})", by.unwrap_or("unknown")),
             web: None,
         }

@@ -12,7 +12,7 @@ use hermitcrab_kernel::{
 };
 use llm_client::SystemClock;
 use pscale_blocks::{
-    Appended, Applied, Block, BlockName, BlockStore, DirStore, MemStore, Op, Provenance, Stamp,
+    Appended, Applied, Block, BlockName, BlockStore, DirStore, EditAuthor, MemStore, Op, Stamp,
     Summary, SummaryKind,
 };
 use serde_json::json;
@@ -94,7 +94,7 @@ fn prompt_build(bench: &mut Criterion) {
     let memory = BlockName::new("memory").unwrap();
     let stamp = Stamp {
         at: "2026-11-22T00:00:00Z".parse().unwrap(),
-        by: Provenance::Kernel,
+        by: EditAuthor::Kernel,
         note: None,
     };
     store

@@ -3,7 +3,7 @@
 use std::panic::{self, AssertUnwindSafe};
 
 use pscale_blocks::{
-    Appended, Applied, Block, BlockName, Op, Provenance, Stamp, StoreError, Summary, SummaryKind,
+    Appended, Applied, Block, BlockName, EditAuthor, Op, Stamp, StoreError, Summary, SummaryKind,
 };
 
 use crate::EventSink;
@@ -43,7 +43,7 @@ impl Inner {
             let turn = next.map_or(left, |at| at + 1);
             let stamp = Stamp {
                 at: now,
-                by: Provenance::Kernel,
+                by: EditAuthor::Kernel,
                 note: Some(format!("from message {}", conversation.moved())),
             };
             let day = conversation.said_at(0).unwrap_or(now);

@@ -3,7 +3,7 @@ use std::{fmt, io};
 
 use jiff::Timestamp;
 use llm_client::{Clock, Message, ModelTable, Usd};
-use pscale_blocks::{Block, BlockStore, O200k, Provenance, TokenCounter as _};
+use pscale_blocks::{Block, BlockStore, EditAuthor, O200k, TokenCounter as _};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -211,7 +211,7 @@ impl Kernel {
     }
 
     /// Runs a tool outside of a turn: for the person. A failure is an answer, too.
-    pub async fn call_tool(&self, name: &str, input: Value, by: Provenance) -> ToolOutcome {
+    pub async fn call_tool(&self, name: &str, input: Value, by: EditAuthor) -> ToolOutcome {
         self.call_tool_with(name, input, by, EventSink::none(), CancellationToken::new())
             .await
     }
@@ -221,7 +221,7 @@ impl Kernel {
         &self,
         name: &str,
         input: Value,
-        by: Provenance,
+        by: EditAuthor,
         events: EventSink,
         cancel: CancellationToken,
     ) -> ToolOutcome {
@@ -240,7 +240,7 @@ impl Kernel {
     /// Compiles a shell of the person's and shows it.
     pub async fn recompile(&self, jsx: &str) -> ToolOutcome {
         let input = serde_json::json!({ "jsx": jsx });
-        self.call_tool("recompile", input, Provenance::Person).await
+        self.call_tool("recompile", input, EditAuthor::Person).await
     }
 
     /// The shells that are kept, oldest first.
@@ -260,7 +260,7 @@ impl Kernel {
     /// Goes back to a kept shell.
     pub async fn use_shell(&self, rev: u64) -> ToolOutcome {
         let input = serde_json::json!({ "rev": rev });
-        self.call_tool("shell_use", input, Provenance::Person).await
+        self.call_tool("shell_use", input, EditAuthor::Person).await
     }
 
     /// The time, as everything of this kernel is stamped with it.
@@ -333,13 +333,13 @@ impl fmt::Debug for Kernel {
 }
 
 /// Who edits, in a word.
-pub(crate) fn author(by: &Provenance) -> String {
+pub(crate) fn author(by: &EditAuthor) -> String {
     match by {
-        Provenance::Model { id, .. } => id.clone(),
-        Provenance::Person => "person".to_owned(),
-        Provenance::Web { url } => url.clone(),
-        Provenance::Import { source } => source.clone(),
-        Provenance::Kernel => "kernel".to_owned(),
+        EditAuthor::Model { id, .. } => id.clone(),
+        EditAuthor::Person => "person".to_owned(),
+        EditAuthor::Web { url } => url.clone(),
+        EditAuthor::Import { source } => source.clone(),
+        EditAuthor::Kernel => "kernel".to_owned(),
     }
 }
 

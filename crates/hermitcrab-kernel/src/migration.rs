@@ -5,8 +5,8 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use llm_client::{Message, Redactor};
-use pscale_blocks::migrate::{self, Defaults, Export, Migrated, Plan, Speaker};
-use pscale_blocks::{BlockStore, Provenance, Stamp, StoreError};
+use pscale_blocks::migrate::{self, Defaults, Export, MessageRole, Migrated, Plan};
+use pscale_blocks::{BlockStore, EditAuthor, Stamp, StoreError};
 
 use crate::conversation::{self, Conversation};
 use crate::defaults::CoreBlock;
@@ -69,7 +69,7 @@ pub(crate) fn take_over(
 ) -> Result<Migrated, StoreError> {
     let stamp = Stamp {
         at: now,
-        by: Provenance::Import {
+        by: EditAuthor::Import {
             source: source.to_owned(),
         },
         note: Some("from an earlier generation".to_owned()),
@@ -81,8 +81,8 @@ pub(crate) fn take_over(
 pub(crate) fn messages(plan: &Plan) -> Vec<Message> {
     let said = plan.conversation.iter();
     said.map(|said| match said.role {
-        Speaker::User => Message::user(&said.text),
-        Speaker::Assistant => Message::assistant(&said.text),
+        MessageRole::User => Message::user(&said.text),
+        MessageRole::Assistant => Message::assistant(&said.text),
     })
     .collect()
 }

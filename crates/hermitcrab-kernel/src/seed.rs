@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use llm_client::Message;
 use pscale_blocks::migrate::{Export, Migrated};
-use pscale_blocks::{Block, BlockStore, O200k, Op, Provenance, Stamp, StoreError, Versioned};
+use pscale_blocks::{Block, BlockStore, EditAuthor, O200k, Op, Stamp, StoreError, Versioned};
 
 use crate::defaults::CoreBlock;
 use crate::kernel::Identity;
@@ -156,7 +156,7 @@ fn choice(stored: &Result<Versioned, StoreError>) -> Choice {
 fn stamp(at: Timestamp, note: &str) -> Stamp {
     Stamp {
         at,
-        by: Provenance::Kernel,
+        by: EditAuthor::Kernel,
         note: Some(note.to_owned()),
     }
 }
@@ -211,7 +211,7 @@ mod tests {
     fn a_store_that_is_used_takes_nothing_over() {
         let store = MemStore::new();
         let stamp = Stamp {
-            by: Provenance::Person,
+            by: EditAuthor::Person,
             ..stamp(Timestamp::UNIX_EPOCH, "")
         };
         let own = BlockName::new("yard").unwrap();

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use pscale_blocks::{
-    Appended, Applied, Block, BlockName, BlockStore as _, DirStore, MemStore, O200k, Op, Path,
-    Provenance, Stamp, Summary, SummaryKind, aperture,
+    Appended, Applied, Block, BlockName, BlockStore as _, DirStore, EditAuthor, MemStore, O200k,
+    Op, Path, Stamp, Summary, SummaryKind, aperture,
 };
 
 fn entry(number: usize) -> String {
@@ -90,7 +90,7 @@ fn writing(criterion: &mut Criterion) {
 fn appending(criterion: &mut Criterion) {
     let stamp = Stamp {
         at: jiff::Timestamp::UNIX_EPOCH,
-        by: Provenance::Kernel,
+        by: EditAuthor::Kernel,
         note: None,
     };
     let name: BlockName = "memory".parse().unwrap();
@@ -135,7 +135,7 @@ fn dir_edit(criterion: &mut Criterion) {
     let name = BlockName::new("memory").unwrap();
     let stamp = Stamp {
         at: "2026-11-22T00:00:00Z".parse().unwrap(),
-        by: Provenance::Kernel,
+        by: EditAuthor::Kernel,
         note: None,
     };
     for (row, fsync) in [("dir_edit/without_fsync", false), ("dir_edit/fsync", true)] {

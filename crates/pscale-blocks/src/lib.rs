@@ -6,12 +6,12 @@
 //!
 //! ```
 //! use pscale_blocks::{
-//!     Appended, BlockName, BlockStore as _, Applied, Block, Heuristic, MemStore, Op, Provenance, Stamp, Summary,
+//!     Appended, BlockName, BlockStore as _, Applied, Block, Heuristic, MemStore, Op, EditAuthor, Stamp, Summary,
 //!     SummaryKind, aperture,
 //! };
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let stamp = Stamp { at: "2026-11-22T12:00:00Z".parse()?, by: Provenance::Person, note: None };
+//! let stamp = Stamp { at: "2026-11-22T12:00:00Z".parse()?, by: EditAuthor::Person, note: None };
 //! let store = MemStore::new(); // or one in a directory, which survives kill -9
 //! let memory: BlockName = "memory".parse()?;
 //! store.create(&memory, &Block::new("Log of a ferry."), &stamp)?;
@@ -66,21 +66,20 @@ mod store;
 mod tokens;
 
 pub use block::{
-    Appended, Applied, Block, Change, CutBlock, Grown, Hit, Inverse, Lint, LintKind, MAX_DECIMAL,
-    MAX_FILE, MAX_NODES, MAX_TEXT, NodeDiff, NodeView, Op, Step, Summary, SummaryKind, Whole,
-    render_json,
+    Appended, Applied, Block, BlockExcerpt, Change, CutBlock, Grown, Hit, Inverse, Lint, LintKind,
+    MAX_DECIMAL, MAX_FILE, MAX_NODES, MAX_TEXT, NodeDiff, NodeLine, NodeView, Op, Summary,
+    SummaryKind, render_json,
 };
 pub use bundle::{
-    BundleError, Export, Fault, FaultReason, Imported, MAX_BUNDLE, OnConflict, Outcome, Parcel,
-    export,
+    BundleError, Export, ImportBatch, ImportOutcome, ImportProblem, ImportProblemReason, Imported,
+    MAX_BUNDLE, OnConflict, export,
 };
 pub use error::{BlockError, FormatErrors, Issue};
-pub use layer::{Depth, Layer, aperture, render_outline};
+pub use layer::{DetailLevel, Layer, aperture, render_outline};
 pub use name::{BlockName, NameError};
 pub use path::{MAX_DEPTH, Path, PathError};
-
 pub use store::{
-    BlockInfo, BlockStore, DirStore, Edited, KEY_REMOVED, LogEntry, LoggedOp, MemStore, Provenance,
+    BlockInfo, BlockStore, DirStore, EditAuthor, Edited, KEY_REMOVED, LogEntry, LoggedOp, MemStore,
     Stamp, Steps, StoreError, Versioned, remove_keys,
 };
 #[cfg(feature = "testing")]

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use bin_support::Exit;
-use pscale_blocks::{Appended, Applied, BlockName, Grown, Op, Path, Step, Summary};
+use pscale_blocks::{Appended, Applied, BlockName, Grown, NodeLine, Op, Path, Summary};
 use serde::Serialize;
 
 use super::edit::{edit, grew, keys_removed};
@@ -42,7 +42,7 @@ struct Need {
     /// The block grows a level with it.
     grows: bool,
     /// The nine texts to read.
-    entries: Vec<Step>,
+    entries: Vec<NodeLine>,
 }
 
 pub fn append(args: &cli::Append, data: &DataDir) -> Result<Appending, Error> {

@@ -75,7 +75,7 @@ fn at_revision(
     for entry in store.log(Some(name), rev + 1)?.iter().rev() {
         // The block was made by this one, or made again.
         let inverse = entry.inverse.as_ref().ok_or_else(unknown)?;
-        block.take_back(inverse);
+        block.revert(inverse);
     }
     Ok(block)
 }

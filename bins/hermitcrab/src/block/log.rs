@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use bin_support::{printable, shortened};
-use pscale_blocks::{BlockName, BlockStore, LogEntry, LoggedOp, Op, Provenance};
+use pscale_blocks::{BlockName, BlockStore, EditAuthor, LogEntry, LoggedOp, Op};
 use serde::Serialize;
 
 use super::chosen;
@@ -85,20 +85,20 @@ impl Answer for Log {
     }
 }
 
-fn who(by: &Provenance) -> String {
+fn who(by: &EditAuthor) -> String {
     match by {
-        Provenance::Person => "person".to_owned(),
-        Provenance::Model { id, web: None } => format!("model {}", shortened(id, SHOWN)),
-        Provenance::Model { id, web: Some(url) } => {
+        EditAuthor::Person => "person".to_owned(),
+        EditAuthor::Model { id, web: None } => format!("model {}", shortened(id, SHOWN)),
+        EditAuthor::Model { id, web: Some(url) } => {
             format!(
                 "model {} after {}",
                 shortened(id, SHOWN),
                 shortened(url, SHOWN)
             )
         }
-        Provenance::Web { url } => format!("web {}", shortened(url, SHOWN)),
-        Provenance::Import { source } => format!("import {}", shortened(source, SHOWN)),
-        Provenance::Kernel => "kernel".to_owned(),
+        EditAuthor::Web { url } => format!("web {}", shortened(url, SHOWN)),
+        EditAuthor::Import { source } => format!("import {}", shortened(source, SHOWN)),
+        EditAuthor::Kernel => "kernel".to_owned(),
     }
 }
 

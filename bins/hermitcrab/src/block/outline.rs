@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal as _, Write};
 
 use bin_support::{printable, shortened};
-use pscale_blocks::{Path, Step};
+use pscale_blocks::{NodeLine, Path};
 
 /// The last line of an outline with a text that was cut.
 const CUT: &str = "(cut; --full shows all)";
@@ -31,7 +31,7 @@ pub fn width(full: bool) -> Option<usize> {
 }
 
 /// One line a node, two spaces deeper with each level below the first one; then whether a text was cut.
-pub fn outline(steps: &[Step], width: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
+pub fn outline(steps: &[NodeLine], width: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
     let first = steps.iter().map(|step| step.path.depth()).min();
     let mut cut = false;
     for step in steps {

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use pscale_blocks::{BlockName, BlockStore, NodeView, Path, Step};
+use pscale_blocks::{BlockName, BlockStore, NodeLine, NodeView, Path};
 use serde::Serialize;
 
 use super::outline::{node, note_cut, outline, shown, width};
@@ -33,7 +33,7 @@ enum Found {
     /// Of [`View::Node`].
     Node(NodeView),
     /// Of the others.
-    Nodes(Vec<Step>),
+    Nodes(Vec<NodeLine>),
 }
 
 pub fn read(args: &cli::Read, store: &dyn BlockStore) -> Result<Reading, Error> {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use hermitcrab_kernel::{Fault, keystone_of};
-use pscale_blocks::{BlockStore, Depth, Heuristic, render_json, render_outline};
+use pscale_blocks::{BlockStore, DetailLevel, Heuristic, render_json, render_outline};
 
 pub const DESCRIPTION: &str =
     "How blocks are read and written, by the block that explains them, and what each block is.";
@@ -31,7 +31,7 @@ pub fn text(store: &dyn BlockStore, can_write: bool) -> Result<String, Fault> {
         .collect();
     for row in &others {
         let block = store.load(&row.name)?.block;
-        let head = render_outline(&block, &row.name, Depth::HeadOnly, HEAD, &Heuristic);
+        let head = render_outline(&block, &row.name, DetailLevel::HeadOnly, HEAD, &Heuristic);
         // A string takes everything.
         let _ = writeln!(text, "{}", head.text.trim_end());
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hermitcrab_kernel::{Fault, ToolOutcome};
 use jiff::Timestamp;
-use pscale_blocks::{Provenance, Stamp};
+use pscale_blocks::{EditAuthor, Stamp};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use serde_json::Value;
 
@@ -76,7 +76,7 @@ pub fn call(
     }
     let stamp = Stamp {
         at: Timestamp::now(),
-        by: Provenance::Model {
+        by: EditAuthor::Model {
             id: client.to_owned(),
             web: None,
         },

@@ -8,8 +8,8 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use hermitcrab_kernel::{CoreBlock, EventSink, Fault, ToolOutcome, keystone};
 use pscale_blocks::{
-    Block, BlockName, BundleError, Export, MAX_BUNDLE, OnConflict, Op, Parcel, PathError,
-    Provenance, Stamp, StoreError,
+    Block, BlockName, BundleError, EditAuthor, Export, ImportBatch, MAX_BUNDLE, OnConflict, Op,
+    PathError, Stamp, StoreError,
 };
 use secrecy::SecretString;
 use serde::Deserialize;
@@ -80,13 +80,13 @@ impl Place {
         let events: EventSink = self.desk.sink(None, false);
         let cancel = self.desk.until_stopped();
         let kernel = &self.desk.kernel;
-        told((kernel.call_tool_with(name, input, Provenance::Person, events, cancel)).await)
+        told((kernel.call_tool_with(name, input, EditAuthor::Person, events, cancel)).await)
     }
 
     fn stamp(&self) -> Stamp {
         Stamp {
             at: self.desk.kernel.now(),
-            by: Provenance::Person,
+            by: EditAuthor::Person,
             note: None,
         }
     }
@@ -267,7 +267,7 @@ pub(super) async fn import(
         StatusCode::PAYLOAD_TOO_LARGE => Refusal::too_large(None, MAX_BUNDLE),
         status => Refusal::new(status, "bad_arguments", "the body cannot be read as text"),
     })?;
-    let parcel = Parcel::read(&bundle, None, false)?;
+    let parcel = ImportBatch::read(&bundle, None, false)?;
     let store = place.desk.kernel.store();
     let at = place.desk.kernel.now();
     let imported = parcel.import(&*store, OnConflict::Rename, "the page", at)?;

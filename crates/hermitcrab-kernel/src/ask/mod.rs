@@ -5,7 +5,7 @@ mod message;
 mod params;
 
 use llm_client::{Message, Role, StopReason, Usage};
-use pscale_blocks::{O200k, Provenance};
+use pscale_blocks::{EditAuthor, O200k};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -76,7 +76,7 @@ impl Kernel {
     pub async fn call_with_tools(
         &self,
         params: Value,
-        by: Provenance,
+        by: EditAuthor,
         events: EventSink,
         cancel: CancellationToken,
     ) -> ToolOutcome {
@@ -142,7 +142,7 @@ impl Inner {
     async fn ask_on(
         &self,
         params: Value,
-        by: Provenance,
+        by: EditAuthor,
         unprompted: bool,
         events: &EventSink,
         cancel: &CancellationToken,

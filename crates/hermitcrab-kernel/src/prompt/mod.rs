@@ -6,7 +6,7 @@
 
 mod sheet;
 
-use pscale_blocks::{Block, Depth, TokenCounter};
+use pscale_blocks::{Block, DetailLevel, TokenCounter};
 use serde::Serialize;
 
 use crate::Face;
@@ -143,17 +143,17 @@ impl SystemPrompt {
         let memory = match phase {
             Phase::Boot { running, face } => {
                 sheet.whole(CoreBlock::Keystone, Limits::KEYSTONE);
-                let signposts = Depth::Levels(1);
+                let signposts = DetailLevel::Levels(1);
                 sheet.outline(CoreBlock::Constitution, signposts, Limits::CONSTITUTION);
                 sheet.outline(CoreBlock::Capabilities, signposts, Limits::CAPABILITIES);
-                sheet.outline(CoreBlock::Skills, Depth::HeadOnly, Limits::HEAD);
-                sheet.outline(CoreBlock::Network, Depth::HeadOnly, Limits::HEAD);
+                sheet.outline(CoreBlock::Skills, DetailLevel::HeadOnly, Limits::HEAD);
+                sheet.outline(CoreBlock::Network, DetailLevel::HeadOnly, Limits::HEAD);
                 sheet.line("fixed line", FIXED_LINE, Limits::FIXED_LINE);
                 sheet.line("boot line", boot_line(running, face), Limits::BOOT_LINE);
                 Limits::BOOT_MEMORY
             }
             Phase::Call => {
-                let head = Depth::HeadOnly;
+                let head = DetailLevel::HeadOnly;
                 sheet.outline(CoreBlock::Keystone, head, Limits::KEYSTONE_HEAD);
                 sheet.outline(CoreBlock::Constitution, head, Limits::CONSTITUTION_HEAD);
                 sheet.outline(CoreBlock::Capabilities, head, Limits::CAPABILITIES_HEAD);

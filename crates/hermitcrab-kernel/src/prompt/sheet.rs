@@ -1,4 +1,4 @@
-use pscale_blocks::{Depth, TokenCounter, aperture, render_json, render_outline};
+use pscale_blocks::{DetailLevel, TokenCounter, aperture, render_json, render_outline};
 
 use super::{Part, PromptBlocks, SystemPrompt};
 use crate::defaults::CoreBlock;
@@ -32,7 +32,7 @@ impl<'a> Sheet<'a> {
         );
         let tokens = self.tokens.count(&text);
         if tokens > limit {
-            self.outline(core, Depth::Full, limit);
+            self.outline(core, DetailLevel::Full, limit);
             return;
         }
         self.text.push_str(&text);
@@ -45,7 +45,7 @@ impl<'a> Sheet<'a> {
     }
 
     /// The upper levels of a block.
-    pub fn outline(&mut self, core: CoreBlock, depth: Depth, limit: usize) {
+    pub fn outline(&mut self, core: CoreBlock, depth: DetailLevel, limit: usize) {
         let block = self.blocks.get(core);
         let layer = render_outline(block, core.name(), depth, limit, self.tokens);
         self.text.push_str(&layer.text);

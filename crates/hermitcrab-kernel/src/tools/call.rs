@@ -1,7 +1,7 @@
 //! The tools that a reply calls.
 
 use llm_client::{Block, BlockKind, Message, ToolInput};
-use pscale_blocks::Provenance;
+use pscale_blocks::EditAuthor;
 use serde_json::Value;
 
 use super::run::Caller;
@@ -147,7 +147,7 @@ impl Inner {
                 .into()
         } else {
             // What is written after a page was read may come from it.
-            if let Provenance::Model { web, .. } = &mut caller.provenance {
+            if let EditAuthor::Model { web, .. } = &mut caller.provenance {
                 web.clone_from(&caller.facts.web);
             }
             self.run_tool(call.name, input, caller).await

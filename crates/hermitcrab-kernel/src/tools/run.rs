@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use llm_client::Message;
-use pscale_blocks::{Block, BlockName, Provenance, Stamp};
+use pscale_blocks::{Block, BlockName, EditAuthor, Stamp};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -21,7 +21,7 @@ pub(crate) struct Caller<'a> {
     /// Who, in a word: a model's id, `person`.
     pub by: String,
     /// Who, for the log of blocks.
-    pub provenance: Provenance,
+    pub provenance: EditAuthor,
     /// In a boot.
     pub boot: bool,
     /// What the turn has seen so far.
@@ -141,7 +141,7 @@ impl Inner {
 
     /// The block that a model is about to touch, if it is one that says who the model is.
     fn own_block(&self, args: &Args, caller: &Caller<'_>) -> Option<(BlockName, Block)> {
-        let is_model = matches!(caller.provenance, Provenance::Model { .. });
+        let is_model = matches!(caller.provenance, EditAuthor::Model { .. });
         let name = args.text("name");
         if !is_model || !matches!(name, "keystone" | "constitution") {
             return None;

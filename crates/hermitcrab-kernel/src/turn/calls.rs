@@ -1,7 +1,7 @@
 //! A round of tools.
 
 use llm_client::{BlockKind, Message, Role};
-use pscale_blocks::Provenance;
+use pscale_blocks::EditAuthor;
 use serde_json::Value;
 
 use super::{BOOT_REPAIRS, Next, REPAIRS, Turn};
@@ -63,7 +63,7 @@ impl Turn<'_> {
     fn caller(&mut self) -> Caller<'_> {
         Caller {
             by: self.model.clone(),
-            provenance: Provenance::Model {
+            provenance: EditAuthor::Model {
                 id: self.model.clone(),
                 web: self.facts.web.clone(),
             },

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use llm_client::BlockKind;
-use pscale_blocks::Step;
+use pscale_blocks::NodeLine;
 
 use crate::{Author, Utterance};
 
@@ -62,7 +62,7 @@ fn entry(turn: &[Utterance], at: Timestamp) -> Option<String> {
 }
 
 /// The mechanical summary of full entries: from which day to which, and how each begins.
-pub fn group_summary(entries: &[Step]) -> String {
+pub fn group_summary(entries: &[NodeLine]) -> String {
     let texts: Vec<&str> = entries
         .iter()
         .filter_map(|entry| entry.text.as_deref())

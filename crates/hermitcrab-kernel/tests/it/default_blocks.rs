@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hermitcrab_kernel::{CoreBlock, FIXED_LINE, tool_groups};
-use pscale_blocks::{Block, BlockError, O200k, Path, Step, TokenCounter as _, render_json};
+use pscale_blocks::{Block, BlockError, NodeLine, O200k, Path, TokenCounter as _, render_json};
 use serde_json::Value;
 
 use crate::texts::{self, Place};
@@ -395,7 +395,7 @@ fn the_keystone_has_the_nodes_of_the_vectors() {
     assert!(O200k.count(&render_json(keystone)) <= 640);
 }
 
-fn nodes(core: CoreBlock) -> Vec<Step> {
+fn nodes(core: CoreBlock) -> Vec<NodeLine> {
     core.embedded().subtree(&Path::root(), None).unwrap()
 }
 

@@ -179,7 +179,7 @@ async fn a_face_that_dies_as_soon_as_it_is_shown_did_not_mount() {
     assert!(!kernel.recompile(&jsx(1)).await.is_error);
     let outcome = kernel.recompile("function App() { dies }").await;
     assert!(outcome.is_error, "{outcome:?}");
-    let source = kernel.call_tool("get_source", json!({}), pscale_blocks::Provenance::Person);
+    let source = kernel.call_tool("get_source", json!({}), pscale_blocks::EditAuthor::Person);
     assert_eq!(source.await.content, jsx(1));
 }
 

@@ -1,7 +1,7 @@
 //! What a face keeps, which folders are its page's, and what it hears of blocks.
 
 use hermitcrab_kernel::{Event, HostSkills};
-use pscale_blocks::Provenance;
+use pscale_blocks::EditAuthor;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -11,7 +11,7 @@ use crate::place::Setting;
 async fn a_block_that_a_tool_changed_is_told_and_one_that_was_only_read_is_not() {
     let (place, _) = Setting::page().script([]).await;
     let run = async |name: &str, input: Value| {
-        let (by, cancel) = (Provenance::Person, CancellationToken::new());
+        let (by, cancel) = (EditAuthor::Person, CancellationToken::new());
         (place
             .kernel
             .call_tool_with(name, input, by, place.sink(), cancel))

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hermitcrab_kernel::{ScriptStep, window};
 use llm_client::Role;
-use pscale_blocks::{BlockName, BlockStore, Path, Step};
+use pscale_blocks::{BlockName, BlockStore, NodeLine, Path};
 use serde_json::json;
 
 use crate::place::{Place, Setting, call};
@@ -33,7 +33,7 @@ fn entries(store: &dyn BlockStore) -> Vec<String> {
         return Vec::new();
     };
     let block = found.block;
-    let steps: Vec<Step> = block.subtree(&Path::root(), None).unwrap();
+    let steps: Vec<NodeLine> = block.subtree(&Path::root(), None).unwrap();
     steps
         .into_iter()
         .filter(|step| block.pscale(&step.path) == -1)
@@ -166,7 +166,7 @@ async fn entries_grow_over_nine_and_ninety_with_mechanical_summaries() {
         .unwrap();
     assert!(
         log.iter()
-            .all(|entry| entry.by == pscale_blocks::Provenance::Kernel)
+            .all(|entry| entry.by == pscale_blocks::EditAuthor::Kernel)
     );
 }
 

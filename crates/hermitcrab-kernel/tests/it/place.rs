@@ -11,7 +11,7 @@ use hermitcrab_kernel::{
     ToolOutcome, TurnReport,
 };
 use llm_client::{BlockKind, Message};
-use pscale_blocks::{BlockName, BlockStore, MemStore, Path as BlockPath, Provenance};
+use pscale_blocks::{BlockName, BlockStore, EditAuthor, MemStore, Path as BlockPath};
 use serde_json::Value;
 use test_support::FakeClock;
 use tokio_util::sync::CancellationToken;
@@ -167,7 +167,7 @@ impl Place {
     }
 
     pub async fn tool(&self, name: &str, input: Value) -> ToolOutcome {
-        self.kernel.call_tool(name, input, Provenance::Person).await
+        self.kernel.call_tool(name, input, EditAuthor::Person).await
     }
 
     /// The text of a node.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use hermitcrab_kernel::{BrainError, ScriptStep};
 use llm_client::Message;
-use pscale_blocks::{DirStore, KEY_REMOVED, Provenance};
+use pscale_blocks::{DirStore, EditAuthor, KEY_REMOVED};
 use serde_json::json;
 use test_support::{Answer, FaultServer};
 
@@ -219,7 +219,7 @@ async fn what_the_web_asked_for_is_logged_as_its_wish_shown_and_undone() {
         .log(Some(&"constitution".parse().unwrap()), 0)
         .unwrap();
     let by: Vec<_> = log[1..].iter().map(|entry| entry.by.clone()).collect();
-    let model = |web: Option<&str>| Provenance::Model {
+    let model = |web: Option<&str>| EditAuthor::Model {
         id: "script".to_owned(),
         web: web.map(str::to_owned),
     };

@@ -1,6 +1,8 @@
 //! What a file of vectors says, against what this crate does. Shared with the tests, which take this file in.
 
-use pscale_blocks::{Appended, Block, BlockError, FormatErrors, Path, Step, Summary, SummaryKind};
+use pscale_blocks::{
+    Appended, Block, BlockError, FormatErrors, NodeLine, Path, Summary, SummaryKind,
+};
 use serde_json::{Value, json};
 
 /// One array of the file.
@@ -240,7 +242,7 @@ fn older_address(case: &Value, file: &Value) -> Result<Value, Failed> {
     let path = path(expected, "our_path")?;
     let mut found = json!({"our_path": path});
     if let Some(pscale) = expected.get("point_pscale") {
-        let at = |step: &Step| json!(step.pscale) == *pscale;
+        let at = |step: &NodeLine| json!(step.pscale) == *pscale;
         let point = block.spindle(&path)?.into_iter().find(at);
         found["view"] = "spindle".into();
         found["point_pscale"] = pscale.clone();

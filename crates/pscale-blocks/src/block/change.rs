@@ -118,7 +118,7 @@ impl Inverse {
 impl Block {
     /// Takes a change back, and answers what makes it again. `inverse` must be that of the block's last change: another
     /// one does what it says where it can, and nothing at all if no block would be left.
-    pub fn take_back(&mut self, inverse: &Inverse) -> Inverse {
+    pub fn revert(&mut self, inverse: &Inverse) -> Inverse {
         let before = self.clone();
         let mut redo = Inverse::default();
         for step in &inverse.0 {

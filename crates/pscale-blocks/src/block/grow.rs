@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::{Block, Change, Grown, Inverse, MAX_DECIMAL, Node, Step, checked};
+use super::{Block, Change, Grown, Inverse, MAX_DECIMAL, Node, NodeLine, checked};
 use crate::path::MAX_DEPTH;
 use crate::{BlockError, Path};
 
@@ -41,7 +41,7 @@ pub enum Appended {
         /// The summary lets the block grow.
         grows: bool,
         /// The nine texts to read.
-        entries: Vec<Step>,
+        entries: Vec<NodeLine>,
         /// The summary that was given is stored, and a second one is needed.
         change: Option<Change>,
     },
@@ -135,7 +135,7 @@ impl Block {
             Ok(appended) => Ok(appended),
             Err(error) => {
                 if let Some(done) = done {
-                    self.take_back(&done.inverse);
+                    self.revert(&done.inverse);
                 }
                 Err(error)
             }
@@ -150,14 +150,14 @@ impl Block {
     ) -> Result<Appended, BlockError> {
         loop {
             let change = match self.next_place()? {
-                Place::Free(path) => {
+                AppendSlot::Free(path) => {
                     let change = self.checking(|block| Ok(block.set(path, text)))?;
                     return Ok(Appended::Written {
                         path,
                         change: change.following(done.take()),
                     });
                 }
-                Place::Full { at, grows } => match summary.take() {
+                AppendSlot::Full { at, grows } => match summary.take() {
                     None => {
                         return Ok(Appended::NeedsSummary {
                             at,
@@ -175,7 +175,7 @@ impl Block {
     }
 
     /// Where the next entry goes, or which node needs a summary first.
-    fn next_place(&self) -> Result<Place, BlockError> {
+    fn next_place(&self) -> Result<AppendSlot, BlockError> {
         let head = self.head();
         let entry_depth = usize::from(self.decimal) + 1;
         let mut group = head;
@@ -194,17 +194,17 @@ impl Block {
                 while path.depth() < entry_depth {
                     path = path.child(1)?;
                 }
-                return Ok(Place::Free(path));
+                return Ok(AppendSlot::Free(path));
             }
             let Some(above) = full.parent().filter(|_| full != head) else {
-                return Ok(Place::Full {
+                return Ok(AppendSlot::Full {
                     at: head,
                     grows: true,
                 });
             };
             let has_text = self.node(&full).is_some_and(|node| node.text.is_some());
             if !has_text {
-                return Ok(Place::Full {
+                return Ok(AppendSlot::Full {
                     at: full,
                     grows: false,
                 });
@@ -214,7 +214,7 @@ impl Block {
     }
 
     /// The entries 1 to 9 of a node.
-    fn entries(&self, at: &Path) -> Vec<Step> {
+    fn entries(&self, at: &Path) -> Vec<NodeLine> {
         let below = self
             .node(at)
             .into_iter()
@@ -222,7 +222,7 @@ impl Block {
         below
             .filter_map(|(digit, node)| {
                 let path = at.child(*digit).ok()?;
-                Some(Step {
+                Some(NodeLine {
                     path,
                     pscale: self.pscale(&path),
                     text: node.text.clone(),
@@ -232,7 +232,7 @@ impl Block {
     }
 }
 
-enum Place {
+enum AppendSlot {
     Free(Path),
     Full { at: Path, grows: bool },
 }

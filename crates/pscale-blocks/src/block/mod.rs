@@ -18,7 +18,7 @@ pub use grow::{Appended, Summary, SummaryKind};
 pub use lint::{Lint, LintKind};
 pub use normal::render_json;
 pub use op::{Applied, Op};
-pub use read::{CutBlock, NodeView, Step, Whole};
+pub use read::{BlockExcerpt, CutBlock, NodeLine, NodeView};
 pub use search::Hit;
 
 pub(crate) use node::Node;

@@ -33,7 +33,7 @@ fn digits<S: Serializer>(digits: &Option<Vec<u8>>, serializer: S) -> Result<S::O
 
 /// A node on the way, or of a listing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Step {
+pub struct NodeLine {
     /// The node.
     pub path: Path,
     /// Its width; see [`Block::pscale`].
@@ -45,7 +45,7 @@ pub struct Step {
 /// A whole block, or as much of it as fits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
-pub enum Whole {
+pub enum BlockExcerpt {
     /// All of it.
     Full(Block),
     /// Cut at a level.
@@ -105,7 +105,7 @@ impl Block {
     ///
     /// # Errors
     /// [`BlockError::NotFound`].
-    pub fn spindle(&self, path: &Path) -> Result<Vec<Step>, BlockError> {
+    pub fn spindle(&self, path: &Path) -> Result<Vec<NodeLine>, BlockError> {
         self.found(path)?;
         let first = usize::from(self.decimal > 0).min(path.depth());
         Ok((first..=path.depth())
@@ -120,7 +120,7 @@ impl Block {
     ///
     /// # Errors
     /// [`BlockError::NotFound`].
-    pub fn subtree(&self, path: &Path, depth: Option<u8>) -> Result<Vec<Step>, BlockError> {
+    pub fn subtree(&self, path: &Path, depth: Option<u8>) -> Result<Vec<NodeLine>, BlockError> {
         let node = self.found(path)?;
         let mut steps = Vec::new();
         let last = depth.map_or(usize::MAX, |depth| path.depth() + usize::from(depth));
@@ -134,7 +134,7 @@ impl Block {
     }
 
     /// All nodes of one width, in order of their paths; see [`Block::pscale`].
-    pub fn level(&self, pscale: i32) -> Vec<Step> {
+    pub fn level(&self, pscale: i32) -> Vec<NodeLine> {
         let mut steps = Vec::new();
         self.tree.walk(Path::root(), &mut |path, node| {
             let here = self.pscale(&path);
@@ -146,8 +146,8 @@ impl Block {
         steps
     }
 
-    fn step(&self, path: Path, node: &Node) -> Step {
-        Step {
+    fn step(&self, path: Path, node: &Node) -> NodeLine {
+        NodeLine {
             path,
             pscale: self.pscale(&path),
             text: node.text.clone(),
@@ -155,13 +155,13 @@ impl Block {
     }
 
     /// The block if its JSON has at most `budget` characters, else cut at the deepest level that fits (at least one).
-    pub fn whole(&self, budget: usize) -> Whole {
+    pub fn whole(&self, budget: usize) -> BlockExcerpt {
         let fits = |json: &str| json.chars().count() <= budget;
         if self.size.text <= 4 * budget && fits(&crate::render_json(self)) {
-            return Whole::Full(self.clone());
+            return BlockExcerpt::Full(self.clone());
         }
         let cut = |levels| {
-            Whole::Cut(CutBlock {
+            BlockExcerpt::Cut(CutBlock {
                 decimal: self.decimal,
                 truncated: true,
                 tree: cut(&self.tree, levels),

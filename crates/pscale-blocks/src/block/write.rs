@@ -96,7 +96,7 @@ impl Block {
     ) -> Result<Change, BlockError> {
         let change = change(self)?;
         if let Err(error) = self.check_limits() {
-            self.take_back(&change.inverse);
+            self.revert(&change.inverse);
             return Err(error);
         }
         Ok(change)

@@ -39,7 +39,7 @@ pub enum BundleError {
     #[error("{}", listed(faults))]
     Faulty {
         /// All faults.
-        faults: Vec<Fault>,
+        faults: Vec<ImportProblem>,
     },
     /// A file cannot be read.
     #[error("{}", path.display())]
@@ -64,18 +64,18 @@ pub enum BundleError {
 /// What is wrong with one block of a bundle.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("block {name:?}: {reason}")]
-pub struct Fault {
+pub struct ImportProblem {
     /// Its name as it stands there.
     pub name: String,
     /// What is wrong.
     #[source]
-    pub reason: FaultReason,
+    pub reason: ImportProblemReason,
 }
 
 /// What can be wrong with a block of a bundle.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum FaultReason {
+pub enum ImportProblemReason {
     /// The name is none.
     #[error(transparent)]
     Name(#[from] NameError),
@@ -100,8 +100,8 @@ pub enum FaultReason {
     Entry(String),
 }
 
-fn listed(faults: &[Fault]) -> String {
-    let faults: Vec<_> = faults.iter().map(Fault::to_string).collect();
+fn listed(faults: &[ImportProblem]) -> String {
+    let faults: Vec<_> = faults.iter().map(ImportProblem::to_string).collect();
     faults.join("; ")
 }
 
@@ -119,7 +119,7 @@ impl BundleError {
             Self::Format { .. } | Self::Newer { .. } => "format",
             Self::NameNeeded => "bad_name",
             Self::Faulty { faults } => match faults.first().map(|fault| &fault.reason) {
-                Some(FaultReason::Name(_)) => "bad_name",
+                Some(ImportProblemReason::Name(_)) => "bad_name",
                 _ => "format",
             },
             Self::Io { .. } => "io",

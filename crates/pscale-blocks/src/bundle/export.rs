@@ -41,18 +41,18 @@ struct Bundled {
 ///
 /// ```
 /// use pscale_blocks::{
-///     Block, BlockName, BlockStore, Export, MemStore, OnConflict, Parcel, Provenance, Stamp, export,
+///     Block, BlockName, BlockStore, Export, MemStore, OnConflict, ImportBatch, EditAuthor, Stamp, export,
 /// };
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let at = "2026-01-01T00:00:00Z".parse()?;
-/// let stamp = Stamp { at, by: Provenance::Person, note: None };
+/// let stamp = Stamp { at, by: EditAuthor::Person, note: None };
 /// let notes = BlockName::new("notes")?;
 /// let (from, to) = (MemStore::new(), MemStore::new());
 /// from.create(&notes, &Block::new("what I noted"), &stamp)?;
 ///
 /// let bundle = export(&from, None, &Export { at, keystone_version: None, with_log: false })?;
-/// Parcel::read(&bundle, None, false)?.import(&to, OnConflict::Skip, "a bundle", at)?;
+/// ImportBatch::read(&bundle, None, false)?.import(&to, OnConflict::Skip, "a bundle", at)?;
 /// assert_eq!(to.load(&notes)?.block, Block::new("what I noted"));
 /// # Ok(())
 /// # }

@@ -8,18 +8,20 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
-use super::{BundleError, Fault, FaultReason, KIND, MAX_BUNDLE, SCHEMA_VERSION, check_size};
+use super::{
+    BundleError, ImportProblem, ImportProblemReason, KIND, MAX_BUNDLE, SCHEMA_VERSION, check_size,
+};
 use crate::store::{Clean as _, hex};
-use crate::{Block, BlockName, BlockStore, MAX_FILE, Op, Provenance, Stamp, StoreError};
+use crate::{Block, BlockName, BlockStore, EditAuthor, MAX_FILE, Op, Stamp, StoreError};
 
 /// Blocks that were read and can be imported.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Parcel {
-    blocks: Vec<Parceled>,
+pub struct ImportBatch {
+    blocks: Vec<ImportItem>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Parceled {
+struct ImportItem {
     name: BlockName,
     block: Block,
     /// What was faulty and left out, one line each.
@@ -46,7 +48,7 @@ pub struct Imported {
     pub name: BlockName,
     /// What was done.
     #[serde(flatten)]
-    pub outcome: Outcome,
+    pub outcome: ImportOutcome,
     /// How many keys were taken out of its texts.
     pub keys_removed: u32,
     /// What was faulty and left out, one line each.
@@ -56,7 +58,7 @@ pub struct Imported {
 /// What was done with one block.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
-pub enum Outcome {
+pub enum ImportOutcome {
     /// It is in the store.
     Created,
     /// It took another one's place.
@@ -72,7 +74,7 @@ pub enum Outcome {
     Same,
 }
 
-impl Parcel {
+impl ImportBatch {
     /// Reads a bundle, or a bare block that gets the name `name`. With `repair` the faulty parts of blocks are left out;
     /// without, one fault refuses all.
     ///
@@ -100,7 +102,7 @@ impl Parcel {
     /// Reads a folder of bare blocks, each in a file `NAME.json`. Other files and symbolic links are passed over.
     ///
     /// # Errors
-    /// As [`Parcel::read`], or a file cannot be read.
+    /// As [`ImportBatch::read`], or a file cannot be read.
     pub fn read_folder(folder: &Path, repair: bool) -> Result<Self, BundleError> {
         let failed = |path: &Path| {
             let path = path.to_owned();
@@ -128,7 +130,7 @@ impl Parcel {
             let name = path.file_stem().unwrap_or_default().to_string_lossy();
             match std::str::from_utf8(&bytes) {
                 Ok(text) => reader.block(&name, text, None),
-                Err(error) => reader.fault(&name, FaultReason::Entry(error.to_string())),
+                Err(error) => reader.fault(&name, ImportProblemReason::Entry(error.to_string())),
             }
         }
         reader.end()
@@ -136,7 +138,7 @@ impl Parcel {
 
     /// The names of the blocks.
     pub fn names(&self) -> impl Iterator<Item = &BlockName> {
-        self.blocks.iter().map(|parceled| &parceled.name)
+        self.blocks.iter().map(|item| &item.name)
     }
 
     /// Puts the blocks into `store`: all of them, or none. `source` says where they come from, for the log.
@@ -152,7 +154,7 @@ impl Parcel {
     ) -> Result<Vec<Imported>, BundleError> {
         let stamp = Stamp {
             at,
-            by: Provenance::Import {
+            by: EditAuthor::Import {
                 source: source.to_owned(),
             },
             note: None,
@@ -160,17 +162,17 @@ impl Parcel {
         let mut taken: BTreeSet<_> = store.names()?.into_iter().map(|row| row.name).collect();
         taken.extend(self.names().cloned());
         let mut done = Vec::new();
-        for parceled in &self.blocks {
-            match parceled.import(store, on_conflict, &stamp, &mut taken) {
+        for item in &self.blocks {
+            match item.import(store, on_conflict, &stamp, &mut taken) {
                 Ok(imported) => done.push(imported),
-                Err(error) => return Err(take_back(store, &done, &stamp, error.into())),
+                Err(error) => return Err(revert(store, &done, &stamp, error.into())),
             }
         }
         Ok(done)
     }
 }
 
-impl Parceled {
+impl ImportItem {
     fn import(
         &self,
         store: &dyn BlockStore,
@@ -188,25 +190,25 @@ impl Parceled {
         let there = match store.load(&self.name) {
             Err(StoreError::NoBlock { .. }) => {
                 store.create(&self.name, &block, stamp)?;
-                return Ok(imported(Outcome::Created, keys));
+                return Ok(imported(ImportOutcome::Created, keys));
             }
             there => there?,
         };
         if there.block == *block {
-            return Ok(imported(Outcome::Same, keys));
+            return Ok(imported(ImportOutcome::Same, keys));
         }
         match on_conflict {
-            OnConflict::Skip => Ok(imported(Outcome::Skipped, 0)),
+            OnConflict::Skip => Ok(imported(ImportOutcome::Skipped, 0)),
             OnConflict::Replace => {
                 let block = block.into_owned();
                 store.edit(&self.name, Some(there.rev), &Op::Replace { block }, stamp)?;
-                Ok(imported(Outcome::Replaced, keys))
+                Ok(imported(ImportOutcome::Replaced, keys))
             }
             OnConflict::Rename => {
                 let to = another_name(&self.name, taken)?;
                 store.create(&to, &block, stamp)?;
                 taken.insert(to.clone());
-                Ok(imported(Outcome::Renamed { to }, keys))
+                Ok(imported(ImportOutcome::Renamed { to }, keys))
             }
         }
     }
@@ -228,7 +230,7 @@ fn another_name(name: &BlockName, taken: &BTreeSet<BlockName>) -> Result<BlockNa
 }
 
 /// Undoes what an import did before it broke off, last first.
-fn take_back(
+fn revert(
     store: &dyn BlockStore,
     done: &[Imported],
     stamp: &Stamp,
@@ -241,13 +243,13 @@ fn take_back(
     let mut left = Vec::new();
     for imported in done.iter().rev() {
         let (name, result) = match &imported.outcome {
-            Outcome::Created => (&imported.name, store.delete(&imported.name, &stamp)),
-            Outcome::Renamed { to } => (to, store.delete(to, &stamp)),
-            Outcome::Replaced => {
+            ImportOutcome::Created => (&imported.name, store.delete(&imported.name, &stamp)),
+            ImportOutcome::Renamed { to } => (to, store.delete(to, &stamp)),
+            ImportOutcome::Replaced => {
                 let undone = store.undo(&imported.name, 1, &stamp);
                 (&imported.name, undone.map(|_| ()))
             }
-            Outcome::Skipped | Outcome::Same => continue,
+            ImportOutcome::Skipped | ImportOutcome::Same => continue,
         };
         if result.is_err() {
             left.push(name.clone());
@@ -263,8 +265,8 @@ fn take_back(
 /// Takes blocks in one by one and collects their faults.
 struct Reader {
     repair: bool,
-    blocks: Vec<Parceled>,
-    faults: Vec<Fault>,
+    blocks: Vec<ImportItem>,
+    faults: Vec<ImportProblem>,
 }
 
 impl Reader {
@@ -276,9 +278,9 @@ impl Reader {
         }
     }
 
-    fn fault(&mut self, name: &str, reason: FaultReason) {
+    fn fault(&mut self, name: &str, reason: ImportProblemReason) {
         let name = name.chars().take(80).collect();
-        self.faults.push(Fault { name, reason });
+        self.faults.push(ImportProblem { name, reason });
     }
 
     fn block(&mut self, name: &str, json: &str, hash: Option<&str>) {
@@ -287,10 +289,15 @@ impl Reader {
         }
     }
 
-    fn take(&mut self, name: &str, json: &str, hash: Option<&str>) -> Result<(), FaultReason> {
+    fn take(
+        &mut self,
+        name: &str,
+        json: &str,
+        hash: Option<&str>,
+    ) -> Result<(), ImportProblemReason> {
         let name = BlockName::new(name)?;
         if self.blocks.iter().any(|block| block.name == name) {
-            return Err(FaultReason::Twice);
+            return Err(ImportProblemReason::Twice);
         }
         let (block, mut repairs) = if self.repair {
             let (block, issues) = Block::parse_lenient(json)?;
@@ -301,14 +308,14 @@ impl Reader {
         if let Some(said) = hash.map(str::to_owned) {
             let found = hex(&block.hash());
             if found != said {
-                let reason = FaultReason::Hash { found, said };
+                let reason = ImportProblemReason::Hash { found, said };
                 if !self.repair {
                     return Err(reason);
                 }
                 repairs.push(reason.to_string());
             }
         }
-        self.blocks.push(Parceled {
+        self.blocks.push(ImportItem {
             name,
             block,
             repairs,
@@ -316,10 +323,10 @@ impl Reader {
         Ok(())
     }
 
-    fn end(self) -> Result<Parcel, BundleError> {
+    fn end(self) -> Result<ImportBatch, BundleError> {
         if self.faults.is_empty() {
             let blocks = self.blocks;
-            return Ok(Parcel { blocks });
+            return Ok(ImportBatch { blocks });
         }
         let faults = self.faults;
         Err(BundleError::Faulty { faults })
@@ -371,7 +378,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Entries<'a> {
 }
 
 impl Outer<'_> {
-    fn read(self, repair: bool) -> Result<Parcel, BundleError> {
+    fn read(self, repair: bool) -> Result<ImportBatch, BundleError> {
         #[derive(Deserialize)]
         struct Entry<'a> {
             hash: Option<String>,
@@ -394,7 +401,7 @@ impl Outer<'_> {
         for (name, value) in entries {
             match serde_json::from_str(value.get()) {
                 Ok(Entry { hash, block }) => reader.block(&name, block.get(), hash.as_deref()),
-                Err(error) => reader.fault(&name, FaultReason::Entry(error.to_string())),
+                Err(error) => reader.fault(&name, ImportProblemReason::Entry(error.to_string())),
             }
         }
         reader.end()

@@ -4,9 +4,9 @@ mod error;
 mod export;
 mod import;
 
-pub use error::{BundleError, Fault, FaultReason};
+pub use error::{BundleError, ImportProblem, ImportProblemReason};
 pub use export::{Export, export};
-pub use import::{Imported, OnConflict, Outcome, Parcel};
+pub use import::{ImportBatch, ImportOutcome, Imported, OnConflict};
 
 /// The longest bundle in bytes.
 pub const MAX_BUNDLE: usize = 64 << 20;

@@ -1,7 +1,7 @@
 use std::cmp::Reverse;
 
 use super::Layer;
-use super::page::{Choice, Page, Printed};
+use super::renderer::{LineSelection, OutlineRenderer, RenderedLine};
 use crate::block::Node;
 use crate::path::MAX_DEPTH;
 use crate::{Block, BlockName, Path, TokenCounter};
@@ -22,34 +22,39 @@ pub fn aperture(
     budget: usize,
     tokens: &dyn TokenCounter,
 ) -> Layer {
-    let page = Page::new(memory, name, tokens);
+    let renderer = OutlineRenderer::new(memory, name, tokens);
     let items = items(memory);
     let texts = memory.text_count();
-    page.layer(budget, |room| {
+    renderer.layer(budget, |room| {
         // The last line is needed unless these are all texts, and all have a place.
         if texts <= items.len()
-            && let Some(choice) = fill(&page, &items, texts, room)
+            && let Some(choice) = fill(&renderer, &items, texts, room)
             && choice.left_out == 0
         {
             return Some(choice);
         }
-        let room = room.checked_sub(page.more_tokens(texts))?;
-        fill(&page, &items, texts, room)
+        let room = room.checked_sub(renderer.more_tokens(texts))?;
+        fill(&renderer, &items, texts, room)
     })
 }
 
 /// Takes what has a place, in order; the first is the head.
-fn fill(page: &Page<'_>, items: &[(Path, &Node)], texts: usize, mut room: usize) -> Option<Choice> {
-    let mut lines: Vec<Printed> = Vec::new();
+fn fill(
+    renderer: &OutlineRenderer<'_>,
+    items: &[(Path, &Node)],
+    texts: usize,
+    mut room: usize,
+) -> Option<LineSelection> {
+    let mut lines: Vec<RenderedLine> = Vec::new();
     let mut shown = 0;
     for (path, node) in items {
-        let line = page.line(*path, node.text.as_deref(), room.min(MOST + 2 * MAX_DEPTH));
+        let line = renderer.line(*path, node.text.as_deref(), room.min(MOST + 2 * MAX_DEPTH));
         let longest = room.min(line.path_tokens + MOST);
         let is_head = lines.is_empty();
         if !is_head && line.floor > longest {
             continue;
         }
-        match page.fit(&line, longest) {
+        match renderer.fit(&line, longest) {
             Some(printed) => {
                 room -= printed.tokens;
                 shown += usize::from(node.text.is_some());
@@ -60,7 +65,7 @@ fn fill(page: &Page<'_>, items: &[(Path, &Node)], texts: usize, mut room: usize)
         }
     }
     let left_out = texts - shown;
-    Some(Choice { lines, left_out })
+    Some(LineSelection { lines, left_out })
 }
 
 /// What may be shown, the most important first.

@@ -2,10 +2,10 @@
 
 mod aperture;
 mod outline;
-mod page;
+mod renderer;
 
 pub use aperture::aperture;
-pub use outline::{Depth, render_outline};
+pub use outline::{DetailLevel, render_outline};
 
 /// A block's text for a model: a line that names the block, then a line for each node, with its path and its text. Further
 /// lines of a text begin with two spaces, so that no text looks like a node or a block.

@@ -1,11 +1,11 @@
 use super::Layer;
-use super::page::{Choice, Line, Page};
+use super::renderer::{Line, LineSelection, OutlineRenderer};
 use crate::block::Node;
 use crate::{Block, BlockName, Path, TokenCounter};
 
 /// How much of a block is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Depth {
+pub enum DetailLevel {
     /// The head's text.
     HeadOnly,
     /// The head and this many levels below it.
@@ -21,33 +21,33 @@ pub enum Depth {
 pub fn render_outline(
     block: &Block,
     name: &BlockName,
-    depth: Depth,
+    depth: DetailLevel,
     budget: usize,
     tokens: &dyn TokenCounter,
 ) -> Layer {
-    let page = Page::new(block, name, tokens);
-    page.layer(budget, |room| {
-        let (lines, complete) = widest(block, depth, &page, room);
+    let renderer = OutlineRenderer::new(block, name, tokens);
+    renderer.layer(budget, |room| {
+        let (lines, complete) = widest(block, depth, &renderer, room);
         if complete {
-            return share(&page, &lines, room, 0);
+            return share(&renderer, &lines, room, 0);
         }
         let all = nodes(block, depth).map(|level| level.len()).sum();
-        let room = room.saturating_sub(page.more_tokens(all));
-        let (lines, _) = widest(block, depth, &page, room);
-        share(&page, &lines, room, all - lines.len())
+        let room = room.saturating_sub(renderer.more_tokens(all));
+        let (lines, _) = widest(block, depth, &renderer, room);
+        share(&renderer, &lines, room, all - lines.len())
     })
 }
 
 /// The nodes to be shown, level by level: the head's and those below it.
-fn nodes(block: &Block, depth: Depth) -> impl Iterator<Item = Vec<(Path, &Node)>> {
+fn nodes(block: &Block, depth: DetailLevel) -> impl Iterator<Item = Vec<(Path, &Node)>> {
     let head = block.head();
     let levels = match depth {
-        Depth::HeadOnly => 1,
-        Depth::Levels(levels) => usize::from(levels) + 1,
-        Depth::Full => usize::MAX,
+        DetailLevel::HeadOnly => 1,
+        DetailLevel::Levels(levels) => usize::from(levels) + 1,
+        DetailLevel::Full => usize::MAX,
     };
     // Other top-level digits stand beside the head.
-    let first = if depth == Depth::HeadOnly || head.is_root() {
+    let first = if depth == DetailLevel::HeadOnly || head.is_root() {
         block
             .node(&head)
             .map(|node| (head, node))
@@ -71,11 +71,16 @@ fn below<'a>(level: &[(Path, &'a Node)]) -> Vec<(Path, &'a Node)> {
 
 /// The widest nodes whose lines have a place in `room` when they are cut, and whether these are all. The head is always one
 /// of them.
-fn widest(block: &Block, depth: Depth, page: &Page<'_>, room: usize) -> (Vec<Line>, bool) {
+fn widest(
+    block: &Block,
+    depth: DetailLevel,
+    renderer: &OutlineRenderer<'_>,
+    room: usize,
+) -> (Vec<Line>, bool) {
     let mut lines: Vec<Line> = Vec::new();
     let mut used = 0;
     for (path, node) in nodes(block, depth).flatten() {
-        let line = page.line(path, node.text.as_deref(), room);
+        let line = renderer.line(path, node.text.as_deref(), room);
         used += line.floor;
         if used > room && !lines.is_empty() {
             return (lines, false);
@@ -86,13 +91,18 @@ fn widest(block: &Block, depth: Depth, page: &Page<'_>, room: usize) -> (Vec<Lin
 }
 
 /// The lines in `room` tokens, the longest cut to one length.
-fn share(page: &Page<'_>, lines: &[Line], room: usize, left_out: usize) -> Option<Choice> {
+fn share(
+    renderer: &OutlineRenderer<'_>,
+    lines: &[Line],
+    room: usize,
+    left_out: usize,
+) -> Option<LineSelection> {
     let [head, ..] = lines else {
         return None;
     };
     if head.floor > room {
-        return Some(Choice {
-            lines: vec![page.fit(head, room)?],
+        return Some(LineSelection {
+            lines: vec![renderer.fit(head, room)?],
             left_out: left_out + lines.len() - 1,
         });
     }
@@ -115,9 +125,9 @@ fn share(page: &Page<'_>, lines: &[Line], room: usize, left_out: usize) -> Optio
     }
     let printed: Vec<_> = lines
         .iter()
-        .filter_map(|line| page.fit(line, length(line, longest)))
+        .filter_map(|line| renderer.fit(line, length(line, longest)))
         .collect();
-    Some(Choice {
+    Some(LineSelection {
         left_out: left_out + lines.len() - printed.len(),
         lines: printed,
     })

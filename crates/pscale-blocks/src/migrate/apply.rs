@@ -1,5 +1,5 @@
 use super::Plan;
-use crate::{BlockName, BlockStore, Op, Provenance, Stamp, StoreError};
+use crate::{BlockName, BlockStore, EditAuthor, Op, Stamp, StoreError};
 
 /// What became of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,5 +73,5 @@ pub fn apply(plan: &Plan, store: &dyn BlockStore, stamp: &Stamp) -> Result<Migra
 /// Whether the program itself made the block, and nobody edited it.
 fn is_seeded(name: &BlockName, store: &dyn BlockStore) -> Result<bool, StoreError> {
     let log = store.log(Some(name), 0)?;
-    Ok(log.len() == 1 && log[0].by == Provenance::Kernel)
+    Ok(log.len() == 1 && log[0].by == EditAuthor::Kernel)
 }

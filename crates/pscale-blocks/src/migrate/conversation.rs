@@ -7,7 +7,7 @@ const KEPT: usize = 20;
 /// Who spoke.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Speaker {
+pub enum MessageRole {
     /// The person.
     User,
     /// The model.
@@ -18,7 +18,7 @@ pub enum Speaker {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PastMessage {
     /// Who spoke.
-    pub role: Speaker,
+    pub role: MessageRole,
     /// What was said, without tool calls and their results.
     pub text: String,
 }
@@ -30,14 +30,14 @@ pub(super) fn messages(json: &str) -> Option<Vec<PastMessage>> {
     let mut messages: Vec<PastMessage> = Vec::new();
     for message in &all[all.len().saturating_sub(KEPT)..] {
         let role = match message["role"].as_str() {
-            Some("user") => Speaker::User,
-            Some("assistant") => Speaker::Assistant,
+            Some("user") => MessageRole::User,
+            Some("assistant") => MessageRole::Assistant,
             _ => continue,
         };
         let text = text(&message["content"]);
         match messages.last_mut() {
             _ if text.trim().is_empty() => {}
-            None if role == Speaker::Assistant => {}
+            None if role == MessageRole::Assistant => {}
             Some(last) if last.role == role => {
                 last.text.push_str("\n\n");
                 last.text.push_str(&text);

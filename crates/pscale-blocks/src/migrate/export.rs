@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::conversation::{PastMessage, messages};
 use crate::remove_keys;
-use crate::{Block, BlockName, Path, Step};
+use crate::{Block, BlockName, NodeLine, Path};
 
 /// What an earlier generation left, read from any of its forms. Keys are taken out of the texts while they are read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -184,7 +184,7 @@ impl Export {
             self.leave(&format!("hc:{name}"));
             return;
         };
-        for Step { path, text, .. } in block.subtree(&Path::root(), None).unwrap_or_default() {
+        for NodeLine { path, text, .. } in block.subtree(&Path::root(), None).unwrap_or_default() {
             let text = text.unwrap_or_default();
             let clean = self.clean(&text);
             // A text without its keys is not longer, and it is not blank.

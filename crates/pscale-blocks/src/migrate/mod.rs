@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 pub use apply::{Migrated, apply, check};
-pub use conversation::{PastMessage, Speaker};
+pub use conversation::{MessageRole, PastMessage};
 pub use export::{Export, NotAnExport};
 
 use crate::{Block, BlockName, Path};

@@ -89,7 +89,7 @@ pub(super) fn undone(log: &[LogEntry]) -> impl Iterator<Item = &LogEntry> {
 /// Takes up to `count` edits back. None if what comes out is not what the log says was there; then `block` is as it was.
 pub(super) fn undo(block: &mut Block, log: &[LogEntry], count: usize) -> Option<Stepped> {
     step(block, done(log).take(count), |block, entry| {
-        Some((block.take_back(entry.inverse.as_ref()?), &entry.before_hash))
+        Some((block.revert(entry.inverse.as_ref()?), &entry.before_hash))
     })
 }
 
@@ -163,7 +163,7 @@ pub(super) fn replay(log: &[LogEntry], known: Option<&Block>) -> Option<Block> {
             }
             LoggedOp::Undo { revs, .. } => {
                 for rev in revs {
-                    block.take_back(find(log, *rev)?.inverse.as_ref()?);
+                    block.revert(find(log, *rev)?.inverse.as_ref()?);
                 }
             }
             LoggedOp::Redo { revs } => {

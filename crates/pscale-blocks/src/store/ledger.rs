@@ -9,13 +9,13 @@ use crate::{Block, BlockName, Inverse, Op, Path};
 /// A store: the blocks as they are, in memory, and a journal that keeps what becomes of them. Its two kinds are
 /// [`super::MemStore`] and [`super::DirStore`].
 #[derive(Debug)]
-pub struct Ledger<J> {
-    state: Mutex<State<J>>,
+pub struct BlockLedger<J> {
+    state: Mutex<LedgerState<J>>,
 }
 
 #[derive(Debug)]
-pub(super) struct State<J> {
-    pub blocks: BTreeMap<BlockName, Kept>,
+pub(super) struct LedgerState<J> {
+    pub blocks: BTreeMap<BlockName, BlockSlot>,
     pub journal: J,
     /// The block that the last call was about.
     touched: Option<BlockName>,
@@ -25,16 +25,16 @@ pub(super) struct State<J> {
 
 /// A block that is or was.
 #[derive(Debug)]
-pub struct Kept {
+pub struct BlockSlot {
     /// Of the last entry in the log.
     pub rev: u64,
     /// None when it was deleted.
-    pub live: Option<Live>,
+    pub live: Option<CurrentBlock>,
 }
 
 /// A block that is.
 #[derive(Debug)]
-pub struct Live {
+pub struct CurrentBlock {
     /// The block.
     pub block: Block,
     /// [`Block::hash`], where the journal needs it.
@@ -50,13 +50,13 @@ pub trait Journal: Send {
     ///
     /// # Errors
     /// It cannot be read, or the change cannot be noted.
-    fn look(&mut self, name: &BlockName) -> Result<Option<Kept>, StoreError>;
+    fn look(&mut self, name: &BlockName) -> Result<Option<BlockSlot>, StoreError>;
 
     /// The block as it was kept last, whatever broke off since.
     ///
     /// # Errors
     /// It cannot be read.
-    fn reread(&mut self, name: &BlockName) -> Result<Kept, StoreError>;
+    fn reread(&mut self, name: &BlockName) -> Result<BlockSlot, StoreError>;
 
     /// Keeps the entry and the block that it ends with.
     ///
@@ -77,10 +77,10 @@ pub trait Journal: Send {
     fn read(&mut self, name: &BlockName, from: u64) -> Result<Vec<LogEntry>, StoreError>;
 }
 
-impl<J> Ledger<J> {
-    pub(super) fn of(blocks: BTreeMap<BlockName, Kept>, journal: J) -> Self {
+impl<J> BlockLedger<J> {
+    pub(super) fn of(blocks: BTreeMap<BlockName, BlockSlot>, journal: J) -> Self {
         Self {
-            state: Mutex::new(State {
+            state: Mutex::new(LedgerState {
                 blocks,
                 journal,
                 touched: None,
@@ -90,7 +90,7 @@ impl<J> Ledger<J> {
     }
 
     /// A thread that panicked may have left its block changed in a way that the journal does not know.
-    pub(super) fn state(&self) -> MutexGuard<'_, State<J>> {
+    pub(super) fn state(&self) -> MutexGuard<'_, LedgerState<J>> {
         self.state.lock().unwrap_or_else(|poisoned| {
             let mut state = poisoned.into_inner();
             let touched = state.touched.take();
@@ -100,14 +100,14 @@ impl<J> Ledger<J> {
         })
     }
 
-    pub(super) fn into_state(self) -> State<J> {
+    pub(super) fn into_state(self) -> LedgerState<J> {
         self.state
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<J: Journal> State<J> {
+impl<J: Journal> LedgerState<J> {
     /// Begins a call about a block, which is read again if an earlier one broke off.
     fn touch(&mut self, name: &BlockName) -> Result<(), StoreError> {
         self.touched = Some(name.clone());
@@ -120,9 +120,12 @@ impl<J: Journal> State<J> {
     }
 
     /// The block and its revision, and the journal.
-    fn live(&mut self, name: &BlockName) -> Result<(&mut u64, &mut Live, &mut J), StoreError> {
+    fn live(
+        &mut self,
+        name: &BlockName,
+    ) -> Result<(&mut u64, &mut CurrentBlock, &mut J), StoreError> {
         self.touch(name)?;
-        let is_live = |kept: &Kept| kept.live.is_some();
+        let is_live = |kept: &BlockSlot| kept.live.is_some();
         let mut near = None;
         if !self.blocks.get(name).is_some_and(is_live) {
             near = nearest(name, &self.blocks);
@@ -130,7 +133,7 @@ impl<J: Journal> State<J> {
             self.blocks.insert(name.clone(), kept);
         }
         match self.blocks.get_mut(name) {
-            Some(Kept {
+            Some(BlockSlot {
                 rev,
                 live: Some(live),
             }) => Ok((rev, live, &mut self.journal)),
@@ -143,7 +146,7 @@ impl<J: Journal> State<J> {
 }
 
 /// The name that looks most like `name`, if one does.
-fn nearest(name: &BlockName, blocks: &BTreeMap<BlockName, Kept>) -> Option<BlockName> {
+fn nearest(name: &BlockName, blocks: &BTreeMap<BlockName, BlockSlot>) -> Option<BlockName> {
     let live = blocks.iter().filter(|(_, kept)| kept.live.is_some());
     let rated = live.map(|(other, _)| (distance(name.as_str(), other.as_str()), other));
     let (distance, other) = rated.min()?;
@@ -187,7 +190,7 @@ pub(super) fn entry(
     }
 }
 
-impl Live {
+impl CurrentBlock {
     /// Keeps `entry`, which led to the block as it stands now. If that fails the block becomes what it was.
     fn keep<J: Journal>(
         &mut self,
@@ -201,7 +204,7 @@ impl Live {
         let inverse = entry.inverse.clone();
         if let Err(error) = journal.save(name, entry, &self.block) {
             if let Some(inverse) = inverse {
-                self.block.take_back(&inverse);
+                self.block.revert(&inverse);
             }
             return Err(error);
         }
@@ -210,7 +213,7 @@ impl Live {
     }
 }
 
-impl<J: Journal> BlockStore for Ledger<J> {
+impl<J: Journal> BlockStore for BlockLedger<J> {
     fn names(&self) -> Result<Vec<BlockInfo>, StoreError> {
         let mut state = self.state();
         for name in state.broken_off.clone() {
@@ -246,14 +249,14 @@ impl<J: Journal> BlockStore for Ledger<J> {
         let (stamp, _) = stamp.clean();
         let mut state = self.state();
         state.touch(name)?;
-        let State {
+        let LedgerState {
             blocks, journal, ..
         } = &mut *state;
         let before = match blocks.get(name) {
-            Some(Kept { live: Some(_), .. }) => {
+            Some(BlockSlot { live: Some(_), .. }) => {
                 return Err(StoreError::Exists { name: name.clone() });
             }
-            Some(Kept { rev, .. }) => *rev,
+            Some(BlockSlot { rev, .. }) => *rev,
             None => 0,
         };
         let block = block.into_owned();
@@ -261,10 +264,10 @@ impl<J: Journal> BlockStore for Ledger<J> {
             block: block.clone(),
         };
         let rev = before + 1;
-        let mut live = Live { block, hash: None };
+        let mut live = CurrentBlock { block, hash: None };
         live.keep(name, journal, entry(rev, &stamp, op, None, None))?;
         let live = Some(live);
-        blocks.insert(name.clone(), Kept { rev, live });
+        blocks.insert(name.clone(), BlockSlot { rev, live });
         Ok(rev)
     }
 
@@ -312,13 +315,13 @@ impl<J: Journal> BlockStore for Ledger<J> {
         entry.before_hash = live.hash.as_ref().map(hex);
         journal.remove(name, entry)?;
         let (rev, live) = (*rev + 1, None);
-        state.blocks.insert(name.clone(), Kept { rev, live });
+        state.blocks.insert(name.clone(), BlockSlot { rev, live });
         Ok(())
     }
 
     fn log(&self, name: Option<&BlockName>, from: u64) -> Result<Vec<LogEntry>, StoreError> {
         let mut state = self.state();
-        let State {
+        let LedgerState {
             blocks, journal, ..
         } = &mut *state;
         if let Some(name) = name {
@@ -347,7 +350,7 @@ enum Direction {
     Redo,
 }
 
-impl<J: Journal> Ledger<J> {
+impl<J: Journal> BlockLedger<J> {
     /// An undo or a redo of up to `count` edits.
     fn step(
         &self,

@@ -9,7 +9,7 @@ pub struct Stamp {
     /// When.
     pub at: Timestamp,
     /// By whom.
-    pub by: Provenance,
+    pub by: EditAuthor,
     /// Why, for the log.
     pub note: Option<String>,
 }
@@ -17,7 +17,7 @@ pub struct Stamp {
 /// Who makes an edit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Provenance {
+pub enum EditAuthor {
     /// The person.
     Person,
     /// A model.
@@ -52,7 +52,7 @@ pub struct LogEntry {
     /// When.
     pub at: Timestamp,
     /// By whom.
-    pub by: Provenance,
+    pub by: EditAuthor,
     /// What was done.
     pub op: LoggedOp,
     /// The node that was written, or the head when the whole block changed; see [`crate::Change::path`].

@@ -1,12 +1,12 @@
 use std::collections::BTreeMap;
 
 use super::history::replay;
-use super::ledger::{Journal, Kept, Ledger, Live};
+use super::ledger::{BlockLedger, BlockSlot, CurrentBlock, Journal};
 use super::{LogEntry, StoreError};
 use crate::{Block, BlockName};
 
 /// A store in memory, for tests and for programs that keep nothing.
-pub type MemStore = Ledger<MemJournal>;
+pub type MemStore = BlockLedger<MemJournal>;
 
 /// The logs of a [`MemStore`].
 #[derive(Debug, Default)]
@@ -33,15 +33,15 @@ impl Journal for MemJournal {
         None
     }
 
-    fn look(&mut self, _name: &BlockName) -> Result<Option<Kept>, StoreError> {
+    fn look(&mut self, _name: &BlockName) -> Result<Option<BlockSlot>, StoreError> {
         Ok(None)
     }
 
-    fn reread(&mut self, name: &BlockName) -> Result<Kept, StoreError> {
+    fn reread(&mut self, name: &BlockName) -> Result<BlockSlot, StoreError> {
         let log = self.logs.get(name).map_or(&[][..], Vec::as_slice);
-        Ok(Kept {
+        Ok(BlockSlot {
             rev: log.last().map_or(0, |entry| entry.rev),
-            live: replay(log, None).map(|block| Live { block, hash: None }),
+            live: replay(log, None).map(|block| CurrentBlock { block, hash: None }),
         })
     }
 
@@ -81,7 +81,7 @@ mod tests {
             let again = state.journal.reread(&notes).unwrap();
             let kept = &state.blocks[&notes];
             assert_eq!(again.rev, kept.rev, "{what}");
-            let block = |kept: &Kept| kept.live.as_ref().map(|live| live.block.clone());
+            let block = |kept: &BlockSlot| kept.live.as_ref().map(|live| live.block.clone());
             assert_eq!(block(&again), block(kept), "{what}");
         };
         store.create(&notes, &Block::new("n"), &at).unwrap();

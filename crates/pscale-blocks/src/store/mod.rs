@@ -18,7 +18,7 @@ pub use dir::{Step, Watch};
 pub use error::StoreError;
 pub use history::Steps;
 pub(crate) use history::hex;
-pub use log::{LogEntry, LoggedOp, Provenance, Stamp};
+pub use log::{EditAuthor, LogEntry, LoggedOp, Stamp};
 pub use mem::MemStore;
 pub(crate) use secrets::Clean;
 pub use secrets::{KEY_REMOVED, remove_keys};

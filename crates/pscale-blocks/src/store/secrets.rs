@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::{Block, Op, Provenance, Stamp};
+use crate::{Block, EditAuthor, Op, Stamp};
 
 /// What stands where a key was.
 pub const KEY_REMOVED: &str = "[key removed]";
@@ -91,11 +91,11 @@ impl Clean for Stamp {
         let mut stamp = self.clone();
         let mut keys = stamp.note.as_mut().map_or(0, strip);
         match &mut stamp.by {
-            Provenance::Model { id, web } => keys += strip(id) + web.as_mut().map_or(0, strip),
-            Provenance::Web { url: text } | Provenance::Import { source: text } => {
+            EditAuthor::Model { id, web } => keys += strip(id) + web.as_mut().map_or(0, strip),
+            EditAuthor::Web { url: text } | EditAuthor::Import { source: text } => {
                 keys += strip(text);
             }
-            Provenance::Person | Provenance::Kernel => {}
+            EditAuthor::Person | EditAuthor::Kernel => {}
         }
         (Cow::Owned(stamp), keys)
     }

@@ -2,9 +2,9 @@ use std::fs;
 
 use pscale_blocks::conformance::{name, stamp, write};
 use pscale_blocks::{
-    Block, BlockInfo, BlockName, BlockStore, BundleError, DirStore, Edited, Export, Imported,
-    KEY_REMOVED, LogEntry, MAX_BUNDLE, MemStore, OnConflict, Op, Outcome, Parcel, Provenance,
-    Stamp, StoreError, Versioned, export,
+    Block, BlockInfo, BlockName, BlockStore, BundleError, DirStore, EditAuthor, Edited, Export,
+    ImportBatch, ImportOutcome, Imported, KEY_REMOVED, LogEntry, MAX_BUNDLE, MemStore, OnConflict,
+    Op, Stamp, StoreError, Versioned, export,
 };
 
 fn furnished() -> MemStore {
@@ -34,8 +34,12 @@ fn bundle(store: &dyn BlockStore) -> String {
     export(store, None, &how).unwrap()
 }
 
-fn import(store: &dyn BlockStore, text: &str, on_conflict: OnConflict) -> Vec<(String, Outcome)> {
-    let parcel = Parcel::read(text, None, false).unwrap();
+fn import(
+    store: &dyn BlockStore,
+    text: &str,
+    on_conflict: OnConflict,
+) -> Vec<(String, ImportOutcome)> {
+    let parcel = ImportBatch::read(text, None, false).unwrap();
     let report = parcel
         .import(store, on_conflict, "a bundle", stamp(9).at)
         .unwrap();
@@ -65,7 +69,7 @@ fn what_is_exported_and_imported_is_the_same_byte_for_byte() {
     assert!(
         report
             .iter()
-            .all(|(_, outcome)| *outcome == Outcome::Created)
+            .all(|(_, outcome)| *outcome == ImportOutcome::Created)
     );
     assert_eq!(files(&to), files(&from));
     for (block, file) in files(&from) {
@@ -75,7 +79,7 @@ fn what_is_exported_and_imported_is_the_same_byte_for_byte() {
     let entry = to.log(Some(&name("notes")), 0).unwrap().remove(0);
     assert_eq!(
         entry.by,
-        Provenance::Import {
+        EditAuthor::Import {
             source: "a bundle".to_owned()
         }
     );
@@ -83,7 +87,9 @@ fn what_is_exported_and_imported_is_the_same_byte_for_byte() {
     // Nothing is new the second time.
     let again = import(&to, &text, OnConflict::Replace);
     assert!(
-        again.iter().all(|(_, outcome)| *outcome == Outcome::Same),
+        again
+            .iter()
+            .all(|(_, outcome)| *outcome == ImportOutcome::Same),
         "{again:?}"
     );
     assert_eq!(to.load(&name("notes")).unwrap().rev, 1);
@@ -125,7 +131,7 @@ fn a_name_that_is_taken() {
 
     let store = taken();
     let report = import(&store, &text, OnConflict::Skip);
-    assert_eq!(report[1], ("notes".to_owned(), Outcome::Skipped));
+    assert_eq!(report[1], ("notes".to_owned(), ImportOutcome::Skipped));
     assert_eq!(
         (notes(&store), store.names().unwrap().len()),
         ("mine".to_owned(), 4)
@@ -133,7 +139,7 @@ fn a_name_that_is_taken() {
 
     let store = taken();
     let report = import(&store, &text, OnConflict::Replace);
-    assert_eq!(report[1], ("notes".to_owned(), Outcome::Replaced));
+    assert_eq!(report[1], ("notes".to_owned(), ImportOutcome::Replaced));
     assert_eq!(notes(&store), "the notes");
     store.undo(&name("notes"), 1, &stamp(10)).unwrap();
     assert_eq!(notes(&store), "mine");
@@ -144,7 +150,7 @@ fn a_name_that_is_taken() {
         report[1],
         (
             "notes".to_owned(),
-            Outcome::Renamed {
+            ImportOutcome::Renamed {
                 to: name("notes-3")
             }
         )
@@ -161,13 +167,13 @@ fn the_longest_name_gets_a_number_as_well() {
     let long = name(&"a".repeat(64));
     let store = MemStore::new();
     store.create(&long, &Block::new("mine"), &stamp(0)).unwrap();
-    let parcel = Parcel::read(&Block::new("other").to_file(), Some(&long), false).unwrap();
+    let parcel = ImportBatch::read(&Block::new("other").to_file(), Some(&long), false).unwrap();
     for ending in ["2", "3"] {
         let report = parcel
             .import(&store, OnConflict::Rename, "x", stamp(1).at)
             .unwrap();
         let to = name(&format!("{}-{ending}", "a".repeat(62)));
-        assert_eq!(report[0].outcome, Outcome::Renamed { to });
+        assert_eq!(report[0].outcome, ImportOutcome::Renamed { to });
     }
 }
 
@@ -175,10 +181,10 @@ fn the_longest_name_gets_a_number_as_well() {
 fn a_bare_block_and_a_folder_of_them() {
     let file = Block::new("bare").to_file();
     assert_eq!(
-        Parcel::read(&file, None, false).unwrap_err().kind(),
+        ImportBatch::read(&file, None, false).unwrap_err().kind(),
         "bad_name"
     );
-    let parcel = Parcel::read(&file, Some(&name("bare")), false).unwrap();
+    let parcel = ImportBatch::read(&file, Some(&name("bare")), false).unwrap();
     let store = MemStore::new();
     parcel
         .import(&store, OnConflict::Skip, "x", stamp(0).at)
@@ -195,20 +201,20 @@ fn a_bare_block_and_a_folder_of_them() {
         folder.path().join("link.json"),
     )
     .unwrap();
-    let parcel = Parcel::read_folder(folder.path(), false).unwrap();
+    let parcel = ImportBatch::read_folder(folder.path(), false).unwrap();
     assert!(parcel.names().eq(&[name("one"), name("two")]));
     for bad in ["Upper.json", "con.json", ".json"] {
         fs::write(folder.path().join(bad), &file).unwrap();
     }
     fs::write(folder.path().join("half.json"), &file[..9]).unwrap();
-    let error = Parcel::read_folder(folder.path(), true).unwrap_err();
+    let error = ImportBatch::read_folder(folder.path(), true).unwrap_err();
     let BundleError::Faulty { faults } = &error else {
         panic!("{error}")
     };
     let names: Vec<_> = faults.iter().map(|fault| &*fault.name).collect();
     assert_eq!(names, ["Upper", "con", "half"], "{error}");
     assert_eq!(
-        Parcel::read_folder(&folder.path().join("no"), false)
+        ImportBatch::read_folder(&folder.path().join("no"), false)
             .unwrap_err()
             .kind(),
         "io"
@@ -218,18 +224,20 @@ fn a_bare_block_and_a_folder_of_them() {
 #[test]
 fn what_is_too_large_is_refused_before_it_is_read() {
     let five = format!("{}{}", Block::new("x").to_file(), " ".repeat(5 << 20));
-    let error = Parcel::read(&five, Some(&name("x")), true).unwrap_err();
+    let error = ImportBatch::read(&five, Some(&name("x")), true).unwrap_err();
     assert_eq!(error.kind(), "too_large");
     assert!(error.to_string().contains("4194304"), "{error}");
     let huge = " ".repeat(MAX_BUNDLE + 1);
     assert_eq!(
-        Parcel::read(&huge, None, true).unwrap_err().kind(),
+        ImportBatch::read(&huge, None, true).unwrap_err().kind(),
         "too_large"
     );
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("x.json"), five).unwrap();
     assert_eq!(
-        Parcel::read_folder(folder.path(), true).unwrap_err().kind(),
+        ImportBatch::read_folder(folder.path(), true)
+            .unwrap_err()
+            .kind(),
         "too_large"
     );
 }
@@ -267,11 +275,11 @@ fn one_fault_refuses_the_whole_bundle_and_all_are_named() {
         ("[]".to_owned(), "neither"),
         (String::new(), "neither"),
     ] {
-        let error = Parcel::read(&text, None, false).unwrap_err();
+        let error = ImportBatch::read(&text, None, false).unwrap_err();
         assert!(error.to_string().contains(part), "{part}: {error}");
     }
     let all = good.replace("\"decimal\": 1", "\"decimal\": 33");
-    let Err(BundleError::Faulty { faults }) = Parcel::read(&all, None, false) else {
+    let Err(BundleError::Faulty { faults }) = ImportBatch::read(&all, None, false) else {
         panic!()
     };
     assert_eq!(faults.len(), 3);
@@ -281,7 +289,7 @@ fn one_fault_refuses_the_whole_bundle_and_all_are_named() {
 fn repair_leaves_out_what_is_faulty_and_says_so() {
     let text = bundle(&furnished()).replace("\"1\": ", "\"11\": ");
     let store = MemStore::new();
-    let parcel = Parcel::read(&text, None, true).unwrap();
+    let parcel = ImportBatch::read(&text, None, true).unwrap();
     let report = parcel
         .import(&store, OnConflict::Skip, "x", stamp(0).at)
         .unwrap();
@@ -308,7 +316,7 @@ fn repair_leaves_out_what_is_faulty_and_says_so() {
 #[test]
 fn no_key_comes_in() {
     let block = Block::new("with sk-or-v1-0123456789 in it");
-    let parcel = Parcel::read(&block.to_file(), Some(&name("notes")), false).unwrap();
+    let parcel = ImportBatch::read(&block.to_file(), Some(&name("notes")), false).unwrap();
     let store = MemStore::new();
     let report = parcel
         .import(&store, OnConflict::Skip, "x", stamp(0).at)
@@ -325,7 +333,7 @@ fn no_key_comes_in() {
 fn a_report_as_it_is_written() {
     let row = Imported {
         name: name("notes"),
-        outcome: Outcome::Renamed {
+        outcome: ImportOutcome::Renamed {
             to: name("notes-2"),
         },
         keys_removed: 0,
@@ -401,7 +409,7 @@ impl BlockStore for Failing {
 
 #[test]
 fn an_import_that_breaks_off_is_taken_back() {
-    let parcel = Parcel::read(&bundle(&furnished()), None, false).unwrap();
+    let parcel = ImportBatch::read(&bundle(&furnished()), None, false).unwrap();
     for on_conflict in [OnConflict::Replace, OnConflict::Rename] {
         for left in 0..3 {
             for for_good in [false, true] {

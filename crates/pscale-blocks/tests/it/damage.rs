@@ -1,7 +1,7 @@
 use std::fs;
 
 use pscale_blocks::conformance::{name, stamp, write};
-use pscale_blocks::{Block, BlockStore, DirStore, KEY_REMOVED, LoggedOp, Provenance, StoreError};
+use pscale_blocks::{Block, BlockStore, DirStore, EditAuthor, KEY_REMOVED, LoggedOp, StoreError};
 
 use crate::data_dir::{HOUR, Store, text};
 
@@ -132,7 +132,7 @@ fn a_file_that_a_person_edited_is_a_revision() {
     let entry = open.log(Some(&notes), 4).unwrap().remove(0);
     assert_eq!(
         (entry.by, entry.note.as_deref()),
-        (Provenance::Person, Some("edited outside"))
+        (EditAuthor::Person, Some("edited outside"))
     );
     for file in ["blocks/notes.json", "log/notes.jsonl"] {
         assert!(!store.read(file).contains("sk-ant"), "{file}");

@@ -110,13 +110,13 @@ proptest! {
         let mut redo = Vec::new();
         for (before, inverse) in undo.into_iter().rev() {
             let after = block.clone();
-            redo.push((after, block.take_back(&inverse)));
+            redo.push((after, block.revert(&inverse)));
             prop_assert_eq!(&block, &before);
             check_sound(&block);
         }
         prop_assert_eq!(&block, &start);
         for (after, inverse) in redo.into_iter().rev() {
-            block.take_back(&inverse);
+            block.revert(&inverse);
             prop_assert_eq!(&block, &after);
         }
         prop_assert_eq!(&block, &end);
@@ -135,7 +135,7 @@ proptest! {
             if let Ok(applied) = other.apply(&op)
                 && let Some(change) = applied.change()
             {
-                block.take_back(&change.inverse);
+                block.revert(&change.inverse);
                 check_sound(&block);
             }
         }
@@ -166,7 +166,7 @@ fn forged_inverse_changes_nothing_or_leaves_a_block() {
     ] {
         let mut block = before.clone();
         let steps: Inverse = serde_json::from_str(&format!("[{forged}]")).unwrap_or_default();
-        block.take_back(&steps);
+        block.revert(&steps);
         assert_eq!(block, before, "{forged}");
         check_sound(&block);
     }
@@ -178,7 +178,7 @@ fn forged_inverse_changes_nothing_or_leaves_a_block() {
         let many = vec![forged; 10_000].join(",");
         let steps: Inverse = serde_json::from_str(&format!("[{many}]")).unwrap();
         let mut block = before.clone();
-        block.take_back(&steps);
+        block.revert(&steps);
         check_sound(&block);
     }
 }

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use pscale_blocks::{Appended, Block, Path, Step};
+use pscale_blocks::{Appended, Block, NodeLine, Path};
 
 use crate::random::{self, summary};
 
 /// Every node: its pscale, its text and its digits.
 fn nodes(block: &Block) -> BTreeMap<Path, (i32, Option<String>, Vec<u8>)> {
     let steps = block.subtree(&Path::root(), None).unwrap();
-    let rows = steps.into_iter().map(|Step { path, pscale, text }| {
+    let rows = steps.into_iter().map(|NodeLine { path, pscale, text }| {
         let children = block.view(&path).unwrap().children.unwrap_or_default();
         (path, (pscale, text, children.into_keys().collect()))
     });
@@ -58,9 +58,9 @@ proptest! {
                 }
             }
         }
-        let redo = block.take_back(&change.inverse);
+        let redo = block.revert(&change.inverse);
         prop_assert_eq!(&block, &unchanged);
-        block.take_back(&redo);
+        block.revert(&redo);
         prop_assert_eq!(nodes(&block), after);
     }
 }
@@ -163,9 +163,9 @@ fn one_call_uses_one_summary_and_says_what_it_stored() {
     assert_eq!(place, path("0.2.1.1"));
     assert_eq!(block.decimal(), 3);
     // Growth and entry go back as one; so does what was stored on the way.
-    block.take_back(&growth.inverse);
+    block.revert(&growth.inverse);
     assert_eq!(block, stored);
-    block.take_back(&change.inverse);
+    block.revert(&change.inverse);
     assert_eq!(block, before);
 }
 

@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use pscale_blocks::{
-    Block, BlockName, Depth, Heuristic, Layer, O200k, Path, TokenCounter, aperture, render_outline,
+    Block, BlockName, DetailLevel, Heuristic, Layer, O200k, Path, TokenCounter, aperture,
+    render_outline,
 };
 
 use crate::random;
@@ -11,7 +12,7 @@ fn name() -> BlockName {
     "memory".parse().unwrap()
 }
 
-fn outline(block: &Block, depth: Depth, budget: usize) -> Layer {
+fn outline(block: &Block, depth: DetailLevel, budget: usize) -> Layer {
     render_outline(block, &name(), depth, budget, &O200k)
 }
 
@@ -28,7 +29,7 @@ fn keeper() -> Block {
 fn outline_shows_a_line_for_each_node() {
     let at = |depth| outline(&keeper(), depth, 500).text;
     assert_eq!(
-        at(Depth::Full),
+        at(DetailLevel::Full),
         "== block memory (decimal 2)\n\
          0 Ledger of a lighthouse keeper.\n\
          0.1 Nine quiet nights.\n\
@@ -40,12 +41,12 @@ fn outline_shows_a_line_for_each_node() {
          0.2.3.1 The Alder, safe.\n"
     );
     assert_eq!(
-        at(Depth::Levels(1)),
+        at(DetailLevel::Levels(1)),
         "== block memory (decimal 2)\n0 Ledger of a lighthouse keeper.\n0.1 Nine quiet nights.\n0.2\n"
     );
-    assert_eq!(at(Depth::Levels(0)), at(Depth::HeadOnly));
+    assert_eq!(at(DetailLevel::Levels(0)), at(DetailLevel::HeadOnly));
     assert_eq!(
-        at(Depth::HeadOnly),
+        at(DetailLevel::HeadOnly),
         "== block memory (decimal 2)\n0 Ledger of a lighthouse keeper.\n"
     );
 }
@@ -56,7 +57,7 @@ fn longest_texts_are_cut_and_say_where_to_read_on() {
     block
         .write(&"0.1.2".parse().unwrap(), &"many words ".repeat(40))
         .unwrap();
-    let layer = outline(&block, Depth::Full, 110);
+    let layer = outline(&block, DetailLevel::Full, 110);
     assert_eq!(layer.cut, 1);
     insta::assert_snapshot!("outline_cut", layer.text);
 }
@@ -86,9 +87,9 @@ fn layers(block: &Block, budget: usize, counter: &dyn TokenCounter) -> [Layer; 4
     let outline = |depth| render_outline(block, &name(), depth, budget, counter);
     [
         aperture(block, &name(), budget, counter),
-        outline(Depth::Full),
-        outline(Depth::Levels(1)),
-        outline(Depth::HeadOnly),
+        outline(DetailLevel::Full),
+        outline(DetailLevel::Levels(1)),
+        outline(DetailLevel::HeadOnly),
     ]
 }
 
@@ -121,14 +122,14 @@ fn head_keeps_24_tokens_whatever_stands_below() {
         assert!(layer.cut > 0);
     }
     // A budget for the head alone is used for the head.
-    let layer = outline(&block, Depth::HeadOnly, 62);
+    let layer = outline(&block, DetailLevel::HeadOnly, 62);
     assert!((59..=62).contains(&layer.tokens), "{}", layer.tokens);
 }
 
 #[test]
 fn texts_without_spaces_are_cut_between_letters() {
     let block = Block::new("灯台守の記録".repeat(100));
-    let layer = outline(&block, Depth::HeadOnly, 60);
+    let layer = outline(&block, DetailLevel::HeadOnly, 60);
     assert!((55..=60).contains(&layer.tokens), "{}", layer.tokens);
     assert!(layer.text.ends_with(" … read memory 0\n"));
 }

@@ -1,7 +1,7 @@
 //! What is asked of a whole block: its levels, a text in it, what differs from another, what is odd.
 
 use proptest::prelude::*;
-use pscale_blocks::{Block, Hit, LintKind, NodeDiff, Path, Whole};
+use pscale_blocks::{Block, BlockExcerpt, Hit, LintKind, NodeDiff, Path};
 
 use crate::random;
 
@@ -36,7 +36,7 @@ fn level_holds_the_nodes_of_one_width() {
 #[test]
 fn whole_block_is_cut_at_the_deepest_level_that_fits() {
     let block = keeper();
-    assert_eq!(block.whole(6000), Whole::Full(block.clone()));
+    assert_eq!(block.whole(6000), BlockExcerpt::Full(block.clone()));
     let cut = |budget| {
         let json = serde_json::to_value(block.whole(budget)).unwrap();
         assert_eq!(
@@ -48,7 +48,7 @@ fn whole_block_is_cut_at_the_deepest_level_that_fits() {
     let full = pscale_blocks::render_json(&block);
     assert_eq!(
         block.whole(full.chars().count()),
-        Whole::Full(block.clone())
+        BlockExcerpt::Full(block.clone())
     );
     assert_eq!(
         cut(full.chars().count() - 1)["1"]["_"],

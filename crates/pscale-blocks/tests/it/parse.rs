@@ -55,7 +55,7 @@ fn tree_with_a_text_alone_is_a_block_with_decimal_0() {
     assert_eq!(render_json(&block), json);
     assert_eq!(block.head_text(), Some("All there is."));
     let change = block.write(&"1".parse().unwrap(), "More.").unwrap();
-    block.take_back(&change.inverse);
+    block.revert(&change.inverse);
     assert_eq!(render_json(&block), json);
 }
 

@@ -1,7 +1,7 @@
 //! What a face does while no person is at it, and before it is one.
 
 use hermitcrab_kernel::{Role, ScriptStep};
-use pscale_blocks::Provenance;
+use pscale_blocks::EditAuthor;
 use serde_json::json;
 
 use super::home::{FACE, Home, face};
@@ -98,7 +98,7 @@ fn a_face_that_never_mounts_has_called_nothing() {
             .call_tool(
                 "block_read",
                 json!({"name": "memory", "view": "subtree"}),
-                Provenance::Person,
+                EditAuthor::Person,
             )
             .await;
         assert!(!memory.text().contains("written by"), "{}", memory.text());

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hermitcrab_kernel::OfflineBrain;
-use pscale_blocks::Provenance;
+use pscale_blocks::EditAuthor;
 
 use super::home::{FACE, Home, Plan};
 use test_support::browser::{self, Browser};
@@ -126,7 +126,7 @@ fn the_log_steps_back_and_forward() {
             let input = serde_json::json!({"name": "memory", "content": content});
             let edit = home
                 .kernel
-                .call_tool("block_append", input, Provenance::Person);
+                .call_tool("block_append", input, EditAuthor::Person);
             assert!(!edit.await.is_error);
         }
         browser.press("Log").await;

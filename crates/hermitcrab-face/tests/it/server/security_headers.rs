@@ -1,6 +1,6 @@
 //! What every answer says of itself, and the policies of the two kinds of pages.
 
-use pscale_blocks::Provenance;
+use pscale_blocks::EditAuthor;
 use serde_json::json;
 
 use super::http::{Answer, Request};
@@ -48,7 +48,7 @@ async fn what_is_right_is_answered() {
         let input = json!({"name": "memory", "content": content});
         let edit = stand
             .kernel
-            .call_tool("block_append", input, Provenance::Person);
+            .call_tool("block_append", input, EditAuthor::Person);
         assert!(!edit.await.is_error);
     }
     let undo = stand.request("POST", "/api/undo").await;

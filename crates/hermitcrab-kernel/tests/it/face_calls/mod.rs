@@ -9,14 +9,14 @@ use hermitcrab_kernel::{
     BrainRequest, Event, EventSink, OfflineBrain, ScriptBrain, ScriptStep, Tier, ToolOutcome,
 };
 use llm_client::{Block, BlockKind, Message, Reply, Role, StopReason, ToolSpec, Usage};
-use pscale_blocks::Provenance;
+use pscale_blocks::EditAuthor;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::place::{Place, Setting, call, results};
 
-fn by_face() -> Provenance {
-    Provenance::Model {
+fn by_face() -> EditAuthor {
+    EditAuthor::Model {
         id: "script (face 3)".to_owned(),
         web: None,
     }
@@ -365,7 +365,7 @@ async fn no_key_goes_out_or_comes_back() {
     };
     let stamp = pscale_blocks::Stamp {
         at: place.kernel.now(),
-        by: Provenance::Person,
+        by: EditAuthor::Person,
         note: None,
     };
     let name = pscale_blocks::BlockName::new("skills").unwrap();

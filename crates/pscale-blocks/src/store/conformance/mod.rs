@@ -17,7 +17,7 @@ use std::thread;
 
 use jiff::Timestamp;
 
-use super::{BlockStore, LoggedOp, Provenance, Stamp, StoreError};
+use super::{BlockStore, EditAuthor, LoggedOp, Stamp, StoreError};
 use crate::{Appended, Applied, Block, BlockName, KEY_REMOVED, Op, Path, Summary, SummaryKind};
 
 /// Runs the suite; `make` answers a new, empty store each time.
@@ -49,7 +49,7 @@ pub fn check(make: impl Fn() -> Box<dyn BlockStore>) {
 pub fn stamp(seconds: i64) -> Stamp {
     Stamp {
         at: Timestamp::from_second(1_767_225_600 + seconds).unwrap(),
-        by: Provenance::Person,
+        by: EditAuthor::Person,
         note: None,
     }
 }
@@ -285,7 +285,7 @@ fn stores_no_key(store: &dyn BlockStore) {
     let key = "sk-ant-api03-0123456789";
     let notes = name("notes");
     let stamp = Stamp {
-        by: Provenance::Web {
+        by: EditAuthor::Web {
             url: format!("https://example.org/?key={key}"),
         },
         note: Some(format!("with {key}")),

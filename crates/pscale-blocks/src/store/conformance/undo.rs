@@ -1,13 +1,13 @@
 use super::{append, name, stamp, write};
 use crate::store::LogEntry;
-use crate::{Block, BlockStore, LoggedOp, Op, Provenance, Stamp, Steps};
+use crate::{Block, BlockStore, EditAuthor, LoggedOp, Op, Stamp, Steps};
 
 pub(super) fn logs_what_was_done(store: &dyn BlockStore) {
     let (memory, notes) = (name("memory"), name("notes"));
     store.create(&notes, &Block::new("n"), &stamp(0)).unwrap();
     store.create(&memory, &Block::new("m"), &stamp(1)).unwrap();
     let by = Stamp {
-        by: Provenance::Model {
+        by: EditAuthor::Model {
             id: "a-model".to_owned(),
             web: None,
         },

@@ -31,7 +31,7 @@ pub(super) struct Lines {
 }
 
 /// What is wrong with a line.
-enum Fault {
+enum LogLineError {
     /// It is damaged.
     Bad(String),
     /// A later program wrote it.
@@ -39,25 +39,25 @@ enum Fault {
 }
 
 /// The entry of one line.
-fn parse(line: &[u8]) -> Result<LogEntry, Fault> {
+fn parse(line: &[u8]) -> Result<LogEntry, LogLineError> {
     #[derive(Deserialize)]
     struct Version {
         schema_version: u64,
     }
-    let bad = |error: serde_json::Error| Fault::Bad(error.to_string());
+    let bad = |error: serde_json::Error| LogLineError::Bad(error.to_string());
     let Version { schema_version } = serde_json::from_slice(line).map_err(bad)?;
     if schema_version != u64::from(SCHEMA_VERSION) {
-        return Err(Fault::Newer(schema_version));
+        return Err(LogLineError::Newer(schema_version));
     }
     let mut entry: LogEntry = serde_json::from_slice(line).map_err(bad)?;
     if !(1..=MAX_REV).contains(&entry.rev) {
-        return Err(Fault::Bad(format!("revision {}", entry.rev)));
+        return Err(LogLineError::Bad(format!("revision {}", entry.rev)));
     }
     if let LoggedOp::Undo { revs, count } = &mut entry.op
         && *count > 0
     {
         if *count > MAX_UNDO {
-            return Err(Fault::Bad(format!("{count} edits undone at once")));
+            return Err(LogLineError::Bad(format!("{count} edits undone at once")));
         }
         *revs = (entry.rev.saturating_sub(*count)..entry.rev)
             .rev()
@@ -117,17 +117,17 @@ impl Lines {
     fn note(
         &self,
         line: Option<usize>,
-        fault: Fault,
+        fault: LogLineError,
         notices: &mut Vec<String>,
     ) -> Result<(), StoreError> {
         match fault {
-            Fault::Newer(version) => Err(StoreError::Corrupt {
+            LogLineError::Newer(version) => Err(StoreError::Corrupt {
                 path: self.path.clone(),
                 reason: format!(
                     "an entry of schema version {version}, this program knows {SCHEMA_VERSION}"
                 ),
             }),
-            Fault::Bad(reason) => {
+            LogLineError::Bad(reason) => {
                 let line = line.map_or("its last line".to_owned(), |line| format!("line {line}"));
                 let notice = format!("{}: {line} was passed over: {reason}", self.path.display());
                 if !notices.contains(&notice) {

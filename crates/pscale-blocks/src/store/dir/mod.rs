@@ -14,13 +14,13 @@ use jiff::{SignedDuration, Timestamp};
 pub use disk::Step;
 pub use disk::Watch;
 
-use super::ledger::{Journal, Kept, Ledger};
+use super::ledger::{BlockLedger, BlockSlot, Journal};
 use super::{LogEntry, StoreError};
 use crate::{Block, BlockName};
 use disk::Disk;
 use layout::{Layout, Lock};
 use log_file::{LOG_LIMIT, entries, rotate};
-use repair::Found;
+use repair::RepairFinding;
 
 /// How old a backup gets before the next save makes another.
 const BACKUP_AGE: SignedDuration = SignedDuration::from_hours(24);
@@ -33,13 +33,13 @@ const BACKUP_AGE: SignedDuration = SignedDuration::from_hours(24);
 /// does to a block's file meanwhile is a revision, too.
 ///
 /// ```
-/// use pscale_blocks::{Block, BlockName, BlockStore, DirStore, Op, Provenance, Stamp};
+/// use pscale_blocks::{Block, BlockName, BlockStore, DirStore, Op, EditAuthor, Stamp};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let dir = tempfile::tempdir()?;
 /// let store = DirStore::open(dir.path())?;
 /// let notes = BlockName::new("notes")?;
-/// let stamp = Stamp { at: "2026-01-01T00:00:00Z".parse()?, by: Provenance::Person, note: None };
+/// let stamp = Stamp { at: "2026-01-01T00:00:00Z".parse()?, by: EditAuthor::Person, note: None };
 /// store.create(&notes, &Block::new("what I noted"), &stamp)?;
 ///
 /// let op = Op::Append { text: "the first note".to_owned(), summary: None };
@@ -52,7 +52,7 @@ const BACKUP_AGE: SignedDuration = SignedDuration::from_hours(24);
 /// # Ok(())
 /// # }
 /// ```
-pub type DirStore = Ledger<DirJournal>;
+pub type DirStore = BlockLedger<DirJournal>;
 
 /// The files of a [`DirStore`].
 #[derive(Debug)]
@@ -134,7 +134,7 @@ impl DirStore {
         std::fs::read_dir(dir).map_err(StoreError::io(dir))?;
         let mut journal = DirJournal::of(dir, None);
         journal.layout.check_schema()?;
-        let blocks = journal.view_all()?;
+        let blocks = journal.load_read_only()?;
         Ok(Self::of(blocks, journal))
     }
 
@@ -183,7 +183,7 @@ impl DirJournal {
         Seen::at(&self.layout.block(name)) != seen
     }
 
-    fn found(&self, name: &BlockName) -> Result<Found, StoreError> {
+    fn found(&self, name: &BlockName) -> Result<RepairFinding, StoreError> {
         repair::found(&self.layout.block(name))
     }
 
@@ -261,18 +261,18 @@ impl Journal for DirJournal {
         Some(block.hash())
     }
 
-    fn look(&mut self, name: &BlockName) -> Result<Option<Kept>, StoreError> {
+    fn look(&mut self, name: &BlockName) -> Result<Option<BlockSlot>, StoreError> {
         if self.lock.is_none() || !self.is_changed(name) {
             return Ok(None);
         }
         // A file that is no block may be one that is just being written: it is looked at again until it is one.
         match self.found(name)? {
-            Found::Block(..) => self.settle(name).map(Some),
-            Found::Nothing | Found::Damage(..) => Ok(None),
+            RepairFinding::Block(..) => self.settle(name).map(Some),
+            RepairFinding::Nothing | RepairFinding::Damage(..) => Ok(None),
         }
     }
 
-    fn reread(&mut self, name: &BlockName) -> Result<Kept, StoreError> {
+    fn reread(&mut self, name: &BlockName) -> Result<BlockSlot, StoreError> {
         self.check_writing()?;
         self.settle(name)
     }
@@ -280,7 +280,7 @@ impl Journal for DirJournal {
     fn save(&mut self, name: &BlockName, entry: LogEntry, block: &Block) -> Result<(), StoreError> {
         self.check_writing()?;
         if self.is_changed(name)
-            && let Found::Damage(reason, at) = self.found(name)?
+            && let RepairFinding::Damage(reason, at) = self.found(name)?
         {
             self.quarantine(name, &reason, at)?;
         }

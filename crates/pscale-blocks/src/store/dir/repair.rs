@@ -11,20 +11,20 @@ use super::disk;
 use super::log_file::{Lines, entries};
 use super::{DirJournal, Files, Seen};
 use crate::store::history::{hex, rebuild};
-use crate::store::ledger::{Journal as _, Kept, Live, entry};
+use crate::store::ledger::{BlockSlot, CurrentBlock, Journal as _, entry};
 use crate::store::secrets::Clean as _;
 use crate::store::{LogEntry, LoggedOp};
-use crate::{Block, BlockName, Inverse, MAX_FILE, Op, Provenance, Stamp, StoreError};
+use crate::{Block, BlockName, EditAuthor, Inverse, MAX_FILE, Op, Stamp, StoreError};
 
 /// What stands where a block's file should.
-pub(super) enum Found {
+pub(super) enum RepairFinding {
     Nothing,
     Block(Block, Timestamp),
     /// Why it is none.
     Damage(String, Timestamp),
 }
 
-type Blocks = BTreeMap<BlockName, Kept>;
+type Blocks = BTreeMap<BlockName, BlockSlot>;
 
 impl DirJournal {
     /// Brings every block and its log together.
@@ -38,16 +38,16 @@ impl DirJournal {
     }
 
     /// The blocks as they are, whatever their logs say.
-    pub(super) fn view_all(&mut self) -> Result<Blocks, StoreError> {
+    pub(super) fn load_read_only(&mut self) -> Result<Blocks, StoreError> {
         let mut blocks = Blocks::new();
         for name in self.find()? {
             // First the block: a process that writes is ahead in the log, if anywhere.
             let found = self.found(&name)?;
             let log = entries(&self.layout, &name, 0, &mut self.notices)?;
             let block = match found {
-                Found::Block(block, _) => Some(block),
-                Found::Nothing => None,
-                Found::Damage(reason, _) => {
+                RepairFinding::Block(block, _) => Some(block),
+                RepairFinding::Nothing => None,
+                RepairFinding::Damage(reason, _) => {
                     self.notices
                         .push(format!("block {name} is damaged: {reason}"));
                     rebuild(&log, self.backup(&name).as_ref())
@@ -57,8 +57,8 @@ impl DirJournal {
             let hashed = hash.as_ref().map(hex);
             let known = log.iter().rev().find(|entry| entry.after_hash == hashed);
             let rev = known.or(log.last()).map_or(0, |entry| entry.rev);
-            let live = block.map(|block| Live { block, hash });
-            blocks.insert(name, Kept { rev, live });
+            let live = block.map(|block| CurrentBlock { block, hash });
+            blocks.insert(name, BlockSlot { rev, live });
         }
         Ok(blocks)
     }
@@ -98,31 +98,31 @@ impl DirJournal {
         Ok(names)
     }
 
-    pub(super) fn settle(&mut self, name: &BlockName) -> Result<Kept, StoreError> {
+    pub(super) fn settle(&mut self, name: &BlockName) -> Result<BlockSlot, StoreError> {
         let last = self.open_log(name)?;
         let found = match self.found(name)? {
-            Found::Damage(reason, at) => {
+            RepairFinding::Damage(reason, at) => {
                 self.quarantine(name, &reason, at)?;
-                Found::Nothing
+                RepairFinding::Nothing
             }
             other => other,
         };
         let rev = last.as_ref().map_or(0, |entry| entry.rev);
         let stands = last.as_ref().and_then(|entry| entry.after_hash.clone());
-        let Found::Block(block, modified) = found else {
+        let RepairFinding::Block(block, modified) = found else {
             return match last {
                 Some(last) if last.after_hash.is_some() => self.make_again(name, &last),
-                _ => Ok(Kept { rev, live: None }),
+                _ => Ok(BlockSlot { rev, live: None }),
             };
         };
         let hash = block.hash();
         let hashed = Some(hex(&hash));
         if hashed == stands {
-            let live = Some(Live {
+            let live = Some(CurrentBlock {
                 block,
                 hash: Some(hash),
             });
-            return Ok(Kept { rev, live });
+            return Ok(BlockSlot { rev, live });
         }
         if stands.is_some() && last.is_some_and(|last| last.before_hash == hashed) {
             // The log is one edit ahead: the process died before it wrote the block.
@@ -132,9 +132,9 @@ impl DirJournal {
                 self.notices.push(format!(
                     "block {name}: edit {rev} was finished, which a crash broke off"
                 ));
-                return Ok(Kept {
+                return Ok(BlockSlot {
                     rev,
-                    live: Some(Live::of(block)),
+                    live: Some(CurrentBlock::of(block)),
                 });
             }
         }
@@ -166,7 +166,7 @@ impl DirJournal {
 
     fn backup(&self, name: &BlockName) -> Option<Block> {
         match found(&self.layout.backup(name)) {
-            Ok(Found::Block(block, _)) => Some(block),
+            Ok(RepairFinding::Block(block, _)) => Some(block),
             _ => None,
         }
     }
@@ -187,14 +187,14 @@ impl DirJournal {
     }
 
     /// Makes the block again that the log ends with, or notes that it is gone.
-    fn make_again(&mut self, name: &BlockName, last: &LogEntry) -> Result<Kept, StoreError> {
+    fn make_again(&mut self, name: &BlockName, last: &LogEntry) -> Result<BlockSlot, StoreError> {
         let log = self.read(name, 0)?;
         if let Some(block) = rebuild(&log, self.backup(name).as_ref()) {
             self.write_block(name, &block)?;
             self.notices
                 .push(format!("block {name} was made again from its log"));
-            let live = Some(Live::of(block));
-            return Ok(Kept {
+            let live = Some(CurrentBlock::of(block));
+            return Ok(BlockSlot {
                 rev: last.rev,
                 live,
             });
@@ -207,7 +207,7 @@ impl DirJournal {
         let mut entry = entry(rev, &stamp, LoggedOp::Delete, None, None);
         entry.before_hash.clone_from(&last.after_hash);
         self.append(name, &entry)?;
-        Ok(Kept { rev, live: None })
+        Ok(BlockSlot { rev, live: None })
     }
 
     /// Takes a file that the log does not know as a new revision.
@@ -218,7 +218,7 @@ impl DirJournal {
         modified: Timestamp,
         rev: u64,
         stands: Option<String>,
-    ) -> Result<Kept, StoreError> {
+    ) -> Result<BlockSlot, StoreError> {
         let (block, keys) = block.clean();
         let block = block.into_owned();
         let copy = block.clone();
@@ -233,7 +233,7 @@ impl DirJournal {
         let rev = rev + 1;
         let stamp = outside(modified, "edited outside");
         let mut entry = entry(rev, &stamp, op, Some(block.head()), inverse);
-        let live = Live::of(block);
+        let live = CurrentBlock::of(block);
         entry.before_hash = stands;
         entry.after_hash = live.hash.as_ref().map(hex);
         self.save(name, entry, &live.block)?;
@@ -245,14 +245,14 @@ impl DirJournal {
         self.notices.push(format!(
             "block {name} was edited outside{removed}: revision {rev}"
         ));
-        Ok(Kept {
+        Ok(BlockSlot {
             rev,
             live: Some(live),
         })
     }
 }
 
-impl Live {
+impl CurrentBlock {
     fn of(block: Block) -> Self {
         let hash = Some(block.hash());
         Self { block, hash }
@@ -262,22 +262,22 @@ impl Live {
 fn outside(at: Timestamp, note: &str) -> Stamp {
     Stamp {
         at,
-        by: Provenance::Person,
+        by: EditAuthor::Person,
         note: Some(note.to_owned()),
     }
 }
 
-pub(super) fn found(path: &Path) -> Result<Found, StoreError> {
+pub(super) fn found(path: &Path) -> Result<RepairFinding, StoreError> {
     let found = match fs::symlink_metadata(path) {
         Ok(found) => found,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(RepairFinding::Nothing),
         Err(error) => return Err(StoreError::io(path)(error)),
     };
     let modified = found.modified().ok();
     let at = modified
         .and_then(|at| Timestamp::try_from(at).ok())
         .unwrap_or_default();
-    let damage = |reason: &str| Ok(Found::Damage(reason.to_owned(), at));
+    let damage = |reason: &str| Ok(RepairFinding::Damage(reason.to_owned(), at));
     if found.is_symlink() {
         return damage("a symbolic link, which is not followed");
     }
@@ -289,13 +289,13 @@ pub(super) fn found(path: &Path) -> Result<Found, StoreError> {
         return damage("longer than a block can be");
     }
     let Some(bytes) = disk::read(path)? else {
-        return Ok(Found::Nothing);
+        return Ok(RepairFinding::Nothing);
     };
     let Ok(text) = String::from_utf8(bytes) else {
         return damage("not in UTF-8");
     };
     match Block::parse(&text) {
-        Ok(block) => Ok(Found::Block(block, at)),
+        Ok(block) => Ok(RepairFinding::Block(block, at)),
         Err(faults) => damage(&faults.to_string()),
     }
 }

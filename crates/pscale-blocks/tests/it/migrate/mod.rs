@@ -5,7 +5,7 @@ mod rules;
 use std::collections::BTreeMap;
 
 use pscale_blocks::migrate::{Defaults, Export, Migrated, Plan, apply};
-use pscale_blocks::{Block, BlockName, BlockStore as _, MemStore, Op, Path, Provenance, Stamp};
+use pscale_blocks::{Block, BlockName, BlockStore as _, EditAuthor, MemStore, Op, Path, Stamp};
 use serde_json::Value;
 
 fn sample() -> Value {
@@ -118,7 +118,7 @@ fn local_storage_alone_and_a_folder_of_files_do_as_well() {
     assert_eq!(found.never_imported, ["boat.png"]);
 }
 
-fn stamp(by: Provenance) -> Stamp {
+fn stamp(by: EditAuthor) -> Stamp {
     Stamp {
         at: jiff::Timestamp::UNIX_EPOCH,
         by,
@@ -127,7 +127,7 @@ fn stamp(by: Provenance) -> Stamp {
 }
 
 fn import() -> Stamp {
-    stamp(Provenance::Import {
+    stamp(EditAuthor::Import {
         source: "g0.json".to_owned(),
     })
 }
@@ -137,7 +137,7 @@ fn second_run_does_nothing_and_says_so() {
     let (store, plan) = (MemStore::new(), plan(&sample()));
     for (name, block) in default_blocks() {
         store
-            .create(&name, &block, &stamp(Provenance::Kernel))
+            .create(&name, &block, &stamp(EditAuthor::Kernel))
             .unwrap();
     }
     let written = ["constitution", "memory", "stash"].map(name).to_vec();
@@ -158,7 +158,7 @@ fn second_run_does_nothing_and_says_so() {
         summary: None,
     };
     store
-        .edit(&name("memory"), None, &op, &stamp(Provenance::Person))
+        .edit(&name("memory"), None, &op, &stamp(EditAuthor::Person))
         .unwrap();
     let blocks = vec![name("memory")];
     assert_eq!(
@@ -184,8 +184,8 @@ fn run_that_was_interrupted_goes_on() {
 #[test]
 fn store_that_somebody_uses_is_left_alone() {
     for by in [
-        Provenance::Person,
-        Provenance::Import {
+        EditAuthor::Person,
+        EditAuthor::Import {
             source: "other".to_owned(),
         },
     ] {
@@ -203,14 +203,14 @@ fn store_that_somebody_uses_is_left_alone() {
     let store = MemStore::new();
     let (memory, block) = (name("memory"), Block::new("Memory of nobody."));
     store
-        .create(&memory, &block, &stamp(Provenance::Kernel))
+        .create(&memory, &block, &stamp(EditAuthor::Kernel))
         .unwrap();
     let op = Op::Write {
         path: path("0.1"),
         text: "edited".to_owned(),
     };
     store
-        .edit(&memory, None, &op, &stamp(Provenance::Person))
+        .edit(&memory, None, &op, &stamp(EditAuthor::Person))
         .unwrap();
     assert!(matches!(
         apply(&plan(&sample()), &store, &import()).unwrap(),

@@ -11,7 +11,7 @@ const LEAST_OF_HEAD: usize = 24;
 const ATTEMPTS: usize = 4;
 
 /// Prints nodes of one block: a frame line, then lines that no text can imitate.
-pub(super) struct Page<'a> {
+pub(super) struct OutlineRenderer<'a> {
     name: &'a BlockName,
     tokens: &'a dyn TokenCounter,
     frame: String,
@@ -36,7 +36,7 @@ pub(super) struct Line {
 }
 
 /// A line as it is printed.
-pub(super) struct Printed {
+pub(super) struct RenderedLine {
     pub path: Path,
     text: String,
     pub tokens: usize,
@@ -44,13 +44,13 @@ pub(super) struct Printed {
 }
 
 /// What a budget holds of a block.
-pub(super) struct Choice {
-    pub lines: Vec<Printed>,
+pub(super) struct LineSelection {
+    pub lines: Vec<RenderedLine>,
     /// How many nodes would belong here, too.
     pub left_out: usize,
 }
 
-impl<'a> Page<'a> {
+impl<'a> OutlineRenderer<'a> {
     pub fn new(block: &Block, name: &'a BlockName, tokens: &'a dyn TokenCounter) -> Self {
         Self {
             name,
@@ -63,7 +63,7 @@ impl<'a> Page<'a> {
     /// The layer that `choose` finds for the tokens which the frame leaves. Its tokens are counted as a whole: should they
     /// be more than those of its lines, `choose` gets less room. If the budget is too small for the frame and a few words
     /// of the head, the layer is empty.
-    pub fn layer(&self, budget: usize, choose: impl Fn(usize) -> Option<Choice>) -> Layer {
+    pub fn layer(&self, budget: usize, choose: impl Fn(usize) -> Option<LineSelection>) -> Layer {
         let mut room = budget.checked_sub(self.tokens.count(&self.frame));
         for _ in 0..ATTEMPTS {
             let Some(choice) = room.and_then(&choose) else {
@@ -82,7 +82,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    fn print(&self, mut choice: Choice) -> Layer {
+    fn print(&self, mut choice: LineSelection) -> Layer {
         choice.lines.sort_by_key(|line| line.path);
         let mut text = self.frame.clone();
         text.extend(choice.lines.iter().map(|line| line.text.as_str()));
@@ -140,11 +140,11 @@ impl<'a> Page<'a> {
     }
 
     /// The line in at most `room` tokens; none if there is not one word in it.
-    pub fn fit(&self, line: &Line, room: usize) -> Option<Printed> {
+    pub fn fit(&self, line: &Line, room: usize) -> Option<RenderedLine> {
         if line.full <= room {
             // A tree without a text of its own has neither path nor text.
             let end = if line.body.is_empty() { "" } else { "\n" };
-            return Some(Printed {
+            return Some(RenderedLine {
                 path: line.path,
                 text: format!("{}{end}", line.body),
                 tokens: line.full,
@@ -155,7 +155,7 @@ impl<'a> Page<'a> {
         let text = self.longest(&line.body, line.start, kept)?;
         let text = format!("{text}{}", line.mark);
         let tokens = self.tokens.count(&text);
-        (tokens <= room).then_some(Printed {
+        (tokens <= room).then_some(RenderedLine {
             path: line.path,
             text,
             tokens,
