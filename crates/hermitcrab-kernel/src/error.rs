@@ -1,8 +1,8 @@
-use std::io;
+use std::{fmt, io};
 
-use pscale_blocks::StoreError;
-
-use crate::{BrainError, Fault};
+use llm_client::{Error, ErrorClass, ErrorKind};
+use pscale_blocks::{BlockError, NameError, PathError, StoreError};
+use serde::Serialize;
 
 /// Why the kernel did not do what was asked.
 #[derive(Debug, thiserror::Error)]
@@ -44,5 +44,185 @@ pub enum KernelError {
 impl KernelError {
     pub(crate) fn file(file: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::File { file, source }
+    }
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BrainError {
+    /// Every model that may be asked failed; this is the last one's error.
+    #[error("{model}: {source}")]
+    Model {
+        /// The last model that was asked.
+        model: String,
+        /// What it, or its server, said.
+        #[source]
+        source: llm_client::Error,
+    },
+    /// A budget does not allow the request; the line for the person says which.
+    #[error("{0}")]
+    Budget(String),
+    /// The request was given up.
+    #[error("stopped")]
+    Cancelled,
+    /// The brain cannot answer this.
+    #[error("{0}")]
+    Other(String),
+}
+
+/// The most characters of a server's own words.
+const WORDS: usize = 200;
+
+impl BrainError {
+    /// The error in one plain line for the person.
+    pub fn plain(&self) -> String {
+        match self {
+            Self::Model { model, source } => of_model(model, source),
+            Self::Cancelled => "stopped".to_owned(),
+            Self::Budget(what) | Self::Other(what) => one_line(what),
+        }
+    }
+
+    /// The key was refused, so another one must be asked for.
+    pub fn is_key_refused(&self) -> bool {
+        matches!(self, Self::Model { source, .. } if source.class() == ErrorClass::Auth)
+    }
+}
+
+fn of_model(model: &str, error: &Error) -> String {
+    let http = error
+        .status()
+        .map(|status| format!(" (HTTP {status})"))
+        .unwrap_or_default();
+    match error.class() {
+        ErrorClass::Auth => format!("key refused{http}: give another one"),
+        ErrorClass::Quota => {
+            format!("the account has nothing left{http}: add credit or use another key")
+        }
+        ErrorClass::ModelUnavailable => format!("{model} is not served here{http}"),
+        ErrorClass::RateLimit => format!("too many requests{http}: wait a minute, then ask again"),
+        ErrorClass::Overloaded => format!("{model} is overloaded{http}: ask again in a while"),
+        ErrorClass::Server => format!("the provider failed{http}: ask again"),
+        ErrorClass::BadRequest => {
+            format!("the request was refused: {}", one_line(&error.message()))
+        }
+        ErrorClass::Network => format!(
+            "no connection to the provider: {}",
+            one_line(&error.message())
+        ),
+        ErrorClass::Timeout => "the provider did not answer in time: ask again".to_owned(),
+        ErrorClass::BadResponse => match error.kind() {
+            ErrorKind::StreamTruncated { .. } => {
+                "the answer broke off, and nothing of it is kept: ask again".to_owned()
+            }
+            _ => format!("the answer cannot be read: {}", one_line(&error.message())),
+        },
+        ErrorClass::Budget | ErrorClass::PriceUnknown => format!(
+            "the budget ends here (--max-usd): {}",
+            one_line(&error.message())
+        ),
+        ErrorClass::ReplayMiss => "the recording does not hold this request".to_owned(),
+        _ => one_line(&error.message()),
+    }
+}
+
+/// The start of `text`, in one line and without keys: a server may repeat what it was sent.
+fn one_line(text: &str) -> String {
+    let (text, _) = pscale_blocks::remove_keys(text);
+    let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if let Some((at, _)) = line.char_indices().nth(WORDS) {
+        line.truncate(at);
+        line.push('…');
+    }
+    line
+}
+
+/// Why a tool failed, as the model reads it. A tool never fails in another way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Fault {
+    /// The kind, one word for programs: `not_found`, `bad_path`.
+    pub error: String,
+    /// What happened.
+    pub detail: String,
+    /// What to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+impl Fault {
+    /// A fault of this kind.
+    pub fn new(kind: &str, detail: impl Into<String>) -> Self {
+        Self {
+            error: kind.to_owned(),
+            detail: detail.into(),
+            hint: None,
+        }
+    }
+
+    /// The same with what to do.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+/// What to do about a fault of this kind, where the fault itself does not say it.
+pub(crate) fn usual_hint(kind: &str) -> &'static str {
+    match kind {
+        "bad_arguments" => "call it again with arguments as its schema says",
+        "bad_path" => "a path is digits with dots, such as \"0.3.1\"",
+        "bad_name" => "a name begins with a letter: a-z, digits, _ and -, at most 64",
+        "no_block" => "block_list has the names",
+        "not_found" => "read the node above to see what is there",
+        "exists" => "take another name or place, or write to what is there",
+        "empty_content" => "give it a text",
+        "too_large" => "split the text over several nodes",
+        "too_deep" => "write it further up: 32 levels are the most",
+        "full" => "nothing was changed; tell the person that the disk is full",
+        "corrupt" | "io" => "nothing was changed; tell the person, and go on without it",
+        "budget" => "answer the person with what you have",
+        _ => "go another way, or tell the person",
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.error, self.detail)?;
+        match &self.hint {
+            Some(hint) => write!(f, " ({hint})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Self {
+        let mut detail = error.to_string();
+        if let Some(source) = std::error::Error::source(&error) {
+            detail = format!("{detail}: {source}");
+        }
+        Self::new(error.kind(), detail)
+    }
+}
+
+impl From<BlockError> for Fault {
+    fn from(error: BlockError) -> Self {
+        Self::new(error.kind(), error.to_string())
+    }
+}
+
+impl From<PathError> for Fault {
+    fn from(error: PathError) -> Self {
+        BlockError::from(error).into()
+    }
+}
+
+impl From<NameError> for Fault {
+    fn from(error: NameError) -> Self {
+        Self::new(error.kind(), error.to_string())
     }
 }

@@ -53,75 +53,49 @@
 //! [`Settings`] for what a person can set, [`CoreBlock`] for what an instance begins with, [`window`] for what a model gets to
 //! see of a conversation.
 
-mod ask;
-mod author;
-mod boot;
 mod brain;
-mod budget;
 mod config;
 mod conversation;
-mod defaults;
+mod dispatch;
 mod error;
-mod event;
-mod face;
-mod fault;
-mod files;
-mod history;
-mod host;
-mod keeper;
+mod faces;
 mod kernel;
-mod keyless;
-pub mod keystone;
-mod kv;
-mod lean;
-mod migration;
-mod outcome;
 mod prompt;
-mod request;
-mod seed;
-mod shell;
-mod state;
-mod tools;
+mod spending;
+mod storage;
+mod table;
+mod toolbox;
 mod turn;
-mod unprompted;
-mod usage;
-mod web;
-pub mod window;
-mod worker;
 
-pub use author::{Author, Utterance};
-pub use boot::{BootReport, SafeFace};
 pub use brain::{
-    Brain, BrainError, BrainInfo, BrainReply, BrainRequest, LlmBrain, OfflineBrain, ScriptBrain,
+    Allowance, Brain, BrainInfo, BrainReply, BrainRequest, LlmBrain, OfflineBrain, ScriptBrain,
     ScriptStep, Tier,
 };
-pub use budget::Allowance;
 pub use config::{
-    Budgets, DatedPrice, Face, Grant, KernelConfig, ModelSpec, Settings, SettingsError,
-    ThinkingMode, WebSettings,
+    Budgets, DatedPrice, Event, EventSink, Face, Grant, KernelConfig, ModelSpec, Settings,
+    SettingsError, Taken, ThinkingMode, Usage, WebPolicy, WebSettings,
 };
-pub use defaults::{CoreBlock, new_memory};
-pub use error::KernelError;
-pub use event::{Event, EventSink};
-pub use face::{FaceNext, Said};
-pub use fault::Fault;
-pub use files::{Entry, Files, Listing, OpenRoot, Piece};
-pub use host::{Host, HostCall, HostError, HostSkills, Mounted, NoHost};
-pub use kernel::Kernel;
+pub use conversation::{Author, Said, Utterance, window};
+pub use error::{BrainError, Fault, KernelError};
+pub use faces::{
+    CompiledShell, FaceNext, Host, HostCall, HostError, HostSkills, Mounted, NoHost, Shell,
+    ShellCompiler, ShellError, ShellInfo, StubCompiler,
+};
+pub use kernel::{
+    BootReport, Kernel, SafeFace, keystone_of, may_block, migrate, plan_migration, seed_defaults,
+};
 // They stand in this crate's own signatures: who embeds it needs no other crate for them.
-pub use kv::{Kv, KvKey};
 pub use llm_client::{Clock, Role, SystemClock};
-pub use migration::{migrate, plan_migration};
-pub use outcome::ToolOutcome;
-pub use prompt::{BOOT_MESSAGE, FIXED_LINE, Part, Phase, PromptBlocks, Running, SystemPrompt};
-pub use request::{PromptLimit, PromptPreview, PromptTokens};
-pub use seed::{keystone_of, seed_defaults};
-pub use shell::{CompiledShell, Shell, ShellCompiler, ShellError, ShellInfo, StubCompiler};
-pub use tools::{
-    Group, Tool, boot_tools, conversation_tools, near_names, run_block_tool, tool, tool_group,
+pub use prompt::{
+    BOOT_MESSAGE, CoreBlock, FIXED_LINE, Part, Phase, PromptBlocks, Running, SystemPrompt,
+    keystone, new_memory,
+};
+pub use table::{
+    Group, Tool, ToolOutcome, boot_tools, conversation_tools, near_names, tool, tool_group,
     tool_groups,
 };
-pub use turn::{MAX_INPUT, TurnReport};
-pub use usage::{Taken, Usage};
-pub use web::{Found, Hit, Page, Resolve, SystemResolver, Web, WebPolicy};
-pub use worker::may_block;
+pub use toolbox::{
+    Entry, Files, Found, Hit, Kv, KvKey, Listing, OpenRoot, Page, Piece, Resolve, SystemResolver,
+    Web, run_block_tool,
+};
+pub use turn::{MAX_INPUT, PromptLimit, PromptPreview, PromptTokens, TurnReport};

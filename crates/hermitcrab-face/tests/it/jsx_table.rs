@@ -395,7 +395,7 @@ fn no_code_at_all() {
 #[test]
 fn our_own_faces_compile_without_a_warning() {
     let offline = crate::kernel_file("brain/offline/shell.jsx");
-    let constitution = crate::kernel_file("defaults/constitution.json");
+    let constitution = crate::kernel_file("prompt/defaults/constitution.json");
     let constitution: Value = serde_json::from_str(&constitution).unwrap();
     let pattern = constitution["tree"]["0"]["6"]["3"].as_str().unwrap();
     for source in [offline.as_str(), pattern] {

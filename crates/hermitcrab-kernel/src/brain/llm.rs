@@ -11,8 +11,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
-use super::{Brain, BrainError, BrainInfo, BrainReply, BrainRequest, MAX_TOKENS, Tier};
-use crate::{Event, EventSink, ModelSpec, Settings, ThinkingMode};
+use super::{Brain, BrainInfo, BrainReply, BrainRequest, MAX_TOKENS, Tier};
+use crate::{BrainError, Event, EventSink, ModelSpec, Settings, ThinkingMode};
 
 /// The fewest tokens that a model with a budget for thinking has left for its answer.
 const BESIDE_THINKING: u32 = 1_024;

@@ -1,8 +1,8 @@
 //! Who thinks: a model, a script for tests, or the offline rules.
 
+mod allowance;
 mod llm;
 mod offline;
-mod plain;
 mod script;
 
 use async_trait::async_trait;
@@ -10,11 +10,13 @@ use llm_client::{Message, Reply, Spend, ToolSpec};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
+pub use allowance::Allowance;
+pub(crate) use allowance::{Cap, Caps};
 pub use llm::LlmBrain;
 pub use offline::OfflineBrain;
 pub use script::{ScriptBrain, ScriptStep};
 
-use crate::{Allowance, EventSink, Face, tools};
+use crate::{BrainError, EventSink, Face, table};
 
 /// The longest reply in tokens where neither request nor settings say: room for a whole shell.
 pub(crate) const MAX_TOKENS: u32 = 8_192;
@@ -39,7 +41,7 @@ pub trait Brain: Send + Sync {
 
     /// These tools as a request holds them, as compact JSON; in Anthropic's form unless the provider has another one.
     fn tools_as_sent(&self, tools: &[ToolSpec]) -> String {
-        tools::as_sent(tools)
+        table::as_sent(tools)
     }
 
     /// What was charged since this was last asked, by calls with and without an answer, cancelled ones too. None if the
@@ -118,28 +120,4 @@ pub struct BrainReply {
     pub reply: Reply,
     /// The id of the model that was asked for it.
     pub model: String,
-}
-
-/// Why there is no answer.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum BrainError {
-    /// Every model that may be asked failed; this is the last one's error.
-    #[error("{model}: {source}")]
-    Model {
-        /// The last model that was asked.
-        model: String,
-        /// What it, or its server, said.
-        #[source]
-        source: llm_client::Error,
-    },
-    /// A budget does not allow the request; the line for the person says which.
-    #[error("{0}")]
-    Budget(String),
-    /// The request was given up.
-    #[error("stopped")]
-    Cancelled,
-    /// The brain cannot answer this.
-    #[error("{0}")]
-    Other(String),
 }

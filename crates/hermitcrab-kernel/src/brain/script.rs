@@ -6,8 +6,8 @@ use llm_client::{Block, BlockKind, Raw, Reply, ReplySource, StopReason, ToolInpu
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::{Brain, BrainError, BrainInfo, BrainReply, BrainRequest};
-use crate::{Event, EventSink};
+use super::{Brain, BrainInfo, BrainReply, BrainRequest};
+use crate::{BrainError, Event, EventSink};
 
 /// A brain that answers from a list, for tests. It keeps what it was asked.
 pub struct ScriptBrain {

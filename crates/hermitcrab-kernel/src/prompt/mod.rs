@@ -4,14 +4,18 @@
 //! later call shows three heads and the memory's aperture; everything else is read on demand. Nothing here reads a store or a
 //! clock: the same blocks give the same bytes, so that a provider's cache holds as long as no head is edited.
 
-mod sheet;
+mod builder;
+mod defaults;
+pub(crate) mod kernel_words;
+pub mod keystone;
 
 use pscale_blocks::{Block, DetailLevel, TokenCounter};
 use serde::Serialize;
 
 use crate::Face;
-use crate::defaults::CoreBlock;
-use sheet::Sheet;
+use builder::Sheet;
+pub use defaults::{CoreBlock, new_memory};
+pub(crate) use kernel_words::FROM_FACE;
 
 /// Stands in every prompt, because texts of blocks, pages and files may be anybody's.
 pub const FIXED_LINE: &str =

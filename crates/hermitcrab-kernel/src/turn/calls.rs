@@ -5,9 +5,9 @@ use pscale_blocks::EditAuthor;
 use serde_json::Value;
 
 use super::{BOOT_REPAIRS, Next, REPAIRS, Turn};
+use crate::dispatch::CLOSE_AT;
+use crate::dispatch::Caller;
 use crate::prompt::Phase;
-use crate::tools::call::CLOSE_AT;
-use crate::tools::run::Caller;
 use crate::{Author, ToolOutcome, Utterance};
 
 impl Turn<'_> {

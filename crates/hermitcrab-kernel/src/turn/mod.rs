@@ -1,21 +1,22 @@
 //! One turn: ask, run the tools that are called, ask again, until there is an answer for the person.
 
-mod asks;
 mod calls;
+mod face_request;
 mod reply;
+mod request;
 
-pub(crate) use asks::is_ask;
 use llm_client::{Block, Message, Role};
 use pscale_blocks::O200k;
+pub use request::{PromptLimit, PromptPreview, PromptTokens};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
+use crate::conversation::window::{self, WindowLimits};
 use crate::conversation::{self, Conversation};
-use crate::face::Notes;
+use crate::dispatch::Facts;
+use crate::faces::Notes;
 use crate::kernel::Inner;
 use crate::prompt::Phase;
-use crate::tools::run::Facts;
-use crate::window::{self, WindowLimits};
 use crate::{
     Author, BrainError, EventSink, Face, Fault, KernelError, ShellError, Taken, Utterance,
 };

@@ -3,11 +3,11 @@
 use llm_client::{Block, BlockKind, Message, Reply, StopReason};
 use serde_json::{Value, json};
 
-use super::{BOOT_REPAIRS, Next, Turn, asks};
-use crate::lean::without_copies;
-use crate::prompt::Phase;
-use crate::tools::call::calls;
-use crate::window::{self, WindowLimits};
+use super::{BOOT_REPAIRS, Next, Turn};
+use crate::conversation::window::{self, WindowLimits};
+use crate::conversation::without_copies;
+use crate::dispatch::calls;
+use crate::prompt::{Phase, kernel_words as asks};
 use crate::{Author, BrainReply, Utterance};
 
 /// How often a reply may pause in a turn.

@@ -10,8 +10,8 @@ use llm_client::{Block, Cost, Reply, ReplySource, StopReason};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::{Brain, BrainError, BrainInfo, BrainReply, BrainRequest, ScriptStep};
-use crate::{Event, EventSink};
+use super::{Brain, BrainInfo, BrainReply, BrainRequest, ScriptStep};
+use crate::{BrainError, Event, EventSink};
 
 use sight::{CALL_ID, Sight};
 

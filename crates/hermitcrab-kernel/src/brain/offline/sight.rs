@@ -1,7 +1,7 @@
 use llm_client::{BlockKind, Message, Role, ToolSpec};
 use serde_json::Value;
 
-use crate::window::{LEFT_OUT, NOTICE};
+use crate::conversation::window::{LEFT_OUT, NOTICE};
 use crate::{BrainRequest, Face};
 
 /// What the script sees of a conversation: what was said last, and what it has done about it so far.

@@ -1,0 +1,396 @@
+//! The tools of the model on itself: its face, its tools, what it took, what was said.
+
+use llm_client::{BlockKind, Raw, ToolSpec};
+use pscale_blocks::{O200k, TokenCounter as _};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::run::Caller;
+use crate::conversation::Conversation;
+use crate::kernel::Inner;
+use crate::table::{self, Args};
+use crate::{
+    CompiledShell, Event, Fault, Mounted, Shell, ShellError, Tool, ToolOutcome, near_names, tool,
+    tool_group,
+};
+
+/// The most tools that are sent.
+pub(crate) const MOST_TOOLS: usize = 24;
+/// Without these a model could not get its other tools back.
+const KEPT_TOOLS: [&str; 3] = ["block_read", "block_list", "set_tools"];
+/// How often the provider may search in one request.
+const SEARCHES: u32 = 5;
+/// How many shells may become the face in one turn.
+const MOUNTS: u32 = 2;
+
+impl Inner {
+    pub(crate) fn get_source(&self) -> Result<ToolOutcome, Fault> {
+        let (_, source) = self.running_source()?;
+        Ok(ToolOutcome::of(source))
+    }
+
+    /// The revision and the JSX of the running shell.
+    fn running_source(&self) -> Result<(u64, String), Fault> {
+        let rev = self.state().shell;
+        let none =
+            || Fault::new("no_shell", "no shell is running").hint("write one with recompile");
+        let rev = rev.ok_or_else(none)?;
+        let source = self.shells().source(&self.keeper, rev).map_err(io_fault)?;
+        source.map(|source| (rev, source)).ok_or_else(none)
+    }
+
+    pub(crate) async fn patch_source(
+        &self,
+        args: &Args,
+        caller: &mut Caller<'_>,
+    ) -> Result<ToolOutcome, Fault> {
+        let (old, new) = (args.text("old"), args.text("new"));
+        let (_, source) = self.running_source()?;
+        // Overlapping ones, too.
+        let count = (source.char_indices())
+            .filter(|(at, _)| !old.is_empty() && source[*at..].starts_with(old))
+            .count();
+        if count != 1 {
+            let near = near_line(&source, old);
+            let fault = Fault::new(
+                "not_once",
+                format!("old occurs {count} times in the shell; it must occur exactly once"),
+            );
+            return Err(match near {
+                Some((line, text)) if count == 0 => {
+                    fault.hint(format!("the nearest line is {line}: {text}"))
+                }
+                _ => fault.hint("give more of the text around it"),
+            });
+        }
+        self.recompile(&source.replacen(old, new, 1), caller).await
+    }
+
+    /// Compiles a shell and shows it.
+    pub(crate) async fn recompile(
+        &self,
+        jsx: &str,
+        caller: &mut Caller<'_>,
+    ) -> Result<ToolOutcome, Fault> {
+        if !caller.boot && caller.facts.mounted >= MOUNTS {
+            return Err(Fault::new(
+                "face_is_new",
+                "the face is already new; answer the person",
+            ));
+        }
+        // Its source is kept.
+        let (jsx, _) = pscale_blocks::remove_keys(jsx);
+        match self.compiler.compile(&jsx) {
+            // It is not kept either.
+            Ok(_) if caller.cancel.is_cancelled() => Err(stopped()),
+            Ok(compiled) => self.mount(compiled, caller).await,
+            Err(errors) => Ok(compile_failed(errors, caller)),
+        }
+    }
+
+    async fn mount(
+        &self,
+        compiled: CompiledShell,
+        caller: &mut Caller<'_>,
+    ) -> Result<ToolOutcome, Fault> {
+        let by = caller.by.clone();
+        let rev = (self.shells())
+            .add(&self.keeper, &compiled, self.clock.now(), &by)
+            .map_err(io_fault)?;
+        let mut answer = json!({
+            "rev": rev,
+            "component": compiled.component,
+            "warnings": compiled.warnings,
+        });
+        if !compiled.dropped_imports.is_empty() {
+            answer["dropped_imports"] = json!(compiled.dropped_imports);
+        }
+        let mounted = self.show(Shell { rev, compiled }, caller.cancel).await;
+        let mut outcome = match mounted {
+            Mounted::Failed(error) => return self.mount_failed(rev, error, caller),
+            Mounted::Cancelled => {
+                let dropped = self.shells().forget(&self.keeper, rev);
+                dropped.map_err(io_fault)?;
+                return Err(stopped());
+            }
+            Mounted::Yes => {
+                answer["mounted"] = true.into();
+                ToolOutcome::of(answer)
+            }
+            Mounted::NoPage => {
+                answer["mounted"] = json!(null);
+                answer["note"] = "compiled and stored; no page is open to show it".into();
+                ToolOutcome::of(answer)
+            }
+        };
+        outcome.pending_face = mounted != Mounted::Yes;
+        let mounted = (mounted == Mounted::Yes).then_some(true);
+        (self.shells())
+            .mark(&self.keeper, rev, mounted)
+            .map_err(io_fault)?;
+        self.change_state(|state| state.shell = Some(rev))
+            .map_err(io_fault)?;
+        caller.facts.mounted += 1;
+        caller.events.send(Event::ShellShown { rev });
+        Ok(outcome)
+    }
+
+    /// Shows a shell. One that died as soon as it had mounted did not mount.
+    pub(crate) async fn show(&self, shell: Shell, cancel: &CancellationToken) -> Mounted {
+        let rev = shell.rev;
+        let before = self.shells().deaths(rev);
+        let mounted = self.host.show(shell, cancel.clone()).await;
+        if mounted == Mounted::Yes && self.shells().deaths(rev) > before {
+            let message = "it died as soon as it was shown";
+            return Mounted::Failed(ShellError::new("render", message));
+        }
+        mounted
+    }
+
+    fn mount_failed(
+        &self,
+        rev: u64,
+        error: ShellError,
+        caller: &mut Caller<'_>,
+    ) -> Result<ToolOutcome, Fault> {
+        (self.shells())
+            .mark(&self.keeper, rev, Some(false))
+            .map_err(io_fault)?;
+        caller.events.send(Event::ShellFailed {
+            rev: Some(rev),
+            message: error.message.clone(),
+        });
+        let mut outcome = ToolOutcome::from(
+            Fault::new(&error.kind, error.message.clone())
+                .hint("the face before stays; mend the fault and recompile"),
+        );
+        outcome.content["line"] = json!(error.line);
+        outcome.content["column"] = json!(error.column);
+        outcome.content["rev"] = rev.into();
+        caller.facts.fail(vec![error]);
+        Ok(outcome)
+    }
+
+    pub(crate) fn shell_list(&self) -> ToolOutcome {
+        let running = self.state().shell;
+        let rows: Vec<_> = self
+            .shells()
+            .list()
+            .iter()
+            .map(|shell| {
+                let mut row = json!(shell);
+                row["running"] = (Some(shell.rev) == running).into();
+                row
+            })
+            .collect();
+        ToolOutcome::of(rows)
+    }
+
+    /// Goes back to a shell that was kept: it is compiled and shown again, under its own revision.
+    pub(crate) async fn use_shell(
+        &self,
+        rev: u64,
+        caller: &mut Caller<'_>,
+    ) -> Result<ToolOutcome, Fault> {
+        let source = self.shells().source(&self.keeper, rev).map_err(io_fault)?;
+        let Some(source) = source else {
+            let kept: Vec<_> = (self.shells().list().iter())
+                .map(|shell| shell.rev.to_string())
+                .collect();
+            return Err(Fault::new("not_found", format!("there is no shell {rev}"))
+                .hint(format!("kept are {}", kept.join(", "))));
+        };
+        let compiled = match self.compiler.compile(&source) {
+            Ok(compiled) => compiled,
+            Err(errors) => return Ok(compile_failed(errors, caller)),
+        };
+        let component = compiled.component.clone();
+        let mounted = match self.show(Shell { rev, compiled }, caller.cancel).await {
+            Mounted::Failed(error) => return self.mount_failed(rev, error, caller),
+            Mounted::Cancelled => return Err(stopped()),
+            Mounted::Yes => Some(true),
+            Mounted::NoPage => None,
+        };
+        (self.shells())
+            .mark(&self.keeper, rev, mounted)
+            .map_err(io_fault)?;
+        self.change_state(|state| state.shell = Some(rev))
+            .map_err(io_fault)?;
+        caller.events.send(Event::ShellShown { rev });
+        Ok(ToolOutcome::of(
+            json!({"rev": rev, "component": component, "mounted": mounted}),
+        ))
+    }
+
+    /// Chooses the tools of the next calls.
+    pub(crate) fn set_tools(&self, names: &[String]) -> Result<ToolOutcome, Fault> {
+        let mut chosen: Vec<&str> = Vec::new();
+        let mut unknown = Vec::new();
+        for name in names {
+            let found: Vec<&str> = match (tool(name), tool_group(name)) {
+                (Some(tool), _) => vec![&tool.name],
+                (None, group) => group.iter().map(|tool| tool.name.as_str()).collect(),
+            };
+            if found.is_empty() {
+                unknown.push(name.as_str());
+            }
+            chosen.extend(found);
+        }
+        if !unknown.is_empty() {
+            let near: Vec<_> = unknown.iter().flat_map(|name| near_names(name)).collect();
+            let fault = Fault::new(
+                "unknown_tool",
+                format!(
+                    "{} is no tool and no group; nothing was changed",
+                    unknown.join(", ")
+                ),
+            );
+            return Err(if near.is_empty() {
+                fault.hint("block_read(\"capabilities\") lists them")
+            } else {
+                fault.hint(format!("did you mean {}?", near.join(", ")))
+            });
+        }
+        let mut tools: Vec<String> = Vec::new();
+        for name in KEPT_TOOLS.into_iter().chain(chosen) {
+            if !tools.iter().any(|own| own == name) {
+                tools.push(name.to_owned());
+            }
+        }
+        if tools.len() > MOST_TOOLS {
+            return Err(Fault::new(
+                "too_many",
+                format!(
+                    "these are {} tools with the three that always stay, more than {MOST_TOOLS}; nothing was changed",
+                    tools.len()
+                ),
+            )
+            .hint("choose single tools instead of groups"));
+        }
+        self.change_state(|state| state.tools = Some(tools.clone()))
+            .map_err(io_fault)?;
+        let tokens = O200k.count(&table::as_sent(&self.active_tools()));
+        Ok(ToolOutcome::of(json!({"tools": tools, "tokens": tokens})))
+    }
+
+    /// The tools of a conversation's next call, by name.
+    pub(crate) fn active_names(&self) -> Vec<String> {
+        let chosen = self.state().tools.clone();
+        let base = || tool_group("base").iter().map(|tool| tool.name.clone());
+        // A state from a later version may name tools that this one does not have.
+        let known = |names: Vec<String>| -> Vec<_> {
+            names
+                .into_iter()
+                .filter(|name| tool(name).is_some())
+                .collect()
+        };
+        chosen.map_or_else(|| base().collect(), known)
+    }
+
+    pub(crate) fn active_tools(&self) -> Vec<ToolSpec> {
+        let names = self.active_names();
+        let found = names.iter().filter_map(|name| tool(name));
+        found.map(|tool| self.sent(tool)).collect()
+    }
+
+    /// A tool as it is sent: a search of the provider's own takes the place of ours.
+    pub(crate) fn sent(&self, tool: &Tool) -> ToolSpec {
+        let search = self.config.settings.web.search_tool.as_deref();
+        match search.filter(|_| tool.name == "web_search" && self.searches_itself()) {
+            Some(kind) => {
+                let spec = json!({"type": kind, "name": "web_search", "max_uses": SEARCHES});
+                Raw::of(&spec).map_or_else(|_| tool.spec(), ToolSpec::Server)
+            }
+            None => tool.spec(),
+        }
+    }
+
+    /// Whether the provider has such tools.
+    fn searches_itself(&self) -> bool {
+        self.brain.info().provider == "anthropic"
+    }
+
+    pub(crate) fn conversation_read(&self, args: &Args) -> Result<ToolOutcome, Fault> {
+        const MOST: u64 = 50;
+        let from = args.number("from").unwrap_or(0) as usize;
+        let limit = args.number("limit").unwrap_or(20).min(MOST) as usize;
+        let (messages, count) =
+            Conversation::on_record(&self.keeper, from, limit).map_err(io_fault)?;
+        let rows: Vec<_> = messages
+            .iter()
+            .enumerate()
+            .map(|(index, said)| {
+                let parts: Vec<_> = said.message.content.iter().filter_map(plain).collect();
+                json!({"n": from + index, "by": said.by, "role": said.message.role, "text": parts.join("\n")})
+            })
+            .collect();
+        Ok(ToolOutcome::of(json!({"messages": rows, "of": count})))
+    }
+}
+
+fn stopped() -> Fault {
+    Fault::new("stopped", "it was stopped")
+}
+
+fn compile_failed(errors: Vec<ShellError>, caller: &mut Caller<'_>) -> ToolOutcome {
+    let first = errors.first().map_or_else(String::new, |error| {
+        let place = match (error.line, error.column) {
+            (Some(line), Some(column)) => format!("line {line}, column {column}: "),
+            (Some(line), None) => format!("line {line}: "),
+            _ => String::new(),
+        };
+        format!("{place}{}", error.message)
+    });
+    caller.events.send(Event::ShellFailed {
+        rev: None,
+        message: first.clone(),
+    });
+    let mut outcome = ToolOutcome::from(
+        Fault::new("compile", first).hint("the face before stays; mend the fault and recompile"),
+    );
+    outcome.content["errors"] = json!(errors);
+    caller.facts.fail(errors);
+    outcome
+}
+
+/// A piece of a message as plain text; none of what is not meant to be read.
+pub(crate) fn plain(piece: &llm_client::Block) -> Option<String> {
+    match &piece.kind {
+        BlockKind::Text { text } => Some(text.clone()),
+        BlockKind::ToolUse { name, .. } => Some(format!("[calls {name}]")),
+        BlockKind::ToolResult {
+            content, is_error, ..
+        } => {
+            let text: String = content
+                .iter()
+                .filter_map(llm_client::Block::as_text)
+                .collect();
+            let short: String = text.chars().take(200).collect();
+            let failed = if *is_error { " (failed)" } else { "" };
+            Some(format!("[result{failed}: {short}]"))
+        }
+        _ => None,
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is what map_err gives")]
+pub(crate) fn io_fault(error: std::io::Error) -> Fault {
+    let kind = match error.kind() {
+        std::io::ErrorKind::StorageFull => "full",
+        _ => "io",
+    };
+    Fault::new(kind, error.to_string())
+}
+
+/// The line of `source` that has most words of `wanted`'s first line.
+fn near_line<'a>(source: &'a str, wanted: &str) -> Option<(usize, &'a str)> {
+    let words: Vec<_> = wanted
+        .lines()
+        .find(|line| !line.trim().is_empty())?
+        .split_whitespace()
+        .collect();
+    let score = |line: &str| words.iter().filter(|word| line.contains(**word)).count();
+    let lines = source.lines().enumerate();
+    let (index, line) = lines.max_by_key(|(index, line)| (score(line), usize::MAX - index))?;
+    (score(line) > 0).then(|| (index + 1, line.trim()))
+}

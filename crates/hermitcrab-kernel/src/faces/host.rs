@@ -1,0 +1,88 @@
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+use serde::Serialize;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::shell::{Shell, ShellError};
+
+/// What stands between the kernel and the person: a page, a terminal, or nothing.
+#[async_trait]
+pub trait Host: Send + Sync {
+    /// What it can do.
+    fn offers(&self) -> HostSkills;
+
+    /// Does one of the things that it offers, after asking the person where that is due.
+    ///
+    /// # Errors
+    /// The person says no, or it cannot be done.
+    async fn ask(&self, call: HostCall) -> Result<Value, HostError>;
+
+    /// Makes a shell the face. The one before stays where this one does not mount, and where `cancel` fires before it has.
+    async fn show(&self, shell: Shell, cancel: CancellationToken) -> Mounted;
+}
+
+/// The tools that a host can run, by name, such as `notify`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct HostSkills(pub BTreeSet<String>);
+
+/// A tool call for the host.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HostCall {
+    /// The tool, such as `notify`.
+    pub name: String,
+    /// Its arguments, already checked against its schema.
+    pub args: Value,
+}
+
+/// Why the host did not do it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum HostError {
+    /// The person said no.
+    #[error("the person said no")]
+    Denied,
+    /// The host cannot do this.
+    #[error("{0}")]
+    Unavailable(String),
+    /// It failed.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// What became of a shell.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Mounted {
+    /// It is the face now.
+    Yes,
+    /// No page is open; it will be shown when one opens.
+    NoPage,
+    /// It failed on the page; the one before is the face.
+    Failed(ShellError),
+    /// It is not wanted any longer; the one before is the face.
+    Cancelled,
+}
+
+/// No host: nothing is shown and nothing can be asked.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoHost;
+
+#[async_trait]
+impl Host for NoHost {
+    fn offers(&self) -> HostSkills {
+        HostSkills::default()
+    }
+
+    async fn ask(&self, call: HostCall) -> Result<Value, HostError> {
+        Err(HostError::Unavailable(format!(
+            "{} needs a page, and none is open",
+            call.name
+        )))
+    }
+
+    async fn show(&self, _: Shell, _: CancellationToken) -> Mounted {
+        Mounted::NoPage
+    }
+}

@@ -1,0 +1,202 @@
+//! The last good shells.
+
+use std::io;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::shell::{CompiledShell, ShellInfo};
+use crate::storage::Keeper;
+
+const FILE: &str = "shells.json";
+const VERSION: u32 = 1;
+const FOLDER: &str = "shells";
+/// How many are kept.
+const KEPT: usize = 10;
+
+/// `shells.json`, and the sources beside it.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Shells {
+    schema_version: u32,
+    /// The last revision that was given out.
+    last: u64,
+    /// Oldest first.
+    #[serde(rename = "shells")]
+    kept: Vec<ShellInfo>,
+}
+
+fn source_file(rev: u64) -> String {
+    format!("{FOLDER}/{rev}.jsx")
+}
+
+/// With so many deaths a shell is never shown by itself.
+const DEATHS: u32 = 2;
+
+fn is_sound(shell: &ShellInfo) -> bool {
+    !has_failed(shell) && shell.deaths < DEATHS
+}
+
+fn has_failed(shell: &ShellInfo) -> bool {
+    shell.mounted == Some(false)
+}
+
+impl Shells {
+    /// What is kept. If the list cannot be read it is made anew from the sources, with a line about it.
+    pub fn open(keeper: &Keeper) -> io::Result<(Self, Option<String>)> {
+        let (bytes, moved) = keeper.load(FILE)?;
+        let Some(bytes) = bytes else {
+            return Ok((Self::found(keeper)?, moved));
+        };
+        let why = match serde_json::from_slice::<Self>(&bytes) {
+            Ok(shells) if shells.schema_version == VERSION => return Ok((shells, None)),
+            Ok(shells) => format!("it is of version {}", shells.schema_version),
+            Err(error) => error.to_string(),
+        };
+        let aside = keeper.keep_beside(FILE, &bytes)?;
+        let shells = Self::found(keeper)?;
+        shells.save(keeper)?;
+        let notice = format!(
+            "{FILE} cannot be read ({why}): the list of faces was made anew from {} sources, it is kept as {aside}",
+            shells.kept.len()
+        );
+        Ok((shells, Some(notice)))
+    }
+
+    /// The shells whose sources are there: nobody knows by whom they are.
+    fn found(keeper: &Keeper) -> io::Result<Self> {
+        let names = keeper.list(FOLDER)?;
+        let revs = names.iter().filter_map(|name| name.strip_suffix(".jsx"));
+        let mut revs: Vec<u64> = revs.filter_map(|rev| rev.parse().ok()).collect();
+        revs.sort_unstable();
+        let unknown = || "unknown".to_owned();
+        Ok(Self {
+            schema_version: VERSION,
+            last: revs.last().copied().unwrap_or_default(),
+            kept: revs
+                .into_iter()
+                .map(|rev| ShellInfo {
+                    rev,
+                    at: Timestamp::UNIX_EPOCH,
+                    by: unknown(),
+                    component: unknown(),
+                    mounted: None,
+                    deaths: 0,
+                })
+                .collect(),
+        })
+    }
+
+    /// Oldest first.
+    pub fn list(&self) -> &[ShellInfo] {
+        &self.kept
+    }
+
+    pub fn source(&self, keeper: &Keeper, rev: u64) -> io::Result<Option<String>> {
+        if !self.kept.iter().any(|shell| shell.rev == rev) {
+            return Ok(None);
+        }
+        let bytes = keeper.read(&source_file(rev))?;
+        Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
+    /// The revision that the next shell gets.
+    pub fn next_rev(&self) -> u64 {
+        self.last + 1
+    }
+
+    /// Keeps a shell under [`Self::next_rev`]; [`Self::mark`] says what became of it.
+    pub fn add(
+        &mut self,
+        keeper: &Keeper,
+        compiled: &CompiledShell,
+        at: Timestamp,
+        by: &str,
+    ) -> io::Result<u64> {
+        let rev = self.next_rev();
+        keeper.replace(&source_file(rev), compiled.source.as_bytes())?;
+        self.last = rev;
+        self.kept.push(ShellInfo {
+            rev,
+            at,
+            by: by.to_owned(),
+            component: compiled.component.clone(),
+            mounted: None,
+            deaths: 0,
+        });
+        self.save(keeper)?;
+        Ok(rev)
+    }
+
+    /// Notes whether a shell mounted, none if no page was open, and lets the oldest go.
+    pub fn mark(&mut self, keeper: &Keeper, rev: u64, mounted: Option<bool>) -> io::Result<()> {
+        let Some(shell) = self.kept.iter_mut().find(|shell| shell.rev == rev) else {
+            return Ok(());
+        };
+        shell.mounted = mounted.or(shell.mounted);
+        if mounted == Some(false) {
+            shell.deaths += 1;
+        }
+        let gone = self.oldest();
+        self.kept.retain(|shell| !gone.contains(&shell.rev));
+        self.save(keeper)?;
+        gone.into_iter()
+            .try_for_each(|rev| keeper.remove(&source_file(rev)))
+    }
+
+    /// What is more than ten good shells, and more than ten that failed: these never take the place of good ones.
+    fn oldest(&self) -> Vec<u64> {
+        let of_kind = |failed: bool| {
+            let kind = (self.kept.iter()).filter(move |shell| has_failed(shell) == failed);
+            let over = kind.clone().count().saturating_sub(KEPT);
+            kind.take(over).map(|shell| shell.rev)
+        };
+        of_kind(false).chain(of_kind(true)).collect()
+    }
+
+    /// The shell to go back to: the newest one that has not failed, the current one first.
+    pub fn good(&self, current: Option<u64>) -> Option<&ShellInfo> {
+        let newest = || self.kept.iter().rev().find(|shell| is_sound(shell));
+        let current = self.kept.iter().find(|shell| Some(shell.rev) == current);
+        current.filter(|shell| is_sound(shell)).or_else(newest)
+    }
+
+    /// Forgets a shell that was never shown.
+    pub fn forget(&mut self, keeper: &Keeper, rev: u64) -> io::Result<()> {
+        self.kept.retain(|shell| shell.rev != rev);
+        self.save(keeper)?;
+        keeper.remove(&source_file(rev))
+    }
+
+    /// Counts a death of a shell that was shown.
+    pub fn died(&mut self, keeper: &Keeper, rev: u64, hung: bool) -> io::Result<()> {
+        let Some(shell) = self.kept.iter_mut().find(|shell| shell.rev == rev) else {
+            return Ok(());
+        };
+        shell.deaths = shell.deaths.saturating_add(1);
+        if hung {
+            shell.mounted = Some(false);
+            shell.deaths = shell.deaths.max(DEATHS);
+        }
+        self.save(keeper)
+    }
+
+    /// How often a shell died.
+    pub fn deaths(&self, rev: u64) -> u32 {
+        let shell = self.kept.iter().find(|shell| shell.rev == rev);
+        shell.map_or(0, |shell| shell.deaths)
+    }
+
+    /// The shell to show when `rev` died: the newest sound one before it, else `rev` itself if it still is.
+    pub fn after(&self, rev: u64) -> Option<u64> {
+        let sound = self.kept.iter().rev().filter(|shell| is_sound(shell));
+        let mut revs = sound.map(|shell| shell.rev);
+        let earlier = revs.clone().find(|other| *other < rev);
+        earlier.or_else(|| revs.find(|other| *other == rev))
+    }
+
+    fn save(&self, keeper: &Keeper) -> io::Result<()> {
+        let mut text = serde_json::to_vec_pretty(self)?;
+        text.push(b'\n');
+        keeper.replace(FILE, &text)
+    }
+}

@@ -1,0 +1,185 @@
+//! Which keystone is read at a boot: the stored one or the embedded one.
+
+use jiff::civil::Date;
+use pscale_blocks::{Block, BlockError, BlockName, Path, TokenCounter, render_json};
+
+use super::defaults::{CoreBlock, RELEASED_KEYSTONES};
+
+/// A stored keystone with more tokens than this, as JSON, is not sent to a model.
+const MOST_TOKENS: usize = 2_000;
+
+/// Where the version stands.
+const VERSION: &str = "0.5.1";
+
+/// What the store says of its keystone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Persisted<'a> {
+    /// There is none.
+    Missing,
+    /// It cannot be read, for this reason.
+    Unreadable(&'a str),
+    /// It is this.
+    Found(&'a Block),
+}
+
+/// Which keystone is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Which {
+    /// That of the program.
+    Embedded,
+    /// That of the store; it is the program's, or a newer one.
+    Persisted,
+    /// That of the store, with the program's number and another content.
+    Edited,
+}
+
+/// What is to be done with the store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StoreAction {
+    /// Nothing.
+    Leave,
+    /// The embedded keystone is stored as a new block.
+    Create,
+    /// The embedded keystone is stored as a new revision.
+    Replace {
+        /// The name under which the block before is kept beside it, because somebody had edited it.
+        keep_as: Option<BlockName>,
+    },
+}
+
+/// A decision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    /// Which one is read.
+    pub which: Which,
+    /// The one that is read.
+    pub block: Block,
+    /// One line for the person.
+    pub notice: Option<String>,
+    /// What is to be done with the store.
+    pub action: StoreAction,
+}
+
+/// The number of a keystone, if `0.5.1` begins `keystone v<number> (<date>)`.
+pub fn keystone_version(block: &Block) -> Option<u64> {
+    let path: Path = VERSION.parse().ok()?;
+    let line = match block.text(&path) {
+        Ok(line) => line?,
+        // The block has grown.
+        Err(BlockError::NotFound {
+            near: Some(moved), ..
+        }) => block.text(&moved).ok()??,
+        Err(_) => return None,
+    };
+    let (number, rest) = line.strip_prefix("keystone v")?.split_once(" (")?;
+    let (date, _) = rest.split_once(')')?;
+    date.parse::<Date>().ok()?;
+    let digits = number.bytes().all(|byte| byte.is_ascii_digit());
+    digits.then(|| number.parse().ok())?
+}
+
+/// Decides between the stored keystone and `embedded`. The higher number wins; with equal numbers the stored one. A stored
+/// one that cannot teach is left where it is and not read.
+pub fn choose(persisted: Persisted<'_>, embedded: &Block, tokens: &dyn TokenCounter) -> Choice {
+    let built_in = |notice: Option<String>, action| Choice {
+        which: Which::Embedded,
+        block: embedded.clone(),
+        notice,
+        action,
+    };
+    let stored = match persisted {
+        Persisted::Missing => return built_in(None, StoreAction::Create),
+        Persisted::Unreadable(why) => {
+            let notice =
+                format!("the stored keystone cannot be read ({why}); the built-in one is used");
+            return built_in(Some(notice), StoreAction::Leave);
+        }
+        Persisted::Found(stored) => stored,
+    };
+    // The built-in one teaches; to count it would load the tokenizer at every start.
+    if stored != embedded
+        && let Err(why) = teaches(stored, tokens)
+    {
+        let notice = format!(
+            "the stored keystone is not used: {why}; `hermitcrab block undo keystone` takes its last edit back"
+        );
+        return built_in(Some(notice), StoreAction::Leave);
+    }
+    let own = keystone_version(embedded).unwrap_or_default();
+    // One that does not say its number was edited.
+    let version = keystone_version(stored).unwrap_or(own);
+    if version < own {
+        let keep_as = kept_as(stored, version);
+        let kept = keep_as.as_ref().map_or(String::new(), |name| {
+            format!("; your edited one is kept as block {name}")
+        });
+        let notice = format!("keystone v{own} takes the place of v{version}{kept}");
+        return built_in(Some(notice), StoreAction::Replace { keep_as });
+    }
+    let (which, notice) = if version > own {
+        let notice =
+            format!("the stored keystone v{version} is newer than the built-in v{own} and is used");
+        (Which::Persisted, Some(notice))
+    } else if stored == embedded {
+        (Which::Persisted, None)
+    } else {
+        let notice = format!("the stored keystone v{version} was edited and is used");
+        (Which::Edited, Some(notice))
+    };
+    Choice {
+        which,
+        block: stored.clone(),
+        notice,
+        action: StoreAction::Leave,
+    }
+}
+
+/// Whether a model can learn the format from a keystone, or why it cannot.
+fn teaches(block: &Block, tokens: &dyn TokenCounter) -> Result<(), String> {
+    if block.head_text().is_none_or(|head| head.trim().is_empty()) {
+        return Err("its head has no text".to_owned());
+    }
+    let count = tokens.count(&render_json(block));
+    if count > MOST_TOKENS {
+        return Err(format!(
+            "it has {count} tokens, and {MOST_TOKENS} is the most"
+        ));
+    }
+    Ok(())
+}
+
+/// The name for a stored keystone that is not as any program wrote it; none for one that is, for nothing of it is lost.
+fn kept_as(stored: &Block, version: u64) -> Option<BlockName> {
+    let hash = hex(&stored.hash());
+    let untouched = RELEASED_KEYSTONES.contains(&(version, hash.as_str()));
+    if untouched {
+        return None;
+    }
+    BlockName::new(&format!("{}-{version}", CoreBlock::Keystone.name())).ok()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // A string takes everything.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Who changes the embedded keystone raises its number and leaves the hash of the one before in the list.
+    #[test]
+    fn the_embedded_keystone_is_the_last_of_those_released() {
+        let embedded = CoreBlock::Keystone.embedded();
+        let (number, hash) = RELEASED_KEYSTONES.last().unwrap();
+        assert_eq!(keystone_version(embedded), Some(*number));
+        assert_eq!(hex(&embedded.hash()), *hash);
+        assert!(RELEASED_KEYSTONES.is_sorted());
+    }
+}

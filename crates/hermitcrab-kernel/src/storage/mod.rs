@@ -1,0 +1,7 @@
+//! Where the kernel keeps what is no block, and the store as everybody gets it.
+
+mod file_store;
+mod redacting;
+
+pub(crate) use file_store::Keeper;
+pub(crate) use redacting::Keyless;

@@ -1,0 +1,197 @@
+//! What a face asks, checked: nothing of it is sent as it came.
+
+use llm_client::{Block, Message, Role, ToolSpec};
+use pscale_blocks::remove_keys;
+use serde_json::Value;
+
+use super::message::{messages, system, wrong};
+use crate::conversation::window;
+use crate::dispatch::MOST_TOOLS;
+use crate::dispatch::clean;
+use crate::kernel::Inner;
+use crate::{BrainRequest, FIXED_LINE, Fault, Tier, near_names, tool, tool_group};
+
+/// The longest parameters, as JSON.
+const MAX_PARAMS: usize = 1 << 20;
+/// The longest reply in tokens that a face may ask for.
+const MAX_REPLY: u64 = 8_192;
+
+/// Which tools a request may name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ToolChoice {
+    /// The kernel's, and those of the face: it runs them itself.
+    Any,
+    /// The kernel's: it runs them.
+    OwnOnly,
+}
+
+/// A request of a face.
+#[derive(Debug, Clone)]
+pub(super) struct Params {
+    /// The last one is of the user.
+    pub messages: Vec<Message>,
+    /// None: it did not say.
+    pub tools: Option<Vec<ToolSpec>>,
+    system: Vec<Block>,
+    tier: Tier,
+    model: Option<String>,
+    max_tokens: Option<u32>,
+    thinking_off: bool,
+}
+
+impl Params {
+    pub fn read(inner: &Inner, mut given: Value, choice: ToolChoice) -> Result<Self, Fault> {
+        if !given.is_object() {
+            return Err(wrong("params", "an object"));
+        }
+        let size = given.to_string().len();
+        if size > MAX_PARAMS {
+            let detail = format!("the request has {size} bytes, more than {MAX_PARAMS}");
+            return Err(Fault::new("too_large", detail));
+        }
+        // No key is ever sent to a model.
+        let redactor = &inner.config.redactor;
+        clean(&mut given, &|text| {
+            remove_keys(&redactor.clean_exact(text)).0.into_owned()
+        });
+        let messages = messages(&given["messages"])?;
+        let said = window::sanitise(messages.clone()).into_messages();
+        if said.last().is_none_or(|last| last.role != Role::User) {
+            let detail = "messages end with one of the user that is not empty";
+            return Err(Fault::new("bad_arguments", detail));
+        }
+        if !said.iter().any(window::starts_turn) {
+            let detail = "messages hold words of the user, not only results of tools";
+            return Err(Fault::new("bad_arguments", detail));
+        }
+        let (tier, model) = model(inner, &given["model"])?;
+        Ok(Self {
+            messages,
+            tools: tools(inner, &given["tools"], choice)?,
+            system: system(&given["system"])?,
+            tier,
+            model,
+            max_tokens: max_tokens(&given["max_tokens"])?,
+            thinking_off: given["thinking"]["type"] == "disabled",
+        })
+    }
+
+    /// The request with these messages.
+    pub fn request(
+        &self,
+        messages: Vec<Message>,
+        between: Vec<Block>,
+        tools: Vec<ToolSpec>,
+    ) -> BrainRequest {
+        // Who can read blocks and pages is told what they are.
+        let fixed = (!tools.is_empty()).then(|| Block::text(FIXED_LINE));
+        let own = self.system.iter().cloned().chain(between);
+        BrainRequest {
+            system: fixed.into_iter().chain(own).collect(),
+            tools,
+            tools_off: false,
+            messages,
+            tier: self.tier,
+            model: self.model.clone(),
+            thinking_off: self.thinking_off,
+            max_tokens: self.max_tokens,
+            ..BrainRequest::default()
+        }
+    }
+}
+
+/// `default`, `fast`, or the id of a model that the person set.
+fn model(inner: &Inner, given: &Value) -> Result<(Tier, Option<String>), Fault> {
+    let id = match given {
+        Value::Null => return Ok((Tier::Default, None)),
+        Value::String(id) => id.as_str(),
+        _ => return Err(wrong("model", "a text")),
+    };
+    let info = inner.brain.info();
+    let settings = &inner.config.settings;
+    if id == "default" || id == info.model {
+        return Ok((Tier::Default, None));
+    }
+    if id == "fast" || id == info.fast {
+        return Ok((Tier::Fast, None));
+    }
+    if settings.models.iter().any(|spec| spec.id == id) {
+        return Ok((Tier::Default, Some(id.to_owned())));
+    }
+    let chain = settings.models.iter().map(|spec| spec.id.as_str());
+    let known: Vec<_> = ["default", "fast"].into_iter().chain(chain).collect();
+    let id: String = id.chars().take(80).collect();
+    Err(
+        Fault::new("unknown_model", format!("{id:?} is not in the settings"))
+            .hint(format!("choose one of {}", known.join(", "))),
+    )
+}
+
+fn max_tokens(given: &Value) -> Result<Option<u32>, Fault> {
+    if given.is_null() {
+        return Ok(None);
+    }
+    let most = given.as_u64();
+    let most = most.ok_or_else(|| wrong("max_tokens", "a whole number above 0"))?;
+    Ok(Some(most.clamp(1, MAX_REPLY) as u32))
+}
+
+fn tools(inner: &Inner, given: &Value, choice: ToolChoice) -> Result<Option<Vec<ToolSpec>>, Fault> {
+    let items = match given {
+        Value::Null => return Ok(None),
+        Value::Array(items) => items,
+        _ => return Err(wrong("tools", "a list")),
+    };
+    let mut tools: Vec<ToolSpec> = Vec::new();
+    for (at, item) in items.iter().enumerate() {
+        for spec in specs(inner, item, &format!("tools[{at}]"), choice)? {
+            let is_there =
+                |other: &ToolSpec| crate::table::name_of(other) == crate::table::name_of(&spec);
+            if !tools.iter().any(is_there) {
+                tools.push(spec);
+            }
+        }
+    }
+    if tools.len() > MOST_TOOLS {
+        let detail = format!("these are {} tools, more than {MOST_TOOLS}", tools.len());
+        return Err(Fault::new("too_many", detail));
+    }
+    Ok(Some(tools))
+}
+
+/// A tool or group of the kernel's by its name, or a tool of the face's own.
+fn specs(
+    inner: &Inner,
+    given: &Value,
+    at: &str,
+    choice: ToolChoice,
+) -> Result<Vec<ToolSpec>, Fault> {
+    let name = given.as_str().or_else(|| given["name"].as_str());
+    let name = name.ok_or_else(|| wrong(at, "the name of a tool, or an object with a name"))?;
+    if let Some(tool) = tool(name) {
+        return Ok(vec![inner.sent(tool)]);
+    }
+    let group = tool_group(name);
+    if given.is_string() && !group.is_empty() {
+        return Ok(group.iter().map(|tool| inner.sent(tool)).collect());
+    }
+    let schema = &given["input_schema"];
+    let is_name = (1..=64).contains(&name.len())
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
+    if choice == ToolChoice::Any && is_name && schema.is_object() {
+        return Ok(vec![ToolSpec::Function {
+            name: name.to_owned(),
+            description: given["description"].as_str().unwrap_or_default().to_owned(),
+            schema: schema.clone(),
+            strict: None,
+        }]);
+    }
+    let name: String = name.chars().take(64).collect();
+    let fault = Fault::new("unknown_tool", format!("{at}: there is no tool {name:?}"));
+    Err(match near_names(&name).as_slice() {
+        [] => fault.hint("block_read(\"capabilities\") lists them"),
+        near => fault.hint(format!("did you mean {}?", near.join(", "))),
+    })
+}
