@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use llm_client::ConfigError;
 
-use crate::{Origin, ProviderName, printable};
+use crate::{Origin, printable};
 
 /// What can go wrong before or beside a program's own work.
 #[derive(Debug, thiserror::Error)]
@@ -74,19 +74,19 @@ pub enum Error {
     #[error("{provider} needs --base-url")]
     NoBaseUrl {
         /// The provider.
-        provider: ProviderName,
+        provider: &'static str,
     },
     /// The program has no model for this provider.
     #[error("{provider} needs --model")]
     NoModel {
         /// The provider.
-        provider: ProviderName,
+        provider: &'static str,
     },
     /// A provider was asked for that takes no calls without a key.
     #[error("{provider} needs a key: set {}", variables.join(" or "))]
     MissingKey {
         /// The provider.
-        provider: ProviderName,
+        provider: &'static str,
         /// The variables that may hold the key, the first wins.
         variables: Vec<String>,
     },

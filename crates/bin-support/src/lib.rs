@@ -51,44 +51,22 @@
 //! Next: [`Exit`] for the codes, [`CommonFlags`] for the flags, [`Model`] for a program that asks one, [`Interrupt`] for work that
 //! can stop half-way, [`OutputFile`] for files that are whole or not there, [`OutputTarget`] for the flags that name one.
 
-mod command_line;
-mod data_folder;
-mod env_file;
 mod environment;
 mod error;
 mod exit;
-mod flags;
-mod interrupt;
-mod logging;
-mod manual;
 mod model;
-mod output_file;
-mod output_target;
-mod place;
-mod printable;
-mod progress;
-mod results;
+mod output;
 mod run;
-mod runtime;
-mod shared_command;
 
-pub use command_line::{Program, command};
-pub use data_folder::data_folder;
-pub use env_file::EnvFile;
-pub use environment::{Environment, Origin};
+pub use environment::{EnvFile, Environment, Origin, data_folder};
 pub use error::Error;
-pub use exit::{Exit, Failure};
-pub use flags::{CommonFlags, LogFormat, SeedFlag};
-pub use interrupt::Interrupt;
+pub use exit::{Exit, Failure, printable, shortened};
 pub use model::{Model, ModelDefaults, ModelFlags, ProviderName};
-pub use output_file::{OutputFile, ensure_not_input, write_file};
-pub use output_target::{Output, OutputTarget};
-pub use place::Place;
-pub use printable::{printable, shortened};
-pub use progress::Progress;
-pub use results::Results;
-pub use run::{Session, run};
-pub use runtime::{block_on, block_on_threads};
+pub use output::{OutputFile, ensure_not_input, write_file};
+pub use run::{
+    CommonFlags, Interrupt, LogFormat, Output, OutputTarget, Place, Program, Progress, Results,
+    SeedFlag, Session, block_on, block_on_threads, command, run,
+};
 
 #[cfg(test)]
 #[path = "../build.rs"]

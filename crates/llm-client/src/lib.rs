@@ -73,40 +73,24 @@
 //! [`Request::with_schema`] and [`json`] for replies in a form, [`Cassette`] for replay, [`Anthropic`], [`Compat`] and
 //! [`Echo`] for who answers; modules hold what only few callers name.
 
-mod adapt;
-mod cassette;
-mod check;
 mod client;
-mod clock;
 mod codec;
-mod counting;
 pub mod dialect;
 pub mod error;
-mod event_stream;
-mod fit;
-mod hash;
 pub mod json;
 mod layers;
-mod lines;
-mod live;
 pub mod models;
 mod offline;
-mod outgoing;
-mod pipeline;
 pub mod provider;
+mod recording;
 mod redact;
 mod settings;
-mod sse;
-mod tokens;
-mod trace;
 mod transport;
 
-pub use cassette::Cassette;
 pub use client::{Client, ClientBuilder, Prepared};
-pub use clock::{Clock, SystemClock};
 pub use codec::{Anthropic, AnthropicVersion, Auth, Compat, Dialect, Endpoint};
 pub use error::{ConfigError, Error, ErrorKind};
-pub use event_stream::EventStream;
+pub use layers::clock::{Clock, SystemClock};
 pub use layers::ledger_file::LedgerFile;
 pub use llm_types::{
     Attempt, Block, BlockKind, CacheMark, Charge, Cost, CostSource, Count, CountSource, ErrorClass,
@@ -116,6 +100,8 @@ pub use llm_types::{
 };
 pub use models::ModelTable;
 pub use offline::Echo;
+pub use provider::event_stream::EventStream;
+pub use recording::cassette::Cassette;
 pub use redact::Redactor;
 pub use secrecy::SecretString;
 pub use settings::{Budget, CountPolicy, Limits, RetryPolicy, Spend, Timeouts, Unpriced};

@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 use url::Url;
 
 use crate::codec::reply_as_events;
-use crate::event_stream::EventStream;
+use crate::models::tokens::{self, estimated};
 use crate::provider::{Answer, Call, Caps, Provider, Route};
-use crate::tokens::{self, estimated};
+use crate::recording::hash;
 use crate::transport::{HttpRequest, Method};
-use crate::{Error, hash};
+use crate::{Error, EventStream};
 
 /// The label of its replies.
 const LABEL: &str = "echo";

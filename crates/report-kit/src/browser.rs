@@ -4,12 +4,12 @@ use std::ops::Range;
 use maud::{Markup, html};
 use serde::Serialize;
 
-use crate::anchor::{self, Anchors};
-use crate::embed;
+use crate::document::anchor::{self, Anchors};
+use crate::document::embed;
+use crate::document::number::counted;
+use crate::document::status::Tone;
+use crate::document::text;
 use crate::error::Error;
-use crate::number::counted;
-use crate::text;
-use crate::tone::Tone;
 
 /// Thousands of items to look through, each a place in a longer text, where a [`SearchableList`](crate::SearchableList)
 /// would be too large: the texts lie in the page once, as data, and the script shows those that are asked for. Without

@@ -1,9 +1,9 @@
 use maud::{Markup, html};
 use similar::{ChangeTag, TextDiff as Differ};
 
-use crate::anchor::Anchors;
-use crate::number::counted;
-use crate::text;
+use crate::document::anchor::Anchors;
+use crate::document::number::counted;
+use crate::document::text;
 
 /// Tokens of both texts together up to which they are compared: the work can grow with the square of it.
 const COMPARED: usize = 8_000;

@@ -53,32 +53,24 @@
 //! Next: [`Page`] and [`Section`] for what goes where, [`Cell`] for values, [`Plot`], [`SpaceTime`], [`TextDiff`] and
 //! [`SearchableList`] and [`Browser`] for the parts, [`Error`] for what [`Page::render`] refuses.
 
-mod anchor;
 mod browser;
-mod cell;
 mod diff;
 mod document;
-mod embed;
 mod error;
-mod list;
-mod number;
 mod page;
 mod plot;
 mod section;
-mod spacetime;
 mod table;
-mod text;
-mod tone;
 
 pub use browser::{Browser, Item, Value};
-pub use cell::Cell;
 pub use diff::TextDiff;
+pub use document::cell::Cell;
+pub use document::status::Tone;
+pub use document::text::visible;
 pub use error::Error;
-pub use list::{Entry, SearchableList};
 pub use page::Page;
+pub use plot::spacetime::SpaceTime;
 pub use plot::{Axis, Bar, Plot, Point, Series};
 pub use section::Section;
-pub use spacetime::SpaceTime;
+pub use section::list::{Entry, SearchableList};
 pub use table::Table;
-pub use text::visible;
-pub use tone::Tone;

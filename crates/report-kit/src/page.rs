@@ -3,15 +3,15 @@ use std::collections::BTreeSet;
 use maud::{Markup, html};
 use serde::Serialize;
 
-use crate::anchor::Anchors;
-use crate::document::{self, Scripts};
-use crate::embed::Embedded;
+use crate::document::anchor::Anchors;
+use crate::document::embed::Embedded;
+use crate::document::frame::{Scripts, document};
+use crate::document::status::Tone;
+use crate::document::text;
 use crate::error::Error;
 use crate::plot::Plot;
+use crate::plot::spacetime::SpaceTime;
 use crate::section::{self, Part, Section};
-use crate::spacetime::SpaceTime;
-use crate::text;
-use crate::tone::Tone;
 
 /// Sections from which on the page has a list of contents.
 const CONTENTS_FROM: usize = 3;
@@ -128,7 +128,7 @@ impl Page {
         let needed = self.all().map(Section::scripts);
         let scripts = needed.fold(Scripts::default(), Scripts::and);
         let title = text::label(&self.title, text::TITLE);
-        Ok(document::document(&title, &body, scripts))
+        Ok(document(&title, &body, scripts))
     }
 
     /// Every section, the provenance last.

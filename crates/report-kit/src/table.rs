@@ -1,9 +1,9 @@
 use maud::{Markup, html};
 
-use crate::anchor::Anchors;
-use crate::cell::Cell;
+use crate::document::anchor::Anchors;
+use crate::document::cell::Cell;
+use crate::document::text;
 use crate::error::Error;
-use crate::text;
 
 /// Rows from which on a reader may sort and filter.
 const LONG: usize = 10;

@@ -54,11 +54,11 @@ const ONCE: [(&str, &str); 10] = [
     ("ErrorClass", "crates/llm-types/src/error_class.rs"),
     ("FakeClock", "crates/test-support/src/clock.rs"),
     ("FaultServer", "crates/test-support/src/server/mod.rs"),
-    ("Provider", "crates/llm-client/src/provider.rs"),
+    ("Provider", "crates/llm-client/src/provider/mod.rs"),
     ("Redactor", "crates/llm-client/src/redact.rs"),
     ("ScriptedModel", "crates/test-support/src/model.rs"),
     ("Usd", "crates/llm-types/src/cost.rs"),
-    ("complete_reply", "crates/llm-client/src/fit.rs"),
+    ("complete_reply", "crates/llm-client/src/client/prepare.rs"),
 ];
 
 fn root() -> PathBuf {

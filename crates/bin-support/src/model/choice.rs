@@ -76,11 +76,13 @@ pub(crate) fn choose(
     let key = sent.find_map(|name| Some((name, variable(name)?)));
     if key.is_none() && own.is_some() && flags.replay.is_none() {
         return Err(Error::MissingKey {
-            provider,
+            provider: provider.as_str(),
             variables,
         });
     }
-    let address = address.ok_or(Error::NoBaseUrl { provider })?;
+    let address = address.ok_or(Error::NoBaseUrl {
+        provider: provider.as_str(),
+    })?;
     let key = match key {
         Some((name, key)) if !address.may_have(&key.origin) => {
             // A replay sends nothing, and needs no key.
@@ -215,7 +217,9 @@ fn model(
         Some(model) => Ok(model.clone()),
         // An id means nothing at another provider.
         None if provider == defaults.provider => Ok(defaults.model.to_owned()),
-        None => Err(Error::NoModel { provider }),
+        None => Err(Error::NoModel {
+            provider: provider.as_str(),
+        }),
     }
 }
 

@@ -4,17 +4,15 @@ pub(crate) mod anthropic;
 mod body;
 pub(crate) mod compat;
 mod endpoint;
-pub(crate) mod fault;
+pub(crate) mod error_body;
 mod fields;
 mod ids;
 mod readable;
+pub(crate) mod sse;
 mod stream;
 
 pub use anthropic::{Anthropic, AnthropicVersion};
-pub use compat::{
-    Compat, Dialect, MaxTokensField, ReasoningField, StreamUsage, SystemRole, ThinkingField,
-    ToolIndex,
-};
+pub use compat::{Compat, Dialect};
 pub use endpoint::{Auth, Endpoint};
 
 /// The longest reply in bytes, streams too.

@@ -7,9 +7,9 @@ use futures_util::{Stream, StreamExt as _, stream};
 use llm_types::{Event, Reply};
 use serde::de::IgnoredAny;
 
+use super::sse::SseDecoder;
 use super::{LONGEST_LINE, LONGEST_REPLY};
-use crate::event_stream::EventStream;
-use crate::sse::SseDecoder;
+use crate::EventStream;
 use crate::transport::HttpResponse;
 use crate::{BlockKind, Error, ToolInput};
 

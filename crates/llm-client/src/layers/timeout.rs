@@ -13,8 +13,8 @@ use futures_util::{FutureExt as _, Stream, StreamExt as _, stream};
 use llm_types::{Event, Request};
 use serde_json::Value;
 
+use crate::EventStream;
 use crate::error::TimeoutPhase;
-use crate::event_stream::EventStream;
 use crate::provider::Caps;
 use crate::transport::{HttpRequest, HttpResponse, Transport};
 use crate::{Clock, Error, Timeouts};

@@ -1,8 +1,10 @@
 //! What is known of models: a dated table in the crate, and the user's own over it.
 
+mod lines;
 mod model;
 mod price;
 mod table;
+pub(crate) mod tokens;
 
 pub use model::{Model, ModelStatus, ModelThinking};
 pub(crate) use price::Factor;

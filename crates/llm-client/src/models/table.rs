@@ -4,11 +4,11 @@ use jiff::civil::Date;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::lines::{self, Fault};
 use super::price::Dollars;
 use super::{Model, ModelStatus, ModelThinking, Price, Tier};
 use crate::ConfigError;
 use crate::error::UnavailableModel;
-use crate::lines::{self, Fault};
 
 /// The table of the crate.
 const EMBEDDED: &str = include_str!("../../data/models.json");

@@ -5,9 +5,9 @@ use maud::{Markup, html};
 use super::figure::{Drawing, Figure, LABEL, WIDTH, hue, left_out, minor};
 use super::scale::Scale;
 use super::{Axis, Bar};
-use crate::cell::Cell;
-use crate::number::{coordinate, counted, plain};
-use crate::text;
+use crate::document::cell::Cell;
+use crate::document::number::{coordinate, counted, plain};
+use crate::document::text;
 
 /// Bars that are drawn.
 const DRAWN: usize = 100;

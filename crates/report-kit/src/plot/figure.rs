@@ -4,12 +4,12 @@ use maud::{Markup, html};
 
 use super::Axis;
 use super::scale::Scale;
-use crate::anchor::Anchors;
-use crate::cell::Cell;
+use crate::document::anchor::Anchors;
+use crate::document::cell::Cell;
+use crate::document::number::{coordinate, counted};
+use crate::document::text;
 use crate::error::Error;
-use crate::number::{coordinate, counted};
 use crate::table::Table;
-use crate::text;
 
 /// Width of a drawing in its own units; the page scales it.
 pub(super) const WIDTH: f64 = 720.0;

@@ -4,11 +4,12 @@ mod bars;
 mod figure;
 mod placement;
 mod scale;
+pub(crate) mod spacetime;
 mod xy;
 
 use maud::Markup;
 
-use crate::anchor::Anchors;
+use crate::document::anchor::Anchors;
 use crate::error::Error;
 
 /// A drawing of numbers, with a table of the same numbers to unfold.

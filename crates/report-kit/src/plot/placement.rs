@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::figure::WIDTH;
-use crate::text;
+use crate::document::text;
 
 /// The distance between marks that are moved apart.
 const STEP: f64 = 7.0;

@@ -81,7 +81,7 @@ impl Scale {
             if largest >= 1e6 || step < 1e-4 {
                 scientific(value, (largest.log10().floor() + digits).max(0.0) as usize)
             } else {
-                crate::number::fixed(value, digits.max(0.0) as u8)
+                crate::document::number::fixed(value, digits.max(0.0) as u8)
             }
         };
         Self {

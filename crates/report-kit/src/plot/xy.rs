@@ -6,9 +6,9 @@ use super::figure::{Drawing, Figure, Frame, HEIGHT, LABEL, hue, left_out};
 use super::placement::{self, Label, NAMED};
 use super::scale::Scale;
 use super::{Axis, Point, Series, Shape};
-use crate::cell::Cell;
-use crate::number::{coordinate, counted, plain};
-use crate::text;
+use crate::document::cell::Cell;
+use crate::document::number::{coordinate, counted, plain};
+use crate::document::text;
 
 /// Points of one series that are drawn: more would be a blot, and megabytes.
 const DRAWN: usize = 4_000;

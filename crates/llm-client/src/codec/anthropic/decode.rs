@@ -5,7 +5,7 @@ use llm_types::{
 use serde_json::value::RawValue;
 
 use crate::codec::CallIds;
-use crate::codec::fault::{self, Asked};
+use crate::codec::error_body::{self, Asked};
 use crate::codec::fields::Fields;
 use crate::transport::HttpResponse;
 use crate::{Error, ErrorKind, Redactor};
@@ -65,7 +65,7 @@ impl Exchange {
     /// The error that an object with an `error` is, in a reply with a success status or in a stream.
     pub fn fault(&self, envelope: &Fields<'_>) -> Error {
         let error = match envelope.raw("error") {
-            Some(object) => fault::of_object(self.asked(), &self.headers, object),
+            Some(object) => error_body::of_object(self.asked(), &self.headers, object),
             None => Error::bad_response("an error without an error object"),
         };
         let mut error = self.located(error);
@@ -81,7 +81,10 @@ impl Exchange {
             return Error::bad_response("it is empty");
         }
         let text = String::from_utf8_lossy(body);
-        Error::bad_response(format!("{what}: {}", fault::excerpt(&self.redactor, &text)))
+        Error::bad_response(format!(
+            "{what}: {}",
+            error_body::excerpt(&self.redactor, &text)
+        ))
     }
 
     fn fault_or_bad(&self, fields: &Fields<'_>, what: &str, body: &[u8]) -> Error {
@@ -293,14 +296,14 @@ pub(super) fn count_not_found(exchange: &Exchange, body: &[u8]) -> Error {
     let field = |name| error.as_ref().and_then(|error| error.text(name));
     let kind = field("type");
     if kind.as_deref() == Some("not_found_error") {
-        return fault::of_response(exchange.asked(), 404, &exchange.headers, body);
+        return error_body::of_response(exchange.asked(), 404, &exchange.headers, body);
     }
     let message = field("message").unwrap_or_else(|| text.trim().to_owned());
     ErrorKind::Api {
         status: 404,
         kind,
         code: None,
-        message: fault::excerpt(&exchange.redactor, &message),
+        message: error_body::excerpt(&exchange.redactor, &message),
         quota: false,
     }
     .into()

@@ -16,7 +16,7 @@ use llm_types::{Request, Target};
 
 use self::decode::Exchange;
 use self::stream::Assembly;
-use super::{Endpoint, LONGEST_REPLY, events, fault, readable, repair_warning};
+use super::{Endpoint, LONGEST_REPLY, error_body, events, readable, repair_warning};
 use crate::provider::{Answer, Call, Caps, Provider, Route, Structure};
 use crate::transport::{HttpRequest, HttpResponse, Method};
 use crate::{ConfigError, Error};
@@ -162,8 +162,8 @@ impl Anthropic {
 /// The error that a reply without a success status is. A redirect is one too: the key stays where it is.
 async fn failure(exchange: &Exchange, response: HttpResponse) -> Error {
     let status = response.status;
-    let body = response.start(fault::BODY_READ).await;
-    exchange.located(fault::of_response(
+    let body = response.start(error_body::BODY_READ).await;
+    exchange.located(error_body::of_response(
         exchange.asked(),
         status,
         &exchange.headers,
@@ -176,7 +176,7 @@ async fn ask(mut exchange: Exchange, call: Call) -> Result<Answer, Error> {
     let response = call.transport.execute(call.wire).await?;
     exchange.hear(&response);
     if response.status == 404 && call.route == Route::Count {
-        let body = response.start(fault::BODY_READ).await;
+        let body = response.start(error_body::BODY_READ).await;
         return Err(exchange.located(decode::count_not_found(&exchange, &body)));
     }
     if !(200..300).contains(&response.status) {

@@ -9,7 +9,7 @@ use super::block::OpenBlock;
 use super::decode::{self, Exchange};
 use super::object::Object;
 use crate::codec::fields::Fields;
-use crate::codec::{Assembler, CallIds, fault, is_object, is_ping};
+use crate::codec::{Assembler, CallIds, error_body, is_object, is_ping};
 use crate::{Error, ErrorKind};
 
 /// Numbers of tokens are short, and each event has all of them: without a limit they would fill the memory.
@@ -142,7 +142,7 @@ impl Assembler for Assembly {
             out.push_back(Event::Done(Box::new(reply)));
             return Ok(());
         }
-        let partial = fault::partial(self.exchange.asked().redactor, reply);
+        let partial = error_body::partial(self.exchange.asked().redactor, reply);
         Err(ErrorKind::StreamTruncated { partial }.into())
     }
 }
@@ -335,7 +335,7 @@ impl Assembly {
         if data.trim() != "[DONE]" && !is_object(data) {
             return Err(Error::protocol(format!(
                 "expected the JSON object of an event, got: {}",
-                fault::excerpt(self.exchange.asked().redactor, data)
+                error_body::excerpt(self.exchange.asked().redactor, data)
             )));
         }
         unknown(name, data, out);

@@ -4,11 +4,11 @@ use llm_types::{
 };
 use serde_json::value::RawValue;
 
-use super::Asking;
+use super::context::Asking;
 use super::draft::Draft;
 use super::wire::{Chunk, Said};
 use crate::Error;
-use crate::codec::fault;
+use crate::codec::error_body;
 use crate::codec::fields::Fields;
 
 /// What of an assistant object can go back.
@@ -26,9 +26,9 @@ pub(super) fn reply(asking: &Asking, body: &[u8]) -> Result<Reply, Error> {
     let text = String::from_utf8_lossy(body);
     let text = text.trim_start_matches('\u{feff}');
     let unreadable = |why: &str| {
-        let text = fault::excerpt(&asking.redactor, text);
+        let text = error_body::excerpt(&asking.redactor, text);
         Error::bad_response(format!("expected a chat completion, {why}: {text}"))
-            .with_trail(fault::trail(&asking.headers))
+            .with_trail(error_body::trail(&asking.headers))
     };
     let chunk: Chunk<'_> = serde_json::from_str(text).map_err(|_| unreadable("got"))?;
     if let Some(error) = chunk.error(text) {
@@ -199,9 +199,9 @@ pub(super) fn models(asking: &Asking, body: &[u8]) -> Result<Vec<ModelInfo>, Err
     let text = String::from_utf8_lossy(body);
     let rows = Fields::of(&text).and_then(|fields| fields.list("data"));
     let rows = rows.ok_or_else(|| {
-        let text = fault::excerpt(&asking.redactor, &text);
+        let text = error_body::excerpt(&asking.redactor, &text);
         Error::bad_response(format!("expected a list of models, got: {text}"))
-            .with_trail(fault::trail(&asking.headers))
+            .with_trail(error_body::trail(&asking.headers))
     })?;
     Ok(rows.into_iter().filter_map(model).collect())
 }

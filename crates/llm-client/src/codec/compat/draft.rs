@@ -8,11 +8,11 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::Asking;
-use super::dialect::{ReasoningField, ToolIndex};
+use super::context::Asking;
 use super::wire::{Piece, Said};
 use crate::Error;
 use crate::codec::CallIds;
+use crate::dialect::{ReasoningField, ToolIndex};
 
 /// Where events go, if anyone reads them.
 pub(super) type Out<'a> = Option<&'a mut VecDeque<Event>>;

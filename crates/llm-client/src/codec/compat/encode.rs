@@ -9,13 +9,12 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
 use super::decode::ECHOED;
-use super::dialect::{
-    Dialect, MaxTokensField, ReasoningField, StreamUsage, SystemRole, ThinkingField,
-};
+use super::dialect::Dialect;
 use super::draft::SentCall;
 use crate::Error;
 use crate::codec::Body;
 use crate::codec::fields::Fields;
+use crate::dialect::{MaxTokensField, ReasoningField, StreamUsage, SystemRole, ThinkingField};
 use crate::provider::Structure;
 
 /// Who is written to.

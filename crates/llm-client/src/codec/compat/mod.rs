@@ -1,5 +1,6 @@
 //! Chat completions, as `OpenAI` began them and many servers speak them.
 
+mod context;
 mod decode;
 mod dialect;
 mod draft;
@@ -7,26 +8,22 @@ mod encode;
 mod stream;
 mod wire;
 
-use std::collections::BTreeSet;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
-use bytes::Bytes;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use llm_types::{Origin, Request, Target};
-use serde_json::Value;
-use serde_json::value::RawValue;
 
+use self::context::Asking;
 use self::stream::Chunks;
-use super::fault::{self, Asked};
+use super::error_body;
 use super::{Endpoint, LONGEST_REPLY, events, readable, repair_warning};
+use crate::Error;
+use crate::dialect::ThinkingField;
 use crate::provider::{Answer, Call, Caps, Provider, Route};
-use crate::transport::{HeaderText, HttpRequest, HttpResponse, Method, Transport};
-use crate::{Error, Redactor};
+use crate::transport::{HeaderText, HttpRequest, Method};
 
-pub use dialect::{
-    Dialect, MaxTokensField, ReasoningField, StreamUsage, SystemRole, ThinkingField, ToolIndex,
-};
+pub use dialect::Dialect;
 
 /// A server that speaks chat completions: `OpenAI`, `OpenRouter`, llama.cpp, Ollama, vLLM and others.
 #[derive(Debug, Clone)]
@@ -98,72 +95,11 @@ impl Compat {
     }
 }
 
-/// What was asked, as far as the reading of the answer needs it.
-struct Asking {
-    origin: Origin,
-    dialect: Dialect,
-    redactor: Redactor,
-    /// The answer's.
-    headers: Vec<(String, String)>,
-    /// The body that was sent.
-    sent: Bytes,
-    sent_ids: OnceLock<BTreeSet<String>>,
-}
-
-impl Asking {
-    /// Whether the conversation has a tool call of this id: such an id is not made again.
-    fn is_sent(&self, id: &str) -> bool {
-        let ids = || {
-            let sent: Value = serde_json::from_slice(&self.sent).unwrap_or_default();
-            let messages = sent["messages"].as_array().into_iter().flatten();
-            let calls = messages.filter_map(|message| message["tool_calls"].as_array());
-            let ids = calls.flatten().filter_map(|call| call["id"].as_str());
-            ids.map(str::to_owned).collect()
-        };
-        self.sent_ids.get_or_init(ids).contains(id)
-    }
-
-    /// Sends `request` and takes an answer with a success status.
-    async fn execute(
-        mut self,
-        transport: &Arc<dyn Transport>,
-        request: HttpRequest,
-    ) -> Result<(Self, HttpResponse), Error> {
-        let mut response = transport.execute(request).await?;
-        let status = response.status;
-        if !(200..300).contains(&status) {
-            let headers = std::mem::take(&mut response.headers);
-            let body = response.start(fault::BODY_READ).await;
-            return Err(fault::of_response(self.asked(), status, &headers, &body));
-        }
-        self.headers.clone_from(&response.headers);
-        Ok((self, response))
-    }
-
-    fn asked(&self) -> Asked<'_> {
-        Asked {
-            provider: &self.origin.provider,
-            model: &self.origin.model,
-            moderates: self.dialect.moderates,
-            redactor: &self.redactor,
-        }
-    }
-
-    /// The error that an `error` field is.
-    fn fault(&self, object: &RawValue) -> Error {
-        fault::of_object(self.asked(), &self.headers, object)
-    }
-
-    fn request_id(&self) -> Option<String> {
-        fault::trail(&self.headers).request_id
-    }
-}
-
 /// Names the exchange in an error that knows nothing of it.
 fn with_id(mut error: Error, headers: &[(String, String)]) -> Error {
     let id = &mut error.trail_mut().request_id;
     if id.is_none() {
-        *id = fault::trail(headers).request_id;
+        *id = error_body::trail(headers).request_id;
     }
     error
 }

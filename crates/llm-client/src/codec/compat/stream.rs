@@ -4,11 +4,11 @@ use llm_types::{Event, Raw, Reply, StopReason, Usage};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::Asking;
+use super::context::Asking;
 use super::decode::{Parts, copy, cuts, stop, usage};
 use super::draft::Draft;
 use super::wire::{Chunk, Text};
-use crate::codec::{Assembler, fault, is_ping};
+use crate::codec::{Assembler, error_body, is_ping};
 use crate::{Error, ErrorKind};
 
 /// Puts a reply together from its chunks.
@@ -125,9 +125,10 @@ impl Chunks {
     /// The end of the stream: a whole reply if the server said why it stops.
     fn finish(&mut self, cut: bool, out: &mut VecDeque<Event>) -> Result<(), Error> {
         if cut || self.finish.is_none() {
-            let partial = fault::partial(&self.asking.redactor.clone(), self.reply(true, None)?);
+            let partial =
+                error_body::partial(&self.asking.redactor.clone(), self.reply(true, None)?);
             return Err(Error::from(ErrorKind::StreamTruncated { partial })
-                .with_trail(fault::trail(&self.asking.headers)));
+                .with_trail(error_body::trail(&self.asking.headers)));
         }
         let reply = self.reply(false, Some(out))?;
         out.push_back(Event::Done(Box::new(reply)));
@@ -195,7 +196,7 @@ impl Assembler for Chunks {
             Ok(chunk) if data.trim_start().starts_with('{') => self.chunk(name, chunk, data, out),
             _ => Err(Error::protocol(format!(
                 "expected a chunk of a chat completion, got: {}",
-                fault::excerpt(&self.asking.redactor, data)
+                error_body::excerpt(&self.asking.redactor, data)
             ))),
         }
     }

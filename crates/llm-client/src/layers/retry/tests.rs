@@ -4,7 +4,7 @@ use rand_chacha::rand_core::SeedableRng as _;
 use serde_json::Value;
 
 use super::*;
-use crate::codec::fault::{self, Asked};
+use crate::codec::error_body::{self, Asked};
 use crate::error::TimeoutPhase;
 use crate::redact::Redactor;
 
@@ -33,10 +33,10 @@ fn error_of(case: &Value) -> Error {
     match case["status"].as_u64().unwrap() as u16 {
         200 if case["body"]["error"].is_object() => {
             let object = case["body"]["error"].to_string();
-            fault::of_object(asked, &headers, serde_json::from_str(&object).unwrap())
+            error_body::of_object(asked, &headers, serde_json::from_str(&object).unwrap())
         }
         200 => Error::bad_response(body),
-        status => fault::of_response(asked, status, &headers, body.as_bytes()),
+        status => error_body::of_response(asked, status, &headers, body.as_bytes()),
     }
 }
 

@@ -1,0 +1,22 @@
+//! The run of a program: its command line, what it works with, and how it is stopped.
+
+mod flags;
+mod interrupt;
+mod logging;
+mod manual;
+mod output_target;
+mod program;
+mod progress;
+mod results;
+mod runtime;
+mod session;
+mod shared_command;
+
+pub use self::flags::{CommonFlags, LogFormat, SeedFlag};
+pub use self::interrupt::Interrupt;
+pub use self::output_target::{Output, OutputTarget};
+pub use self::program::{Place, Program, command, run};
+pub use self::progress::Progress;
+pub use self::results::Results;
+pub use self::runtime::{block_on, block_on_threads};
+pub use self::session::Session;

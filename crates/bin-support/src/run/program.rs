@@ -1,0 +1,181 @@
+//! The whole command line of a program: what `clap` derives from its struct, and what all programs share.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{
+    Arg, ArgAction, ArgMatches, Args as _, Command, CommandFactory, FromArgMatches as _, Parser,
+    Subcommand as _,
+};
+
+use super::flags::{COMMON, CommonFlags};
+use super::progress::Progress;
+use super::results::Results;
+use super::session::Session;
+use super::shared_command::SharedCommand;
+use super::{interrupt, logging};
+use crate::{Environment, Exit, Failure};
+
+/// The length of the longest line of help, however wide the terminal is.
+const WIDEST_HELP: usize = 100;
+
+/// A program's command line: a `clap` struct, which [`run`](crate::run) parses.
+pub trait Program: Parser {
+    /// Returns every place that the program writes unless a flag names another one.
+    ///
+    /// # Errors
+    /// A place cannot be found, such as the user's folder for data.
+    fn places(_matches: &ArgMatches) -> Result<Vec<Place>, Failure> {
+        Ok(Vec::new())
+    }
+}
+
+/// A file or folder that a program writes unless a flag names another one; `paths` prints it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    pub(crate) label: &'static str,
+    pub(crate) path: PathBuf,
+}
+
+impl Place {
+    /// A place with its label; a relative path counts from the working directory.
+    pub fn new(label: &'static str, path: impl AsRef<Path>) -> Self {
+        let path = path.as_ref();
+        Self {
+            label,
+            path: std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
+        }
+    }
+}
+
+/// Returns the command line of a program: its own flags and commands, then [`CommonFlags`], help and version.
+///
+/// Where the program has commands, it gets `completions`, `man` and `paths`, and each help ends with the file of the guide.
+pub fn command<C: CommandFactory>() -> Command {
+    // Their own text would replace the one of the program, so that they are added one by one.
+    let flags = CommonFlags::augment_args(Command::default());
+    let command = C::command();
+    let version = command.get_version().unwrap_or_default();
+    let long_version = format!("{version}{}", env!("ORRERY_COMMIT_NOTE"));
+    let command = command
+        .args(flags.get_arguments())
+        // clap keeps texts of its own only with one more feature; a program makes its command line once.
+        .long_version(&*long_version.leak())
+        .propagate_version(true)
+        .disable_help_flag(true)
+        .disable_version_flag(true)
+        .arg(common("help", 'h', ArgAction::Help).help("Print help; -h prints the short form"))
+        .arg(common("version", 'V', ArgAction::Version).help("Print the version"))
+        .max_term_width(WIDEST_HELP);
+    if !command.has_subcommands() {
+        return command;
+    }
+    let program = command.get_name().to_owned();
+    let mut command = SharedCommand::augment_subcommands(command);
+    for name in ["completions", "man", "paths"] {
+        let examples = SharedCommand::examples(name, &program);
+        command = command.mut_subcommand(name, |inner| inner.after_help(examples));
+    }
+    with_guide(command, &format!("Guide: docs/{program}.md"))
+}
+
+fn common(name: &'static str, short: char, action: ArgAction) -> Arg {
+    let flag = Arg::new(name).long(name).short(short).action(action);
+    flag.global(true).help_heading(COMMON)
+}
+
+fn with_guide(command: Command, guide: &str) -> Command {
+    let after = match command.get_after_help() {
+        Some(examples) => format!("{examples}\n\n{guide}"),
+        None => guide.to_owned(),
+    };
+    command
+        .after_help(after)
+        .mut_subcommands(|inner| with_guide(inner, guide))
+}
+
+/// The work that a command line names.
+enum Task<C> {
+    /// The program's own work.
+    Own(C),
+    /// A command that all programs share.
+    Shared(SharedCommand),
+}
+
+impl<C: Program> Task<C> {
+    fn from_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let command = matches.subcommand_name();
+        if command.is_some_and(SharedCommand::has_subcommand) {
+            SharedCommand::from_arg_matches(matches).map(Self::Shared)
+        } else {
+            C::from_arg_matches(matches).map(Self::Own)
+        }
+    }
+}
+
+/// The body of every `main`: reads the flags and `.env`, starts the log, calls `execute`, prints its error.
+///
+/// Wrong flags end with 2 and the usage, `--help` with 0, an `--env-file` that does not parse with 2. When the reader of
+/// stdout goes away and `execute` passes that error on, the program ends with 0 and without a word.
+pub fn run<C: Program>(
+    execute: impl FnOnce(&C, &mut Session) -> Result<Exit, Failure>,
+) -> ExitCode {
+    // A client that a program builds with `reqwest` panics without a crypto provider.
+    llm_client::tls::install_default();
+    interrupt::survive_file_limits();
+    let mut command = command::<C>();
+    let parsed = command.clone().try_get_matches().and_then(|matches| {
+        let common = CommonFlags::from_arg_matches(&matches)?;
+        Ok((Task::from_matches(&matches)?, common, matches))
+    });
+    let (task, common, matches) = match parsed {
+        Ok(parsed) => parsed,
+        Err(answer) => {
+            let answer = answer.format(&mut command);
+            // Nothing is left to do when neither stdout nor stderr takes it.
+            let _ = answer.print();
+            return if answer.use_stderr() {
+                Exit::Usage
+            } else {
+                Exit::Done
+            }
+            .into();
+        }
+    };
+    let progress = Progress::new(common.quiet);
+    logging::start(&common, &progress);
+    let mut session = Session {
+        results: Results::stdout(),
+        progress,
+        environment: Environment::default(),
+        program: command.get_name().to_owned(),
+        quiet: common.quiet,
+    };
+    let outcome = session
+        .load_environment(&common)
+        .and_then(|()| match &task {
+            Task::Own(cli) => execute(cli, &mut session),
+            Task::Shared(shared) => shared.execute(command, || C::places(&matches), &mut session),
+        });
+    let (exit, error) = session.conclude(outcome);
+    if let Some(error) = error {
+        session.report(error.as_ref());
+    }
+    exit.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    #[command(name = "p", version = "7.8.9")]
+    struct Cli {}
+
+    #[test]
+    fn a_program_has_a_version_of_its_own() {
+        let command = command::<Cli>();
+        assert_eq!(command.render_version(), "p 7.8.9\n");
+        assert!(command.render_long_version().starts_with("p 7.8.9"));
+    }
+}

@@ -1,0 +1,179 @@
+//! What a program works with.
+
+use std::error::Error as StdError;
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::flags::CommonFlags;
+use super::progress::Progress;
+use super::results::Results;
+use crate::exit::error_line;
+use crate::{Environment, Error, Exit, Failure};
+
+/// What a program's function works with besides its own flags.
+#[derive(Debug)]
+pub struct Session {
+    /// stdout: write results here.
+    pub results: Results,
+    /// Bars on stderr.
+    pub progress: Progress,
+    /// The variables: the real ones, then those of `.env`.
+    pub environment: Environment,
+    pub(super) program: String,
+    pub(super) quiet: bool,
+}
+
+impl Session {
+    /// Prints an error the program goes on after, in the form of the last one: `program: message: source`.
+    pub fn report(&self, error: &dyn StdError) {
+        self.progress
+            .suspend(|| print_error(&error_line(&self.program, error)));
+    }
+
+    /// Says something on stderr that the user should know before the results: one line, also with `--quiet`.
+    pub fn notice(&self, line: &str) {
+        self.progress
+            .suspend(|| print_error(&format!("{}: {line}", self.program)));
+    }
+
+    /// Says on stderr how far the work is; nothing with `--quiet`. What the user did not write himself goes through
+    /// [`printable`](crate::printable) first.
+    pub fn say(&self, line: &str) {
+        if !self.quiet {
+            self.progress.suspend(|| print_error(line));
+        }
+    }
+
+    /// Adds the keys of the file in which the program keeps them for its user, after those of the environment.
+    ///
+    /// # Errors
+    /// The file cannot be read, or has a line that is not `NAME=value`: [`Failure::usage`].
+    pub fn read_key_file(&mut self, file: &Path) -> Result<(), Failure> {
+        let notices = self.environment.add_key_file(file);
+        for notice in notices.map_err(Failure::usage)? {
+            self.notice(&notice);
+        }
+        Ok(())
+    }
+
+    /// Whether the user wants to see results and errors only (`--quiet`).
+    pub fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
+    pub(super) fn load_environment(&mut self, flags: &CommonFlags) -> Result<(), Failure> {
+        let loaded = Environment::load(flags.env_file.as_deref());
+        let (environment, notices) = loaded.map_err(Failure::usage)?;
+        self.environment = environment;
+        for notice in notices {
+            self.notice(&notice);
+        }
+        Ok(())
+    }
+
+    /// One that keeps its results to itself.
+    #[cfg(test)]
+    pub(crate) fn for_tests() -> Self {
+        Self {
+            results: Results::new(io::sink()),
+            progress: Progress::new(true),
+            environment: Environment::default(),
+            program: "probe".to_owned(),
+            quiet: true,
+        }
+    }
+
+    /// Flushes the results and says how the program ended, and with which error.
+    pub(super) fn conclude(
+        &mut self,
+        outcome: Result<Exit, Failure>,
+    ) -> (Exit, Option<Box<dyn StdError + Send + Sync>>) {
+        let flushed = self.results.flush();
+        match (outcome, flushed) {
+            (Err(_), _) | (Ok(_), Err(_)) if self.results.reader_left() => (Exit::Done, None),
+            (Err(failure), _) => (failure.exit, Some(failure.error)),
+            (Ok(_), Err(source)) => (Exit::Failed, Some(Error::Results { source }.into())),
+            (Ok(exit), Ok(())) => (exit, None),
+        }
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this crate is where the binaries' stderr is opened"
+)]
+fn print_error(line: &str) {
+    // A closed stderr leaves the exit code to tell.
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::ErrorKind;
+
+    use super::*;
+
+    /// A stdout whose every write fails.
+    struct Broken(ErrorKind);
+
+    impl Write for Broken {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(self.0.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn session(out: impl Write + Send + 'static) -> Session {
+        Session {
+            results: Results::new(out),
+            ..Session::for_tests()
+        }
+    }
+
+    fn write_one_line(session: &mut Session) -> Result<Exit, Failure> {
+        writeln!(session.results, "a result")?;
+        Ok(Exit::CheckFailed)
+    }
+
+    fn end(mut session: Session) -> (Exit, Option<String>) {
+        let outcome = write_one_line(&mut session);
+        let (exit, error) = session.conclude(outcome);
+        (exit, error.map(|error| error_line("probe", error.as_ref())))
+    }
+
+    #[test]
+    fn a_program_that_wrote_its_results_ends_with_its_own_code() {
+        assert_eq!(end(session(Vec::new())), (Exit::CheckFailed, None));
+    }
+
+    #[test]
+    fn a_reader_that_left_is_a_quiet_end() {
+        assert_eq!(
+            end(session(Broken(ErrorKind::BrokenPipe))),
+            (Exit::Done, None)
+        );
+        let buffered = io::BufWriter::new(Broken(ErrorKind::BrokenPipe));
+        assert_eq!(end(session(buffered)), (Exit::Done, None));
+    }
+
+    #[test]
+    fn a_full_disk_is_an_error_even_when_only_the_last_flush_meets_it() {
+        assert_eq!(end(session(Broken(ErrorKind::StorageFull))).0, Exit::Failed);
+        let buffered = io::BufWriter::new(Broken(ErrorKind::StorageFull));
+        let line = "probe: cannot write the results to stdout: no storage space";
+        assert_eq!(
+            end(session(buffered)),
+            (Exit::Failed, Some(line.to_owned()))
+        );
+    }
+
+    #[test]
+    fn an_error_of_the_program_stays_one_although_a_pipe_elsewhere_broke() {
+        let mut session = session(Vec::new());
+        let (exit, error) = session.conclude(Err(io::Error::from(ErrorKind::BrokenPipe).into()));
+        assert_eq!((exit, error.is_some()), (Exit::Failed, true));
+    }
+}

@@ -1,0 +1,94 @@
+//! The commands that all programs with commands share: `completions`, `man` and `paths`.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use clap::Command;
+use clap_complete::Shell;
+
+use super::manual;
+use super::program::Place;
+use super::session::Session;
+use crate::{Exit, Failure, printable};
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum SharedCommand {
+    /// Print completions for a shell
+    Completions {
+        /// Shell that reads the script.
+        #[arg(value_enum, value_name = "SHELL")]
+        shell: Shell,
+    },
+    /// Print the manual, or write one page for each command
+    Man {
+        /// Folder for one page of each command [default: the program's page on stdout].
+        #[arg(value_name = "DIR")]
+        dir: Option<PathBuf>,
+    },
+    /// Print where the program writes by default
+    ///
+    /// Each line says whether the place exists. To uninstall, remove the program and these places.
+    Paths,
+}
+
+impl SharedCommand {
+    /// Returns the examples that the help of one of these commands ends with.
+    pub(crate) fn examples(command: &str, program: &str) -> String {
+        let examples = match command {
+            "completions" => [
+                format!("{program} completions bash > {program}.bash"),
+                format!("{program} completions fish > {program}.fish"),
+            ],
+            "man" => [
+                format!("{program} man > {program}.1"),
+                format!("{program} man man1"),
+            ],
+            _ => [
+                format!("{program} paths"),
+                format!("cd ~ && {program} paths"),
+            ],
+        };
+        format!("Examples:\n  {}", examples.join("\n  "))
+    }
+
+    /// Executes it for a program with this command line; `places` are those that the program writes by default.
+    pub(crate) fn execute(
+        &self,
+        mut command: Command,
+        places: impl FnOnce() -> Result<Vec<Place>, Failure>,
+        session: &mut Session,
+    ) -> Result<Exit, Failure> {
+        match self {
+            Self::Completions { shell } => {
+                let name = command.get_name().to_owned();
+                let mut script = Vec::new();
+                clap_complete::generate(*shell, &mut command, name, &mut script);
+                session.results.write_all(&script)?;
+            }
+            Self::Man { dir: None } => {
+                session.results.write_all(&manual::page(&command)?)?;
+            }
+            Self::Man { dir: Some(dir) } => {
+                let pages = manual::write(command, dir)?;
+                let dir = printable(&dir.display().to_string());
+                session.say(&format!("{pages} pages in {dir}"));
+            }
+            Self::Paths => {
+                let places = places()?;
+                if places.is_empty() {
+                    session.say("nothing is written unless a flag or an argument names the place");
+                }
+                for place in places {
+                    let path = printable(&place.path.display().to_string());
+                    let state = if place.path.exists() {
+                        "exists"
+                    } else {
+                        "absent"
+                    };
+                    writeln!(session.results, "{}: {path} ({state})", place.label)?;
+                }
+            }
+        }
+        Ok(Exit::Done)
+    }
+}

@@ -1,0 +1,178 @@
+//! The settings of a client.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, OnceLock};
+
+use llm_types::Usd;
+
+use super::Client;
+use super::core::Inner;
+use crate::layers::budget::Ledger;
+use crate::layers::limiter::Gate;
+use crate::models::ModelTable;
+use crate::models::tokens::CountCache;
+use crate::provider::Provider;
+use crate::recording::cassette::Cassette;
+use crate::recording::recorder::Recorder;
+use crate::recording::replay::Player;
+use crate::transport::{HttpOptions, Transport};
+use crate::{Budget, Clock, ConfigError, CountPolicy, Limits, RetryPolicy, Timeouts, Unpriced};
+
+/// Collects the settings of a [`Client`].
+#[derive(Clone)]
+pub struct ClientBuilder {
+    pub(crate) provider: Arc<dyn Provider>,
+    clock: Arc<dyn Clock>,
+    transport: Option<Arc<dyn Transport>>,
+    record: Option<Cassette>,
+    replay: Option<Cassette>,
+    pub(crate) models: ModelTable,
+    pub(crate) http: HttpOptions,
+    pub(crate) retry: RetryPolicy,
+    pub(crate) timeouts: Timeouts,
+    pub(crate) limits: Limits,
+    pub(crate) budget: Budget,
+    pub(crate) counts: CountPolicy,
+    pub(crate) seed: u64,
+}
+
+/// Setters that only store their value.
+macro_rules! settings {
+    ($($(#[$doc:meta])* $name:ident: $kind:ty;)*) => {
+        $($(#[$doc])*
+        #[must_use]
+        pub fn $name(mut self, $name: $kind) -> Self {
+            self.$name = $name;
+            self
+        })*
+    };
+}
+
+impl ClientBuilder {
+    pub(super) fn new(provider: Arc<dyn Provider>, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            provider,
+            clock,
+            transport: None,
+            record: None,
+            replay: None,
+            models: ModelTable::embedded(),
+            http: HttpOptions::default(),
+            retry: RetryPolicy::default(),
+            timeouts: Timeouts::default(),
+            limits: Limits::default(),
+            budget: Budget::default(),
+            counts: CountPolicy::default(),
+            seed: 0,
+        }
+    }
+
+    settings! {
+        /// What is known of models. Default: [`ModelTable::embedded`].
+        models: ModelTable;
+        /// When and how often a failed attempt is repeated.
+        retry: RetryPolicy;
+        /// How long to wait for a server.
+        timeouts: Timeouts;
+        /// How much may be under way.
+        limits: Limits;
+        /// What the client may spend.
+        budget: Budget;
+        /// Whether an estimated token count will do.
+        counts: CountPolicy;
+        /// Where the random part of waits comes from.
+        seed: u64;
+        /// How the network is reached. The wait for a connection is that of [`Self::timeouts`].
+        http: HttpOptions;
+    }
+
+    /// Reaches servers in another way than [`HttpTransport`].
+    #[must_use]
+    pub fn transport(mut self, transport: Arc<dyn Transport>) -> Self {
+        self.transport = Some(transport);
+        self
+    }
+
+    /// Appends every attempt to this cassette.
+    #[must_use]
+    pub fn record(mut self, cassette: Cassette) -> Self {
+        self.record = Some(cassette);
+        self
+    }
+
+    /// Answers from this cassette alone; the network is never touched.
+    #[must_use]
+    pub fn replay(mut self, cassette: Cassette) -> Self {
+        self.replay = Some(cassette);
+        self
+    }
+
+    /// The client.
+    ///
+    /// # Errors
+    /// A setting that cannot be used, or a cassette that cannot be opened.
+    pub fn build(self) -> Result<Client, ConfigError> {
+        self.check()?;
+        let clock = self.clock.clone();
+        let record = self.record.as_ref();
+        // First, so that nothing is made when there is nothing to replay: not even the same file under another name.
+        let player = self.replay.as_ref().map(Player::open).transpose()?;
+        Ok(Client {
+            inner: Arc::new(Inner {
+                ledger: Arc::new(Ledger::new(self.budget, clock.clone())),
+                gate: Gate::new(clock.clone(), self.limits),
+                counts: CountCache::default(),
+                recorder: record
+                    .map(|cassette| Recorder::open(cassette, clock.clone()).map(Arc::new))
+                    .transpose()?,
+                player,
+                calls: AtomicU64::new(0),
+                transport: self
+                    .transport
+                    .clone()
+                    .map(OnceLock::from)
+                    .unwrap_or_default(),
+                clock,
+                settings: self,
+            }),
+        })
+    }
+
+    fn check(&self) -> Result<(), ConfigError> {
+        if self.limits.concurrency == 0 {
+            return Err(ConfigError::setting(
+                "concurrency",
+                "it is 0; give at least 1",
+            ));
+        }
+        if self.budget.usd.is_some_and(|usd| usd.0 < 0) {
+            return Err(ConfigError::setting("budget", "it is negative"));
+        }
+        // A client that replays, or has its own way to servers, makes no connection by these.
+        if self.transport.is_none() && self.replay.is_none() {
+            self.http.check()?;
+        }
+        if let Unpriced::Assume { input, output } = self.budget.unpriced
+            && input.min(output) < Usd::ZERO
+        {
+            return Err(ConfigError::setting(
+                "budget",
+                "the assumed price is negative",
+            ));
+        }
+        if let (Some(record), Some(replay)) = (&self.record, &self.replay) {
+            let same = record.path() == replay.path()
+                || matches!(
+                    (record.path().canonicalize(), replay.path().canonicalize()),
+                    (Ok(a), Ok(b)) if a == b
+                );
+            if same {
+                return Err(ConfigError::setting(
+                    "record",
+                    "it is the file that is replayed; record to another one",
+                ));
+            }
+        }
+        Ok(())
+    }
+}

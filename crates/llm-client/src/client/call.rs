@@ -1,0 +1,522 @@
+//! One call from the caller to the wire and back, through the layers in their order.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use llm_types::{Attempt, Charge, Count, Event, Reply, ReplySource, Request, Target};
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::SeedableRng as _;
+use tracing::{Instrument as _, Span};
+
+use super::checked_transport::{Nowhere, Outgoing};
+use super::core::Inner;
+use super::open_stream::{Heard, Live};
+use super::prepare::Fitted;
+use super::trace;
+use crate::codec::reply_as_events;
+use crate::layers::budget::Reservation;
+use crate::layers::limiter::Pass;
+use crate::layers::retry::{self, Decision};
+use crate::layers::timeout::{Elapsed, Watchdog, headers_limit, watch};
+use crate::provider::{Answer, Call, Route};
+use crate::recording::cassette::{Line, RecordedKind, root_of};
+use crate::recording::recorder::{Place, Tape};
+use crate::recording::replay::Replaying;
+use crate::transport::{HeaderText, HttpRequest, Transport};
+use crate::{Error, ErrorKind, EventStream};
+
+/// Asks `request` by the route that is `wanted`; `wire` is what to send, if that is encoded already.
+pub(crate) async fn run(
+    inner: &Arc<Inner>,
+    request: &Request,
+    wanted: Route,
+    wire: Option<HttpRequest>,
+) -> Result<Answer, Error> {
+    let target = inner.target(request);
+    let operation = if wanted == Route::Count {
+        "count_tokens"
+    } else {
+        "chat"
+    };
+    let span = trace::span(operation, &target, request.max_tokens);
+    let result = Flight::new(inner, wanted, span.clone())
+        .fly(request, target, wire)
+        .instrument(span.clone())
+        .await;
+    match &result {
+        Ok(Answer::Reply(reply)) => trace::answered(&span, reply),
+        Ok(Answer::Count(count)) => trace::counted(&span, count),
+        // The last event of a stream tells.
+        Ok(_) => {}
+        Err(error) => trace::failed(&span, error),
+    }
+    result
+}
+
+tokio::task_local! {
+    /// The number of the attempt that the call is at, from 1, for a caller that wants to see it.
+    pub(crate) static ATTEMPT: Arc<AtomicU32>;
+}
+
+/// The error of a provider whose answer is not one to the route.
+pub(crate) fn other_form() -> Error {
+    Error::protocol("a provider answered in another form than asked")
+}
+
+/// One call under way.
+pub(crate) struct Flight {
+    inner: Arc<Inner>,
+    wanted: Route,
+    span: Span,
+    /// When the call must be over, on the clock's own scale.
+    deadline: Duration,
+    call: u64,
+    random: ChaCha20Rng,
+    attempts: Vec<Attempt>,
+    hold: Option<Reservation>,
+    place: Option<Place>,
+    /// The most attempts, by the policy and the last failure.
+    allowed: u32,
+    /// The last failure, while another attempt is made.
+    last: Option<Error>,
+}
+
+/// What an attempt leaves behind beside its result.
+struct Traces {
+    tape: Option<Tape>,
+    pass: Option<Pass>,
+    /// What the server said of the tokens.
+    heard: Heard,
+}
+
+impl Flight {
+    fn new(inner: &Arc<Inner>, wanted: Route, span: Span) -> Self {
+        let call = inner.calls.fetch_add(1, Ordering::Relaxed);
+        let mut random = ChaCha20Rng::seed_from_u64(inner.settings.seed);
+        random.set_stream(call);
+        Self {
+            deadline: inner
+                .clock
+                .instant()
+                .saturating_add(inner.settings.timeouts.total),
+            inner: inner.clone(),
+            wanted,
+            span,
+            call,
+            random,
+            attempts: Vec::new(),
+            hold: None,
+            place: None,
+            allowed: 1,
+            last: None,
+        }
+    }
+
+    async fn fly(
+        mut self,
+        request: &Request,
+        target: Target,
+        mut wire: Option<HttpRequest>,
+    ) -> Result<Answer, Error> {
+        let inner = self.inner.clone();
+        let mut first = inner.fit(request, target)?;
+        let asks_a_model = first.caps.offline.is_none();
+        if asks_a_model && (inner.player.is_some() || inner.recorder.is_some()) {
+            // A cassette knows a call by what is asked without the limit that a budget adds.
+            let known = wire.take();
+            let known = known.map_or_else(|| inner.encode(&first, self.wanted), Ok)?;
+            let provider = &first.target.provider;
+            let (root, question) = root_of(provider, &known, request.replay_key.as_deref())?;
+            if let Some(player) = &inner.player {
+                let line = player.next(&root, &question, &known.path)?;
+                let served = Target::new(&line.provider, &line.model);
+                let fitted = if served == first.target {
+                    first
+                } else if served.provider == first.target.provider {
+                    // An earlier version recorded chains of models.
+                    inner.fit(request, served)?
+                } else {
+                    return Err(Error::cassette(
+                        None,
+                        format!(
+                            "the recorded reply is from {}; replay it with a client of that provider",
+                            served.provider
+                        ),
+                    ));
+                };
+                return self.replay(fitted, known, line).await;
+            }
+            if let Some(recorder) = &inner.recorder {
+                recorder.check()?;
+                self.place = Some(Place {
+                    n: recorder.next_occurrence(&root),
+                    root,
+                    call: self.call,
+                });
+            }
+            wire = Some(known);
+        }
+        let is_charged = asks_a_model && self.wanted != Route::Count;
+        if is_charged && inner.limit_reply(&mut first) {
+            wire = None;
+        }
+        let most = if is_charged {
+            Some(inner.most(&first, request).await?)
+        } else {
+            None
+        };
+        let wire = wire.map_or_else(|| inner.encode(&first, self.wanted), Ok)?;
+        self.hold = most.map(|most| inner.ledger.reserve(most)).transpose()?;
+        let result = self.ask(&Arc::new(first), &wire).await;
+        result.map_err(|mut error| {
+            error.trail_mut().attempts = std::mem::take(&mut self.attempts);
+            error
+        })
+    }
+
+    /// Asks until there is an answer or the policy says stop.
+    async fn ask(&mut self, fitted: &Arc<Fitted>, wire: &HttpRequest) -> Result<Answer, Error> {
+        let inner = self.inner.clone();
+        fitted.warnings.iter().for_each(trace::warning);
+        let mut wait = Duration::ZERO;
+        let mut n = 0;
+        loop {
+            let began = inner.clock.instant();
+            // Only some callers count.
+            let _ = ATTEMPT.try_with(|attempt| attempt.store(n + 1, Ordering::Relaxed));
+            let mut traces = Traces {
+                tape: None,
+                pass: None,
+                heard: Heard::default(),
+            };
+            let result = self.attempt(fitted, wire, n, &mut traces).await;
+            let mut attempt = Attempt {
+                n: self.attempts.len() as u32 + 1,
+                target: fitted.target.clone(),
+                status: Some(200),
+                class: None,
+                wait,
+                latency: inner.clock.instant().saturating_sub(began),
+                charge: Charge::NONE,
+            };
+            let mut error = match result {
+                Ok(open) => {
+                    self.attempts.push(attempt);
+                    return self.arrive(open, fitted, traces);
+                }
+                Err(error) => error,
+            };
+            inner.explain(&mut error);
+            attempt.status = error.status();
+            attempt.class = Some(error.class());
+            if let Some(hold) = &mut self.hold {
+                hold.learn(traces.heard.charge_of(&error, &inner, fitted));
+                attempt.charge = hold.fail();
+            }
+            if !matches!(error.kind(), ErrorKind::Refused { .. }) {
+                self.attempts.push(attempt);
+            }
+            let policy = &inner.settings.retry;
+            let asked = retry::asked_of_all(&error, policy, inner.clock.now());
+            let (error, next) = self.decide(error, n);
+            // The budget is asked before the line is written: without its consent this attempt was the last one.
+            let consent = match &mut self.hold {
+                Some(hold) if next.is_some() => hold.again(),
+                _ => Ok(()),
+            };
+            let (mut error, mut next) = (error, next);
+            if let Err(refused) = consent {
+                next = None;
+                error.trail_mut().note = Some(refused.to_string());
+            }
+            if let Some(mut tape) = traces.tape.take() {
+                tape.finish(Some(&error), next.is_none())?;
+            }
+            let busy = matches!(
+                error.kind(),
+                ErrorKind::RateLimited { .. } | ErrorKind::Overloaded { .. }
+            );
+            if let (Some(pass), Some(wait)) = (&traces.pass, next.filter(|_| busy).or(asked)) {
+                pass.lane().hold(inner.clock.as_ref(), wait);
+            }
+            let Some(next) = next else {
+                return Err(error);
+            };
+            // The slot is free while this call waits.
+            drop(traces);
+            trace::retry(&fitted.target, &error, next, n + 2, self.allowed);
+            self.last = Some(error);
+            inner.clock.sleep(next).await;
+            wait = next;
+            n += 1;
+        }
+    }
+
+    /// What to do after the failure of attempt `n`: wait this long and try again, or give up with this error.
+    fn decide(&mut self, error: Error, n: u32) -> (Error, Option<Duration>) {
+        if self.wanted == Route::Count && error.status() == Some(501) {
+            // The server says that it never counts: an estimate will do at once.
+            return (error, None);
+        }
+        let inner = &self.inner;
+        let policy = &inner.settings.retry;
+        let (wait, most) = match retry::decide(&error, policy, inner.clock.now()) {
+            Decision::Stop => return (error, None),
+            Decision::TooLong(asked) => return (too_long(asked, error), None),
+            Decision::Retry { wait, max_attempts } => (wait, max_attempts),
+        };
+        self.allowed = policy
+            .retries
+            .saturating_add(1)
+            .min(most.unwrap_or(u32::MAX));
+        if n + 1 >= self.allowed {
+            return (error, None);
+        }
+        let wait = retry::delay(wait, n, policy, &mut self.random);
+        if inner.clock.instant().saturating_add(wait) >= self.deadline {
+            return (Error::deadline(Some(error)), None);
+        }
+        (error, Some(wait))
+    }
+
+    /// One attempt, up to the reply or the first event.
+    async fn attempt(
+        &mut self,
+        fitted: &Arc<Fitted>,
+        wire: &HttpRequest,
+        n: u32,
+        traces: &mut Traces,
+    ) -> Result<Open, Error> {
+        let inner = self.inner.clone();
+        let mut deadline = self.watchdog();
+        let place = self.place.clone();
+        let number = self.attempts.len() as u32 + 1;
+        let way = self.hold.as_ref().map(|hold| hold.way.clone());
+        let wanted = self.wanted;
+        let result = deadline
+            .guard(async {
+                let pass = inner.gate.enter(fitted.target.clone()).await;
+                let lane = pass.as_ref().map(Pass::lane);
+                traces.pass = pass;
+                let mut transport: Arc<dyn Transport> = if fitted.caps.offline.is_some() {
+                    Arc::new(Nowhere)
+                } else {
+                    inner.transport()?
+                };
+                if let (Some(recorder), Some(place)) = (&inner.recorder, place) {
+                    let tape = Tape::new(recorder.clone(), place, fitted.target.clone(), number);
+                    transport = tape.listen(transport);
+                    traces.tape = Some(tape);
+                }
+                let timeouts = &inner.settings.timeouts;
+                let headers = match wanted {
+                    Route::Count => timeouts.headers,
+                    _ => headers_limit(timeouts, &fitted.request, &fitted.caps),
+                };
+                let transport = Arc::new(Outgoing {
+                    inner: inner.timed(transport, headers),
+                    clock: inner.clock.clone(),
+                    way,
+                    lane,
+                    max_body: fitted.caps.max_body,
+                });
+                let mut wire = wire.clone();
+                if n > 0 && inner.settings.retry.send_count {
+                    let count = HeaderText::Open(n.to_string());
+                    wire.headers.push(("x-retry-count", count));
+                }
+                let call = Call {
+                    wire,
+                    route: fitted.route(wanted, timeouts.total),
+                    target: fitted.target.clone(),
+                    attempt: n,
+                    transport,
+                };
+                let progress = Some(timeouts.progress);
+                open(&inner, call, wanted, progress, &mut traces.heard).await
+            })
+            .await;
+        result.unwrap_or_else(|Elapsed| Err(Error::deadline(self.last.take())))
+    }
+
+    /// The attempt succeeded: completes the reply, or hands the open stream to the caller.
+    fn arrive(
+        &mut self,
+        open: Open,
+        fitted: &Arc<Fitted>,
+        mut traces: Traces,
+    ) -> Result<Answer, Error> {
+        let inner = self.inner.clone();
+        match open {
+            Open::Whole(mut reply) => {
+                inner.complete_reply(&mut reply, fitted, None);
+                // The reply is paid for, whether it can be written down or not.
+                if let Some(hold) = self.hold.take()
+                    && let Some(attempt) = self.attempts.last_mut()
+                {
+                    attempt.charge = hold.settle(inner.charge(&reply, fitted));
+                }
+                reply.attempts.clone_from(&self.attempts);
+                if let Some(mut tape) = traces.tape.take() {
+                    tape.finish(None, true)?;
+                }
+                Ok(Answer::Reply(reply))
+            }
+            Open::Count(count) => {
+                if let Some(mut tape) = traces.tape.take() {
+                    tape.finish(None, true)?;
+                }
+                Ok(Answer::Count(count))
+            }
+            Open::Stream(first, events) => Ok(Answer::Stream(
+                Live {
+                    deadline: Some(self.watchdog()),
+                    inner,
+                    first: Some(*first),
+                    events,
+                    fitted: fitted.clone(),
+                    attempts: std::mem::take(&mut self.attempts),
+                    hold: self.hold.take(),
+                    pass: traces.pass.take(),
+                    tape: traces.tape.take(),
+                    source: None,
+                    span: self.span.clone(),
+                    heard: traces.heard,
+                    if_dropped: Arc::default(),
+                }
+                .into_events(),
+            )),
+        }
+    }
+
+    fn watchdog(&self) -> Watchdog {
+        let clock = &self.inner.clock;
+        Watchdog::new(clock, self.deadline.saturating_sub(clock.instant()))
+    }
+
+    /// Answers from a recorded attempt, through the codec that would read the server's bytes.
+    async fn replay(
+        self,
+        fitted: Fitted,
+        wire: HttpRequest,
+        line: Arc<Line>,
+    ) -> Result<Answer, Error> {
+        let inner = self.inner;
+        fitted.warnings.iter().for_each(trace::warning);
+        let fitted = Arc::new(fitted);
+        let out_of_time = line
+            .error
+            .as_ref()
+            .is_some_and(|error| error.kind == RecordedKind::Deadline);
+        let mut attempt = Attempt {
+            n: line.attempt,
+            target: fitted.target.clone(),
+            status: line.response.as_ref().map(|response| response.status),
+            class: None,
+            wait: Duration::ZERO,
+            latency: Duration::ZERO,
+            charge: Charge::NONE,
+        };
+        let call = Call {
+            wire,
+            route: fitted.route(self.wanted, inner.settings.timeouts.total),
+            target: fitted.target.clone(),
+            attempt: 0,
+            transport: Arc::new(Replaying {
+                line,
+                timeouts: inner.settings.timeouts,
+            }),
+        };
+        match open(&inner, call, self.wanted, None, &mut Heard::default()).await {
+            Ok(Open::Whole(mut reply)) => {
+                inner.complete_reply(&mut reply, &fitted, Some(ReplySource::Replay));
+                reply.attempts = vec![attempt];
+                Ok(Answer::Reply(reply))
+            }
+            Ok(Open::Count(count)) => Ok(Answer::Count(count)),
+            Ok(Open::Stream(first, events)) => Ok(Answer::Stream(
+                Live {
+                    inner,
+                    first: Some(*first),
+                    events,
+                    fitted,
+                    attempts: vec![attempt],
+                    deadline: None,
+                    hold: None,
+                    pass: None,
+                    tape: None,
+                    source: Some(ReplySource::Replay),
+                    span: self.span,
+                    heard: Heard::default(),
+                    if_dropped: Arc::default(),
+                }
+                .into_events(),
+            )),
+            Err(mut error) => {
+                inner.explain(&mut error);
+                let policy = &inner.settings.retry;
+                let mut error = match retry::decide(&error, policy, inner.clock.now()) {
+                    Decision::TooLong(asked) => too_long(asked, error),
+                    _ => error,
+                };
+                if out_of_time && !matches!(error.kind(), ErrorKind::Deadline) {
+                    // The time was over before the wait that this failure asked for.
+                    error = Error::deadline(Some(error));
+                }
+                attempt.class = Some(error.class());
+                error.trail_mut().attempts = vec![attempt];
+                Err(error)
+            }
+        }
+    }
+}
+
+/// An answer that has begun.
+enum Open {
+    Whole(Box<Reply>),
+    Stream(Box<Event>, EventStream),
+    Count(Count),
+}
+
+/// Asks the provider and gives the answer the form that is `wanted`; `heard` learns what a stream that is read here says
+/// of the tokens.
+async fn open(
+    inner: &Inner,
+    call: Call,
+    wanted: Route,
+    progress: Option<Duration>,
+    heard: &mut Heard,
+) -> Result<Open, Error> {
+    let answer = match (inner.settings.provider.answer(call).await?, progress) {
+        (Answer::Stream(events), Some(limit)) => Answer::Stream(watch(events, &inner.clock, limit)),
+        (answer, _) => answer,
+    };
+    match (wanted, answer) {
+        (Route::Count, Answer::Count(count)) => Ok(Open::Count(count)),
+        (Route::Whole, Answer::Reply(reply)) => Ok(Open::Whole(reply)),
+        (Route::Whole, Answer::Stream(events)) => {
+            let reply = events.collect_telling(|event| heard.event(event)).await?;
+            Ok(Open::Whole(Box::new(reply)))
+        }
+        (Route::Stream, answer) => {
+            let mut events = match answer {
+                Answer::Stream(events) => events,
+                Answer::Reply(reply) => reply_as_events(*reply),
+                _ => return Err(other_form()),
+            };
+            match events.next().await {
+                Some(first) => Ok(Open::Stream(Box::new(first?), events)),
+                None => Err(Error::protocol("the stream of events is empty")),
+            }
+        }
+        _ => Err(other_form()),
+    }
+}
+
+/// The server asks for a longer wait than the policy allows.
+fn too_long(asked: Duration, mut error: Error) -> Error {
+    *error.kind_mut() = ErrorKind::RetryAfterTooLong { asked };
+    error
+}

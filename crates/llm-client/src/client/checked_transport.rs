@@ -1,0 +1,72 @@
+//! The last look at a request before it goes out, and the first at what comes back.
+
+use std::sync::Arc;
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+
+use crate::layers::budget::Way;
+use crate::layers::limiter::Lane;
+use crate::transport::{HttpRequest, HttpResponse, Transport};
+use crate::{Clock, Error};
+
+/// Refuses a body that is too large, tells the budget how far the request got, and the gate what the reply's headers
+/// say.
+pub(crate) struct Outgoing {
+    pub inner: Arc<dyn Transport>,
+    pub clock: Arc<dyn Clock>,
+    pub way: Option<Arc<Way>>,
+    pub lane: Option<Arc<Lane>>,
+    pub max_body: Option<u64>,
+}
+
+impl Outgoing {
+    async fn send(&self, request: HttpRequest) -> Result<HttpResponse, Error> {
+        let size = request.body.len() as u64;
+        if let Some(most) = self.max_body.filter(|most| size > *most) {
+            return Err(Error::refused(
+                "request",
+                format!("its body has {size} bytes, this provider takes {most}"),
+            ));
+        }
+        let keys = request.secrets();
+        let mut response = match &self.way {
+            Some(way) => way.watch(self.inner.execute(request)).await?,
+            None => self.inner.execute(request).await?,
+        };
+        for (_, value) in &mut response.headers {
+            // A server that sends the key back must not get it into ids, errors and records.
+            for key in &keys {
+                *value = key.clean_exact(std::mem::take(value));
+            }
+        }
+        // A wish in so many words is the retry's to obey; resets are of the whole allowance and much later.
+        let wishes =
+            response.header("retry-after").is_some() || response.header("retry-after-ms").is_some();
+        if let Some(lane) = self.lane.as_ref().filter(|_| !wishes) {
+            lane.learn(self.clock.as_ref(), &response.headers);
+        }
+        Ok(response)
+    }
+}
+
+impl Transport for Outgoing {
+    fn execute(&self, request: HttpRequest) -> BoxFuture<'_, Result<HttpResponse, Error>> {
+        self.send(request).boxed()
+    }
+}
+
+/// Leads to no server: what offline providers are given.
+pub(crate) struct Nowhere;
+
+impl Transport for Nowhere {
+    fn execute(&self, _: HttpRequest) -> BoxFuture<'_, Result<HttpResponse, Error>> {
+        async {
+            Err(Error::refused(
+                "transport",
+                "an offline provider asks no server",
+            ))
+        }
+        .boxed()
+    }
+}

@@ -1,0 +1,275 @@
+//! The most that an attempt can take, and what a reply is charged for.
+
+use std::sync::Arc;
+
+use llm_types::{Charge, CostSource, Reply, Request, Target, ToolSpec, Usage, Usd, Warning};
+use serde_json::Value;
+
+use super::core::Inner;
+use super::prepare::Fitted;
+use crate::layers::budget::Most;
+use crate::models::tokens::{self, Media};
+use crate::models::{Factor, Model, Price, Tier};
+use crate::{Error, ErrorKind, Unpriced};
+
+/// The longest reply where neither request, protocol nor table say.
+const REPLY: u32 = 8192;
+/// Tokens that one use of a tool of the provider may add to the prompt.
+const TOOL_RESULT: u64 = 10_000;
+/// Fields of [`Request::extra`] that say how long a reply may be.
+const LENGTHS: [&str; 2] = ["max_tokens", "max_completion_tokens"];
+
+impl Inner {
+    /// Under a cap the longest reply is always sent: what is not limited cannot be reserved for. Returns whether that
+    /// changed the request.
+    pub fn limit_reply(&self, fitted: &mut Fitted) -> bool {
+        let budget = &self.settings.budget;
+        let capped = budget.usd.is_some() || budget.tokens.is_some();
+        if !capped || fitted.caps.offline.is_some() {
+            return false;
+        }
+        let request = &mut fitted.request;
+        let extras = request.extra.len();
+        // A null takes the field out of the body, and what is no number is no limit.
+        let is_length = |name: &String| LENGTHS.contains(&name.as_str());
+        request
+            .extra
+            .retain(|name, value| !is_length(name) || value.is_u64());
+        if request.max_tokens.is_some()
+            || fitted.caps.default_max_tokens.is_some()
+            || request.extra.keys().any(is_length)
+        {
+            return request.extra.len() != extras;
+        }
+        let row = self
+            .settings
+            .models
+            .find(&fitted.target.provider, &fitted.target.model);
+        let most = row.and_then(|row| row.max_output).unwrap_or(REPLY);
+        request.max_tokens = Some(most);
+        fitted.warnings.push(Warning {
+            field: "max_tokens".to_owned(),
+            message: format!("set to {most}: a budget needs a longest reply"),
+        });
+        true
+    }
+
+    /// The most that one attempt of `fitted` can take. What a prompt holds besides text may have to be counted first.
+    pub async fn most(self: &Arc<Self>, fitted: &Fitted, request: &Request) -> Result<Most, Error> {
+        let settings = &self.settings;
+        let Target { provider, model } = &fitted.target;
+        let row = settings.models.find(provider, model);
+        let extra = &fitted.request.extra;
+        let reply = fitted
+            .request
+            .max_tokens
+            .or(fitted.caps.default_max_tokens)
+            .or(row.and_then(|row| row.max_output))
+            .unwrap_or(REPLY);
+        let lengths = LENGTHS.iter().filter_map(|name| extra.get(*name)?.as_u64());
+        let reply = lengths.fold(reply.into(), u64::max);
+        let is_priced = self.dearest(&fitted.target, 0, 0, Factor::ONE).is_some();
+        let dollars = settings.budget.usd.is_some();
+        if !is_priced && dollars && settings.budget.unpriced == Unpriced::Refuse {
+            let model = model.clone();
+            return Err(ErrorKind::PriceUnknown { model }.into());
+        }
+        let strict = dollars && is_priced;
+        let (uses, fees) = server_tools(fitted, row, strict)?;
+        let prompt = self.prompt(fitted, request, strict).await?;
+        let prompt = prompt.saturating_add(uses.saturating_mul(TOOL_RESULT));
+        let mut usd = self.dearest_of(&fitted.target, prompt, reply, fitted, strict)?;
+        // `OpenRouter` may serve any of `models`.
+        let others = extra.get("models").and_then(Value::as_array);
+        for model in others.into_iter().flatten().filter_map(Value::as_str) {
+            let target = Target::new(provider, model);
+            let other = self.dearest_of(&target, prompt, reply, fitted, strict)?;
+            usd = usd.zip(other).map(|(usd, other)| usd.max(other));
+            if usd.is_none() && strict && settings.budget.unpriced == Unpriced::Refuse {
+                let model = target.model;
+                return Err(ErrorKind::PriceUnknown { model }.into());
+            }
+        }
+        Ok(Most {
+            usd: usd.map(|usd| usd.checked_add(fees).unwrap_or(Usd(i64::MAX))),
+            tokens: prompt.saturating_add(reply),
+        })
+    }
+
+    /// The tokens of the prompt: counted by the provider, or as many as they can be.
+    async fn prompt(
+        self: &Arc<Self>,
+        fitted: &Fitted,
+        request: &Request,
+        strict: bool,
+    ) -> Result<u64, Error> {
+        let bound = tokens::most(&fitted.request);
+        let budget = &self.settings.budget;
+        if budget.usd.is_none() && budget.tokens.is_none() {
+            return Ok(bound);
+        }
+        let media = tokens::media(&fitted.request).filter(|_| strict);
+        let count = self.count(fitted, request, media.is_some());
+        if let Some(count) = Box::pin(count).await? {
+            return Ok(count);
+        }
+        match media {
+            None | Some(Media::Images) => Ok(bound),
+            Some(Media::Unknown(field)) => Err(Error::refused(
+                field,
+                "its tokens are not known, so the cap in dollars cannot be kept",
+            )),
+        }
+    }
+
+    /// [`Self::dearest`] at the factor that the request's further fields have for this model.
+    fn dearest_of(
+        &self,
+        target: &Target,
+        prompt: u64,
+        reply: u64,
+        fitted: &Fitted,
+        strict: bool,
+    ) -> Result<Option<Usd>, Error> {
+        match self.factor(target, fitted) {
+            Ok(factor) => Ok(self.dearest(target, prompt, reply, factor)),
+            Err(key) if strict => Err(Error::refused(
+                format!("extra.{key}"),
+                "its price is not in the models table",
+            )),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// What the prices of `target` are multiplied by, or the field of `extra` of which that is not known.
+    fn factor(&self, target: &Target, fitted: &Fitted) -> Result<Factor, &'static str> {
+        let models = &self.settings.models;
+        let extra = &fitted.request.extra;
+        match models.find(&target.provider, &target.model) {
+            Some(row) => row.factor(extra),
+            None => Model::unknown("", "").factor(extra),
+        }
+    }
+
+    /// The most that so many tokens of `target` can cost, by the table or by assumption.
+    fn dearest(&self, target: &Target, prompt: u64, reply: u64, factor: Factor) -> Option<Usd> {
+        let settings = &self.settings;
+        let row = settings.models.find(&target.provider, &target.model);
+        let listed = row.and_then(|row| row.dearest_at(prompt, reply, factor));
+        match settings.budget.unpriced {
+            Unpriced::Assume { input, output } if listed.is_none() => {
+                assumed(input, output).dearest_at(prompt, reply, factor)
+            }
+            _ => listed,
+        }
+    }
+
+    /// What the reply costs by the table; unknown if a field of the request changes the price in an unknown way.
+    pub fn price(&self, reply: &mut Reply, fitted: &Fitted) {
+        let models = &self.settings.models;
+        let provider = &fitted.target.provider;
+        let row = models
+            .find(provider, &reply.model)
+            .or_else(|| models.find(provider, &fitted.target.model));
+        if let Some(row) = row
+            && let Ok(factor) = row.factor(&fitted.request.extra)
+        {
+            reply.cost = row.priced_at(&reply.usage, factor);
+        }
+    }
+
+    /// What the budget is charged for `reply`; none if it does not say what was used, and all that is held is charged.
+    pub fn charge(&self, reply: &Reply, fitted: &Fitted) -> Option<Charge> {
+        if reply.usage.output == 0 && !reply.content.is_empty() {
+            return None;
+        }
+        let told = (reply.cost.from == CostSource::Provider).then_some(reply.cost.usd);
+        self.charge_usage(&reply.usage, &reply.model, told.flatten(), fitted)
+    }
+
+    /// The same for the usage of a call to which `model` answers.
+    pub fn charge_usage(
+        &self,
+        usage: &Usage,
+        model: &str,
+        told: Option<Usd>,
+        fitted: &Fitted,
+    ) -> Option<Charge> {
+        // No prompt has no tokens.
+        if !usage.known || usage.partial || usage.prompt() == 0 {
+            return None;
+        }
+        let priced = || {
+            let models = &self.settings.models;
+            let target = &fitted.target;
+            let row = models
+                .find(&target.provider, model)
+                .or_else(|| models.find(&target.provider, &target.model));
+            let factor = self.factor(target, fitted).ok()?;
+            let listed = row.and_then(|row| row.priced_at(usage, factor).usd);
+            if listed.is_some() || self.settings.budget.usd.is_none() {
+                return listed;
+            }
+            // Under a cap in dollars a reply that nobody can price is not free: else the cap is never reached.
+            self.dearest(target, usage.prompt(), usage.output, factor)
+        };
+        // A provider that bills another account reports nothing as the cost: a known price counts more.
+        let told_more = told.filter(|usd| *usd > Usd::ZERO);
+        let usd = told_more.or_else(priced).or(told);
+        Some(Charge::new(usd, usage.total(), true))
+    }
+}
+
+/// How often tools of the provider may be used, and what these uses cost.
+fn server_tools(fitted: &Fitted, row: Option<&Model>, strict: bool) -> Result<(u64, Usd), Error> {
+    let (mut uses, mut fees) = (0_u64, Usd::ZERO);
+    for (index, tool) in fitted.request.tools.iter().enumerate() {
+        let ToolSpec::Server(raw) = tool else {
+            continue;
+        };
+        let field = || format!("tools.{index}");
+        let tool: Value = raw.to().unwrap_or_default();
+        let Some(most) = tool["max_uses"].as_u64() else {
+            if strict {
+                return Err(Error::refused(
+                    field(),
+                    "set max_uses, else the cap cannot be kept",
+                ));
+            }
+            continue;
+        };
+        let name = tool["name"].as_str().unwrap_or_default();
+        let price = row.and_then(|row| row.server_tools.get(&format!("{name}_requests")));
+        if price.is_none() && strict {
+            let why = format!("the price of {name} is not in the models table");
+            return Err(Error::refused(field(), why));
+        }
+        let fee = price.and_then(|price| price.0.checked_mul(i64::try_from(most).ok()?));
+        let sum = fee.and_then(|fee| fees.checked_add(Usd(fee)));
+        fees = if price.is_none() {
+            fees
+        } else {
+            sum.unwrap_or(Usd(i64::MAX))
+        };
+        uses = uses.saturating_add(most);
+    }
+    Ok((uses, fees))
+}
+
+/// A model of which only the price is known, and that only by assumption.
+fn assumed(input: Usd, output: Usd) -> Model {
+    let price = Price {
+        input,
+        output,
+        cache_write_5m: None,
+        cache_write_1h: None,
+        cache_read: None,
+    };
+    Model {
+        tiers: vec![Tier {
+            up_to_prompt: None,
+            price,
+        }],
+        ..Model::unknown("", "")
+    }
+}

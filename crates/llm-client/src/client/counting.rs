@@ -1,0 +1,122 @@
+//! How many tokens a prompt has: asked of the provider once, else estimated and marked so.
+
+use std::sync::Arc;
+
+use llm_types::{Count, CountSource, Request};
+
+use super::Client;
+use super::call;
+use super::core::Inner;
+use super::prepare::Fitted;
+use crate::models::tokens::{self, CountKey};
+use crate::provider::{Answer, Route};
+use crate::transport::HttpRequest;
+use crate::{CountPolicy, Error, ErrorKind};
+
+impl Client {
+    /// Asks how many tokens the prompt of `request` has. The answer to the same body is remembered.
+    ///
+    /// Where the provider has no count, or calls its own an estimate, so is the answer; with
+    /// [`CountPolicy::ExactOnly`] that is an error.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn count_tokens(&self, request: &Request) -> Result<Count, Error> {
+        let inner = &self.inner;
+        let fitted = inner.fit(request, inner.target(request))?;
+        if !fitted.caps.count_tokens {
+            return inner.estimated(fitted.prompt, "the protocol has no count of tokens", || {
+                Error::refused(
+                    "counts",
+                    "an exact count is asked for, and this provider has none",
+                )
+            });
+        }
+        let wire = inner.encode(&fitted, Route::Count)?;
+        let key = inner.count_key(&fitted, &wire);
+        if let Some(count) = inner.counts.get(&key) {
+            return Ok(count);
+        }
+        match call::run(inner, request, Route::Count, Some(wire)).await {
+            Ok(Answer::Count(count)) if count.source == CountSource::Exact => {
+                inner.counts.put(key, count.clone());
+                Ok(count)
+            }
+            Ok(Answer::Count(count)) => match inner.settings.counts {
+                CountPolicy::Any => Ok(count),
+                CountPolicy::ExactOnly => Err(Error::bad_response(
+                    "an exact count is asked for, and the server calls its own an estimate",
+                )),
+            },
+            Ok(_) => Err(call::other_form()),
+            Err(error) if has_no_route(&error) => {
+                let reason = format!("the server has no count of tokens ({error})");
+                inner.estimated(fitted.prompt, &reason, || error)
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// An older or a partial server has no such route.
+fn has_no_route(error: &Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::Api {
+            status: 404 | 405 | 501,
+            ..
+        }
+    )
+}
+
+impl Inner {
+    /// What the count that `wire` asks for is remembered by.
+    fn count_key(&self, fitted: &Fitted, wire: &HttpRequest) -> CountKey {
+        let key = CountKey::new(&fitted.target.provider, &wire.body);
+        if self.recorder.is_none() && self.player.is_none() {
+            return key;
+        }
+        key.with_replay_key(fitted.request.replay_key.as_deref())
+    }
+
+    /// The tokens of the prompt, if the provider counted them before or, where it `may_ask`, does so now; `None` if it
+    /// only estimates them or has no such route.
+    pub async fn count(
+        self: &Arc<Self>,
+        fitted: &Fitted,
+        request: &Request,
+        may_ask: bool,
+    ) -> Result<Option<u64>, Error> {
+        if !fitted.caps.count_tokens || !may_ask && self.counts.is_empty() {
+            return Ok(None);
+        }
+        let wire = self.encode(fitted, Route::Count)?;
+        let key = self.count_key(fitted, &wire);
+        let known = self.counts.get(&key).map(|count| count.tokens);
+        if known.is_some() || !may_ask {
+            return Ok(known);
+        }
+        match call::run(self, request, Route::Count, Some(wire)).await {
+            Ok(Answer::Count(count)) if count.source == CountSource::Exact => {
+                let tokens = count.tokens;
+                self.counts.put(key, count);
+                Ok(Some(tokens))
+            }
+            Ok(_) => Ok(None),
+            Err(error) if has_no_route(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn estimated(
+        &self,
+        tokens: u64,
+        reason: &str,
+        error: impl FnOnce() -> Error,
+    ) -> Result<Count, Error> {
+        match self.settings.counts {
+            CountPolicy::Any => Ok(tokens::estimated(tokens, reason)),
+            CountPolicy::ExactOnly => Err(error()),
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! The client: one call from the caller to the wire and back.
+
+mod adapt;
+mod builder;
+mod call;
+mod check;
+mod checked_transport;
+mod core;
+mod cost;
+mod counting;
+mod open_stream;
+mod prepare;
+mod trace;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+
+use llm_types::{ModelInfo, Reply, Request, Target};
+
+use self::checked_transport::Outgoing;
+use self::core::Inner;
+use crate::layers::ledger_file::LedgerFile;
+use crate::layers::timeout::{Elapsed, Watchdog};
+use crate::provider::{Answer, Call, Caps, Provider, Route};
+use crate::recording::hash::sha256_hex;
+use crate::transport::{HeaderText, Transport};
+use crate::{Clock, Error, ErrorKind, EventStream, Spend};
+
+pub use builder::ClientBuilder;
+pub use prepare::Prepared;
+
+/// Asks models. Cheap to clone; clones share budget, limits and connections.
+#[derive(Clone)]
+pub struct Client {
+    pub(crate) inner: Arc<Inner>,
+}
+
+impl Client {
+    /// A client that asks `provider`, with the default settings until they are changed.
+    pub fn builder(provider: Arc<dyn Provider>, clock: Arc<dyn Clock>) -> ClientBuilder {
+        ClientBuilder::new(provider, clock)
+    }
+
+    /// Asks for a whole reply.
+    ///
+    /// # Errors
+    /// See [`Error`]. A reply that broke off is never one.
+    pub async fn complete(&self, request: &Request) -> Result<Reply, Error> {
+        match call::run(&self.inner, request, Route::Whole, None).await? {
+            Answer::Reply(reply) => Ok(*reply),
+            _ => Err(call::other_form()),
+        }
+    }
+
+    /// Asks for a whole reply; while the call is under way, `attempt` holds the number of its attempt, from 1.
+    ///
+    /// # Errors
+    /// As of [`Client::complete`].
+    pub async fn complete_counting(
+        &self,
+        request: &Request,
+        attempt: Arc<AtomicU32>,
+    ) -> Result<Reply, Error> {
+        call::ATTEMPT.scope(attempt, self.complete(request)).await
+    }
+
+    /// Asks for a reply in pieces. Answers when the first piece is there; until then failures are retried.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn stream(&self, request: &Request) -> Result<EventStream, Error> {
+        match call::run(&self.inner, request, Route::Stream, None).await? {
+            Answer::Stream(events) => Ok(events),
+            _ => Err(call::other_form()),
+        }
+    }
+
+    /// What the provider's protocol can say to this model.
+    pub fn capabilities(&self, model: &str) -> Caps {
+        self.inner.settings.provider.capabilities(model)
+    }
+
+    /// What the first attempt of [`Client::complete`] would send, byte for byte.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Refused`], as the call itself.
+    pub fn prepare(&self, request: &Request) -> Result<Prepared, Error> {
+        let mut fitted = self.inner.fit(request, self.inner.target(request))?;
+        self.inner.limit_reply(&mut fitted);
+        let wire = self.inner.encode(&fitted, Route::Whole)?;
+        Ok(Prepared {
+            method: wire.method,
+            path: wire.url.path().to_owned(),
+            headers: wire
+                .headers
+                .iter()
+                .map(|(name, value)| {
+                    let shown = match value {
+                        HeaderText::Open(text) => text.clone(),
+                        HeaderText::Secret(_) => {
+                            format!("sha256:{}", sha256_hex(value.expose().as_bytes()))
+                        }
+                    };
+                    ((*name).to_owned(), shown)
+                })
+                .collect(),
+            sha256: sha256_hex(&wire.body),
+            body: wire.body,
+        })
+    }
+
+    /// Asks which models there are. Nothing of that is recorded, so a client that replays has no answer.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn list_models(&self) -> Result<Vec<ModelInfo>, Error> {
+        let inner = &self.inner;
+        if inner.player.is_some() {
+            let diff = "lists of models are not recorded".to_owned();
+            return Err(ErrorKind::ReplayMiss { diff }.into());
+        }
+        let transport: Arc<dyn Transport> = Arc::new(Outgoing {
+            inner: inner.timed(inner.transport()?, inner.settings.timeouts.headers),
+            clock: inner.clock.clone(),
+            way: None,
+            lane: None,
+            max_body: None,
+        });
+        let settings = &inner.settings;
+        let (provider, route) = (&settings.provider, Route::Models);
+        let target = Target::new(provider.name(), "");
+        let listing = provider.answer(Call {
+            wire: provider.encode(&Request::default(), &target, route)?,
+            route,
+            target,
+            attempt: 0,
+            transport,
+        });
+        let answer = Watchdog::new(&inner.clock, settings.timeouts.total)
+            .guard(listing)
+            .await
+            .unwrap_or_else(|Elapsed| Err(Error::deadline(None)))?;
+        match answer {
+            Answer::Models(models) => Ok(models),
+            _ => Err(call::other_form()),
+        }
+    }
+
+    /// Writes what is spent into this file from now on, and counts what it holds as spent: caps are for the whole run,
+    /// over all its processes. A client that replays spends nothing and does not open it.
+    ///
+    /// # Errors
+    /// The file cannot be opened or read, or another process spends for the same run. [`ErrorKind::Refused`] names it.
+    pub fn keep_ledger(&self, file: &LedgerFile) -> Result<(), Error> {
+        if self.inner.player.is_some() {
+            return Ok(());
+        }
+        let writer = file.open()?;
+        self.inner.ledger.keep(writer);
+        Ok(())
+    }
+
+    /// What was spent so far, by all clones.
+    pub fn spent(&self) -> Spend {
+        self.inner.ledger.spent()
+    }
+}

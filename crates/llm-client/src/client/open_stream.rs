@@ -1,0 +1,198 @@
+//! A stream in the hands of the caller, with everything it holds until its last event.
+
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
+
+use futures_util::{Stream, StreamExt as _};
+use llm_types::{Attempt, Charge, Event, Reply, ReplySource, Usage};
+use tracing::Span;
+
+use super::core::Inner;
+use super::prepare::Fitted;
+use super::trace;
+use crate::layers::budget::Reservation;
+use crate::layers::limiter::Pass;
+use crate::layers::timeout::Watchdog;
+use crate::recording::recorder::Tape;
+use crate::{Error, ErrorKind, EventStream};
+
+/// An open stream. Dropped before its end it closes the connection, writes the record, settles the budget and frees
+/// its slot: all of that hangs on its fields.
+pub(crate) struct Live {
+    pub inner: Arc<Inner>,
+    /// Read already, to know that the attempt works.
+    pub first: Option<Event>,
+    pub events: EventStream,
+    pub fitted: Arc<Fitted>,
+    pub attempts: Vec<Attempt>,
+    pub deadline: Option<Watchdog>,
+    pub hold: Option<Reservation>,
+    #[expect(dead_code, reason = "it is held until the stream ends")]
+    pub pass: Option<Pass>,
+    pub tape: Option<Tape>,
+    /// Where the reply is from, if not from where the provider says.
+    pub source: Option<ReplySource>,
+    pub span: Span,
+    pub heard: Heard,
+    /// What the call is charged for if the stream is dropped now.
+    pub if_dropped: Arc<Mutex<Charge>>,
+}
+
+/// What the provider said last of the tokens of an attempt, once the model had stopped.
+#[derive(Default)]
+pub(crate) struct Heard {
+    model: String,
+    usage: Option<Usage>,
+}
+
+impl Heard {
+    pub fn event(&mut self, event: &Event) {
+        match event {
+            Event::Start { model, .. } => self.model.clone_from(model),
+            Event::Usage(usage) => self.usage = (!usage.partial).then(|| usage.clone()),
+            Event::Ping | Event::Unknown { .. } | Event::BlockStop { .. } | Event::Done(_) => {}
+            // The model goes on: what was said was not the last word.
+            _ => self.usage = None,
+        }
+    }
+
+    /// What that costs, if it was the last word.
+    pub fn charge(&self, inner: &Inner, fitted: &Fitted) -> Option<Charge> {
+        inner.charge_usage(self.usage.as_ref()?, &self.model, None, fitted)
+    }
+
+    /// The same for an attempt that failed.
+    pub fn charge_of(&self, error: &Error, inner: &Inner, fitted: &Fitted) -> Option<Charge> {
+        match error.kind() {
+            ErrorKind::StreamTruncated { partial } => inner.charge(partial, fitted),
+            _ => self.charge(inner, fitted),
+        }
+    }
+}
+
+impl Live {
+    pub fn into_events(self) -> EventStream {
+        self.show_charge();
+        let shown = self.if_dropped.clone();
+        EventStream::new(LiveEvents(Some(self))).charging(shown)
+    }
+
+    /// Shows what a drop charges now.
+    fn show_charge(&self) {
+        let mut charge = Charge::NONE;
+        if let Some(hold) = &self.hold {
+            let attempts = self.attempts.iter().map(|attempt| attempt.charge);
+            charge = attempts.fold(hold.if_dropped(), Charge::plus);
+        }
+        *self
+            .if_dropped
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = charge;
+    }
+
+    /// Takes what the last word of the provider says of the tokens, until the model goes on.
+    fn listen(&mut self, event: &Event) {
+        self.heard.event(event);
+        let Some(hold) = &mut self.hold else { return };
+        if matches!(event, Event::Ping | Event::Unknown { .. }) {
+            return;
+        }
+        hold.learn(self.heard.charge(&self.inner, &self.fitted));
+        self.show_charge();
+    }
+
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Event, Error>>> {
+        let event = match self.first.take() {
+            Some(first) => Some(Ok(first)),
+            None => ready!(self.poll_read(context)),
+        };
+        Poll::Ready(match event {
+            Some(Ok(Event::Done(reply))) => Some(self.arrive(reply).map(Event::Done)),
+            Some(Err(error)) => Some(Err(self.fail(error))),
+            Some(Ok(event)) => {
+                self.listen(&event);
+                Some(Ok(event))
+            }
+            None => None,
+        })
+    }
+
+    fn poll_read(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Event, Error>>> {
+        if let Poll::Ready(event) = self.events.poll_next_unpin(context) {
+            return Poll::Ready(event);
+        }
+        let Some(deadline) = &mut self.deadline else {
+            return Poll::Pending;
+        };
+        ready!(deadline.poll_elapsed(context));
+        Poll::Ready(Some(Err(Error::deadline(None))))
+    }
+
+    fn arrive(&mut self, mut reply: Box<Reply>) -> Result<Box<Reply>, Error> {
+        self.inner
+            .complete_reply(&mut reply, &self.fitted, self.source.take());
+        if let Some(hold) = self.hold.take() {
+            // The reply is paid for, whether it can be written down or not.
+            let charge = hold.settle(self.inner.charge(&reply, &self.fitted));
+            self.charged(charge);
+        }
+        reply.attempts = std::mem::take(&mut self.attempts);
+        if let Some(mut tape) = self.tape.take() {
+            tape.finish(None, true)?;
+        }
+        trace::answered(&self.span, &reply);
+        Ok(reply)
+    }
+
+    /// The attempt is over and this is charged for it.
+    fn charged(&mut self, charge: Charge) {
+        if let Some(attempt) = self.attempts.last_mut() {
+            attempt.charge = charge;
+        }
+        self.show_charge();
+    }
+
+    fn fail(&mut self, mut error: Error) -> Error {
+        self.inner.explain(&mut error);
+        if let Some(mut hold) = self.hold.take() {
+            if let Some(charge) = self.heard.charge_of(&error, &self.inner, &self.fitted) {
+                hold.learn(Some(charge));
+            }
+            let charge = hold.fail();
+            drop(hold);
+            self.charged(charge);
+        }
+        if let Some(attempt) = self.attempts.last_mut() {
+            attempt.class = Some(error.class());
+            attempt.status = error.status().or(attempt.status);
+        }
+        if let Some(mut tape) = self.tape.take()
+            && let Err(unwritten) = tape.finish(Some(&error), true)
+        {
+            error = unwritten;
+        }
+        error.trail_mut().attempts = std::mem::take(&mut self.attempts);
+        trace::failed(&self.span, &error);
+        error
+    }
+}
+
+/// The events of an open stream. Written out instead of with `unfold`, which would move all of it for every event.
+struct LiveEvents(Option<Live>);
+
+impl Stream for LiveEvents {
+    type Item = Result<Event, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let Some(live) = &mut self.0 else {
+            return Poll::Ready(None);
+        };
+        let item = ready!(live.poll(context));
+        if matches!(item, None | Some(Ok(Event::Done(_)) | Err(_))) {
+            // Nothing follows; what is held goes now.
+            self.0 = None;
+        }
+        Poll::Ready(item)
+    }
+}

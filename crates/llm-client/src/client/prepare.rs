@@ -1,0 +1,115 @@
+//! A request made ready for one target, and what is known of it beforehand and afterwards.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use llm_types::{Cost, CostSource, Reply, ReplySource, Request, Target, Warning};
+
+use super::adapt::{adapt, retarget};
+use super::check::check;
+use super::core::Inner;
+use crate::layers::retry;
+use crate::models::tokens;
+use crate::provider::{Caps, Route};
+use crate::transport::{HttpRequest, Method};
+use crate::{Error, ErrorKind};
+
+/// What would be sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prepared {
+    /// The method.
+    pub method: Method,
+    /// The whole path at the server.
+    pub path: String,
+    /// Every header but those that the connection adds; a secret one as `sha256:` and its hash in hex.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Bytes,
+    /// The body's SHA-256 in lower-case hex.
+    pub sha256: String,
+}
+
+/// A request that is checked and fits its target.
+pub(crate) struct Fitted {
+    pub request: Request,
+    pub target: Target,
+    pub caps: Caps,
+    pub warnings: Vec<Warning>,
+    /// The estimated tokens of the prompt.
+    pub prompt: u64,
+}
+
+impl Fitted {
+    /// How the answer to `wanted` is asked for: a whole reply that could outlast `total` as a stream.
+    pub(crate) fn route(&self, wanted: Route, total: Duration) -> Route {
+        if wanted != Route::Whole {
+            return wanted;
+        }
+        let most = self.request.max_tokens.or(self.caps.default_max_tokens);
+        let seconds = u64::from(most.unwrap_or(0)) * 3600 / 128_000;
+        if self.caps.whole_by_stream && seconds > total.as_secs() {
+            Route::Stream
+        } else {
+            Route::Whole
+        }
+    }
+}
+
+impl Inner {
+    /// What is sent to ask for the answer that is `wanted`.
+    pub fn encode(&self, fitted: &Fitted, wanted: Route) -> Result<HttpRequest, Error> {
+        let settings = &self.settings;
+        let route = fitted.route(wanted, settings.timeouts.total);
+        settings
+            .provider
+            .encode(&fitted.request, &fitted.target, route)
+    }
+
+    /// `request` checked and fitted to `target`, a model of the client's provider.
+    pub fn fit(&self, request: &Request, target: Target) -> Result<Fitted, Error> {
+        let caps = self.settings.provider.capabilities(&target.model);
+        check(request, &caps)?;
+        let mut request = request.clone();
+        retarget(&mut request, &target);
+        let settings = &self.settings;
+        let row = settings.models.find(&target.provider, &target.model);
+        let warnings = adapt(&mut request, &caps, row)?;
+        Ok(Fitted {
+            prompt: tokens::estimate(&request),
+            request,
+            target,
+            caps,
+            warnings,
+        })
+    }
+
+    /// Fills in what a provider does not know: cost, missing usage, where the reply is from.
+    pub fn complete_reply(&self, reply: &mut Reply, fitted: &Fitted, source: Option<ReplySource>) {
+        if !reply.usage.known {
+            if reply.usage.prompt() == 0 {
+                reply.usage.input = fitted.prompt;
+            }
+            if reply.usage.output == 0 {
+                reply.usage.output = tokens::estimate_content(&reply.content);
+            }
+        }
+        reply.warnings.extend_from_slice(&fitted.warnings);
+        if let Some(source) = source {
+            reply.source = source;
+        }
+        if reply.source != ReplySource::Live {
+            reply.cost = Cost::FREE;
+        } else if reply.cost.from == CostSource::Unknown {
+            self.price(reply, fitted);
+        }
+    }
+
+    /// Adds what the table knows of a model that is not served, and how long the server asks to wait.
+    pub fn explain(&self, error: &mut Error) {
+        if let ErrorKind::ModelUnavailable(model) = error.kind_mut() {
+            self.settings.models.explain(model);
+        }
+        let wait = retry::wished(&error.trail().wish, self.clock.now());
+        error.trail_mut().retry_after = wait;
+    }
+}

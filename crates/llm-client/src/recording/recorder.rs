@@ -1,0 +1,342 @@
+//! Writes down every attempt before its result reaches the caller.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Write as _;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use futures_util::{FutureExt as _, StreamExt as _};
+use llm_types::Target;
+
+use super::cassette::{
+    Appending, Cassette, Line, RecordedError, RecordedEvent, RecordedKind, RecordedRequest,
+    RecordedResponse, SCHEMA_VERSION, Tail, body_fields,
+};
+use super::syncer::Syncer;
+use crate::codec::sse::{SseDecoder, SseEvent};
+use crate::transport::{HeaderText, HttpRequest, HttpResponse, Transport, is_event_stream};
+use crate::{Clock, ConfigError, Error, ErrorKind};
+
+/// The longest wait of a line for the disk.
+const SYNC_EVERY: Duration = Duration::from_secs(1);
+
+/// The headers that are kept, by name or start of name.
+const KEPT: [&str; 9] = [
+    "accept",
+    "anthropic-beta",
+    "anthropic-ratelimit-",
+    "anthropic-version",
+    "content-type",
+    "request-id",
+    "retry-after",
+    "x-ratelimit-",
+    "x-request-id",
+];
+
+/// Appends to a cassette. A line is with the system when [`Recorder::write`] returns, so that a program that is killed
+/// loses none, and on the disk a second later, so that no call waits for it.
+pub(crate) struct Recorder {
+    clock: Arc<dyn Clock>,
+    file: Mutex<Written>,
+    /// `None` for a device or a pipe, which cannot be synced.
+    syncer: Option<Syncer>,
+    /// How often each question was asked, in the file and by this client.
+    occurrences: Mutex<HashMap<String, u64>>,
+}
+
+struct Written {
+    file: File,
+    torn: bool,
+}
+
+impl Recorder {
+    pub fn open(cassette: &Cassette, clock: Arc<dyn Clock>) -> Result<Self, ConfigError> {
+        let Appending {
+            file,
+            occurrences,
+            is_regular,
+        } = cassette.append().map_err(ConfigError::Cassette)?;
+        let syncer = || {
+            let file = file.try_clone()?;
+            Syncer::start(SYNC_EVERY, move || file.sync_data())
+        };
+        let syncer = is_regular.then(syncer).transpose();
+        Ok(Self {
+            syncer: syncer
+                .map_err(|error| ConfigError::Cassette(cassette.io_error("write", error)))?,
+            file: Mutex::new(Written { file, torn: false }),
+            occurrences: Mutex::new(occurrences),
+            clock,
+        })
+    }
+
+    /// The number of this question among equal ones.
+    pub fn next_occurrence(&self, root: &str) -> u64 {
+        let mut counts = self
+            .occurrences
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let count = counts.entry(root.to_owned()).or_insert(0);
+        *count += 1;
+        *count - 1
+    }
+
+    /// Whether lines can still be written. After a failed write the last one may be a part, and another behind it would
+    /// make the file unreadable; so nothing more is asked either, for it would be paid for and lost.
+    pub fn check(&self) -> Result<(), Error> {
+        self.check_file(&self.file())
+    }
+
+    fn check_file(&self, written: &Written) -> Result<(), Error> {
+        if written.torn {
+            return Err(Error::cassette(
+                None,
+                "an earlier attempt could not be written whole, so no further one is recorded",
+            ));
+        }
+        match self.syncer.as_ref().and_then(Syncer::failure) {
+            Some(error) => Err(unwritten(error)),
+            None => Ok(()),
+        }
+    }
+
+    fn file(&self) -> MutexGuard<'_, Written> {
+        self.file.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self, line: &Line) -> Result<(), Error> {
+        let mut text = serde_json::to_vec(line).map_err(unwritten)?;
+        text.push(b'\n');
+        let mut written = self.file();
+        self.check_file(&written)?;
+        let done = written.file.write_all(&text);
+        written.torn = done.is_err();
+        done.map_err(unwritten)?;
+        if let Some(syncer) = &self.syncer {
+            syncer.written();
+        }
+        Ok(())
+    }
+}
+
+fn unwritten(error: impl std::error::Error + Send + Sync + 'static) -> Error {
+    Error::cassette(None, "cannot write the recorded attempt").with_source(error)
+}
+
+/// Which place in the cassette a call has.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    pub root: String,
+    pub n: u64,
+    pub call: u64,
+}
+
+/// The record of one attempt under way. Dropped without an outcome, it says that the attempt was given up.
+pub(crate) struct Tape {
+    recorder: Arc<Recorder>,
+    place: Place,
+    target: Target,
+    attempt: u32,
+    heard: Arc<Mutex<Heard>>,
+    done: bool,
+}
+
+/// What went over the wire so far.
+#[derive(Default)]
+struct Heard {
+    request: Option<HttpRequest>,
+    began: Duration,
+    response: Option<(u16, Vec<(String, String)>)>,
+    chunks: Vec<(Duration, Bytes)>,
+}
+
+impl Tape {
+    pub fn new(recorder: Arc<Recorder>, place: Place, target: Target, attempt: u32) -> Self {
+        Self {
+            recorder,
+            place,
+            target,
+            attempt,
+            heard: Arc::default(),
+            done: false,
+        }
+    }
+
+    /// A transport that is heard by this tape.
+    pub fn listen(&self, inner: Arc<dyn Transport>) -> Arc<dyn Transport> {
+        Arc::new(Listening {
+            inner,
+            clock: self.recorder.clock.clone(),
+            heard: self.heard.clone(),
+        })
+    }
+
+    /// Writes the attempt down; `is_final` if no other one follows.
+    pub fn finish(&mut self, error: Option<&Error>, is_final: bool) -> Result<(), Error> {
+        self.done = true;
+        let heard = std::mem::take(&mut *self.heard.lock().unwrap_or_else(PoisonError::into_inner));
+        // Refused before it was sent: nothing happened.
+        let Some(request) = heard.request else {
+            return Ok(());
+        };
+        let secrets = request.secrets();
+        let hide = &|text: String| {
+            secrets
+                .iter()
+                .fold(text, |text, secret| secret.clean_exact(text))
+        };
+        let text = |bytes: &[u8]| hide(String::from_utf8_lossy(bytes).into_owned());
+        let response = heard.response.map(|(status, headers)| {
+            let streamed = is_event_stream(&headers);
+            let (mut events, mut tail, mut body, mut body_text) = (None, None, None, None);
+            if streamed {
+                let (mut whole, rest) = decode(&heard.chunks, heard.began, hide);
+                super::deltas::hide_split(&mut whole, &secrets);
+                (events, tail) = (Some(whole), rest);
+            } else {
+                let pieces: Vec<&[u8]> = heard.chunks.iter().map(|(_, chunk)| &chunk[..]).collect();
+                (body, body_text) = body_fields(&text(&pieces.concat()));
+            }
+            RecordedResponse {
+                status,
+                headers: kept(headers, hide),
+                events,
+                tail,
+                body,
+                body_text,
+            }
+        });
+        let (body, body_text) = body_fields(&text(&request.body));
+        let open = request
+            .headers
+            .iter()
+            .filter_map(|(name, value)| match value {
+                HeaderText::Open(value) => Some(((*name).to_owned(), value.clone())),
+                HeaderText::Secret(_) => None,
+            });
+        self.recorder.write(&Line {
+            schema_version: SCHEMA_VERSION,
+            root: self.place.root.clone(),
+            n: self.place.n,
+            call: self.place.call,
+            attempt: self.attempt,
+            final_hint: is_final,
+            provider: self.target.provider.clone(),
+            model: self.target.model.clone(),
+            t: self.recorder.clock.now(),
+            request: RecordedRequest {
+                method: request.method.as_str().to_owned(),
+                path: hide(request.path.clone()),
+                headers: kept(open.collect(), hide),
+                body,
+                body_text,
+            },
+            response,
+            error: error
+                .and_then(RecordedKind::of)
+                .map(|kind| RecordedError { kind }),
+        })
+    }
+}
+
+impl Drop for Tape {
+    fn drop(&mut self) {
+        if !self.done {
+            let cancelled = Error::from(ErrorKind::Cancelled);
+            // Whoever dropped the call waits for no answer.
+            let _ = self.finish(Some(&cancelled), true);
+        }
+    }
+}
+
+fn kept(headers: Vec<(String, String)>, hide: impl Fn(String) -> String) -> Vec<(String, String)> {
+    headers
+        .into_iter()
+        .filter(|(name, _)| {
+            KEPT.iter().any(|kept| {
+                name == kept
+                    || (kept.ends_with('-') && name.starts_with(kept))
+                    || (*kept == "retry-after" && name.starts_with(kept))
+            })
+        })
+        .map(|(name, value)| (name, hide(value)))
+        .collect()
+}
+
+/// The whole events among these chunks, and what is behind them.
+fn decode(
+    chunks: &[(Duration, Bytes)],
+    began: Duration,
+    hide: impl Fn(String) -> String,
+) -> (Vec<RecordedEvent>, Option<Tail>) {
+    let mut decoder = SseDecoder::new(u64::MAX);
+    let mut events = Vec::new();
+    let mut add = |at: Duration, event: SseEvent<'_>| {
+        events.push(RecordedEvent {
+            t_ms: at.saturating_sub(began).as_millis() as u64,
+            data: hide(event.data.to_owned()),
+            event: (event.event != "message").then(|| hide(event.event.to_owned())),
+        });
+    };
+    for (at, chunk) in chunks {
+        decoder.push(chunk);
+        // What cannot be decoded is an error again at the end.
+        while let Ok(Some(event)) = decoder.next_event() {
+            add(*at, event);
+        }
+    }
+    let last = chunks.last().map_or(began, |(at, _)| *at);
+    let tail = match decoder.finish() {
+        Ok(Some(event)) => {
+            add(last, event);
+            None
+        }
+        Ok(None) => decoder.is_pending().then_some(Tail::Cut),
+        Err(_) => Some(Tail::NoUtf8),
+    };
+    (events, tail)
+}
+
+struct Listening {
+    inner: Arc<dyn Transport>,
+    clock: Arc<dyn Clock>,
+    heard: Arc<Mutex<Heard>>,
+}
+
+impl Listening {
+    async fn send(&self, request: HttpRequest) -> Result<HttpResponse, Error> {
+        with(&self.heard, |heard| {
+            heard.began = self.clock.instant();
+            heard.request = Some(request.clone());
+        });
+        let mut response = self.inner.execute(request).await?;
+        with(&self.heard, |heard| {
+            heard.response = Some((response.status, response.headers.clone()));
+        });
+        let (clock, heard) = (self.clock.clone(), self.heard.clone());
+        response.body = response
+            .body
+            .inspect(move |chunk| {
+                if let Ok(chunk) = chunk {
+                    with(&heard, |heard| {
+                        heard.chunks.push((clock.instant(), chunk.clone()));
+                    });
+                }
+            })
+            .boxed();
+        Ok(response)
+    }
+}
+
+fn with(heard: &Mutex<Heard>, change: impl FnOnce(&mut Heard)) {
+    change(&mut heard.lock().unwrap_or_else(PoisonError::into_inner));
+}
+
+impl Transport for Listening {
+    fn execute(&self, request: HttpRequest) -> BoxFuture<'_, Result<HttpResponse, Error>> {
+        self.send(request).boxed()
+    }
+}

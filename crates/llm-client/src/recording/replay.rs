@@ -1,0 +1,237 @@
+//! Answers from a cassette. Nothing sleeps and nothing is sent.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use futures_util::{FutureExt as _, StreamExt as _, stream};
+use serde_json::Value;
+use tracing::warn;
+
+use super::cassette::{Cassette, Line, LineAt, RecordedResponse, Recording, Tail};
+use crate::transport::{HttpRequest, HttpResponse, Transport};
+use crate::{ConfigError, Error, ErrorKind, Timeouts};
+
+/// How many differences a miss shows.
+const SHOWN: usize = 8;
+/// How many recorded questions a miss is compared with: the first ones of its path.
+const COMPARED: usize = 20;
+
+/// Where the lines of a cassette are, and how far each question was replayed.
+pub(crate) struct Player {
+    recording: Recording,
+    /// The last attempt of each occurrence of a question, in their order.
+    answers: HashMap<String, Vec<Recorded>>,
+    /// The first lines of each path, for what a miss says.
+    near: HashMap<String, Vec<LineAt>>,
+    asked: Mutex<HashMap<String, usize>>,
+}
+
+/// A cassette ends in the middle of a line.
+fn torn(cassette: &Path) {
+    warn!(
+        target: "llm_client",
+        { llm.cassette = %cassette.display() },
+        "{}: the last line is torn and left out",
+        cassette.display()
+    );
+}
+
+/// A line that is read when it is asked for.
+#[derive(Clone, Copy)]
+struct Recorded {
+    at: LineAt,
+    final_hint: bool,
+}
+
+impl Player {
+    pub fn open(cassette: &Cassette) -> Result<Self, ConfigError> {
+        let mut answers: HashMap<String, BTreeMap<u64, Recorded>> = HashMap::new();
+        let mut near: HashMap<String, Vec<LineAt>> = HashMap::new();
+        let read = cassette.read(|line, at| {
+            let final_hint = line.final_hint;
+            let is_new = !answers.contains_key(&line.root);
+            if is_new {
+                let near = near.entry(line.request.path).or_default();
+                if near.len() < COMPARED {
+                    near.push(at);
+                }
+            }
+            // Attempts of one call come in order, so the last one wins.
+            let of_root = answers.entry(line.root).or_default();
+            of_root.insert(line.n, Recorded { at, final_hint });
+        });
+        let recording = read.map_err(ConfigError::Cassette)?;
+        if recording.is_torn {
+            torn(cassette.path());
+        }
+        let answers = answers
+            .into_iter()
+            .map(|(root, of_root)| (root, in_order(of_root)))
+            .collect();
+        Ok(Self {
+            recording,
+            answers,
+            near,
+            asked: Mutex::default(),
+        })
+    }
+
+    /// The recorded answer to the next occurrence of this question.
+    pub fn next(&self, root: &str, question: &Value, path: &str) -> Result<Arc<Line>, Error> {
+        let n = {
+            let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+            let count = asked.entry(root.to_owned()).or_insert(0);
+            *count += 1;
+            *count - 1
+        };
+        match self.answers.get(root) {
+            None => Err(miss(self.nearest(question, path))),
+            Some(of_root) => match of_root.get(n) {
+                None => Err(miss(format!(
+                    "this question was recorded {} times and is asked for the {}. time",
+                    of_root.len(),
+                    n + 1
+                ))),
+                Some(line) if !line.final_hint => Err(miss(
+                    "the recording stopped before this call was over".to_owned(),
+                )),
+                Some(line) => self.recording.line(line.at).map(Arc::new),
+            },
+        }
+    }
+
+    /// How the most similar one of the first recorded questions of this path differs.
+    fn nearest(&self, question: &Value, path: &str) -> String {
+        let near = self.near.get(path).into_iter().flatten();
+        near.filter_map(|at| {
+            let line = self.recording.line(*at).ok()?;
+            let mut found = Vec::new();
+            differences("", &line.question()?, question, &mut found);
+            Some((line.call, found))
+        })
+        .min_by_key(|(_, found)| found.len())
+        .map_or_else(
+            || format!("it holds no request to {path}"),
+            |(call, mut found)| {
+                if found.is_empty() {
+                    found.push("provider or replay_key".to_owned());
+                } else if found.len() > SHOWN {
+                    found.truncate(SHOWN);
+                    found.push("and more".to_owned());
+                }
+                format!(
+                    "the nearest entry (call {call}) differs in {}",
+                    found.join(", ")
+                )
+            },
+        )
+    }
+}
+
+/// The occurrences of a question by their rank, for numbers are missing: a call that is given up before it is sent, or
+/// refused by the budget, has one and no line. One that the recorder's end cut short gives way to those after it.
+fn in_order(of_root: BTreeMap<u64, Recorded>) -> Vec<Recorded> {
+    let any_whole = of_root.values().any(|line| line.final_hint);
+    of_root
+        .into_values()
+        .filter(|line| line.final_hint || !any_whole)
+        .collect()
+}
+
+fn miss(diff: String) -> Error {
+    ErrorKind::ReplayMiss { diff }.into()
+}
+
+/// Adds the places where two values differ, with both values cut short, up to one more than are shown.
+fn differences(place: &str, recorded: &Value, asked: &Value, found: &mut Vec<String>) {
+    if found.len() > SHOWN {
+        return;
+    }
+    match (recorded, asked) {
+        (Value::Object(a), Value::Object(b)) => {
+            for key in a.keys().chain(b.keys().filter(|key| !a.contains_key(*key))) {
+                let child = |map: &serde_json::Map<_, _>| map.get(key).cloned().unwrap_or_default();
+                differences(&format!("{place}/{key}"), &child(a), &child(b), found);
+            }
+        }
+        (Value::Array(a), Value::Array(b)) => {
+            for index in 0..a.len().max(b.len()) {
+                let child = |list: &[Value]| list.get(index).cloned().unwrap_or_default();
+                differences(&format!("{place}/{index}"), &child(a), &child(b), found);
+            }
+        }
+        (a, b) if a == b => {}
+        (a, b) => found.push(format!(
+            "{place} (recorded {}, asked {})",
+            short(a),
+            short(b)
+        )),
+    }
+}
+
+fn short(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text,
+    }
+}
+
+/// Gives what was recorded, whatever is sent.
+pub(crate) struct Replaying {
+    pub line: Arc<Line>,
+    pub timeouts: Timeouts,
+}
+
+impl Transport for Replaying {
+    fn execute(&self, _: HttpRequest) -> BoxFuture<'_, Result<HttpResponse, Error>> {
+        let failure = self
+            .line
+            .error
+            .as_ref()
+            .map(|error| error.kind.to_error(&self.timeouts));
+        let response = match (&self.line.response, failure) {
+            (Some(response), failure) => Ok(respond(response, failure)),
+            (None, Some(failure)) => Err(failure),
+            (None, None) => Err(Error::cassette(
+                None,
+                "an entry has neither a response nor an error",
+            )),
+        };
+        async { response }.boxed()
+    }
+}
+
+fn respond(recorded: &RecordedResponse, failure: Option<Error>) -> HttpResponse {
+    let mut body = String::new();
+    if let Some(events) = &recorded.events {
+        for event in events {
+            if let Some(name) = &event.event {
+                body.extend(["event: ", name, "\n"]);
+            }
+            for line in event.data.split('\n') {
+                body.extend(["data: ", line, "\n"]);
+            }
+            body.push('\n');
+        }
+    } else if let Some(raw) = &recorded.body {
+        body.push_str(raw.get());
+    } else if let Some(text) = &recorded.body_text {
+        body.push_str(text);
+    }
+    let mut body = body.into_bytes();
+    body.extend_from_slice(match recorded.tail {
+        Some(Tail::Cut) => b"data",
+        Some(Tail::NoUtf8) => b"\xff\n",
+        None => b"",
+    });
+    let chunks = std::iter::once(Ok(Bytes::from(body))).chain(failure.map(Err));
+    HttpResponse {
+        status: recorded.status,
+        headers: recorded.headers.clone(),
+        body: stream::iter(chunks.collect::<Vec<_>>()).boxed(),
+    }
+}

@@ -1,0 +1,291 @@
+//! Parts of a page, and the lists in them.
+
+pub(crate) mod list;
+
+use maud::{Markup, html};
+
+use self::list::SearchableList;
+use crate::browser::Browser;
+use crate::diff::TextDiff;
+use crate::document::anchor::{self, Anchors};
+use crate::document::cell::Cell;
+use crate::document::frame::Scripts;
+use crate::document::status::Tone;
+use crate::document::text;
+use crate::error::Error;
+use crate::plot::Plot;
+use crate::plot::spacetime::SpaceTime;
+use crate::table::Table;
+
+/// A part of a page under a heading: texts, tables, drawings, in the order they were added.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Section {
+    title: String,
+    anchor: Option<String>,
+    folded: bool,
+    parts: Vec<Part>,
+}
+
+/// What a section is made of.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Part {
+    Text(String),
+    Code { name: String, code: String },
+    Notice(Tone, String),
+    Facts(Vec<(String, Cell)>),
+    Table(Table),
+    Plot(Plot),
+    Grid(SpaceTime),
+    Diff(TextDiff),
+    List(SearchableList),
+    Browser(Browser),
+    Section(Section),
+}
+
+impl Section {
+    /// A section with nothing but a heading.
+    pub fn new(title: impl Into<String>) -> Self {
+        Self {
+            title: title.into(),
+            anchor: None,
+            folded: false,
+            parts: Vec::new(),
+        }
+    }
+
+    /// Lets [`Cell::Link`] lead here, and keeps the section's address the same from page to page. Any text will do; it
+    /// must be the only one on the page.
+    #[must_use]
+    pub fn anchor(mut self, anchor: impl Into<String>) -> Self {
+        self.anchor = Some(anchor.into());
+        self
+    }
+
+    /// Shows the heading only until the reader unfolds it.
+    #[must_use]
+    pub fn folded(mut self) -> Self {
+        self.folded = true;
+        self
+    }
+
+    /// Adds a paragraph. Its line breaks count.
+    #[must_use]
+    pub fn text(self, text: impl Into<String>) -> Self {
+        self.part(Part::Text(text.into()))
+    }
+
+    /// Adds text to be read letter by letter, under a name.
+    #[must_use]
+    pub fn code(self, name: impl Into<String>, code: impl Into<String>) -> Self {
+        self.part(Part::Code {
+            name: name.into(),
+            code: code.into(),
+        })
+    }
+
+    /// Adds a line that stands out.
+    #[must_use]
+    pub fn notice(self, tone: Tone, text: impl Into<String>) -> Self {
+        self.part(Part::Notice(tone, text.into()))
+    }
+
+    /// Adds named values.
+    #[must_use]
+    pub fn facts<N: Into<String>>(self, facts: impl IntoIterator<Item = (N, Cell)>) -> Self {
+        self.part(Part::Facts(named(facts)))
+    }
+
+    /// Adds a table.
+    #[must_use]
+    pub fn table(self, table: Table) -> Self {
+        self.part(Part::Table(table))
+    }
+
+    /// Adds a plot.
+    #[must_use]
+    pub fn plot(self, plot: Plot) -> Self {
+        self.part(Part::Plot(plot))
+    }
+
+    /// Adds a space-time diagram.
+    #[must_use]
+    pub fn grid(self, grid: SpaceTime) -> Self {
+        self.part(Part::Grid(grid))
+    }
+
+    /// Adds two texts and what differs between them.
+    #[must_use]
+    pub fn diff(self, diff: TextDiff) -> Self {
+        self.part(Part::Diff(diff))
+    }
+
+    /// Adds a searchable list.
+    #[must_use]
+    pub fn list(self, list: SearchableList) -> Self {
+        self.part(Part::List(list))
+    }
+
+    /// Adds many items to look through.
+    #[must_use]
+    pub fn browser(self, browser: Browser) -> Self {
+        self.part(Part::Browser(browser))
+    }
+
+    /// Adds a section inside of this one.
+    #[must_use]
+    pub fn section(self, section: Section) -> Self {
+        self.part(Part::Section(section))
+    }
+
+    fn part(mut self, part: Part) -> Self {
+        self.parts.push(part);
+        self
+    }
+
+    /// Its heading and its place, for the list of contents.
+    pub(crate) fn entry(&self, index: usize) -> (&str, String) {
+        (&self.title, self.id(index))
+    }
+
+    fn id(&self, index: usize) -> String {
+        match &self.anchor {
+            Some(anchor) => anchor::id(anchor),
+            None => format!("section-{}", index + 1),
+        }
+    }
+
+    /// Renders a section of the page itself, which may be one that is folded for its place.
+    pub(crate) fn render(
+        &self,
+        index: usize,
+        folded: bool,
+        anchors: &Anchors,
+    ) -> Result<Markup, Error> {
+        self.render_at(2, Some(self.id(index)), self.folded || folded, anchors)
+    }
+
+    fn render_at(
+        &self,
+        level: u8,
+        id: Option<String>,
+        folded: bool,
+        anchors: &Anchors,
+    ) -> Result<Markup, Error> {
+        let title = text::markup(&self.title, text::TITLE);
+        let heading = match level {
+            2 => html! { h2 { (title) } },
+            3 => html! { h3 { (title) } },
+            4 => html! { h4 { (title) } },
+            _ => html! { h5 { (title) } },
+        };
+        let content = render_parts(&self.parts, level, anchors)?;
+        Ok(html! {
+            @if folded {
+                // A browser unfolds what a link leads into, but not what it leads onto: the place is inside.
+                section {
+                    details { summary { (heading) } div class="folded" id=[id] { (content) } }
+                }
+            } @else {
+                section id=[id] { (heading) (content) }
+            }
+            "\n"
+        })
+    }
+}
+
+/// Takes up the anchors of sections and lists, so that links may also lead forward.
+pub(crate) fn collect(parts: &[Part], anchors: &mut Anchors) -> Result<(), Error> {
+    for part in parts {
+        match part {
+            Part::Section(section) => collect_section(section, anchors)?,
+            Part::List(list) => list.collect(anchors)?,
+            Part::Browser(browser) => browser.collect(anchors)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn collect_section(section: &Section, anchors: &mut Anchors) -> Result<(), Error> {
+    if let Some(anchor) = &section.anchor {
+        anchors.add(anchor)?;
+    }
+    collect(&section.parts, anchors)
+}
+
+/// The scripts that parts need.
+fn scripts(parts: &[Part]) -> Scripts {
+    let mut scripts = Scripts::default();
+    for part in parts {
+        match part {
+            Part::List(_) => scripts.search = true,
+            Part::Table(table) => scripts.tables |= table.is_long(),
+            Part::Browser(_) => scripts.browse = true,
+            Part::Section(section) => scripts = scripts.and(section.scripts()),
+            _ => {}
+        }
+    }
+    scripts
+}
+
+impl Section {
+    /// The scripts that it needs.
+    pub(crate) fn scripts(&self) -> Scripts {
+        scripts(&self.parts)
+    }
+}
+
+pub(crate) fn render_parts(parts: &[Part], level: u8, anchors: &Anchors) -> Result<Markup, Error> {
+    Ok(html! {
+        @for part in parts { (render_part(part, level, anchors)?) "\n" }
+    })
+}
+
+fn render_part(part: &Part, level: u8, anchors: &Anchors) -> Result<Markup, Error> {
+    Ok(match part {
+        Part::Text(words) => html! { p class="text" { (text::markup(words, text::BLOCK)) } },
+        Part::Code { name, code } => html! {
+            figure class="code" {
+                figcaption { (text::markup(name, text::TITLE)) }
+                div class="text code" { (text::markup(code, text::BLOCK)) }
+            }
+        },
+        Part::Notice(tone, words) => html! {
+            p class={ "notice " (tone.class()) } {
+                span class="sign" aria-hidden="true" { (tone.sign()) }
+                bdi { (text::markup(words, text::CELL)) }
+            }
+        },
+        Part::Facts(pairs) => facts(pairs, anchors)?,
+        Part::Table(table) => table.render(anchors)?,
+        Part::Plot(plot) => plot.render(anchors)?,
+        Part::Grid(grid) => grid.render(anchors),
+        Part::Diff(diff) => diff.render(anchors),
+        Part::List(list) => list.render(anchors)?,
+        Part::Browser(browser) => browser.render(anchors)?,
+        Part::Section(section) => {
+            let id = section.anchor.as_deref().map(anchor::id);
+            section.render_at(level + 1, id, section.folded, anchors)?
+        }
+    })
+}
+
+/// Pairs of anything that names them.
+pub(crate) fn named<N: Into<String>>(
+    facts: impl IntoIterator<Item = (N, Cell)>,
+) -> Vec<(String, Cell)> {
+    (facts.into_iter())
+        .map(|(name, value)| (name.into(), value))
+        .collect()
+}
+
+/// Names and their values.
+pub(crate) fn facts(pairs: &[(String, Cell)], anchors: &Anchors) -> Result<Markup, Error> {
+    Ok(html! {
+        dl {
+            @for (name, value) in pairs {
+                div { dt { (text::breakable(name, text::TITLE)) } dd { (value.render(anchors)?) } }
+            }
+        }
+    })
+}
