@@ -367,7 +367,10 @@ fn pages() -> Vec<String> {
         entries.map(move |entry| format!("{folder}/{}", entry.unwrap().file_name().display()))
     });
     let pages = names.map(|name| name.trim_start_matches('/').to_owned());
-    let pages = pages.filter(|name| name.ends_with(".md") && !UNREAD.contains(&name.as_str()));
+    let pages = pages.filter(|name| {
+        let is_page = Path::new(name).extension().is_some_and(|kind| kind == "md");
+        is_page && !UNREAD.contains(&name.as_str())
+    });
     pages.collect()
 }
 
