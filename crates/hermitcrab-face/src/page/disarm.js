@@ -45,29 +45,34 @@ function disarm() {
     'iframe', 'frame', 'frameset', 'object', 'embed', 'portal', 'fencedframe', 'link', 'meta', 'base', 'script',
   ];
   for (const name of names) refused[name] = true;
-  const { toLowerCase, lastIndexOf, slice } = String.prototype;
+  const { toLowerCase, slice } = String.prototype;
   const refuse = (what) => {
     throw new TypeError(`${what} is refused in a face`);
   };
-  // A text once: an object could give another one when it is asked again.
-  const checked = (given) => {
-    const name = `${given}`;
-    const local = apply(toLowerCase, apply(slice, name, [apply(lastIndexOf, name, [':']) + 1]), []);
+  // The element itself says what it is: browsers differ in how they read a name with several colons. Nothing was loaded
+  // yet, as it is in no document that is shown.
+  const localName = reader(Element.prototype, 'localName');
+  const checked = (made) => {
+    const local = apply(toLowerCase, localName(made), []);
     if (refused[local] === true) refuse(`<${local}>`);
-    return name;
+    return made;
   };
 
   const { createElement } = Document.prototype;
   const { createElementNS } = Document.prototype;
   const { createDocument } = DOMImplementation.prototype;
+  const documentElement = reader(Document.prototype, 'documentElement');
   fix(Document.prototype, 'createElement', function (name) {
-    return apply(createElement, this, [checked(name)]);
+    return checked(apply(createElement, this, [name]));
   });
   fix(Document.prototype, 'createElementNS', function (space, name) {
-    return apply(createElementNS, this, [space, checked(name)]);
+    return checked(apply(createElementNS, this, [space, name]));
   });
   fix(DOMImplementation.prototype, 'createDocument', function (space, name, type = null) {
-    return apply(createDocument, this, [space, name === null ? null : checked(name), type]);
+    const made = apply(createDocument, this, [space, name, type]);
+    const root = documentElement(made);
+    if (root !== null) checked(root);
+    return made;
   });
   const without = (object, names) => {
     for (const name of names) if (name in object) fix(object, name, () => refuse(name));
@@ -105,7 +110,7 @@ function disarm() {
   }, true);
 
   const { exec } = RegExp.prototype;
-  const element = new RegExp(`<\\s*(?:[^\\s<>/:"'=]+:)?(?:${names.join('|')})(?![\\w.-])|<!(?:doctype|entity)`, 'i');
+  const element = new RegExp(`<\\s*(?:[^\\s<>/"'=]*:)?(?:${names.join('|')})(?![\\w.-])|<!(?:doctype|entity)`, 'i');
   const markup = (given) => {
     const text = `${given}`;
     if (apply(exec, element, [text]) !== null) refuse('such markup');

@@ -121,8 +121,14 @@ async fn battery(browser: &Browser, family: &str, succeeds: &[&str]) {
     }
 }
 
+/// Browsers differ in what they make of a name with two colons.
+const COLONS: &str =
+    "document.createElementNS('http://www.w3.org/1999/xhtml', 'x:link:y').localName === 'link'";
+
 /// Ways whose interface is not in every Chromium, and the condition on which it is.
-const NEEDS: [(&str, &str); 4] = [
+const NEEDS: [(&str, &str); 6] = [
+    ("create_colons", COLONS),
+    ("create_link_colons", COLONS),
     ("safe_set_link", "'setHTML' in Element.prototype"),
     ("shadow_set", "'setHTML' in ShadowRoot.prototype"),
     ("parse_safe", "'parseHTML' in Document"),
@@ -162,7 +168,9 @@ const REQUESTS: [&str; 30] = [
     "form",
     "ping",
 ];
-const WAYS: [&str; 24] = [
+const WAYS: [&str; 26] = [
+    "create_colons",
+    "create_link_colons",
     "own_window",
     "default_view",
     "create_element",
