@@ -8,6 +8,21 @@ const MAX_MESSAGE = 1 << 20;
 const waiting = create(null);
 let calls = 0;
 
+/** Presses and keys of the person in this frame, which no script can make; those within `ONE_INPUT` milliseconds are one. */
+let inputs = 0;
+{
+  const ONE_INPUT = 400;
+  const now = performance.now.bind(performance);
+  let last = -ONE_INPUT;
+  for (const kind of ['pointerdown', 'mousedown', 'keydown', 'click']) {
+    window.addEventListener(kind, (event) => {
+      if (!event.isTrusted || now() - last < ONE_INPUT) return;
+      last = now();
+      inputs += 1;
+    }, true);
+  }
+}
+
 function failure({ error, detail, hint }) {
   const made = new NativeError(detail);
   made.error = error;
@@ -32,7 +47,7 @@ function call(method, args, onDelta) {
     }
     calls += 1;
     waiting[calls] = { resolve, reject, onDelta: typeof onDelta === 'function' ? onDelta : null };
-    post({ type: 'call', id: calls, method, args: parse(text) });
+    post({ type: 'call', id: calls, method, args: parse(text), input: inputs });
   });
 }
 

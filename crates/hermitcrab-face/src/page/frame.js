@@ -17,7 +17,7 @@ const GREETINGS = 5_000;
 const utf8 = new TextEncoder();
 
 /** As many things at once as `size`, and `rate` a second in the long run. */
-class Bucket {
+export class Bucket {
   #left;
   #at = performance.now();
 
@@ -60,11 +60,14 @@ function nonce() {
 /** Methods that ask a model: in the person's name only while the person is at the face. */
 const ASK_A_MODEL = new Set(['send', 'callLLM', 'callAPI', 'callWithToolLoop']);
 
+/** A press or a key in the frame allows one message of the person, and so many requests to a model. */
+const ASKS_AN_INPUT = 4;
+
 /**
- * Whether the person is at the face. Its frame may have a process of its own: a click can be known here only after the call
+ * Whether the person is at this page. The frame may have a process of its own: a click can be known here only after the call
  * that it made.
  */
-async function isGesture() {
+async function isActive() {
   for (let tries = 0; tries < 25 && !navigator.userActivation.isActive; tries += 1) {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
@@ -94,6 +97,9 @@ export class Frame {
   #calls = new Bucket(BURST, RATE);
   #lines = new Bucket(MAX_LINES, MAX_LINES / 60);
   #refused = 0;
+  /** The newest input of the person in the frame, and how many requests it still allows. */
+  #input = 0;
+  #asks = 0;
   #beat = 0;
   #ping = 0;
   #pong = 0;
@@ -212,7 +218,22 @@ export class Frame {
     if (this.#refused > FLOOD) this.#fail({ phase: 'timeout', message: 'the face floods the page with messages' });
   }
 
-  #called({ id, method, args }) {
+  /**
+   * Whether the person did something in the frame that this request can be of. A shell that forges the number of its inputs
+   * gains no more than the page's own activation gives, which is asked as well.
+   */
+  #isAsked(method, input) {
+    if (!ASK_A_MODEL.has(method)) return false;
+    if (natural(input) && input > this.#input) {
+      this.#input = input;
+      this.#asks = ASKS_AN_INPUT;
+    }
+    if (this.#asks < 1) return false;
+    this.#asks = method === 'send' ? 0 : this.#asks - 1;
+    return true;
+  }
+
+  #called({ id, method, args, input }) {
     if (!natural(id) || typeof method !== 'string' || this.#inFlight.has(id)) return this.#refuse();
     const deny = (error, detail) => {
       this.#refuse();
@@ -231,7 +252,7 @@ export class Frame {
     const call = (gesture) => this.#send(id, method, given, gesture);
     // What the person does before a face is seen is not meant for it.
     if (!this.isMounted) return this.#held.push(() => call(false));
-    return ASK_A_MODEL.has(method) ? isGesture().then(call) : call(false);
+    return this.#isAsked(method, input) ? isActive().then(call) : call(false);
   }
 
   #send(id, method, given, gesture) {

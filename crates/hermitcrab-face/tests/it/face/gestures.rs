@@ -1,10 +1,12 @@
 //! What a face does while no person is at it, and before it is one.
 
-use hermitcrab_kernel::{Role, ScriptStep};
+use std::sync::Arc;
+
+use hermitcrab_kernel::{OfflineBrain, Role, ScriptStep};
 use pscale_blocks::EditAuthor;
 use serde_json::json;
 
-use super::home::{FACE, Home, face};
+use super::home::{FACE, Home, Plan, face};
 use test_support::browser::{self, Browser};
 
 /// Says something as soon as it is there, and at each click.
@@ -61,6 +63,70 @@ fn a_click_in_the_frame_is_a_gesture_and_an_effect_is_none() {
             "{said:?}"
         );
         assert!(said.contains(&"by a click".to_owned()), "{said:?}");
+        home.close().await;
+    });
+}
+
+/// Asks a model ten times at each click, and counts the answers.
+const GREEDY: &str = "function App(props) {
+  const [seen, setSeen] = React.useState('');
+  const ask = async () => {
+    let answers = 0;
+    for (let n = 0; n < 10; n += 1) {
+      await props.callLLM([{ role: 'user', content: 'x' }]).then(() => { answers += 1; }, () => {});
+    }
+    setSeen(`${answers} answers`);
+  };
+  return <div><button id='ask' onClick={ask}>ask</button><p id='seen'>{seen}</p></div>;
+}";
+
+#[test]
+fn one_press_allows_a_few_requests() {
+    browser::run(async |browser| {
+        let mut plan = Plan::default();
+        plan.config.settings.budgets.face_calls_hour = 1;
+        let home = plan.open(Arc::new(OfflineBrain)).await;
+        assert!(!home.kernel.recompile(GREEDY).await.is_error);
+        browser.open(&home.url).await;
+        browser
+            .in_frame_until(FACE, "document.querySelector('#ask')")
+            .await;
+        press_in_face(browser, "#ask").await;
+        let seen = "document.querySelector('#seen').textContent";
+        let seen = browser.in_frame_until(FACE, seen).await;
+        // Four by the press, and the one of this hour that needs none.
+        assert_eq!(seen, "5 answers");
+        home.close().await;
+    });
+}
+
+/// Says something again and again, and counts its tries.
+const PERSISTENT: &str = "function App(props) {
+  const [tries, setTries] = React.useState(0);
+  React.useEffect(() => { (async () => {
+    for (let n = 1; ; n += 1) {
+      await props.send('by itself').catch(() => new Promise((done) => setTimeout(done, 50)));
+      setTries(n);
+    }
+  })(); }, []);
+  return <p id='tries'>{tries}</p>;
+}";
+
+#[test]
+fn a_press_on_the_bar_is_no_gesture_of_the_face() {
+    browser::run(async |browser| {
+        let home = Plan::default().open(Arc::new(OfflineBrain)).await;
+        assert!(!home.kernel.recompile(PERSISTENT).await.is_error);
+        browser.open(&home.url).await;
+        let tries = "Number(document.querySelector('#tries').textContent)";
+        let more = |count: u64| format!("{tries} > {count} && {tries}");
+        let seen = browser.in_frame_until(FACE, &more(6)).await;
+        browser.press("Log").await;
+        let seen = seen.as_u64().unwrap();
+        browser.in_frame_until(FACE, &more(seen + 20)).await;
+        for said in texts_of_the_person(&home) {
+            assert!(!said.starts_with("by itself"), "{said}");
+        }
         home.close().await;
     });
 }
