@@ -1,8 +1,8 @@
 import { modal } from './cover.js';
 import { button, element } from './element.js';
 
-/** A click that was meant for something else does not answer a question. */
-const SETTLE = 400;
+/** A click that was meant for something else does not answer a question: so long nothing may be pressed before. */
+const SETTLE = 1_000;
 const PATIENCE = 55_000;
 const MAX_WAITING = 4;
 /** So often is a wish refused before nobody is asked for it any longer. */
@@ -99,10 +99,17 @@ export class Permits {
         resolve(dialog.returnValue || 'no');
       });
       modal(dialog);
-      setTimeout(() => {
-        allow.disabled = false;
-        visit.disabled = false;
-      }, SETTLE);
+      let settling = 0;
+      const settle = () => {
+        clearTimeout(settling);
+        settling = setTimeout(() => {
+          allow.disabled = false;
+          visit.disabled = false;
+        }, SETTLE);
+      };
+      settle();
+      // A row of clicks that goes on does not hit a button that wakes up under it.
+      dialog.addEventListener('pointerdown', () => allow.disabled && settle(), true);
       const patience = setTimeout(() => dialog.close('no'), PATIENCE);
       signal?.addEventListener('abort', () => dialog.close('no'));
     });

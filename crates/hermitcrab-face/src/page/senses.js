@@ -62,13 +62,18 @@ export async function notify(title, body) {
   return { shown: true };
 }
 
-/** Offers a file. Its name keeps to one line and one folder. */
+/** The name under which a file is offered: it keeps to one line and one folder. */
+export function fileName(given) {
+  const clean = String(given).split(/[/\\]/).pop().replace(/[\p{C}<>:"|?*]/gu, '').replace(/^[. ]+/, '').slice(0, 120);
+  return clean || 'download.txt';
+}
+
+/** Offers a file. */
 export function offer(filename, content, mime) {
-  const clean = String(filename).split(/[/\\]/).pop().replace(/[\p{C}<>:"|?*]/gu, '').replace(/^[. ]+/, '').slice(0, 120);
   const type = /^[\w.+-]+\/[\w.+-]+$/.test(mime ?? '') ? mime : 'text/plain';
   const link = document.createElement('a');
   link.href = URL.createObjectURL(new Blob([content], { type }));
-  link.download = clean || 'download.txt';
+  link.download = fileName(filename);
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
   return { offered: link.download };

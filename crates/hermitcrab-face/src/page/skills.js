@@ -1,6 +1,11 @@
 import { Folders } from './folders.js';
+import { Bucket } from './frame.js';
 import { Refused } from './link.js';
-import { listen, locate, notify, offer, speak } from './senses.js';
+import { fileName, listen, locate, notify, offer, speak } from './senses.js';
+
+/** A skill that the person does not allow each time is used so often at once, and once in so many seconds after that. */
+const AT_ONCE = 5;
+const PAUSE = 5;
 
 const quote = (text) => (text ? `It says: “${String(text).slice(0, 300)}”` : undefined);
 
@@ -53,7 +58,7 @@ const TABLE = {
   },
   download: {
     method: 'browser.download', takes: ['filename', 'content', 'mime'],
-    what: (filename) => `offers you the file ${String(filename).slice(0, 80)}`, has: () => true,
+    what: (filename) => `offers you the file ${fileName(filename).slice(0, 80)}`, has: () => true,
     run: ([filename, content, mime]) => offer(filename, content, mime),
   },
   get_geolocation: {
@@ -86,6 +91,8 @@ export class Skills {
   #permits;
   #strips;
   #folders = new Folders();
+  /** How often each skill that needs no answer is used, by its name: the person sees a line for each. */
+  #rates = new Map();
   /** The program's calls that wait, by id. */
   #calls = new Map();
 
@@ -151,6 +158,10 @@ export class Skills {
       if (!await this.#permits.ask(wish)) throw no;
     } else {
       if (this.#permits.isOff(wish)) throw no;
+      if (!this.#rates.has(name)) this.#rates.set(name, new Bucket(AT_ONCE, 1 / PAUSE));
+      if (!this.#rates.get(name).take()) {
+        throw new Refused({ error: 'too_often', detail: `${name}: ${AT_ONCE} at once, then one in ${PAUSE} seconds` });
+      }
       this.#say(wish, skill);
     }
     try {

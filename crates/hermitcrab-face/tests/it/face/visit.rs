@@ -56,6 +56,65 @@ async fn said(browser: &Browser, text: &str) {
         .await;
 }
 
+/// Offers forty files as soon as it is there, and counts those that were offered.
+const OFFERS: &str = "function App(props) {
+  const [seen, setSeen] = React.useState('');
+  React.useEffect(() => { (async () => {
+    let offered = 0;
+    for (let n = 0; n < 40; n += 1) {
+      await props.browser.download('a.txt', 'x').then(() => { offered += 1; }, () => {});
+    }
+    setSeen(offered);
+  })(); }, []);
+  return <p id='said'>{seen}</p>;
+}";
+
+#[test]
+fn a_face_does_not_bury_the_person_in_files() {
+    browser::run(async |browser| {
+        let home = Home::with_face(OFFERS).await;
+        browser.open(&home.url).await;
+        let seen = "document.querySelector('#said').textContent";
+        let offered = browser.in_frame_until(FACE, seen).await;
+        let offered: u32 = offered.as_str().unwrap().parse().unwrap();
+        // Five at once, and one more in each five seconds.
+        assert!((5..20).contains(&offered), "{offered}");
+        home.close().await;
+    });
+}
+
+/// Presses ten times a second for a second and a half, as in a game, and says whether the question can be allowed then.
+const PRESSES: &str = "
+  const dialog = document.querySelector('dialog.question');
+  const allow = [...dialog.querySelectorAll('button')].find((one) => one.textContent === 'Allow once');
+  for (let n = 0; n < 15; n += 1) {
+    allow.dispatchEvent(new PointerEvent('pointerdown', { bubbles: true }));
+    await new Promise((done) => setTimeout(done, 100));
+  }
+  window.wasDisabled = allow.disabled;";
+
+#[test]
+fn a_row_of_clicks_does_not_answer_a_question() {
+    browser::run(async |browser| {
+        let home = Home::with_face(WHERE).await;
+        browser.open(&home.url).await;
+        browser.wait_for(FACE).await;
+        browser.enter_frame(FACE).await;
+        browser.click("#ask").await;
+        browser.leave_frame().await;
+        browser.wait_for("dialog.question").await;
+        browser
+            .js(&format!("(async () => {{ {PRESSES} }})();"))
+            .await;
+        browser.wait_until("window.wasDisabled !== undefined").await;
+        assert_eq!(browser.eval("window.wasDisabled").await, true);
+        browser
+            .wait_until("!document.querySelector('dialog.question button:disabled')")
+            .await;
+        home.close().await;
+    });
+}
+
 #[test]
 fn a_skill_is_refused_allowed_once_and_allowed_for_the_visit() {
     browser::run(async |browser| {
