@@ -104,13 +104,14 @@ export class Blocks {
   #node(name, path) {
     const body = this.#body;
     return inPanel(body, async () => {
-      const view = await this.#link.api(`blocks/${encode(name)}?path=${encode(path)}`);
-      const content = view.content ?? '';
-      this.#at = { name, path, content, rev: view.rev };
+      const view = await this.#read(name, path);
+      // A draft is held against the text that it began from.
+      const content = this.#drafts.saved(name, path) ?? view.content;
+      this.#at = { name, path, content };
       this.#text = element('textarea', {
         rows: 6, value: this.#drafts.get(name, path) ?? content, 'aria-label': `text of ${name} ${path}`,
         oninput: () => {
-          this.#drafts.keep(this.#text.value, content, name, path);
+          this.#drafts.keep(this.#text.value, this.#at.content, name, path);
           this.#mark();
         },
       });
@@ -124,7 +125,7 @@ export class Blocks {
         this.#way(name, path),
         this.#text,
         element('div.actions', {},
-          button('Save', () => this.#save(path, this.#text.value)),
+          button('Save', () => this.#save()),
           button('Discard', discard, { className: 'quiet discard' })),
         element('p.note.soft'),
         element('ul.rows', {}, ...children.map(([digit, text]) => this.#child(digit, text, view.more ?? []))),
@@ -150,7 +151,7 @@ export class Blocks {
 
   /** A line for a new text below; null when all nine digits are used. */
   #below(view, name, path) {
-    const free = view.next_free === undefined ? `${path}.1` : view.next_free;
+    const { free } = view;
     if (free === null) return element('p.soft', {}, 'All nine digits below are used.');
     const place = [`${name} below`, path];
     const text = element('input', {
@@ -160,18 +161,54 @@ export class Blocks {
         this.#mark();
       },
     });
-    const add = () => text.value.trim() && this.#save(free, text.value, place);
+    const add = () => text.value.trim() && this.#add(text.value, place);
     text.addEventListener('keydown', (event) => event.key === 'Enter' && add());
     return element('div.actions', {}, text, button('Add', add));
   }
 
-  #save(path, content, place = [this.#at.name, path]) {
-    const { name, path: here, rev } = this.#at;
+  /** A node as it is now. */
+  async #read(name, path) {
+    const view = await this.#link.api(`blocks/${encode(name)}?path=${encode(path)}`);
+    const free = view.next_free === undefined ? `${path}.1` : view.next_free;
+    return { ...view, content: view.content ?? '', free };
+  }
+
+  /** Saves the text of the node, if it replaces the one that the person saw. */
+  #save() {
+    const at = this.#at;
+    const { name, path } = at;
+    const content = this.#text.value;
     return inPanel(this.#body, async () => {
-      await this.#link.api(`blocks/${encode(name)}`, { method: 'PUT', body: { path, content }, rev });
-      this.#drafts.drop(...place);
-      await this.#node(name, here);
-      this.#note(`Saved ${name} ${path}.`);
+      const now = await this.#read(name, path);
+      if (now.content !== at.content) {
+        at.content = now.content;
+        this.#drafts.keep(content, now.content, name, path);
+        throw new Error(`This text was changed meanwhile, to "${now.content}" - Save once more replaces it`);
+      }
+      await this.#put(at, { path, content }, now.rev, [name, path]);
     });
+  }
+
+  /** Saves a new text at the first place that is free now. */
+  #add(content, place) {
+    const at = this.#at;
+    return inPanel(this.#body, async () => {
+      const { free, rev } = await this.#read(at.name, at.path);
+      if (free === null) throw new Error('All nine digits below are used by now');
+      await this.#put(at, { path: free, content }, rev, place);
+    });
+  }
+
+  async #put(at, body, rev, place) {
+    await this.#link.api(`blocks/${encode(at.name)}`, { method: 'PUT', body, rev });
+    // What was typed since then is not saved.
+    const typed = this.#drafts.get(...place);
+    this.#drafts.drop(...place);
+    const saved = body.path === at.path ? body.content : '';
+    if (typed !== undefined && typed !== body.content) this.#drafts.keep(typed, saved, ...place);
+    // The person may be elsewhere by now.
+    if (this.#at !== at || !this.#body) return;
+    await this.#node(at.name, at.path);
+    this.#note(`Saved ${at.name} ${body.path}.`);
   }
 }

@@ -1,4 +1,7 @@
-/** What the person has written and not saved, by its block and place. It is there as long as the page is open. */
+/**
+ * What the person has written and not saved, by its block and place, each with the text that it replaces. It is there as long as the
+ * page is open.
+ */
 export class Drafts {
   #texts = new Map();
 
@@ -15,13 +18,18 @@ export class Drafts {
 
   /** @param {string[]} place */
   get(...place) {
-    return this.#texts.get(place.join('\n'));
+    return this.#texts.get(place.join('\n'))?.text;
+  }
+
+  /** The saved text that a draft replaces. @param {string[]} place */
+  saved(...place) {
+    return this.#texts.get(place.join('\n'))?.saved;
   }
 
   /** Keeps a text; one that is as it was saved is none. */
   keep(text, saved, ...place) {
     if (text === saved) this.#texts.delete(place.join('\n'));
-    else this.#texts.set(place.join('\n'), text);
+    else this.#texts.set(place.join('\n'), { text, saved });
   }
 
   drop(...place) {

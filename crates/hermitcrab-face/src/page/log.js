@@ -10,6 +10,8 @@ export class Log {
   #link;
   #body = null;
   #name = '';
+  /** The last step that the person took, in words. */
+  #said = '';
 
   /** @param {import('./link.js').Link} link */
   constructor(link) {
@@ -21,6 +23,7 @@ export class Log {
 
   open(body) {
     this.#body = body;
+    this.#said = '';
     this.#show();
   }
 
@@ -28,7 +31,7 @@ export class Log {
     this.#body = null;
   }
 
-  #show(said = '') {
+  #show() {
     const body = this.#body;
     return inPanel(body, async () => {
       const [names, rows] = await Promise.all([
@@ -39,13 +42,13 @@ export class Log {
         'aria-label': 'Which block',
         onchange: () => {
           this.#name = filter.value;
+          this.#said = '';
           this.#show();
         },
       }, new Option('All blocks', ''), ...names.map(({ name }) => new Option(name, name)));
       filter.value = this.#name;
       const items = rows.map((row) => this.#row(row));
-      if (said) announce(said);
-      body.replaceChildren(filter, element('p.soft', {}, said),
+      body.replaceChildren(filter, element('p.soft', {}, this.#said),
         element('ol.rows', {}, ...items.length ? items : [element('li.soft', {}, 'Nothing was edited yet.')]));
     });
   }
@@ -69,7 +72,9 @@ export class Log {
     return element('div.actions', {}, button(label, () => inPanel(this.#body, async () => {
       const { undone, redone } = await this.#link.api(way, { method: 'POST', body: { name, count } });
       const edits = undone ?? redone;
-      await this.#show(`${edits} ${edits === 1 ? 'edit' : 'edits'} of ${name} ${done}`);
+      this.#said = `${edits} ${edits === 1 ? 'edit' : 'edits'} of ${name} ${done}`;
+      announce(this.#said);
+      await this.#show();
     })));
   }
 }

@@ -14,6 +14,8 @@ const push = { ...field, cursor: 'pointer' };
 const row = { borderTop: LINE, padding: '8px 0', overflowWrap: 'anywhere' };
 const line = { display: 'flex', flexWrap: 'wrap', gap: 8, alignItems: 'center' };
 
+/** Texts that were typed and not sent or saved, by block and path. */
+const unsaved = {};
 const reason = (error) => [error.detail || error.message || String(error), error.hint].filter(Boolean).join(' - ');
 
 function time(at) {
@@ -61,7 +63,7 @@ function Long({ text }) {
 
 function Talk({ props }) {
   const [said, setSaid] = React.useState([]);
-  const [text, setText] = React.useState('');
+  const [text, setText] = React.useState(unsaved.talk ?? '');
   const [answer, setAnswer] = React.useState('');
   const [busy, setBusy] = React.useState(false);
   const [fault, work] = useWork();
@@ -80,8 +82,8 @@ function Talk({ props }) {
     if (!words || busy) return;
     setBusy(true);
     const done = await work(() => props.send(words, { onDelta: (more) => setAnswer((all) => all + more) }));
-    // What could not be sent is not lost.
-    if (done) setText('');
+    // What could not be sent is not lost, nor what was typed meanwhile.
+    if (done && unsaved.talk.trim() === words) setText(unsaved.talk = '');
     setAnswer('');
     setBusy(false);
   }
@@ -103,7 +105,7 @@ function Talk({ props }) {
       {fault}
       <div style={{ ...line, flexWrap: 'nowrap', paddingTop: 8 }}>
         <input aria-label="message" placeholder="message" value={text} style={{ ...field, flex: 1 }}
-          onChange={(event) => setText(event.target.value)}
+          onChange={(event) => setText(unsaved.talk = event.target.value)}
           onKeyDown={(event) => { if (event.key === 'Enter' && !event.nativeEvent.isComposing) send(); }} />
         <button style={push} onClick={() => (busy ? work(() => props.stop()) : send())}>
           {busy ? 'Stop' : 'Send'}
@@ -126,11 +128,13 @@ function Blocks({ props }) {
     const view = await props.blockRead(block, path);
     setName(block);
     setNode(view);
-    setDraft(view.content || '');
-    setAdded('');
+    setDraft(unsaved[`${block} ${path}`] ?? view.content ?? '');
+    setAdded(unsaved[`${block} ${path} below`] ?? '');
   });
-  const save = (path, content) => work(async () => {
+  const write = (text, place, set) => set(unsaved[place] = text);
+  const save = (path, content, place) => work(async () => {
     await props.blockWrite(name, path, content);
+    if (unsaved[place] === content) delete unsaved[place];
     await open(name, node.path);
   });
   React.useEffect(() => {
@@ -151,6 +155,7 @@ function Blocks({ props }) {
       </section>
     );
   }
+  const place = `${name} ${node.path}`;
   const digits = node.path.split('.');
   const free = node.next_free === undefined ? `${node.path}.1` : node.next_free;
   return (
@@ -163,16 +168,16 @@ function Blocks({ props }) {
         ))}
       </nav>
       <textarea aria-label={`text of ${name} ${node.path}`} rows={6} value={draft}
-        style={{ ...field, width: '100%', resize: 'vertical' }} onChange={(event) => setDraft(event.target.value)} />
+        style={{ ...field, width: '100%', resize: 'vertical' }} onChange={(event) => write(event.target.value, place, setDraft)} />
       <div style={{ ...line, margin: '8px 0' }}>
-        <button style={push} disabled={!draft.trim() || draft === node.content} onClick={() => save(node.path, draft)}>
+        <button style={push} disabled={!draft.trim() || draft === node.content} onClick={() => save(node.path, draft, place)}>
           Save
         </button>
         {free && (
           <input aria-label={`new text at ${free}`} placeholder={`new text at ${free}`} value={added}
-            style={{ ...field, flex: '1 1 8rem' }} onChange={(event) => setAdded(event.target.value)} />
+            style={{ ...field, flex: '1 1 8rem' }} onChange={(event) => write(event.target.value, `${place} below`, setAdded)} />
         )}
-        {free && <button style={push} disabled={!added.trim()} onClick={() => save(free, added)}>Add</button>}
+        {free && <button style={push} disabled={!added.trim()} onClick={() => save(free, added, `${place} below`)}>Add</button>}
       </div>
       {fault}
       {Object.entries(node.children || {}).map(([digit, text]) => (
@@ -194,14 +199,9 @@ function Log({ props }) {
     list();
     return props.on('block_changed', list);
   }, []);
-  const undo = (name) => work(async () => {
-    await props.undo(name, 1);
-    setDone(`The last edit of ${name} was taken back. Redo makes it again.`);
-    await list();
-  });
-  const redo = (name) => work(async () => {
-    await props.redo(name, 1);
-    setDone(`An edit of ${name} was made again.`);
+  const step = (way, name) => work(async () => {
+    await props[way](name, 1);
+    setDone(way === 'undo' ? `The last edit of ${name} was taken back. Redo makes it again.` : `An edit of ${name} was made again.`);
     await list();
   });
 
@@ -215,8 +215,8 @@ function Log({ props }) {
           <div style={line}>
             <b>{edit.name} {edit.path}</b> {edit.op}
             <span style={{ color: SOFT }}>{time(edit.at)}, {author(edit.by)}</span>
-            {edit.undo === 1 && <button style={push} onClick={() => undo(edit.name)}>Undo</button>}
-            {edit.redo === 1 && <button style={push} onClick={() => redo(edit.name)}>Redo</button>}
+            {edit.undo === 1 && <button style={push} onClick={() => step('undo', edit.name)}>Undo</button>}
+            {edit.redo === 1 && <button style={push} onClick={() => step('redo', edit.name)}>Redo</button>}
           </div>
           {typeof edit.before === 'string' && <del style={{ display: 'block', color: BAD }}>{edit.before}</del>}
           {typeof edit.after === 'string' && <span style={{ color: GOOD }}>{edit.after}</span>}

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use hermitcrab_kernel::OfflineBrain;
 use pscale_blocks::EditAuthor;
+use serde_json::json;
 
 use super::home::{FACE, Home, Plan};
 use test_support::browser::{self, Browser};
@@ -87,6 +88,122 @@ fn what_is_not_saved_is_kept_until_it_is_saved_or_discarded() {
         browser
             .wait_until("document.querySelector('#sheet').hidden")
             .await;
+        home.close().await;
+    });
+}
+
+/// Holds each PUT of the page until `window.release` is called.
+const HOLD_SAVES: &str = "
+  const fetch = window.fetch;
+  window.fetch = async (to, how) => {
+    if (how && how.method === 'PUT') await new Promise((done) => { window.release = done; });
+    return fetch(to, how);
+  };";
+
+#[test]
+fn what_is_typed_during_a_save_is_kept() {
+    browser::run(async |browser| {
+        let home = Plan::default().open(Arc::new(OfflineBrain)).await;
+        browser.open(&home.url).await;
+        browser.wait_for(FACE).await;
+        browser.press("Blocks").await;
+        browser.press("memory").await;
+        browser.wait_for(TEXT).await;
+        browser.js(HOLD_SAVES).await;
+        for (field, button) in [(TEXT, "Save"), (NEW, "Add")] {
+            browser.js("delete window.release;").await;
+            browser.type_into(field, " and tides").await;
+            browser.press(button).await;
+            browser.wait_until("window.release").await;
+            browser.type_into(field, " of June").await;
+            browser.js("window.release();").await;
+            browser
+                .wait_until(
+                    "document.querySelector('#sheet .note').textContent.startsWith('Saved')",
+                )
+                .await;
+            let shown = value(browser, field).await;
+            assert!(shown.ends_with(" and tides of June"), "{shown}");
+            assert!(asks_before_it_goes(browser).await);
+            browser.press("Discard").await;
+            browser
+                .wait_until(&format!(
+                    "!document.querySelector({field:?}).value.includes('June')"
+                ))
+                .await;
+        }
+        home.close().await;
+    });
+}
+
+#[test]
+fn a_draft_replaces_no_text_that_the_person_has_not_seen() {
+    browser::run(async |browser| {
+        let home = Plan::default().open(Arc::new(OfflineBrain)).await;
+        browser.open(&home.url).await;
+        browser.wait_for(FACE).await;
+        browser.press("Blocks").await;
+        browser.press("memory").await;
+        browser.wait_for(TEXT).await;
+        browser.type_into(TEXT, " and tides").await;
+        let mine = value(browser, TEXT).await;
+        let write = async |path: &str, text: &str| {
+            let by = EditAuthor::Model {
+                id: "other".to_owned(),
+                web: None,
+            };
+            let input = json!({"name": "memory", "path": path, "content": text});
+            let written = home.kernel.call_tool("block_write", input, by).await;
+            assert!(!written.is_error, "{}", written.text());
+        };
+        write("0", "of another").await;
+        browser.press("Close").await;
+        browser.press("Blocks").await;
+        browser.wait_for_text("#sheet .note", "not saved").await;
+        browser.press("Save").await;
+        browser
+            .wait_for_text("#sheet .fault", "to \"of another\"")
+            .await;
+        assert_eq!(value(browser, TEXT).await, mine);
+        // An edit elsewhere in the block is not in the way.
+        write("0.1", "elsewhere").await;
+        browser.press("Save").await;
+        browser
+            .wait_until("document.querySelector('#sheet .note').textContent.startsWith('Saved')")
+            .await;
+        assert_eq!(value(browser, TEXT).await, mine);
+        home.close().await;
+    });
+}
+
+/// The safe face's own fields.
+const MESSAGE: &str = "input[aria-label=message]";
+const NODE: &str = "textarea";
+
+#[test]
+fn the_safe_face_keeps_what_is_typed() {
+    browser::run(async |browser| {
+        let plan = Plan {
+            safe: true,
+            ..Plan::default()
+        };
+        let home = plan.open(Arc::new(OfflineBrain)).await;
+        browser.open(&home.url).await;
+        browser.wait_for(FACE).await;
+        browser.enter_frame(FACE).await;
+        browser.type_into(MESSAGE, "low water").await;
+        browser.press("Blocks").await;
+        browser.press("memory").await;
+        browser.type_into(NODE, " and tides").await;
+        let typed = value(browser, NODE).await;
+        browser.press("Log").await;
+        browser.press("Talk").await;
+        assert_eq!(value(browser, MESSAGE).await, "low water");
+        browser.press("Blocks").await;
+        browser.press("memory").await;
+        browser.wait_for(NODE).await;
+        assert_eq!(value(browser, NODE).await, typed);
+        browser.leave_frame().await;
         home.close().await;
     });
 }
