@@ -10,6 +10,8 @@ export class Stage extends EventTarget {
   #skills;
   #current = null;
   #candidate = null;
+  /** The last one that did not come up in time: its frame may hang still. */
+  #discarded = null;
 
   /**
    * @param {HTMLElement} element
@@ -23,12 +25,15 @@ export class Stage extends EventTarget {
     this.#skills = skills;
     link.addEventListener('show', ({ detail }) => this.#show(detail));
     link.addEventListener('discard', ({ detail }) => {
-      if (this.#candidate?.id === detail.frame) this.#try(null);
+      if (this.#candidate?.id !== detail.frame) return;
+      this.#discarded = this.#candidate;
+      this.#try(null);
     });
     // A browser runs all frames of one server in one process: what holds it up goes with the last of them only.
     link.addEventListener('clear', () => {
       // A frame that never ran was held up by the other one.
-      const hung = this.#candidate?.isReady ? this.#candidate : this.#current;
+      const last = this.#candidate ?? this.#discarded;
+      const hung = last?.isReady ? last : this.#current;
       this.empty();
       this.dispatchEvent(new CustomEvent('cleared', { detail: hung }));
     });
@@ -48,6 +53,7 @@ export class Stage extends EventTarget {
     this.#try(null);
     this.#current?.remove();
     this.#current = null;
+    this.#discarded = null;
   }
 
   /** Whether one behind it may come up yet. */
@@ -80,6 +86,7 @@ export class Stage extends EventTarget {
     this.#current?.remove();
     this.#current = frame;
     this.#candidate = null;
+    this.#discarded = null;
     frame.element.inert = false;
     frame.element.classList.add('shown');
     if (hadFocus || document.activeElement === document.body) frame.element.focus();

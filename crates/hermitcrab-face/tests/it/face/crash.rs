@@ -107,6 +107,8 @@ fn a_shell_that_does_not_mount_leaves_the_face_before_it() {
             assert!(outcome.is_error, "{name}");
             assert!(outcome.text().contains(phase), "{name}: {}", outcome.text());
             the_good_face_answers(browser).await;
+            let told = browser.text("#strips").await;
+            assert!(!told.contains("Face 1 stopped"), "{name}: {told}");
         }
         home.close().await;
     });

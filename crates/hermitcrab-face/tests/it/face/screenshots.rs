@@ -54,11 +54,19 @@ fn the_face_and_its_recovery() {
         take(browser, "hermitcrab-face.png").await;
 
         let dies = "function Clock() { const [n, setN] = React.useState(0);
-            React.useEffect(() => { setTimeout(() => setN(1), 50); }, []);
             if (n) throw new TypeError('hands.map is not a function');
-            return <p>a clock</p>; }";
+            return <button id='clock' onClick={() => setN(1)}>a clock</button>; }";
         let shown = home.kernel.recompile(dies).await;
         assert!(!shown.is_error, "{}", shown.text());
+        browser
+            .in_frame_until(FACE, "document.querySelector('#clock')")
+            .await;
+        browser.enter_frame(FACE).await;
+        // The frame goes with the click, so nothing may wait for the click's end.
+        browser
+            .js("setTimeout(() => document.querySelector('#clock').click());")
+            .await;
+        browser.leave_frame().await;
         browser.wait_for_text("#strips", "is shown instead").await;
         browser
             .in_frame_until(FACE, "document.querySelector('[aria-label=message]')")
