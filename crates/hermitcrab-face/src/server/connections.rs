@@ -19,6 +19,7 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::time::sleep;
+use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -34,6 +35,8 @@ pub struct Patience {
     pub head: Duration,
     /// For its body: 30 s.
     pub body: Duration,
+    /// For taking the next piece of an answer: 30 s.
+    pub answer: Duration,
 }
 
 impl Default for Patience {
@@ -41,6 +44,7 @@ impl Default for Patience {
         Self {
             head: Duration::from_secs(5),
             body: Duration::from_secs(30),
+            answer: Duration::from_secs(30),
         }
     }
 }
@@ -74,6 +78,10 @@ pub(super) async fn serve(
         // Deltas go at once; where this cannot be set they only come later.
         let _ = stream.set_nodelay(true);
         let service = TowerToHyperService::new(routes.clone());
+        let mut stream = Box::pin(TimeoutStream::new(stream));
+        stream
+            .as_mut()
+            .set_write_timeout_pinned(Some(patience.answer));
         let connection = http.serve_connection(TokioIo::new(stream), service);
         let end = end.clone();
         open.spawn(async move {

@@ -18,7 +18,11 @@ const SOON: Duration = Duration::from_millis(100);
 
 async fn with(head: Duration, body: Duration) -> Stand {
     let setting = Setting {
-        patience: Patience { head, body },
+        patience: Patience {
+            head,
+            body,
+            answer: NEVER,
+        },
         ..Setting::default()
     };
     setting.open(Arc::new(ScriptBrain::new([]))).await
@@ -67,6 +71,25 @@ async fn h8_a_body_that_does_not_come_is_refused() {
     let mut page = stand.page().await;
     tokio::time::sleep(SOON * 2).await;
     page.bar("usage", serde_json::json!([])).await.unwrap();
+    stand.end().await;
+}
+
+#[tokio::test]
+async fn h8_an_answer_that_is_not_read_is_given_up() {
+    let setting = Setting {
+        patience: Patience {
+            head: NEVER,
+            body: NEVER,
+            answer: SOON,
+        },
+        ..Setting::default()
+    };
+    let stand = setting.open(Arc::new(ScriptBrain::new([]))).await;
+    let get = format!("GET /health HTTP/1.1\r\nHost: {}\r\n\r\n", stand.addr);
+    let mut stream = TcpStream::connect(stand.addr).await.unwrap();
+    // Requests without end, and no answer is read: the server closes, or it would hold the place for ever.
+    let asking = async { while stream.write_all(get.as_bytes()).await.is_ok() {} };
+    timeout(PATIENCE, asking).await.unwrap();
     stand.end().await;
 }
 
