@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use bin_support::{Exit, Failure, Session};
-use popper_harness::span::span;
+use popper_harness::conserved::span;
 
 use crate::{cli, universe};
 use bin_support::printable;

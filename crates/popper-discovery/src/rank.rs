@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use popper_harness::EmpiricalContent;
+use popper_harness::decide::EmpiricalContent;
 use popper_harness::decide::{ConfigError, Harness, Status};
 use popper_harness::law::{Law, Program};
 use serde::{Deserialize, Serialize};

@@ -1,14 +1,14 @@
 //! How much of what there is to be found a run has found.
 //!
-//! `popper_harness::span` knows every additive conserved quantity of a universe. The laws that passed are held against it:
+//! `popper_harness::conserved` knows every additive conserved quantity of a universe. The laws that passed are held against it:
 //! which of these quantities follow from them, and what they say beyond.
 
 use std::collections::BTreeMap;
 
+use popper_harness::conserved::Span;
 use popper_harness::decide::Status;
 use popper_harness::law::syntax::{Op, Time};
 use popper_harness::law::{Arith, Claim, Condition, Formula, Law, Observable, Program, Term};
-use popper_harness::span::Span;
 use popper_harness::universe::Tabulated;
 use serde::Serialize;
 

@@ -16,7 +16,7 @@
 
 use std::hint::black_box;
 
-use popper_harness::lanes::{Batch, BitProgram, Circuit, Horizon, LANES, Scratch, Starts};
+use popper_harness::bitslice::{Batch, BitProgram, Circuit, Horizon, LANES, Scratch, Starts};
 use popper_harness::law::{Extensions, Law, Program};
 use popper_harness::universe::{KineticGrid, Symbol, Tabulated, Universe, random_universe};
 use serde_json::{Value, json};

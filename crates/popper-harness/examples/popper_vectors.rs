@@ -16,7 +16,7 @@ use std::error::Error;
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use popper_harness::measure;
+use popper_harness::law::measure;
 use popper_harness::universe::{KineticGrid, Shift, State, Symbol, Universe};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};

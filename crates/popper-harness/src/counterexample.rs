@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::eval::{self, EvalError, Horizon, Trajectory, holds, observe, step_of};
-use crate::hash::json;
+use crate::json::hash::json;
+use crate::law::evaluate::{self, EvalError, Horizon, Trajectory, holds, observe, step_of};
+use crate::law::rings::{Rings, SimulationDepth};
 use crate::law::{Claim, Extensions, Formula, Law, LawError, MAX_RING, Program, Term, Unfit};
-use crate::rings::{Rings, SimulationDepth};
 use crate::universe::{KineticGrid, State, StateError, Symbol, Tabulated, Universe, UniverseError};
 
 /// The version of the counterexample's JSON.
@@ -154,7 +154,7 @@ pub fn universe_value(universe: &Tabulated) -> Value {
     if universe.is_built_in() {
         return KineticGrid::ID.into();
     }
-    crate::hash::value(&universe.definition())
+    crate::json::hash::value(&universe.definition())
 }
 
 /// Derives the violation again from the package alone.
@@ -426,7 +426,7 @@ fn failing(
     match formula {
         Formula::Cmp(op, left, right) => {
             let mut value = |term: &Term| {
-                eval::fraction(term, t, read)
+                evaluate::fraction(term, t, read)
                     .map_or_else(|error| error.to_string(), |value| value.to_string())
             };
             let (left, right) = (value(left), value(right));

@@ -32,26 +32,14 @@
 //! verdict, byte for byte, on any machine and for any number of threads.
 //!
 //! Read next: [`law`] for what may be said, [`decide::Harness`] for how it is decided, [`counterexample`] and [`proof`] for
-//! what can be checked afterwards without trusting this crate's search, [`span`] for what there is to be found.
+//! what can be checked afterwards without trusting this crate's search, [`conserved`] for what there is to be found.
 
-mod behaviour;
-mod budget;
-mod content;
+#[doc(hidden)]
+pub mod bitslice;
+pub mod conserved;
 pub mod counterexample;
 pub mod decide;
-mod eval;
-mod hash;
 pub mod json;
-#[doc(hidden)]
-pub mod lanes;
 pub mod law;
-mod measure;
 pub mod proof;
-mod rings;
-mod rng;
-pub mod span;
 pub mod universe;
-
-pub use content::EmpiricalContent;
-pub use eval::{EvalError, holds, observe};
-pub use measure::{MeasureError, measure};

@@ -25,8 +25,6 @@ const UPWARD: &[(&str, &str, &str)] = &[
     ("logosphere-core", "resume", "fold"),
     ("logosphere-core", "settings", "state"),
     ("popper-discovery", "summary", "snapshot"),
-    ("popper-harness", "law", "json"),
-    ("popper-harness", "law", "universe"),
     ("popper-store", "table", "fields"),
     ("zer0gravity-engine", "codec", "lint"),
     ("zer0gravity-engine", "context", "pipeline"),
@@ -47,7 +45,6 @@ const CIRCLES: &[(&str, usize)] = &[
     ("bins/popper", 18),
     ("crates/logosphere-core", 5),
     ("crates/popper-discovery", 6),
-    ("crates/popper-harness", 11),
 ];
 
 fn root() -> PathBuf {

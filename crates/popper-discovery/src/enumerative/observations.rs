@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 use popper_harness::law::syntax::{Op, Time};
 use popper_harness::law::{Claim, Formula, Observable, Program};
+use popper_harness::law::{EvalError, holds, observe};
 use popper_harness::universe::{State, TableUniverse, Universe as _};
-use popper_harness::{EvalError, holds, observe};
 use serde_json::json;
 
 use super::draft::LawDraft;

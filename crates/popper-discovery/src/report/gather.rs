@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use popper_harness::conserved::span;
 use popper_harness::decide::{Evidence, Status};
 use popper_harness::law::Problem;
-use popper_harness::span::span;
 use popper_harness::universe::{Tabulated, Universe};
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! What a run has found of what there is to be found.
 
 use popper_discovery::{MemoryStore, Query, Recall, Store as _, Which};
-use popper_harness::span::span;
+use popper_harness::conserved::span;
 use popper_harness::universe::{KineticGrid, TableUniverse, Universe};
 use serde_json::{Value, json};
 

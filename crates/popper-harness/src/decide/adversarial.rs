@@ -1,11 +1,11 @@
 //! A mutation search, guided by how far a start is from violating the law.
 
+use super::budget::Budget;
 use super::evaluator::{CompiledUniverse, RingStats, batch_of};
 use super::generators::{Family, Generator};
-use crate::budget::Budget;
-use crate::lanes::{LANES, Scratch};
+use super::rng::RngStream;
+use crate::bitslice::{LANES, Scratch};
 use crate::law::Program;
-use crate::rng::RngStream;
 use crate::universe::{State, Universe};
 
 /// The rings that are searched; each begins with the best of the one before, made longer.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::hash;
+use crate::json::hash;
 use crate::law::{Extensions, MAX_RING};
 
 /// What stands in front of the canonical JSON before hashing: it changes when a verdict may differ for the same fields.

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use crate::law::rings::Rings;
 use crate::law::syntax::Op;
 use crate::law::{Arith, Condition, Formula, Law, MAX_RING, Observable, Program, Term};
-use crate::rings::Rings;
 use crate::universe::{State, Symbol, Tabulated};
 
 /// The most ring sizes that constants and patterns add to the ladder.

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use super::generators::Family;
-use crate::eval::{Horizon, Trajectory};
-use crate::lanes::{Batch, BitProgram, Circuit, LANES, Lanes, Least, Outcome, Scratch, smallest};
+use crate::bitslice::{
+    Batch, BitProgram, Circuit, LANES, Lanes, Least, Outcome, Scratch, smallest,
+};
 use crate::law::Program;
-use crate::rings::{Rings, SimulationDepth};
+use crate::law::evaluate::{Horizon, Trajectory};
+use crate::law::rings::{Rings, SimulationDepth};
 use crate::universe::{State, Symbol, Tabulated, Universe};
 
 /// A universe made ready for batches.

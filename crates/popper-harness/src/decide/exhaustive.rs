@@ -5,10 +5,10 @@ use std::cmp::Ordering;
 use num_integer::gcd;
 use rayon::prelude::*;
 
+use super::budget::Budget;
 use super::evaluator::{CompiledUniverse, RingEvaluator, RingStats};
 use super::generators::Family;
-use crate::budget::Budget;
-use crate::lanes::{Batch, Scratch, Starts};
+use crate::bitslice::{Batch, Scratch, Starts};
 use crate::law::Program;
 use crate::universe::{Symbol, Universe};
 

@@ -1,7 +1,7 @@
 //! Starts on which an expression has no value.
 
 use super::evaluator::{CompiledUniverse, Violation};
-use crate::eval::{EvalError, Trajectory, admitted, holds, observe, step_of};
+use crate::law::evaluate::{EvalError, Trajectory, admitted, holds, observe, step_of};
 use crate::law::syntax::Time;
 use crate::law::{Claim, Formula, Law, Program};
 use crate::universe::{State, Universe};

@@ -1,9 +1,9 @@
 //! The families of starts that sampling draws from.
 
-use crate::eval::admitted;
+use super::rng::RngStream;
 use crate::law::Program;
-use crate::rings::count_bounds;
-use crate::rng::RngStream;
+use crate::law::evaluate::admitted;
+use crate::law::rings::count_bounds;
 use crate::universe::{Shift, State, Symbol, Tabulated, Universe};
 
 /// Where a case comes from.

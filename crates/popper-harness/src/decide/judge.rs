@@ -1,13 +1,12 @@
 //! From what was found to PASS, or to the first reason against it.
 
 use super::constants::Threshold;
-use super::failing;
+use super::rng::RngStream;
 use super::tautology::{self, Triviality};
 use super::trial::{Findings, Trial};
-use super::{Evidence, Power, Reason, Strength, Verdict};
+use super::{Evidence, Power, Reason, Strength, Verdict, failing};
+use crate::law::rings::SimulationDepth;
 use crate::law::{Claim, MAX_RING};
-use crate::rings::SimulationDepth;
-use crate::rng::RngStream;
 
 /// PASS, or the first reason against it with its note: what the findings and the figures of a law that nothing refuted come
 /// to. `complete` says that every admitted ring was exhausted.

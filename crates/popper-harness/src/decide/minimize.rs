@@ -4,7 +4,7 @@ use super::evaluator::{CompiledUniverse, Violation};
 use super::exhaustive::Exhaustion;
 use super::sampled::Sampling;
 use super::shrink::Shrinker;
-use crate::lanes::LANES;
+use crate::bitslice::LANES;
 
 /// A violation made small.
 pub struct Minimum {

@@ -2,8 +2,11 @@
 
 mod adversarial;
 mod arithmetic;
+mod behaviour;
+mod budget;
 mod config;
 mod constants;
+mod content;
 mod evaluator;
 mod exhaustive;
 mod failing;
@@ -12,6 +15,7 @@ mod judge;
 mod minimize;
 mod mutants;
 mod power;
+mod rng;
 mod sampled;
 mod shrink;
 mod tautology;
@@ -20,20 +24,21 @@ mod verdict;
 
 use std::sync::Arc;
 
+pub use budget::Stop;
 pub use config::{Config, ConfigError};
+pub use content::EmpiricalContent;
 pub use generators::Family;
 pub use verdict::{
     Evidence, HorizonNote, Mutation, Power, Reason, RingPower, Status, Strength, VERDICT_VERSION,
     Verdict,
 };
 
-use crate::budget::Budget;
-pub use crate::budget::Stop;
-use crate::lanes::Circuit;
+use crate::bitslice::Circuit;
 use crate::law::{Law, Missing, Program, Unfit};
 use crate::universe::{Tabulated, Universe, UniverseError};
-use generators::knows_transform;
 
+use budget::Budget;
+use generators::knows_transform;
 use trial::Trial;
 
 /// Why there is no harness for a universe and a configuration.

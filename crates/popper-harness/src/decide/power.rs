@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::exhaustive::Exhaustion;
-use super::mutants;
 use super::trial::{Findings, Trial};
-use super::{Mutation, Power, RingPower};
-use crate::lanes::Scratch;
+use super::{Mutation, Power, RingPower, mutants};
+use crate::bitslice::Scratch;
 use crate::law::Program;
 
 /// Larger rings are too dear to exhaust again for each mutant; the sampled cases stand for them.

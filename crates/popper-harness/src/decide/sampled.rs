@@ -2,13 +2,13 @@
 
 use rayon::prelude::*;
 
+use super::budget::Budget;
 use super::constants::Constants;
 use super::evaluator::{CompiledUniverse, RingEvaluator, RingStats, batch_of};
 use super::generators::{Family, Generator};
-use crate::budget::Budget;
-use crate::lanes::{Batch, LANES, Lanes, Scratch};
+use super::rng::RngStream;
+use crate::bitslice::{Batch, LANES, Lanes, Scratch};
 use crate::law::{Claim, Law, Program};
-use crate::rng::RngStream;
 use crate::universe::{State, Universe};
 
 /// The most ring sizes beyond the ladder that a proposer may add.

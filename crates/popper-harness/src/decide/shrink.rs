@@ -1,8 +1,8 @@
 //! Delta debugging: a violation with fewer movers, an earlier one, and the least of its rotations.
 
+use super::budget::Budget;
 use super::evaluator::{CompiledUniverse, Violation, batch_of};
-use crate::budget::Budget;
-use crate::lanes::{LANES, Scratch, smallest};
+use crate::bitslice::{LANES, Scratch, smallest};
 use crate::law::Program;
 use crate::universe::{State, Symbol, Universe};
 

@@ -6,12 +6,12 @@
 use std::collections::BTreeSet;
 
 use super::arithmetic::holds_everywhere;
-use crate::budget::Budget;
-use crate::eval::{EvalError, holds, observe};
+use super::budget::Budget;
+use super::rng::RngStream;
+use crate::law::evaluate::{EvalError, holds, observe};
+use crate::law::rings::Rings;
 use crate::law::syntax::Time;
 use crate::law::{Claim, Condition, Formula, Program, Symmetry, Term};
-use crate::rings::Rings;
-use crate::rng::RngStream;
 use crate::universe::{Shift, State, Symbol, Tabulated, Universe};
 
 /// Rings up to this size are asked completely.

@@ -1,20 +1,18 @@
 //! One law on its way through the stages.
 
-use super::adversarial;
+use super::budget::Budget;
 use super::constants::Constants;
 use super::evaluator::{CompiledUniverse, RingStats, Violation};
 use super::exhaustive::Exhaustion;
 use super::failing::MOST_ERRORS;
 use super::generators::Family;
-use super::judge;
 use super::minimize::{self, Minimum};
 use super::sampled::{Sample, Sampling};
-use super::{Harness, Mutation, Reason, Status, Verdict};
-use crate::budget::Budget;
+use super::{Harness, Mutation, Reason, Status, Verdict, adversarial, judge};
 use crate::counterexample::Package;
+use crate::law::rings::Rings;
 use crate::law::{Law, Program};
 use crate::proof;
-use crate::rings::Rings;
 
 /// One law on its way to a verdict.
 pub(super) struct Trial<'a> {

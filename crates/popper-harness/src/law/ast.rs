@@ -2,9 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use super::reader::{Object, Problems, kind};
-use super::schema::{LawError, MAX_NODES, MAX_STEPS};
-use super::syntax::{Kind, MAX_NESTING, MAX_TEXT, Node, Op, Time};
+use super::error::LawError;
+use super::limits::{MAX_NESTING, MAX_NODES, MAX_STEPS, MAX_TEXT};
+use super::reader::{Object, Problems};
+use super::syntax::{Kind, Node, Op, Time};
+use crate::json::kind;
 
 /// Reads a claim tree. The depth is bounded, so the recursion is; how deep a law may be is measured on its normal form.
 pub(super) fn read_ast(law: &Object<'_>, value: &Value) -> Option<Node> {

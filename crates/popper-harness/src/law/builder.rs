@@ -3,9 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::canonical::text;
+use super::error::{LawError, Problem};
 use super::expr::Expr;
-use super::model::{Law, Template};
-use super::schema::{Extensions, LawError, Problem};
+use super::model::{Extensions, Law, Template};
 use super::syntax::{self, Kind, Node, Op, SyntaxError, Time};
 
 /// The horizon of a built law, unless another is asked for.

@@ -1,10 +1,9 @@
 //! Expressions and claims in one way of writing them.
 
 use super::expr::Expr;
-use super::model::Precondition;
-use super::schema::{MAX_RING, MAX_STEPS};
+use super::limits::{MAX_RING, MAX_STEPS};
 use super::syntax::{Kind, Node, Op, Time};
-use crate::hash::json;
+use crate::json::hash::json;
 
 /// A claim as a canonical `claim_ast`.
 pub(super) fn formula(node: &Node) -> Expr {
@@ -82,22 +81,8 @@ fn joined(op: Op, operands: &[Expr]) -> Expr {
     joined(op, left).op(op, joined(op, right))
 }
 
-/// A precondition in one way of writing it.
-pub(super) fn condition(op: Op, left: &Node, right: &Node) -> Precondition {
-    let (op, left, right) = turned(op, left, right);
-    let (mut left, mut right) = (text(left), text(right));
-    if op.is_commutative() && right < left {
-        std::mem::swap(&mut left, &mut right);
-    }
-    Precondition {
-        lhs: left,
-        op,
-        rhs: right,
-    }
-}
-
 /// `>` and `>=` turned into `<` and `<=`.
-fn turned<'a>(op: Op, left: &'a Node, right: &'a Node) -> (Op, &'a Node, &'a Node) {
+pub(super) fn turned<'a>(op: Op, left: &'a Node, right: &'a Node) -> (Op, &'a Node, &'a Node) {
     if matches!(op, Op::Gt | Op::Ge) {
         (op.mirrored(), right, left)
     } else {

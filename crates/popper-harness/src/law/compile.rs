@@ -1,12 +1,12 @@
 //! Resolving a law against a universe.
 
 use super::model::{Law, LocalFields, Template};
-use super::nearest::{hint, nearest};
 use super::program::{
     Arith, Cells, Claim, Condition, Formula, Observable, Pattern, Program, Symmetry, Term,
 };
 use super::resolve::{Ambiguity, BUILT_IN, Statement};
 use super::syntax::{self, Kind, Node, Op, SyntaxError, Time};
+use crate::json::{hint, nearest};
 use crate::universe::{Alphabet, Shift, Symbol, Tabulated, Universe};
 
 /// A part that a law needs and the universe or the harness lacks.

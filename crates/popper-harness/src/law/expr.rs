@@ -9,8 +9,9 @@ use serde_json::Value;
 
 use super::ast::read_alone;
 use super::canonical;
-use super::resolve::{integer_only, timed};
-use super::syntax::{Kind, Node, Op, SyntaxError, Time, parse, parse_displayed};
+use super::syntax::{
+    Kind, Node, Op, SyntaxError, Time, integer_only, parse, parse_displayed, timed,
+};
 
 /// A part of a claim. As JSON it is a `claim_ast`.
 ///

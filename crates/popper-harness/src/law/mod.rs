@@ -5,31 +5,36 @@ mod builder;
 mod canonical;
 mod commutes;
 mod compile;
+mod error;
+pub(crate) mod evaluate;
 mod expr;
 mod limits;
+mod measure;
 mod model;
-mod nearest;
 mod normal;
 mod program;
 mod reader;
 mod resolve;
+pub(crate) mod rings;
 mod schema;
 pub mod syntax;
 
 pub use builder::{Direction, LawBuilder};
 pub use compile::{Missing, Unfit};
+pub use error::{LawError, Problem};
+pub use evaluate::{EvalError, holds, observe};
 pub use expr::{Expr, Notation, unwrapped};
-pub use limits::MAX_NORMAL;
-pub use model::{
-    Capabilities, Law, LocalFields, NamedExpr, Precondition, ProposedTest, Quantifiers, Template,
+pub use limits::{
+    MAX_CASES, MAX_ITEMS, MAX_NESTING, MAX_NODES, MAX_NORMAL, MAX_RING, MAX_STEPS, MAX_TEXT,
 };
-pub(crate) use nearest::{hint, nearest};
+pub use measure::{MeasureError, measure};
+pub use model::{
+    Capabilities, Extensions, Law, LocalFields, NamedExpr, Precondition, ProposedTest, Quantifiers,
+    Template,
+};
 pub use normal::{NormalClaim, NormalLaw};
 pub use program::{
     Arith, Cells, Claim, Condition, Formula, Observable, Pattern, Program, Symmetry, Term,
 };
-pub(crate) use reader::kind;
 pub use resolve::{Ambiguity, Meaning, Statement};
-pub use schema::{
-    EXTENSION_OFF, Extensions, LawError, MAX_CASES, MAX_ITEMS, MAX_RING, MAX_STEPS, Problem,
-};
+pub use schema::EXTENSION_OFF;

@@ -9,6 +9,13 @@ use super::normal::NormalLaw;
 use super::resolve::{Ambiguity, Meaning};
 use super::syntax::{Node, Op};
 
+/// Which extensions of the claim language are on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Extensions {
+    /// Whether `local_transition` is a template.
+    pub local_transition: bool,
+}
+
 /// The shapes a law may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

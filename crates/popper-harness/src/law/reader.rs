@@ -4,9 +4,9 @@ use std::cell::RefCell;
 
 use serde_json::{Map, Value};
 
-use super::nearest::{hint, nearest};
-use super::schema::{MAX_ITEMS, Problem};
-use super::syntax::MAX_TEXT;
+use super::error::Problem;
+use super::limits::{MAX_ITEMS, MAX_TEXT};
+use crate::json::{hint, kind, nearest};
 
 pub(super) type Problems = RefCell<Vec<Problem>>;
 
@@ -15,17 +15,6 @@ pub(super) fn problem(problems: &Problems, path: &str, message: impl Into<String
         path: path.into(),
         message: message.into(),
     });
-}
-
-pub(crate) fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a truth value",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "an array",
-        Value::Object(_) => "an object",
-    }
 }
 
 /// The form of the entries of a list, for messages.

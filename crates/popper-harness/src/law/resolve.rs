@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::ast::path_of;
 use super::canonical::formula;
 use super::commutes;
+use super::limits::MAX_NODES;
 use super::model::{Law, LocalFields, Template};
-use super::schema::MAX_NODES;
-use super::syntax::{self, Kind, Node, Op, SyntaxError, Time};
+use super::syntax::{self, Kind, Node, Op, SyntaxError, Time, integer_only, timed};
 
 /// The observables without arguments that exist under their own name.
 pub const BUILT_IN: [&str; 3] = ["grid_length", "incoming_collisions", "transition_indicator"];
@@ -227,78 +227,6 @@ impl Law {
     }
 }
 
-/// Reads `name(t)`, `name(t+1)`, `name(3)` and `t` in a parsed claim.
-pub(super) fn timed(node: &Node) -> Result<Node, SyntaxError> {
-    let kind = match &node.kind {
-        Kind::Int(number) => Kind::Int(*number),
-        Kind::Name(name) if name == "t" => Kind::Step,
-        Kind::Name(name) if name == "grid_length" => Kind::At(Box::new(node.clone()), Time::At(0)),
-        Kind::Name(name) => {
-            return Err(SyntaxError::at(
-                node.column,
-                format!("expected a time after `{name}`, as in `{name}(t)`"),
-            ));
-        }
-        Kind::Call(name, arguments) => {
-            let name = Node {
-                column: node.column,
-                kind: Kind::Name(name.clone()),
-            };
-            Kind::At(Box::new(name), time(node.column, arguments)?)
-        }
-        Kind::Quoted(_) => {
-            return Err(SyntaxError::at(
-                node.column,
-                "a symbol has no value: count it in an observable",
-            ));
-        }
-        Kind::Neg(inner) => Kind::Neg(Box::new(timed(inner)?)),
-        Kind::Not(inner) => Kind::Not(Box::new(timed(inner)?)),
-        Kind::Binary(op, left, right) => {
-            Kind::Binary(*op, Box::new(timed(left)?), Box::new(timed(right)?))
-        }
-        Kind::At(..) | Kind::Step => node.kind.clone(),
-    };
-    Ok(Node {
-        column: node.column,
-        kind,
-    })
-}
-
-pub(super) fn time(column: usize, arguments: &[Node]) -> Result<Time, SyntaxError> {
-    let is_t = |node: &Node| matches!(&node.kind, Kind::Name(name) if name == "t");
-    match arguments {
-        [
-            Node {
-                kind: Kind::Int(step @ 0..),
-                ..
-            },
-        ] => Ok(Time::At(*step as u64)),
-        [now] if is_t(now) => Ok(Time::Now),
-        [
-            Node {
-                kind: Kind::Binary(Op::Add, left, right),
-                ..
-            },
-        ] => match (&left.kind, &right.kind) {
-            (_, Kind::Int(1)) if is_t(left) => Ok(Time::Next),
-            (Kind::Int(1), _) if is_t(right) => Ok(Time::Next),
-            _ => Err(SyntaxError::at(
-                left.column,
-                "expected `t`, `t+1` or a number of steps",
-            )),
-        },
-        [other] => {
-            let message = "expected `t`, `t+1` or a number of steps (functions of symbols belong into `observables`)";
-            Err(SyntaxError::at(other.column, message))
-        }
-        _ => Err(SyntaxError::at(
-            column,
-            "expected one time in the parentheses",
-        )),
-    }
-}
-
 /// The declared names and what they stand for.
 struct Names {
     expanded: Vec<(String, Node)>,
@@ -477,37 +405,6 @@ fn size(node: &Node) -> usize {
 fn integer(text: &str) -> Result<Node, SyntaxError> {
     let node = syntax::parse(text)?;
     integer_only(&node).map(|()| node)
-}
-
-/// An observable is an integer expression: no truth values, no division.
-pub(super) fn integer_only(node: &Node) -> Result<(), SyntaxError> {
-    match &node.kind {
-        Kind::Int(_) | Kind::Name(_) | Kind::Call(..) => Ok(()),
-        Kind::Neg(inner) => integer_only(inner),
-        Kind::Binary(Op::Add | Op::Sub | Op::Mul | Op::Mod, left, right) => {
-            integer_only(left)?;
-            integer_only(right)
-        }
-        Kind::Binary(op, ..) => {
-            let message = format!(
-                "`{}` has no place in an observable, expected + - * %",
-                op.text()
-            );
-            Err(SyntaxError::at(node.column, message))
-        }
-        Kind::Not(_) => Err(SyntaxError::at(
-            node.column,
-            "`not` has no place in an observable",
-        )),
-        Kind::Quoted(_) => Err(SyntaxError::at(
-            node.column,
-            "a symbol has no value: write count('...')",
-        )),
-        Kind::Step | Kind::At(..) => Err(SyntaxError::at(
-            node.column,
-            "an observable has no time of its own",
-        )),
-    }
 }
 
 /// Whether a node is a truth value rather than a number, checked all the way down.

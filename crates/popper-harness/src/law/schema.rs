@@ -2,81 +2,24 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::fmt;
 use std::sync::OnceLock;
 
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::ast::read_ast;
+use super::error::LawError;
+use super::limits::{MAX_CASES, MAX_RING, MAX_STEPS};
 use super::model::{
-    Capabilities, Law, LocalFields, NamedExpr, Precondition, ProposedTest, Quantifiers, Template,
+    Capabilities, Extensions, Law, LocalFields, NamedExpr, Precondition, ProposedTest, Quantifiers,
+    Template,
 };
-use super::reader::{Object, kind, problem};
+use super::reader::{Object, problem};
 use super::syntax::Op;
-use crate::json::{self, JsonError};
-
-/// The longest horizon and window, in steps.
-pub const MAX_STEPS: u64 = 1_000_000_000;
-/// The most observables, preconditions or proposed tests of one law.
-pub const MAX_ITEMS: usize = 64;
-/// The largest ring that is ever tested, in cells. A law that only larger rings can decide is UNKNOWN `resource_limit`.
-pub const MAX_RING: u64 = 4096;
-/// The most cases a proposer may ask for.
-pub const MAX_CASES: u64 = 1_000_000;
-/// The most nodes of a claim tree.
-pub const MAX_NODES: usize = 4096;
+use crate::json::{self, kind};
 
 /// The message for a law of an extension that is off.
 pub const EXTENSION_OFF: &str = "`local_transition` is an extension that is off";
-
-/// One thing that is wrong with a law.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
-    /// Where, as a JSON path such as `$.preconditions[0].op`.
-    pub path: String,
-    /// What was expected.
-    pub message: String,
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}: {}", self.path, self.message)
-    }
-}
-
-/// A text that is not a law, with everything that is wrong with it.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}", problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
-#[non_exhaustive]
-pub struct LawError {
-    /// The problems, in the order of the text's keys; never empty.
-    pub problems: Vec<Problem>,
-}
-
-impl LawError {
-    fn one(path: &str, message: impl Into<String>) -> Self {
-        Self {
-            problems: vec![Problem {
-                path: path.into(),
-                message: message.into(),
-            }],
-        }
-    }
-}
-
-impl From<JsonError> for LawError {
-    fn from(error: JsonError) -> Self {
-        Self::one(&error.path, error.message)
-    }
-}
-
-/// Which extensions of the claim language are on.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Extensions {
-    /// Whether `local_transition` is a template.
-    pub local_transition: bool,
-}
 
 impl Law {
     /// Reads one law.

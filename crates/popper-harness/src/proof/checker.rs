@@ -126,7 +126,7 @@ fn program(proof: &Proof, universe: &Tabulated) -> Checked<Program> {
         Ok(normal) => normal,
         Err(error) => return wrong(error.to_string()),
     };
-    if crate::hash::value(&normal) != proof.law {
+    if crate::json::hash::value(&normal) != proof.law {
         return wrong("not in normal form".into());
     }
     if normal.fingerprint() != proof.law_fingerprint {

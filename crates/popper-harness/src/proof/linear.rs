@@ -327,7 +327,7 @@ fn binary(op: Arith, left: Form, right: Form) -> Option<Form> {
         Arith::Mul => Some(Form::var(product(left, right))),
         Arith::Mod if !right.is_constant() || right.constant == 0 => None,
         Arith::Mod if left.is_constant() => {
-            crate::eval::arithmetic(Arith::Mod, left.constant, right.constant)
+            crate::law::evaluate::arithmetic(Arith::Mod, left.constant, right.constant)
                 .ok()
                 .map(Form::constant)
         }

@@ -44,7 +44,7 @@ pub fn prove(law: &Law, program: &Program, universe: &Tabulated) -> Option<Proof
         method: method(&certificate),
         scope: SCOPE.into(),
         law_fingerprint: normal.fingerprint(),
-        law: crate::hash::value(normal),
+        law: crate::json::hash::value(normal),
         universe,
         sim_hash,
         certificate,
@@ -288,7 +288,7 @@ impl<'a> Prover<'a> {
             .collect();
         let densities = || {
             self.densities
-                .get_or_init(|| crate::span::densities(self.rule))
+                .get_or_init(|| crate::conserved::densities(self.rule))
                 .as_slice()
         };
         let (unit, invariant) =

@@ -16,7 +16,7 @@ pub(super) fn universe(universe: &Tabulated) -> (Value, String) {
         return (json!(KineticGrid::ID), KINETIC_HASH.clone());
     }
     let definition = universe.definition();
-    (crate::hash::value(&definition), definition.hash())
+    (crate::json::hash::value(&definition), definition.hash())
 }
 
 /// Whether a hash is that of a universe. Proofs about the built-in one from before its definition named `incoming` still hold.
@@ -31,5 +31,5 @@ pub(super) fn is_hash_of(hash: &str, universe: &Tabulated) -> bool {
 pub(super) fn digest(proof: &Proof) -> Option<String> {
     let mut value = serde_json::to_value(proof).ok()?;
     value.as_object_mut()?.remove("digest");
-    Some(crate::hash::of(&value.to_string()))
+    Some(crate::json::hash::of(&value.to_string()))
 }

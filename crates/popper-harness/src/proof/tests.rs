@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::{Proof, prove, subject, verify_proof};
-use crate::eval::Horizon;
+use crate::law::evaluate::Horizon;
 use crate::law::{Extensions, Law, NormalLaw, Program};
 use crate::universe::{KineticGrid, Symbol, TableUniverse, Tabulated, Universe, random_universe};
 
@@ -162,7 +162,7 @@ struct Laws<'a> {
 impl<'a> Laws<'a> {
     fn new(universe: &'a Tabulated, seed: u64) -> Self {
         use rand_chacha::rand_core::SeedableRng;
-        let basis = crate::span::span(universe, 2).unwrap().basis;
+        let basis = crate::conserved::span(universe, 2).unwrap().basis;
         Self {
             universe,
             rng: rand_chacha::ChaCha20Rng::seed_from_u64(seed),
@@ -496,7 +496,7 @@ fn false_variants_of_a_law_are_refused() {
                 continue;
             }
             let mut forged = proof.clone();
-            forged.law_fingerprint = crate::hash::of(&law.to_string());
+            forged.law_fingerprint = crate::json::hash::of(&law.to_string());
             forged.law = law;
             forged.digest = subject::digest(&forged).unwrap();
             if verify_proof(&forged).is_ok() {

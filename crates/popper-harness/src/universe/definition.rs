@@ -92,8 +92,8 @@ impl Definition {
     /// sha256 over the version of the semantics and the canonical JSON, 64 hex digits.
     pub fn hash(&self) -> String {
         // Field order is fixed by the type and maps are sorted, so this JSON is canonical.
-        let json = crate::hash::json(self);
-        crate::hash::hex(
+        let json = crate::json::hash::json(self);
+        crate::json::hash::hex(
             Sha256::new()
                 .chain_update(SEMANTICS)
                 .chain_update(b"\n")

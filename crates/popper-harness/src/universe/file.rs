@@ -3,8 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{Alphabet, KineticGrid, MAX_RADIUS, Rule, Symbol, Tabulated, Transform, UniverseError};
-use crate::json;
-use crate::law::{hint, kind, nearest};
+use crate::json::{self, hint, kind, nearest};
 
 type Read<T> = Result<T, UniverseError>;
 

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use popper_harness::counterexample::replay;
 use popper_harness::decide::{Config, Harness, Status, Verdict};
+use popper_harness::law::measure;
 use popper_harness::law::{Extensions, Law, Program};
-use popper_harness::measure;
 use popper_harness::universe::{KineticGrid, TableUniverse, Universe};
 use rayon::prelude::*;
 use serde_json::{Value, json};

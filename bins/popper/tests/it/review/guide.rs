@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use popper_discovery::LoopConfig;
 use popper_harness::decide::Config;
+use popper_harness::law::measure;
 use popper_harness::law::{MAX_CASES, MAX_ITEMS, MAX_RING, MAX_STEPS};
-use popper_harness::measure;
 use popper_harness::universe::{KineticGrid, MAX_RADIUS, MAX_SYMBOLS, Universe as _};
 use serde_json::{Value, json};
 

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use popper_discovery::{EnumerativeProposer, Snapshot, Specimen};
 use popper_harness::decide::{Harness, Status};
 use popper_harness::law::{Extensions, Law, Program};
+use popper_harness::law::{holds, observe};
 use popper_harness::universe::{KineticGrid, TableUniverse, Tabulated, Universe, random_universe};
-use popper_harness::{holds, observe};
 use serde_json::Value;
 
 use super::{Order, empty, fixture, hasty, read, story, whole_loop};

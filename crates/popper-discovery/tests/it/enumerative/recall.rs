@@ -1,8 +1,8 @@
 //! How much of what can be found is found.
 
+use popper_harness::conserved::span;
 use popper_harness::decide::{Config, Status};
 use popper_harness::law::{Extensions, Law, Observable, Program, Template};
-use popper_harness::span::span;
 use popper_harness::universe::{KineticGrid, State, Tabulated, Universe, random_universe};
 use serde_json::json;
 
@@ -76,7 +76,8 @@ fn recall(story: &Story, universe: &Tabulated, width: usize) -> (usize, usize) {
         })
         .collect();
     let values = |observable: &Observable| -> Vec<i64> {
-        let value = |state: &State| popper_harness::observe(observable, state, universe).unwrap();
+        let value =
+            |state: &State| popper_harness::law::observe(observable, state, universe).unwrap();
         states.iter().map(value).collect()
     };
     let found = conserved(story, universe);

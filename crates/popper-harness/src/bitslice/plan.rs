@@ -4,8 +4,9 @@ use super::circuit::Circuit;
 use super::compile::{Compiler, Section, Truth};
 use super::distance::Distance;
 use super::observe::Cube;
+use super::simd::Local;
 use super::word::{Lanes, WORDS};
-use crate::eval::Horizon;
+use crate::law::evaluate::Horizon;
 use crate::law::syntax::Time;
 use crate::law::{Claim, Formula, Program, Symmetry, Term};
 use crate::universe::{Shift, Symbol, Tabulated, Universe};
@@ -71,20 +72,6 @@ pub(super) enum Question {
     /// The shifts of a ring of one cell.
     Nothing,
     Local(Local),
-}
-
-/// A local transition.
-#[derive(Debug, Clone)]
-pub(super) struct Local {
-    /// What stands at the cell (first) and at which distance to the right.
-    pub around: Vec<(usize, Cube)>,
-    /// The parity of the cell's index.
-    pub parity: Option<u8>,
-    /// Whether the cell must become `result`, or must not.
-    pub equal: bool,
-    pub result: Cube,
-    /// Registers of a counter of the cells.
-    pub counter: u32,
 }
 
 /// A law compiled for rings of one length: runs [`LANES`](super::LANES) starts at once.

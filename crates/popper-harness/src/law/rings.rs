@@ -1,12 +1,14 @@
 //! Which ring sizes a law admits, and how long its runs are watched on each.
 
-use crate::eval::{EvalError, Horizon, observe};
-use crate::law::syntax::Op;
-use crate::law::{Arith, Cells, Claim, Condition, MAX_RING, Observable, Program};
+use super::evaluate::{EvalError, Horizon, observe};
+use super::limits::MAX_RING;
+use super::program::{Arith, Cells, Claim, Condition, Observable, Program};
+use super::syntax::Op;
 use crate::universe::{Symbol, Tabulated};
 
 /// How far a law is watched on one ring size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SimulationDepth {
     /// Everything that the law speaks of, or everything that is not a repetition.
     Exact(Horizon),

@@ -4,10 +4,10 @@
 //! rings at 0, t and t + 1 that are alike as a rule's states would be, but follow no rule. So two laws can be compared before
 //! either is tested, and a comparison gives nothing away about the universe.
 
-use crate::eval::{admitted, holds, observe};
+use super::rng::RngStream;
+use crate::law::evaluate::{admitted, holds, observe};
 use crate::law::syntax::Time;
 use crate::law::{Claim, Formula, Program, Symmetry};
-use crate::rng::RngStream;
 use crate::universe::{State, Symbol, Tabulated, Universe};
 
 /// Histories in the sample.

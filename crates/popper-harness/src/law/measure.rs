@@ -1,8 +1,11 @@
 //! Observables for embedders: an expression in, an integer out.
 
-use crate::eval::{EvalError, observe};
-use crate::law::syntax::Op;
-use crate::law::{Law, LawError, Program, Unfit};
+use super::compile::Unfit;
+use super::error::LawError;
+use super::evaluate::{EvalError, observe};
+use super::model::Law;
+use super::program::Program;
+use super::syntax::Op;
 use crate::universe::{StateError, Symbol, Tabulated, Universe};
 
 /// Why an expression has no value on a state.
@@ -26,7 +29,7 @@ pub enum MeasureError {
 /// The value of an observable expression on a state.
 ///
 /// ```
-/// use popper_harness::measure;
+/// use popper_harness::law::measure;
 /// use popper_harness::universe::{KineticGrid, Universe};
 ///
 /// let state = KineticGrid.alphabet().parse(">.<X")?;

@@ -29,7 +29,7 @@ mod tests;
 mod wide;
 mod word;
 
-pub use crate::eval::Horizon;
+pub use crate::law::evaluate::Horizon;
 pub use batch::Batch;
 pub use circuit::Circuit;
 pub use distance::{FAR, NOT_ADMITTED};

@@ -1,4 +1,4 @@
-//! JSON that people and models write, read so that nothing in it is lost without a word.
+//! JSON with no key twice and a bounded depth.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -6,8 +6,8 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-use crate::law::syntax::MAX_DEPTH;
-
+/// The deepest nesting of a claim's tree and of an observable's parentheses, in a law's normal form.
+pub const MAX_DEPTH: usize = 64;
 /// Levels of arrays and objects that may surround a tree of [`MAX_DEPTH`] levels: a list, a verdict, a package, a law.
 const AROUND: usize = 32;
 
@@ -170,6 +170,18 @@ impl<'de> Visitor<'de> for Place<'_> {
             map.insert(key, value);
         }
         Ok(map.into())
+    }
+}
+
+/// The kind of a value, in words for messages.
+pub(crate) fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a truth value",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
     }
 }
 

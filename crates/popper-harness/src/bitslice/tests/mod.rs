@@ -8,7 +8,7 @@ mod distance;
 mod parts;
 
 use super::*;
-use crate::eval::Case;
+use crate::law::evaluate::Case;
 use crate::law::{Extensions, Law, Program};
 use crate::universe::{
     KineticGrid, State, Symbol, TableUniverse, Tabulated, Universe, random_universe,

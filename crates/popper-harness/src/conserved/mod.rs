@@ -76,12 +76,12 @@ pub struct Quantity {
 /// Computes the additive conserved quantities of a universe over windows of `width` cells or fewer.
 ///
 /// ```
-/// use popper_harness::{span::span, universe::KineticGrid};
+/// use popper_harness::{conserved::span, universe::KineticGrid};
 ///
 /// let span = span(&KineticGrid, 1)?;
 /// let basis: Vec<&str> = span.basis.iter().map(|quantity| quantity.expr.as_str()).collect();
 /// assert_eq!(basis, ["grid_length", "count('>') + count('X')", "count('<') + count('X')"]);
-/// # Ok::<(), popper_harness::span::SpanError>(())
+/// # Ok::<(), popper_harness::conserved::SpanError>(())
 /// ```
 ///
 /// # Errors

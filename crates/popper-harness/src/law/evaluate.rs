@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use num_rational::Ratio;
 use num_traits::{CheckedAdd, CheckedDiv, CheckedMul, CheckedNeg, CheckedSub};
 
-use crate::law::syntax::{Op, Time};
-use crate::law::{
+use super::program::{
     Arith, Cells, Claim, Condition, Formula, Observable, Pattern, Program, Symmetry, Term,
 };
+use super::syntax::{Op, Time};
 use crate::universe::{State, Symbol, Tabulated};
 
 /// Why an expression has no value on a state.

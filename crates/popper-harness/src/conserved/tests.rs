@@ -3,7 +3,7 @@
 use num_rational::Ratio;
 
 use super::{SpanError, span};
-use crate::eval::observe;
+use crate::law::evaluate::observe;
 use crate::law::{Extensions, Law, Observable, Program};
 use crate::universe::{KineticGrid, Symbol, TableUniverse, Tabulated, Universe, random_universe};
 

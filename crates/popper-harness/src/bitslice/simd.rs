@@ -6,9 +6,22 @@ use super::circuit::Circuit;
 use super::compile::{Instr, Section};
 use super::number::execute;
 use super::observe::{self, Cube, look};
-use super::plan::Local;
 use super::wide::{Column, Registers};
 use super::word::Lanes;
+
+/// A local transition.
+#[derive(Debug, Clone)]
+pub(super) struct Local {
+    /// What stands at the cell (first) and at which distance to the right.
+    pub around: Vec<(usize, Cube)>,
+    /// The parity of the cell's index.
+    pub parity: Option<u8>,
+    /// Whether the cell must become `result`, or must not.
+    pub equal: bool,
+    pub result: Cube,
+    /// Registers of a counter of the cells.
+    pub counter: u32,
+}
 
 /// A piece of work that is compiled for every instruction set, the best one being chosen when it runs.
 pub(super) enum SimdTask<'a> {

@@ -4,12 +4,12 @@ use sha2::{Digest, Sha256};
 
 use num_rational::Ratio;
 
-use crate::budget::{Budget, Stop};
-use crate::eval::{
+use super::budget::{Budget, Stop};
+use crate::law::evaluate::{
     Case, EvalError, Horizon, Trajectory, admitted, fraction, holds, observe, step_of,
 };
+use crate::law::rings::{Rings, SimulationDepth};
 use crate::law::{Claim, Formula, Program, Symmetry};
-use crate::rings::{Rings, SimulationDepth};
 use crate::universe::{Shift, State, Symbol, Tabulated, windows};
 
 /// The version of what is hashed, in front of it.
@@ -86,7 +86,7 @@ impl Program {
                 }
             }
         }
-        crate::hash::hex(bytes.0)
+        crate::json::hash::hex(bytes.0)
     }
 
     /// What the law reads on one run.

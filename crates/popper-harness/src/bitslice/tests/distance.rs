@@ -2,12 +2,12 @@
 
 use super::super::*;
 use super::{TestStream, batches, compile, law, universes};
-use crate::eval::{Trajectory, admitted, holds, integer, observe, step_of};
+use crate::law::evaluate::{Trajectory, admitted, holds, integer, observe, step_of};
 use crate::law::syntax::{Op, Time};
 use crate::law::{Claim, Formula, Program};
 use crate::universe::{Symbol, Tabulated};
 
-type Reader<'a> = &'a mut dyn FnMut(usize, Time) -> Result<i64, crate::eval::EvalError>;
+type Reader<'a> = &'a mut dyn FnMut(usize, Time) -> Result<i64, crate::law::evaluate::EvalError>;
 
 fn gap(op: Op, left: i64, right: i64) -> u32 {
     let (left, right) = (i128::from(left), i128::from(right));

@@ -1,250 +1,16 @@
-//! The one grammar of observables and claims, and the tree both parse to.
-//!
-//! From loosest to tightest: `->` (also `=>`), `or`, `and`, `not`, one comparison, `+ -`, `* / %`, unary minus, then
-//! integers, quoted symbols, names, calls and parentheses. What a tree may hold (booleans in an observable, a time behind
-//! a name) is decided when it is resolved, not here.
+//! Reading a text as a tree.
 
 use std::fmt;
 
-use super::resolve::time;
+use super::node::{Kind, Node, SyntaxError, time};
+use super::op::{COMPARISON, Op, UNARY};
+use crate::law::limits::{MAX_NESTING, MAX_TEXT};
 use winnow::Parser;
 use winnow::ascii::{digit1, multispace0};
 use winnow::combinator::{alt, delimited, preceded, repeat, terminated};
 use winnow::error::{ContextError, ErrMode};
 use winnow::stream::LocatingSlice;
 use winnow::token::{one_of, take_till, take_while};
-
-/// The longest expression or claim, in bytes.
-pub const MAX_TEXT: usize = 4096;
-/// The deepest nesting of a claim's tree and of an observable's parentheses, in a law's normal form.
-pub const MAX_DEPTH: usize = 64;
-/// The deepest nesting of operators and parentheses that is read at all, and the longest chain of operators of one level.
-/// It protects the stack; what a law may hold is measured on its normal form.
-pub const MAX_NESTING: usize = 256;
-
-/// A two-sided operator.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Op {
-    /// `->`
-    Implies,
-    /// `or`
-    Or,
-    /// `and`
-    And,
-    /// `==`
-    Eq,
-    /// `!=`
-    Ne,
-    /// `<`
-    Lt,
-    /// `<=`
-    Le,
-    /// `>`
-    Gt,
-    /// `>=`
-    Ge,
-    /// `+`
-    Add,
-    /// `-`
-    Sub,
-    /// `*`
-    Mul,
-    /// `/`, exact
-    Div,
-    /// `%`, floor modulo
-    Mod,
-}
-
-impl Op {
-    /// The operator as laws write it (`=>` for the implication, as in `claim_ast`).
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::Implies => "=>",
-            Self::Or => "or",
-            Self::And => "and",
-            Self::Eq => "==",
-            Self::Ne => "!=",
-            Self::Lt => "<",
-            Self::Le => "<=",
-            Self::Gt => ">",
-            Self::Ge => ">=",
-            Self::Add => "+",
-            Self::Sub => "-",
-            Self::Mul => "*",
-            Self::Div => "/",
-            Self::Mod => "%",
-        }
-    }
-
-    /// Reads an operator of a `claim_ast`.
-    pub fn from_text(text: &str) -> Option<Self> {
-        const ALL: [Op; 14] = [
-            Op::Implies,
-            Op::Or,
-            Op::And,
-            Op::Eq,
-            Op::Ne,
-            Op::Lt,
-            Op::Le,
-            Op::Gt,
-            Op::Ge,
-            Op::Add,
-            Op::Sub,
-            Op::Mul,
-            Op::Div,
-            Op::Mod,
-        ];
-        ALL.into_iter().find(|op| op.text() == text)
-    }
-
-    /// Whether this compares two integers.
-    pub fn is_comparison(self) -> bool {
-        matches!(
-            self,
-            Self::Eq | Self::Ne | Self::Lt | Self::Le | Self::Gt | Self::Ge
-        )
-    }
-
-    /// Whether this joins two truth values.
-    pub fn is_logical(self) -> bool {
-        matches!(self, Self::Implies | Self::Or | Self::And)
-    }
-
-    /// Whether the operands may change places.
-    pub fn is_commutative(self) -> bool {
-        matches!(
-            self,
-            Self::Or | Self::And | Self::Eq | Self::Ne | Self::Add | Self::Mul
-        )
-    }
-
-    /// The comparison that says the same with its sides exchanged.
-    #[must_use]
-    pub fn mirrored(self) -> Self {
-        match self {
-            Self::Lt => Self::Gt,
-            Self::Le => Self::Ge,
-            Self::Gt => Self::Lt,
-            Self::Ge => Self::Le,
-            other => other,
-        }
-    }
-
-    /// The comparison that holds exactly where this one does not.
-    #[must_use]
-    pub fn negated(self) -> Self {
-        match self {
-            Self::Eq => Self::Ne,
-            Self::Ne => Self::Eq,
-            Self::Lt => Self::Ge,
-            Self::Le => Self::Gt,
-            Self::Gt => Self::Le,
-            Self::Ge => Self::Lt,
-            other => other,
-        }
-    }
-
-    /// Whether `left op right` holds, for a comparison.
-    pub fn compares<N: Ord>(self, left: &N, right: &N) -> bool {
-        match self {
-            Self::Eq => left == right,
-            Self::Ne => left != right,
-            Self::Lt => left < right,
-            Self::Le => left <= right,
-            Self::Gt => left > right,
-            Self::Ge => left >= right,
-            _ => false,
-        }
-    }
-}
-
-/// The time at which an observable is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Time {
-    /// A fixed step of the run.
-    At(u64),
-    /// The running step `t`.
-    Now,
-    /// The step after, `t + 1`.
-    Next,
-}
-
-/// A node with the column it began at, counted from 1 in characters. A node of a `claim_ast` has its number in the tree instead,
-/// counted from 1 and parents first; 0 is a node that no one wrote.
-#[derive(Debug, Clone)]
-pub struct Node {
-    /// Where it began.
-    pub column: usize,
-    /// What it is.
-    pub kind: Kind,
-}
-
-/// What a node can be.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub enum Kind {
-    /// An integer.
-    Int(i64),
-    /// A quoted symbol or pattern.
-    Quoted(String),
-    /// A bare name.
-    Name(String),
-    /// A name with arguments.
-    Call(String, Vec<Node>),
-    /// The running step `t` as a number.
-    Step,
-    /// An observable at a time.
-    At(Box<Node>, Time),
-    /// `-x`
-    Neg(Box<Node>),
-    /// `not x`
-    Not(Box<Node>),
-    /// `left op right`
-    Binary(Op, Box<Node>, Box<Node>),
-}
-
-impl Node {
-    /// A node that no text holds.
-    pub(crate) fn made(kind: Kind) -> Self {
-        Self { column: 0, kind }
-    }
-
-    /// `left op right`, made.
-    pub(crate) fn binary(op: Op, left: Self, right: Self) -> Self {
-        Self {
-            column: left.column,
-            kind: Kind::Binary(op, Box::new(left), Box::new(right)),
-        }
-    }
-}
-
-/// Why a text is not an expression: where, and what would have been.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}{message}", at_column(*column))]
-pub struct SyntaxError {
-    /// Counted from 1, in characters; 0 if the place is not in a text.
-    pub column: usize,
-    /// What was expected, or what is wrong.
-    pub message: String,
-}
-
-fn at_column(column: usize) -> String {
-    match column {
-        0 => String::new(),
-        column => format!("column {column}: "),
-    }
-}
-
-impl SyntaxError {
-    pub(crate) fn at(column: usize, message: impl Into<String>) -> Self {
-        Self {
-            column,
-            message: message.into(),
-        }
-    }
-}
 
 /// What the text is made of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -344,9 +110,9 @@ pub fn parse(text: &str) -> Result<Node, SyntaxError> {
     parse_as(text, false)
 }
 
-/// Parses an [`Expr`](super::Expr) as it is displayed: any expression may have a time after it, and a sign before a number is
+/// Parses an [`Expr`](crate::law::Expr) as it is displayed: any expression may have a time after it, and a sign before a number is
 /// part of the number.
-pub(super) fn parse_displayed(text: &str) -> Result<Node, SyntaxError> {
+pub(crate) fn parse_displayed(text: &str) -> Result<Node, SyntaxError> {
     parse_as(text, true)
 }
 
@@ -410,24 +176,6 @@ struct Tree {
     end: usize,
     depth: usize,
     displayed: bool,
-}
-
-/// The levels of two-sided operators, loosest first. `not` stands between level 2 and 3, the unary minus above all.
-const COMPARISON: usize = 3;
-const UNARY: usize = 6;
-
-impl Op {
-    /// How tightly it binds, loosest first.
-    pub(super) fn level(self) -> usize {
-        match self {
-            Self::Implies => 0,
-            Self::Or => 1,
-            Self::And => 2,
-            Self::Add | Self::Sub => 4,
-            Self::Mul | Self::Div | Self::Mod => 5,
-            _ => COMPARISON,
-        }
-    }
 }
 
 impl Tree {

@@ -1,0 +1,46 @@
+//! What is wrong with a law.
+
+use std::fmt;
+
+use crate::json::JsonError;
+
+/// One thing that is wrong with a law.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Where, as a JSON path such as `$.preconditions[0].op`.
+    pub path: String,
+    /// What was expected.
+    pub message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}: {}", self.path, self.message)
+    }
+}
+
+/// A text that is not a law, with everything that is wrong with it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+#[non_exhaustive]
+pub struct LawError {
+    /// The problems, in the order of the text's keys; never empty.
+    pub problems: Vec<Problem>,
+}
+
+impl LawError {
+    pub(super) fn one(path: &str, message: impl Into<String>) -> Self {
+        Self {
+            problems: vec![Problem {
+                path: path.into(),
+                message: message.into(),
+            }],
+        }
+    }
+}
+
+impl From<JsonError> for LawError {
+    fn from(error: JsonError) -> Self {
+        Self::one(&error.path, error.message)
+    }
+}
